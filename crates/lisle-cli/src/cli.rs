@@ -1,0 +1,239 @@
+//! The command line: what may be asked, in which units, and how a mistake is told.
+//!
+//! Sizes are bytes and take the suffixes K, M and G (powers of 1024); times are seconds and may have a fraction.
+//! Everything is checked here, so that the rest of the program starts from values that make sense.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Light threads and first-class events, at work.
+#[derive(Debug, Parser)]
+#[command(name = "lisle", version, about, propagate_version = true)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve the files below a directory over HTTP/1.1
+    ///
+    /// The server runs until SIGINT or SIGTERM. It then stops accepting, lets the requests under way finish, prints
+    /// its totals to standard error and exits with 0. A second signal ends the wait at once.
+    Serve(ServeOptions),
+}
+
+/// How the access log looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// Aligned columns, coloured on a terminal unless NO_COLOR is set
+    Human,
+    /// One JSON object a line
+    Json,
+    /// No access log
+    Off,
+}
+
+/// The options of `lisle serve`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServeOptions {
+    /// The directory to serve; nothing outside it is ever served
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+
+    /// Address and port to listen on; port 0 takes a free one
+    ///
+    /// The address that was bound is printed to standard error.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080", value_parser = address)]
+    pub(crate) addr: SocketAddr,
+
+    /// Worker threads [default: one a core]
+    #[arg(long, value_name = "N", value_parser = domains)]
+    pub(crate) domains: Option<NonZeroUsize>,
+
+    /// Access log on standard output
+    ///
+    /// Should standard output be slower than the requests, lines are dropped and counted rather than requests
+    /// delayed; the totals say how many.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Human)]
+    pub(crate) log: LogFormat,
+
+    /// How long requests under way may take to finish after a signal
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) drain: Duration,
+
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+}
+
+/// What one client, and all of them together, may use.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct Limits {
+    /// Connections at once; one more is told 503 and closed
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = connections)]
+    pub(crate) max_connections: usize,
+
+    /// Size of a request's header fields together; beyond it 431
+    #[arg(long, value_name = "BYTES", default_value = "16K", value_parser = head_bytes)]
+    pub(crate) max_header_bytes: usize,
+
+    /// Length of a request line; beyond it 414
+    #[arg(long, value_name = "BYTES", default_value = "8K", value_parser = head_bytes)]
+    pub(crate) max_request_line: usize,
+
+    /// Size of a request's body, which is read and thrown away; beyond it 413
+    #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = bytes)]
+    pub(crate) max_body: u64,
+
+    /// How long a connection may wait without a request before it is closed
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = timeout)]
+    pub(crate) idle_timeout: Duration,
+
+    /// Time for a request's head to arrive, and again for its body; beyond it 408
+    #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = timeout)]
+    pub(crate) header_timeout: Duration,
+
+    /// Time for a client to take each 64 KiB of a response; beyond it the connection is closed
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = timeout)]
+    pub(crate) write_timeout: Duration,
+
+    /// Memory for file contents, shared out evenly between the worker threads
+    #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes)]
+    pub(crate) cache_bytes: u64,
+
+    /// Largest file to keep in memory; larger ones are read anew for each request
+    #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = bytes)]
+    pub(crate) max_file_in_cache: u64,
+
+    /// How long a file in memory is served before the directory is asked whether it has changed
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    pub(crate) recheck: Duration,
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse()
+        .map_err(|_| "expected an address and a port, such as 127.0.0.1:8080 or [::1]:8080".to_owned())
+}
+
+fn domains(text: &str) -> Result<NonZeroUsize, String> {
+    match text.parse::<NonZeroUsize>() {
+        Ok(n) if n.get() <= 1024 => Ok(n),
+        _ => Err("expected a number from 1 to 1024".to_owned()),
+    }
+}
+
+fn connections(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(n) if (1..=10_000_000).contains(&n) => Ok(n),
+        _ => Err("expected a number from 1 to 10000000".to_owned()),
+    }
+}
+
+/// A number of bytes, with or without one of the suffixes K, M and G.
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" => 0,
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
+        _ => return Err("expected bytes, such as 65536, 64K, 16M or 1G".to_owned()),
+    };
+    let count: u64 =
+        digits.parse().map_err(|_| "expected bytes, such as 65536, 64K, 16M or 1G".to_owned())?;
+    count.checked_mul(1 << shift).filter(|n| *n <= 1 << 50).ok_or_else(|| "too large".to_owned())
+}
+
+/// The limits on a head are also the size of a buffer that each client can make the server hold.
+fn head_bytes(text: &str) -> Result<usize, String> {
+    match bytes(text)? {
+        n @ 64..=16_777_216 => Ok(n as usize),
+        _ => Err("expected at least 64 bytes and at most 16M".to_owned()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let value: f64 = text.parse().map_err(|_| "expected seconds, such as 10 or 0.5".to_owned())?;
+    if !(0.0..=86_400_000.0).contains(&value) {
+        return Err("expected seconds from 0 to 86400000".to_owned());
+    }
+    Ok(Duration::from_secs_f64(value))
+}
+
+/// A limit of no time at all would close every connection, so it is taken for a mistake.
+fn timeout(text: &str) -> Result<Duration, String> {
+    match seconds(text)? {
+        Duration::ZERO => Err("expected more than 0 seconds".to_owned()),
+        some => Ok(some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::error::ErrorKind;
+
+    fn parse(arguments: &[&str]) -> Result<ServeOptions, clap::Error> {
+        let line = ["lisle", "serve"].iter().chain(arguments);
+        Cli::try_parse_from(line).map(|Cli { command: Command::Serve(options) }| options)
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn defaults() {
+        let options = parse(&["site"]).unwrap();
+        assert_eq!(options.directory, PathBuf::from("site"));
+        assert_eq!(options.addr.to_string(), "127.0.0.1:8080");
+        assert_eq!(options.domains, None);
+        assert_eq!(options.log, LogFormat::Human);
+        assert_eq!(options.drain, Duration::from_secs(10));
+        assert_eq!(options.limits.max_header_bytes, 16 << 10);
+        assert_eq!(options.limits.cache_bytes, 64 << 20);
+    }
+
+    #[test]
+    fn units() {
+        assert_eq!(bytes("0"), Ok(0));
+        assert_eq!(bytes("12"), Ok(12));
+        assert_eq!(bytes("64K"), Ok(65_536));
+        assert_eq!(bytes("1MiB"), Ok(1 << 20));
+        assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
+        for bad in ["", "K", "-1", "1.5M", "1T", "99999999999999999999", "9999999999G"] {
+            assert!(bytes(bad).is_err(), "{bad:?} is no size");
+        }
+        for bad in ["", "x", "-1", "NaN", "inf", "1e300"] {
+            assert!(seconds(bad).is_err(), "{bad:?} is no time");
+        }
+    }
+
+    #[test]
+    fn mistakes_name_the_option() {
+        for (arguments, option) in [
+            (&["site", "--addr", "8080"][..], "--addr"),
+            (&["site", "--domains", "0"], "--domains"),
+            (&["site", "--log", "loud"], "--log"),
+            (&["site", "--drain", "soon"], "--drain"),
+            (&["site", "--max-connections", "0"], "--max-connections"),
+            (&["site", "--max-header-bytes", "1"], "--max-header-bytes"),
+            (&["site", "--max-body", "1X"], "--max-body"),
+            (&["site", "--idle-timeout", "0"], "--idle-timeout"),
+        ] {
+            let error = parse(arguments).unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(option), "{error} does not name {option}");
+        }
+        assert_eq!(parse(&[]).unwrap_err().kind(), ErrorKind::MissingRequiredArgument);
+    }
+}

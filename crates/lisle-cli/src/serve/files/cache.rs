@@ -1,0 +1,201 @@
+//! Files in memory, bounded in bytes.
+//!
+//! Eviction is by the clock algorithm: a hand goes round the slots, spares each one that was used since it last came by,
+//! and empties the first that was not. A hit only sets a flag, where exact least-recently-used order would relink a list.
+//! A new file starts without the flag, so that a walk over many files that are asked for once does not push out those
+//! that are asked for again and again.
+//!
+//! Invariant: `used` is the sum of the costs of all slots, and never more than `budget`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::entry::Entry;
+
+/// What a slot and its place in the index take beside the file and its name.
+const OVERHEAD: u64 = 96;
+
+/// The cache. One domain owns it; nothing in it is shared but the entries themselves.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    index: HashMap<Arc<[u8]>, usize>,
+    slots: Vec<Option<Slot>>,
+    free: Vec<usize>,
+    hand: usize,
+    used: u64,
+    budget: u64,
+}
+
+/// One file.
+#[derive(Debug)]
+struct Slot {
+    key: Arc<[u8]>,
+    entry: Arc<Entry>,
+    cost: u64,
+    checked: Instant,
+    referenced: bool,
+}
+
+impl Cache {
+    /// An empty cache for at most `budget` bytes.
+    pub(crate) fn new(budget: u64) -> Cache {
+        Cache { index: HashMap::new(), slots: Vec::new(), free: Vec::new(), hand: 0, used: 0, budget }
+    }
+
+    /// The file under this name, and when it was last compared with the disk.
+    pub(crate) fn get(&mut self, key: &[u8]) -> Option<(&Arc<Entry>, Instant)> {
+        let slot = self.slots[*self.index.get(key)?].as_mut()?;
+        slot.referenced = true;
+        Some((&slot.entry, slot.checked))
+    }
+
+    /// Keeps `entry`, in place of what was under this name before. One that is too large for the whole cache is not kept.
+    pub(crate) fn insert(&mut self, key: &[u8], entry: Arc<Entry>, now: Instant) {
+        self.remove(key);
+        let cost = entry.cost() + 2 * key.len() as u64 + OVERHEAD;
+        if cost > self.budget {
+            return;
+        }
+        while self.used + cost > self.budget {
+            self.evict();
+        }
+        let key: Arc<[u8]> = key.into();
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        self.index.insert(Arc::clone(&key), at);
+        self.slots[at] = Some(Slot { key, entry, cost, checked: now, referenced: false });
+        self.used += cost;
+    }
+
+    /// Notes that the file under this name was compared with the disk and is still the same.
+    pub(crate) fn confirm(&mut self, key: &[u8], now: Instant) {
+        if let Some(at) = self.index.get(key)
+            && let Some(slot) = &mut self.slots[*at]
+        {
+            slot.checked = now;
+        }
+    }
+
+    /// Forgets the file under this name.
+    pub(crate) fn remove(&mut self, key: &[u8]) {
+        if let Some(at) = self.index.get(key).copied() {
+            self.clear(at);
+        }
+    }
+
+    /// Empties one slot. There must be one: the caller has found that something uses memory.
+    fn evict(&mut self) {
+        loop {
+            let at = self.hand;
+            self.hand = (at + 1) % self.slots.len();
+            match &mut self.slots[at] {
+                Some(slot) if slot.referenced => slot.referenced = false,
+                Some(_) => return self.clear(at),
+                None => {}
+            }
+        }
+    }
+
+    fn clear(&mut self, at: usize) {
+        if let Some(slot) = self.slots[at].take() {
+            self.index.remove(&slot.key);
+            self.used -= slot.cost;
+            self.free.push(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::entry::tests::entry_of;
+    use super::*;
+
+    fn cost_of(length: usize) -> u64 {
+        entry_of(length).cost() + 2 + OVERHEAD
+    }
+
+    fn has(cache: &Cache, key: &str) -> bool {
+        cache.index.contains_key(key.as_bytes())
+    }
+
+    fn insert(cache: &mut Cache, key: &str, length: usize) {
+        cache.insert(key.as_bytes(), Arc::new(entry_of(length)), Instant::now());
+        let sum: u64 = cache.slots.iter().flatten().map(|slot| slot.cost).sum();
+        assert_eq!(cache.used, sum);
+        assert!(cache.used <= cache.budget);
+        assert_eq!(cache.index.len(), cache.slots.iter().flatten().count());
+    }
+
+    #[test]
+    fn what_is_used_stays() {
+        let mut cache = Cache::new(3 * cost_of(1000));
+        for key in ["a", "b", "c"] {
+            insert(&mut cache, key, 1000);
+        }
+        assert!(cache.get(b"a").is_some() && cache.get(b"c").is_some());
+        insert(&mut cache, "d", 1000);
+        assert!(has(&cache, "a") && !has(&cache, "b") && has(&cache, "c") && has(&cache, "d"));
+        insert(&mut cache, "e", 1000);
+        assert!(!has(&cache, "d") || !has(&cache, "a") || !has(&cache, "c"), "something had to go");
+    }
+
+    #[test]
+    fn a_walk_over_many_files_does_not_push_out_a_used_one() {
+        let mut cache = Cache::new(10 * cost_of(1000));
+        insert(&mut cache, "u", 1000);
+        for round in 0..1000_u32 {
+            assert!(cache.get(b"u").is_some(), "still there in round {round}");
+            let key = char::from_u32(0x1000 + round).expect("a letter").to_string();
+            insert(&mut cache, &key, 1000);
+        }
+        assert!(cache.slots.len() <= 11, "slots are used again");
+    }
+
+    #[test]
+    fn a_large_file_pushes_out_several_small_ones() {
+        let mut cache = Cache::new(4 * cost_of(1000));
+        for key in ["a", "b", "c", "d"] {
+            insert(&mut cache, key, 1000);
+        }
+        insert(&mut cache, "e", 2500);
+        assert!(has(&cache, "e"));
+        assert!(cache.index.len() <= 2);
+        insert(&mut cache, "f", 1_000_000);
+        assert!(!has(&cache, "f"), "larger than the whole cache");
+    }
+
+    #[test]
+    fn replacing_and_removing() {
+        let mut cache = Cache::new(10 * cost_of(1000));
+        insert(&mut cache, "a", 1000);
+        insert(&mut cache, "a", 10);
+        assert_eq!(cache.get(b"a").expect("there").0.length, 10);
+        assert_eq!(cache.index.len(), 1);
+        cache.remove(b"a");
+        cache.remove(b"a");
+        assert_eq!((cache.used, cache.index.len()), (0, 0));
+        assert!(cache.get(b"a").is_none());
+    }
+
+    #[test]
+    fn the_time_of_the_last_comparison() {
+        let mut cache = Cache::new(10 * cost_of(1000));
+        let start = Instant::now();
+        cache.insert(b"a", Arc::new(entry_of(1)), start);
+        assert_eq!(cache.get(b"a").expect("there").1, start);
+        let later = start + std::time::Duration::from_secs(1);
+        cache.confirm(b"a", later);
+        assert_eq!(cache.get(b"a").expect("there").1, later);
+        cache.confirm(b"none", later);
+    }
+
+    #[test]
+    fn no_budget_no_files() {
+        let mut cache = Cache::new(0);
+        insert(&mut cache, "a", 0);
+        assert!(cache.get(b"a").is_none());
+    }
+}

@@ -1,0 +1,147 @@
+//! From the path of a request to a path below the served directory, and back.
+//!
+//! The result is relative, has one slash between its parts, none at its start, and one at its end exactly if the request
+//! had one; the root is empty. Two requests for one file thereby have one name in the cache. What no honest client sends
+//! (`..` after decoding, a NUL, a backslash, an encoded slash) is refused rather than repaired: a repair is a guess, and
+//! guesses about paths are what traversal attacks live on. This is the first wall; [`Root`](super::root::Root) is the second
+//! and does not rely on it.
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode, percent_encode};
+
+/// The path is not one that a file here can have.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refused;
+
+/// Everything that may not stand in a path as it is (RFC 3986, section 3.3), and what confuses readers of a log.
+const ENCODED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// Decodes `path`, which begins with a slash, into `out`.
+pub(crate) fn decode(path: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+    out.clear();
+    for part in path.split(|byte| *byte == b'/').filter(|part| !part.is_empty()) {
+        if !out.is_empty() {
+            out.push(b'/');
+        }
+        let start = out.len();
+        if memchr::memchr(b'%', part).is_none() {
+            out.extend_from_slice(part);
+        } else if escapes_are_whole(part) {
+            out.extend(percent_decode(part));
+        } else {
+            return Err(Refused);
+        }
+        let part = &out[start..];
+        if part == b"." || part == b".." || part.iter().any(|byte| matches!(byte, 0 | b'/' | b'\\')) {
+            return Err(Refused);
+        }
+    }
+    if path.ends_with(b"/") && !out.is_empty() {
+        out.push(b'/');
+    }
+    Ok(())
+}
+
+/// Appends the path of a request for `relative`, with a slash at its start.
+pub(crate) fn encode(relative: &[u8], out: &mut Vec<u8>) {
+    out.push(b'/');
+    for piece in percent_encode(relative, ENCODED) {
+        out.extend_from_slice(piece.as_bytes());
+    }
+}
+
+/// `percent_decode` leaves a `%` without two hexadecimal digits as it is; here it is a mistake.
+fn escapes_are_whole(part: &[u8]) -> bool {
+    memchr::memchr_iter(b'%', part)
+        .all(|at| part.get(at + 1..at + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(path: &str) -> Result<String, Refused> {
+        let mut out = b"left over".to_vec();
+        decode(path.as_bytes(), &mut out).map(|()| String::from_utf8_lossy(&out).into_owned())
+    }
+
+    #[test]
+    fn one_name_for_one_file() {
+        for (path, expected) in [
+            ("/", ""),
+            ("//", ""),
+            ("/a", "a"),
+            ("/a/", "a/"),
+            ("//a///b//", "a/b/"),
+            ("/a%20b", "a b"),
+            ("/%61/%C3%A4", "a/\u{e4}"),
+            ("/a+b", "a+b"),
+            ("/...", "..."),
+            ("/..a/b..", "..a/b.."),
+            ("/.well-known/x", ".well-known/x"),
+            ("/a:b", "a:b"),
+        ] {
+            assert_eq!(decoded(path), Ok(expected.to_owned()), "{path}");
+        }
+    }
+
+    #[test]
+    fn attempts_to_leave() {
+        for path in [
+            "/..",
+            "/../",
+            "/../etc/passwd",
+            "/a/../../b",
+            "/a/..",
+            "/%2e%2e/etc/passwd",
+            "/%2E./x",
+            "/.%2e/x",
+            "/a/./b",
+            "/%2e/a",
+            "/..%2fetc/passwd",
+            "/..%5c..%5cetc",
+            "/..\\..\\etc",
+            "/a\\b",
+            "/a%2Fb",
+            "/a%00.html",
+            "/%",
+            "/%2",
+            "/%zz",
+            "/%%32e",
+            "/a%2",
+        ] {
+            assert_eq!(decoded(path), Err(Refused), "{path}");
+        }
+    }
+
+    #[test]
+    fn decoding_happens_once() {
+        assert_eq!(decoded("/%252e%252e/x"), Ok("%2e%2e/x".to_owned()));
+    }
+
+    #[test]
+    fn there_and_back() {
+        let name = "a b/\u{e4}%#?[x]\"<>`{|}^~!$&'()*+,;=:@/";
+        let mut path = Vec::new();
+        encode(name.as_bytes(), &mut path);
+        assert!(path.starts_with(b"/a%20b/%C3%A4%25%23%3F"));
+        assert!(path.iter().all(u8::is_ascii_graphic));
+        let mut back = Vec::new();
+        assert_eq!(decode(&path, &mut back), Ok(()));
+        assert_eq!(back, name.as_bytes());
+    }
+}

@@ -1,0 +1,189 @@
+//! Preconditions, in the order of section 13.2.2: the first that says no decides the answer.
+
+use super::date;
+use super::fields::{Fields, Lines};
+
+/// What is known of the file at hand.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Validators<'a> {
+    /// The entity tag with its quotes; always a strong one.
+    pub(crate) etag: &'a [u8],
+    /// When it was last changed, in seconds since 1970; absent if the file's time cannot be trusted.
+    pub(crate) modified: Option<u64>,
+}
+
+/// What the preconditions say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Answer as if there had been none.
+    Proceed,
+    /// The client's copy is good: 304.
+    NotModified,
+    /// The client did not expect this version: 412.
+    Failed,
+}
+
+/// Evaluates all but `If-Range` for a GET or HEAD.
+///
+/// `input` is the buffer that the spans in `fields` point into.
+pub(crate) fn evaluate(fields: &Fields, input: &[u8], file: Validators<'_>) -> Verdict {
+    if !fields.if_match.is_empty() {
+        if !any_tag(&fields.if_match, input, file.etag, Comparison::Strong) {
+            return Verdict::Failed;
+        }
+    } else if let (Some(limit), Some(modified)) = (fields.if_unmodified_since, file.modified)
+        && date::parse(limit.of(input)).is_some_and(|limit| modified > limit)
+    {
+        return Verdict::Failed;
+    }
+    if !fields.if_none_match.is_empty() {
+        if any_tag(&fields.if_none_match, input, file.etag, Comparison::Weak) {
+            return Verdict::NotModified;
+        }
+    } else if let (Some(limit), Some(modified)) = (fields.if_modified_since, file.modified)
+        && date::parse(limit.of(input)).is_some_and(|limit| modified <= limit)
+    {
+        return Verdict::NotModified;
+    }
+    Verdict::Proceed
+}
+
+/// Whether a `Range` may be honoured: there is no `If-Range`, or it names this very version.
+///
+/// A date is a strong validator only once the file cannot change again within the same second (section 8.8.2.2), hence
+/// `now`, in seconds since 1970.
+pub(crate) fn range_applies(fields: &Fields, input: &[u8], file: Validators<'_>, now: u64) -> bool {
+    let Some(value) = fields.if_range else { return true };
+    let value = value.of(input);
+    if value.starts_with(b"\"") || value.starts_with(b"W/") {
+        return value == file.etag;
+    }
+    match (date::parse(value), file.modified) {
+        (Some(date), Some(modified)) => date == modified && modified + 1 < now,
+        _ => false,
+    }
+}
+
+/// How two entity tags are compared (section 8.8.3.2). The file's own is always strong.
+#[derive(Clone, Copy)]
+enum Comparison {
+    Strong,
+    Weak,
+}
+
+/// Whether one of the listed tags is `etag`, or `*` stands for any.
+fn any_tag(lines: &Lines, input: &[u8], etag: &[u8], how: Comparison) -> bool {
+    lines.iter().any(|line| {
+        let mut rest = line.of(input).trim_ascii();
+        if rest == b"*" {
+            return true;
+        }
+        while let Some((tag, behind)) = next_tag(rest) {
+            let tag = match how {
+                Comparison::Strong => tag,
+                Comparison::Weak => tag.strip_prefix(b"W/").unwrap_or(tag),
+            };
+            if tag == etag {
+                return true;
+            }
+            rest = behind;
+        }
+        false
+    })
+}
+
+/// Splits the first entity tag off a list. A comma may stand inside the quotes, so that splitting at commas would not do.
+fn next_tag(list: &[u8]) -> Option<(&[u8], &[u8])> {
+    let start = list.iter().position(|byte| !matches!(byte, b',' | b' ' | b'\t'))?;
+    let list = &list[start..];
+    let open = if list.starts_with(b"W/") { 2 } else { 0 };
+    if list.get(open) != Some(&b'"') {
+        return None;
+    }
+    let close = list[open + 1..].iter().position(|byte| *byte == b'"')? + open + 2;
+    Some(list.split_at(close))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::request::tests::fields_of;
+    use super::*;
+
+    const ETAG: &[u8] = b"\"5f-a-1\"";
+    const MODIFIED: u64 = 784_111_777;
+    const SAME: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+    const BEFORE: &str = "Sun, 06 Nov 1994 08:49:36 GMT";
+    const AFTER: &str = "Sun, 06 Nov 1994 08:49:38 GMT";
+
+    fn file() -> Validators<'static> {
+        Validators { etag: ETAG, modified: Some(MODIFIED) }
+    }
+
+    fn verdict(lines: &[(&str, &str)]) -> Verdict {
+        let (input, fields) = fields_of(lines);
+        evaluate(&fields, &input, file())
+    }
+
+    #[test]
+    fn none_match() {
+        assert_eq!(verdict(&[]), Verdict::Proceed);
+        assert_eq!(verdict(&[("If-None-Match", "\"5f-a-1\"")]), Verdict::NotModified);
+        assert_eq!(verdict(&[("If-None-Match", "W/\"5f-a-1\"")]), Verdict::NotModified);
+        assert_eq!(verdict(&[("If-None-Match", "*")]), Verdict::NotModified);
+        assert_eq!(verdict(&[("If-None-Match", "\"a,b\" , \"5f-a-1\"")]), Verdict::NotModified);
+        assert_eq!(
+            verdict(&[("If-None-Match", "\"x\""), ("If-None-Match", "\"5f-a-1\"")]),
+            Verdict::NotModified
+        );
+        assert_eq!(verdict(&[("If-None-Match", "\"other\"")]), Verdict::Proceed);
+        assert_eq!(verdict(&[("If-None-Match", "5f-a-1")]), Verdict::Proceed);
+        assert_eq!(verdict(&[("If-None-Match", "\"unclosed")]), Verdict::Proceed);
+    }
+
+    #[test]
+    fn a_tag_outranks_a_date() {
+        assert_eq!(
+            verdict(&[("If-None-Match", "\"other\""), ("If-Modified-Since", AFTER)]),
+            Verdict::Proceed,
+            "If-Modified-Since does not count beside If-None-Match"
+        );
+        assert_eq!(
+            verdict(&[("If-Match", "\"5f-a-1\""), ("If-Unmodified-Since", BEFORE)]),
+            Verdict::Proceed,
+            "If-Unmodified-Since does not count beside If-Match"
+        );
+    }
+
+    #[test]
+    fn modified_since() {
+        assert_eq!(verdict(&[("If-Modified-Since", SAME)]), Verdict::NotModified);
+        assert_eq!(verdict(&[("If-Modified-Since", AFTER)]), Verdict::NotModified);
+        assert_eq!(verdict(&[("If-Modified-Since", BEFORE)]), Verdict::Proceed);
+        assert_eq!(verdict(&[("If-Modified-Since", "rubbish")]), Verdict::Proceed);
+    }
+
+    #[test]
+    fn failed_preconditions_come_first() {
+        assert_eq!(verdict(&[("If-Match", "\"other\""), ("If-None-Match", "*")]), Verdict::Failed);
+        assert_eq!(verdict(&[("If-Match", "W/\"5f-a-1\"")]), Verdict::Failed, "If-Match compares strongly");
+        assert_eq!(verdict(&[("If-Match", "*")]), Verdict::Proceed);
+        assert_eq!(verdict(&[("If-Unmodified-Since", BEFORE)]), Verdict::Failed);
+        assert_eq!(verdict(&[("If-Unmodified-Since", SAME)]), Verdict::Proceed);
+    }
+
+    #[test]
+    fn if_range() {
+        let applies = |value: &str, now: u64| {
+            let (input, fields) = fields_of(&[("If-Range", value)]);
+            range_applies(&fields, &input, file(), now)
+        };
+        let later = MODIFIED + 100;
+        assert!(applies("\"5f-a-1\"", later));
+        assert!(!applies("W/\"5f-a-1\"", later));
+        assert!(!applies("\"other\"", later));
+        assert!(applies(SAME, later));
+        assert!(!applies(AFTER, later), "the date must be the very same");
+        assert!(!applies(SAME, MODIFIED), "the file may change again within this second");
+        assert!(!applies("rubbish", later));
+    }
+}

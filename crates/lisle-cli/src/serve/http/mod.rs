@@ -1,0 +1,15 @@
+//! HTTP/1.1 as far as a server of static files needs it, without any input or output: everything here maps bytes to
+//! values and values to bytes, so that all of it can be tested without a socket.
+//!
+//! The general syntax is left to `httparse`; what is decided here is how much of it is accepted, and which status
+//! answers the rest. Section numbers in the comments are those of RFC 9110 (semantics) and RFC 9112 (syntax).
+
+pub(crate) mod body;
+pub(crate) mod condition;
+pub(crate) mod date;
+pub(crate) mod fields;
+pub(crate) mod media;
+pub(crate) mod range;
+pub(crate) mod request;
+pub(crate) mod response;
+pub(crate) mod status;

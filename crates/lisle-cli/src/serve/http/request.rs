@@ -1,0 +1,228 @@
+//! The head of a request: recognizing it in a buffer that may hold less than one or more than one, and deciding what
+//! it asks for and whether the connection outlives it.
+//!
+//! Nothing is copied out of the buffer. A [`Head`] holds positions in it ([`Span`]), so that the buffer may be borrowed
+//! mutably again, to read a body into, while the head is still needed.
+
+use super::body::Framing;
+use super::fields::{Fields, Seen, Span};
+use super::status::Status;
+
+/// More header fields than any client sends; beyond it the answer is 431.
+const MAX_FIELDS: usize = 100;
+
+/// Empty lines before a request are skipped, as section 2.2 of RFC 9112 asks, but not for ever.
+const MAX_LEADING: usize = 64;
+
+/// What the client wants done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    Get,
+    Head,
+    Options,
+    /// Any other: 405.
+    Other,
+}
+
+/// What becomes of the connection after the response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Persistence {
+    /// It stays open, which HTTP/1.1 takes for granted.
+    Keep,
+    /// It stays open, which must be said to an HTTP/1.0 client that asked for it.
+    KeepSaying,
+    /// It is closed.
+    Close,
+}
+
+/// A request's head.
+#[derive(Debug)]
+pub(crate) struct Head {
+    /// How much of the buffer it takes.
+    pub(crate) length: usize,
+    pub(crate) method: Method,
+    /// The method as it was written.
+    pub(crate) method_name: Span,
+    /// The request target as it was written.
+    pub(crate) target: Span,
+    /// The path in the target, still percent-encoded; `*` for a question about the server as a whole.
+    pub(crate) path: Span,
+    /// What stands behind the question mark, with it; empty if there is none.
+    pub(crate) query: Span,
+    pub(crate) persistence: Persistence,
+    pub(crate) framing: Framing,
+    /// The client waits for `100 Continue` before it sends the body.
+    pub(crate) expects_continue: bool,
+    pub(crate) fields: Fields,
+}
+
+/// The limits on a head.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeadLimits {
+    /// The longest request line.
+    pub(crate) line: usize,
+    /// The largest header section.
+    pub(crate) fields: usize,
+}
+
+/// Recognizes one head in a buffer that grows between the calls.
+///
+/// A complete head is usually there at the first call. Against clients that send one byte at a time, the further calls
+/// only look for the blank line in what is new, and parse what is there (to refuse rubbish early) each time it has
+/// doubled: the total work stays proportional to the bytes.
+#[derive(Debug, Default)]
+pub(crate) struct HeadParser {
+    scanned: usize,
+    next_try: usize,
+}
+
+impl HeadParser {
+    /// Looks for a head at the start of `input`: `None` means that more bytes are needed.
+    ///
+    /// An error is the status to refuse the request with; the connection cannot be used further, because nobody knows
+    /// where the next request begins.
+    pub(crate) fn parse(&mut self, input: &[u8], limits: &HeadLimits) -> Result<Option<Head>, Status> {
+        if input.is_empty() {
+            return Ok(None);
+        }
+        if input.len() < self.next_try && !self.blank_line_in(input) {
+            self.scanned = input.len();
+            return check_limits(input, limits).map(|()| None);
+        }
+        self.scanned = input.len();
+        match parse_head(input)? {
+            Some(head) => {
+                check_limits(&input[..head.length], limits)?;
+                *self = HeadParser::default();
+                Ok(Some(head))
+            }
+            None => {
+                self.next_try = input.len().saturating_mul(2);
+                check_limits(input, limits).map(|()| None)
+            }
+        }
+    }
+
+    fn blank_line_in(&self, input: &[u8]) -> bool {
+        let from = self.scanned.saturating_sub(3);
+        memchr::memchr_iter(b'\n', &input[from..]).any(|at| {
+            let behind = &input[from + at + 1..];
+            behind.starts_with(b"\n") || behind.starts_with(b"\r\n")
+        })
+    }
+}
+
+/// The first line of a request that was refused, for the log.
+pub(crate) fn first_line(input: &[u8]) -> &[u8] {
+    let input = &input[leading(input)..];
+    let end = memchr::memchr2(b'\r', b'\n', input).unwrap_or(input.len());
+    &input[..end.min(200)]
+}
+
+fn leading(input: &[u8]) -> usize {
+    input.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count()
+}
+
+fn check_limits(input: &[u8], limits: &HeadLimits) -> Result<(), Status> {
+    let leading = leading(input);
+    if leading > MAX_LEADING {
+        return Err(Status::BAD_REQUEST);
+    }
+    let input = &input[leading..];
+    match memchr::memchr(b'\n', input) {
+        None if input.len() > limits.line => Err(Status::URI_TOO_LONG),
+        Some(line) if line > limits.line + 1 => Err(Status::URI_TOO_LONG),
+        Some(line) if input.len() - (line + 1) > limits.fields => Err(Status::FIELDS_TOO_LARGE),
+        _ => Ok(()),
+    }
+}
+
+fn parse_head(input: &[u8]) -> Result<Option<Head>, Status> {
+    let mut fields = [const { std::mem::MaybeUninit::<httparse::Header<'_>>::uninit() }; MAX_FIELDS];
+    let mut request = httparse::Request::new(&mut []);
+    let length = match request.parse_with_uninit_headers(input, &mut fields) {
+        Ok(httparse::Status::Complete(length)) => length,
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(httparse::Error::TooManyHeaders) => return Err(Status::FIELDS_TOO_LARGE),
+        Err(httparse::Error::Version) if names_another_version(input) => {
+            return Err(Status::VERSION_NOT_SUPPORTED);
+        }
+        Err(_) => return Err(Status::BAD_REQUEST),
+    };
+    let (Some(method_name), Some(target), Some(minor)) = (request.method, request.path, request.version)
+    else {
+        return Err(Status::BAD_REQUEST);
+    };
+    let method = match method_name {
+        "GET" => Method::Get,
+        "HEAD" => Method::Head,
+        "OPTIONS" => Method::Options,
+        _ => Method::Other,
+    };
+    let target = Span::whole(target.as_bytes(), input);
+    let (path, query) = split_target(target, method, input).ok_or(Status::BAD_REQUEST)?;
+    let mut seen = Seen::default();
+    for field in request.headers.iter() {
+        seen.take(field, input)?;
+    }
+    let minor_one = minor >= 1;
+    if seen.hosts > 1 || (minor_one && seen.hosts == 0) {
+        return Err(Status::BAD_REQUEST);
+    }
+    Ok(Some(Head {
+        length,
+        method,
+        method_name: Span::whole(method_name.as_bytes(), input),
+        target,
+        path,
+        query,
+        persistence: match (seen.close, minor_one, seen.keep_alive) {
+            (true, _, _) | (false, false, false) => Persistence::Close,
+            (false, true, _) => Persistence::Keep,
+            (false, false, true) => Persistence::KeepSaying,
+        },
+        framing: seen.framing(minor_one)?,
+        expects_continue: seen.expects_continue && minor_one,
+        fields: seen.fields,
+    }))
+}
+
+/// The line ends in a version, and it is none of those that are spoken here.
+fn names_another_version(input: &[u8]) -> bool {
+    let line = first_line(input);
+    let last = line.rsplit(|byte| *byte == b' ').next().unwrap_or(line);
+    last.strip_prefix(b"HTTP/").is_some_and(|number| number.first().is_some_and(u8::is_ascii_digit))
+}
+
+/// Finds path and query in a target of any of the forms of section 3.2 of RFC 9112.
+fn split_target(target: Span, method: Method, input: &[u8]) -> Option<(Span, Span)> {
+    let bytes = target.of(input);
+    if method == Method::Other || (method == Method::Options && bytes == b"*") {
+        return Some((target, target.cut(bytes.len(), bytes.len())));
+    }
+    let path = if bytes.starts_with(b"/") {
+        0
+    } else {
+        let scheme = memchr::memmem::find(bytes, b"://")?;
+        if !bytes[..scheme].eq_ignore_ascii_case(b"http") && !bytes[..scheme].eq_ignore_ascii_case(b"https") {
+            return None;
+        }
+        let authority = scheme + 3;
+        let length = bytes[authority..].iter().position(|byte| matches!(byte, b'/' | b'?' | b'#'));
+        match length.map(|length| authority + length) {
+            Some(path) if bytes[path] == b'/' => path,
+            // A target without a path means the root, and its `//` has a slash to stand for it.
+            None => return Some((target.cut(scheme + 1, scheme + 2), target.cut(bytes.len(), bytes.len()))),
+            Some(query) => return Some((target.cut(scheme + 1, scheme + 2), target.cut(query, bytes.len()))),
+        }
+    };
+    if memchr::memchr(b'#', bytes).is_some() {
+        return None;
+    }
+    let query = memchr::memchr(b'?', &bytes[path..]).map_or(bytes.len(), |at| path + at);
+    Some((target.cut(path, query), target.cut(query, bytes.len())))
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+pub(crate) mod tests;

@@ -1,0 +1,225 @@
+//! The listener: accepts, counts, and hands each connection to a host on the domain that has the fewest.
+//!
+//! It alone knows how many connections there are: it makes them, and each sends one message when it ends. Accepting, such
+//! messages and the signal to stop are the three things it chooses between.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lisle::channel::{Receiver, Sender};
+use lisle::net::{TcpListener, TcpStream};
+use lisle::sync::Condition;
+use lisle::time::after;
+use lisle::{Event, choose, fiber};
+
+use super::connection;
+use super::notice::notice;
+use super::shard::Shared;
+
+/// How many connections over the limit are told so at once; more are closed without a word.
+const MAX_REFUSALS: usize = 64;
+
+/// The first pause after accepting has failed; each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Accepts until `stop` is given, then waits until the last connection has ended. How many were refused.
+pub(crate) fn run(socket: TcpListener, shards: Vec<Shared>, max: usize, stop: &Condition) -> u64 {
+    let (ended, ends) = lisle::channel::bounded(max + MAX_REFUSALS);
+    let busy = vec![0; shards.len()];
+    let mut listener = Listener {
+        shards,
+        name: "connection".into(),
+        max,
+        ended,
+        busy,
+        live: 0,
+        refusals: 0,
+        refused: 0,
+        next: 0,
+    };
+    listener.accept(&socket, &ends, stop);
+    // From here on nobody can connect any more, while the connections that are left finish.
+    drop(socket);
+    while listener.live + listener.refusals > 0 {
+        let Ok(end) = ends.recv() else { break };
+        listener.ended(end);
+    }
+    listener.refused
+}
+
+/// A connection has ended.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    domain: usize,
+    /// It was one over the limit.
+    refusal: bool,
+}
+
+/// Says so when its host ends, in whichever way.
+struct EndGuard {
+    ended: Sender<End>,
+    end: End,
+}
+
+impl Drop for EndGuard {
+    fn drop(&mut self) {
+        // There is room for one message from each connection there may be, so this neither waits nor fails; and when the
+        // listener has been given up, nobody counts any more.
+        let _ = self.ended.try_send(self.end);
+    }
+}
+
+struct Listener {
+    shards: Vec<Shared>,
+    /// The name of the hosts it spawns, made once.
+    name: Arc<str>,
+    max: usize,
+    ended: Sender<End>,
+    /// The connections of each domain.
+    busy: Vec<usize>,
+    live: usize,
+    refusals: usize,
+    refused: u64,
+    /// Where the search for the least busy domain begins, so that equals take turns.
+    next: usize,
+}
+
+/// What the listener wakes up for.
+enum Next {
+    Accepted(io::Result<(TcpStream, SocketAddr)>),
+    Ended(Result<End, lisle::channel::RecvError>),
+    TryAgain,
+    Stop,
+}
+
+impl Listener {
+    fn accept(&mut self, socket: &TcpListener, ends: &Receiver<End>, stop: &Condition) {
+        // Set while accepting fails.
+        let mut pause = None;
+        loop {
+            let ended = ends.recv_evt().wrap(Next::Ended);
+            let stopped = stop.wait_evt().wrap(|()| Next::Stop);
+            let next = match pause {
+                None => choose((socket.accept_evt().wrap(Next::Accepted), ended, stopped)).sync(),
+                Some(pause) => choose((after(pause).wrap(|()| Next::TryAgain), ended, stopped)).sync(),
+            };
+            let accepted = match next {
+                Next::Stop => return,
+                Next::Ended(Ok(end)) => {
+                    self.ended(end);
+                    continue;
+                }
+                Next::Ended(Err(_)) => return,
+                Next::Accepted(accepted) => accepted,
+                Next::TryAgain => match socket.accept_evt().poll() {
+                    Some(accepted) => accepted,
+                    None => {
+                        pause = None;
+                        continue;
+                    }
+                },
+            };
+            match accepted {
+                Ok((stream, peer)) => {
+                    if pause.take().is_some() {
+                        notice(format_args!("lisle: accepting again"));
+                    }
+                    self.start(stream, peer);
+                }
+                Err(error) if is_of_the_connection(&error) => {}
+                Err(error) => {
+                    if pause.is_none() {
+                        notice(format_args!("lisle: cannot accept for now: {error}"));
+                    }
+                    pause = Some(pause.map_or(FIRST_PAUSE, |pause: Duration| (pause * 2).min(LONGEST_PAUSE)));
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, stream: TcpStream, peer: SocketAddr) {
+        let domain = self.least_busy();
+        let shard = Shared::clone(&self.shards[domain]);
+        if self.live < self.max {
+            self.live += 1;
+            self.busy[domain] += 1;
+            let guard = EndGuard { ended: self.ended.clone(), end: End { domain, refusal: false } };
+            self.host(domain).spawn(move || {
+                let _guard = guard;
+                connection::serve(stream, peer, &shard);
+            });
+            return;
+        }
+        self.refused += 1;
+        if self.refusals < MAX_REFUSALS {
+            self.refusals += 1;
+            let guard = EndGuard { ended: self.ended.clone(), end: End { domain, refusal: true } };
+            self.host(domain).spawn(move || {
+                let _guard = guard;
+                connection::refuse(stream, peer, &shard);
+            });
+        }
+    }
+
+    fn host(&self, domain: usize) -> fiber::Builder {
+        fiber::Builder::new().name(Arc::clone(&self.name)).domain(domain)
+    }
+
+    fn ended(&mut self, end: End) {
+        if end.refusal {
+            self.refusals -= 1;
+        } else {
+            self.live -= 1;
+            self.busy[end.domain] -= 1;
+        }
+    }
+
+    fn least_busy(&mut self) -> usize {
+        let count = self.busy.len();
+        let domain = (self.next..self.next + count)
+            .map(|domain| domain % count)
+            .min_by_key(|domain| self.busy[*domain])
+            .unwrap_or(0);
+        self.next = (domain + 1) % count;
+        domain
+    }
+}
+
+/// An error of the one connection that was about to be accepted, which says nothing about the next one (accept(2)).
+fn is_of_the_connection(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    matches!(
+        Errno::from_io_error(error),
+        Some(
+            Errno::CONNABORTED
+                | Errno::INTR
+                | Errno::PROTO
+                | Errno::PERM
+                | Errno::NETDOWN
+                | Errno::NOPROTOOPT
+                | Errno::HOSTDOWN
+                | Errno::HOSTUNREACH
+                | Errno::NETUNREACH
+                | Errno::OPNOTSUPP
+                | Errno::NONET
+        )
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn running_out_is_not_an_error_of_the_connection() {
+        for code in [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE, rustix::io::Errno::NOMEM] {
+            assert!(!is_of_the_connection(&code.into()));
+        }
+        assert!(is_of_the_connection(&rustix::io::Errno::CONNABORTED.into()));
+    }
+}

@@ -1,0 +1,81 @@
+//! What all connections of one domain use in turn: buffers, and the current date.
+//!
+//! A connection that only waits for its next request holds no buffer at all, so that thousands of idle ones cost little
+//! more than their stacks; a request borrows one from here and leaves it behind. A host never changes its thread, so
+//! thread-local is domain-local, and two hosts of a domain never run at the same time. Nothing here is kept across a
+//! wait.
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+use super::connection::input::Input;
+use super::http::date::DateFields;
+
+/// How many unused buffers of a kind a domain keeps.
+const KEPT: usize = 256;
+
+/// The size of the pieces that large files are sent in.
+pub(crate) const PIECE: usize = 64 * 1024;
+
+thread_local! {
+    static SCRATCH: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
+    static PIECES: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+    static DATE: RefCell<DateFields> = RefCell::new(DateFields::new());
+}
+
+/// The buffers a request needs.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    pub(crate) input: Input,
+    /// The head of the response, with the body if it is a small one.
+    pub(crate) output: Vec<u8>,
+    /// The name of the file.
+    pub(crate) key: Vec<u8>,
+}
+
+impl Scratch {
+    /// Takes a set of empty buffers.
+    pub(crate) fn take() -> Scratch {
+        SCRATCH.with_borrow_mut(Vec::pop).unwrap_or_else(|| Scratch {
+            input: Input::new(),
+            output: Vec::with_capacity(1024),
+            key: Vec::with_capacity(256),
+        })
+    }
+
+    /// Leaves it for others, unless it has grown larger than usual.
+    pub(crate) fn give_back(mut self) {
+        if self.input.is_small() {
+            self.input.clear();
+            SCRATCH.with_borrow_mut(|kept| {
+                if kept.len() < KEPT {
+                    kept.push(self);
+                }
+            });
+        }
+    }
+}
+
+/// Takes a buffer of [`PIECE`] bytes, with any content.
+pub(crate) fn take_piece() -> Vec<u8> {
+    PIECES.with_borrow_mut(Vec::pop).unwrap_or_else(|| vec![0; PIECE])
+}
+
+/// Leaves a buffer of [`PIECE`] bytes for others.
+pub(crate) fn give_back_piece(piece: Vec<u8>) {
+    PIECES.with_borrow_mut(|kept| {
+        if kept.len() < KEPT / 16 {
+            kept.push(piece);
+        }
+    });
+}
+
+/// Calls `f` with the lines that every response begins with. `f` must not wait.
+pub(crate) fn with_date<R>(now: Instant, f: impl FnOnce(&[u8]) -> R) -> R {
+    DATE.with_borrow_mut(|date| f(date.lines(now)))
+}
+
+/// The second since 1970 that those lines speak of.
+pub(crate) fn seconds(now: Instant) -> u64 {
+    DATE.with_borrow_mut(|date| date.seconds(now))
+}

@@ -1,0 +1,102 @@
+//! `lisle serve`: a server for static files, put together from hosts that talk only through events.
+//!
+//! ```text
+//!   supervisor ── starts, and at the end stops ──▶ all others
+//!   listener ─── spawns ──▶ connection ── Ask ──▶ files      (one a domain: the cache)
+//!      ▲                     │     ▲                │ spawns, for what is not in the cache
+//!      └───── End ───────────┘     └── Answer ──────┘──▶ loader ── blocking pool
+//!                            └── Record ──▶ scribe           (one a domain: counts, lines)
+//!                                             └── Batch ──▶ output ──▶ standard output
+//! ```
+//!
+//! A connection, and the files and the scribe it talks to, are on one domain, so that a request is served without any
+//! message to another. Invariant: no host here shares a lock or a counter with another; what looks like one (the limit
+//! on connections, the totals) belongs to one host, which the others send messages to.
+
+mod connection;
+mod files;
+mod http;
+mod listener;
+mod local;
+mod log;
+mod notice;
+mod shard;
+mod signals;
+mod stats;
+mod supervisor;
+
+use std::fmt;
+use std::io::{self, IsTerminal};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::cli::{LogFormat, ServeOptions};
+use log::line::Form;
+pub(crate) use notice::notice;
+
+/// How long the runtime may take to end, once the server has.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Why there is no server.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// The directory cannot be served.
+    Directory(PathBuf, io::Error),
+    /// The system does not give what is needed to begin.
+    Start(io::Error),
+    /// It could not run, or not go on.
+    Run(supervisor::Failure),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Directory(path, error) => write!(f, "cannot serve {}: {error}", path.display()),
+            Error::Start(error) => write!(f, "cannot start: {error}"),
+            Error::Run(failure) => failure.fmt(f),
+        }
+    }
+}
+
+/// Serves until a signal ends it.
+pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
+    let root = files::root::Root::new(&options.directory)
+        .map_err(|error| Error::Directory(options.directory.clone(), error))?;
+    raise_descriptor_limit();
+    let signals = signals::catch().map_err(Error::Start)?;
+    let domains =
+        options.domains.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let form = match options.log {
+        LogFormat::Off => None,
+        LogFormat::Json => Some(Form::Json),
+        LogFormat::Human => Some(Form::Human { colour: wants_colour() }),
+    };
+    let runtime = lisle::Runtime::builder().domains(domains).start().map_err(Error::Start)?;
+    let log = options.log;
+    let totals =
+        runtime.run(move || supervisor::run(&options, root, domains, form, &signals)).map_err(Error::Run)?;
+    match log {
+        LogFormat::Json => notice(format_args!("{}", totals.json())),
+        LogFormat::Human | LogFormat::Off => notice(format_args!("lisle: {totals}")),
+    }
+    let shutdown = runtime.shutdown(GRACE);
+    if !shutdown.is_clean() {
+        notice(format_args!("lisle: {shutdown}"));
+    }
+    Ok(())
+}
+
+/// Colour is for people at a terminal who have not said that they do not want it (see no-color.org).
+fn wants_colour() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Each connection takes a descriptor, and the usual soft limit of 1024 is there for programs that use `select`, which this
+/// one does not. If the system says no, the limit stays as it is, and the listener copes.
+fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}

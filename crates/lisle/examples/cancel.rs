@@ -1,0 +1,42 @@
+//! Asking a host to end, waiting for it, and what becomes of one that panics.
+//!
+//! Run it with `cargo run -p lisle --example cancel`.
+
+use lisle::time::{after, sleep};
+use lisle::{Event, choose, fiber};
+use std::time::Duration;
+
+fn main() {
+    lisle::run(|| {
+        // Nothing is forced: the host learns that it is to end where it chooses to listen.
+        let ticker = fiber::Builder::new().name("ticker").spawn(|| {
+            let next = choose((
+                after(Duration::from_millis(5)).wrap(|()| true),
+                fiber::cancelled_evt().wrap(|()| false),
+            ));
+            let mut ticks = 0;
+            while next.sync() {
+                ticks += 1;
+            }
+            ticks
+        });
+        sleep(Duration::from_millis(60));
+        ticker.cancel();
+        let ended =
+            choose((ticker.join_evt().wrap(Result::ok), after(Duration::from_secs(10)).wrap(|()| None)));
+        let ticks: u32 = ended.sync().expect("it listens every 5 ms");
+        println!("'{}' has ticked {ticks} times", ticker.name().unwrap_or("?"));
+        assert!(ticks > 0);
+
+        // Hosts that borrow. A panic comes to whoever joins, and to nobody else.
+        let numbers = [3, 1, 4, 1, 5];
+        fiber::scope(|scope| {
+            let sum = scope.spawn(|| numbers.iter().sum::<i32>());
+            let beyond = scope.spawn(|| numbers[numbers.len()]);
+            assert_eq!(sum.join().unwrap(), 14);
+            let error = beyond.join().unwrap_err();
+            println!("as expected: {error}");
+            assert!(error.is_panic());
+        });
+    });
+}

@@ -1,0 +1,42 @@
+//! Plain OS threads and hosts on one channel, in a runtime of one's own.
+//!
+//! Run it with `cargo run -p lisle --example threads`.
+
+use lisle::{Runtime, channel};
+use std::thread;
+use std::time::Duration;
+
+const THREADS: u64 = 3;
+const EACH: u64 = 1_000;
+
+fn main() -> std::io::Result<()> {
+    // All domains run on threads of the runtime's own, so this thread stays a plain one.
+    let runtime = Runtime::builder().domains(2).thread_name("workers").start()?;
+    let (numbers, given) = channel::bounded::<u64>(16);
+    let (sum, sums) = channel::channel::<u64>();
+
+    // Four hosts take the numbers. Each message goes to one of them.
+    for _ in 0..4 {
+        let (given, sum) = (given.clone(), sum.clone());
+        runtime.spawn(move || sum.send(given.iter().sum()).expect("the main thread adds up"));
+    }
+    drop((given, sum));
+
+    // Three threads give them. A thread that has to wait parks as a thread, a host as a host.
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            let numbers = numbers.clone();
+            scope.spawn(move || (1..=EACH).for_each(|n| numbers.send(n).expect("the hosts take them")));
+        }
+    });
+    drop(numbers); // The last sender goes, and the hosts come to their end.
+
+    let total: u64 = sums.iter().sum();
+    println!("the total is {total}");
+    assert_eq!(total, THREADS * EACH * (EACH + 1) / 2);
+
+    let shutdown = runtime.shutdown(Duration::from_secs(5));
+    println!("{shutdown}");
+    assert!(shutdown.is_clean());
+    Ok(())
+}

@@ -1,0 +1,959 @@
+//! Models of channels, explored by loom.
+//!
+//! Each asserts what was received, what was given back, that every message was dropped once, and that no
+//! queue of the channel holds anything at the end. Loom reports lost wakes as deadlocks, and slots or
+//! links touched without a happens-before edge as races. Timers are not modelled.
+//!
+//! Run with `RUSTFLAGS="--cfg lisle_loom" cargo test -p lisle --lib --release loom`.
+
+use super::receiver::Receiver;
+use super::sender::Sender;
+use super::shared::Shared;
+use super::{RecvError, SendError, TryRecvError, TrySendError};
+use crate::event::{Attempt, Event, Step, choose};
+use crate::shim::sync::Arc;
+use crate::sync::Condition;
+use loom::thread;
+use std::pin::Pin;
+use std::sync::Arc as StdArc;
+use std::sync::atomic::{AtomicIsize, Ordering};
+use std::task::{Context, Poll, Waker};
+
+/// Explores `model` with at most `preemptions` forced switches a run. Most bugs need one or two; the
+/// number each model runs under is the highest that ends within seconds.
+fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(model);
+}
+
+/// A message that counts how many of it there are.
+struct Message(u32, StdArc<AtomicIsize>);
+
+impl Clone for Message {
+    fn clone(&self) -> Self {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        Message(self.0, self.1.clone())
+    }
+}
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        self.1.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl std::fmt::Debug for Message {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Message({})", self.0)
+    }
+}
+
+/// The messages of one run.
+#[derive(Clone, Default)]
+struct Messages(StdArc<AtomicIsize>);
+
+impl Messages {
+    fn make(&self, number: u32) -> Message {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Message(number, self.0.clone())
+    }
+
+    fn assert_all_dropped(&self) {
+        assert_eq!(self.0.load(Ordering::Relaxed), 0, "every message is dropped once");
+    }
+}
+
+/// A channel whose queues can be looked at.
+struct Channel {
+    tx: Sender<Message>,
+    rx: Receiver<Message>,
+    shared: Arc<Shared<Message>>,
+}
+
+impl Channel {
+    fn new(capacity: usize) -> Self {
+        let shared = Arc::new(Shared::new(capacity));
+        Channel { tx: Sender::new(shared.clone()), rx: Receiver::new(shared.clone()), shared }
+    }
+
+    /// Nobody waits and nothing is buffered.
+    fn assert_clean(&self) {
+        self.shared.locked(|inner| {
+            assert!(inner.receiving.is_empty(), "a receiver is left behind");
+            assert!(inner.sending.is_empty(), "a sender is left behind");
+            assert!(inner.deferred.is_empty(), "a sender with a maker is left behind");
+        });
+        assert_eq!(self.shared.len(), 0, "a message is left behind");
+    }
+}
+
+type Received = Result<Message, RecvError>;
+type Sent = Result<(), SendError<Message>>;
+
+fn number(received: Received) -> Option<u32> {
+    received.ok().map(|message| message.0)
+}
+
+/// What a two-sided choice came to.
+#[derive(Debug, PartialEq)]
+enum Came {
+    Received(Option<u32>),
+    Sent,
+    Refused(u32),
+}
+
+fn received(received: Received) -> Came {
+    Came::Received(number(received))
+}
+
+fn sent(sent: Sent) -> Came {
+    sent.map_or_else(|SendError(message)| Came::Refused(message.0), |()| Came::Sent)
+}
+
+/// Performs `event` as a future that is polled once and dropped. Its memory is leaked, so that a committer
+/// that comes too late is noticed, see `Lock`.
+fn poll_once<E: Event>(event: E) -> Poll<E::Output> {
+    let mut place = Box::pin(Some(event.future()));
+    let future = place.as_mut().as_pin_mut().expect("just made");
+    let outcome = future.poll(&mut Context::from_waker(Waker::noop()));
+    place.set(None);
+    std::mem::forget(place);
+    outcome
+}
+
+// Plain partners.
+
+#[test]
+fn rendezvous() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let sender = thread::spawn({
+            let (c, message) = (c.clone(), messages.make(1));
+            move || c.tx.send(message).unwrap()
+        });
+        assert_eq!(number(c.rx.recv()), Some(1));
+        sender.join().unwrap();
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn two_senders_meet_two_receives() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let senders = [1, 2].map(|n| {
+            let (c, message) = (c.clone(), messages.make(n));
+            thread::spawn(move || c.tx.send(message).unwrap())
+        });
+        let mut got = [number(c.rx.recv()), number(c.rx.recv())];
+        got.sort_unstable();
+        assert_eq!(got, [Some(1), Some(2)]);
+        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn try_recv_takes_from_a_sender_that_waits_or_leaves_it() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let sender = thread::spawn({
+            let (c, message) = (c.clone(), messages.make(1));
+            move || c.tx.send(message).unwrap()
+        });
+        match c.rx.try_recv() {
+            Ok(message) => assert_eq!(message.0, 1),
+            Err(TryRecvError::Empty) => assert_eq!(number(c.rx.recv()), Some(1)),
+            Err(TryRecvError::Closed) => unreachable!("nobody closes"),
+        }
+        sender.join().unwrap();
+        assert!(matches!(c.rx.try_recv(), Err(TryRecvError::Empty)));
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn try_send_gives_to_a_receiver_that_waits_or_keeps_the_message() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let receiver = thread::spawn({
+            let c = c.clone();
+            move || number(c.rx.recv())
+        });
+        match c.tx.try_send(messages.make(1)) {
+            Ok(()) => {}
+            Err(TrySendError::Full(message)) => c.tx.send(message).unwrap(),
+            Err(TrySendError::Closed(_)) => unreachable!("nobody closes"),
+        }
+        assert_eq!(receiver.join().unwrap(), Some(1));
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_full_buffer_lets_senders_in_one_by_one() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(1));
+        let senders = [1, 2].map(|n| {
+            let (c, message) = (c.clone(), messages.make(n));
+            thread::spawn(move || c.tx.send(message).unwrap())
+        });
+        let mut got = [number(c.rx.recv()), number(c.rx.recv())];
+        got.sort_unstable();
+        assert_eq!(got, [Some(1), Some(2)]);
+        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// Taking one message lets the sender finish that waits for room, without a second receive.
+#[test]
+fn a_receive_makes_room() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(1));
+        let sender = thread::spawn({
+            let (c, batch) = (c.clone(), [1, 2].map(|n| messages.make(n)));
+            move || batch.map(|message| c.tx.send(message).unwrap())
+        });
+        assert_eq!(number(c.rx.recv()), Some(1));
+        sender.join().unwrap();
+        assert_eq!(number(c.rx.recv()), Some(2));
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_buffer_keeps_one_senders_order() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(1));
+        let sender = thread::spawn({
+            let (c, batch) = (c.clone(), [1, 2, 3].map(|n| messages.make(n)));
+            move || batch.map(|message| c.tx.send(message).unwrap())
+        });
+        assert_eq!([(); 3].map(|()| number(c.rx.recv())), [Some(1), Some(2), Some(3)]);
+        sender.join().unwrap();
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+// Choices.
+
+/// Two of these on one channel: each is ready to be either side.
+fn swap(c: &Channel, message: Message) -> Came {
+    choose((c.rx.recv_evt().wrap(received), c.tx.send_evt(message).wrap(sent))).sync()
+}
+
+#[test]
+fn of_two_two_sided_choices_one_receives_and_one_sends() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let other = thread::spawn({
+            let (c, message) = (c.clone(), messages.make(2));
+            move || swap(&c, message)
+        });
+        let ours = swap(&c, messages.make(1));
+        match (ours, other.join().unwrap()) {
+            (Came::Received(n), Came::Sent) => assert_eq!(n, Some(2)),
+            (Came::Sent, Came::Received(n)) => assert_eq!(n, Some(1)),
+            outcome => panic!("{outcome:?}"),
+        }
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// Both have published one branch when they look at the other's, so both claim themselves first. If both
+/// have, the one at the higher address has to step back.
+#[test]
+fn choices_that_claim_themselves_and_want_each_other_meet_once() {
+    explore(3, || {
+        let messages = Messages::default();
+        let (a, b) = (Arc::new(Channel::new(0)), Arc::new(Channel::new(0)));
+        let other = thread::spawn({
+            let (a, b, message) = (a.clone(), b.clone(), messages.make(2));
+            move || choose((b.tx.send_evt(message).wrap(sent), a.rx.recv_evt().wrap(received))).sync()
+        });
+        let ours =
+            choose((a.tx.send_evt(messages.make(1)).wrap(sent), b.rx.recv_evt().wrap(received))).sync();
+        match (ours, other.join().unwrap()) {
+            (Came::Received(n), Came::Sent) => assert_eq!(n, Some(2)),
+            (Came::Sent, Came::Received(n)) => assert_eq!(n, Some(1)),
+            outcome => panic!("{outcome:?}"),
+        }
+        a.assert_clean();
+        b.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// A claims itself and wants B, B wants C, C wants A. Whoever is left without a partner learns that the
+/// channels close, which commits records from outside while they may be claimed.
+#[test]
+fn a_ring_of_three_choices_comes_apart() {
+    explore(1, || {
+        let messages = Messages::default();
+        let ring = [(); 3].map(|()| Arc::new(Channel::new(0)));
+        let play = |i: usize| {
+            let (out, back) = (ring[i].clone(), ring[(i + 1) % 3].clone());
+            let message = messages.make(u32::try_from(i).unwrap());
+            move || {
+                let came =
+                    choose((out.tx.send_evt(message).wrap(sent), back.rx.recv_evt().wrap(received))).sync();
+                out.tx.close();
+                back.tx.close();
+                came
+            }
+        };
+        let others = [1, 2].map(|i| thread::spawn(play(i)));
+        let mut came = vec![play(0)()];
+        came.extend(others.map(|other| other.join().unwrap()));
+        for (i, c) in ring.iter().enumerate() {
+            let taken = came[(i + 2) % 3] == Came::Received(Some(u32::try_from(i).unwrap()));
+            assert_eq!(came[i] == Came::Sent, taken, "what one has sent the other has: {came:?}");
+            c.assert_clean();
+        }
+        assert!(came.contains(&Came::Sent), "somebody meets somebody: {came:?}");
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_choice_of_receives_takes_one_and_leaves_the_other() {
+    explore(2, || {
+        let messages = Messages::default();
+        let (a, b) = (Arc::new(Channel::new(0)), Arc::new(Channel::new(0)));
+        let senders = [(&a, 1), (&b, 2)].map(|(c, n)| {
+            let (c, message) = (c.clone(), messages.make(n));
+            thread::spawn(move || c.tx.send(message).unwrap())
+        });
+        let first = number(choose((a.rx.recv_evt(), b.rx.recv_evt())).sync());
+        let second = match first {
+            Some(1) => number(b.rx.recv()),
+            Some(2) => number(a.rx.recv()),
+            outcome => panic!("{outcome:?}"),
+        };
+        assert_eq!(first.unwrap() + second.unwrap(), 3);
+        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        a.assert_clean();
+        b.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_choice_of_sends_gives_one_and_keeps_the_other() {
+    explore(2, || {
+        let messages = Messages::default();
+        let (a, b) = (Arc::new(Channel::new(0)), Arc::new(Channel::new(1)));
+        let receivers = [&a, &b].map(|c| {
+            let c = c.clone();
+            thread::spawn(move || number(c.rx.recv()))
+        });
+        let to = choose((
+            a.tx.send_evt(messages.make(1)).wrap(|sent| sent.map(|()| "a")),
+            b.tx.send_evt(messages.make(2)).wrap(|sent| sent.map(|()| "b")),
+        ))
+        .sync()
+        .unwrap();
+        if to == "a" { &b } else { &a }.tx.close();
+        let got = receivers.map(|receiver| receiver.join().unwrap());
+        assert_eq!(got, if to == "a" { [Some(1), None] } else { [None, Some(2)] });
+        a.assert_clean();
+        b.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// The choice has published its receive when it looks at the buffer: it commits by itself, unless the
+/// sender on the other channel is faster.
+#[test]
+fn a_published_choice_takes_from_a_buffer_or_is_taken() {
+    explore(3, || {
+        let messages = Messages::default();
+        let (a, b) = (Arc::new(Channel::new(0)), Arc::new(Channel::new(1)));
+        let sender = thread::spawn({
+            let (a, b) = (a.clone(), b.clone());
+            let (one, two) = (messages.make(1), messages.make(2));
+            move || {
+                b.tx.send(two).unwrap();
+                a.tx.try_send(one).is_ok()
+            }
+        });
+        let got = number(choose((a.rx.recv_evt(), b.rx.recv_evt())).sync());
+        let given = sender.join().unwrap();
+        assert_eq!(got, Some(if given { 1 } else { 2 }));
+        assert_eq!(b.rx.try_recv().ok().map(|message| message.0), given.then_some(2));
+        a.assert_clean();
+        b.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+// Leaving while being committed.
+
+#[test]
+fn a_dropped_receive_has_taken_the_message_or_not() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let sender = thread::spawn({
+            let (c, message) = (c.clone(), messages.make(1));
+            move || c.tx.send(message).map_err(|SendError(message)| message.0)
+        });
+        let got = match poll_once(c.rx.recv_evt()) {
+            Poll::Ready(message) => number(message),
+            Poll::Pending => None,
+        };
+        c.rx.close();
+        let outcome = sender.join().unwrap();
+        if got.is_some() {
+            assert_eq!((got, outcome), (Some(1), Ok(())));
+        } else {
+            // Refused, or given to a future that was dropped with it.
+            assert!(matches!(outcome, Ok(()) | Err(1)));
+        }
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_dropped_choice_is_in_no_queue() {
+    explore(3, || {
+        let messages = Messages::default();
+        let (a, b) = (Arc::new(Channel::new(0)), Arc::new(Channel::new(0)));
+        let partner = thread::spawn({
+            let (a, b, message) = (a.clone(), b.clone(), messages.make(1));
+            move || {
+                let sent = a.tx.try_send(message).is_ok();
+                (sent, b.rx.try_recv().ok().map(|message| message.0))
+            }
+        });
+        let event = choose((a.rx.recv_evt().wrap(received), b.tx.send_evt(messages.make(2)).wrap(sent)));
+        let ours = match poll_once(event) {
+            Poll::Ready(came) => Some(came),
+            Poll::Pending => None,
+        };
+        let (gave, took) = partner.join().unwrap();
+        assert!(!(gave && took.is_some()), "one of two");
+        match ours {
+            Some(came) if gave => assert_eq!(came, Came::Received(Some(1))),
+            Some(came) => assert_eq!((came, took), (Came::Sent, Some(2))),
+            None => assert!(took.is_none_or(|n| n == 2)),
+        }
+        a.assert_clean();
+        b.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_dropped_send_has_given_its_message_or_not() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let receiver = thread::spawn({
+            let c = c.clone();
+            move || number(c.rx.recv())
+        });
+        let outcome = match poll_once(c.tx.send_evt(messages.make(1))) {
+            Poll::Ready(came) => Some(sent(came)),
+            Poll::Pending => None,
+        };
+        c.tx.close();
+        let got = receiver.join().unwrap();
+        assert!(outcome.is_none() || got == Some(1));
+        assert!(got.is_none() || got == Some(1));
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// A future waits, is woken by its partner, and gives the value at its next poll.
+#[test]
+fn a_future_is_woken_once_its_value_is_there() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let sender = thread::spawn({
+            let (c, message) = (c.clone(), messages.make(1));
+            move || c.tx.send(message).unwrap()
+        });
+        assert_eq!(number(loom::future::block_on(c.rx.recv_evt().future())), Some(1));
+        sender.join().unwrap();
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+// Closing.
+
+#[test]
+fn closing_a_rendezvous_meets_both_sides_or_neither() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let sender = thread::spawn({
+            let (c, message) = (c.clone(), messages.make(1));
+            move || sent(c.tx.send(message))
+        });
+        let closer = thread::spawn({
+            let c = c.clone();
+            move || assert!(c.tx.close())
+        });
+        let got = number(c.rx.recv());
+        closer.join().unwrap();
+        let outcome = sender.join().unwrap();
+        match got {
+            Some(n) => assert_eq!((n, outcome), (1, Came::Sent)),
+            None => assert_eq!(outcome, Came::Refused(1)),
+        }
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn closing_a_buffer_loses_nothing_that_was_sent() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(1));
+        let sender = thread::spawn({
+            let (c, messages) = (c.clone(), messages.clone());
+            move || [1, 2].map(|n| sent(c.tx.send(messages.make(n))) == Came::Sent)
+        });
+        let closer = thread::spawn({
+            let c = c.clone();
+            move || c.rx.close()
+        });
+        let mut got = Vec::new();
+        while let Some(n) = number(c.rx.recv()) {
+            got.push(n);
+        }
+        closer.join().unwrap();
+        let sent = sender.join().unwrap();
+        assert_eq!(
+            got,
+            [1, 2].into_iter().zip(sent).filter(|sent| sent.1).map(|sent| sent.0).collect::<Vec<_>>()
+        );
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn closing_reaches_a_choice_once() {
+    explore(2, || {
+        let messages = Messages::default();
+        let (a, b) = (Arc::new(Channel::new(0)), Arc::new(Channel::new(0)));
+        let closers = [&a, &b].map(|c| {
+            let c = c.clone();
+            thread::spawn(move || assert!(c.rx.close()))
+        });
+        let came =
+            choose((a.rx.recv_evt().wrap(received), b.tx.send_evt(messages.make(1)).wrap(sent))).sync();
+        assert!(matches!(came, Came::Received(None) | Came::Refused(1)));
+        closers.into_iter().for_each(|closer| closer.join().unwrap());
+        a.assert_clean();
+        b.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// The last sender goes while a receiver comes.
+#[test]
+fn the_last_sender_closes_behind_itself() {
+    explore(3, || {
+        let messages = Messages::default();
+        let (tx, rx) = super::channel();
+        let message = messages.make(1);
+        let sender = thread::spawn(move || {
+            tx.send(message).unwrap();
+        });
+        assert_eq!(number(rx.recv()), Some(1));
+        assert_eq!(number(rx.recv()), None);
+        sender.join().unwrap();
+        messages.assert_all_dropped();
+    });
+}
+
+/// The last receiver goes while a sender fills the buffer: what is in it is dropped.
+#[test]
+fn the_last_receiver_drops_what_is_buffered() {
+    explore(3, || {
+        let messages = Messages::default();
+        let (tx, rx) = super::bounded(1);
+        let receiver = thread::spawn(move || drop(rx));
+        let outcomes = [1, 2].map(|n| sent(tx.send(messages.make(n))));
+        assert_eq!(outcomes[1], Came::Refused(2), "there is room for one only");
+        receiver.join().unwrap();
+        messages.assert_all_dropped();
+    });
+}
+
+// Messages made on commit.
+
+#[test]
+fn a_promise_is_kept() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let sender = thread::spawn({
+            let (c, messages) = (c.clone(), messages.clone());
+            move || assert!(c.tx.send_with_evt(|| messages.make(1)).sync().is_ok())
+        });
+        assert_eq!(number(c.rx.recv()), Some(1));
+        sender.join().unwrap();
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_promise_into_a_buffer_is_kept() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(1));
+        let senders = [
+            thread::spawn({
+                let (c, messages) = (c.clone(), messages.clone());
+                move || assert!(c.tx.send_with_evt(|| messages.make(1)).sync().is_ok())
+            }),
+            thread::spawn({
+                let (c, message) = (c.clone(), messages.make(2));
+                move || c.tx.send(message).unwrap()
+            }),
+        ];
+        let mut got = [number(c.rx.recv()), number(c.rx.recv())];
+        got.sort_unstable();
+        assert_eq!(got, [Some(1), Some(2)]);
+        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// Two makers and room for one: the second learns that room is free again.
+#[test]
+fn makers_wait_for_room() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(1));
+        let senders = [1, 2].map(|n| {
+            let (c, messages) = (c.clone(), messages.clone());
+            thread::spawn(move || assert!(c.tx.send_with_evt(|| messages.make(n)).sync().is_ok()))
+        });
+        let mut got = [number(c.rx.recv()), number(c.rx.recv())];
+        got.sort_unstable();
+        assert_eq!(got, [Some(1), Some(2)]);
+        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// Sends a message that is not made. A panic of the maker comes to dropping the branch that has committed;
+/// this does that without unwinding, which loom cannot follow: its threads share one panic count.
+struct Break<E>(E);
+
+impl<E: Event> Event for Break<E> {
+    type Output = ();
+    type Branch<'e>
+        = E::Branch<'e>
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        self.0.is_single()
+    }
+    fn branch(&self) -> Self::Branch<'_> {
+        self.0.branch()
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        self.0.try_commit(branch, attempt)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        self.0.publish(branch, attempt)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        self.0.withdraw(branch, attempt)
+    }
+    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
+}
+
+fn breaks_its_promise(c: &Channel) -> Break<impl Event> {
+    Break(c.tx.send_with_evt(|| unreachable!("it is not made")))
+}
+
+#[test]
+fn a_receiver_whose_promise_is_broken_starts_over() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let sender = thread::spawn({
+            let (c, message) = (c.clone(), messages.make(2));
+            move || {
+                breaks_its_promise(&c).sync();
+                c.tx.send(message).unwrap();
+            }
+        });
+        assert_eq!(number(c.rx.recv()), Some(2));
+        sender.join().unwrap();
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_choice_whose_promise_is_broken_starts_over_with_every_branch() {
+    explore(2, || {
+        let messages = Messages::default();
+        let (a, b) = (Arc::new(Channel::new(0)), Arc::new(Channel::new(0)));
+        let sender = thread::spawn({
+            let (a, b, message) = (a.clone(), b.clone(), messages.make(2));
+            move || {
+                breaks_its_promise(&a).sync();
+                b.tx.send(message).unwrap();
+            }
+        });
+        assert_eq!(number(choose((a.rx.recv_evt(), b.rx.recv_evt())).sync()), Some(2));
+        sender.join().unwrap();
+        a.assert_clean();
+        b.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// Room that was reserved for a message that does not come is free for others.
+#[test]
+fn a_broken_promise_gives_room_back() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(1));
+        let other = thread::spawn({
+            let (c, message) = (c.clone(), messages.make(1));
+            move || c.tx.send(message).unwrap()
+        });
+        let maker = thread::spawn({
+            let (c, messages) = (c.clone(), messages.clone());
+            move || assert!(c.tx.send_with_evt(|| messages.make(2)).sync().is_ok())
+        });
+        // Without a receiver that waits, this commits to room in the buffer, if there is any.
+        let _committed_or_not: Option<()> = breaks_its_promise(&c).poll();
+        let mut got = [number(c.rx.recv()), number(c.rx.recv())];
+        got.sort_unstable();
+        assert_eq!(got, [Some(1), Some(2)]);
+        other.join().unwrap();
+        maker.join().unwrap();
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// As above, with nobody else to let them in.
+#[test]
+fn room_that_is_given_back_lets_in_who_waits_for_it() {
+    for maker_waits in [false, true] {
+        explore(3, move || {
+            let messages = Messages::default();
+            let c = Arc::new(Channel::new(1));
+            let other = thread::spawn({
+                let (c, messages) = (c.clone(), messages.clone());
+                move || {
+                    if maker_waits {
+                        assert!(c.tx.send_with_evt(|| messages.make(1)).sync().is_ok());
+                    } else {
+                        c.tx.send(messages.make(1)).unwrap();
+                    }
+                }
+            });
+            let _committed_or_not: Option<()> = breaks_its_promise(&c).poll();
+            other.join().unwrap();
+            assert_eq!(number(c.rx.recv()), Some(1));
+            c.assert_clean();
+            messages.assert_all_dropped();
+        });
+    }
+}
+
+#[test]
+fn reserved_room_is_nobody_elses() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(1));
+        let maker = thread::spawn({
+            let (c, messages) = (c.clone(), messages.clone());
+            move || c.tx.send_with_evt(|| messages.make(1)).poll().is_some()
+        });
+        let sent = c.tx.try_send(messages.make(2)).is_ok();
+        assert!(maker.join().unwrap() != sent, "one of two");
+        assert_eq!(c.shared.len(), 1);
+        assert_eq!(c.rx.try_recv().unwrap().0, if sent { 2 } else { 1 });
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// Room was reserved before the channel was closed, and the message comes after: it goes back.
+#[test]
+fn nothing_comes_after_the_end() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(1));
+        let maker = thread::spawn({
+            let (c, messages) = (c.clone(), messages.clone());
+            move || c.tx.send_with_evt(|| messages.make(1)).poll().is_some_and(|sent| sent.is_ok())
+        });
+        c.rx.close();
+        let got = number(c.rx.recv());
+        assert!(got.is_none() || number(c.rx.recv()).is_none());
+        assert_eq!(maker.join().unwrap(), got.is_some());
+        assert!(matches!(c.rx.try_recv(), Err(TryRecvError::Closed)));
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// The receiver leaves while its message is being made: the message stays with the sender, or has gone
+/// with the future that was given it.
+#[test]
+fn a_promised_receiver_may_leave() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let sender = thread::spawn({
+            let (c, messages) = (c.clone(), messages.clone());
+            move || {
+                let event = c.tx.send_with_evt(|| {
+                    thread::yield_now(); // making takes a while
+                    messages.make(1)
+                });
+                event.sync().map_err(|SendError(message)| message.map(|message| message.0))
+            }
+        });
+        let got = match poll_once(c.rx.recv_evt()) {
+            Poll::Ready(message) => number(message),
+            Poll::Pending => None,
+        };
+        c.rx.close();
+        let outcome = sender.join().unwrap();
+        match got {
+            Some(n) => assert_eq!((n, outcome), (1, Ok(()))),
+            None => assert!(matches!(outcome, Ok(()) | Err(None | Some(1)))),
+        }
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// As above, with another receiver who then gets what the first has let go.
+#[test]
+fn what_a_promised_receiver_leaves_goes_to_the_next() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let sender = thread::spawn({
+            let (c, messages) = (c.clone(), messages.clone());
+            move || {
+                for n in [1, 2] {
+                    assert!(c.tx.send_with_evt(|| messages.make(n)).sync().is_ok());
+                }
+            }
+        });
+        let first = match poll_once(choose((c.rx.recv_evt(), crate::never()))) {
+            Poll::Ready(message) => number(message),
+            Poll::Pending => None,
+        };
+        let second = number(c.rx.recv());
+        // The future has taken the first message, or took it with it when it was dropped, or neither.
+        match (first, second) {
+            (Some(1), Some(2)) => {}
+            (None, Some(1)) => assert_eq!(number(c.rx.recv()), Some(2)),
+            (None, Some(2)) => {}
+            outcome => panic!("{outcome:?}"),
+        }
+        sender.join().unwrap();
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// The maker waits until the receiver has left, so leaving must not wait for the message; and then it is
+/// the next receiver's.
+#[test]
+fn leaving_does_not_wait_for_the_maker() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let left = Arc::new(Condition::new());
+        let sender = thread::spawn({
+            let (c, left, messages) = (c.clone(), left.clone(), messages.clone());
+            move || {
+                let event = c.tx.send_with_evt(|| {
+                    left.wait();
+                    messages.make(1)
+                });
+                assert!(event.sync().is_ok());
+            }
+        });
+        assert!(poll_once(c.rx.recv_evt()).is_pending());
+        assert!(poll_once(choose((c.rx.recv_evt(), crate::never()))).is_pending());
+        left.signal();
+        assert_eq!(number(c.rx.recv()), Some(1));
+        sender.join().unwrap();
+        c.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// A choice of two makers lets the other go when one is let in.
+#[test]
+fn a_choice_of_makers_makes_one_message() {
+    explore(3, || {
+        let messages = Messages::default();
+        let (a, b) = (Arc::new(Channel::new(0)), Arc::new(Channel::new(0)));
+        let receiver = thread::spawn({
+            let b = b.clone();
+            move || number(b.rx.recv())
+        });
+        let event =
+            choose((a.tx.send_with_evt(|| messages.make(1)), b.tx.send_with_evt(|| messages.make(2))));
+        assert!(event.sync().is_ok());
+        assert_eq!(receiver.join().unwrap(), Some(2));
+        a.assert_clean();
+        b.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// Closing tells a maker that waits.
+#[test]
+fn closing_reaches_makers() {
+    explore(3, || {
+        let c = Arc::new(Channel::new(0));
+        let closer = thread::spawn({
+            let c = c.clone();
+            move || assert!(c.rx.close())
+        });
+        let refused = c.tx.send_with_evt(|| unreachable!("it is never let in")).sync();
+        assert!(matches!(refused, Err(SendError(None))));
+        closer.join().unwrap();
+        c.assert_clean();
+    });
+}

@@ -1,0 +1,74 @@
+//! Channels: rendezvous and bounded, for any number of senders and receivers.
+//!
+//! [`channel`] makes a rendezvous channel: a message passes from a sender to a receiver when both are
+//! there, so a completed send tells that the message was taken. [`bounded`] gives the channel room for
+//! some messages. There is no unbounded one: what is unbounded runs out of memory at the worst of times.
+//!
+//! Both ends work from hosts, plain OS threads and futures alike, and every operation also comes as an
+//! [`Event`](crate::Event) to choose from. A closed end is a value: sending gives the message back in
+//! the error, receiving first gives what is left. A channel is closed by hand ([`Sender::close`]) or
+//! when all senders or all receivers are gone.
+//!
+//! ```
+//! let (tx, rx) = lisle::channel::bounded(2);
+//! tx.send("a").unwrap();
+//! tx.send("b").unwrap();
+//! assert!(tx.try_send("c").is_err()); // full
+//! drop(tx); // closed, but nothing is lost:
+//! assert_eq!(rx.iter().collect::<Vec<_>>(), ["a", "b"]);
+//! ```
+//!
+//! # Cost
+//!
+//! One allocation a channel, plus its buffer. A message takes no allocation and one copy, straight from
+//! the sender to the receiver if one of them waits. Between two hosts of one domain a message costs
+//! two locked instructions and a switch.
+
+mod error;
+#[cfg(all(test, lisle_loom))]
+mod loom_tests;
+mod promise;
+mod receiver;
+mod sender;
+mod shared;
+
+pub use error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+pub use promise::{SendWithEvt, SendingWith};
+pub use receiver::{IntoIter, Iter, Receiver, Receiving, RecvEvt};
+pub use sender::{SendEvt, Sender, Sending};
+
+use crate::shim::sync::Arc;
+
+/// Makes a rendezvous channel: it buffers nothing, a send completes when a receiver takes the message.
+///
+/// ```
+/// let (tx, rx) = lisle::channel();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| tx.send(42).unwrap());
+///     assert_eq!(rx.recv(), Ok(42));
+/// });
+/// ```
+///
+/// Messages that must not leave their thread cannot be sent:
+///
+/// ```compile_fail,E0277
+/// let (tx, rx) = lisle::channel();
+/// tx.send(std::rc::Rc::new(1)); // `Rc` is not `Send`
+/// # let _: Result<std::rc::Rc<i32>, _> = rx.try_recv();
+/// ```
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    with_capacity(0)
+}
+
+/// Makes a channel that buffers up to `capacity` messages; a send completes when there is room. With
+/// a capacity of 0 it is [`channel`].
+///
+/// The buffer is allocated at once.
+pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    with_capacity(capacity)
+}
+
+fn with_capacity<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    let shared = Arc::new(shared::Shared::new(capacity));
+    (Sender::new(shared.clone()), Receiver::new(shared))
+}

@@ -1,0 +1,222 @@
+//! Sending a message that is made only once the send has won.
+//!
+//! A partner must never run the maker: it may block, panic, or use what belongs to its own host. So the
+//! commit comes first (a waiting receiver is won, or room in the buffer reserved), the maker runs in
+//! the sender with no lock held, and the message is delivered afterwards. In between the receiver holds
+//! a *promise*. It is kept, or revoked (the maker panicked: the receiver starts over and has
+//! lost nothing), or let go by a receiver that leaves (its future was dropped, its runtime shuts down:
+//! the sender then offers the message like any other).
+
+use super::error::SendError;
+use super::sender::send;
+use super::shared::{Leave, Sent, Shared, Slot, hand_over};
+use crate::event::queue::{Committed, Waiter};
+use crate::event::{Attempt, Event, Step};
+use crate::shim::cell::UnsafeCell;
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomPinned;
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+/// The event of sending a message made on commit, see [`Sender::send_with_evt`](super::Sender::send_with_evt).
+pub struct SendWithEvt<'a, T, F> {
+    shared: &'a Shared<T>,
+    make: F,
+}
+
+impl<'a, T, F> SendWithEvt<'a, T, F> {
+    pub(super) fn new(shared: &'a Shared<T>, make: F) -> Self {
+        SendWithEvt { shared, make }
+    }
+}
+
+/// What a sender that has won may do. It lies in the sender's branch; a promised receiver points to it.
+#[derive(Debug)]
+pub(super) struct Promise<T> {
+    /// Read and written under the channel's lock from when a receiver points here.
+    leave: UnsafeCell<Held<T>>,
+    _pinned: PhantomPinned,
+}
+
+#[derive(Debug)]
+enum Held<T> {
+    Nothing,
+    Receiver(Committed<Slot<T>>),
+    /// There was a receiver; it has left.
+    Abandoned,
+    Room,
+    Closed,
+}
+
+impl<T> Promise<T> {
+    /// Lets the promise go, for a receiver that leaves, and gives that receiver back. The caller holds the
+    /// channel's lock.
+    ///
+    /// # Safety
+    ///
+    /// The receiver's slot held this promise when the lock was taken.
+    pub(super) unsafe fn abandon(this: NonNull<Promise<T>>) -> Option<Committed<Slot<T>>> {
+        // SAFETY: a promise stays alive until it is kept or revoked, which empties the slot under the lock.
+        let this = unsafe { this.as_ref() };
+        // SAFETY: the lock is held, and the sender looks only under the lock while a receiver points here.
+        match this.leave.with_mut(|leave| unsafe { std::mem::replace(&mut *leave, Held::Abandoned) }) {
+            Held::Receiver(receiver) => Some(receiver),
+            Held::Nothing | Held::Abandoned | Held::Room | Held::Closed => None,
+        }
+    }
+}
+
+/// The branch of a [`SendWithEvt`].
+#[derive(Debug)]
+pub struct SendingWith<'e, T> {
+    shared: &'e Shared<T>,
+    waiter: Waiter<()>,
+    promise: Promise<T>,
+    /// Whether the promise holds a leave that has not been used.
+    committed: Cell<bool>,
+}
+
+// SAFETY: the branch is its waiter and, between a commit and its completion, a receiver's address that
+// is used under the channel's lock.
+unsafe impl<T: Send> Send for SendingWith<'_, T> {}
+
+impl<T> SendingWith<'_, T> {
+    fn attempt(self: Pin<&mut Self>, attempt: &Attempt<'_>, wait: bool) -> Step {
+        let this = self.into_ref();
+        this.waiter.must_not_be_published();
+        assert!(!this.committed.get(), "a send was tried again after it had committed");
+        this.shared.locked(|inner| {
+            let held = match inner.ask_leave(attempt) {
+                Leave::Room => Held::Room,
+                Leave::Closed => Held::Closed,
+                Leave::Receiver(mut receiver) => {
+                    receiver.slot(|slot| *slot = Slot::Promised(NonNull::from(&this.get_ref().promise)));
+                    Held::Receiver(receiver)
+                }
+                Leave::Nothing => {
+                    if wait && !attempt.is_decided() {
+                        // SAFETY: not linked, since not published, as just seen; pinned; not let go before
+                        // `withdraw` has unlinked it.
+                        unsafe { inner.deferred.push(&this.get_ref().waiter, attempt) };
+                    }
+                    return Step::Waiting;
+                }
+            };
+            // SAFETY: the lock is held.
+            this.promise.leave.with_mut(|leave| unsafe { *leave = held });
+            this.committed.set(true);
+            Step::Committed
+        })
+    }
+
+    /// Was the channel closed when the send committed? Closed leave is never shared with a receiver.
+    fn is_refused(&self) -> bool {
+        // SAFETY: the lock is held, so no receiver changes it.
+        self.shared.locked(|_| self.promise.leave.with(|leave| unsafe { matches!(*leave, Held::Closed) }))
+    }
+
+    /// Ends the leave, under the lock.
+    fn take_leave(&self) -> Held<T> {
+        // SAFETY: called under the lock.
+        self.promise.leave.with_mut(|leave| unsafe { std::mem::replace(&mut *leave, Held::Nothing) })
+    }
+
+    /// Delivers `message` as far as the leave goes.
+    fn deliver(&self, message: &mut Option<T>) -> Sent {
+        self.shared.locked(|inner| match self.take_leave() {
+            Held::Receiver(receiver) => Sent::Done(Some(hand_over(receiver, message))),
+            Held::Room => inner.fill_reserved(message),
+            Held::Abandoned => Sent::Nothing,
+            Held::Closed | Held::Nothing => Sent::Closed,
+        })
+    }
+
+    /// Takes back the leave: a promised receiver starts over, reserved room is free again.
+    fn revoke(&self) {
+        let woken = self.shared.locked(|inner| match self.take_leave() {
+            Held::Receiver(mut receiver) => {
+                receiver.slot(|slot| *slot = Slot::Empty);
+                Some(receiver.revoke())
+            }
+            Held::Room => inner.release_reserved(),
+            Held::Nothing | Held::Abandoned | Held::Closed => None,
+        });
+        if let Some(task) = woken {
+            task.wake();
+        }
+        if self.shared.locked(|inner| !inner.deferred.is_empty()) {
+            self.shared.retry_deferred(std::ptr::null());
+        }
+    }
+}
+
+impl<T> Drop for SendingWith<'_, T> {
+    fn drop(&mut self) {
+        if self.committed.get() {
+            self.revoke();
+        }
+    }
+}
+
+impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
+    type Output = Result<(), SendError<Option<T>>>;
+    type Branch<'e>
+        = SendingWith<'e, T>
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Self::Branch<'_> {
+        let promise = Promise { leave: UnsafeCell::new(Held::Nothing), _pinned: PhantomPinned };
+        SendingWith { shared: self.shared, waiter: Waiter::new(()), promise, committed: Cell::new(false) }
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        if branch.shared.is_sendable() { branch.attempt(attempt, false) } else { Step::Waiting }
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.attempt(attempt, true)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        let waiter = &branch.waiter;
+        if !waiter.is_free() {
+            // SAFETY: it was linked into this queue, if into any, and is alive.
+            branch.shared.locked(|inner| unsafe { inner.deferred.unlink(NonNull::from(waiter)) });
+        }
+        waiter.taken_back(attempt);
+        false
+    }
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        if branch.is_refused() {
+            branch.committed.set(false);
+            return Err(SendError(None));
+        }
+        // If this panics, dropping the branch revokes what was promised.
+        let mut message = Some((self.make)());
+        branch.committed.set(false);
+        match branch.deliver(&mut message) {
+            Sent::Done(task) => {
+                if let Some(task) = task {
+                    task.wake();
+                }
+                Ok(())
+            }
+            Sent::Closed => Err(SendError(message)),
+            // The promised receiver has left: the message goes to the next that comes.
+            Sent::Nothing => {
+                let message = message.expect("it was not delivered");
+                send(self.shared, message).map_err(|SendError(message)| SendError(Some(message)))
+            }
+        }
+    }
+}
+
+impl<T, F> fmt::Debug for SendWithEvt<'_, T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SendWithEvt")
+    }
+}
+
+crate::event::awaitable!(['a, T: Send, F: Fn() -> T] SendWithEvt<'a, T, F>);

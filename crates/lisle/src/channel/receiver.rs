@@ -1,0 +1,346 @@
+//! The receiving end.
+
+use super::error::{RecvError, RecvTimeoutError, TryRecvError};
+use super::promise::Promise;
+use super::shared::{Received, Shared, Slot};
+use crate::event::queue::Waiter;
+use crate::event::record::{Committer, Outsider, misuse};
+use crate::event::{Attempt, Event, Step, choose, visible};
+use crate::shim::atomic::Ordering;
+use crate::shim::sync::Arc;
+use crate::time::after;
+use std::fmt;
+use std::iter::FusedIterator;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+/// The receiving end of a channel. Clones share the channel; each message goes to one of them.
+///
+/// When the last clone goes the channel is closed and what it still buffers is dropped.
+pub struct Receiver<T> {
+    shared: Arc<Shared<T>>,
+}
+
+impl<T> Receiver<T> {
+    pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
+        Receiver { shared }
+    }
+
+    /// The event of receiving one message, oldest first.
+    ///
+    /// Many may wait; they are served in the order they came. A closed channel gives what it still
+    /// buffers, then `Err`, again and again.
+    ///
+    /// # Cancel safety
+    ///
+    /// A loser of a choice, a poll that fails and a future dropped before a sender has committed it
+    /// have taken nothing.
+    #[inline]
+    pub fn recv_evt(&self) -> RecvEvt<'_, T> {
+        RecvEvt { shared: &self.shared }
+    }
+
+    /// Closes the channel for everybody. `false` if it was closed already.
+    pub fn close(&self) -> bool {
+        self.shared.close()
+    }
+
+    /// Is the channel closed? What it buffers may still be received.
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    /// How many messages are buffered.
+    pub fn len(&self) -> usize {
+        self.shared.len()
+    }
+
+    /// Is nothing buffered?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many messages the channel buffers at most; 0 for a rendezvous channel.
+    pub fn capacity(&self) -> usize {
+        self.shared.capacity()
+    }
+}
+
+impl<T: Send> Receiver<T> {
+    /// Receives a message, waiting for it. Waits as [`Event::sync`] does.
+    ///
+    /// # Errors
+    ///
+    /// The channel is closed and empty.
+    #[inline]
+    pub fn recv(&self) -> Result<T, RecvError> {
+        visible();
+        if self.shared.is_receivable() {
+            // Most likely nothing is to be waited for, so no record and no waiter is made yet.
+            if let Some(received) = receive_now(&self.shared, &Outsider) {
+                return received;
+            }
+        }
+        self.recv_evt().sync()
+    }
+
+    /// Receives a message if that takes no waiting.
+    ///
+    /// # Errors
+    ///
+    /// Nothing can be received now, or ever. A sender that makes its message on commit
+    /// ([`Sender::send_with_evt`](super::Sender::send_with_evt)) has nothing to give without waiting.
+    #[inline]
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        match self.recv_evt().poll() {
+            Some(Ok(message)) => Ok(message),
+            Some(Err(RecvError)) => Err(TryRecvError::Closed),
+            None => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// Receives a message, waiting for at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// The time is over, and nothing was taken; or the channel is closed and empty.
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        choose((
+            self.recv_evt().wrap(|received| received.map_err(|RecvError| RecvTimeoutError::Closed)),
+            after(timeout).wrap(|()| Err(RecvTimeoutError::Timeout)),
+        ))
+        .sync()
+    }
+
+    /// Receives until the channel is closed and empty.
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter { receiver: self }
+    }
+}
+
+/// Receives if that takes no waiting, and wakes whom that lets go on.
+#[inline]
+fn receive_now<T>(shared: &Shared<T>, by: &impl Committer) -> Option<Result<T, RecvError>> {
+    let (received, opening) = shared.locked(|inner| {
+        let received = inner.receive(by);
+        // Room in the buffer lets in those who wait for leave.
+        let opening = matches!(received, Received::Value(_, None)) && !inner.deferred.is_empty();
+        (received, opening)
+    });
+    if opening {
+        shared.retry_deferred(std::ptr::null());
+    }
+    match received {
+        Received::Value(message, task) => {
+            if let Some(task) = task {
+                task.wake();
+            }
+            Some(Ok(message))
+        }
+        Received::Closed => Some(Err(RecvError)),
+        Received::Nothing => None,
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        self.shared.receivers.fetch_add(1, Ordering::Relaxed);
+        Receiver { shared: self.shared.clone() }
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        if self.shared.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.shared.abandon();
+        }
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Receiver")
+    }
+}
+
+/// Messages until the channel is closed and empty, see [`Receiver::iter`].
+#[derive(Debug)]
+pub struct Iter<'a, T> {
+    receiver: &'a Receiver<T>,
+}
+
+impl<T: Send> Iterator for Iter<'_, T> {
+    type Item = T;
+    fn next(&mut self) -> Option<T> {
+        self.receiver.recv().ok()
+    }
+}
+
+impl<T: Send> FusedIterator for Iter<'_, T> {}
+
+/// Messages until the channel is closed and empty, from an owned receiver.
+#[derive(Debug)]
+pub struct IntoIter<T> {
+    receiver: Receiver<T>,
+}
+
+impl<T: Send> Iterator for IntoIter<T> {
+    type Item = T;
+    fn next(&mut self) -> Option<T> {
+        self.receiver.recv().ok()
+    }
+}
+
+impl<T: Send> FusedIterator for IntoIter<T> {}
+
+impl<'a, T: Send> IntoIterator for &'a Receiver<T> {
+    type Item = T;
+    type IntoIter = Iter<'a, T>;
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<T: Send> IntoIterator for Receiver<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter { receiver: self }
+    }
+}
+
+/// The event of receiving a message, see [`Receiver::recv_evt`].
+pub struct RecvEvt<'a, T> {
+    shared: &'a Shared<T>,
+}
+
+/// The branch of a [`RecvEvt`].
+#[derive(Debug)]
+pub struct Receiving<'e, T> {
+    shared: &'e Shared<T>,
+    waiter: Waiter<Slot<T>>,
+}
+
+// SAFETY: the branch is a waiter and the message in its slot; a promise there is used under the lock.
+unsafe impl<T: Send> Send for Receiving<'_, T> {}
+
+impl<T> Receiving<'_, T> {
+    /// Receives if possible; else waits, if `wait`.
+    #[inline]
+    fn attempt(self: Pin<&mut Self>, attempt: &Attempt<'_>, wait: bool) -> Step {
+        let this = self.into_ref().get_ref();
+        this.waiter.must_not_be_published();
+        let (received, deferred) = this.shared.locked(|inner| {
+            let received = inner.receive(attempt);
+            // Room in the buffer, or a receiver that waits, lets in those who wait for leave.
+            let mut opening = matches!(received, Received::Value(_, None));
+            if wait && matches!(received, Received::Nothing) && !attempt.is_decided() {
+                // SAFETY: not linked, since not published, as just seen; pinned; not let go before
+                // `withdraw` has unlinked it.
+                unsafe { inner.receiving.push(&this.waiter, attempt) };
+                opening = true;
+            }
+            (received, opening && !inner.deferred.is_empty())
+        });
+        if deferred {
+            this.shared.retry_deferred(attempt.record());
+        }
+        let (value, task) = match received {
+            Received::Value(message, task) => (Slot::Value(message), task),
+            Received::Closed => (Slot::Closed, None),
+            Received::Nothing => return Step::Waiting,
+        };
+        // SAFETY: not published, as seen above, hence free.
+        unsafe { this.waiter.slot_mut(|slot| *slot = value) };
+        if let Some(task) = task {
+            task.wake();
+        }
+        Step::Committed
+    }
+
+    /// Leaves the queue, and lets go of a message that was promised and is not there yet.
+    #[cold]
+    fn leave(&self, attempt: &Attempt<'_>) {
+        self.shared.locked(|inner| {
+            // SAFETY: it was linked into this queue, if into any, and is alive.
+            unsafe { inner.receiving.unlink(NonNull::from(&self.waiter)) };
+            if !self.waiter.is_held() {
+                return;
+            }
+            if !attempt.is_giving_up() {
+                misuse("it withdraws a branch before it is decided");
+            }
+            // SAFETY: the lock is held.
+            let slot = unsafe { self.waiter.slot_mut(|slot| std::mem::replace(slot, Slot::Empty)) };
+            let Slot::Promised(promise) = slot else {
+                unreachable!("only a promise outlasts the lock under which it was given")
+            };
+            // SAFETY: the promise was in the slot, and the lock is held.
+            let receiver = unsafe { Promise::abandon(promise) };
+            attempt.record().detach();
+            if let Some(receiver) = receiver {
+                receiver.finish(); // its task is not woken: we do not wait for that
+            }
+        });
+    }
+}
+
+impl<T: Send> Event for RecvEvt<'_, T> {
+    type Output = Result<T, RecvError>;
+    type Branch<'e>
+        = Receiving<'e, T>
+    where
+        Self: 'e;
+
+    #[inline]
+    fn is_single(&self) -> bool {
+        true
+    }
+    #[inline]
+    fn branch(&self) -> Self::Branch<'_> {
+        Receiving { shared: self.shared, waiter: Waiter::new(Slot::Empty) }
+    }
+    #[inline]
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        if branch.shared.is_receivable() { branch.attempt(attempt, false) } else { Step::Waiting }
+    }
+    #[inline]
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.attempt(attempt, true)
+    }
+    #[inline]
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        if !branch.waiter.is_free() {
+            branch.leave(attempt);
+        }
+        branch.waiter.taken_back(attempt);
+        attempt.record().won_by(branch.waiter.id())
+    }
+    #[inline]
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        assert!(!branch.waiter.is_published(), "`complete` on a branch that has not been withdrawn");
+        // SAFETY: not published, hence free.
+        match unsafe { branch.waiter.slot_mut(|slot| std::mem::replace(slot, Slot::Empty)) } {
+            Slot::Value(message) => Ok(message),
+            Slot::Closed => Err(RecvError),
+            Slot::Empty | Slot::Promised(_) => unreachable!("a committed receive has its outcome"),
+        }
+    }
+}
+
+impl<T> Clone for RecvEvt<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for RecvEvt<'_, T> {}
+
+impl<T> fmt::Debug for RecvEvt<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RecvEvt")
+    }
+}
+
+crate::event::awaitable!(['a, T: Send] RecvEvt<'a, T>);

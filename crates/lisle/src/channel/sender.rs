@@ -1,0 +1,356 @@
+//! The sending end.
+
+use super::error::{SendError, SendTimeoutError, TrySendError};
+use super::promise::SendWithEvt;
+use super::shared::{Sent, Shared};
+use crate::event::queue::Waiter;
+use crate::event::record::Outsider;
+use crate::event::{Attempt, Event, Step, choose, visible};
+use crate::shim::atomic::Ordering;
+use crate::shim::sync::Arc;
+use crate::time::after;
+use std::cell::Cell;
+use std::fmt;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+/// The sending end of a channel. Clones share the channel.
+///
+/// When the last clone goes the channel is closed; what is buffered can still be received.
+pub struct Sender<T> {
+    shared: Arc<Shared<T>>,
+}
+
+impl<T> Sender<T> {
+    pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
+        Sender { shared }
+    }
+
+    /// The event of sending a message that is made only if the send has won.
+    ///
+    /// `make` runs in the performer after the commit, so it may block, and receive. If it panics, the
+    /// receiver that was to get the message starts over and has lost nothing.
+    ///
+    /// # Errors
+    ///
+    /// The channel is closed; the message, if it had been made by then, comes back.
+    ///
+    /// # Fairness
+    ///
+    /// Such senders are let in when no other sender waits. A receiver that only polls does not meet
+    /// them, since it would have to wait for the message.
+    pub fn send_with_evt<F: Fn() -> T>(&self, make: F) -> SendWithEvt<'_, T, F> {
+        SendWithEvt::new(&self.shared, make)
+    }
+
+    /// Closes the channel for everybody. `false` if it was closed already.
+    ///
+    /// Senders that wait get their message back. Receivers get what is buffered, then the error.
+    pub fn close(&self) -> bool {
+        self.shared.close()
+    }
+
+    /// Is the channel closed?
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    /// How many messages are buffered.
+    pub fn len(&self) -> usize {
+        self.shared.len()
+    }
+
+    /// Is nothing buffered?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many messages the channel buffers at most; 0 for a rendezvous channel.
+    pub fn capacity(&self) -> usize {
+        self.shared.capacity()
+    }
+}
+
+impl<T: Send> Sender<T> {
+    /// Sends a message, waiting until a receiver takes it or the buffer has room. Waits as
+    /// [`Event::sync`] does.
+    ///
+    /// # Errors
+    ///
+    /// The channel is closed; gives the message back.
+    #[inline]
+    pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        send(&self.shared, message)
+    }
+
+    /// Sends a message if that takes no waiting.
+    ///
+    /// # Errors
+    ///
+    /// No receiver waits and there is no room, or the channel is closed; gives the message back.
+    #[inline]
+    pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
+        let event = SendOnce::new(&self.shared, message);
+        match event.poll() {
+            Some(Ok(())) => Ok(()),
+            Some(Err(SendError(message))) => Err(TrySendError::Closed(message)),
+            None => Err(TrySendError::Full(event.into_message())),
+        }
+    }
+
+    /// Sends a message, waiting for at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// The time is over, or the channel is closed; gives the message back.
+    pub fn send_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+        let event = SendOnce::new(&self.shared, message);
+        let sent = choose(((&event).wrap(Some), after(timeout).wrap(|()| None))).sync();
+        match sent {
+            Some(Ok(())) => Ok(()),
+            Some(Err(SendError(message))) => Err(SendTimeoutError::Closed(message)),
+            None => Err(SendTimeoutError::Timeout(event.into_message())),
+        }
+    }
+}
+
+impl<T: Clone> Sender<T> {
+    /// The event of sending `message`, or rather a clone of it for each time the event is performed.
+    ///
+    /// For messages that are costly or impossible to clone there is
+    /// [`send_with_evt`](Sender::send_with_evt).
+    ///
+    /// # Errors
+    ///
+    /// The channel is closed; gives the message back.
+    ///
+    /// # Cancel safety
+    ///
+    /// A loser of a choice, a poll that fails and a future dropped before a receiver has committed it
+    /// have sent nothing.
+    pub fn send_evt(&self, message: T) -> SendEvt<'_, T> {
+        SendEvt { shared: &self.shared, message }
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.shared.senders.fetch_add(1, Ordering::Relaxed);
+        Sender { shared: self.shared.clone() }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        if self.shared.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.shared.close();
+        }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sender")
+    }
+}
+
+/// Sends `message`, waiting for it.
+#[inline(always)]
+pub(super) fn send<T: Send>(shared: &Shared<T>, message: T) -> Result<(), SendError<T>> {
+    visible();
+    let mut message = Some(message);
+    if shared.is_sendable() {
+        // Most likely nothing is to be waited for, so no record and no waiter is made yet.
+        match shared.locked(|inner| inner.send(&Outsider, &mut message)) {
+            Sent::Done(task) => {
+                if let Some(task) = task {
+                    task.wake();
+                }
+                return Ok(());
+            }
+            Sent::Closed | Sent::Nothing => {}
+        }
+    }
+    SendOnce { shared, message: Cell::new(message) }.sync()
+}
+
+/// The branch of a send: a waiter with the message in its slot, until somebody takes it.
+pub struct Sending<'e, T> {
+    shared: &'e Shared<T>,
+    waiter: Waiter<Option<T>>,
+    /// Where a message goes that was not sent.
+    home: Option<&'e Cell<Option<T>>>,
+}
+
+// SAFETY: the branch is a waiter and its message. `home` belongs to an event that is private to this
+// module and is performed by one performer at a time, together with which its branch moves.
+unsafe impl<T: Send> Send for Sending<'_, T> {}
+
+impl<'e, T> Sending<'e, T> {
+    #[inline(always)]
+    fn attempt(self: Pin<&mut Self>, attempt: &Attempt<'_>, wait: bool) -> Step {
+        let this = self.into_ref().get_ref();
+        this.waiter.must_not_be_published();
+        let sent = this.shared.locked(|inner| {
+            // SAFETY: not published, as just seen, hence free.
+            let sent = unsafe {
+                this.waiter.slot_mut(|message| {
+                    assert!(message.is_some(), "a send was tried again after it had committed");
+                    inner.send(attempt, message)
+                })
+            };
+            if wait && matches!(sent, Sent::Nothing) && !attempt.is_decided() {
+                // SAFETY: not linked, since not published; pinned; not let go before `withdraw` has
+                // unlinked it.
+                unsafe { inner.sending.push(&this.waiter, attempt) };
+            }
+            sent
+        });
+        match sent {
+            Sent::Done(task) => {
+                if let Some(task) = task {
+                    task.wake();
+                }
+                Step::Committed
+            }
+            Sent::Closed => Step::Committed,
+            Sent::Nothing => Step::Waiting,
+        }
+    }
+
+    #[inline]
+    fn withdraw(&self, attempt: &Attempt<'_>) -> bool {
+        if !self.waiter.is_free() {
+            // SAFETY: it was linked into this queue, if into any, and is alive.
+            self.shared.locked(|inner| unsafe { inner.sending.unlink(NonNull::from(&self.waiter)) });
+        }
+        self.waiter.taken_back(attempt);
+        attempt.record().won_by(self.waiter.id())
+    }
+
+    /// The outcome of a send that has committed or won: what still lies in the slot was refused.
+    #[inline]
+    fn outcome(&self) -> Result<(), SendError<T>> {
+        assert!(!self.waiter.is_published(), "`complete` on a branch that has not been withdrawn");
+        // SAFETY: not published, hence free.
+        match unsafe { self.waiter.slot_mut(Option::take) } {
+            None => Ok(()),
+            Some(message) => Err(SendError(message)),
+        }
+    }
+}
+
+impl<T> Drop for Sending<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(home) = self.home {
+            self.waiter.must_not_be_published();
+            // SAFETY: not published, as just seen, hence free.
+            home.set(unsafe { self.waiter.slot_mut(Option::take) });
+        }
+    }
+}
+
+/// The event of sending clones of a message, see [`Sender::send_evt`].
+pub struct SendEvt<'a, T> {
+    shared: &'a Shared<T>,
+    message: T,
+}
+
+impl<T: Send + Clone> Event for SendEvt<'_, T> {
+    type Output = Result<(), SendError<T>>;
+    type Branch<'e>
+        = Sending<'e, T>
+    where
+        Self: 'e;
+
+    #[inline]
+    fn is_single(&self) -> bool {
+        true
+    }
+    #[inline]
+    fn branch(&self) -> Self::Branch<'_> {
+        Sending { shared: self.shared, waiter: Waiter::new(Some(self.message.clone())), home: None }
+    }
+    #[inline]
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        if branch.shared.is_sendable() { branch.attempt(attempt, false) } else { Step::Waiting }
+    }
+    #[inline]
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.attempt(attempt, true)
+    }
+    #[inline]
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.into_ref().get_ref().withdraw(attempt)
+    }
+    #[inline]
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        branch.outcome()
+    }
+}
+
+/// The event of sending one message once. A message that was not sent comes home.
+struct SendOnce<'a, T> {
+    shared: &'a Shared<T>,
+    message: Cell<Option<T>>,
+}
+
+impl<'a, T> SendOnce<'a, T> {
+    #[inline]
+    fn new(shared: &'a Shared<T>, message: T) -> Self {
+        SendOnce { shared, message: Cell::new(Some(message)) }
+    }
+
+    fn into_message(self) -> T {
+        self.message.into_inner().expect("a message that was not sent comes home")
+    }
+}
+
+impl<T: Send> Event for SendOnce<'_, T> {
+    type Output = Result<(), SendError<T>>;
+    type Branch<'e>
+        = Sending<'e, T>
+    where
+        Self: 'e;
+
+    #[inline(always)]
+    fn is_single(&self) -> bool {
+        true
+    }
+    #[inline(always)]
+    fn branch(&self) -> Self::Branch<'_> {
+        Sending { shared: self.shared, waiter: Waiter::new(self.message.take()), home: Some(&self.message) }
+    }
+    #[inline(always)]
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        if branch.shared.is_sendable() { branch.attempt(attempt, false) } else { Step::Waiting }
+    }
+    #[inline(always)]
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.attempt(attempt, true)
+    }
+    #[inline(always)]
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.into_ref().get_ref().withdraw(attempt)
+    }
+    #[inline(always)]
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        branch.outcome()
+    }
+}
+
+impl<T> fmt::Debug for Sending<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sending").field("published", &self.waiter.is_published()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for SendEvt<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SendEvt")
+    }
+}
+
+crate::event::awaitable!(['a, T: Send + Clone] SendEvt<'a, T>);

@@ -1,0 +1,53 @@
+//! A queue of hosts linked through themselves, for one thread at a time.
+
+use super::inbox::Linked;
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+pub(crate) struct Fifo<T> {
+    head: Cell<*mut T>,
+    tail: Cell<*mut T>,
+}
+
+// SAFETY: the queue is a pair of pointers to items that may be handed to any thread.
+unsafe impl<T> Send for Fifo<T> {}
+
+impl<T: Linked> Fifo<T> {
+    pub(crate) const fn new() -> Self {
+        Fifo { head: Cell::new(std::ptr::null_mut()), tail: Cell::new(std::ptr::null_mut()) }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head.get().is_null()
+    }
+
+    /// Adds an item at the end.
+    ///
+    /// # Safety
+    ///
+    /// The item is in no list and stays alive until it is popped.
+    #[inline]
+    pub(crate) unsafe fn push(&self, item: NonNull<T>) {
+        // SAFETY: alive by the caller's promise.
+        unsafe { item.as_ref() }.set_link(std::ptr::null_mut());
+        match NonNull::new(self.tail.replace(item.as_ptr())) {
+            // SAFETY: queued items are alive.
+            Some(last) => unsafe { last.as_ref() }.set_link(item.as_ptr()),
+            None => self.head.set(item.as_ptr()),
+        }
+    }
+
+    /// Takes the oldest item.
+    #[inline]
+    pub(crate) fn pop(&self) -> Option<NonNull<T>> {
+        let first = NonNull::new(self.head.get())?;
+        // SAFETY: queued items are alive.
+        let next = unsafe { first.as_ref() }.link();
+        self.head.set(next);
+        if next.is_null() {
+            self.tail.set(next);
+        }
+        Some(first)
+    }
+}

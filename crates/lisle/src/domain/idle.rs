@@ -1,0 +1,180 @@
+//! What a worker does when it has nothing to run, and how idle workers find work.
+//!
+//! The README beside this file explains how a domain sleeps and is woken, and why no wake is lost.
+
+use super::worker::Worker;
+use crate::fiber::host::Host;
+use crate::shim::{atomic::Ordering, clock, hint};
+use std::ptr::NonNull;
+use std::time::Duration;
+
+/// How often an idle worker looks around before it sleeps, if others are at work. A sleep and a wake cost
+/// tens of microseconds in a virtual machine; this is about two.
+const LOOKS: u32 = 40;
+/// How many hosts that have not begun a domain takes at a time.
+const SHARE: u64 = 32;
+/// At most this many stacks are trimmed each time a worker goes to sleep.
+const TRIM: usize = 16;
+/// The longest pause between wakes of idle domains that turn out to find nothing, in spawns.
+const LONGEST_PAUSE: u32 = 4096;
+/// While a runtime drains, its domains look at least so often whether all hosts have ended.
+const DRAIN_LOOK: Duration = Duration::from_millis(50);
+/// Sockets of a busy domain are looked at no more often than this.
+const POLL_PAUSE: u64 = 20_000;
+
+impl Worker {
+    /// Looks after everything that is not in a queue of this worker, though there is work.
+    #[cold]
+    pub(super) fn visit(&self) {
+        if self.shared.is_stopping() {
+            self.stop();
+        }
+        if self.domain.inbox.has_news() {
+            self.take_inbox();
+        }
+        self.fire_timers();
+        self.take_common();
+        if !self.domain.reactor.is_empty() {
+            let now = clock::now();
+            if now.saturating_sub(self.last_poll.get()) >= POLL_PAUSE {
+                self.last_poll.set(now);
+                self.poll(Some(Duration::ZERO));
+            }
+        }
+    }
+
+    /// Finds something to run, or sleeps until there may be something.
+    pub(super) fn idle(&self) {
+        if self.shared.is_stopping() {
+            self.stop();
+        }
+        self.take_inbox();
+        self.fire_timers();
+        if self.has_ready() || self.steal() {
+            return;
+        }
+        if !self.domain.reactor.is_empty() {
+            self.poll(Some(Duration::ZERO));
+            if self.has_ready() {
+                return;
+            }
+        }
+        if self.shared.others_work() {
+            for look in 0..LOOKS {
+                if self.domain.inbox.has_news() || (look % 8 == 0 && self.steal()) {
+                    return;
+                }
+                (0..20).for_each(|_| hint::spin_loop());
+            }
+        }
+        if self.stacks.borrow_mut().trim(TRIM) == TRIM {
+            return; // There are more to trim; look around in between.
+        }
+        self.sleep();
+    }
+
+    /// Sleeps in the poller until woken, or until the next timer is due.
+    fn sleep(&self) {
+        if !self.domain.inbox.fall_asleep() {
+            return;
+        }
+        self.shared.idle.fetch_add(1, Ordering::SeqCst);
+        // Who spawns looks for sleepers after its spawn; we look for work after we are seen to sleep.
+        if !self.steal() && !self.shared.is_stopping() {
+            let next = self.wheel.borrow().next_deadline();
+            let mut pause = next.map(|next| Duration::from_nanos(next.saturating_sub(clock::now())));
+            if self.shared.is_draining() {
+                // The last host may have ended elsewhere just before the mark of draining was to be seen.
+                pause = Some(pause.map_or(DRAIN_LOOK, |pause| pause.min(DRAIN_LOOK)));
+            }
+            self.poll(pause);
+        } else if self.shared.is_stopping() {
+            self.poll(Some(Duration::from_millis(1)));
+        }
+        self.shared.idle.fetch_sub(1, Ordering::SeqCst);
+        self.take_inbox();
+        self.shared.monitor.wake();
+    }
+
+    /// Waits a little for anything from outside.
+    pub(super) fn park_briefly(&self) {
+        self.poll(Some(Duration::from_millis(1)));
+    }
+
+    fn poll(&self, timeout: Option<Duration>) {
+        let polled = self.driver.borrow_mut().wait(timeout);
+        if let Err(error) = polled {
+            self.shared.report_once(&format!("lisle: waiting for sockets failed: {error}"));
+        }
+    }
+
+    /// Puts a host that has not begun where it will be run, and may be stolen from.
+    fn adopt(&self, host: NonNull<Host>) {
+        if !self.domain.ring.push(host) {
+            self.shared.push_common(host);
+        }
+    }
+
+    /// Takes a share of the common queue.
+    fn take_common(&self) -> bool {
+        let mut taken = 0;
+        while taken < SHARE
+            && self.domain.ring.len() < SHARE
+            && let Some(host) = self.shared.take_common()
+        {
+            self.adopt(host);
+            taken += 1;
+        }
+        taken > 0
+    }
+
+    /// Takes hosts that have not begun from the common queue or another domain: half of what that has.
+    pub(super) fn steal(&self) -> bool {
+        if self.take_common() {
+            return true;
+        }
+        let domains = &self.shared.domains;
+        let start = self.random.next() as usize;
+        for offset in 0..domains.len() {
+            let victim = &domains[start.wrapping_add(offset) % domains.len()];
+            if victim.index == self.domain.index {
+                continue;
+            }
+            let half = victim.ring.len().div_ceil(2).min(SHARE);
+            let mut taken = 0;
+            while taken < half
+                && let Some(host) = victim.ring.take()
+            {
+                self.adopt(host);
+                taken += 1;
+            }
+            if taken > 0 {
+                victim.stolen.fetch_add(1, Ordering::Relaxed);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// After a spawn: wakes an idle domain, unless that has been of no use lately.
+    #[inline]
+    pub(super) fn share_work(&self) {
+        if self.shared.idle.load(Ordering::Relaxed) > 0 {
+            self.wake_idle();
+        }
+    }
+
+    #[cold]
+    fn wake_idle(&self) {
+        let (left, pause) = self.wake_pause.get();
+        if left > 0 {
+            return self.wake_pause.set((left - 1, pause));
+        }
+        // Has anybody taken anything since the last wake? If not, the hosts end before a thief is there.
+        let stolen = self.domain.stolen.load(Ordering::Relaxed);
+        let useful = self.stolen_before.replace(stolen) != stolen;
+        let pause = if useful { 0 } else { (pause * 2 + 1).min(LONGEST_PAUSE) };
+        self.wake_pause.set((pause, pause));
+        self.shared.wake_one(self.domain.index);
+    }
+}

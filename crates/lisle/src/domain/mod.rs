@@ -1,0 +1,132 @@
+//! Domains: one worker thread each, with its own queues, poller, timers and stacks.
+//!
+//! `worker.rs` is the loop, `idle.rs` how it looks for work and sleeps, `inbox.rs` how others hand it
+//! something, `ring.rs` where hosts that have not begun wait and may be stolen, `reactor.rs` its sockets,
+//! `runtime.rs` what starts and ends it all. The README beside this file explains how a domain sleeps and
+//! is woken.
+
+mod fifo;
+mod idle;
+pub(crate) mod inbox;
+mod monitor;
+mod overflow;
+pub(crate) mod reactor;
+mod ring;
+pub(crate) mod runtime;
+mod shutdown;
+pub(crate) mod worker;
+
+pub(crate) use overflow::refuse_to_park;
+pub use runtime::{Builder, Runtime, run};
+pub use shutdown::{Shutdown, Straggler};
+
+use crate::event::lock::Lock;
+use crate::fiber::host::Host;
+use crate::shim::{
+    CachePadded,
+    atomic::{AtomicPtr, AtomicU64, Ordering},
+    sync::Arc,
+};
+use inbox::Inbox;
+use reactor::Reactor;
+use ring::Ring;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+/// The part of a domain that other threads see.
+pub(crate) struct Domain {
+    pub(crate) index: usize,
+    /// Written by others.
+    inbox: CachePadded<Inbox<Host>>,
+    /// Written by the owner and by thieves.
+    ring: CachePadded<Ring<Host>>,
+    stolen: AtomicU64,
+    pub(crate) reactor: Arc<Reactor>,
+    /// Written by the owner.
+    counts: CachePadded<Counts>,
+    /// What is needed to name the host that runs now. Held while a named host is retired or looked at.
+    naming: Lock<()>,
+}
+
+/// What the owner tells the others, by plain stores.
+struct Counts {
+    spawned: AtomicU64,
+    finished: AtomicU64,
+    /// The current turn; its lowest bit tells whether other hosts wait for theirs.
+    turn: AtomicU64,
+    /// Where the running host was spawned.
+    site: AtomicPtr<Location<'static>>,
+    /// The running host, if it has a name.
+    named: AtomicPtr<Host>,
+}
+
+impl Domain {
+    fn new(index: usize, reactor: Arc<Reactor>) -> Self {
+        Domain {
+            index,
+            inbox: CachePadded(Inbox::new()),
+            ring: CachePadded(Ring::new()),
+            stolen: AtomicU64::new(0),
+            reactor,
+            counts: CachePadded(Counts {
+                spawned: AtomicU64::new(0),
+                finished: AtomicU64::new(0),
+                turn: AtomicU64::new(0),
+                site: AtomicPtr::new(std::ptr::null_mut()),
+                named: AtomicPtr::new(std::ptr::null_mut()),
+            }),
+            naming: Lock::new(()),
+        }
+    }
+
+    /// Hands a host over to this domain, waking it if it sleeps.
+    fn hand_over(&self, host: NonNull<Host>) {
+        // SAFETY: the host is in no list: it is new, or parked and woken by us; it is alive until it runs.
+        if unsafe { self.inbox.push(host) } {
+            self.reactor.wake();
+        }
+    }
+
+    /// Hands a host over to its domain, from a thread that does not keep that domain alive.
+    ///
+    /// # Safety
+    ///
+    /// `domain` comes from [`Arc::as_ptr`] and is alive until the host has been handed over.
+    unsafe fn hand_over_at(domain: *const Domain, host: NonNull<Host>) {
+        // Once it has the host the domain may end, while we are still to wake it.
+        // SAFETY: alive, by the caller's promise.
+        unsafe { Arc::increment_strong_count(domain) };
+        // SAFETY: the count that was just added.
+        let domain = unsafe { Arc::from_raw(domain) };
+        domain.hand_over(host);
+    }
+
+    /// Notes which host runs now.
+    #[inline]
+    fn running(&self, turn: u32, host: &Host, others_wait: bool) {
+        self.counts.turn.store(u64::from(turn) << 1 | u64::from(others_wait), Ordering::Relaxed);
+        self.counts.site.store(std::ptr::from_ref(host.site).cast_mut(), Ordering::Relaxed);
+        let named = if host.name.is_some() { std::ptr::from_ref(host) } else { std::ptr::null() };
+        self.counts.named.store(named.cast_mut(), Ordering::Release);
+    }
+
+    /// Notes that a host has ended, before it goes.
+    #[inline]
+    fn retire(&self, host: &Host) {
+        if host.name.is_some() {
+            let _naming = self.naming.lock();
+            self.counts.named.store(std::ptr::null_mut(), Ordering::Relaxed);
+        }
+    }
+
+    /// The host that runs now, as far as another thread can tell.
+    fn running_now(&self) -> Option<Straggler> {
+        let _naming = self.naming.lock();
+        // SAFETY: locations live forever.
+        let site = unsafe { self.counts.site.load(Ordering::Relaxed).as_ref() }?;
+        // SAFETY: a named host stays until it is retired, for which the lock is needed.
+        let named = unsafe { self.counts.named.load(Ordering::Acquire).as_ref() };
+        let name = named.and_then(|host| host.name.as_deref()).map(str::to_owned);
+        Some(Straggler { domain: self.index, name, site: *site })
+    }
+}

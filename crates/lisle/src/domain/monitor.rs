@@ -1,0 +1,123 @@
+//! A thread that watches a runtime at work: it reports hosts that keep their domain for long while others
+//! wait, and wakes idle domains for hosts that nobody has begun.
+//!
+//! It looks every 10 ms while any domain works, and sleeps for good when none does.
+
+use super::runtime::Shared;
+use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::shim::sync::{Arc, OnceLock};
+use std::io::Write;
+use std::sync::Weak;
+use std::thread::Thread;
+use std::time::Duration;
+
+const PERIOD: Duration = Duration::from_millis(10);
+/// After so many looks at a runtime that sleeps the monitor sleeps, too.
+const QUIET: u32 = 20;
+
+#[derive(Default)]
+pub(super) struct Monitor {
+    asleep: AtomicBool,
+    ended: AtomicBool,
+    thread: OnceLock<Thread>,
+}
+
+impl Monitor {
+    /// Work begins on some domain.
+    #[inline]
+    pub(super) fn wake(&self) {
+        if self.asleep.load(Ordering::SeqCst)
+            && self.asleep.swap(false, Ordering::AcqRel)
+            && let Some(thread) = self.thread.get()
+        {
+            thread.unpark();
+        }
+    }
+
+    pub(super) fn end(&self) {
+        self.ended.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+}
+
+/// What the monitor remembers of a domain between two looks.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    turn: u64,
+    for_looks: u32,
+    reported: bool,
+}
+
+/// Starts the monitor of a runtime. It ends with it.
+pub(super) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
+    let weak = Arc::downgrade(shared);
+    let thread = std::thread::Builder::new()
+        .name(format!("{}-monitor", shared.thread_name))
+        .stack_size(64 * 1024)
+        .spawn(move || watch(&weak))?;
+    let _ = shared.monitor.thread.set(thread.thread().clone());
+    Ok(())
+}
+
+fn watch(weak: &Weak<Shared>) {
+    let mut seen = Vec::new();
+    let mut quiet = 0;
+    loop {
+        {
+            let Some(shared) = weak.upgrade() else { return };
+            if shared.has_ended() || shared.monitor.ended.load(Ordering::Acquire) {
+                return;
+            }
+            seen.resize(shared.domains.len(), Seen::default());
+            look(&shared, &mut seen);
+            quiet = if shared.idle.load(Ordering::Relaxed) == shared.domains.len() { quiet + 1 } else { 0 };
+            if quiet > QUIET {
+                shared.monitor.asleep.store(true, Ordering::SeqCst);
+                // A domain that woke in between may not have seen the mark, so its wake is looked for once more.
+                if shared.idle.load(Ordering::SeqCst) != shared.domains.len() {
+                    shared.monitor.asleep.store(false, Ordering::SeqCst);
+                    quiet = 0;
+                }
+            }
+        }
+        let asleep = || weak.upgrade().is_some_and(|shared| shared.monitor.asleep.load(Ordering::Acquire));
+        if quiet > QUIET {
+            let ended = |shared: &Shared| shared.has_ended() || shared.monitor.ended.load(Ordering::Acquire);
+            while asleep() && !weak.upgrade().is_some_and(|shared| ended(&shared)) {
+                std::thread::park_timeout(Duration::from_secs(3600));
+            }
+            quiet = 0;
+        } else {
+            std::thread::sleep(PERIOD);
+        }
+    }
+}
+
+fn look(shared: &Shared, seen: &mut [Seen]) {
+    for (domain, seen) in shared.domains.iter().zip(seen) {
+        if domain.ring.len() > 0 && shared.idle.load(Ordering::Relaxed) > 0 {
+            shared.wake_one(domain.index);
+        }
+        let turn = domain.counts.turn.load(Ordering::Relaxed);
+        if turn != seen.turn || domain.inbox.is_asleep() {
+            *seen = Seen { turn, ..Seen::default() };
+            continue;
+        }
+        seen.for_looks += 1;
+        let others_wait = turn & 1 == 1 || domain.inbox.has_news() || domain.ring.len() > 0;
+        let long = shared.stall_report.is_some_and(|limit| PERIOD * seen.for_looks >= limit);
+        if long && others_wait && !seen.reported {
+            seen.reported = true;
+            if let Some(host) = domain.running_now() {
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "lisle: {host}, for {:?} without blocking, and others wait; it could call yield_now, or \
+                     blocking if it waits for something foreign",
+                    PERIOD * seen.for_looks
+                );
+            }
+        }
+    }
+}

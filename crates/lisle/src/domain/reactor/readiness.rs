@@ -1,0 +1,47 @@
+//! Both directions of one descriptor, and how the kernel's events are told apart.
+
+use super::side::{Side, Wakes};
+
+/// Which operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Reading, receiving, accepting.
+    Read,
+    /// Writing, sending, connecting.
+    Write,
+}
+
+/// Both directions of one descriptor.
+#[derive(Debug)]
+pub(crate) struct Readiness {
+    read: Side,
+    write: Side,
+}
+
+impl Readiness {
+    pub(super) fn new(wakes: Wakes, blocked: Direction) -> Self {
+        Readiness {
+            read: Side::new(wakes, blocked != Direction::Read),
+            write: Side::new(wakes, blocked != Direction::Write),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn side(&self, direction: Direction) -> &Side {
+        match direction {
+            Direction::Read => &self.read,
+            Direction::Write => &self.write,
+        }
+    }
+
+    /// Takes in what the kernel says. An error is for either direction to find out.
+    pub(super) fn report(&self, event: &mio::event::Event) {
+        let failed = event.is_error();
+        if event.is_readable() || event.is_read_closed() || failed {
+            self.read.edge(event.is_read_closed() || event.is_priority() || failed);
+        }
+        if event.is_writable() || event.is_write_closed() || failed {
+            self.write.edge(false);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Hosts that have not begun, where idle domains may take them: a bounded first-in first-out ring.
+//!
+//! One producer, the owner, at the tail; any number of takers at the head. Slots are atomic words, and a
+//! taker's exchange of the head is what makes a slot its own, so no read can be torn and no entry
+//! taken twice: a slot is written again only after the head has passed it, and then the exchange of a
+//! taker that had read the old entry fails.
+
+use crate::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::ptr::NonNull;
+
+/// A power of two. What does not fit goes to the runtime's common queue.
+pub(crate) const CAPACITY: u64 = if cfg!(lisle_loom) { 4 } else { 256 };
+
+pub(crate) struct Ring<T> {
+    head: AtomicU64,
+    tail: AtomicU64,
+    slots: Box<[AtomicPtr<T>]>,
+}
+
+impl<T> Ring<T> {
+    pub(crate) fn new() -> Self {
+        Ring {
+            head: AtomicU64::new(0),
+            tail: AtomicU64::new(0),
+            slots: (0..CAPACITY).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
+        }
+    }
+
+    fn slot(&self, index: u64) -> &AtomicPtr<T> {
+        &self.slots[(index % CAPACITY) as usize]
+    }
+
+    /// How many entries there are, more or less.
+    #[inline]
+    pub(crate) fn len(&self) -> u64 {
+        let head = self.head.load(Ordering::Relaxed);
+        self.tail.load(Ordering::Relaxed).wrapping_sub(head).min(CAPACITY)
+    }
+
+    /// Adds an entry. Owner only. False if the ring is full.
+    #[inline]
+    pub(crate) fn push(&self, entry: NonNull<T>) -> bool {
+        let tail = self.tail.load(Ordering::Relaxed);
+        // Acquire: a taker has read a slot before it moved the head past it.
+        if tail.wrapping_sub(self.head.load(Ordering::Acquire)) == CAPACITY {
+            return false;
+        }
+        self.slot(tail).store(entry.as_ptr(), Ordering::Relaxed);
+        // Release: the entry and its slot are there before the tail says so.
+        self.tail.store(tail.wrapping_add(1), Ordering::Release);
+        true
+    }
+
+    /// Takes the oldest entry. Anybody.
+    #[inline]
+    pub(crate) fn take(&self) -> Option<NonNull<T>> {
+        let mut head = self.head.load(Ordering::Acquire);
+        loop {
+            if head == self.tail.load(Ordering::Acquire) {
+                return None;
+            }
+            let entry = self.slot(head).load(Ordering::Relaxed);
+            // Release: the slot has been read before the owner may use it again.
+            match self.head.compare_exchange(head, head.wrapping_add(1), Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return NonNull::new(entry),
+                Err(seen) => head = seen,
+            }
+        }
+    }
+}

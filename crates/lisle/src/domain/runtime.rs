@@ -1,0 +1,623 @@
+//! Runtimes: what starts domains, and what ends them.
+
+use super::fifo::Fifo;
+use super::monitor::{self, Monitor};
+use super::reactor::{Driver, Reactor};
+use super::shutdown::Shutdown;
+use super::worker::{self, Worker};
+use super::{Domain, overflow};
+use crate::event::lock::Lock;
+use crate::fiber::host::{Host, Traits};
+use crate::fiber::{JoinHandle, PanicPolicy, spawn_unchecked, stack};
+use crate::shim::{
+    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::{Arc, Mutex, OnceLock},
+};
+use std::fmt;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::thread;
+use std::time::{Duration, Instant};
+
+const RUNNING: u8 = 0;
+/// Hosts go on; somebody waits for all to have ended.
+const DRAINING: u8 = 1;
+/// Hosts are interrupted, and the workers end when all have ended.
+const STOPPING: u8 = 2;
+/// The time is over: workers end, whatever is left.
+const ABANDONED: u8 = 3;
+
+/// What the domains of a runtime share.
+pub(crate) struct Shared {
+    pub(crate) domains: Box<[Arc<Domain>]>,
+    pub(crate) stack_size: usize,
+    pub(crate) panic_policy: PanicPolicy,
+    pub(super) stall_report: Option<Duration>,
+    pub(super) thread_name: String,
+    pub(super) monitor: Monitor,
+    /// How many domains sleep.
+    pub(super) idle: AtomicUsize,
+    phase: AtomicU8,
+    /// How many workers have left.
+    left: AtomicUsize,
+    /// Hosts that have not begun and belong to no domain yet: from outside, or when a ring is full.
+    common: Lock<Fifo<Host>>,
+    common_waiting: AtomicUsize,
+    spawned_outside: AtomicU64,
+    reported: AtomicBool,
+}
+
+impl Shared {
+    pub(super) fn is_stopping(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) >= STOPPING
+    }
+
+    /// A host has ended. If somebody waits for the last one, it may have been that.
+    #[inline]
+    pub(super) fn host_ended(&self) {
+        if self.phase.load(Ordering::Relaxed) != RUNNING {
+            self.host_ended_late();
+        }
+    }
+
+    #[cold]
+    fn host_ended_late(&self) {
+        // Of two domains that count their last hosts at once, at least one sees both counts.
+        fence(Ordering::SeqCst);
+        if self.live() == 0 {
+            self.wake_all();
+        }
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == DRAINING
+    }
+
+    fn drain(&self) {
+        self.phase.store(DRAINING, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.left.load(Ordering::Acquire) == self.domains.len()
+    }
+
+    /// The domain with this index, which [`Shared::check`] has seen to exist.
+    pub(super) fn domain(&self, index: usize) -> &Domain {
+        &self.domains[index]
+    }
+
+    /// Refuses a domain that does not exist, before anything has been done.
+    #[track_caller]
+    pub(crate) fn check(&self, index: Option<usize>) {
+        let count = self.domains.len();
+        if let Some(index) = index.filter(|&index| index >= count) {
+            panic!("there is no domain {index}: this runtime has {count}, numbered from 0");
+        }
+    }
+
+    /// Does any other domain work, so that something may come from it soon?
+    pub(super) fn others_work(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) + 1 < self.domains.len()
+    }
+
+    /// Wakes a domain that sleeps, other than `except`.
+    pub(super) fn wake_one(&self, except: usize) {
+        let count = self.domains.len();
+        for offset in 1..=count {
+            let domain = &self.domains[(except + offset) % count];
+            if domain.inbox.rouse() {
+                domain.reactor.wake();
+                return;
+            }
+        }
+    }
+
+    fn wake_all(&self) {
+        for domain in &self.domains {
+            domain.inbox.rouse();
+            domain.reactor.wake();
+        }
+    }
+
+    /// Queues a host that has not begun for whichever domain comes first.
+    #[cold]
+    pub(super) fn push_common(&self, host: NonNull<Host>) {
+        {
+            let common = self.common.lock();
+            // SAFETY: a new host is in no list, and stays until it runs.
+            unsafe { common.push(host) };
+            self.common_waiting.fetch_add(1, Ordering::SeqCst);
+        }
+        if self.idle.load(Ordering::SeqCst) > 0 {
+            self.wake_one(0);
+        }
+    }
+
+    #[inline]
+    pub(super) fn take_common(&self) -> Option<NonNull<Host>> {
+        if self.common_waiting.load(Ordering::SeqCst) == 0 {
+            return None;
+        }
+        let host = self.common.lock().pop()?;
+        self.common_waiting.fetch_sub(1, Ordering::SeqCst);
+        Some(host)
+    }
+
+    /// Queues a host spawned by a thread that is no worker.
+    pub(crate) fn spawn_outside(&self, host: NonNull<Host>, domain: Option<usize>) {
+        self.spawned_outside.fetch_add(1, Ordering::SeqCst);
+        match domain {
+            Some(index) => self.domain(index).hand_over(host),
+            None => self.push_common(host),
+        }
+    }
+
+    /// How many hosts have been spawned and have not ended; never too few.
+    fn live(&self) -> u64 {
+        let finished: u64 =
+            self.domains.iter().map(|domain| domain.counts.finished.load(Ordering::Acquire)).sum();
+        let spawned: u64 =
+            self.domains.iter().map(|domain| domain.counts.spawned.load(Ordering::Acquire)).sum();
+        (spawned + self.spawned_outside.load(Ordering::SeqCst)).saturating_sub(finished)
+    }
+
+    /// May a worker that has nothing to run leave?
+    fn may_leave(&self) -> bool {
+        match self.phase.load(Ordering::Acquire) {
+            RUNNING | DRAINING => false,
+            STOPPING => self.live() == 0,
+            _ => true,
+        }
+    }
+
+    /// Writes `message` to standard error, the first time.
+    pub(super) fn report_once(&self, message: &str) {
+        if !self.reported.swap(true, Ordering::Relaxed) {
+            let _ = writeln!(io::stderr(), "{message}");
+        }
+    }
+
+    fn stop(&self) {
+        self.phase.fetch_max(STOPPING, Ordering::SeqCst);
+        self.wake_all();
+    }
+
+    /// Tells workers that still wait for hosts to leave, and says what is left.
+    fn abandon(&self) -> Shutdown {
+        self.phase.store(ABANDONED, Ordering::Release);
+        self.wake_all();
+        let unfinished = usize::try_from(self.live()).unwrap_or(usize::MAX);
+        let busy = self.domains.iter().filter(|domain| !domain.inbox.is_asleep());
+        let stragglers =
+            if unfinished == 0 { Vec::new() } else { busy.filter_map(|d| d.running_now()).collect() };
+        Shutdown { stragglers, unfinished }
+    }
+}
+
+/// How to start a runtime.
+///
+/// ```
+/// let answer = lisle::Runtime::builder().domains(2).thread_name("answers").run(|| 6 * 7);
+/// assert_eq!(answer, 42);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Builder {
+    domains: usize,
+    pin: bool,
+    stack_size: usize,
+    thread_name: String,
+    panic_policy: PanicPolicy,
+    stall_report: Option<Duration>,
+    drain: bool,
+    shutdown_deadline: Duration,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder {
+            domains: thread::available_parallelism().map_or(1, usize::from),
+            pin: false,
+            stack_size: stack::DEFAULT_USABLE_SIZE,
+            thread_name: "lisle".into(),
+            panic_policy: PanicPolicy::default(),
+            stall_report: Some(Duration::from_secs(1)),
+            drain: false,
+            shutdown_deadline: Duration::from_secs(5),
+        }
+    }
+}
+
+impl Builder {
+    /// How many domains. The default is one for each processor that this process may use.
+    ///
+    /// # Panics
+    ///
+    /// With no domain at all.
+    #[must_use]
+    pub fn domains(mut self, count: usize) -> Self {
+        assert!(count > 0, "a runtime needs at least one domain");
+        self.domains = count;
+        self
+    }
+
+    /// Whether each domain's thread is pinned to a processor. Off by default: pinning helps a machine that
+    /// does nothing else, and hurts one that does.
+    #[must_use]
+    pub fn pin(mut self, pin: bool) -> Self {
+        self.pin = pin;
+        self
+    }
+
+    /// The usable bytes of each host's stack, 256 KiB by default. It is address space: memory is
+    /// taken as the stack grows, and given back. Less than 16 KiB is raised to that.
+    #[must_use]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = bytes.max(stack::MIN_USABLE_SIZE);
+        self
+    }
+
+    /// How the threads are named: this, a dash and the domain's index. `lisle` by default.
+    #[must_use]
+    pub fn thread_name(mut self, prefix: impl Into<String>) -> Self {
+        self.thread_name = prefix.into();
+        self
+    }
+
+    /// What happens when a host panics that nobody joins.
+    #[must_use]
+    pub fn panic_policy(mut self, policy: PanicPolicy) -> Self {
+        self.panic_policy = policy;
+        self
+    }
+
+    /// After how long a host that does not block, while others on its domain wait, is reported on
+    /// standard error. One second by default; `None` for never.
+    #[must_use]
+    pub fn stall_report(mut self, after: Option<Duration>) -> Self {
+        self.stall_report = after;
+        self
+    }
+
+    /// Whether [`run`](Builder::run) waits for all hosts to end once its function has returned. By default it
+    /// does not: hosts that are left are unwound at their next blocking call.
+    #[must_use]
+    pub fn drain(mut self, drain: bool) -> Self {
+        self.drain = drain;
+        self
+    }
+
+    /// How long [`run`](Builder::run) waits for hosts to unwind once its function has returned. Five seconds
+    /// by default.
+    #[must_use]
+    pub fn shutdown_deadline(mut self, deadline: Duration) -> Self {
+        self.shutdown_deadline = deadline;
+        self
+    }
+
+    /// Starts a runtime, runs `f` in it as a host, shuts it down and returns the value of `f`.
+    ///
+    /// The calling thread becomes domain 0 for that time, and `f` runs on it, so `f` may borrow and
+    /// need not be `Send`. Hosts that have not ended when `f` returns are unwound, unless
+    /// [`drain`](Builder::drain) says to wait for them; what does not end in time is reported on standard
+    /// error, and its thread left behind.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `f`; if the system gives no threads or pollers; or inside another runtime, where
+    /// the host should rather call `f`.
+    #[track_caller]
+    pub fn run<F: FnOnce() -> T, T>(self, f: F) -> T {
+        assert!(
+            worker::with_current(|worker| worker.is_none()),
+            "a runtime cannot be started inside a host: it would block the host's domain"
+        );
+        assert!(!thread::panicking(), "a runtime cannot be started while its thread unwinds from a panic");
+        let site = Location::caller();
+        let drain = self.drain;
+        let deadline = self.shutdown_deadline;
+        let (shared, mut drivers, pins) = self.prepare().unwrap_or_else(|error| failed(&error));
+        let first = drivers.remove(0);
+        let runtime = Runtime { shared: shared.clone(), threads: Mutex::new(Vec::new()) };
+        runtime.start_threads(drivers, pins.clone(), 1).unwrap_or_else(|error| failed(&error));
+        pin_to(pins.first().copied().flatten());
+
+        let mut result = None;
+        Worker::new(shared.clone(), 0, first).enter(|worker| {
+            let main = || result = Some(catch_unwind(AssertUnwindSafe(f)));
+            let traits = Traits { panic_policy: shared.panic_policy, ..Traits::default() };
+            let host = Host::new(main, traits, site);
+            worker.spawn(host, Some(0));
+            // SAFETY: the handle's reference keeps the host alive until it is released below.
+            let finished = || unsafe { host.as_ref() }.finished.with(|finished| *finished);
+            worker.work(finished);
+            // SAFETY: not used any more.
+            unsafe { crate::fiber::host::release(host) };
+            if drain {
+                shared.drain();
+                worker.work(|| shared.live() == 0);
+            }
+            shared.stop();
+            let end = Instant::now() + deadline;
+            // What waits for scoped hosts here is what they borrow from, this thread's locals included.
+            worker.work(|| shared.may_leave() || (Instant::now() >= end && !worker.has_masked()));
+            shared.left.fetch_add(1, Ordering::AcqRel);
+            let shutdown = runtime.finish(end);
+            worker.refuse_unbegun();
+            if !shutdown.is_clean() {
+                let left = worker.describe_begun(3);
+                let _ = writeln!(
+                    io::stderr(),
+                    "lisle: {shutdown}{}{}",
+                    if left.is_empty() { "" } else { "; " },
+                    left.join("; ")
+                );
+            }
+        });
+        match result {
+            Some(Ok(value)) => value,
+            Some(Err(panic)) => resume_unwind(panic),
+            None => unreachable!("`work` returns when the host has finished"),
+        }
+    }
+
+    /// Starts a runtime with all domains on threads of its own.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no threads or pollers.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let host = runtime.spawn(|| 1 + 1);
+    /// assert_eq!(host.join().unwrap(), 2);
+    /// assert!(runtime.shutdown(Duration::from_secs(5)).is_clean());
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn start(self) -> io::Result<Runtime> {
+        let (shared, drivers, pins) = self.prepare()?;
+        let runtime = Runtime { shared, threads: Mutex::new(Vec::new()) };
+        runtime.start_threads(drivers, pins, 0)?;
+        Ok(runtime)
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn prepare(self) -> io::Result<(Arc<Shared>, Vec<Driver>, Vec<Option<core_affinity::CoreId>>)> {
+        stack::overflow::install(overflow::describe);
+        let mut domains = Vec::new();
+        let mut drivers = Vec::new();
+        for index in 0..self.domains {
+            let (reactor, driver) = Reactor::new()?;
+            domains.push(Arc::new(Domain::new(index, reactor)));
+            drivers.push(driver);
+        }
+        let cores = if self.pin { core_affinity::get_core_ids().unwrap_or_default() } else { Vec::new() };
+        let pins = (0..self.domains).map(|index| cores.get(index % cores.len().max(1)).copied()).collect();
+        let shared = Arc::new(Shared {
+            domains: domains.into(),
+            stack_size: self.stack_size,
+            panic_policy: self.panic_policy,
+            stall_report: self.stall_report,
+            thread_name: self.thread_name,
+            monitor: Monitor::default(),
+            idle: AtomicUsize::new(0),
+            phase: AtomicU8::new(RUNNING),
+            left: AtomicUsize::new(0),
+            common: Lock::new(Fifo::new()),
+            common_waiting: AtomicUsize::new(0),
+            spawned_outside: AtomicU64::new(0),
+            reported: AtomicBool::new(false),
+        });
+        monitor::start(&shared)?;
+        Ok((shared, drivers, pins))
+    }
+}
+
+#[track_caller]
+fn failed(error: &io::Error) -> ! {
+    panic!("a runtime could not be started: {error}")
+}
+
+fn pin_to(core: Option<core_affinity::CoreId>) {
+    if let Some(core) = core {
+        // A processor that was taken away meanwhile is no reason not to run.
+        core_affinity::set_for_current(core);
+    }
+}
+
+/// A runtime with all domains on threads of its own, see [`Builder::start`].
+///
+/// Dropping it shuts it down, waiting for up to a second.
+pub struct Runtime {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<thread::JoinHandle<()>>>,
+}
+
+impl Runtime {
+    /// How to start a runtime.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    fn start_threads(
+        &self,
+        drivers: Vec<Driver>,
+        pins: Vec<Option<core_affinity::CoreId>>,
+        from: usize,
+    ) -> io::Result<()> {
+        for (index, driver) in (from..).zip(drivers) {
+            let shared = self.shared.clone();
+            let pin = pins[index];
+            let spawned =
+                thread::Builder::new().name(format!("{}-{index}", shared.thread_name)).spawn(move || {
+                    pin_to(pin);
+                    let left = shared.clone();
+                    Worker::new(shared, index, driver).enter(|worker| {
+                        worker.work(|| worker.shared().may_leave());
+                        worker.refuse_unbegun();
+                        left.left.fetch_add(1, Ordering::AcqRel);
+                        // Hosts that were given up stay as they are, and so does what others may have borrowed from
+                        // them, this thread's locals included.
+                        while !worker.is_empty() {
+                            thread::park();
+                        }
+                    });
+                });
+            match spawned {
+                Ok(thread) => {
+                    self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(thread)
+                }
+                Err(error) => {
+                    self.shared.stop();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many domains it has.
+    pub fn domains(&self) -> usize {
+        self.shared.domains.len()
+    }
+
+    /// Spawns a host on this runtime, from anywhere. See [`spawn`](crate::spawn).
+    ///
+    /// After a shutdown the host is not run; joining it says so.
+    #[track_caller]
+    pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.spawn_unchecked(f, Location::caller()) }
+    }
+
+    /// Runs `f` as a host of this runtime and waits for it, so `f` may borrow.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `f`; or if the runtime is shut down before `f` has returned.
+    #[track_caller]
+    pub fn run<F, T>(&self, f: F) -> T
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        // SAFETY: `join_masked` waits until the host has ended, whatever happens.
+        let handle = unsafe { self.spawn_unchecked(f, Location::caller()) };
+        match handle.join_masked() {
+            Ok(value) => value,
+            Err(error) => match error.into_panic() {
+                Ok(panic) => resume_unwind(panic),
+                Err(error) => panic!("{error}"),
+            },
+        }
+    }
+
+    /// # Safety
+    ///
+    /// What `f` and its result borrow outlives the host and its unclaimed result.
+    unsafe fn spawn_unchecked<F, T>(&self, f: F, site: &'static Location<'static>) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        if self.is_inside() {
+            // SAFETY: passed on to the caller.
+            return unsafe { spawn_unchecked(f, Traits::default(), None, site) };
+        }
+        let traits = Traits { panic_policy: self.shared.panic_policy, ..Traits::default() };
+        let host = Host::new(f, traits, site);
+        self.shared.spawn_outside(host, None);
+        // SAFETY: made with result type `T`; the second reference is the handle's.
+        unsafe { JoinHandle::new(host) }
+    }
+
+    /// Shuts the runtime down: hosts are unwound at their next blocking call, or where they block now. Waits
+    /// for at most `deadline` and says what was still running then; its threads are left behind.
+    ///
+    /// # Panics
+    ///
+    /// If called by a host of this runtime, which would wait for itself.
+    pub fn shutdown(self, deadline: Duration) -> Shutdown {
+        self.end(deadline)
+    }
+
+    fn end(&self, deadline: Duration) -> Shutdown {
+        assert!(!self.is_inside(), "a runtime cannot be shut down by one of its own hosts");
+        self.shared.stop();
+        self.finish(Instant::now() + deadline)
+    }
+
+    /// Is this one of the runtime's own hosts?
+    fn is_inside(&self) -> bool {
+        worker::with_current(|worker| worker.is_some_and(|w| Arc::ptr_eq(w.shared(), &self.shared)))
+    }
+
+    /// Waits for the workers to leave until `end`.
+    fn finish(&self, end: Instant) -> Shutdown {
+        let mut threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(|p| p.into_inner()));
+        let mut pause = Duration::from_micros(20);
+        while !self.shared.has_ended() && Instant::now() < end {
+            thread::sleep(pause.min(end.saturating_duration_since(Instant::now())));
+            pause = (pause * 2).min(Duration::from_millis(1));
+        }
+        let shutdown = self.shared.abandon();
+        for thread in threads.drain(..) {
+            if shutdown.is_clean() {
+                // A worker thread ends after it has said so; it has no panic to tell of.
+                let _ = thread.join();
+            }
+        }
+        self.shared.monitor.end();
+        shutdown
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        let started = !self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).is_empty();
+        if started && self.is_inside() {
+            // Nobody can wait for itself: the threads end by themselves when their hosts have.
+            self.shared.stop();
+        } else if started {
+            let shutdown = self.end(Duration::from_secs(1));
+            if !shutdown.is_clean() {
+                let _ = writeln!(io::stderr(), "lisle: {shutdown}");
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime").field("domains", &self.domains()).finish_non_exhaustive()
+    }
+}
+
+/// Starts a runtime with a domain for each processor, runs `f` in it as a host, shuts it down and returns
+/// the value of `f`. See [`Builder::run`].
+///
+/// ```
+/// let answer = lisle::run(|| {
+///     let (tx, rx) = lisle::channel();
+///     lisle::spawn(move || tx.send(42));
+///     rx.recv().unwrap()
+/// });
+/// assert_eq!(answer, 42);
+/// ```
+#[track_caller]
+pub fn run<F: FnOnce() -> T, T>(f: F) -> T {
+    Builder::default().run(f)
+}
+
+/// The runtime of those who spawn outside any: started by the first, never shut down.
+pub(crate) fn default_runtime() -> &'static Arc<Shared> {
+    static DEFAULT: OnceLock<Runtime> = OnceLock::new();
+    &DEFAULT.get_or_init(|| Builder::default().start().unwrap_or_else(|error| failed(&error))).shared
+}

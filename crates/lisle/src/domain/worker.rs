@@ -1,0 +1,516 @@
+//! The worker of a domain: the thread's loop, and the context its hosts run in.
+//!
+//! A turn runs one host until it parks, yields or ends. In between the worker looks, in this order, at
+//! its run-next slot (bounded in how often it may jump the queue), its ready queue and its ring of
+//! hosts that have not begun, by turns; every [`VISIT`] turns, and when there is nothing to run, also at
+//! its inbox, timers and sockets. How it falls asleep is in `idle.rs`.
+
+use super::Domain;
+use super::fifo::Fifo;
+use super::reactor::{self, Driver};
+use super::runtime::Shared;
+use crate::event::parker::{self, State, Suspend};
+use crate::event::{Context, Task, Timer, Unparked, install};
+use crate::fiber::host::{self, Host, Interrupted, Outcome, Traits};
+use crate::fiber::stack::{StackPool, overflow::AltStack};
+use crate::shim::{atomic::Ordering, clock, random::Random, sync::Arc};
+use crate::time::wheel::Wheel;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::cell::{Cell, RefCell};
+use std::panic::{Location, resume_unwind};
+use std::ptr::NonNull;
+
+/// How many turns pass between visits to the inbox, the timers and the sockets of a busy domain.
+const VISIT: u32 = 32;
+/// How many hosts in a row may come from the run-next slot while others wait.
+const STREAK: u32 = 16;
+
+thread_local! {
+    static WORKER: Cell<*const Worker> = const { Cell::new(std::ptr::null()) };
+}
+
+/// Runs `f` with the worker of this thread, if it is one.
+#[inline(always)]
+pub(crate) fn with_current<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
+    // SAFETY: `Worker::enter` keeps the worker in place for as long as its address is here.
+    f(unsafe { WORKER.with(Cell::get).as_ref() })
+}
+
+pub(crate) struct Worker {
+    pub(super) shared: Arc<Shared>,
+    pub(super) domain: Arc<Domain>,
+    pub(super) driver: RefCell<Driver>,
+    pub(super) wheel: RefCell<Wheel<*const Timer>>,
+    pub(super) stacks: RefCell<StackPool>,
+    pub(super) random: Random,
+    /// The host that runs now; null in between.
+    current: Cell<*mut Host>,
+    /// Woken by the running host: goes next.
+    next: Cell<Option<NonNull<Host>>>,
+    streak: Cell<u32>,
+    ready: Fifo<Host>,
+    turn: Cell<u32>,
+    /// All hosts that have begun here and not ended, for shutdown.
+    begun: Cell<*mut Host>,
+    /// Its hosts are being interrupted.
+    stopping: Cell<bool>,
+    /// Where in the list of begun hosts the interrupting has come to. A parked host that has been committed
+    /// may lie in the inbox, so it is run straight from here and put into no other list.
+    interrupting: Cell<*mut Host>,
+    /// Some host waits that has caught an interrupt.
+    stubborn: Cell<bool>,
+    /// How many spawns to let pass before an idle domain is woken again, and how many at first.
+    pub(super) wake_pause: Cell<(u32, u32)>,
+    pub(super) stolen_before: Cell<u64>,
+    pub(super) last_poll: Cell<u64>,
+}
+
+impl Worker {
+    pub(crate) fn new(shared: Arc<Shared>, index: usize, driver: Driver) -> Self {
+        Worker {
+            domain: shared.domains[index].clone(),
+            driver: RefCell::new(driver),
+            wheel: RefCell::new(Wheel::new(clock::now())),
+            stacks: RefCell::new(StackPool::new(shared.stack_size)),
+            random: Random::from_entropy(),
+            current: Cell::new(std::ptr::null_mut()),
+            next: Cell::new(None),
+            streak: Cell::new(0),
+            ready: Fifo::new(),
+            turn: Cell::new(0),
+            begun: Cell::new(std::ptr::null_mut()),
+            stopping: Cell::new(false),
+            interrupting: Cell::new(std::ptr::null_mut()),
+            stubborn: Cell::new(false),
+            wake_pause: Cell::new((0, 0)),
+            stolen_before: Cell::new(0),
+            last_poll: Cell::new(0),
+            shared,
+        }
+    }
+
+    /// Makes this thread the domain's, runs `f`, and lets go of the thread again.
+    pub(crate) fn enter<R>(self, f: impl FnOnce(&Worker) -> R) -> R {
+        struct Leave;
+        impl Drop for Leave {
+            fn drop(&mut self) {
+                WORKER.with(|worker| worker.set(std::ptr::null()));
+                reactor::set_current(None);
+            }
+        }
+        // Boxed for good: hosts that outlive a failed shutdown may still refer to it.
+        let worker: &'static Worker = Box::leak(Box::new(self));
+        let _alternative = AltStack::ensure();
+        let result = {
+            let _leave = Leave;
+            WORKER.with(|current| current.set(worker));
+            reactor::set_current(Some(worker.domain.reactor.clone()));
+            // SAFETY: dropped at the end of this block, on this thread.
+            let _installed = unsafe { install(worker) };
+            f(worker)
+        };
+        if worker.begun.get().is_null() {
+            // SAFETY: leaked above; no host refers to it, and nothing else keeps a worker's address.
+            drop(unsafe { Box::from_raw(std::ptr::from_ref(worker).cast_mut()) });
+        }
+        result
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn current_host(&self) -> Option<NonNull<Host>> {
+        NonNull::new(self.current.get())
+    }
+
+    /// Works until `done`, which is asked now and then, and whenever there is nothing to run.
+    pub(crate) fn work(&self, done: impl Fn() -> bool) {
+        let _whole = Whole;
+        loop {
+            let turn = self.turn.get().wrapping_add(1);
+            self.turn.set(turn);
+            if turn.is_multiple_of(VISIT) {
+                self.visit();
+                if done() {
+                    return;
+                }
+            }
+            match self.pick(turn) {
+                Some(host) => self.run(host, turn),
+                None if done() => return,
+                None => self.idle(),
+            }
+        }
+    }
+
+    /// What to run next.
+    #[inline]
+    fn pick(&self, turn: u32) -> Option<NonNull<Host>> {
+        if !self.interrupting.get().is_null()
+            && let Some(host) = self.next_interrupted()
+        {
+            return Some(host);
+        }
+        if let Some(next) = self.next.take() {
+            if self.streak.get() < STREAK {
+                self.streak.set(self.streak.get() + 1);
+                return Some(next);
+            }
+            // SAFETY: a host that was woken is in no other list.
+            unsafe { self.ready.push(next) };
+        }
+        self.streak.set(0);
+        if turn.is_multiple_of(2) {
+            self.ready.pop().or_else(|| self.domain.ring.take())
+        } else {
+            self.domain.ring.take().or_else(|| self.ready.pop())
+        }
+    }
+
+    pub(super) fn has_ready(&self) -> bool {
+        !self.ready.is_empty() || self.next.get().is_some() || self.domain.ring.len() > 0
+    }
+
+    /// Runs `host` until it parks, yields or ends.
+    #[inline]
+    fn run(&self, host: NonNull<Host>, turn: u32) {
+        // SAFETY: a queued host is alive.
+        let this = unsafe { host.as_ref() };
+        if this.parker.state.get() == State::New && !self.begin(host) {
+            return;
+        }
+        this.parker.state.set(State::Running);
+        self.current.set(host.as_ptr());
+        parker::set_running(&this.parker);
+        self.domain.running(turn, this, !self.ready.is_empty());
+        // SAFETY: only the domain's own worker touches the coroutine, and it is not running.
+        let coroutine = unsafe { &mut *this.coroutine.get() };
+        let result = coroutine.as_mut().expect("a host that has begun has a stack").resume(());
+        self.current.set(std::ptr::null_mut());
+        parker::set_running(std::ptr::null());
+        match result {
+            CoroutineResult::Yield(Suspend::Parked) => {}
+            CoroutineResult::Yield(Suspend::Stubborn) => self.stubborn.set(true),
+            CoroutineResult::Yield(Suspend::Yielded) => {
+                this.parker.state.set(State::Queued);
+                // SAFETY: it was running, so it is in no list.
+                unsafe { self.ready.push(host) };
+            }
+            CoroutineResult::Return(()) => self.end(host),
+        }
+    }
+
+    /// Gives a new host its stack. False if there is none to be had now.
+    #[inline(never)]
+    fn begin(&self, host: NonNull<Host>) -> bool {
+        // SAFETY: a queued host is alive, and not begun it is ours alone.
+        let this = unsafe { host.as_ref() };
+        let taken = self.stacks.borrow_mut().take();
+        let stack = match taken {
+            Ok(stack) => stack,
+            Err(error) => {
+                self.out_of_stacks(host, &error);
+                return false;
+            }
+        };
+        // SAFETY: the host keeps the stack until its coroutine has ended, see `end`.
+        let lent = unsafe { stack.lend() };
+        // SAFETY: a host that has not begun has no stack, and nobody looks at it.
+        unsafe { *this.stack.get() = Some(stack) };
+        this.domain.set(Arc::as_ptr(&self.domain));
+        this.parker.interrupted.set(self.stopping.get());
+        // SAFETY: `wake_host` may be called from any thread while the host lives, and a host with an
+        // unconsumed wake does not end.
+        this.parker.task.set(Some(unsafe { Task::new(host.as_ptr().cast(), wake_host) }));
+        let random = &raw const self.random;
+        let coroutine = Coroutine::with_stack(lent, move |yielder: &Yielder<(), Suspend>, ()| {
+            // SAFETY: a host is alive while it runs.
+            unsafe { host.as_ref() }.parker.begin(yielder, random);
+            // SAFETY: it begins here, once.
+            unsafe { host::live(host) };
+        });
+        // SAFETY: as above.
+        unsafe { *this.coroutine.get() = Some(coroutine) };
+        let first = self.begun.replace(host.as_ptr());
+        this.siblings.set((std::ptr::null_mut(), first));
+        if let Some(first) = NonNull::new(first) {
+            // SAFETY: hosts in the list are alive.
+            let siblings = unsafe { &first.as_ref().siblings };
+            siblings.set((host.as_ptr(), siblings.get().1));
+        }
+        true
+    }
+
+    /// Keeps a host for which there is no stack until others have ended.
+    #[cold]
+    fn out_of_stacks(&self, host: NonNull<Host>, error: &std::io::Error) {
+        if self.begun.get().is_null() {
+            eprintln!("lisle: no stack for a host, and none will become free: {error}");
+            std::process::abort();
+        }
+        self.shared.report_once(&format!("lisle: hosts wait for a stack: {error}"));
+        // SAFETY: it was just taken out of its queue.
+        unsafe { self.ready.push(host) };
+        self.park_briefly();
+    }
+
+    /// Takes back a host's stack and lets its joiners go on.
+    #[inline(never)]
+    fn end(&self, host: NonNull<Host>) {
+        // SAFETY: its own reference keeps it alive.
+        let this = unsafe { host.as_ref() };
+        // SAFETY: only the domain's own worker touches the coroutine, and it has ended.
+        unsafe { *this.coroutine.get() = None };
+        // SAFETY: likewise.
+        let stack = unsafe { &mut *this.stack.get() }.take();
+        self.stacks.borrow_mut().give(stack.expect("it has just run"));
+        let (before, after) = this.siblings.get();
+        if self.interrupting.get() == host.as_ptr() {
+            self.interrupting.set(after);
+        }
+        match NonNull::new(before) {
+            // SAFETY: hosts in the list are alive.
+            Some(before) => unsafe { before.as_ref() }.siblings.update(|(first, _)| (first, after)),
+            None => self.begun.set(after),
+        }
+        if let Some(after) = NonNull::new(after) {
+            // SAFETY: as above.
+            unsafe { after.as_ref() }.siblings.update(|(_, second)| (before, second));
+        }
+        self.domain.retire(this);
+        // SAFETY: it has lived.
+        if unsafe { host::finish(host) } {
+            if this.outcome() == Outcome::Done {
+                // Its handle went at the last moment. Destructors may block, so they get a host.
+                self.free_in_host(host);
+            } else {
+                // SAFETY: that was the last reference.
+                unsafe { host::free(host) };
+            }
+        }
+        let finished = &self.domain.counts.finished;
+        finished.store(finished.load(Ordering::Relaxed) + 1, Ordering::Release);
+        self.shared.host_ended();
+    }
+
+    #[cold]
+    fn free_in_host(&self, host: NonNull<Host>) {
+        /// Frees also if the closure that owns it is dropped unrun.
+        struct Last(NonNull<Host>);
+        impl Drop for Last {
+            fn drop(&mut self) {
+                // SAFETY: the last reference was handed over to this.
+                unsafe { host::free(self.0) };
+            }
+        }
+        let last = Last(host);
+        let cleaner = Host::new(move || drop(last), Traits::default(), Location::caller());
+        self.spawn(cleaner, None);
+        // SAFETY: the handle's reference, which nobody needs.
+        unsafe { host::release(cleaner) };
+    }
+
+    /// Queues a host that has not begun.
+    #[inline]
+    pub(crate) fn spawn(&self, host: NonNull<Host>, domain: Option<usize>) {
+        let counts = &self.domain.counts;
+        counts.spawned.store(counts.spawned.load(Ordering::Relaxed) + 1, Ordering::Release);
+        match domain {
+            None if self.domain.ring.push(host) => self.share_work(),
+            None => self.shared.push_common(host),
+            Some(index) if index == self.domain.index => {
+                // SAFETY: a new host is in no list.
+                unsafe { self.ready.push(host) };
+            }
+            Some(index) => self.shared.domain(index).hand_over(host),
+        }
+    }
+
+    /// Queues a host that has been woken, to run next if a host woke it.
+    #[inline]
+    pub(super) fn wake(&self, host: NonNull<Host>) {
+        // SAFETY: a host to be woken is alive.
+        let this = unsafe { host.as_ref() };
+        this.parker.woken.set(true);
+        if !matches!(this.parker.state.get(), State::Parked | State::ParkedMasked) {
+            return;
+        }
+        this.parker.state.set(State::Queued);
+        let later = if self.current.get().is_null() { Some(host) } else { self.next.replace(Some(host)) };
+        if let Some(later) = later {
+            // SAFETY: it is in no list: it was parked, or in the slot.
+            unsafe { self.ready.push(later) };
+        }
+    }
+
+    /// Takes what others have handed over.
+    pub(super) fn take_inbox(&self) {
+        self.domain.inbox.take_all(|host| {
+            // SAFETY: what is handed over is alive.
+            if unsafe { host.as_ref() }.parker.state.get() == State::New {
+                // SAFETY: it has just left the inbox.
+                unsafe { self.ready.push(host) };
+            } else {
+                self.wake(host);
+            }
+        });
+    }
+
+    /// Fires the timers that are due.
+    pub(super) fn fire_timers(&self) {
+        let mut wheel = self.wheel.borrow_mut();
+        if wheel.is_empty() {
+            return;
+        }
+        wheel.advance(clock::now(), |entry| {
+            // SAFETY: the wheel has just handed the entry out; its host is parked on this thread.
+            if let Some(task) = unsafe { Timer::expire(entry) } {
+                // The host is only queued, so nothing here is in its way.
+                task.wake();
+            }
+        });
+    }
+
+    /// Starts interrupting the hosts of this domain: those that are parked, now; others at their next park.
+    pub(super) fn stop(&self) {
+        if self.stopping.replace(true) {
+            if self.stubborn.take() {
+                self.interrupting.set(self.begun.get());
+            }
+            return;
+        }
+        let mut next = NonNull::new(self.begun.get());
+        while let Some(host) = next {
+            // SAFETY: hosts in the list are alive, and this is their thread.
+            let this = unsafe { host.as_ref() };
+            next = NonNull::new(this.siblings.get().1);
+            this.parker.interrupted.set(true);
+        }
+        self.interrupting.set(self.begun.get());
+    }
+
+    /// The next host that is parked and to be interrupted.
+    #[cold]
+    fn next_interrupted(&self) -> Option<NonNull<Host>> {
+        while let Some(host) = NonNull::new(self.interrupting.get()) {
+            // SAFETY: hosts in the list are alive; `end` moves on from one that ends.
+            let this = unsafe { host.as_ref() };
+            self.interrupting.set(this.siblings.get().1);
+            if this.parker.state.get() == State::Parked {
+                return Some(host);
+            }
+        }
+        None
+    }
+
+    /// Have all hosts that began here ended?
+    pub(super) fn is_empty(&self) -> bool {
+        self.begun.get().is_null()
+    }
+
+    /// Is a host suspended here that cannot be unwound, since others may borrow from it?
+    pub(super) fn has_masked(&self) -> bool {
+        let mut next = NonNull::new(self.begun.get());
+        while let Some(host) = next {
+            // SAFETY: hosts in the list are alive.
+            let this = unsafe { host.as_ref() };
+            if this.parker.state.get() == State::ParkedMasked {
+                return true;
+            }
+            next = NonNull::new(this.siblings.get().1);
+        }
+        false
+    }
+
+    /// Ends the hosts that have not begun and will not, since the runtime was given up.
+    pub(super) fn refuse_unbegun(&self) {
+        self.take_inbox();
+        let next =
+            || self.ready.pop().or_else(|| self.domain.ring.take()).or_else(|| self.shared.take_common());
+        while let Some(host) = next() {
+            // SAFETY: a queued host is alive; one that has begun is left as it is.
+            if unsafe { host.as_ref() }.parker.state.get() == State::New {
+                // SAFETY: it has not begun, and was just taken from its list.
+                unsafe { host::refuse(host) };
+            }
+        }
+    }
+
+    /// The hosts that have begun and not ended, described.
+    pub(super) fn describe_begun(&self, limit: usize) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut next = NonNull::new(self.begun.get());
+        while let Some(host) = next.filter(|_| all.len() < limit) {
+            // SAFETY: hosts in the list are alive.
+            let this = unsafe { host.as_ref() };
+            next = NonNull::new(this.siblings.get().1);
+            all.push(this.describe());
+        }
+        all
+    }
+}
+
+/// Ends the process if a worker's loop unwinds: half a domain would leave its hosts waiting for ever.
+struct Whole;
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("lisle: a panic has reached a worker's loop, which its hosts cannot survive");
+            std::process::abort();
+        }
+    }
+}
+
+/// Wakes the host at `data`, from any thread.
+fn wake_host(data: *const ()) {
+    let host = NonNull::new(data.cast_mut().cast::<Host>()).expect("a task's host");
+    // SAFETY: a host that is to be woken does not end before.
+    let domain = unsafe { host.as_ref() }.domain.get();
+    with_current(|worker| match worker {
+        Some(worker) if std::ptr::eq(Arc::as_ptr(&worker.domain), domain) => worker.wake(host),
+        // SAFETY: the host is alive and has begun, so its domain is alive until it has been woken.
+        _ => unsafe { Domain::hand_over_at(domain, host) },
+    });
+}
+
+// SAFETY: `park` suspends the host, which is resumed by `wake`, by an interrupt (and says so), or not at
+// all when a wake came first. Timers are kept in the worker's own wheel, on this thread.
+unsafe impl Context for Worker {
+    fn task(&self) -> Task {
+        unreachable!("hosts wait by their parker, and a worker does not wait between hosts")
+    }
+
+    fn park(&self, interruptible: bool) -> Unparked {
+        parker::running().expect("only hosts wait in a worker").park(interruptible)
+    }
+
+    fn unwind(&self) -> ! {
+        resume_unwind(Box::new(Interrupted))
+    }
+
+    fn can_wait(&self) -> bool {
+        // Between hosts foreign code may run: a waker's, a destructor's. It waits as on a plain thread.
+        parker::running().is_some()
+    }
+
+    unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
+        // SAFETY: alive and pinned, by the caller's promise.
+        let entry = unsafe { Timer::entry(timer) };
+        // SAFETY: not linked, and pinned until it has fired or been removed.
+        unsafe { self.wheel.borrow_mut().insert(entry, deadline) };
+    }
+
+    unsafe fn disarm(&self, timer: NonNull<Timer>) {
+        // SAFETY: alive, by the caller's promise.
+        let entry = unsafe { Timer::entry(timer) };
+        // SAFETY: linked into this wheel, if into any.
+        unsafe { self.wheel.borrow_mut().remove(entry) };
+    }
+
+    #[inline]
+    fn random(&self) -> u64 {
+        self.random.next()
+    }
+}

@@ -1,0 +1,96 @@
+//! The two constants of choice: always ready, never ready.
+
+use super::record::Committer;
+use super::{Attempt, Event, Step, awaitable};
+use std::marker::PhantomData;
+use std::pin::Pin;
+
+/// The event that is always ready, see [`always`].
+#[derive(Debug, Clone, Copy)]
+pub struct Always<T>(T);
+
+/// An event that is always ready and gives a clone of `value`.
+///
+/// ```
+/// use lisle::{Event, always};
+/// assert_eq!(always(3).sync(), 3);
+/// ```
+pub fn always<T: Clone>(value: T) -> Always<T> {
+    Always(value)
+}
+
+impl<T: Clone> Event for Always<T> {
+    type Output = T;
+    type Branch<'e>
+        = ()
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) {}
+    fn try_commit(&self, _: Pin<&mut ()>, attempt: &Attempt<'_>) -> Step {
+        if attempt.commit_alone() { Step::Committed } else { Step::Waiting }
+    }
+    fn publish(&self, branch: Pin<&mut ()>, attempt: &Attempt<'_>) -> Step {
+        self.try_commit(branch, attempt)
+    }
+    fn withdraw(&self, _: Pin<&mut ()>, _: &Attempt<'_>) -> bool {
+        false
+    }
+    fn complete(&self, _: Pin<&mut ()>) -> T {
+        self.0.clone()
+    }
+}
+
+/// The event that is never ready, see [`never()`].
+pub struct Never<T>(PhantomData<fn() -> T>);
+
+/// An event that is never ready: the unit of [`choose`](super::choose). Performing it alone waits
+/// forever.
+pub fn never<T>() -> Never<T> {
+    Never(PhantomData)
+}
+
+impl<T> Event for Never<T> {
+    type Output = T;
+    type Branch<'e>
+        = ()
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) {}
+    fn try_commit(&self, _: Pin<&mut ()>, _: &Attempt<'_>) -> Step {
+        Step::Waiting
+    }
+    fn publish(&self, _: Pin<&mut ()>, _: &Attempt<'_>) -> Step {
+        Step::Waiting
+    }
+    fn withdraw(&self, _: Pin<&mut ()>, _: &Attempt<'_>) -> bool {
+        false
+    }
+    fn complete(&self, _: Pin<&mut ()>) -> T {
+        unreachable!("`never` does not happen")
+    }
+}
+
+impl<T> Clone for Never<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Never<T> {}
+
+impl<T> std::fmt::Debug for Never<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Never")
+    }
+}
+
+awaitable!([T: Clone] Always<T>);
+awaitable!([T] Never<T>);

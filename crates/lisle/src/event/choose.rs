@@ -1,0 +1,286 @@
+//! Choice: an event that becomes exactly one of several.
+
+use super::{Attempt, Event, Step, awaitable};
+use std::fmt;
+use std::pin::Pin;
+
+/// The event that becomes one of its alternatives, see [`choose`].
+#[derive(Clone, Copy)]
+pub struct Choose<A> {
+    alternatives: A,
+}
+
+/// An event that becomes whichever of `alternatives` can happen first, and exactly one of them.
+///
+/// The alternatives are a tuple of two to twelve events of any types with one output, or a vector,
+/// array, or boxed slice of events of one type ([`Event::boxed`] makes different events one type). They
+/// are borrowed or owned; choices nest. Of several that are ready a random one is taken, such that
+/// none is starved. The losers have taken nothing, and when [`sync`](Event::sync) returns no queue
+/// holds a trace of them.
+///
+/// An empty choice is never ready. One channel may stand in several alternatives, for sending and for
+/// receiving: a choice never talks to itself.
+///
+/// # Complexity
+///
+/// Linear in the number of alternatives, each time it has to wait. No allocation for tuples and
+/// arrays, and none for vectors once a thread has performed a choice as large.
+///
+/// ```
+/// use lisle::{Event, always, choose, never};
+///
+/// assert_eq!(choose((never(), always(1), never())).sync(), 1);
+/// assert_eq!(choose(vec![always(2), always(2)]).sync(), 2);
+/// assert_eq!(choose([never::<()>().boxed(), always(()).boxed()]).poll(), Some(()));
+/// ```
+///
+/// All alternatives give the same type; `wrap` brings them there:
+///
+/// ```compile_fail,E0271
+/// lisle::choose((lisle::always(1), lisle::always("one")));
+/// ```
+#[inline]
+pub fn choose<A: Alternatives>(alternatives: A) -> Choose<A> {
+    Choose { alternatives }
+}
+
+/// What [`choose`] chooses from: tuples of two to twelve events, vectors, arrays, boxed slices and slices
+/// of events. The methods address one alternative by its index; they are for the library.
+pub trait Alternatives {
+    /// The output that all alternatives have.
+    type Output;
+    /// The branches of all alternatives.
+    type Branches<'e>: Send
+    where
+        Self: 'e;
+
+    /// How many alternatives there are.
+    fn count(&self) -> usize;
+    /// Makes the branches, from first to last.
+    fn branches(&self) -> Self::Branches<'_>;
+    /// [`Event::try_commit`] of alternative `index`.
+    fn try_commit<'e>(
+        &'e self,
+        branches: Pin<&mut Self::Branches<'e>>,
+        index: usize,
+        attempt: &Attempt<'_>,
+    ) -> Step;
+    /// [`Event::publish`] of alternative `index`.
+    fn publish<'e>(
+        &'e self,
+        branches: Pin<&mut Self::Branches<'e>>,
+        index: usize,
+        attempt: &Attempt<'_>,
+    ) -> Step;
+    /// [`Event::withdraw`] of alternative `index`.
+    fn withdraw<'e>(
+        &'e self,
+        branches: Pin<&mut Self::Branches<'e>>,
+        index: usize,
+        attempt: &Attempt<'_>,
+    ) -> bool;
+    /// [`Event::complete`] of alternative `index`.
+    fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> Self::Output;
+}
+
+/// The branch of a choice.
+#[derive(Debug)]
+pub struct ChooseBranch<B> {
+    branches: B,
+    /// Which alternative committed or won.
+    chosen: usize,
+}
+
+impl<B> ChooseBranch<B> {
+    fn branches(self: Pin<&mut Self>) -> Pin<&mut B> {
+        // SAFETY: `branches` is structurally pinned; the other fields are plain data.
+        unsafe { self.map_unchecked_mut(|this| &mut this.branches) }
+    }
+
+    #[inline]
+    fn choose(self: Pin<&mut Self>, index: usize) {
+        // SAFETY: `chosen` is plain data, nothing is moved.
+        unsafe { self.get_unchecked_mut() }.chosen = index;
+    }
+}
+
+/// A random order of the alternatives: step by an odd stride through the next power of two, from a
+/// random start, passing over what is out of range. For two it is a fair coin, for more every
+/// alternative precedes every other about equally often, at the cost of one random number.
+#[derive(Debug, Clone, Copy)]
+struct Order {
+    start: usize,
+    stride: usize,
+    mask: usize,
+    count: usize,
+}
+
+impl Order {
+    #[inline]
+    fn new(count: usize, random: usize) -> Self {
+        let mask = count.next_power_of_two() - 1;
+        Order { start: random >> 20, stride: random | 1, mask, count }
+    }
+
+    #[inline]
+    fn indices(self) -> impl Iterator<Item = usize> {
+        (0..if self.count == 0 { 0 } else { self.mask + 1 })
+            .map(move |step| self.start.wrapping_add(step.wrapping_mul(self.stride)) & self.mask)
+            .filter(move |&index| index < self.count)
+    }
+}
+
+impl<A: Alternatives> Event for Choose<A> {
+    type Output = A::Output;
+    type Branch<'e>
+        = ChooseBranch<A::Branches<'e>>
+    where
+        Self: 'e;
+
+    #[inline]
+    fn branch(&self) -> Self::Branch<'_> {
+        ChooseBranch { branches: self.alternatives.branches(), chosen: 0 }
+    }
+
+    #[inline]
+    fn try_commit<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        for index in Order::new(self.alternatives.count(), attempt.random() as usize).indices() {
+            let branches = branch.as_mut().branches();
+            if self.alternatives.try_commit(branches, index, attempt) == Step::Committed {
+                branch.choose(index);
+                return Step::Committed;
+            }
+        }
+        Step::Waiting
+    }
+
+    #[inline]
+    fn publish<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        // Nothing was ready a moment ago, so fairness does not need another order here.
+        for index in 0..self.alternatives.count() {
+            let branches = branch.as_mut().branches();
+            if self.alternatives.publish(branches, index, attempt) == Step::Committed {
+                branch.choose(index);
+                return Step::Committed;
+            }
+            if attempt.is_decided() {
+                break;
+            }
+        }
+        Step::Waiting
+    }
+
+    #[inline]
+    fn withdraw<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        let mut winner = None;
+        for index in 0..self.alternatives.count() {
+            if self.alternatives.withdraw(branch.as_mut().branches(), index, attempt) {
+                winner = Some(index);
+            }
+        }
+        if let Some(index) = winner {
+            branch.choose(index);
+        }
+        winner.is_some()
+    }
+
+    #[inline]
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> A::Output {
+        let chosen = branch.chosen;
+        self.alternatives.complete(branch.branches(), chosen)
+    }
+}
+
+impl<A: fmt::Debug> fmt::Debug for Choose<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Choose").field(&self.alternatives).finish()
+    }
+}
+
+awaitable!([A: Alternatives] Choose<A>);
+
+/// One implementation for tuples of each size: the index is turned into the place by a `match`.
+macro_rules! tuple {
+    ($($letter:ident $index:tt),+) => {
+        impl<Out, $($letter: Event<Output = Out>),+> Alternatives for ($($letter,)+) {
+            type Output = Out;
+            type Branches<'e> = ($($letter::Branch<'e>,)+) where Self: 'e;
+
+            #[inline]
+            fn count(&self) -> usize {
+                [$($index),+].len()
+            }
+            #[inline]
+            fn branches(&self) -> Self::Branches<'_> {
+                ($(self.$index.branch(),)+)
+            }
+            #[inline]
+            fn try_commit<'e>(
+                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
+            ) -> Step {
+                match index {
+                    $($index => {
+                        // SAFETY: a tuple's fields are structurally pinned here: none is ever moved out.
+                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
+                        self.$index.try_commit(branch, attempt)
+                    })+
+                    _ => out_of_range(index),
+                }
+            }
+            #[inline]
+            fn publish<'e>(
+                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
+            ) -> Step {
+                match index {
+                    $($index => {
+                        // SAFETY: as above.
+                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
+                        self.$index.publish(branch, attempt)
+                    })+
+                    _ => out_of_range(index),
+                }
+            }
+            #[inline]
+            fn withdraw<'e>(
+                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
+            ) -> bool {
+                match index {
+                    $($index => {
+                        // SAFETY: as above.
+                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
+                        self.$index.withdraw(branch, attempt)
+                    })+
+                    _ => out_of_range(index),
+                }
+            }
+            #[inline]
+            fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> Out {
+                match index {
+                    $($index => {
+                        // SAFETY: as above.
+                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
+                        self.$index.complete(branch)
+                    })+
+                    _ => out_of_range(index),
+                }
+            }
+        }
+    };
+}
+
+#[cold]
+fn out_of_range(index: usize) -> ! {
+    panic!("a choice has no alternative {index}")
+}
+
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+tuple!(A 0, B 1, C 2, D 3);
+tuple!(A 0, B 1, C 2, D 3, E 4);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);

@@ -1,0 +1,238 @@
+//! Performing an event as a future, on any executor.
+
+use super::context::{Context, Unparked};
+use super::lock::Lock;
+use super::record::{Attempt, Record, Task};
+use super::storage::{Storage, typed};
+use super::sync::{give_up, publish};
+use super::timer::Timer;
+use super::{Event, Step};
+use crate::shim::Backoff;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomPinned;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Poll, Waker};
+
+/// How many words of branch a future keeps without allocating: enough for a choice of three.
+const INLINE_WORDS: usize = 32;
+
+/// A future that performs an event once, see [`Event::future`].
+///
+/// It may be polled on any executor and moved between threads before its first poll. Polling it
+/// again after it was ready panics. Dropping it withdraws it; if a partner is committing it at
+/// that very moment on another core, the drop waits for those few instructions.
+#[must_use = "futures do nothing unless polled"]
+pub struct EventFuture<E> {
+    /// [`EventFuture::leave`]; a pointer, so that neither `Drop` nor `Send` needs to ask for `E: Event`.
+    leave: fn(&mut EventFuture<E>),
+    /// Holds an `E::Branch` that borrows `event`; cleared before `event` is dropped.
+    branch: Storage<INLINE_WORDS>,
+    record: Option<Record>,
+    wake: Lock<Wake>,
+    /// Nothing is published, and it must not be polled again: it has given its value, or panicked.
+    done: bool,
+    event: E,
+    _pinned: PhantomPinned,
+}
+
+#[derive(Default)]
+struct Wake {
+    waker: Option<Waker>,
+    woken: bool,
+}
+
+// SAFETY: what lies untyped in `branch` is an `E::Branch`, which the trait requires to be `Send`; the
+// record's task is the address of `wake`, which does not change once pinned; all else is `Send` by type.
+unsafe impl<E: Send> Send for EventFuture<E> {}
+// SAFETY: a shared reference to the future gives access to nothing.
+unsafe impl<E: Sync> Sync for EventFuture<E> {}
+
+impl<E: Event> EventFuture<E> {
+    pub(super) fn new(event: E) -> Self {
+        EventFuture {
+            leave: Self::leave,
+            branch: Storage::new(),
+            record: None,
+            wake: Lock::new(Wake::default()),
+            done: false,
+            event,
+            _pinned: PhantomPinned,
+        }
+    }
+
+    /// Wakes the future whose `wake` lies at `data`.
+    fn wake(data: *const ()) {
+        // SAFETY: the future neither returns nor goes away before it has seen `woken` under the lock.
+        let wake = unsafe { &*data.cast::<Lock<Wake>>() };
+        let waker = {
+            let mut wake = wake.lock();
+            wake.woken = true;
+            wake.waker.take()
+        };
+        // A waker is foreign code, and this may be a worker or the clock thread, which others rely on.
+        let wake = || waker.into_iter().for_each(Waker::wake);
+        if catch_unwind(AssertUnwindSafe(wake)).is_err() {
+            eprintln!("lisle: a waker given to an event's future has panicked");
+        }
+    }
+}
+
+impl<E: Event> Future for EventFuture<E> {
+    type Output = E::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<E::Output> {
+        // SAFETY: nothing is moved out of the future, here or below.
+        let this = unsafe { self.get_unchecked_mut() };
+        assert!(!this.done, "an `EventFuture` was polled after it had given its value");
+        // SAFETY: the event stays where it is, untouched by `&mut`, until the branch has been dropped.
+        let event = unsafe { &*std::ptr::from_ref(&this.event) };
+        let foreign = Foreign { wake: &raw const this.wake };
+
+        if let Some(record) = &this.record {
+            if !take_wake(&this.wake, context.waker()) {
+                return Poll::Pending;
+            }
+            this.done = true;
+            let attempt = Attempt::new(record, &foreign);
+            let place = this.branch.get().expect("a waiting future has a branch");
+            // SAFETY: `place` was put there below, for this event; `withdraw` has ended when it is used again.
+            if event.withdraw(unsafe { typed(event, place) }, &attempt) {
+                // SAFETY: as above.
+                let value = event.complete(unsafe { typed(event, place) });
+                return Poll::Ready(value);
+            }
+            debug_assert!(record.is_retry(), "woken without a winner");
+        }
+
+        // Until it is known to wait: if a function of the user's panics, nothing is left to be withdrawn.
+        this.done = true;
+        let single = event.is_single();
+        // SAFETY: the future is pinned, and does not go before it has consumed the wake.
+        let task = unsafe { Task::new((&raw const this.wake).cast(), Self::wake) };
+        let began = this.record.as_ref().map_or(0, |record| record.began.get());
+        let record = this.record.insert(Record::new(task, single));
+        record.began.set(began);
+        let attempt = Attempt::new(record, &foreign);
+        // SAFETY: `branch` is structurally pinned.
+        let branch = unsafe { Pin::new_unchecked(&mut this.branch) };
+        // Told to start over, the future uses the withdrawn branch again.
+        let place = branch.get().unwrap_or_else(|| branch.put(event.branch()).cast());
+        take_wake(&this.wake, context.waker());
+        let step = (|| {
+            // SAFETY: `place` was just put there for this event.
+            if !single && event.try_commit(unsafe { typed(event, place) }, &attempt) == Step::Committed {
+                return Step::Committed;
+            }
+            // SAFETY: as above; `try_commit` has ended.
+            publish(event, unsafe { typed(event, place) }, &attempt)
+        })();
+        match step {
+            Step::Waiting => {
+                this.done = false;
+                Poll::Pending
+            }
+            Step::Committed => {
+                // SAFETY: as above; `publish` has ended.
+                Poll::Ready(event.complete(unsafe { typed(event, place) }))
+            }
+        }
+    }
+}
+
+/// Consumes the wake if it has come, else leaves `waker` for it. Cloning and dropping a waker may run
+/// anybody's code, which may lead to this future's wake, so neither is done under the lock.
+fn take_wake(wake: &Lock<Wake>, waker: &Waker) -> bool {
+    {
+        let mut wake = wake.lock();
+        if wake.woken || wake.waker.as_ref().is_some_and(|left| left.will_wake(waker)) {
+            return std::mem::take(&mut wake.woken);
+        }
+    }
+    let fresh = waker.clone();
+    let mut wake = wake.lock();
+    let unused = if wake.woken { Some(fresh) } else { wake.waker.replace(fresh) };
+    let woken = std::mem::take(&mut wake.woken);
+    drop(wake);
+    drop(unused);
+    woken
+}
+
+impl<E: Event> EventFuture<E> {
+    fn leave(&mut self) {
+        if let (Some(record), Some(place), false) = (&self.record, self.branch.get(), self.done) {
+            let foreign = Foreign { wake: &raw const self.wake };
+            let attempt = Attempt::new(record, &foreign);
+            // SAFETY: a future that was polled is pinned, and the branch was put there for this event.
+            let branch = unsafe { typed(&self.event, place) };
+            if !give_up(&self.event, branch, &attempt) {
+                foreign.park(false);
+            }
+        }
+        // SAFETY: `branch` is structurally pinned; it must go before the event it borrows.
+        unsafe { Pin::new_unchecked(&mut self.branch) }.clear();
+    }
+}
+
+impl<E> Drop for EventFuture<E> {
+    fn drop(&mut self) {
+        (self.leave)(self);
+    }
+}
+
+/// The context of a future: it waits by returning to its executor, so it parks only to let a
+/// committer finish that is a few instructions from waking it.
+struct Foreign {
+    wake: *const Lock<Wake>,
+}
+
+// SAFETY: `park` returns once the task has been woken, which it learns under a lock; timers go to the
+// clock thread, which keeps the promises of `arm`.
+unsafe impl Context for Foreign {
+    fn task(&self) -> Task {
+        unreachable!("a future makes its own task")
+    }
+    fn park(&self, _: bool) -> Unparked {
+        // SAFETY: the future owns the lock and outlives this context.
+        let wake = unsafe { &*self.wake };
+        let mut backoff = Backoff::new();
+        while !std::mem::take(&mut wake.lock().woken) {
+            backoff.wait();
+        }
+        Unparked::Woken
+    }
+    fn unwind(&self) -> ! {
+        unreachable!("a future is not interrupted")
+    }
+    unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::time::outside::arm(timer, deadline) }
+    }
+    unsafe fn disarm(&self, timer: NonNull<Timer>) {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::time::outside::disarm(timer) }
+    }
+}
+
+impl<E: Event + fmt::Debug> fmt::Debug for EventFuture<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventFuture").field("event", &self.event).field("done", &self.done).finish()
+    }
+}
+
+/// Implements [`IntoFuture`] for an event type, so that `event.await` works. (Rust's orphan rules do
+/// not allow one implementation for all events.)
+macro_rules! awaitable {
+    ([$($generics:tt)*] $event:ty) => {
+        impl<$($generics)*> IntoFuture for $event {
+            type Output = <Self as $crate::event::Event>::Output;
+            type IntoFuture = $crate::event::EventFuture<Self>;
+            fn into_future(self) -> Self::IntoFuture {
+                $crate::event::Event::future(self)
+            }
+        }
+    };
+}
+pub(crate) use awaitable;

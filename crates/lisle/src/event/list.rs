@@ -1,0 +1,105 @@
+//! Choices over events of one type: arrays, vectors, slices.
+
+use super::choose::Alternatives;
+use super::scratch::Scratch;
+use super::{Attempt, Event, Step};
+use std::pin::Pin;
+
+impl<E: Event, const N: usize> Alternatives for [E; N] {
+    type Output = E::Output;
+    type Branches<'e>
+        = [E::Branch<'e>; N]
+    where
+        Self: 'e;
+
+    #[inline]
+    fn count(&self) -> usize {
+        N
+    }
+    #[inline]
+    fn branches(&self) -> Self::Branches<'_> {
+        std::array::from_fn(|index| self[index].branch())
+    }
+    #[inline]
+    fn try_commit<'e>(
+        &'e self,
+        branches: Pin<&mut Self::Branches<'e>>,
+        index: usize,
+        attempt: &Attempt<'_>,
+    ) -> Step {
+        self[index].try_commit(element(branches, index), attempt)
+    }
+    #[inline]
+    fn publish<'e>(
+        &'e self,
+        branches: Pin<&mut Self::Branches<'e>>,
+        index: usize,
+        attempt: &Attempt<'_>,
+    ) -> Step {
+        self[index].publish(element(branches, index), attempt)
+    }
+    #[inline]
+    fn withdraw<'e>(
+        &'e self,
+        branches: Pin<&mut Self::Branches<'e>>,
+        index: usize,
+        attempt: &Attempt<'_>,
+    ) -> bool {
+        self[index].withdraw(element(branches, index), attempt)
+    }
+    #[inline]
+    fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> E::Output {
+        self[index].complete(element(branches, index))
+    }
+}
+
+/// The pinned element of a pinned array.
+fn element<B, const N: usize>(branches: Pin<&mut [B; N]>, index: usize) -> Pin<&mut B> {
+    // SAFETY: the elements are structurally pinned: none is ever moved out.
+    unsafe { branches.map_unchecked_mut(|branches| &mut branches[index]) }
+}
+
+/// The pinned element of a scratch, which does not move its items.
+fn item<B>(branches: Pin<&mut Scratch<B>>, index: usize) -> Pin<&mut B> {
+    // SAFETY: nothing is moved out, and the scratch keeps its items in place until it is dropped.
+    unsafe { branches.map_unchecked_mut(|branches| &mut branches.items()[index]) }
+}
+
+/// One implementation for everything that derefs to a slice of events.
+macro_rules! slice {
+    ([$($generics:tt)*] $list:ty) => {
+        impl<$($generics)* E: Event> Alternatives for $list {
+            type Output = E::Output;
+            type Branches<'e> = Scratch<E::Branch<'e>> where Self: 'e;
+
+            fn count(&self) -> usize {
+                self.len()
+            }
+            fn branches(&self) -> Self::Branches<'_> {
+                Scratch::collect(self.len(), self.iter().map(Event::branch))
+            }
+            fn try_commit<'e>(
+                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
+            ) -> Step {
+                self[index].try_commit(item(branches, index), attempt)
+            }
+            fn publish<'e>(
+                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
+            ) -> Step {
+                self[index].publish(item(branches, index), attempt)
+            }
+            fn withdraw<'e>(
+                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
+            ) -> bool {
+                self[index].withdraw(item(branches, index), attempt)
+            }
+            fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> E::Output {
+                self[index].complete(item(branches, index))
+            }
+        }
+    };
+}
+
+slice!([] Vec<E>);
+slice!([] Box<[E]>);
+slice!(['a,] &'a [E]);

@@ -1,0 +1,324 @@
+//! First-class events: values that describe a synchronous operation which may happen later.
+//!
+//! An event is made freely and performed many times or never. [`Event::sync`] performs it and waits,
+//! in a host by parking the host, on a plain OS thread by parking the thread; [`Event::poll`] performs
+//! it only if that takes no waiting; `.await` performs it on any executor. [`choose`] is an event
+//! that becomes exactly one of several, and those that lose have taken nothing and left nothing
+//! behind. [`Event::wrap`] post-processes.
+//!
+//! ```
+//! use lisle::{Event, channel, choose, time::after};
+//! use std::time::Duration;
+//!
+//! let (tx, rx) = lisle::channel::bounded::<u32>(1);
+//! let next = choose((
+//!     rx.recv_evt().wrap(|received| received.ok()),
+//!     after(Duration::from_millis(5)).wrap(|()| None),
+//! ));
+//! assert_eq!(next.sync(), None); // nobody has sent anything for 5 ms
+//! tx.send(7).unwrap();
+//! assert_eq!(next.sync(), Some(7)); // the same event, performed again
+//! ```
+//!
+//! # Events of your own
+//!
+//! Most are functions that return a `choose` or a `wrap` of others. For a new kind of waiting there
+//! is [`Source`], a state with a queue of waiting performers; and the trait itself is open, see
+//! [`Event`] and the example `own_event.rs`.
+//!
+//! # Where the ideas come from
+//!
+//! Events are Reppy's Concurrent ML (PLDI 1991; *Concurrent Programming in ML*, 1999). The parallel
+//! protocol follows Reppy, Russo and Xiao, *Parallel Concurrent ML* (ICFP 2009), which Guile Fibers
+//! made known; the README beside this file tells what is different here and why.
+
+mod basic;
+mod boxed;
+mod choose;
+mod context;
+mod future;
+mod list;
+pub(crate) mod lock;
+#[cfg(all(test, lisle_loom))]
+mod loom_tests;
+#[cfg(not(lisle_loom))]
+pub(crate) mod parker;
+pub(crate) mod queue;
+pub(crate) mod record;
+mod scratch;
+mod source;
+pub(crate) mod step;
+mod storage;
+mod sync;
+#[cfg(all(test, not(lisle_loom)))]
+pub(crate) mod test_context;
+#[cfg(all(test, not(lisle_loom)))]
+mod tests;
+pub(crate) mod timer;
+pub(crate) mod woken;
+mod wrap;
+
+pub use basic::{Always, Never, always, never};
+pub use boxed::BoxEvent;
+pub use choose::{Alternatives, Choose, choose};
+pub use context::{Context, Unparked};
+pub use future::EventFuture;
+pub use record::{Attempt, Task};
+pub use source::{Source, SourceEvent, Waiters, Waiting};
+pub use timer::Timer;
+pub use wrap::Wrap;
+
+pub(crate) use context::{install, installed};
+pub(crate) use future::awaitable;
+pub(crate) use step::suspend;
+pub(crate) use sync::{sync_masked, visible};
+
+use std::pin::Pin;
+
+/// What a step of an event came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "a committed event must be completed"]
+pub enum Step {
+    /// The event has happened; [`Event::complete`] gives its value.
+    Committed,
+    /// It has not, yet.
+    Waiting,
+}
+
+/// A synchronous operation that may happen later.
+///
+/// Users call [`sync`](Event::sync), [`poll`](Event::poll), [`wrap`](Event::wrap),
+/// [`boxed`](Event::boxed) and [`future`](Event::future). The required methods are for those
+/// who write an event of their own; they are called by the library only, on one *branch* (what one
+/// performance keeps for this event, pinned) and in this order:
+///
+/// 1. [`branch`](Event::branch) makes the branch.
+/// 2. [`try_commit`](Event::try_commit), at any time before publishing: commit now, or leave no trace.
+/// 3. [`publish`](Event::publish): commit now, or leave a waiter where partners find it.
+/// 4. [`withdraw`](Event::withdraw), after `publish`, once the performance is decided or given up:
+///    no waiter is left, and the answer tells whether this branch is the one that won. If a partner was
+///    faster than the giving up, it is called again when the value is there. A performance that is told
+///    to try again goes on with 2, on the same branch.
+/// 5. [`complete`](Event::complete), once, on the branch that committed or won: the value.
+///
+/// Nothing that a user wrote runs between 2 and 4: wrap functions run in 5, in the performer, when
+/// every losing branch is out of its queue.
+///
+/// An implementation cannot cause undefined behaviour. One that drops or keeps a branch it has published and not
+/// withdrawn, claims a commit that was not made, or waits for something else within a step, ends the
+/// process with a message: partners hold pointers to what it published, so there is no going on.
+///
+/// # Writing one
+///
+/// Forward to a [`Source`], whose four methods of the same names do the delicate part:
+///
+/// ```
+/// use lisle::event::{Attempt, Event, Source, Step, Waiting};
+/// use std::pin::Pin;
+///
+/// /// A counting semaphore.
+/// struct Semaphore(Source<usize, ()>);
+///
+/// /// The event of taking one token.
+/// struct Take<'a>(&'a Semaphore);
+///
+/// impl Semaphore {
+///     fn post(&self) {
+///         self.0.update(|tokens, waiters| {
+///             if waiters.grant(()).is_err() {
+///                 *tokens += 1; // nobody waits
+///             }
+///         });
+///     }
+/// }
+///
+/// fn take_token(tokens: &mut usize) -> Option<()> {
+///     *tokens = tokens.checked_sub(1)?;
+///     Some(())
+/// }
+///
+/// impl Event for Take<'_> {
+///     type Output = ();
+///     type Branch<'e> = Waiting<'e, usize, ()> where Self: 'e;
+///
+///     fn is_single(&self) -> bool {
+///         true
+///     }
+///     fn branch(&self) -> Self::Branch<'_> {
+///         self.0.0.waiting()
+///     }
+///     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+///         branch.try_commit(attempt, take_token)
+///     }
+///     fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+///         branch.publish(attempt, take_token)
+///     }
+///     fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+///         branch.withdraw(attempt)
+///     }
+///     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+///         branch.take()
+///     }
+/// }
+///
+/// let semaphore = Semaphore(Source::new(0));
+/// assert!(Take(&semaphore).poll().is_none());
+/// semaphore.post();
+/// lisle::choose((Take(&semaphore).wrap(|()| "took"), lisle::never())).sync();
+/// ```
+pub trait Event {
+    /// What the event gives when it happens.
+    type Output;
+
+    /// What one performance keeps for this event: typically a waiter. It is pinned from before the first
+    /// step until after the last. It may lie in a future that moves between threads, hence `Send`:
+    ///
+    /// ```compile_fail,E0277
+    /// # use lisle::event::{Attempt, Event, Step};
+    /// # use std::pin::Pin;
+    /// struct Mine;
+    /// impl Event for Mine {
+    ///     type Output = ();
+    ///     type Branch<'e> = std::rc::Rc<()>;
+    /// #   fn branch(&self) -> std::rc::Rc<()> { std::rc::Rc::new(()) }
+    /// #   fn try_commit<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>, _: &Attempt<'_>) -> Step { Step::Waiting }
+    /// #   fn publish<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>, _: &Attempt<'_>) -> Step { Step::Waiting }
+    /// #   fn withdraw<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>, _: &Attempt<'_>) -> bool { false }
+    /// #   fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
+    ///     // ...
+    /// }
+    /// ```
+    type Branch<'e>: Send
+    where
+        Self: 'e;
+
+    /// Whether the event leaves at most one waiter, guarded by one lock. True for base events, false
+    /// for choices; it spares a performance two locked instructions. If in doubt, `false`.
+    fn is_single(&self) -> bool {
+        false
+    }
+
+    /// Makes the branch for one performance.
+    fn branch(&self) -> Self::Branch<'_>;
+
+    /// Commits if that is possible at once, without waiting and without becoming visible to partners.
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step;
+
+    /// Commits if that is possible at once, else leaves the branch where a partner finds it.
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step;
+
+    /// Takes the branch back from where `publish` left it. True if a partner has committed this branch.
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool;
+
+    /// The value of a branch that has committed or won.
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output;
+
+    /// Performs the event, waiting for it.
+    ///
+    /// In a host the host is parked and its worker goes on with others; elsewhere the OS thread is
+    /// parked. Costs no allocation.
+    ///
+    /// # Panics
+    ///
+    /// If a function given to the event (a wrap, the maker of a message) panics. The event has then
+    /// happened. A host that would have to wait while it unwinds from a panic ends the process with
+    /// a message, since its neighbours would see the panic as theirs.
+    ///
+    /// # Fairness
+    ///
+    /// Among the ready branches of a choice a random one is taken; in each queue it is first come,
+    /// first served.
+    #[inline(always)]
+    fn sync(&self) -> Self::Output
+    where
+        Self: Sized,
+    {
+        sync::sync(self)
+    }
+
+    /// Performs the event if that takes no waiting. `None` has changed nothing.
+    #[inline]
+    fn poll(&self) -> Option<Self::Output>
+    where
+        Self: Sized,
+    {
+        sync::poll(self)
+    }
+
+    /// The same event, its value passed through `f`.
+    ///
+    /// `f` runs in the performer, after the commit, when every other branch of the performance has
+    /// been withdrawn; it may block. Wraps nest inside out, and over a choice the wrap applies to
+    /// whichever branch won.
+    #[inline]
+    fn wrap<F, U>(self, f: F) -> Wrap<Self, F>
+    where
+        Self: Sized,
+        F: Fn(Self::Output) -> U,
+    {
+        Wrap::new(self, f)
+    }
+
+    /// Hides the event's type, so that different events fit into one vector.
+    ///
+    /// Costs an allocation when made, and an indirect call a step when performed. Performing
+    /// it allocates nothing once warm.
+    #[inline]
+    fn boxed<'a>(self) -> BoxEvent<'a, Self::Output>
+    where
+        Self: Sized + Send + Sync + 'a,
+    {
+        BoxEvent::new(self)
+    }
+
+    /// A future that performs the event once, on any executor.
+    ///
+    /// The library's own events also implement [`IntoFuture`], so that `event.await` works.
+    ///
+    /// # Cancel safety
+    ///
+    /// A future dropped before a partner has committed it has done nothing. Dropped after the commit
+    /// and before its executor polled it again, it drops the value it had been given, as a function
+    /// would that returned and whose result was ignored. Use [`choose`], not an executor's `select!`,
+    /// to wait for one of several events: a choice commits exactly one.
+    #[inline]
+    fn future(self) -> EventFuture<Self>
+    where
+        Self: Sized,
+    {
+        EventFuture::new(self)
+    }
+}
+
+impl<E: Event> Event for &E {
+    type Output = E::Output;
+    type Branch<'e>
+        = E::Branch<'e>
+    where
+        Self: 'e;
+
+    #[inline]
+    fn is_single(&self) -> bool {
+        (**self).is_single()
+    }
+    #[inline]
+    fn branch(&self) -> Self::Branch<'_> {
+        (**self).branch()
+    }
+    #[inline]
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        (**self).try_commit(branch, attempt)
+    }
+    #[inline]
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        (**self).publish(branch, attempt)
+    }
+    #[inline]
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        (**self).withdraw(branch, attempt)
+    }
+    #[inline]
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        (**self).complete(branch)
+    }
+}

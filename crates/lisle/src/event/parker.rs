@@ -1,0 +1,124 @@
+//! How a host waits: by switching from its stack back to its worker's.
+//!
+//! The switch is inlined into the code that waits. A return that was called on one side of a switch and
+//! happens on the other is mispredicted, and costs as much as the switch itself several times over; with no
+//! call between the user's loop and the switch there is none.
+
+use super::context::Unparked;
+use super::record::Task;
+use crate::shim::random::Random;
+use corosensei::Yielder;
+use std::cell::Cell;
+
+/// Why a host gave its worker back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Suspend {
+    /// It waits to be woken.
+    Parked,
+    /// It wants to go on after the others.
+    Yielded,
+    /// It waits although it has been interrupted before, and is to be interrupted again a little later.
+    Stubborn,
+}
+
+/// Where a host stands, as its own domain sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It has not begun.
+    New,
+    Running,
+    Parked,
+    /// Parked, and not to be interrupted when its runtime shuts down.
+    ParkedMasked,
+    /// In one of its domain's queues.
+    Queued,
+}
+
+/// The part of a host by which it waits and is woken. Its own domain's thread touches it, nobody else.
+pub(crate) struct Parker {
+    yielder: Cell<*const Yielder<(), Suspend>>,
+    pub(crate) state: Cell<State>,
+    /// It has been woken, and its park has not returned yet.
+    pub(crate) woken: Cell<bool>,
+    /// Its runtime wants it to end: it unwinds at its next interruptible park.
+    pub(crate) interrupted: Cell<bool>,
+    /// It has been told so once.
+    unwound: Cell<bool>,
+    /// How to wake it, from any thread.
+    pub(crate) task: Cell<Option<Task>>,
+    /// Its worker's generator, for fair choices.
+    random: Cell<*const Random>,
+    /// Called when it would have to park while it unwinds from a panic; does not return.
+    pub(crate) refuse: fn(&Parker) -> !,
+}
+
+thread_local! {
+    static RUNNING: Cell<*const Parker> = const { Cell::new(std::ptr::null()) };
+}
+
+/// The parker of the host that runs on this thread, if one does.
+#[inline(always)]
+pub(crate) fn running<'a>() -> Option<&'a Parker> {
+    // SAFETY: a worker sets this when it switches to a host and clears it when the host switches back, so
+    // whoever reads it is that host, and alive for as long as it uses the reference.
+    unsafe { RUNNING.with(Cell::get).as_ref() }
+}
+
+/// Notes whose parker is the running one; null for none. For workers.
+#[inline(always)]
+pub(crate) fn set_running(parker: *const Parker) {
+    RUNNING.with(|running| running.set(parker));
+}
+
+impl Parker {
+    pub(crate) fn new(refuse: fn(&Parker) -> !) -> Self {
+        Parker {
+            yielder: Cell::new(std::ptr::null()),
+            state: Cell::new(State::New),
+            woken: Cell::new(false),
+            interrupted: Cell::new(false),
+            unwound: Cell::new(false),
+            task: Cell::new(None),
+            random: Cell::new(std::ptr::null()),
+            refuse,
+        }
+    }
+
+    /// Notes the way back to the worker, and the worker's generator. Called when the host begins.
+    pub(crate) fn begin(&self, yielder: &Yielder<(), Suspend>, random: *const Random) {
+        self.yielder.set(yielder);
+        self.random.set(random);
+    }
+
+    #[inline(always)]
+    pub(crate) fn random(&self) -> u64 {
+        // SAFETY: a worker stays while its hosts run.
+        unsafe { &*self.random.get() }.next()
+    }
+
+    #[inline(always)]
+    pub(crate) fn suspend(&self, suspend: Suspend) {
+        // SAFETY: the running host has begun, and its yielder lives as long as its coroutine.
+        unsafe { &*self.yielder.get() }.suspend(suspend);
+    }
+
+    /// Waits to be woken, or, if `interruptible`, for the runtime to want the host to unwind.
+    #[inline(always)]
+    pub(crate) fn park(&self, interruptible: bool) -> Unparked {
+        if std::thread::panicking() {
+            (self.refuse)(self);
+        }
+        if self.woken.take() {
+            return Unparked::Woken;
+        }
+        let interrupted = interruptible && self.interrupted.get();
+        if interrupted && !self.unwound.replace(true) {
+            return Unparked::Interrupted;
+        }
+        self.state.set(if interruptible { State::Parked } else { State::ParkedMasked });
+        // A host that has caught the unwinding gives its worker back all the same, now and then.
+        self.suspend(if interrupted { Suspend::Stubborn } else { Suspend::Parked });
+        // Resumed without a wake, it was resumed to be interrupted.
+        if self.woken.take() { Unparked::Woken } else { Unparked::Interrupted }
+    }
+}

@@ -1,0 +1,447 @@
+//! The sync record and the steps by which one performer commits with another.
+//!
+//! The protocol is described in this folder's README. This file holds its states and transitions and
+//! nothing of queues, values or waiting.
+
+use super::Context;
+use crate::shim::{
+    Backoff, Rank,
+    atomic::{AtomicUsize, Ordering},
+};
+use std::cell::Cell;
+use std::fmt;
+
+/// Nobody has committed this record. Any partner that can, may.
+const WAITING: usize = 0;
+/// Its own performer is about to commit; everybody else waits for the outcome, a few instructions away.
+const CLAIMED: usize = 1;
+/// Committed by its own performer, who knows which branch.
+const BY_SELF: usize = 2;
+/// Woken without a commit: the performer starts over.
+const RETRY: usize = 3;
+/// Withdrawn by its own performer.
+const CANCELLED: usize = 4;
+// Every other value: committed by a partner; the address of the waiter that won.
+
+/// How to wake a performer that has parked.
+///
+/// Whoever moves a record from waiting to committed (or to retry) wakes its performer exactly once,
+/// and the performer consumes exactly that one wake before it returns. So a task needs neither a
+/// reference count nor a flag against stale wakes.
+#[derive(Clone, Copy)]
+pub struct Task {
+    data: *const (),
+    wake: unsafe fn(*const ()),
+}
+
+impl Task {
+    /// A task that is woken by calling `wake(data)`.
+    ///
+    /// # Safety
+    ///
+    /// From when the task is handed out by [`Context::task`] until its performer has consumed the
+    /// wake, `wake(data)` must be sound to call once, from any thread.
+    pub unsafe fn new(data: *const (), wake: unsafe fn(*const ())) -> Self {
+        Task { data, wake }
+    }
+
+    /// Wakes the performer.
+    #[inline]
+    pub(crate) fn wake(self) {
+        // SAFETY: tasks leave this module only through a commit, which happens once for each record
+        // and before the performer goes on; `new`'s caller promised that this call is then sound.
+        unsafe { (self.wake)(self.data) }
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task").field("data", &self.data).finish_non_exhaustive()
+    }
+}
+
+/// All state of one `sync` that partners can see.
+#[derive(Debug)]
+pub(crate) struct Record {
+    state: AtomicUsize,
+    /// The record is published in one queue at most. Then that queue's lock guards it, and a plain
+    /// store commits it.
+    single: bool,
+    /// Who stands back, of two that want each other at the same time.
+    rank: Rank,
+    task: Task,
+    /// How many of the attempt's waiters its performer has linked and not yet taken back. Only the
+    /// performer looks at it.
+    outstanding: Cell<usize>,
+    /// The record of the attempt in whose step this one is performed; see [`step`](super::step).
+    pub(super) outer: Cell<*const Record>,
+    /// When the performance began, if a timer has asked; retries do not begin it anew. 0: not asked yet.
+    pub(super) began: Cell<u64>,
+}
+
+impl Drop for Record {
+    /// A waiter must not outlive the record it points to. The events of this crate see to it; one
+    /// written elsewhere may be wrong, and then this is the last moment to stop.
+    #[inline]
+    fn drop(&mut self) {
+        if self.outstanding.get() != 0 {
+            misuse("its `withdraw` does not take back every branch that its `publish` has published");
+        }
+    }
+}
+
+/// Ends the process: an implementation of `Event` has broken the contract on which memory safety rests.
+#[cold]
+pub(crate) fn misuse(what: &str) -> ! {
+    eprintln!("lisle: an implementation of `Event` breaks its contract: {what}");
+    std::process::abort()
+}
+
+/// What came of an attempt to commit with a waiting record.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(crate) enum Meeting {
+    /// Both sides are committed.
+    Committed,
+    /// The other side had been committed elsewhere; its waiter may be unlinked.
+    Gone,
+    /// It is our own record: a choice does not talk to itself.
+    Own,
+    /// A partner has committed us in the meantime.
+    Decided,
+}
+
+impl Record {
+    pub(crate) fn new(task: Task, single: bool) -> Self {
+        Record {
+            state: AtomicUsize::new(WAITING),
+            single,
+            rank: Rank::new(),
+            task,
+            outstanding: Cell::new(0),
+            outer: Cell::new(std::ptr::null()),
+            began: Cell::new(0),
+        }
+    }
+
+    pub(crate) fn task(&self) -> Task {
+        self.task
+    }
+
+    /// Makes a record that was told to retry usable for the next round.
+    fn reset(&self) {
+        self.state.store(WAITING, Ordering::Relaxed);
+    }
+
+    /// Has no partner committed it, or told it to start over? Then no wake is on the way.
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        matches!(self.state.load(Ordering::Acquire), WAITING | BY_SELF | CANCELLED)
+    }
+
+    /// May a partner commit it, or have committed it, so that a wake may come at any time? Only its
+    /// performer may ask.
+    pub(super) fn is_exposed(&self) -> bool {
+        self.outstanding.get() > 0 && self.state.load(Ordering::Relaxed) != BY_SELF
+    }
+
+    pub(crate) fn is_retry(&self) -> bool {
+        self.state.load(Ordering::Acquire) == RETRY
+    }
+
+    /// Did the waiter at `waiter` win?
+    #[inline(always)]
+    pub(crate) fn won_by(&self, waiter: usize) -> bool {
+        self.state.load(Ordering::Acquire) == waiter
+    }
+
+    /// A waiter of this record has been linked.
+    #[inline]
+    fn link(&self) {
+        let outstanding = self.outstanding.get();
+        if self.single && outstanding > 0 {
+            misuse("`is_single` is true, but it publishes more than one branch");
+        }
+        self.outstanding.set(outstanding + 1);
+    }
+
+    /// Its performer has taken back a waiter of this record.
+    #[inline]
+    pub(crate) fn unlink(&self) {
+        self.outstanding.set(self.outstanding.get() - 1);
+    }
+
+    pub(crate) fn is_single(&self) -> bool {
+        self.single
+    }
+
+    /// Withdraws a record that may lie in several queues. `false`: a partner was faster, and its wake
+    /// is on the way.
+    pub(crate) fn cancel(&self) -> bool {
+        debug_assert!(!self.single, "a single record is withdrawn under its queue's lock");
+        self.state.compare_exchange(WAITING, CANCELLED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Withdraws a record whose committer, under the lock that both hold by turns, agrees to forget it.
+    pub(crate) fn detach(&self) {
+        self.state.store(CANCELLED, Ordering::Release);
+    }
+
+    /// For a partner that has already committed this record and cannot keep its word: instead of a
+    /// win the performer finds that it has to start over.
+    pub(crate) fn revoke(&self) {
+        self.state.store(RETRY, Ordering::Release);
+    }
+
+    /// Moves a waiting record to `outcome`, on behalf of somebody who has no record at stake.
+    /// Called under the lock of a queue in which the record is linked.
+    #[inline(always)]
+    fn decide(&self, outcome: usize) -> bool {
+        if self.single {
+            // Linked and single: nobody has committed it, and nobody else can while we hold the lock.
+            self.state.store(outcome, Ordering::Release);
+            return true;
+        }
+        self.decide_shared(outcome)
+    }
+
+    fn decide_shared(&self, outcome: usize) -> bool {
+        let mut backoff = Backoff::new();
+        loop {
+            match self.state.compare_exchange(WAITING, outcome, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return true,
+                Err(CLAIMED) => backoff.wait(),
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Tells the performer to start over. Called under the lock of a queue in which the record is
+    /// linked; if true, the caller owes the performer a wake.
+    pub(crate) fn decide_retry(&self) -> bool {
+        self.decide(RETRY)
+    }
+
+    /// A timer of this record has fired. Called under the protection of the wheel that held the timer;
+    /// if true, the caller owes the performer a wake.
+    pub(crate) fn decide_timer(&self, timer: usize) -> bool {
+        self.decide(timer)
+    }
+}
+
+/// Somebody who commits with waiting performers: an attempt, or an outsider who has no record at stake.
+pub(crate) trait Committer {
+    /// Commits on the spot, without a partner: what is wanted lies there, under a lock that the
+    /// caller holds. `false`: a partner has committed this attempt in the meantime.
+    fn commit_alone(&self) -> bool;
+
+    /// Commits with the performer of `other`, whose waiter lies at `waiter`. The caller holds the
+    /// lock of the queue in which that waiter is linked.
+    fn meet(&self, other: &Record, waiter: usize) -> Meeting;
+}
+
+/// Somebody who commits others and does not wait.
+pub(crate) struct Outsider;
+
+impl Committer for Outsider {
+    #[inline(always)]
+    fn commit_alone(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn meet(&self, other: &Record, waiter: usize) -> Meeting {
+        if other.decide(waiter) { Meeting::Committed } else { Meeting::Gone }
+    }
+}
+
+/// One performer's attempt at one event: its record, and the context it runs in.
+///
+/// Events receive it in every step and pass it on; only base events look inside. It stays with its performer:
+///
+/// ```compile_fail,E0277
+/// fn may_move<T: Send>() {}
+/// may_move::<&lisle::event::Attempt<'static>>();
+/// ```
+pub struct Attempt<'a> {
+    record: &'a Record,
+    /// Whether a waiter with this record has been linked anywhere.
+    published: Cell<bool>,
+    /// Whether the performer wants out, and does not wait for the wake of a commit.
+    giving_up: Cell<bool>,
+    context: &'a dyn Context,
+}
+
+impl<'a> Attempt<'a> {
+    pub(crate) fn new(record: &'a Record, context: &'a dyn Context) -> Self {
+        let published = Cell::new(record.outstanding.get() > 0);
+        Attempt { record, published, giving_up: Cell::new(false), context }
+    }
+
+    pub(crate) fn record(&self) -> &'a Record {
+        self.record
+    }
+
+    /// When the performance began, in nanoseconds of the context's clock, as far as timers are concerned:
+    /// when the first of them asked.
+    pub(crate) fn began(&self) -> u64 {
+        let began = &self.record.began;
+        if began.get() == 0 {
+            began.set(self.context.now());
+        }
+        began.get()
+    }
+
+    /// A random number, for fair choices.
+    #[inline]
+    pub(crate) fn random(&self) -> u64 {
+        #[cfg(not(lisle_loom))]
+        if let Some(parker) = super::parker::running() {
+            return parker.random();
+        }
+        self.context.random()
+    }
+
+    /// The context in which the event is performed. Not for users: an event that parked would consume a
+    /// wake which is not its own.
+    pub(crate) fn context(&self) -> &'a dyn Context {
+        self.context
+    }
+
+    /// From now on partners can see the record, through one waiter more.
+    #[inline]
+    pub(crate) fn published(&self) {
+        self.record.link();
+        self.published.set(true);
+    }
+
+    /// The attempt starts over, with its record reset.
+    pub(crate) fn restart(&self) {
+        if self.record.outstanding.get() != 0 {
+            misuse("its `withdraw` does not take back every branch that its `publish` has published");
+        }
+        self.record.reset();
+        self.published.set(false);
+        self.giving_up.set(false);
+    }
+
+    /// Called when an event says that it has committed: has it, if partners could see it?
+    #[inline]
+    pub(crate) fn check_committed(&self) {
+        if self.published.get() && self.record.state.load(Ordering::Relaxed) != BY_SELF {
+            misuse("it claims a commit that its attempt has not made");
+        }
+    }
+
+    pub(crate) fn give_up(&self) {
+        self.giving_up.set(true);
+    }
+
+    /// Is the attempt being withdrawn before the wake that a commit may have sent was consumed? Then a
+    /// branch that won may still be in its committer's hands.
+    #[inline]
+    pub(crate) fn is_giving_up(&self) -> bool {
+        self.giving_up.get()
+    }
+
+    /// Has a partner committed this attempt already? Then publishing more branches is of no use.
+    #[inline]
+    pub(crate) fn is_decided(&self) -> bool {
+        self.published.get() && self.record.state.load(Ordering::Relaxed) != WAITING
+    }
+
+    /// Runs `operation` with this attempt claimed, so that no partner can commit it meanwhile; `Some`
+    /// commits, `None` leaves the attempt waiting. `Err`: a partner was faster, nothing was run.
+    pub(crate) fn commit_if<R>(&self, operation: impl FnOnce() -> Option<R>) -> Result<Option<R>, ()> {
+        if !self.published.get() || self.record.single {
+            return Ok(operation());
+        }
+        let state = &self.record.state;
+        if state.compare_exchange(WAITING, CLAIMED, Ordering::AcqRel, Ordering::Acquire).is_err() {
+            return Err(());
+        }
+        /// Restores the record also if the operation panics.
+        struct Claim<'a>(&'a AtomicUsize, usize);
+        impl Drop for Claim<'_> {
+            fn drop(&mut self) {
+                self.0.store(self.1, Ordering::Release);
+            }
+        }
+        let mut claim = Claim(state, WAITING);
+        let result = operation();
+        if result.is_some() {
+            claim.1 = BY_SELF;
+        }
+        Ok(result)
+    }
+
+    /// Both records can be seen by others: claim ourselves, then commit the other.
+    #[cold]
+    fn meet_published(&self, other: &Record, waiter: usize) -> Meeting {
+        let own = &self.record.state;
+        let mut backoff = Backoff::new();
+        loop {
+            if own.compare_exchange(WAITING, CLAIMED, Ordering::AcqRel, Ordering::Acquire).is_err() {
+                return Meeting::Decided;
+            }
+            if other.single {
+                other.state.store(waiter, Ordering::Release);
+                own.store(BY_SELF, Ordering::Release);
+                return Meeting::Committed;
+            }
+            loop {
+                match other.state.compare_exchange(WAITING, waiter, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => {
+                        own.store(BY_SELF, Ordering::Release);
+                        return Meeting::Committed;
+                    }
+                    // Two performers that claim themselves and want each other: the one with the
+                    // lower rank stays claimed and waits, the other steps back and may be committed.
+                    Err(CLAIMED) if self.record.rank.is_before(&other.rank) => {
+                        backoff.wait();
+                    }
+                    Err(CLAIMED) => {
+                        own.store(WAITING, Ordering::Release);
+                        backoff.wait();
+                        break;
+                    }
+                    Err(_) => {
+                        own.store(WAITING, Ordering::Release);
+                        return Meeting::Gone;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Committer for Attempt<'_> {
+    #[inline]
+    fn commit_alone(&self) -> bool {
+        !self.published.get()
+            || self.record.single
+            || self
+                .record
+                .state
+                .compare_exchange(WAITING, BY_SELF, Ordering::AcqRel, Ordering::Acquire)
+                .is_ok()
+    }
+
+    #[inline]
+    fn meet(&self, other: &Record, waiter: usize) -> Meeting {
+        if std::ptr::eq(self.record, other) {
+            return Meeting::Own;
+        }
+        if !self.published.get() || self.record.single {
+            return Outsider.meet(other, waiter);
+        }
+        self.meet_published(other, waiter)
+    }
+}
+
+impl fmt::Debug for Attempt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attempt")
+            .field("record", self.record)
+            .field("published", &self.published.get())
+            .finish_non_exhaustive()
+    }
+}

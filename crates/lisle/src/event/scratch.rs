@@ -1,0 +1,152 @@
+//! Recycled room for branches that are too many or too large to lie inline, so that performing choices over
+//! vectors, and of boxed events, allocates nothing once warm.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::cell::RefCell;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+/// Blocks are powers of two from 2^9 bytes; a thread keeps some of each size: 256 KiB, but at least eight.
+const SMALLEST: u32 = 9;
+const CLASSES: usize = 16;
+const KEPT_BYTES: usize = 256 * 1024;
+const KEPT_LEAST: usize = 8;
+const ALIGN: usize = 64;
+
+#[derive(Default)]
+struct Cache {
+    free: [Vec<NonNull<u8>>; CLASSES],
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        for (class, blocks) in self.free.iter_mut().enumerate() {
+            for block in blocks.drain(..) {
+                // SAFETY: blocks in the cache were allocated with this layout and are in use nowhere.
+                unsafe { dealloc(block.as_ptr(), layout(class)) };
+            }
+        }
+    }
+}
+
+thread_local! {
+    static CACHE: RefCell<Cache> = RefCell::default();
+}
+
+fn layout(class: usize) -> Layout {
+    Layout::from_size_align(1 << (class as u32 + SMALLEST), ALIGN).expect("a small power of two")
+}
+
+/// A boxed slice in recycled memory. Its elements do not move until it is dropped.
+#[derive(Debug)]
+pub struct Scratch<T> {
+    items: NonNull<T>,
+    len: usize,
+    /// `None`: too large or too strictly aligned for the cache, so a plain boxed slice.
+    class: Option<usize>,
+}
+
+// SAFETY: the scratch owns its items; the memory itself may be freed on any thread.
+unsafe impl<T: Send> Send for Scratch<T> {}
+
+impl<T> Scratch<T> {
+    /// Collects `count` items.
+    pub(super) fn collect(count: usize, items: impl Iterator<Item = T>) -> Self {
+        let Some(class) = Self::class(count) else {
+            let mut boxed = ManuallyDrop::new(items.take(count).collect::<Box<[T]>>());
+            return Scratch { items: NonNull::from(&mut **boxed).cast(), len: boxed.len(), class: None };
+        };
+        let recycled = CACHE.try_with(|cache| cache.borrow_mut().free[class].pop()).ok().flatten();
+        let block = recycled.unwrap_or_else(|| {
+            // SAFETY: the layout is not empty.
+            NonNull::new(unsafe { alloc(layout(class)) }).unwrap_or_else(|| handle_alloc_error(layout(class)))
+        });
+        let mut scratch = Scratch { items: block.cast::<T>(), len: 0, class: Some(class) };
+        for item in items.take(count) {
+            // SAFETY: `len < count`, and the block has room for `count` items.
+            let place = unsafe { scratch.items.add(scratch.len) };
+            // SAFETY: as above; the place holds no item yet.
+            unsafe { place.write(item) };
+            scratch.len += 1;
+        }
+        scratch
+    }
+
+    /// The size of block for `count` items, if they fit into one.
+    fn class(count: usize) -> Option<usize> {
+        // A vector of events without size may be longer than any memory; the boxed slice says so.
+        count
+            .checked_mul(size_of::<T>())
+            .and_then(usize::checked_next_power_of_two)
+            .map(|size| size.trailing_zeros().saturating_sub(SMALLEST) as usize)
+            .filter(|&class| class < CLASSES && align_of::<T>() <= ALIGN)
+    }
+
+    /// Room for one item, and the item in it.
+    pub(super) fn one(item: T) -> *mut T {
+        ManuallyDrop::new(Self::collect(1, std::iter::once(item))).items.as_ptr()
+    }
+
+    /// Drops an item that came from [`Scratch::one`], and its room.
+    ///
+    /// # Safety
+    ///
+    /// The item came from there and is not used again.
+    pub(super) unsafe fn drop_one(item: *mut T) {
+        // SAFETY: the address of an item is not null.
+        let items = unsafe { NonNull::new_unchecked(item) };
+        drop(Scratch { items, len: 1, class: Self::class(1) });
+    }
+
+    /// The items. They may be pinned: they stay where they are until the scratch is dropped.
+    pub(super) fn items(&mut self) -> &mut [T] {
+        // SAFETY: `len` items have been written, and `&mut self` makes the borrow exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.items.as_ptr(), self.len) }
+    }
+}
+
+impl<T> Drop for Scratch<T> {
+    fn drop(&mut self) {
+        let Some(class) = self.class else {
+            // SAFETY: the items came from a box of this length.
+            drop(unsafe { Box::from_raw(NonNull::slice_from_raw_parts(self.items, self.len).as_ptr()) });
+            return;
+        };
+        // SAFETY: the items are owned and not used again.
+        unsafe { std::ptr::drop_in_place(self.items()) };
+        let block = self.items.cast::<u8>();
+        let kept = CACHE.try_with(|cache| {
+            let free = &mut cache.borrow_mut().free[class];
+            let keep = free.len() < KEPT_LEAST.max(KEPT_BYTES / layout(class).size());
+            if keep {
+                free.push(block);
+            }
+            keep
+        });
+        if kept != Ok(true) {
+            // SAFETY: allocated with this layout, in use nowhere.
+            unsafe { dealloc(block.as_ptr(), layout(class)) };
+        }
+    }
+}
+
+#[cfg(all(test, not(lisle_loom)))]
+mod tests {
+    use super::Scratch;
+    use std::rc::Rc;
+
+    #[test]
+    fn items_are_kept_and_dropped_once_at_every_size() {
+        let token = Rc::new(());
+        for count in [0, 1, 7, 64, 1_000, 100_000, 3_000_000] {
+            for _ in 0..2 {
+                let mut scratch = Scratch::collect(count, (0..).map(|i: usize| (i, token.clone())));
+                assert_eq!(scratch.items().len(), count);
+                assert!(scratch.items().iter().enumerate().all(|(i, item)| i == item.0));
+                assert_eq!(Rc::strong_count(&token), count + 1);
+                drop(scratch);
+                assert_eq!(Rc::strong_count(&token), 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Room for one branch whose type cannot be named where it is kept: inline if it fits, else in
+//! recycled memory.
+
+use super::Event;
+use super::scratch::Scratch;
+use std::marker::PhantomPinned;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+
+/// Room for one value of any type, pinned. `WORDS` words of it lie inline.
+pub(super) struct Storage<const WORDS: usize> {
+    inline: MaybeUninit<[usize; WORDS]>,
+    /// Where the value lies and how it is dropped, if there is one.
+    held: Option<Held>,
+    _pinned: PhantomPinned,
+}
+
+#[derive(Clone, Copy)]
+struct Held {
+    value: *mut (),
+    drop: unsafe fn(*mut ()),
+}
+
+impl<const WORDS: usize> Storage<WORDS> {
+    pub(super) const fn new() -> Self {
+        Storage { inline: MaybeUninit::uninit(), held: None, _pinned: PhantomPinned }
+    }
+
+    /// Puts `value` in, dropping what was there. The returned pointer is good for writing until the next
+    /// `put`, `clear` or drop.
+    pub(super) fn put<T>(mut self: Pin<&mut Self>, value: T) -> *mut T {
+        self.as_mut().clear();
+        // SAFETY: nothing is moved out of the storage; `held` is plain data and `inline` is only
+        // written where no value lies any more.
+        let this = unsafe { self.get_unchecked_mut() };
+        let fits = size_of::<T>() <= WORDS * size_of::<usize>() && align_of::<T>() <= align_of::<usize>();
+        if fits {
+            let place = this.inline.as_mut_ptr().cast::<T>();
+            // SAFETY: `inline` is large and aligned enough, as just computed, and holds no value.
+            unsafe { place.write(value) };
+            this.held = Some(Held { value: place.cast(), drop: drop_inline::<T> });
+            place
+        } else {
+            let place = Scratch::one(value);
+            this.held = Some(Held { value: place.cast(), drop: drop_recycled::<T> });
+            place
+        }
+    }
+
+    /// Drops the value, if there is one.
+    pub(super) fn clear(self: Pin<&mut Self>) {
+        // SAFETY: the value is dropped in place, not moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        if let Some(held) = this.held.take() {
+            // SAFETY: `put` stored the matching function, and `take` sees to it that it runs once.
+            unsafe { (held.drop)(held.value) };
+        }
+    }
+
+    /// The value's address, as `put` returned it.
+    pub(super) fn get(&self) -> Option<*mut ()> {
+        self.held.map(|held| held.value)
+    }
+}
+
+impl<const WORDS: usize> Drop for Storage<WORDS> {
+    fn drop(&mut self) {
+        // SAFETY: a storage that is being dropped does not move any more.
+        unsafe { Pin::new_unchecked(self) }.clear();
+    }
+}
+
+/// # Safety
+///
+/// `value` points to an owned `T` that is not used again.
+unsafe fn drop_inline<T>(value: *mut ()) {
+    // SAFETY: passed on to the caller.
+    unsafe { value.cast::<T>().drop_in_place() }
+}
+
+/// # Safety
+///
+/// `value` comes from `Scratch::<T>::one` and is not used again.
+unsafe fn drop_recycled<T>(value: *mut ()) {
+    // SAFETY: passed on to the caller.
+    unsafe { Scratch::drop_one(value.cast::<T>()) };
+}
+
+/// The branch at `place`, with the lifetime of the event that it borrows.
+///
+/// # Safety
+///
+/// `place` holds a live `E::Branch` made by this `event`, pinned, and nobody else refers to it.
+// The event is there for its type and lifetime; the branch does not come out of it.
+#[expect(clippy::mut_from_ref)]
+pub(super) unsafe fn typed<'e, E: Event>(_event: &'e E, place: *mut ()) -> Pin<&'e mut E::Branch<'e>> {
+    // SAFETY: by the caller's promise.
+    let branch = unsafe { &mut *place.cast::<E::Branch<'e>>() };
+    // SAFETY: pinned, by the caller's promise.
+    unsafe { Pin::new_unchecked(branch) }
+}
+
+#[cfg(all(test, not(lisle_loom)))]
+mod tests {
+    use super::Storage;
+    use std::pin::pin;
+    use std::rc::Rc;
+
+    #[test]
+    fn small_values_lie_inline_large_ones_do_not_and_each_is_dropped_once() {
+        let token = Rc::new(());
+        let mut storage = pin!(Storage::<4>::new());
+        let range = std::ptr::from_ref(&*storage) as usize;
+        let inside = |address: usize| (range..range + size_of::<Storage<4>>()).contains(&address);
+
+        let small = storage.as_mut().put((token.clone(), 1_u8)) as usize;
+        assert!(inside(small));
+        let large = storage.as_mut().put((token.clone(), [0_u8; 100])) as usize;
+        assert!(!inside(large));
+        assert_eq!(Rc::strong_count(&token), 2, "`put` drops what was there");
+        storage.as_mut().clear();
+        assert_eq!(Rc::strong_count(&token), 1);
+        assert!(storage.get().is_none());
+    }
+}

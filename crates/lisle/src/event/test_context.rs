@@ -1,0 +1,278 @@
+//! A deterministic context: the seam by which a model takes the place of a runtime's workers.
+//!
+//! Hosts run as coroutines of one thread, in an order drawn from a seed; time is virtual and passes when
+//! nobody can run. The same seed gives the same run, so a test can go through thousands of schedules and
+//! name the one that failed.
+
+use super::context::{Context, Unparked, install};
+use super::record::Task;
+use super::timer::Timer;
+use crate::fiber::stack::{Stack, StackPool};
+use crate::shim::random::Random;
+use crate::time::wheel::Wheel;
+use corosensei::{Coroutine, Yielder};
+use std::cell::{Cell, RefCell};
+use std::ptr::NonNull;
+
+type Start = Box<dyn FnOnce() + Send>;
+
+/// One host of the model. Boxed and never removed before the end, so that tasks may point to it.
+struct Host {
+    coroutine: RefCell<Option<Coroutine<(), (), (), Stack>>>,
+    yielder: Cell<*const Yielder<(), ()>>,
+    runnable: Cell<bool>,
+    finished: Cell<bool>,
+}
+
+struct Model {
+    // The box keeps the address: tasks refer to it while the vector grows.
+    #[allow(clippy::vec_box)]
+    hosts: RefCell<Vec<Box<Host>>>,
+    current: Cell<*const Host>,
+    random: Random,
+    now: Cell<u64>,
+    wheel: RefCell<Wheel<*const Timer>>,
+    stacks: RefCell<StackPool>,
+}
+
+/// Runs `main` and what it spawns through the schedule that `seed` stands for. Gives the virtual time that
+/// passed, in nanoseconds.
+///
+/// # Panics
+///
+/// If hosts are left that nobody can wake.
+pub(crate) fn run(seed: u64, main: impl FnOnce() + Send + 'static) -> u64 {
+    let model: &'static Model = Box::leak(Box::new(Model {
+        hosts: RefCell::default(),
+        current: Cell::new(std::ptr::null()),
+        random: Random::seeded(seed),
+        now: Cell::new(0),
+        wheel: RefCell::new(Wheel::new(0)),
+        stacks: RefCell::new(StackPool::new(64 * 1024)),
+    }));
+    // SAFETY: dropped at the end of this function, before the model is.
+    let installed = unsafe { install(model) };
+    model.start(Box::new(main));
+    while let Some(host) = model.pick() {
+        model.current.set(host);
+        // SAFETY: hosts stay in place until the model goes.
+        let host = unsafe { &*host };
+        let mut coroutine = host.coroutine.borrow_mut();
+        if coroutine.as_mut().expect("a host has a stack").resume(()).as_return().is_some() {
+            let stack = coroutine.take().map(Coroutine::into_stack);
+            stack.into_iter().for_each(|stack| model.stacks.borrow_mut().give(stack));
+            host.finished.set(true);
+            host.runnable.set(false);
+        }
+        model.current.set(std::ptr::null());
+    }
+    let stuck = model.hosts.borrow().iter().filter(|host| !host.finished.get()).count();
+    assert_eq!(stuck, 0, "seed {seed}: hosts wait and nobody can wake them");
+    drop(installed);
+    // SAFETY: leaked above; all hosts have finished, so nothing refers to the model any more.
+    unsafe { Box::from_raw(std::ptr::from_ref(model).cast_mut()) }.now.get()
+}
+
+impl Model {
+    fn start(&self, start: Start) {
+        let stack = self.stacks.borrow_mut().take().expect("a few stacks are to be had");
+        let host = Box::new(Host {
+            coroutine: RefCell::new(None),
+            yielder: Cell::new(std::ptr::null()),
+            runnable: Cell::new(true),
+            finished: Cell::new(false),
+        });
+        let address: *const Host = &raw const *host;
+        let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+            // SAFETY: hosts stay in place until the model goes.
+            unsafe { &*address }.yielder.set(yielder);
+            start();
+        });
+        *host.coroutine.borrow_mut() = Some(coroutine);
+        self.hosts.borrow_mut().push(host);
+    }
+
+    /// A random host that can run; if there is none, time passes until a timer is due.
+    fn pick(&self) -> Option<*const Host> {
+        loop {
+            let hosts = self.hosts.borrow();
+            let runnable: Vec<&Host> =
+                hosts.iter().map(|host| &**host).filter(|host| host.runnable.get()).collect();
+            if !runnable.is_empty() {
+                let index = self.random.next() as usize % runnable.len();
+                return Some(std::ptr::from_ref(runnable[index]));
+            }
+            let mut wheel = self.wheel.borrow_mut();
+            self.now.set(wheel.next_deadline()?);
+            wheel.advance(self.now.get(), |entry| {
+                // SAFETY: just handed out, and its host waits.
+                if let Some(task) = unsafe { Timer::expire(entry) } {
+                    task.wake();
+                }
+            });
+        }
+    }
+
+    fn suspend(&self) {
+        // SAFETY: called by the running host, which has begun.
+        let host = unsafe { &*self.current.get() };
+        // SAFETY: set when the host began.
+        unsafe { &*host.yielder.get() }.suspend(());
+    }
+}
+
+fn wake(data: *const ()) {
+    // SAFETY: hosts stay in place until the model goes, and the model runs on one thread.
+    unsafe { &*data.cast::<Host>() }.runnable.set(true);
+}
+
+// SAFETY: `park` returns when the host has been made runnable, by its task alone; timers stay in the wheel
+// until they fire or are removed; all on one thread.
+unsafe impl Context for Model {
+    fn task(&self) -> Task {
+        // A wake may come before the park; the host is made unrunnable here, so that it is seen.
+        // SAFETY: the running host is alive.
+        unsafe { &*self.current.get() }.runnable.set(false);
+        // SAFETY: `wake` is sound while the model lives; it runs on this thread alone.
+        unsafe { Task::new(self.current.get().cast(), wake) }
+    }
+
+    fn park(&self, _: bool) -> Unparked {
+        // SAFETY: the running host is alive.
+        let host = unsafe { &*self.current.get() };
+        while !host.runnable.get() {
+            self.suspend();
+        }
+        host.runnable.set(false);
+        Unparked::Woken
+    }
+
+    fn unwind(&self) -> ! {
+        unreachable!("the model interrupts nobody")
+    }
+
+    unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
+        // SAFETY: alive and pinned, by the caller's promise.
+        let entry = unsafe { Timer::entry(timer) };
+        // SAFETY: not linked, by the caller's promise.
+        unsafe { self.wheel.borrow_mut().insert(entry, deadline) };
+    }
+
+    unsafe fn disarm(&self, timer: NonNull<Timer>) {
+        // SAFETY: alive, by the caller's promise.
+        let entry = unsafe { Timer::entry(timer) };
+        // SAFETY: linked into this wheel, if into any.
+        unsafe { self.wheel.borrow_mut().remove(entry) };
+    }
+
+    fn spawn(&self, host: Start) -> Result<(), Start> {
+        self.start(host);
+        Ok(())
+    }
+
+    /// Every visible operation may be overtaken by those of other hosts.
+    fn visible(&self) {
+        if self.random.next().is_multiple_of(2) {
+            self.yield_now();
+        }
+    }
+
+    fn yield_now(&self) {
+        // SAFETY: the running host is alive.
+        unsafe { &*self.current.get() }.runnable.set(true);
+        self.suspend();
+    }
+
+    fn now(&self) -> u64 {
+        self.now.get()
+    }
+
+    fn random(&self) -> u64 {
+        self.random.next()
+    }
+}
+
+mod tests {
+    use super::run;
+    use crate::event::{Event, choose};
+    use crate::shim::sync::{Arc, Mutex};
+    use crate::time::{after, sleep};
+    use std::collections::HashSet;
+    use std::time::Duration;
+
+    /// Two hosts that each choose between sending and receiving on one channel: exactly one receives, in
+    /// every schedule, and both outcomes occur.
+    #[test]
+    fn a_swap_pairs_off_in_every_schedule() {
+        let mut outcomes = HashSet::new();
+        for seed in 0..2_000 {
+            let received = Arc::new(Mutex::new(Vec::new()));
+            let seen = received.clone();
+            run(seed, move || {
+                let (tx, rx) = crate::channel();
+                let hosts = [1, 2].map(|me| {
+                    let (tx, rx, seen) = (tx.clone(), rx.clone(), seen.clone());
+                    crate::spawn(move || {
+                        let swap = choose((tx.send_evt(me).wrap(|_| None), rx.recv_evt().wrap(Result::ok)));
+                        if let Some(other) = swap.sync() {
+                            seen.lock().unwrap().push((me, other));
+                        }
+                    })
+                });
+                for host in hosts {
+                    host.join().unwrap();
+                }
+            });
+            let received = received.lock().unwrap().clone();
+            assert!(received == [(1, 2)] || received == [(2, 1)], "seed {seed}: {received:?}");
+            outcomes.extend(received);
+        }
+        assert_eq!(outcomes.len(), 2, "both hosts receive in some schedule");
+    }
+
+    #[test]
+    fn one_seed_is_one_run_and_seeds_differ() {
+        let order_of = |seed| {
+            let order = Arc::new(Mutex::new(Vec::new()));
+            let log = order.clone();
+            run(seed, move || {
+                let (tx, rx) = crate::channel::bounded(2);
+                for host in 0..4 {
+                    let tx = tx.clone();
+                    crate::spawn(move || (0..3).for_each(|i| tx.send((host, i)).unwrap()));
+                }
+                drop(tx);
+                log.lock().unwrap().extend(rx);
+            });
+            Arc::try_unwrap(order).unwrap().into_inner().unwrap()
+        };
+        let orders: HashSet<Vec<(i32, i32)>> = (0..50).map(order_of).collect();
+        assert!(orders.len() > 25, "only {} different orders", orders.len());
+        assert!((0..50).all(|seed| order_of(seed) == order_of(seed)));
+    }
+
+    #[test]
+    fn time_is_virtual() {
+        let start = std::time::Instant::now();
+        let passed = run(7, || {
+            let (tx, rx) = crate::channel::<()>();
+            let hour = Duration::from_secs(3600);
+            let waited = choose((rx.recv_evt().wrap(|_| false), after(hour).wrap(|()| true))).sync();
+            assert!(waited);
+            sleep(23 * hour);
+            drop(tx);
+        });
+        let day = 24 * 3600 * 1_000_000_000;
+        assert!((day..day + 1_000_000).contains(&passed), "{passed} ns");
+        assert!(start.elapsed() < Duration::from_secs(3600));
+    }
+
+    #[test]
+    #[should_panic(expected = "nobody can wake them")]
+    fn a_deadlock_is_found() {
+        run(1, || {
+            let (_tx, rx) = crate::channel::<()>();
+            let _ = rx.recv();
+        });
+    }
+}

@@ -1,0 +1,89 @@
+//! Cooperative cancellation: the side of the host that is asked to end.
+
+use super::current;
+use super::host::HostRef;
+use crate::event::{Attempt, Event, Step, Waiting, awaitable};
+use std::fmt;
+use std::pin::Pin;
+
+/// Has the current host been asked to end, by [`JoinHandle::cancel`](super::JoinHandle::cancel)? Never, on
+/// a plain thread.
+pub fn is_cancelled() -> bool {
+    cancelled_evt().poll().is_some()
+}
+
+/// The event of the current host having been asked to end: once it has, ready for good.
+///
+/// It belongs to the host that calls this, whoever performs it. On a plain thread it is never ready.
+///
+/// ```
+/// use lisle::{Event, choose, fiber};
+///
+/// lisle::run(|| {
+///     let (tx, rx) = lisle::channel::<u32>();
+///     let host = lisle::spawn(move || {
+///         let next = choose((
+///             rx.recv_evt().wrap(Result::ok),
+///             fiber::cancelled_evt().wrap(|()| None),
+///         ));
+///         let mut sum = 0;
+///         while let Some(n) = next.sync() {
+///             sum += n;
+///         }
+///         sum
+///     });
+///     tx.send(1).unwrap();
+///     tx.send(2).unwrap();
+///     host.cancel();
+///     assert_eq!(host.join().unwrap(), 3);
+/// });
+/// ```
+pub fn cancelled_evt() -> CancelledEvt {
+    // SAFETY: the current host is alive: it is running this.
+    CancelledEvt { host: current().map(|host| unsafe { HostRef::new(host) }) }
+}
+
+/// The event of a host having been asked to end, see [`cancelled_evt`].
+pub struct CancelledEvt {
+    host: Option<HostRef>,
+}
+
+fn asked(cancelled: &mut bool) -> Option<()> {
+    cancelled.then_some(())
+}
+
+type MaybeWaiting<'e> = Option<Waiting<'e, bool, ()>>;
+
+fn waiting<'b, 'e>(branch: Pin<&'b mut MaybeWaiting<'e>>) -> Option<Pin<&'b mut Waiting<'e, bool, ()>>> {
+    branch.as_pin_mut()
+}
+
+impl Event for CancelledEvt {
+    type Output = ();
+    type Branch<'e> = MaybeWaiting<'e>;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> MaybeWaiting<'_> {
+        self.host.as_ref().map(|host| host.cancelled().waiting())
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut MaybeWaiting<'e>>, attempt: &Attempt<'_>) -> Step {
+        waiting(branch).map_or(Step::Waiting, |branch| branch.try_commit(attempt, asked))
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut MaybeWaiting<'e>>, attempt: &Attempt<'_>) -> Step {
+        waiting(branch).map_or(Step::Waiting, |branch| branch.publish(attempt, asked))
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut MaybeWaiting<'e>>, attempt: &Attempt<'_>) -> bool {
+        waiting(branch).is_some_and(|branch| branch.withdraw(attempt))
+    }
+    fn complete<'e>(&'e self, _: Pin<&mut MaybeWaiting<'e>>) {}
+}
+
+impl fmt::Debug for CancelledEvt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CancelledEvt").field("in_host", &self.host.is_some()).finish()
+    }
+}
+
+awaitable!([] CancelledEvt);

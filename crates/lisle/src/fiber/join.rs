@@ -1,0 +1,240 @@
+//! Waiting for a host's result.
+
+use super::host::{self, Host, Outcome};
+use super::report;
+use crate::event::{Attempt, Event, Step, Waiting, awaitable, sync_masked};
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+/// The right to a host's result. Dropping it detaches the host, which goes on.
+///
+/// A host that panics when its handle is gone is dealt with as its runtime's
+/// [`PanicPolicy`](super::PanicPolicy) says.
+pub struct JoinHandle<T> {
+    host: NonNull<Host>,
+    _result: PhantomData<T>,
+}
+
+// SAFETY: the handle reads the host's synchronized parts, and moves the result out once it has finished.
+unsafe impl<T: Send> Send for JoinHandle<T> {}
+// SAFETY: sharing the handle shares the right to take the result, one taker at a time: see `take`.
+unsafe impl<T: Send> Sync for JoinHandle<T> {}
+
+/// Why there is no result.
+pub struct JoinError {
+    kind: Kind,
+    who: String,
+}
+
+enum Kind {
+    Panicked(Box<dyn Any + Send>),
+    Cancelled,
+    Taken,
+}
+
+impl<T> JoinHandle<T> {
+    /// # Safety
+    ///
+    /// `host` was made with result type `T`, and the caller hands over a reference to it.
+    pub(crate) unsafe fn new(host: NonNull<Host>) -> Self {
+        JoinHandle { host, _result: PhantomData }
+    }
+
+    pub(super) fn host(&self) -> &Host {
+        // SAFETY: the handle's reference keeps it alive.
+        unsafe { self.host.as_ref() }
+    }
+
+    /// Waits for the host to finish and gives its result.
+    ///
+    /// # Errors
+    ///
+    /// The host panicked (the error holds the payload), or its runtime shut down before it was done.
+    ///
+    /// # Cancel safety
+    ///
+    /// Waiting takes nothing; to give up waiting, use [`join_evt`](JoinHandle::join_evt) in a choice.
+    #[inline]
+    pub fn join(self) -> Result<T, JoinError> {
+        self.host().finished.event(|finished| finished.then_some(())).sync();
+        self.take()
+    }
+
+    /// As [`join`](JoinHandle::join), but not to be interrupted when the runtime shuts down.
+    pub(crate) fn join_masked(self) -> Result<T, JoinError> {
+        sync_masked(&self.host().finished.event(|finished| finished.then_some(())));
+        self.take()
+    }
+
+    /// The event of the host having finished; it gives the result.
+    ///
+    /// The result can be had once: a second performance gives an error that says so.
+    ///
+    /// ```
+    /// use lisle::{Event, choose, time::after};
+    /// use std::time::Duration;
+    ///
+    /// lisle::run(|| {
+    ///     let host = lisle::spawn(|| 6 * 7);
+    ///     let answer = choose((
+    ///         host.join_evt().wrap(Result::ok),
+    ///         after(Duration::from_secs(60)).wrap(|()| None),
+    ///     ));
+    ///     assert_eq!(answer.sync(), Some(42));
+    /// });
+    /// ```
+    pub fn join_evt(&self) -> JoinEvt<'_, T> {
+        JoinEvt { handle: self }
+    }
+
+    /// Asks the host to end. It learns it from [`is_cancelled`](super::is_cancelled) and
+    /// [`cancelled_evt`](super::cancelled_evt) and ends when it is ready to; nothing is forced, so
+    /// nothing is lost. Wait for it with `join` or `join_evt`.
+    pub fn cancel(&self) {
+        self.host().cancelled.update(|cancelled, waiters| {
+            *cancelled = true;
+            while waiters.grant(()).is_ok() {}
+        });
+    }
+
+    /// Has the host finished?
+    pub fn is_finished(&self) -> bool {
+        self.host().finished.with(|finished| *finished)
+    }
+
+    /// The name given by [`Builder::name`](super::Builder::name).
+    pub fn name(&self) -> Option<&str> {
+        self.host().name.as_deref()
+    }
+
+    /// Takes the result of a host that has finished.
+    fn take(&self) -> Result<T, JoinError> {
+        let host = self.host();
+        let error = |kind| JoinError { kind, who: host.describe() };
+        // One taker at a time: two threads may have shared the handle.
+        let mut place = MaybeUninit::<std::thread::Result<T>>::uninit();
+        let outcome = host.finished.with(|_| {
+            let outcome = host.outcome();
+            if outcome == Outcome::Done {
+                // SAFETY: finished, of this type, and only moved here, under the source's lock.
+                unsafe { host::take_result(self.host, place.as_mut_ptr().cast()) };
+            }
+            outcome
+        });
+        match outcome {
+            // SAFETY: just written.
+            Outcome::Done => unsafe { place.assume_init() }.map_err(|panic| error(Kind::Panicked(panic))),
+            Outcome::Cancelled => Err(error(Kind::Cancelled)),
+            Outcome::Nothing | Outcome::Closure => Err(error(Kind::Taken)),
+        }
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    fn drop(&mut self) {
+        if self.host().scope.is_some() {
+            // SAFETY: the host has a scope; the handle's reference is given up.
+            unsafe { host::part(self.host) };
+        } else {
+            // SAFETY: the handle's reference is given up.
+            unsafe { host::release(self.host) };
+        }
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").field("host", &self.host().describe()).finish_non_exhaustive()
+    }
+}
+
+/// The event of a host having finished, see [`JoinHandle::join_evt`].
+pub struct JoinEvt<'a, T> {
+    handle: &'a JoinHandle<T>,
+}
+
+fn finished(finished: &mut bool) -> Option<()> {
+    finished.then_some(())
+}
+
+impl<T> Event for JoinEvt<'_, T> {
+    type Output = Result<T, JoinError>;
+    type Branch<'e>
+        = Waiting<'e, bool, ()>
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Self::Branch<'_> {
+        self.handle.host().finished.waiting()
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.try_commit(attempt, finished)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.publish(attempt, finished)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.withdraw(attempt)
+    }
+    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        self.handle.take()
+    }
+}
+
+impl<T> fmt::Debug for JoinEvt<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("JoinEvt").field(self.handle).finish()
+    }
+}
+
+awaitable!(['a, T] JoinEvt<'a, T>);
+
+impl JoinError {
+    /// Did the host panic?
+    pub fn is_panic(&self) -> bool {
+        matches!(self.kind, Kind::Panicked(_))
+    }
+
+    /// Did the host's runtime shut down before the host was done?
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.kind, Kind::Cancelled)
+    }
+
+    /// The payload of the panic, for [`std::panic::resume_unwind`].
+    ///
+    /// # Errors
+    ///
+    /// The error itself, if there was no panic.
+    pub fn into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
+        match self.kind {
+            Kind::Panicked(panic) => Ok(panic),
+            kind => Err(JoinError { kind, who: self.who }),
+        }
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Panicked(panic) => write!(f, "{} panicked: {}", self.who, report::message(&**panic)),
+            Kind::Cancelled => write!(f, "{} was ended when its runtime shut down", self.who),
+            Kind::Taken => write!(f, "the result of {} has been taken already", self.who),
+        }
+    }
+}
+
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JoinError({self})")
+    }
+}
+
+impl Error for JoinError {}

@@ -1,0 +1,117 @@
+//! Values that belong to a host, as thread-locals belong to a thread.
+//!
+//! Thread-locals keep working in hosts, since a host stays on its thread, but all hosts of a domain
+//! share them. A host-local belongs to one host; on a plain OS thread it belongs to the thread.
+
+use super::current;
+use std::any::Any;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A key for a value of which each host has its own, made by [`fiber_local!`](crate::fiber_local).
+pub struct LocalKey<T: 'static> {
+    init: fn() -> T,
+}
+
+impl<T> std::fmt::Debug for LocalKey<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LocalKey")
+    }
+}
+
+/// Declares values of which each host has its own, made on first use.
+///
+/// ```
+/// use std::cell::Cell;
+///
+/// lisle::fiber_local! {
+///     static DEPTH: Cell<u32> = Cell::new(0);
+/// }
+///
+/// lisle::run(|| {
+///     DEPTH.with(|depth| depth.set(7));
+///     let other = lisle::spawn(|| DEPTH.with(Cell::get)).join().unwrap();
+///     assert_eq!((DEPTH.with(Cell::get), other), (7, 0));
+/// });
+/// ```
+#[macro_export]
+macro_rules! fiber_local {
+    ($($(#[$attribute:meta])* $visibility:vis static $name:ident: $type:ty = $init:expr;)+) => {
+        $($(#[$attribute])* $visibility static $name: $crate::fiber::LocalKey<$type> =
+            $crate::fiber::LocalKey::new(|| $init);)+
+    };
+}
+
+/// The locals of one host: few, so a list is searched.
+#[derive(Default)]
+pub(crate) struct Locals {
+    values: RefCell<Vec<(usize, Rc<dyn Any>)>>,
+}
+
+impl Locals {
+    pub(crate) const fn new() -> Self {
+        Locals { values: RefCell::new(Vec::new()) }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.borrow().is_empty()
+    }
+
+    /// Drops the values, last made first. Those that a destructor makes anew are dropped as well, up to a
+    /// limit.
+    pub(crate) fn clear(&self) {
+        for _ in 0..10_000 {
+            let Some(last) = self.values.borrow_mut().pop() else { return };
+            drop(last);
+        }
+        self.leak();
+    }
+
+    /// Forgets the values: they must not be dropped elsewhere.
+    pub(crate) fn leak(&self) {
+        std::mem::forget(self.values.take());
+    }
+
+    fn get<T: 'static>(&self, key: &'static LocalKey<T>) -> Rc<T> {
+        let id = std::ptr::from_ref(key) as usize;
+        let find = |values: &Vec<(usize, Rc<dyn Any>)>| {
+            values.iter().find(|entry| entry.0 == id).map(|entry| entry.1.clone())
+        };
+        let found = find(&self.values.borrow());
+        let value = found.unwrap_or_else(|| {
+            // Not borrowed while the user's function runs: it may use other locals.
+            let made: Rc<dyn Any> = Rc::new((key.init)());
+            self.values.borrow_mut().push((id, made.clone()));
+            made
+        });
+        value.downcast().expect("a key has one type")
+    }
+}
+
+thread_local! {
+    static OF_THREAD: Locals = const { Locals::new() };
+}
+
+impl<T: 'static> LocalKey<T> {
+    #[doc(hidden)]
+    pub const fn new(init: fn() -> T) -> Self {
+        LocalKey { init }
+    }
+
+    /// Runs `f` with the current host's value (on a plain thread the thread's), making it first if need be.
+    ///
+    /// The value is dropped when its host ends. Costs a search through the few locals a host has.
+    ///
+    /// # Panics
+    ///
+    /// On a plain thread, if called while the thread's own locals are being destroyed.
+    pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
+        let value = match current() {
+            // SAFETY: the current host is alive, and its locals are touched by this thread only.
+            Some(host) => unsafe { host.as_ref() }.locals.get(self),
+            None => OF_THREAD.with(|locals| locals.get(self)),
+        };
+        f(&value)
+    }
+}

@@ -1,0 +1,161 @@
+//! Hosts that borrow from the one that spawns them.
+
+use super::host::Traits;
+use super::join::{JoinError, JoinHandle};
+use super::spawn::spawn_unchecked;
+use crate::event::{Source, sync_masked};
+use crate::shim::atomic::{AtomicBool, Ordering};
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+
+/// Runs `f`, which may spawn hosts that borrow from outside the scope, and returns when all of them have
+/// finished.
+///
+/// Waits as [`Event::sync`](crate::Event::sync) does; the wait is not given up for a shutdown either, since
+/// the hosts borrow from what would be unwound. It cannot be leaked out of: the wait is part of the call.
+///
+/// # Panics
+///
+/// With the panic of `f`, once all hosts have finished; or if a host that nobody joined has panicked.
+///
+/// ```
+/// lisle::run(|| {
+///     let numbers = vec![1, 2, 3];
+///     let (sum, count) = lisle::fiber::scope(|scope| {
+///         let sum = scope.spawn(|| numbers.iter().sum::<i32>());
+///         let count = scope.spawn(|| numbers.len());
+///         (sum.join().unwrap(), count.join().unwrap())
+///     });
+///     assert_eq!((sum, count), (6, 3));
+/// });
+/// ```
+///
+/// What is borrowed must outlive the scope:
+///
+/// ```compile_fail,E0597
+/// lisle::fiber::scope(|scope| {
+///     let inside = 1;
+///     scope.spawn(|| println!("{}", &inside));
+/// });
+/// ```
+pub fn scope<'env, F, T>(f: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    let state = ScopeState { running: Source::new(0), panicked: AtomicBool::new(false) };
+    let scope = Scope { state, scope: PhantomData, env: PhantomData };
+    let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
+    sync_masked(&scope.state.running.event(|running| (*running == 0).then_some(())));
+    match result {
+        Err(panic) => resume_unwind(panic),
+        Ok(_) if scope.state.panicked.load(Ordering::Relaxed) => {
+            panic!("a host of this scope panicked and was not joined")
+        }
+        Ok(value) => value,
+    }
+}
+
+/// Where scoped hosts are spawned, see [`scope`].
+pub struct Scope<'scope, 'env: 'scope> {
+    state: ScopeState,
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+pub(crate) struct ScopeState {
+    /// How many hosts have not finished; the scope waits for none.
+    running: Source<usize, ()>,
+    panicked: AtomicBool,
+}
+
+impl ScopeState {
+    pub(crate) fn note_panic(&self) {
+        self.panicked.store(true, Ordering::Relaxed);
+    }
+
+    /// Counts out a host that has finished.
+    ///
+    /// # Safety
+    ///
+    /// Called once for each host of the scope, as its last step.
+    pub(crate) unsafe fn exit(state: NonNull<ScopeState>) {
+        // SAFETY: the scope waits until the count is 0. It may go as soon as we have let go of the
+        // source's lock; the wake that follows touches the waiting performer only, and its scope is
+        // left only by consuming that wake.
+        let state = unsafe { state.as_ref() };
+        state.running.update(|running, waiters| {
+            *running -= 1;
+            if *running == 0 {
+                let _ = waiters.grant(());
+            }
+        });
+    }
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Spawns a host that may borrow what outlives the scope.
+    #[track_caller]
+    pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        /// Counts the host out again if it cannot be spawned.
+        struct Entered(NonNull<ScopeState>);
+        impl Drop for Entered {
+            fn drop(&mut self) {
+                // SAFETY: the scope waits for the count, and no host has taken it over.
+                unsafe { ScopeState::exit(self.0) };
+            }
+        }
+        self.state.running.update(|running, _| *running += 1);
+        let entered = Entered(NonNull::from(&self.state));
+        let traits = Traits { scope: Some(NonNull::from(&self.state)), ..Traits::default() };
+        // SAFETY: what `f` borrows outlives 'scope, and the scope does not end before the host has ended
+        // and an unclaimed result has been dropped.
+        let handle = unsafe { spawn_unchecked(f, traits, None, Location::caller()) };
+        std::mem::forget(entered);
+        ScopedJoinHandle { handle, scope: PhantomData }
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").field("running", &self.state.running).finish()
+    }
+}
+
+/// The right to a scoped host's result.
+#[derive(Debug)]
+pub struct ScopedJoinHandle<'scope, T> {
+    handle: JoinHandle<T>,
+    scope: PhantomData<&'scope ()>,
+}
+
+impl<T> ScopedJoinHandle<'_, T> {
+    /// Waits for the host to finish and gives its result, as [`JoinHandle::join`] does.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn join(self) -> Result<T, JoinError> {
+        self.handle.join()
+    }
+
+    /// The event of the host having finished, as [`JoinHandle::join_evt`].
+    pub fn join_evt(&self) -> super::JoinEvt<'_, T> {
+        self.handle.join_evt()
+    }
+
+    /// Asks the host to end, as [`JoinHandle::cancel`] does.
+    pub fn cancel(&self) {
+        self.handle.cancel();
+    }
+
+    /// Has the host finished?
+    pub fn is_finished(&self) -> bool {
+        self.handle.is_finished()
+    }
+}

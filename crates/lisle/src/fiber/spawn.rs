@@ -1,0 +1,192 @@
+//! Spawning hosts.
+
+use super::host::{self, Host, Traits};
+use super::join::JoinHandle;
+use crate::domain::{runtime, worker};
+use crate::event::installed;
+use crate::event::parker::{self, Suspend};
+use crate::event::suspend;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Spawns a host that runs `f`, on the current runtime, or on the default one outside any.
+///
+/// The host begins on this domain, or on another one that is idle. It starts when the spawner blocks or
+/// yields, or when it has been taken over. Costs no allocation once warm, if `f` and its result take less
+/// than about 700 bytes.
+///
+/// # Panics
+///
+/// If the default runtime has to be started and the system gives no threads.
+///
+/// ```
+/// let host = lisle::spawn(|| "hello from a host");
+/// assert_eq!(host.join().unwrap(), "hello from a host");
+/// ```
+///
+/// What a host takes along must be `Send`, since it may begin on another thread:
+///
+/// ```compile_fail,E0277
+/// let local = std::rc::Rc::new(1);
+/// lisle::spawn(move || println!("{local}"));
+/// ```
+#[track_caller]
+pub fn spawn<F, T>(f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    // SAFETY: nothing is borrowed.
+    unsafe { spawn_unchecked(f, Traits::default(), None, Location::caller()) }
+}
+
+/// Spawns a host on the domain with this index, to stay there. See [`spawn`].
+///
+/// # Panics
+///
+/// If the runtime has no such domain.
+#[track_caller]
+pub fn spawn_on<F, T>(domain: usize, f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    // SAFETY: nothing is borrowed.
+    unsafe { spawn_unchecked(f, Traits::default(), Some(domain), Location::caller()) }
+}
+
+/// How to spawn a host with a name, or on a domain of choice.
+///
+/// ```
+/// let host = lisle::fiber::Builder::new().name("adder").spawn(|| 1 + 1);
+/// assert_eq!(host.name(), Some("adder"));
+/// assert_eq!(host.join().unwrap(), 2);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Builder {
+    name: Option<Arc<str>>,
+    domain: Option<usize>,
+}
+
+impl Builder {
+    /// A nameless host, on any domain.
+    pub fn new() -> Self {
+        Builder::default()
+    }
+
+    /// The name, for messages about panics, overflows and shutdowns.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// The domain the host stays on.
+    #[must_use]
+    pub fn domain(mut self, index: usize) -> Self {
+        self.domain = Some(index);
+        self
+    }
+
+    /// Spawns the host, see [`spawn`].
+    ///
+    /// # Panics
+    ///
+    /// As [`spawn`]; or if the runtime has no such domain.
+    #[track_caller]
+    pub fn spawn<F, T>(self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let traits = Traits { name: self.name, ..Traits::default() };
+        // SAFETY: nothing is borrowed.
+        unsafe { spawn_unchecked(f, traits, self.domain, Location::caller()) }
+    }
+}
+
+/// Spawns a host on the current runtime.
+///
+/// # Safety
+///
+/// What `f` and its result borrow outlives the host and its unclaimed result.
+pub(crate) unsafe fn spawn_unchecked<F, T>(
+    f: F,
+    mut traits: Traits,
+    domain: Option<usize>,
+    site: &'static Location<'static>,
+) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send,
+    T: Send,
+{
+    worker::with_current(|worker| match worker {
+        Some(worker) => {
+            worker.shared().check(domain);
+            traits.panic_policy = worker.shared().panic_policy;
+            let host = Host::new(f, traits, site);
+            worker.spawn(host, domain);
+            // SAFETY: made with result type `T`; the second reference is the handle's.
+            unsafe { JoinHandle::new(host) }
+        }
+        // SAFETY: passed on to the caller.
+        None => unsafe { spawn_outside(f, traits, domain, site) },
+    })
+}
+
+/// As [`spawn_unchecked`], from where no worker runs.
+unsafe fn spawn_outside<F, T>(
+    f: F,
+    mut traits: Traits,
+    domain: Option<usize>,
+    site: &'static Location<'static>,
+) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send,
+    T: Send,
+{
+    /// A host on its way to the context that will run it.
+    struct Unbegun(NonNull<Host>);
+    // SAFETY: a host that has not begun may go anywhere: its closure is `Send`.
+    unsafe impl Send for Unbegun {}
+    impl Unbegun {
+        fn run(self) {
+            // SAFETY: not begun, and run once.
+            unsafe { host::live(self.0) };
+            // SAFETY: it has just lived.
+            if unsafe { host::finish(self.0) } {
+                // SAFETY: that was the last reference.
+                unsafe { host::free(self.0) };
+            }
+        }
+    }
+    if let Some(context) = installed() {
+        let host = Host::new(f, traits, site);
+        let unbegun = Unbegun(host);
+        let refused = context.spawn(Box::new(move || unbegun.run()));
+        assert!(refused.is_ok(), "this context does not run hosts");
+        // SAFETY: made with result type `T`; the second reference is the handle's.
+        return unsafe { JoinHandle::new(host) };
+    }
+    let shared = runtime::default_runtime();
+    shared.check(domain);
+    traits.panic_policy = shared.panic_policy;
+    let host = Host::new(f, traits, site);
+    shared.spawn_outside(host, domain);
+    // SAFETY: as above.
+    unsafe { JoinHandle::new(host) }
+}
+
+/// Lets other hosts of this domain run before the current one goes on. On a plain thread it yields the
+/// processor.
+#[inline]
+pub fn yield_now() {
+    match (parker::running(), installed()) {
+        // A host that unwinds cannot be suspended, and need not be: it does not wait for anything.
+        (Some(_), _) if std::thread::panicking() => {}
+        (Some(parker), _) => suspend(|| parker.suspend(Suspend::Yielded)),
+        (None, Some(context)) => context.yield_now(),
+        (None, None) => crate::shim::thread::yield_now(),
+    }
+}

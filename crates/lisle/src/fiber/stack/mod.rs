@@ -1,0 +1,259 @@
+//! Stacks for hosts: where they come from, how they are guarded, how they are used again.
+//!
+//! A host's stack is generous in virtual size, because loops recurse on it, and small in resident size, because
+//! most hosts use a page or two of it. Both follow from how the pages come and go:
+//!
+//! - Stacks are cut from *slabs* ([`slab`]), large mappings that double in size, so that 100,000 stacks need
+//!   some thirty calls of `mmap`. A page becomes resident when it is first touched.
+//! - The lowest page of each stack is its *guard*. A stack is guarded when it is first handed out, not when its
+//!   slab is mapped, so that a program with three hosts pays for three guards.
+//! - A domain keeps its free stacks in a [`StackPool`], last in, first out: the stack handed out next is the one
+//!   whose pages are most likely still in the cache. Taking one and giving it back are a few instructions,
+//!   without a system call and without an allocation.
+//! - [`StackPool::trim`] gives pages back to the kernel in small portions. First touch of a page costs a hundred
+//!   times what recycling does, therefore nothing is given back on the path of a host that ends.
+//!
+//! Running into the guard is not silent: [`overflow`] turns the fault into a message that names the host.
+//!
+//! # Invariant
+//!
+//! A [`Stack`] is owned: there is one value for each stack, either outside the pool (somebody runs on it) or in the
+//! pool's free list. Its pages are given back, and its slab unmapped, only while it is in the free list of the pool
+//! that is doing so.
+//!
+//! # Portability
+//!
+//! This module is for Unix. Guard regions exist on Linux and Android alone; elsewhere, and on kernels before 6.13,
+//! the guard is a page without access rights, which takes two mappings a stack.
+
+pub(crate) mod overflow;
+mod slab;
+#[cfg(test)]
+mod tests;
+
+use std::{io, mem, ops::Range};
+
+use corosensei::stack::StackPointer;
+
+use self::slab::{Shape, Slab};
+
+/// The usable size of a stack for which nobody asked otherwise.
+pub(crate) const DEFAULT_USABLE_SIZE: usize = 256 * 1024;
+
+/// The least usable size of a stack. A smaller request is raised to this: unwinding out of a panic and formatting
+/// its message take several kilobytes by themselves.
+pub(crate) const MIN_USABLE_SIZE: usize = 16 * 1024;
+
+/// How much of a free stack, counted from its top, stays resident when it is first trimmed.
+const KEEP_RESIDENT: usize = 16 * 1024;
+
+/// How many free stacks, counted from the most recently used one, keep their top pages however often the pool is
+/// trimmed. The pages of those beyond go back to the kernel entirely.
+const KEEP_WARM: usize = 256;
+
+/// A stack with a guard page below it, on loan from a [`StackPool`].
+///
+/// Give it back with [`StackPool::give`]. Dropping it instead is safe, but loses it: its slab is then never
+/// unmapped.
+#[derive(Debug)]
+pub(crate) struct Stack {
+    /// The highest address, from where the stack grows down.
+    base: StackPointer,
+    /// The lowest address, which is that of the guard page.
+    limit: StackPointer,
+}
+
+impl Stack {
+    /// The addresses of the guard page. Safe to call in a signal handler.
+    pub(crate) fn guard(&self) -> Range<usize> {
+        let limit = self.limit.get();
+        limit..limit + slab::page_size()
+    }
+
+    /// A handle to the same stack, for a coroutine to run on.
+    ///
+    /// A coroutine that owned the stack would have to be moved to get it back, and reading it just after the
+    /// switch has written it costs 8 ns: the processor cannot forward those stores to wider loads.
+    ///
+    /// # Safety
+    ///
+    /// The coroutine ends before the stack is given back or dropped, and the stack is lent to one at a time.
+    pub(crate) unsafe fn lend(&self) -> Lent {
+        Lent { base: self.base, limit: self.limit }
+    }
+
+    /// The pages above the guard.
+    fn usable(&self) -> Range<usize> {
+        self.guard().end..self.base.get().next_multiple_of(slab::page_size())
+    }
+}
+
+// SAFETY: between `limit` and `base` lie a guard page, installed by `Slab::cut` before the value came into being, and
+// at least `MIN_USABLE_SIZE` bytes of readable and writable memory that no other stack shares. Both ends are multiples
+// of `STACK_ALIGNMENT`. The mapping outlives the value, because a slab is unmapped only when all of its stacks lie in
+// the pool, from where they are dropped without being used.
+unsafe impl corosensei::stack::Stack for Stack {
+    #[inline]
+    fn base(&self) -> StackPointer {
+        self.base
+    }
+
+    #[inline]
+    fn limit(&self) -> StackPointer {
+        self.limit
+    }
+}
+
+/// A stack lent to a coroutine, see [`Stack::lend`].
+#[derive(Debug)]
+pub(crate) struct Lent {
+    base: StackPointer,
+    limit: StackPointer,
+}
+
+// SAFETY: as for the stack it stands for, which `lend`'s caller keeps until the coroutine has ended.
+unsafe impl corosensei::stack::Stack for Lent {
+    #[inline]
+    fn base(&self) -> StackPointer {
+        self.base
+    }
+
+    #[inline]
+    fn limit(&self) -> StackPointer {
+        self.limit
+    }
+}
+
+/// The stacks of one domain, used by its thread alone.
+///
+/// # When it is dropped
+///
+/// Each slab whose stacks are all in the pool is unmapped. A slab of which a stack is still out stays mapped for the
+/// rest of the process: memory is leaked rather than taken from under a live stack.
+///
+/// # How trimming finds its work
+///
+/// `free` is a stack in both senses, so whatever has not been used lately lies at its bottom, in three layers:
+///
+/// ```text
+/// free:  [ cold: nothing resident | trimmed: top pages resident | used since the last trim ]
+///          0 .. cold                cold .. trimmed               trimmed .. free.len()
+/// ```
+///
+/// Taking a stack can only lower the two borders. The hot path does not touch them, but notes how short the list has
+/// been (`low`), and `trim` lowers them to that before it looks for work. Each call therefore costs its budget, however
+/// many stacks are free.
+#[derive(Debug)]
+pub(crate) struct StackPool {
+    /// Free stacks, the most recently used one last. Its capacity is that of all stacks ever handed out, so that giving
+    /// one back never allocates.
+    free: Vec<Stack>,
+    /// The shortest `free` has been since the last call of `trim`.
+    low: usize,
+    /// The number of stacks at the bottom of `free` of which nothing is resident.
+    cold: usize,
+    /// The number of stacks at the bottom of `free` that are trimmed, the cold ones among them.
+    trimmed: usize,
+    /// The mappings. Only the last one has stacks that were never handed out.
+    slabs: Vec<Slab>,
+    /// The number of stacks ever handed out.
+    made: usize,
+    /// What a stack of this pool looks like.
+    shape: Shape,
+}
+
+impl StackPool {
+    /// A pool of stacks of `usable_size` bytes each, rounded up to pages and to [`MIN_USABLE_SIZE`], guard excluded.
+    /// Nothing is mapped before the first stack is taken.
+    pub(crate) fn new(usable_size: usize) -> Self {
+        Self::with_shape(Shape::new(usable_size))
+    }
+
+    fn with_shape(shape: Shape) -> Self {
+        Self { free: Vec::new(), low: 0, cold: 0, trimmed: 0, slabs: Vec::new(), made: 0, shape }
+    }
+
+    /// Hands out the stack most recently given back, or a fresh one.
+    ///
+    /// # Errors
+    ///
+    /// If a fresh stack is needed and the kernel refuses memory or a guard page. The pool is unharmed; the call may be
+    /// repeated when there is hope.
+    #[inline]
+    pub(crate) fn take(&mut self) -> io::Result<Stack> {
+        match self.free.pop() {
+            Some(stack) => {
+                self.low = self.low.min(self.free.len());
+                Ok(stack)
+            }
+            None => self.take_fresh(),
+        }
+    }
+
+    /// Takes back a stack that [`take`](Self::take) of this pool has handed out.
+    ///
+    /// Never allocates and never fails. Its pages stay as they are until [`trim`](Self::trim) comes to it.
+    #[inline]
+    pub(crate) fn give(&mut self, stack: Stack) {
+        self.free.push(stack);
+    }
+
+    #[cold]
+    fn take_fresh(&mut self) -> io::Result<Stack> {
+        self.low = 0;
+        if self.slabs.last().is_none_or(Slab::is_exhausted) {
+            self.slabs.push(Slab::map(self.shape, self.slabs.len())?);
+        }
+        let slab = self.slabs.last_mut().expect("a slab was mapped above");
+        let stack = slab.cut()?;
+        self.made += 1;
+        self.free.reserve(self.made);
+        Ok(stack)
+    }
+
+    /// Gives pages of free stacks back to the kernel and returns how many stacks it has treated, `budget` at most.
+    ///
+    /// A stack that was used since it was last trimmed keeps its top 16 KiB. Of the stacks that an earlier call has
+    /// trimmed, and that nobody has used since, all but the 256 most recently used ones lose these pages too. A return
+    /// value of zero means that nothing is left to give back. Each stack treated costs one system call; the call as a
+    /// whole does not depend on the number of free stacks.
+    pub(crate) fn trim(&mut self, budget: usize) -> usize {
+        let len = self.free.len();
+        let low = mem::replace(&mut self.low, len);
+        self.trimmed = self.trimmed.min(low);
+        self.cold = self.cold.min(low);
+
+        let used = self.trimmed..len.min(self.trimmed.saturating_add(budget));
+        let cooling_end = self.trimmed.min(len.saturating_sub(KEEP_WARM)).max(self.cold);
+        let cooling = self.cold..cooling_end.min(self.cold.saturating_add(budget - used.len()));
+
+        for stack in &self.free[used.clone()] {
+            let pages = stack.usable();
+            let kept = KEEP_RESIDENT.next_multiple_of(slab::page_size()).min(pages.len());
+            // SAFETY: the stack is in the free list, so nobody runs on it or refers to its contents.
+            unsafe { slab::give_back(pages.start..pages.end - kept) };
+        }
+        for stack in &self.free[cooling.clone()] {
+            // SAFETY: as above.
+            unsafe { slab::give_back(stack.usable()) };
+        }
+        self.trimmed = used.end;
+        self.cold = cooling.end;
+        used.len() + cooling.len()
+    }
+}
+
+impl Drop for StackPool {
+    fn drop(&mut self) {
+        for slab in mem::take(&mut self.slabs) {
+            let home = self.free.iter().filter(|stack| slab.contains(stack)).count();
+            if home == slab.handed_out() {
+                // SAFETY: every stack of the slab that was ever handed out is in the free list, which dies here
+                // without using them. `Stack` cannot be cloned, so none is out there a second time.
+                unsafe { slab.unmap() };
+            } else {
+                slab.abandon();
+            }
+        }
+    }
+}

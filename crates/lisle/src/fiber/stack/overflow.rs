@@ -1,0 +1,268 @@
+//! Stack overflow: a fault in a guard page becomes a message that names the host, and an abort.
+//!
+//! The handler for `SIGSEGV` and `SIGBUS` runs on the thread's alternate signal stack, for the host's own is full. It
+//! asks whether the faulting address lies in the guard of the host running on this thread. If so it writes what
+//! happened and what to do about it to standard error, and aborts. If not, the fault is somebody else's, and goes to
+//! whoever handled the signal before: the standard library (which reports overflows of thread stacks), a sanitizer, a
+//! crash reporter, or the kernel's default.
+//!
+//! # Invariant
+//!
+//! Between the fault and the abort nothing allocates, takes a lock, or switches stacks. The faulting code may hold the
+//! allocator's lock.
+//!
+//! # What it cannot see
+//!
+//! A function compiled without stack probes (foreign code, mostly) may step over the guard in one stride, if its frame
+//! is larger than a page. Rust probes every page.
+
+use std::{
+    io,
+    marker::PhantomData,
+    mem,
+    ptr::{self, NonNull},
+    sync::OnceLock,
+};
+
+use super::slab::{map_anonymous, page_size};
+
+#[cfg(test)]
+mod tests;
+
+/// Says whether the address `fault` lies in the guard page of the host running on this thread, and if so passes, in
+/// pieces, who overflowed what to `out`: `host 'NAME' overflowed its stack of N KiB`.
+///
+/// It is called in a signal handler: it must not allocate, lock, panic, or touch a thread-local variable that is
+/// initialized lazily or has a destructor. [`decimal`] writes numbers under these conditions.
+pub(crate) type Describe = fn(fault: usize, out: &mut dyn FnMut(&[u8])) -> bool;
+
+/// What follows the description.
+const ADVICE: &[u8] =
+    b"; give it a larger one (Builder::stack_size), or let it recurse less or keep large values on \
+    the heap\n";
+
+/// The signals that a fault in a guard page may raise. Linux raises the first; some systems raise the second.
+const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
+
+/// The least size of an alternate stack. Only what is used of it becomes resident.
+const MIN_ALT_STACK: usize = 64 * 1024;
+
+/// No alternate stack. Some systems insist on a size all the same.
+const DISABLED: libc::stack_t =
+    libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: MIN_ALT_STACK };
+
+struct Installed {
+    describe: Describe,
+    /// The action that each of [`SIGNALS`] had before.
+    previous: [libc::sigaction; 2],
+}
+
+static INSTALLED: OnceLock<Installed> = OnceLock::new();
+
+/// Installs the handler. All calls but the first of the process do nothing.
+///
+/// The threads that run hosts need an alternate signal stack: see [`AltStack`].
+pub(crate) fn install(describe: Describe) {
+    // The handler needs `INSTALLED`, and may run as soon as it is installed, so the actions it replaces are read first.
+    // Whoever wins the race to set it goes on to install the handler.
+    let previous = SIGNALS.map(|signal| {
+        // SAFETY: all-zero is a valid `sigaction`: default action, no flags, an empty mask.
+        let mut action: libc::sigaction = unsafe { mem::zeroed() };
+        // SAFETY: a null pointer asks to leave the action as it is; the other points to a live value.
+        let result = unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) };
+        debug_assert_eq!(result, 0, "reading an action: {}", io::Error::last_os_error());
+        action
+    });
+    if INSTALLED.set(Installed { describe, previous }).is_err() {
+        return;
+    }
+    for (signal, mut action) in SIGNALS.into_iter().zip(previous) {
+        action.sa_sigaction = handle as *const () as libc::sighandler_t;
+        // The mask of the previous action stays, for its handler may be called from ours.
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        // SAFETY: `handle` has the signature that SA_SIGINFO asks for and does only what a handler may do.
+        let result = unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
+        debug_assert_eq!(result, 0, "installing a handler: {}", io::Error::last_os_error());
+    }
+}
+
+/// Writes `number` in decimal digits to the end of `buffer` and returns them. Safe to call in a signal handler.
+pub(crate) fn decimal(mut number: usize, buffer: &mut [u8; 20]) -> &[u8] {
+    let mut start = buffer.len();
+    loop {
+        start -= 1;
+        buffer[start] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &buffer[start..];
+        }
+    }
+}
+
+/// Writes to standard error, as far as that works: nobody could be told that it does not.
+fn write_stderr(mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        // SAFETY: the pointer and the length are those of a live slice.
+        let written = unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
+        match usize::try_from(written) {
+            Ok(1..) => bytes = &bytes[written as usize..],
+            _ => return,
+        }
+    }
+}
+
+unsafe extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let Some(Installed { describe, previous }) = INSTALLED.get() else { return };
+    // SAFETY: the kernel passes a valid `siginfo_t` to a handler installed with SA_SIGINFO.
+    let raised_by_fault = unsafe { (*info).si_code } > 0;
+    if raised_by_fault {
+        // SAFETY: the signal was raised by a fault, so the union holds its address.
+        let fault = unsafe { (*info).si_addr() } as usize;
+        let mut begun = false;
+        let mut out = |piece: &[u8]| {
+            if !mem::replace(&mut begun, true) {
+                write_stderr(b"\nlisle: ");
+            }
+            write_stderr(piece);
+        };
+        if describe(fault, &mut out) {
+            write_stderr(ADVICE);
+            // SAFETY: `abort` may be called in a signal handler.
+            unsafe { libc::abort() };
+        }
+    }
+    let previous = if signal == SIGNALS[0] { &previous[0] } else { &previous[1] };
+    // SAFETY: the arguments are those of the kernel for this signal, which `previous` was the action of.
+    unsafe { forward(previous, raised_by_fault, signal, info, context) };
+}
+
+/// Does what would have been done about the signal had this module not replaced `previous`.
+///
+/// # Safety
+///
+/// `previous` was the action for `signal`, and this is a handler that got the other arguments from the kernel.
+unsafe fn forward(
+    previous: &libc::sigaction,
+    raised_by_fault: bool,
+    signal: libc::c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+) {
+    if previous.sa_flags & libc::SA_RESETHAND != 0 {
+        restore_default(signal);
+    }
+    match previous.sa_sigaction {
+        // A fault cannot be ignored: the instruction would fault for ever.
+        libc::SIG_IGN if !raised_by_fault => {}
+        libc::SIG_DFL | libc::SIG_IGN => {
+            restore_default(signal);
+            // A faulting instruction runs again when the handler returns. A signal that was sent must be sent again;
+            // it waits until then.
+            if !raised_by_fault {
+                // SAFETY: `raise` may be called in a signal handler.
+                unsafe { libc::raise(signal) };
+            }
+        }
+        handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {
+            // SAFETY: an action with SA_SIGINFO, and neither of the special values above, holds such a function.
+            let handler = unsafe {
+                mem::transmute::<
+                    libc::sighandler_t,
+                    unsafe extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void),
+                >(handler)
+            };
+            // SAFETY: it was installed for this signal and gets what the kernel would have passed to it.
+            unsafe { handler(signal, info, context) };
+        }
+        handler => {
+            // SAFETY: an action without SA_SIGINFO, and neither of the special values above, holds such a function.
+            let handler =
+                unsafe { mem::transmute::<libc::sighandler_t, unsafe extern "C" fn(libc::c_int)>(handler) };
+            // SAFETY: it was installed for this signal.
+            unsafe { handler(signal) };
+        }
+    }
+}
+
+fn restore_default(signal: libc::c_int) {
+    // SAFETY: all-zero is a valid `sigaction`: no flags, an empty mask.
+    let mut action: libc::sigaction = unsafe { mem::zeroed() };
+    action.sa_sigaction = libc::SIG_DFL;
+    // SAFETY: the action is valid, and `sigaction` may be called in a signal handler.
+    unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
+}
+
+/// The alternate signal stack of a thread that runs hosts. Without one, an overflow kills the process wordlessly.
+///
+/// Threads of the standard library usually have one already, and it is left in place. A thread that comes from
+/// elsewhere gets one, until this value is dropped on it.
+#[derive(Debug)]
+pub(crate) struct AltStack {
+    /// The mapping, guard page included, if the stack is ours.
+    mapping: Option<(NonNull<libc::c_void>, usize)>,
+    /// The alternate stack belongs to a thread, so the value stays there: a pointer is not `Send`.
+    _thread: PhantomData<*mut ()>,
+}
+
+impl AltStack {
+    /// Makes sure that the calling thread has an alternate stack.
+    pub(crate) fn ensure() -> io::Result<Self> {
+        if current_alt_stack(None)?.ss_flags & libc::SS_DISABLE == 0 {
+            return Ok(Self { mapping: None, _thread: PhantomData });
+        }
+        let guard = page_size();
+        let usable = alt_stack_size().next_multiple_of(guard);
+        let len = guard + usable;
+        let start = map_anonymous(len)?;
+        // From here on the destructor unmaps.
+        let this = Self { mapping: Some((start, len)), _thread: PhantomData };
+        // SAFETY: the page is the lowest of the mapping made above, which nothing refers to yet.
+        if unsafe { libc::mprotect(start.as_ptr(), guard, libc::PROT_NONE) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the offset is within the mapping.
+        let lowest = unsafe { start.byte_add(guard) };
+        current_alt_stack(Some(libc::stack_t { ss_sp: lowest.as_ptr(), ss_flags: 0, ss_size: usable }))?;
+        Ok(this)
+    }
+}
+
+impl Drop for AltStack {
+    fn drop(&mut self) {
+        let Some((start, len)) = self.mapping else { return };
+        // Somebody may have put another one in place meanwhile, which is not ours to remove.
+        let ours = |stack: &libc::stack_t| stack.ss_sp.addr().wrapping_sub(start.addr().get()) < len;
+        let in_place = current_alt_stack(None).as_ref().is_ok_and(ours);
+        if in_place && current_alt_stack(Some(DISABLED)).is_err() {
+            // The kernel refuses only while the thread runs on it. It then has to stay.
+            return;
+        }
+        // SAFETY: the mapping is ours, and the thread does not use it as its alternate stack any more.
+        let result = unsafe { libc::munmap(start.as_ptr(), len) };
+        debug_assert_eq!(result, 0, "unmapping an alternate stack: {}", io::Error::last_os_error());
+    }
+}
+
+/// Returns the thread's alternate stack, having replaced it by `new` if there is one.
+fn current_alt_stack(new: Option<libc::stack_t>) -> io::Result<libc::stack_t> {
+    let new = new.as_ref().map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: all-zero is a valid `stack_t`.
+    let mut old: libc::stack_t = unsafe { mem::zeroed() };
+    // SAFETY: `new` is null or points to a live value, which describes memory that the caller reserved for this;
+    // `old` is live.
+    if unsafe { libc::sigaltstack(new, &raw mut old) } == 0 {
+        Ok(old)
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// The kernel saves all registers on the alternate stack, and some processors have many: it says how much that takes.
+fn alt_stack_size() -> usize {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: `getauxval` only reads its argument.
+    let registers = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let registers = 0;
+    MIN_ALT_STACK.max(libc::SIGSTKSZ) + registers
+}

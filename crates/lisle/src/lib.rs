@@ -1,0 +1,81 @@
+//! Light threads, first-class events and sockets on one scheduler.
+//!
+//! ```
+//! use lisle::{Event, channel, choose, time::after};
+//! use std::time::Duration;
+//!
+//! lisle::run(|| {
+//!     let (tx, rx) = channel::<u64>();
+//!     lisle::spawn(move || (0..1_000).try_for_each(|i| tx.send(i)));
+//!     let next = choose((
+//!         rx.recv_evt().wrap(Result::ok),
+//!         after(Duration::from_millis(50)).wrap(|()| None),
+//!     ));
+//!     let mut sum = 0;
+//!     while let Some(n) = next.sync() {
+//!         sum += n;
+//!     }
+//!     assert_eq!(sum, 499_500);
+//! });
+//! ```
+//!
+//! - [`run`] starts a runtime and runs a function in it; [`spawn`] starts a *host*, a light thread in direct
+//!   style ([`fiber`]).
+//! - What may block is an *event* ([`event`]): a value to be performed ([`Event::sync`]), tried
+//!   ([`Event::poll`]), awaited (`.await`, on any executor), or chosen from ([`choose`]). A choice takes
+//!   exactly one of its alternatives; the others have taken nothing.
+//! - [`mod@channel`]s, [`sync`] cells, [`time`] and [`net`] sockets all work from hosts, from plain OS threads
+//!   and from futures, against each other.
+//!
+//! # When not to use it
+//!
+//! - For a loop over data on all cores, a loop library does better today.
+//! - Where every byte counts, a host takes a page of memory or two, a future less.
+//! - On Windows: hosts, domains and sockets are for Unix. Linux on x86-64 is what is tested.
+//! - With libraries written for one async runtime's sockets and timers: they want that runtime. Events can
+//!   be awaited there, though, so the two can talk.
+//!
+//! # Caveats
+//!
+//! See those of [`fiber`]: long computations, destructors that block, thread-locals, stack size.
+//!
+//! # Cargo features
+//!
+//! None.
+
+// Under loom only the protocols are built, not their users.
+#![cfg_attr(lisle_loom, allow(dead_code, unused_imports))]
+
+#[cfg(all(not(unix), not(lisle_loom)))]
+compile_error!("lisle runs on Unix: its hosts, domains and sockets have no other back end");
+
+pub mod channel;
+#[cfg(not(lisle_loom))]
+mod domain;
+#[cfg(all(test, lisle_loom))]
+#[path = "domain/loom_tests.rs"]
+mod domain_loom_tests;
+pub mod event;
+#[cfg(not(lisle_loom))]
+pub mod fiber;
+#[cfg(not(lisle_loom))]
+pub mod net;
+mod shim;
+#[cfg(all(test, lisle_loom))]
+#[path = "domain/reactor/side.rs"]
+mod side;
+pub mod sync;
+pub mod time;
+
+pub use channel::channel;
+pub use event::{Event, always, choose, never};
+
+#[cfg(not(lisle_loom))]
+pub use domain::{Builder, Runtime, Shutdown, Straggler, run};
+#[cfg(not(lisle_loom))]
+pub use fiber::{JoinHandle, PanicPolicy, blocking, spawn, spawn_on};
+
+/// The examples of the README, which the tests compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,0 +1,51 @@
+//! Pipes.
+
+use super::face::{clone, descriptor, readable, reading, writable, writing};
+use super::pollable::{Kind, Pollable};
+use std::io;
+
+/// A pipe: what is written at one end is read at the other, also across processes.
+///
+/// ```
+/// use std::io::{Read, Write};
+///
+/// # fn main() -> std::io::Result<()> {
+/// let (mut reader, mut writer) = lisle::net::pipe()?;
+/// writer.write_all(b"through")?;
+/// drop(writer);
+/// let mut text = String::new();
+/// reader.read_to_string(&mut text)?;
+/// assert_eq!(text, "through");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// The system is out of descriptors.
+pub fn pipe() -> io::Result<(PipeReader, PipeWriter)> {
+    let (reader, writer) = io::pipe()?;
+    Ok((PipeReader::from_std(reader)?, PipeWriter::from_std(writer)?))
+}
+
+/// The reading end of a [`pipe`]. Reading waits for bytes, and finds the end when all writing ends
+/// are gone.
+pub struct PipeReader {
+    pollable: Pollable<io::PipeReader>,
+}
+
+/// The writing end of a [`pipe`]. Writing waits for room, and fails with `BrokenPipe` when all reading
+/// ends are gone.
+pub struct PipeWriter {
+    pollable: Pollable<io::PipeWriter>,
+}
+
+descriptor!(PipeReader, io::PipeReader, io::PipeReader, GENERAL);
+clone!(PipeReader, GENERAL);
+readable!(PipeReader, io::PipeReader);
+reading!(PipeReader);
+
+descriptor!(PipeWriter, io::PipeWriter, io::PipeWriter, GENERAL);
+clone!(PipeWriter, GENERAL);
+writable!(PipeWriter, io::PipeWriter);
+writing!(PipeWriter);

@@ -1,0 +1,280 @@
+//! The core of all sockets: a non-blocking descriptor whose operations wait in direct style.
+
+mod bytes;
+
+use super::ready::ReadyEvt;
+use super::system;
+use crate::domain::reactor::{self, Ask, Direction, Registration, Terms, Wakes};
+use crate::event::{Event, choose};
+use crate::fiber;
+use crate::shim::sync::{Mutex, OnceLock};
+use crate::time::at;
+use mio::Interest;
+use std::cell::Cell;
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+/// A descriptor that can be waited for: a socket, a pipe, a terminal, an `eventfd` or the like.
+///
+/// All sockets of this module are made of it. Wrap your own kinds of descriptor in it:
+///
+/// ```
+/// use lisle::net::Pollable;
+/// use std::io::{Read, Write};
+///
+/// # fn main() -> std::io::Result<()> {
+/// let (receiver, sender) = std::io::pipe()?;
+/// let (receiver, sender) = (Pollable::new(receiver)?, Pollable::new(sender)?);
+/// (&sender).write_all(b"x")?;
+/// receiver.readable_evt().sync()?;
+/// assert_eq!(receiver.read_with(|mut pipe| pipe.read(&mut [0; 8]))?, 1);
+/// # use lisle::Event;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// `as_fd` must give the same descriptor for as long as the wrapper lives.
+pub struct Pollable<T: AsFd> {
+    // Declared before `io`, so dropped before the descriptor is closed.
+    registration: OnceLock<Registration>,
+    /// Held by whoever registers, so that nobody else does.
+    registering: Mutex<()>,
+    kind: Kind,
+    io: T,
+}
+
+/// What distinguishes kinds of descriptors to the core.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kind {
+    terms: Terms,
+    /// Does a read that fills less than its buffer show that nothing is left?
+    short_read_drains: bool,
+}
+
+impl Kind {
+    /// Read and written, with no promise about short reads.
+    pub(super) const GENERAL: Kind = Kind {
+        terms: Terms { interest: Interest::READABLE.add(Interest::WRITABLE), wakes: Wakes::Commit },
+        short_read_drains: false,
+    };
+
+    /// A stream of bytes and nothing else. Linux documents that a short read has drained it, and tells
+    /// of the exception, a mark of urgency, as a priority event.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(super) const TCP: Kind = Kind {
+        terms: Terms {
+            interest: Interest::READABLE.add(Interest::WRITABLE).add(Interest::PRIORITY),
+            wakes: Wakes::Commit,
+        },
+        short_read_drains: true,
+    };
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub(super) const TCP: Kind = Kind::GENERAL;
+
+    /// Accepts. Several may wait, and a connection is for one of them.
+    pub(super) const LISTENER: Kind =
+        Kind { terms: Terms { interest: Interest::READABLE, wakes: Wakes::Retry }, short_read_drains: false };
+}
+
+pub(super) fn would_block(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::WouldBlock
+}
+
+pub(super) fn is_interrupted(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Interrupted
+}
+
+thread_local! {
+    static IN_A_ROW: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Called after each operation that might have waited and did not: lets the other hosts of the domain have
+/// a turn now and then. Somebody who sends faster than a host receives would else keep that host's
+/// whole domain busy.
+#[inline]
+fn take_turns() {
+    const MOST: u32 = 16;
+    let count = IN_A_ROW.get() + 1;
+    IN_A_ROW.set(count % MOST);
+    if count == MOST && fiber::current().is_some() {
+        fiber::yield_now();
+    }
+}
+
+/// When a wait of `timeout` from now ends; `None` if never.
+pub(super) fn deadline(timeout: Duration) -> Option<Instant> {
+    Instant::now().checked_add(timeout)
+}
+
+impl<T: AsFd> Pollable<T> {
+    /// Wraps `io` and makes it non-blocking.
+    ///
+    /// # Errors
+    ///
+    /// The descriptor cannot be made non-blocking.
+    pub fn new(io: T) -> io::Result<Self> {
+        Pollable::of_kind(io, Kind::GENERAL)
+    }
+
+    pub(super) fn of_kind(io: T, kind: Kind) -> io::Result<Self> {
+        system::set_nonblocking(io.as_fd(), true)?;
+        Ok(Pollable::nonblocking(io, kind))
+    }
+
+    /// Wraps what is non-blocking already.
+    pub(super) fn nonblocking(io: T, kind: Kind) -> Self {
+        Pollable { registration: OnceLock::new(), registering: Mutex::new(()), kind, io }
+    }
+
+    /// What is wrapped. Its own operations do not wait: they fail with `WouldBlock`.
+    pub fn get_ref(&self) -> &T {
+        &self.io
+    }
+
+    /// Unwraps. The descriptor stays non-blocking.
+    pub fn into_inner(self) -> T {
+        let Pollable { registration, io, .. } = self;
+        drop(registration);
+        io
+    }
+
+    /// The event of being ready to read: an operation that reads would not block, or fail, or find the end.
+    ///
+    /// Only a look: with several readers another may be faster, so go on with an operation that does
+    /// not wait, and wait again if it would.
+    pub fn readable_evt(&self) -> ReadyEvt<'_, T> {
+        ReadyEvt::new(self, Direction::Read)
+    }
+
+    /// The event of being ready to write. See [`readable_evt`](Pollable::readable_evt).
+    pub fn writable_evt(&self) -> ReadyEvt<'_, T> {
+        ReadyEvt::new(self, Direction::Write)
+    }
+
+    /// Runs `operation`, which reads, and as long as it would block waits and runs it again.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operation; or the descriptor is of a kind that cannot be waited for.
+    ///
+    /// # Blocking
+    ///
+    /// Waits as [`Event::sync`] does. `operation` itself must not block.
+    pub fn read_with<R>(&self, operation: impl FnMut(&T) -> io::Result<R>) -> io::Result<R> {
+        self.perform(Direction::Read, None, operation)
+    }
+
+    /// Runs `operation`, which writes, and as long as it would block waits and runs it again. As
+    /// [`read_with`](Pollable::read_with).
+    ///
+    /// # Errors
+    ///
+    /// As [`read_with`](Pollable::read_with).
+    pub fn write_with<R>(&self, operation: impl FnMut(&T) -> io::Result<R>) -> io::Result<R> {
+        self.perform(Direction::Write, None, operation)
+    }
+
+    /// Runs `operation` until it does not block, waiting in between, until `deadline` at most.
+    #[inline]
+    pub(super) fn perform<R>(
+        &self,
+        direction: Direction,
+        deadline: Option<Instant>,
+        operation: impl FnMut(&T) -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.perform_and_judge(direction, deadline, operation, |_| false)
+    }
+
+    #[inline]
+    fn perform_and_judge<R>(
+        &self,
+        direction: Direction,
+        deadline: Option<Instant>,
+        mut operation: impl FnMut(&T) -> io::Result<R>,
+        drained: impl Fn(&R) -> bool,
+    ) -> io::Result<R> {
+        loop {
+            match self.attempt(direction, Ask::IfReady, &mut operation, &drained) {
+                Err(error) if would_block(&error) => self.wait(direction, deadline)?,
+                Err(error) if is_interrupted(&error) => {}
+                outcome => {
+                    take_turns();
+                    return outcome;
+                }
+            }
+        }
+    }
+
+    /// Runs `operation` once, or, if asked to, not at all when it is known that it would block.
+    #[inline]
+    pub(super) fn attempt<R>(
+        &self,
+        direction: Direction,
+        ask: Ask,
+        mut operation: impl FnMut(&T) -> io::Result<R>,
+        drained: impl Fn(&R) -> bool,
+    ) -> io::Result<R> {
+        match self.registration.get() {
+            Some(registration) => registration.side(direction).attempt(ask, || operation(&self.io), drained),
+            None => operation(&self.io),
+        }
+    }
+
+    /// Waits until an operation may succeed, after one that would have blocked.
+    #[cold]
+    fn wait(&self, direction: Direction, deadline: Option<Instant>) -> io::Result<()> {
+        IN_A_ROW.set(0);
+        let ready = self.registered(direction)?.side(direction).ready();
+        let Some(deadline) = deadline else {
+            ready.sync();
+            return Ok(());
+        };
+        let in_time = choose((ready.wrap(|()| true), at(deadline).wrap(|()| false))).sync();
+        if in_time { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
+    }
+
+    /// The registration, made now if need be, when it has just been seen that the direction is not ready.
+    pub(super) fn registered(&self, blocked: Direction) -> io::Result<&Registration> {
+        if let Some(registration) = self.registration.get() {
+            return Ok(registration);
+        }
+        let _alone = self.registering.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(registration) = self.registration.get() {
+            return Ok(registration);
+        }
+        let registration = reactor::current()?.register(self.io.as_fd(), self.kind.terms, blocked)?;
+        Ok(self.registration.get_or_init(|| registration))
+    }
+
+    /// Asks the kernel whether an operation would not block, unless it is known that it would.
+    pub(super) fn is_ready_now(&self, direction: Direction) -> bool {
+        let Some(registration) = self.registration.get() else {
+            return system::is_ready(self.io.as_fd(), direction);
+        };
+        let side = registration.side(direction);
+        while let Some(seen) = side.observe() {
+            if system::is_ready(self.io.as_fd(), direction) {
+                return true;
+            }
+            side.clear(seen);
+        }
+        false
+    }
+}
+
+impl<T: AsFd> AsFd for Pollable<T> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.io.as_fd()
+    }
+}
+
+impl<T: AsFd + fmt::Debug> fmt::Debug for Pollable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Pollable").field(&self.io).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! From names to addresses.
+//!
+//! The system's resolver blocks the thread for as long as a name server likes, so in a host it is
+//! called through [`blocking`]. For that the name must be known apart from the type that holds it,
+//! which `std`'s trait of the same name does not offer.
+
+use crate::fiber::blocking;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+
+/// What names one or more socket addresses: the same types as for [`std::net::ToSocketAddrs`].
+///
+/// Numbers are read at once. A name is looked up by the system's resolver, off the current domain.
+pub trait ToSocketAddrs: sealed::Sealed {}
+
+/// What an address comes to before anybody is asked.
+#[derive(Debug)]
+pub enum Target {
+    /// One address.
+    One(SocketAddr),
+    /// Several, or none.
+    Many(Vec<SocketAddr>),
+    /// A name to be looked up, and the port that goes with its addresses.
+    Name(String, u16),
+}
+
+mod sealed {
+    pub trait Sealed {
+        fn target(&self) -> std::io::Result<super::Target>;
+    }
+}
+use sealed::Sealed;
+
+/// The address that `target` names, or the first of several. A number costs no allocation.
+pub(super) fn one(target: impl ToSocketAddrs) -> io::Result<SocketAddr> {
+    first(target, Ok)
+}
+
+/// The first success of `operation` on the addresses that `target` names, else the last failure.
+pub(super) fn first<R>(
+    target: impl ToSocketAddrs,
+    mut operation: impl FnMut(SocketAddr) -> io::Result<R>,
+) -> io::Result<R> {
+    let addresses = match target.target()? {
+        Target::One(address) => return operation(address),
+        Target::Many(addresses) => addresses,
+        Target::Name(name, port) => {
+            let look_up = move || std::net::ToSocketAddrs::to_socket_addrs(&(name, port));
+            blocking(move || look_up().map(Iterator::collect))?
+        }
+    };
+    let mut outcome = Err(io::Error::new(io::ErrorKind::InvalidInput, "no address is named"));
+    for address in addresses {
+        outcome = operation(address);
+        if outcome.is_ok() {
+            break;
+        }
+    }
+    outcome
+}
+
+macro_rules! known {
+    ($([$($type:tt)*])*) => {
+        $(
+            impl ToSocketAddrs for $($type)* {}
+            impl Sealed for $($type)* {
+                fn target(&self) -> io::Result<Target> {
+                    Ok(Target::One(SocketAddr::from(*self)))
+                }
+            }
+        )*
+    };
+}
+
+known!([SocketAddr][SocketAddrV4][SocketAddrV6][(IpAddr, u16)][(Ipv4Addr, u16)][(Ipv6Addr, u16)]);
+
+impl ToSocketAddrs for [SocketAddr] {}
+impl Sealed for [SocketAddr] {
+    fn target(&self) -> io::Result<Target> {
+        Ok(Target::Many(self.to_vec()))
+    }
+}
+
+impl ToSocketAddrs for (&str, u16) {}
+impl Sealed for (&str, u16) {
+    fn target(&self) -> io::Result<Target> {
+        Ok(match self.0.parse::<IpAddr>() {
+            Ok(address) => Target::One(SocketAddr::new(address, self.1)),
+            Err(_) => Target::Name(self.0.to_owned(), self.1),
+        })
+    }
+}
+
+impl ToSocketAddrs for (String, u16) {}
+impl Sealed for (String, u16) {
+    fn target(&self) -> io::Result<Target> {
+        (self.0.as_str(), self.1).target()
+    }
+}
+
+impl ToSocketAddrs for str {}
+impl Sealed for str {
+    fn target(&self) -> io::Result<Target> {
+        if let Ok(address) = self.parse() {
+            return Ok(Target::One(address));
+        }
+        let parts = self.rsplit_once(':').and_then(|(name, port)| Some((name, port.parse().ok()?)));
+        let invalid = || io::Error::new(io::ErrorKind::InvalidInput, "an address is written `name:port`");
+        let (name, port) = parts.ok_or_else(invalid)?;
+        Ok(Target::Name(name.to_owned(), port))
+    }
+}
+
+impl ToSocketAddrs for String {}
+impl Sealed for String {
+    fn target(&self) -> io::Result<Target> {
+        self.as_str().target()
+    }
+}
+
+impl<T: ToSocketAddrs + ?Sized> ToSocketAddrs for &T {}
+impl<T: ToSocketAddrs + ?Sized> Sealed for &T {
+    fn target(&self) -> io::Result<Target> {
+        (**self).target()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ToSocketAddrs, first, one};
+    use std::io;
+    use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+
+    /// All addresses that `target` names.
+    fn resolve(target: impl ToSocketAddrs) -> io::Result<Vec<SocketAddr>> {
+        let mut all = Vec::new();
+        let outcome = first(target, |address| -> io::Result<()> {
+            all.push(address);
+            Err(io::ErrorKind::Unsupported.into())
+        });
+        match outcome.unwrap_err() {
+            error if error.kind() == io::ErrorKind::Unsupported => Ok(all),
+            error => Err(error),
+        }
+    }
+
+    #[test]
+    fn numbers_and_names() {
+        let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 80));
+        assert_eq!(one(local).unwrap(), local);
+        assert_eq!(resolve(local).unwrap(), [local]);
+        assert_eq!(resolve("127.0.0.1:80").unwrap(), [local]);
+        assert_eq!(resolve(("127.0.0.1", 80)).unwrap(), [local]);
+        assert_eq!(resolve((Ipv4Addr::LOCALHOST, 80)).unwrap(), [local]);
+        assert_eq!(resolve(&[local, local][..]).unwrap(), [local, local]);
+        assert_eq!(resolve("[::1]:80".to_owned()).unwrap(), [(Ipv6Addr::LOCALHOST, 80).into()]);
+        for host in [false, true] {
+            let look = || resolve("localhost:80").unwrap();
+            let found = if host { crate::run(look) } else { look() };
+            assert!(found.iter().all(|address| address.ip().is_loopback() && address.port() == 80));
+        }
+    }
+
+    #[test]
+    fn what_names_nothing() {
+        for wrong in ["localhost", "localhost:", "localhost:65536", ":x", ""] {
+            assert_eq!(resolve(wrong).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{wrong}");
+        }
+        assert_eq!(resolve(&[][..]).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn the_first_success_or_the_last_failure() {
+        let addresses = [1, 2, 3].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        let upwards = |least| {
+            first(&addresses[..], |address| match address.port() {
+                port if port >= least => Ok(port),
+                port => Err(io::Error::other(port.to_string())),
+            })
+        };
+        assert_eq!(upwards(2).unwrap(), 2);
+        assert_eq!(upwards(4).unwrap_err().to_string(), "3");
+    }
+}

@@ -1,0 +1,40 @@
+//! The few system calls that neither `std` nor `mio` offers.
+
+use super::pollable::is_interrupted;
+use crate::domain::reactor::Direction;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Switches the open file behind `fd` to non-blocking or back.
+pub(super) fn set_nonblocking(fd: BorrowedFd<'_>, nonblocking: bool) -> io::Result<()> {
+    let mut flag = libc::c_int::from(nonblocking);
+    // SAFETY: the descriptor is open while it is borrowed; `FIONBIO` reads one `int` through the pointer.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONBIO, &raw mut flag) })
+}
+
+/// Lets up to `backlog` connections wait to be accepted, as far as the system's own limit goes.
+pub(super) fn listen(fd: BorrowedFd<'_>, backlog: libc::c_int) -> io::Result<()> {
+    // SAFETY: the descriptor is open while it is borrowed; no memory is passed.
+    check(unsafe { libc::listen(fd.as_raw_fd(), backlog) })
+}
+
+/// Would an operation not block now? In doubt yes: the operation will tell.
+pub(super) fn is_ready(fd: BorrowedFd<'_>, direction: Direction) -> bool {
+    let events = match direction {
+        Direction::Read => libc::POLLIN,
+        Direction::Write => libc::POLLOUT,
+    };
+    let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events, revents: 0 };
+    loop {
+        // SAFETY: the pointer is to one `pollfd`, as the count says, and a zero timeout does not wait.
+        match check(unsafe { libc::poll(&raw mut poll, 1, 0) }) {
+            Ok(()) => return poll.revents != 0,
+            Err(error) if is_interrupted(&error) => {}
+            Err(_) => return true,
+        }
+    }
+}
+
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

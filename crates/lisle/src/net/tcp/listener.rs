@@ -1,0 +1,93 @@
+//! Accepting TCP connections.
+
+use super::TcpStream;
+use crate::domain::reactor::{Ask, Direction};
+use crate::net::accept::{Accept, AcceptEvt, Incoming, sealed::Sealed};
+use crate::net::face::{descriptor, listening, socket};
+use crate::net::pollable::{Kind, Pollable};
+use crate::net::resolve::{self, ToSocketAddrs};
+use crate::net::system;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+
+/// How many connections may wait to be accepted, if the system's own limit allows. The customary 128 is
+/// soon full when many connect at once, and then connecting takes a second or more.
+const BACKLOG: libc::c_int = 4096;
+
+/// A socket that accepts TCP connections.
+///
+/// ```
+/// use lisle::net::{TcpListener, TcpStream};
+/// use std::io::{Read, Write};
+///
+/// # fn main() -> std::io::Result<()> {
+/// let listener = TcpListener::bind("127.0.0.1:0")?;
+/// let mut client = TcpStream::connect(listener.local_addr()?)?;
+/// let (mut server, _) = listener.accept()?;
+/// server.write_all(b"hello")?;
+/// drop(server);
+/// let mut text = String::new();
+/// client.read_to_string(&mut text)?;
+/// assert_eq!(text, "hello");
+/// # Ok(())
+/// # }
+/// ```
+pub struct TcpListener {
+    /// `mio`'s listener, since it accepts and makes non-blocking in one system call.
+    pollable: Pollable<mio::net::TcpListener>,
+}
+
+impl TcpListener {
+    /// Listens at `address`; of several that a name stands for, at the first that can be had.
+    ///
+    /// The address may be reused at once after a listener there has gone (`SO_REUSEADDR`).
+    ///
+    /// # Errors
+    ///
+    /// The name stands for nothing, or the system refuses.
+    pub fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
+        resolve::first(address, |address| {
+            let listener = mio::net::TcpListener::bind(address)?;
+            system::listen(listener.as_fd(), BACKLOG)?;
+            Ok(TcpListener { pollable: Pollable::nonblocking(listener, Kind::LISTENER) })
+        })
+    }
+
+    fn accept_now(listener: &mio::net::TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+        let (stream, address) = listener.accept()?;
+        Ok((TcpStream::nonblocking(stream.into()), address))
+    }
+
+    /// A second handle to the same socket.
+    ///
+    /// # Errors
+    ///
+    /// The system is out of descriptors.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        let fd = self.as_fd().try_clone_to_owned()?;
+        Ok(TcpListener { pollable: Pollable::nonblocking(fd.into(), Kind::LISTENER) })
+    }
+
+    /// How many hops the packets of accepted connections may take.
+    ///
+    /// # Errors
+    ///
+    /// Those of getsockopt(2).
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.pollable.get_ref().ttl()
+    }
+
+    /// Sets [`ttl`](TcpListener::ttl).
+    ///
+    /// # Errors
+    ///
+    /// Those of setsockopt(2).
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        self.pollable.get_ref().set_ttl(ttl)
+    }
+}
+
+descriptor!(TcpListener, mio::net::TcpListener, std::net::TcpListener, LISTENER);
+socket!(TcpListener, SocketAddr);
+listening!(TcpListener, mio::net::TcpListener, TcpStream, SocketAddr);

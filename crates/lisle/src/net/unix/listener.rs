@@ -1,0 +1,48 @@
+//! Accepting Unix connections.
+
+use super::UnixStream;
+use crate::domain::reactor::{Ask, Direction};
+use crate::net::accept::{Accept, AcceptEvt, Incoming, sealed::Sealed};
+use crate::net::face::{clone, descriptor, listening, socket};
+use crate::net::pollable::{Kind, Pollable};
+use std::io;
+use std::os::unix::net::SocketAddr;
+use std::path::Path;
+
+/// A socket that accepts Unix connections.
+///
+/// Its path stays in the file system when it goes; removing it is the owner's business.
+pub struct UnixListener {
+    /// `std`'s listener, since `mio`'s fails for peers with abstract addresses.
+    pollable: Pollable<std::os::unix::net::UnixListener>,
+}
+
+impl UnixListener {
+    /// Listens at `path`, which must not exist.
+    ///
+    /// # Errors
+    ///
+    /// Those of bind(2) and listen(2).
+    pub fn bind(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::from_std(std::os::unix::net::UnixListener::bind(path)?)
+    }
+
+    /// Listens at `address`.
+    ///
+    /// # Errors
+    ///
+    /// Those of bind(2) and listen(2).
+    pub fn bind_addr(address: &SocketAddr) -> io::Result<Self> {
+        Self::from_std(std::os::unix::net::UnixListener::bind_addr(address)?)
+    }
+
+    fn accept_now(listener: &std::os::unix::net::UnixListener) -> io::Result<(UnixStream, SocketAddr)> {
+        let (stream, address) = listener.accept()?;
+        Ok((UnixStream::from_std(stream)?, address))
+    }
+}
+
+descriptor!(UnixListener, std::os::unix::net::UnixListener, std::os::unix::net::UnixListener, LISTENER);
+socket!(UnixListener, SocketAddr);
+clone!(UnixListener, LISTENER);
+listening!(UnixListener, std::os::unix::net::UnixListener, UnixStream, SocketAddr);

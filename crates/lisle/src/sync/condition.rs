@@ -1,0 +1,105 @@
+//! A condition that becomes true once.
+
+use crate::event::{Attempt, Event, Source, Step, Waiting, awaitable, visible};
+use std::pin::Pin;
+
+/// A condition that is false, then true for good. Waiting for it is an event.
+///
+/// From Guile Fibers. What happened before the signal happens before every wait's return.
+///
+/// ```
+/// use lisle::{Event, choose, sync::Condition, time::after};
+/// use std::time::Duration;
+///
+/// let stop = Condition::new();
+/// let stopped = || {
+///     choose((
+///         stop.wait_evt().wrap(|()| true),
+///         after(Duration::from_millis(2)).wrap(|()| false),
+///     ))
+///     .sync()
+/// };
+/// assert!(!stopped());
+/// assert!(stop.signal()); // the first signal
+/// assert!(!stop.signal());
+/// assert!(stopped());
+/// ```
+#[derive(Debug)]
+pub struct Condition {
+    source: Source<bool, ()>,
+}
+
+impl Condition {
+    /// A condition that is false.
+    pub fn new() -> Self {
+        Condition { source: Source::new(false) }
+    }
+
+    /// Makes it true; everybody who waits goes on. True if it was false.
+    pub fn signal(&self) -> bool {
+        visible();
+        self.source.update(|signalled, waiters| {
+            let first = !std::mem::replace(signalled, true);
+            while first && waiters.grant(()).is_ok() {}
+            first
+        })
+    }
+
+    /// Is it true?
+    pub fn is_signalled(&self) -> bool {
+        self.source.with(|signalled| *signalled)
+    }
+
+    /// Waits until it is true, as [`Event::sync`] does.
+    pub fn wait(&self) {
+        self.wait_evt().sync();
+    }
+
+    /// The event of its being true.
+    pub fn wait_evt(&self) -> WaitEvt<'_> {
+        WaitEvt { condition: self }
+    }
+}
+
+impl Default for Condition {
+    fn default() -> Self {
+        Condition::new()
+    }
+}
+
+/// The event of a [`Condition`] being true, see [`Condition::wait_evt`].
+#[derive(Debug, Clone, Copy)]
+pub struct WaitEvt<'a> {
+    condition: &'a Condition,
+}
+
+fn is_true(signalled: &mut bool) -> Option<()> {
+    signalled.then_some(())
+}
+
+impl Event for WaitEvt<'_> {
+    type Output = ();
+    type Branch<'e>
+        = Waiting<'e, bool, ()>
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Self::Branch<'_> {
+        self.condition.source.waiting()
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.try_commit(attempt, is_true)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.publish(attempt, is_true)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.withdraw(attempt)
+    }
+    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
+}
+
+awaitable!(['a] WaitEvt<'a>);

@@ -1,0 +1,156 @@
+//! A cell that is filled once.
+
+use crate::event::{Attempt, Event, Source, Step, Waiting, awaitable, visible};
+use std::fmt;
+use std::pin::Pin;
+
+/// A cell that is filled once and read as often as one likes; reading waits until it is filled.
+///
+/// From Id, by way of Concurrent ML's `SyncVar`. Writing happens before every read of the value.
+///
+/// ```
+/// use lisle::sync::IVar;
+///
+/// let answer = IVar::new();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| answer.put(42).unwrap());
+///     assert_eq!(*answer.get(), 42);
+/// });
+/// assert_eq!(answer.put(43).unwrap_err().0, 43); // full; the first value stays
+/// assert_eq!(answer.try_get(), Some(&42));
+/// ```
+pub struct IVar<T> {
+    /// Once there, a value is neither moved nor changed until the cell is dropped or borrowed mutably.
+    source: Source<Option<T>, ()>,
+}
+
+// SAFETY: sharing the cell hands out shared references to the value, and moves one in from any thread.
+unsafe impl<T: Send + Sync> Sync for IVar<T> {}
+
+/// The cell was full already. Gives the value back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Full<T>(pub T);
+
+impl<T> IVar<T> {
+    /// An empty cell.
+    pub fn new() -> Self {
+        IVar { source: Source::new(None) }
+    }
+
+    /// Fills the cell; everybody who waits goes on.
+    ///
+    /// # Errors
+    ///
+    /// The cell was full already; the first value stays, and this one comes back.
+    pub fn put(&self, value: T) -> Result<(), Full<T>> {
+        visible();
+        self.source.update(|cell, waiters| {
+            if cell.is_some() {
+                return Err(Full(value));
+            }
+            *cell = Some(value);
+            while waiters.grant(()).is_ok() {}
+            Ok(())
+        })
+    }
+
+    /// The value, if the cell is full.
+    pub fn try_get(&self) -> Option<&T> {
+        let value = self.source.with(|cell| cell.as_ref().map(std::ptr::from_ref));
+        // SAFETY: a value that is there stays, unchanged, for as long as the cell is borrowed: `put` does
+        // not replace it. Who put it has let go of the lock since.
+        value.map(|value| unsafe { &*value })
+    }
+
+    /// The event of the cell being full; it gives the value.
+    pub fn get_evt(&self) -> GetEvt<'_, T> {
+        GetEvt { cell: self }
+    }
+
+    /// The value, if the cell is full, for changing.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        self.source.get_mut().as_mut()
+    }
+
+    /// The value, if the cell is full.
+    pub fn into_inner(self) -> Option<T> {
+        self.source.into_inner()
+    }
+}
+
+impl<T: Send + Sync> IVar<T> {
+    /// The value; waits until there is one, as [`Event::sync`] does.
+    pub fn get(&self) -> &T {
+        self.get_evt().sync()
+    }
+}
+
+impl<T> Default for IVar<T> {
+    fn default() -> Self {
+        IVar::new()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for IVar<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("IVar").field(&self.try_get()).finish()
+    }
+}
+
+impl<T> fmt::Debug for Full<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Full(..)")
+    }
+}
+
+impl<T> fmt::Display for Full<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("filling an IVar that is full")
+    }
+}
+
+impl<T> std::error::Error for Full<T> {}
+
+/// The event of an [`IVar`] being full, see [`IVar::get_evt`].
+pub struct GetEvt<'a, T> {
+    cell: &'a IVar<T>,
+}
+
+fn is_full<T>(cell: &mut Option<T>) -> Option<()> {
+    cell.as_ref().map(|_| ())
+}
+
+impl<'a, T: Send + Sync> Event for GetEvt<'a, T> {
+    type Output = &'a T;
+    type Branch<'e>
+        = Waiting<'e, Option<T>, ()>
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Self::Branch<'_> {
+        self.cell.source.waiting()
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.try_commit(attempt, is_full)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.publish(attempt, is_full)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.withdraw(attempt)
+    }
+    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> &'a T {
+        self.cell.try_get().expect("a full cell stays full")
+    }
+}
+
+impl<T> fmt::Debug for GetEvt<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GetEvt")
+    }
+}
+
+awaitable!(['a, T: Send + Sync] GetEvt<'a, T>);

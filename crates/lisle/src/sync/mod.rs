@@ -1,0 +1,7 @@
+//! Cells and conditions to wait for, from hosts, plain threads and futures alike.
+
+mod condition;
+mod ivar;
+
+pub use condition::{Condition, WaitEvt};
+pub use ivar::{Full, GetEvt, IVar};

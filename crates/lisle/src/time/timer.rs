@@ -1,0 +1,143 @@
+//! The events of time passing.
+
+use crate::event::record::Committer;
+use crate::event::{Attempt, Event, Step, Timer, awaitable};
+use crate::shim::clock;
+
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::time::{Duration, Instant};
+
+/// The event that happens `duration` after its performance begins.
+///
+/// Each performance starts the time anew. A duration of zero is always ready. Never early; late by up to
+/// the resolution (65.5 µs within a busy domain, about a millisecond when it sleeps) and by what the
+/// machine is busy with.
+///
+/// Costs about 30 ns to arm, mostly the clock; nothing where another branch of a choice is ready.
+///
+/// ```
+/// use lisle::{Event, choose, time::after};
+/// use std::time::Duration;
+///
+/// let short = after(Duration::from_millis(1)).wrap(|()| "short");
+/// let long = after(Duration::from_secs(1000)).wrap(|()| "long");
+/// assert_eq!(choose((long, short)).sync(), "short");
+/// ```
+pub fn after(duration: Duration) -> After {
+    After { nanos: clock::saturating_nanos(duration) }
+}
+
+/// The event that happens at `instant`. A time in the past is always ready.
+pub fn at(instant: Instant) -> At {
+    At { nanos: clock::nanos_of(instant) }
+}
+
+/// Sleeps for `duration`: a host gives its worker away, elsewhere the thread sleeps.
+pub fn sleep(duration: Duration) {
+    after(duration).sync();
+}
+
+/// The event of some time passing, see [`after`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct After {
+    nanos: u64,
+}
+
+/// The event of a point in time, see [`at`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct At {
+    nanos: u64,
+}
+
+/// The branch of a timer event.
+#[derive(Debug)]
+pub struct Ticking {
+    timer: Timer,
+}
+
+impl Ticking {
+    fn new() -> Self {
+        Ticking { timer: Timer::new() }
+    }
+
+    fn publish(self: Pin<&mut Self>, attempt: &Attempt<'_>, deadline: u64) -> Step {
+        if self.timer.is_published() {
+            return Step::Waiting;
+        }
+        self.timer.publish(attempt);
+        // SAFETY: just made or taken back, so not armed; pinned; disarmed by `withdraw`, which the library
+        // calls before the branch goes.
+        unsafe { attempt.context().arm(NonNull::from(&self.timer), deadline) };
+        Step::Waiting
+    }
+
+    fn withdraw(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
+        self.timer.take_back(attempt, || {
+            // SAFETY: armed in the same performance, hence by this context.
+            unsafe { attempt.context().disarm(NonNull::from(&self.timer)) }
+        });
+        attempt.record().won_by(self.timer.id())
+    }
+}
+
+/// Commits on the spot if `now` is late enough.
+fn elapsed(attempt: &Attempt<'_>, is_over: bool) -> Step {
+    if is_over && attempt.commit_alone() { Step::Committed } else { Step::Waiting }
+}
+
+impl Event for After {
+    type Output = ();
+    type Branch<'e> = Ticking;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Ticking {
+        Ticking::new()
+    }
+    fn try_commit(&self, _: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
+        elapsed(attempt, self.nanos == 0)
+    }
+    fn publish(&self, branch: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
+        match elapsed(attempt, self.nanos == 0) {
+            Step::Committed => Step::Committed,
+            Step::Waiting => {
+                let deadline = attempt.began().saturating_add(self.nanos);
+                branch.publish(attempt, deadline)
+            }
+        }
+    }
+    fn withdraw(&self, branch: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> bool {
+        branch.withdraw(attempt)
+    }
+    fn complete(&self, _: Pin<&mut Ticking>) {}
+}
+
+impl Event for At {
+    type Output = ();
+    type Branch<'e> = Ticking;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Ticking {
+        Ticking::new()
+    }
+    fn try_commit(&self, _: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
+        elapsed(attempt, self.nanos <= attempt.context().now())
+    }
+    fn publish(&self, branch: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
+        match elapsed(attempt, self.nanos <= attempt.context().now()) {
+            Step::Committed => Step::Committed,
+            Step::Waiting => branch.publish(attempt, self.nanos),
+        }
+    }
+    fn withdraw(&self, branch: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> bool {
+        branch.withdraw(attempt)
+    }
+    fn complete(&self, _: Pin<&mut Ticking>) {}
+}
+
+awaitable!([] After);
+awaitable!([] At);

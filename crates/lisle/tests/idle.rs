@@ -1,0 +1,90 @@
+//! Invariant 9: an idle runtime costs nothing.
+//!
+//! A test binary of its own, since it reads the processor time of its whole process.
+
+use lisle::fiber;
+use lisle::net::TcpListener;
+use lisle::sync::Condition;
+use lisle::time::{after, sleep};
+use lisle::{Event, Runtime, channel, choose};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The processor time that this process has used so far.
+fn processor_time() -> Duration {
+    // SAFETY: all-zero is a valid `rusage`.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is that of a live value.
+    assert_eq!(unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) }, 0);
+    let duration = |time: libc::timeval| {
+        Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
+    };
+    duration(usage.ru_utime) + duration(usage.ru_stime)
+}
+
+/// A thousand hosts that wait for messages and for each other, timers that are far away, a socket that
+/// listens: under one per cent of a core. All of it is there when wanted.
+#[test]
+fn a_runtime_whose_hosts_all_wait_costs_nothing() {
+    const HOSTS: usize = 1_000;
+    const WATCHED: Duration = Duration::from_secs(3);
+    let runtime = Runtime::builder().domains(2).start().unwrap();
+    let stop = Arc::new(Condition::new());
+    let (begin, begun) = channel::<()>();
+    let (tx, rx) = channel::<usize>();
+    let hosts: Vec<_> = (0..HOSTS)
+        .map(|i| {
+            let (begin, rx, stop) = (begin.clone(), rx.clone(), stop.clone());
+            runtime.spawn(move || {
+                begin.send(()).unwrap();
+                match i % 3 {
+                    0 => rx.recv().ok(),
+                    1 => choose((stop.wait_evt().wrap(|()| None), rx.recv_evt().wrap(Result::ok))).sync(),
+                    _ => {
+                        let hour =
+                            after(Duration::from_secs(3_600)).wrap(|()| unreachable!("an hour is long"));
+                        choose((hour, rx.recv_evt().wrap(Result::ok))).sync()
+                    }
+                }
+            })
+        })
+        .collect();
+    let sleeper = {
+        let begin = begin.clone();
+        runtime.spawn(move || {
+            begin.send(()).unwrap();
+            sleep(Duration::from_secs(3_600));
+        })
+    };
+    let (place, places) = channel();
+    let server = {
+        let (begin, stop) = (begin.clone(), stop.clone());
+        runtime.spawn(move || {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            place.send(listener.local_addr().unwrap()).unwrap();
+            begin.send(()).unwrap();
+            let stopped = stop.wait_evt().wrap(|()| None);
+            choose((listener.accept_evt().wrap(Some), stopped)).sync().is_some()
+        })
+    };
+    let address = places.recv().unwrap();
+    (0..HOSTS + 2).for_each(|_| begun.recv().unwrap());
+    // Each of them has only to reach its wait now; a host that is queued after them has seen them do so.
+    runtime.run(|| (0..10).for_each(|_| fiber::yield_now()));
+
+    let (before, begun) = (processor_time(), Instant::now());
+    std::thread::sleep(WATCHED);
+    let (used, elapsed) = (processor_time() - before, begun.elapsed());
+    println!("{used:?} of processor time in {elapsed:?}");
+    assert!(used < elapsed / 100, "{used:?} of processor time in {elapsed:?}");
+
+    let guest = std::net::TcpStream::connect(address).unwrap();
+    assert!(server.join().unwrap(), "the guest came in");
+    drop(guest);
+    let sum = HOSTS * (HOSTS - 1) / 2;
+    (0..HOSTS).for_each(|i| tx.send(i).unwrap());
+    assert_eq!(hosts.into_iter().filter_map(|host| host.join().unwrap()).sum::<usize>(), sum);
+    assert!(stop.signal());
+    assert!(!sleeper.is_finished());
+    assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
+}

@@ -1,0 +1,42 @@
+//! Ends the process, naming the test, when a test hangs; otherwise a lost wake would hang the whole run
+//! without a word.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+/// Far beyond what any test takes, sanitizers included.
+const LIMIT: Duration = Duration::from_secs(600);
+
+static RUNNING: LazyLock<Mutex<HashMap<ThreadId, (String, Instant)>>> = LazyLock::new(|| {
+    std::thread::spawn(|| {
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+            for (name, since) in RUNNING.lock().unwrap().values() {
+                if since.elapsed() > LIMIT {
+                    eprintln!("{name} hangs");
+                    std::process::abort();
+                }
+            }
+        }
+    });
+    Mutex::default()
+});
+
+/// The calling test is watched until this is dropped.
+pub(crate) struct Watched(ThreadId);
+
+/// Watches the calling test.
+pub(crate) fn watched() -> Watched {
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or("a test").to_owned();
+    RUNNING.lock().unwrap().insert(thread.id(), (name, Instant::now()));
+    Watched(thread.id())
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        RUNNING.lock().unwrap().remove(&self.0);
+    }
+}

@@ -1,0 +1,332 @@
+//! What waits costs little memory, and what has stopped waiting costs none.
+//!
+//! A test binary of its own, since it counts the bytes of its whole process.
+
+#[path = "it/support/watch.rs"]
+mod watch;
+
+use lisle::channel::{Receiver, Sender};
+use lisle::sync::Condition;
+use lisle::time::{after, sleep};
+use lisle::{Event, Runtime, channel, choose, fiber, never};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+use std::time::Duration;
+use watch::watched;
+
+/// The system's allocator, with a count of the bytes that are in use.
+struct Counting;
+
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+
+fn heap() -> usize {
+    IN_USE.load(Ordering::Relaxed)
+}
+
+// SAFETY: all calls are passed on to the system's allocator as they are.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        IN_USE.fetch_add(layout.size(), Ordering::Relaxed);
+        // SAFETY: passed on to the caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: passed on to the caller.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// One after the other: what one test does to the heap another one would see.
+#[test]
+fn memory_is_given_back() {
+    let _watched = watched();
+    a_parked_host_takes_two_pages_at_most();
+    timeouts_that_lose_leave_nothing();
+    timeouts_that_lose_to_a_plain_thread_leave_nothing();
+    timeouts_of_threads_and_futures_that_lose_leave_nothing();
+    choices_over_a_silent_channel_leave_nothing();
+    dropped_futures_leave_nothing();
+    hosts_that_have_ended_leave_nothing();
+    runtimes_that_have_ended_leave_nothing();
+}
+
+/// How often to repeat: fewer times without optimization, and fewer still where `LISLE_TEST_SCALE`, a
+/// divisor, says so.
+fn scaled(optimized: usize, debug: usize) -> usize {
+    let count = if cfg!(debug_assertions) { debug } else { optimized };
+    let divisor = std::env::var("LISLE_TEST_SCALE").ok().and_then(|divisor| divisor.parse().ok());
+    (count / divisor.unwrap_or(1_usize).max(1)).max(1)
+}
+
+/// Bytes of this process that are resident, where the system tells.
+fn resident() -> Option<usize> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: usize = line.trim().trim_end_matches(" kB").parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// A host that waits takes two pages at most, its control block and its stack together; one more without
+/// optimization, which makes frames larger.
+fn a_parked_host_takes_two_pages_at_most() {
+    let count = scaled(50_000, 50_000);
+    let limit = if cfg!(debug_assertions) { 12 * 1024 } else { 8 * 1024 };
+    for kind in ["recv", "choice"] {
+        Runtime::builder().domains(1).stall_report(None).run(|| {
+            let condition = Arc::new(Condition::new());
+            let (tx, rx) = channel::<u64>();
+            let mut hosts = Vec::with_capacity(count);
+            let Some(before) = resident() else { return };
+            for _ in 0..count {
+                let (rx, condition) = (rx.clone(), condition.clone());
+                hosts.push(lisle::spawn(move || match kind {
+                    "recv" => rx.recv().ok(),
+                    _ => {
+                        choose((rx.recv_evt().wrap(Result::ok), condition.wait_evt().wrap(|()| None))).sync()
+                    }
+                }));
+            }
+            // It is queued behind them, and they run until they wait.
+            lisle::spawn(|| ()).join().unwrap();
+            let each = (resident().unwrap() - before) / count;
+            println!("a host parked in a {kind}: {each} bytes resident");
+            assert!(each <= limit, "{each} bytes resident for each of {count} hosts parked in a {kind}");
+            condition.signal();
+            drop(tx);
+            hosts.into_iter().for_each(|host| assert_eq!(host.join().unwrap(), None));
+        });
+    }
+}
+
+/// Does something `times` times, after a tenth of it to warm up: at the end the heap is as it was.
+#[track_caller]
+fn leaves_the_heap_flat(what: &str, times: usize, operation: impl Fn(usize)) {
+    operation(times / 10 + 1);
+    let before = heap();
+    operation(times);
+    let after = heap();
+    println!("{what}, {times} times: {before} bytes in use before, {after} after");
+    // What grows by a bit each time has grown by more than that.
+    assert!(after <= before + times / 16 + 16 * 1024, "{what}: {before} bytes in use before, {after} after");
+    assert!(after <= 2 * before, "{what}: {before} bytes in use before, {after} after");
+}
+
+fn long() -> Duration {
+    Duration::from_secs(500)
+}
+
+/// Case 38. The receive wins every time, at once or after a wait.
+fn timeouts_that_lose_leave_nothing() {
+    let times = scaled(200_000, 200_000);
+    for domains in [1, 2] {
+        Runtime::builder().domains(domains).stall_report(None).run(|| {
+            let (tx, rx) = channel::<usize>();
+            drop(lisle::spawn_on(domains - 1, move || (0..).try_for_each(|i| tx.send(i))));
+            // A thread has to be woken each time.
+            let times = if domains == 1 { times } else { times / 10 };
+            let where_ = format!("on {domains} domains");
+            leaves_the_heap_flat(&format!("sleep against recv {where_}"), times, |times| {
+                for _ in 0..times {
+                    let received = rx.recv_evt().wrap(Result::ok);
+                    assert!(choose((after(long()).wrap(|()| None), received)).sync().is_some());
+                }
+            });
+            leaves_the_heap_flat(&format!("wrapped sleep against recv {where_}"), times, |times| {
+                for _ in 0..times {
+                    let sleep = after(long()).wrap(|()| 1).wrap(|_| "slept").wrap(|_| Err(()));
+                    let received = rx.recv_evt().wrap(|got| got.map_err(drop)).wrap(|got| got.map(|i| i + 1));
+                    assert!(choose((received, sleep)).wrap(|got| got).sync().is_ok());
+                }
+            });
+        });
+    }
+}
+
+/// Case 38, a plain thread being the waker.
+fn timeouts_that_lose_to_a_plain_thread_leave_nothing() {
+    let (tx, rx) = channel::<usize>();
+    let waker = std::thread::spawn(move || (0..).try_for_each(|i| tx.send(i)));
+    Runtime::builder().domains(1).run(|| {
+        let rx = rx;
+        leaves_the_heap_flat("sleep against recv from a thread", scaled(200_000, 20_000), |times| {
+            for _ in 0..times {
+                let received = rx.recv_evt().wrap(Result::ok);
+                assert!(choose((after(long()).wrap(|()| None), received)).sync().is_some());
+            }
+        });
+    });
+    assert!(waker.join().unwrap().is_err());
+}
+
+/// Case 38, a plain thread and a future being who sleeps. Their timers are kept by a thread of its own.
+fn timeouts_of_threads_and_futures_that_lose_leave_nothing() {
+    let (tx, rx) = channel::<usize>();
+    let sender = std::thread::spawn(move || (0..).try_for_each(|i| tx.send(i)));
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    for awaited in [false, true] {
+        let who = if awaited { "of a future" } else { "of a thread" };
+        leaves_the_heap_flat(&format!("sleep against recv {who}"), scaled(100_000, 10_000), |times| {
+            for _ in 0..times {
+                let received = rx.recv_evt().wrap(Result::ok);
+                let event = choose((after(long()).wrap(|()| None), received));
+                let got = if awaited { block_on(event.future(), &waker) } else { event.sync() };
+                assert!(got.is_some());
+            }
+        });
+    }
+    drop(rx);
+    assert!(sender.join().unwrap().is_err());
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Polls `future` until it is ready, parking in between.
+fn block_on<F: Future>(future: F, waker: &Waker) -> F::Output {
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(waker)) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+/// Nobody waits at `tx`'s channel: a message would be taken otherwise.
+#[track_caller]
+fn nobody_waits(tx: &Sender<usize>, rx: &Receiver<usize>) {
+    assert!(tx.try_send(1).is_err(), "a receiver was left behind");
+    assert!(rx.try_recv().is_err(), "a sender was left behind");
+}
+
+/// Invariant 4: ten million choices over a channel that never answers leave memory flat.
+fn choices_over_a_silent_channel_leave_nothing() {
+    let times = scaled(1_000_000, 100_000);
+    Runtime::builder().domains(1).stall_report(None).run(|| {
+        let (silent, silence) = channel::<usize>();
+        let (tx, rx) = channel::<usize>();
+        drop(lisle::spawn(move || (0..).try_for_each(|i| tx.send(i))));
+        leaves_the_heap_flat("a choice with a receive that is never answered", times, |times| {
+            for _ in 0..times {
+                assert!(choose((silence.recv_evt(), rx.recv_evt())).sync().is_ok());
+                // Every other time nothing is ready, so that it has to wait.
+                assert!(rx.recv().is_ok());
+            }
+        });
+        nobody_waits(&silent, &silence);
+        leaves_the_heap_flat("a choice with a send that is never taken", times, |times| {
+            for i in 0..times {
+                let sent = silent.send_evt(i).wrap(|_| unreachable!("nobody receives"));
+                assert!(choose((rx.recv_evt(), sent)).sync().is_ok());
+            }
+        });
+        nobody_waits(&silent, &silence);
+        let boxed = || choose(vec![silence.recv_evt().boxed(), never().boxed(), rx.recv_evt().boxed()]);
+        leaves_the_heap_flat("a vector of boxed events", times / 10, |times| {
+            (0..times).for_each(|_| assert!(boxed().sync().is_ok()));
+        });
+        leaves_the_heap_flat("polls", times, |times| {
+            for i in 0..times {
+                assert!(silence.recv_evt().poll().is_none());
+                assert!(
+                    choose((silent.send_evt(i).wrap(drop), silence.recv_evt().wrap(drop))).poll().is_none()
+                );
+            }
+        });
+        nobody_waits(&silent, &silence);
+    });
+}
+
+/// Futures that are dropped while they wait leave nothing either.
+fn dropped_futures_leave_nothing() {
+    let (silent, silence) = channel::<usize>();
+    let mut noop = Context::from_waker(Waker::noop());
+    let noop = std::cell::RefCell::new(&mut noop);
+    leaves_the_heap_flat("a future that is dropped while it waits", scaled(1_000_000, 50_000), |times| {
+        for _ in 0..times {
+            let choice = choose((silence.recv_evt().wrap(Result::ok), after(long()).wrap(|()| None)));
+            assert!(pin!(choice.future()).poll(&mut noop.borrow_mut()).is_pending());
+        }
+    });
+    nobody_waits(&silent, &silence);
+}
+
+/// Hosts come and go, in crowds and one by one, and leave no more than the first crowd did.
+fn hosts_that_have_ended_leave_nothing() {
+    let crowd = scaled(20_000, 5_000);
+    Runtime::builder().domains(1).stall_report(None).run(|| {
+        // As many at once as ever again, each with a stack.
+        let condition = Arc::new(Condition::new());
+        let waiters: Vec<_> = (0..crowd)
+            .map(|_| {
+                let condition = condition.clone();
+                lisle::spawn(move || condition.wait())
+            })
+            .collect();
+        lisle::spawn(|| ()).join().unwrap();
+        condition.signal();
+        waiters.into_iter().for_each(|host| host.join().unwrap());
+        leaves_the_heap_flat("crowds of hosts", 20, |times| {
+            for _ in 0..times {
+                let hosts: Vec<_> = (0..crowd).map(|i| lisle::spawn(move || i)).collect();
+                assert_eq!(hosts.into_iter().map(|host| host.join().unwrap()).max(), Some(crowd - 1));
+            }
+        });
+        leaves_the_heap_flat("hosts that borrow", scaled(200_000, 20_000), |times| {
+            let mut sum = 0;
+            for i in 0..times {
+                sum += fiber::scope(|scope| scope.spawn(|| i + sum % 2).join().unwrap());
+            }
+            assert!(sum >= times * (times - 1) / 2);
+        });
+        leaves_the_heap_flat("hosts that sleep", 10, |times| {
+            for _ in 0..times {
+                let sleepers: Vec<_> = (0..crowd / 10)
+                    .map(|i| lisle::spawn(move || sleep(Duration::from_micros(i as u64 % 999))))
+                    .collect();
+                sleepers.into_iter().for_each(|host| host.join().unwrap());
+            }
+        });
+    });
+}
+
+/// Case 41. Runtimes that end take everything with them, those who wait for ever included: heap, stacks
+/// and threads.
+fn runtimes_that_have_ended_leave_nothing() {
+    let hosts = scaled(5_000, 1_000);
+    let round = |_| {
+        Runtime::builder().domains(2).stall_report(None).shutdown_deadline(Duration::from_secs(300)).run(
+            || {
+                for i in 0..hosts {
+                    drop(lisle::spawn(move || {
+                        let (tx, rx) = channel::<Vec<usize>>();
+                        let held = vec![i; 10];
+                        drop((choose((rx.recv_evt(), never())).sync(), tx, held));
+                    }));
+                }
+                // Some are unwound where they wait, others before they have begun.
+                (0..100).for_each(|_| fiber::yield_now());
+            },
+        );
+    };
+    leaves_the_heap_flat("runtimes full of hosts", 20, |times| (0..times).for_each(round));
+    let Some(before) = resident() else { return };
+    (0..20).for_each(round);
+    let after = resident().unwrap();
+    println!("{before} bytes resident before, {after} after");
+    assert!(after <= before + before / 2, "{before} bytes resident before, {after} after");
+}
