@@ -1,18 +1,15 @@
-//! What a worker does when it has nothing to run, and how idle workers find work.
+//! What a worker does when it has nothing to run. How it takes work from others is in `thief.rs`.
 //!
 //! The README beside this file explains how a domain sleeps and is woken, and why no wake is lost.
 
+use super::thief::SHARE;
 use super::worker::Worker;
 use crate::fiber::host::Host;
-use crate::shim::{atomic::Ordering, clock, hint};
+use crate::shim::{atomic::Ordering, clock};
+use std::cell::Cell;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// How often an idle worker looks around before it sleeps, if others are at work. A sleep and a wake cost
-/// tens of microseconds in a virtual machine; this is about two.
-const LOOKS: u32 = 40;
-/// How many hosts that have not begun a domain takes at a time.
-const SHARE: u64 = 32;
 /// At most this many stacks are trimmed each time a worker goes to sleep.
 const TRIM: usize = 16;
 /// The longest pause between wakes of idle domains that turn out to find nothing, in spawns.
@@ -29,9 +26,7 @@ impl Worker {
         if self.shared.is_stopping() {
             self.stop();
         }
-        if self.domain.inbox.has_news() {
-            self.take_inbox();
-        }
+        self.take_inbox();
         self.fire_timers();
         self.take_common();
         if !self.domain.reactor.is_empty() {
@@ -50,7 +45,7 @@ impl Worker {
         }
         self.take_inbox();
         self.fire_timers();
-        if self.has_ready() || self.steal() {
+        if self.has_ready() || self.take_common() {
             return;
         }
         if !self.domain.reactor.is_empty() {
@@ -59,18 +54,27 @@ impl Worker {
                 return;
             }
         }
-        if self.shared.others_work() {
-            for look in 0..LOOKS {
-                if self.domain.inbox.has_news() || (look % 8 == 0 && self.steal()) {
-                    return;
-                }
-                (0..20).for_each(|_| hint::spin_loop());
-            }
+        self.domain.resting();
+        if self.look() {
+            return;
         }
         if self.stacks.borrow_mut().trim(TRIM) == TRIM {
             return; // There are more to trim; look around in between.
         }
         self.sleep();
+    }
+
+    /// Looks around for a while, if somebody may come up with something.
+    fn look(&self) -> bool {
+        let others = self.shared.others_work();
+        if !others && !self.patience.is_long() {
+            return false;
+        }
+        let looks = Cell::new(0_u32);
+        self.patience.look(|| {
+            let look = looks.replace(looks.get().wrapping_add(1));
+            self.domain.inbox.has_news() || (others && look % 32 == 31 && self.steal_overdue())
+        }) || (others && self.wait_for_overdue())
     }
 
     /// Sleeps in the poller until woken, or until the next timer is due.
@@ -80,14 +84,18 @@ impl Worker {
         }
         self.shared.idle.fetch_add(1, Ordering::SeqCst);
         // Who spawns looks for sleepers after its spawn; we look for work after we are seen to sleep.
-        if !self.steal() && !self.shared.is_stopping() {
+        if !self.take_common() && !self.shared.is_stopping() {
             let next = self.wheel.borrow().next_deadline();
             let mut pause = next.map(|next| Duration::from_nanos(next.saturating_sub(clock::now())));
             if self.shared.is_draining() {
                 // The last host may have ended elsewhere just before the mark of draining was to be seen.
                 pause = Some(pause.map_or(DRAIN_LOOK, |pause| pause.min(DRAIN_LOOK)));
             }
+            let asleep = clock::now();
             self.poll(pause);
+            if !self.domain.inbox.is_asleep() {
+                self.patience.slept(clock::now().saturating_sub(asleep));
+            }
         } else if self.shared.is_stopping() {
             self.poll(Some(Duration::from_millis(1)));
         }
@@ -109,7 +117,7 @@ impl Worker {
     }
 
     /// Puts a host that has not begun where it will be run, and may be stolen from.
-    fn adopt(&self, host: NonNull<Host>) {
+    pub(super) fn adopt(&self, host: NonNull<Host>) {
         if !self.domain.ring.push(host) {
             self.shared.push_common(host);
         }
@@ -126,34 +134,6 @@ impl Worker {
             taken += 1;
         }
         taken > 0
-    }
-
-    /// Takes hosts that have not begun from the common queue or another domain: half of what that has.
-    pub(super) fn steal(&self) -> bool {
-        if self.take_common() {
-            return true;
-        }
-        let domains = &self.shared.domains;
-        let start = self.random.next() as usize;
-        for offset in 0..domains.len() {
-            let victim = &domains[start.wrapping_add(offset) % domains.len()];
-            if victim.index == self.domain.index {
-                continue;
-            }
-            let half = victim.ring.len().div_ceil(2).min(SHARE);
-            let mut taken = 0;
-            while taken < half
-                && let Some(host) = victim.ring.take()
-            {
-                self.adopt(host);
-                taken += 1;
-            }
-            if taken > 0 {
-                victim.stolen.fetch_add(1, Ordering::Relaxed);
-                return true;
-            }
-        }
-        false
     }
 
     /// After a spawn: wakes an idle domain, unless that has been of no use lately.

@@ -1,7 +1,7 @@
 //! Domains: one worker thread each, with its own queues, poller, timers and stacks.
 //!
-//! `worker.rs` is the loop, `idle.rs` how it looks for work and sleeps, `inbox.rs` how others hand it
-//! something, `ring.rs` where hosts that have not begun wait and may be stolen, `reactor.rs` its sockets,
+//! `worker.rs` is the loop, `idle.rs` how it looks for work and sleeps, `thief.rs` how it takes work
+//! from others, `inbox.rs` how others hand it something, `ring.rs` where hosts that have not begun wait and may be stolen, `reactor.rs` its sockets,
 //! `runtime.rs` what starts and ends it all. The README beside this file explains how a domain sleeps and
 //! is woken.
 
@@ -14,6 +14,7 @@ pub(crate) mod reactor;
 mod ring;
 pub(crate) mod runtime;
 mod shutdown;
+mod thief;
 pub(crate) mod worker;
 
 pub(crate) use overflow::refuse_to_park;
@@ -54,7 +55,7 @@ struct Counts {
     finished: AtomicU64,
     /// The current turn; its lowest bit tells whether other hosts wait for theirs.
     turn: AtomicU64,
-    /// Where the running host was spawned.
+    /// Where the running host was spawned; null if the domain rests.
     site: AtomicPtr<Location<'static>>,
     /// The running host, if it has a name.
     named: AtomicPtr<Host>,
@@ -108,6 +109,11 @@ impl Domain {
         self.counts.site.store(std::ptr::from_ref(host.site).cast_mut(), Ordering::Relaxed);
         let named = if host.name.is_some() { std::ptr::from_ref(host) } else { std::ptr::null() };
         self.counts.named.store(named.cast_mut(), Ordering::Release);
+    }
+
+    /// Notes that no host runs, since there is none to run.
+    fn resting(&self) {
+        self.counts.site.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
 
     /// Notes that a host has ended, before it goes.

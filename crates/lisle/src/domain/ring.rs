@@ -33,8 +33,14 @@ impl<T> Ring<T> {
     /// How many entries there are, more or less.
     #[inline]
     pub(crate) fn len(&self) -> u64 {
+        let (head, tail) = self.positions();
+        tail.wrapping_sub(head).min(CAPACITY)
+    }
+
+    /// The positions of the oldest entry and after the youngest, more or less. They only grow.
+    pub(crate) fn positions(&self) -> (u64, u64) {
         let head = self.head.load(Ordering::Relaxed);
-        self.tail.load(Ordering::Relaxed).wrapping_sub(head).min(CAPACITY)
+        (head, self.tail.load(Ordering::Relaxed))
     }
 
     /// Adds an entry. Owner only. False if the ring is full.

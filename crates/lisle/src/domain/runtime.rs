@@ -189,9 +189,8 @@ impl Shared {
         self.phase.store(ABANDONED, Ordering::Release);
         self.wake_all();
         let unfinished = usize::try_from(self.live()).unwrap_or(usize::MAX);
-        let busy = self.domains.iter().filter(|domain| !domain.inbox.is_asleep());
-        let stragglers =
-            if unfinished == 0 { Vec::new() } else { busy.filter_map(|d| d.running_now()).collect() };
+        let running = self.domains.iter().filter_map(|domain| domain.running_now());
+        let stragglers = if unfinished == 0 { Vec::new() } else { running.collect() };
         Shutdown { stragglers, unfinished }
     }
 }

@@ -9,7 +9,9 @@ use super::Domain;
 use super::fifo::Fifo;
 use super::reactor::{self, Driver};
 use super::runtime::Shared;
+use super::thief::Sighting;
 use crate::event::parker::{self, State, Suspend};
+use crate::event::patience::Patience;
 use crate::event::{Context, Task, Timer, Unparked, install};
 use crate::fiber::host::{self, Host, Interrupted, Outcome, Traits};
 use crate::fiber::stack::{StackPool, overflow::AltStack};
@@ -63,6 +65,8 @@ pub(crate) struct Worker {
     pub(super) wake_pause: Cell<(u32, u32)>,
     pub(super) stolen_before: Cell<u64>,
     pub(super) last_poll: Cell<u64>,
+    pub(super) patience: Patience,
+    pub(super) sighting: Cell<Option<Sighting>>,
 }
 
 impl Worker {
@@ -85,6 +89,8 @@ impl Worker {
             wake_pause: Cell::new((0, 0)),
             stolen_before: Cell::new(0),
             last_poll: Cell::new(0),
+            patience: Patience::new(),
+            sighting: Cell::new(None),
             shared,
         }
     }
@@ -346,6 +352,9 @@ impl Worker {
 
     /// Takes what others have handed over.
     pub(super) fn take_inbox(&self) {
+        if !self.domain.inbox.has_news() {
+            return;
+        }
         self.domain.inbox.take_all(|host| {
             // SAFETY: what is handed over is alive.
             if unsafe { host.as_ref() }.parker.state.get() == State::New {

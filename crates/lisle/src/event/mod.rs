@@ -43,6 +43,8 @@ pub(crate) mod lock;
 mod loom_tests;
 #[cfg(not(lisle_loom))]
 pub(crate) mod parker;
+#[cfg(not(lisle_loom))]
+pub(crate) mod patience;
 pub(crate) mod queue;
 pub(crate) mod record;
 mod scratch;

@@ -3,6 +3,8 @@
 use super::context::{Context, Unparked, installed};
 #[cfg(not(lisle_loom))]
 use super::parker::{self, Parker};
+#[cfg(not(lisle_loom))]
+use super::patience::Patience;
 use super::record::{Attempt, Record, Task};
 use super::step::{InStep, suspend};
 use super::timer::Timer;
@@ -215,6 +217,11 @@ unsafe impl Context for Nowhere {
     unsafe fn disarm(&self, _: NonNull<Timer>) {}
 }
 
+#[cfg(not(lisle_loom))]
+thread_local! {
+    static PATIENCE: Patience = const { Patience::new() };
+}
+
 /// The context of one sync on a plain OS thread.
 struct OsThread {
     woken: AtomicBool,
@@ -224,6 +231,27 @@ struct OsThread {
 impl OsThread {
     fn new() -> Self {
         OsThread { woken: AtomicBool::new(false), thread: thread::current() }
+    }
+
+    /// A partner on another core may be a few hundred nanoseconds away, a wake costs microseconds.
+    #[cfg(not(lisle_loom))]
+    fn look(&self) -> bool {
+        PATIENCE.with(|patience| patience.look(|| self.woken.load(Ordering::Acquire)))
+    }
+
+    #[cfg(lisle_loom)]
+    fn look(&self) -> bool {
+        false
+    }
+
+    fn sleep(&self) {
+        #[cfg(not(lisle_loom))]
+        let asleep = crate::shim::clock::now();
+        while !self.woken.load(Ordering::Acquire) {
+            thread::park();
+        }
+        #[cfg(not(lisle_loom))]
+        PATIENCE.with(|patience| patience.slept(crate::shim::clock::now() - asleep));
     }
 
     /// Wakes the thread that waits on the context at `data`.
@@ -246,16 +274,8 @@ unsafe impl Context for OsThread {
     }
 
     fn park(&self, _: bool) -> Unparked {
-        // A partner on another core may be a few hundred nanoseconds away, a wake costs microseconds.
-        #[cfg(not(lisle_loom))]
-        for _ in 0..100 {
-            if self.woken.load(Ordering::Acquire) {
-                break;
-            }
-            crate::shim::hint::spin_loop();
-        }
-        while !self.woken.load(Ordering::Acquire) {
-            thread::park();
+        if !self.look() {
+            self.sleep();
         }
         self.woken.store(false, Ordering::Relaxed);
         Unparked::Woken

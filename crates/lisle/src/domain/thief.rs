@@ -1,0 +1,83 @@
+//! How an idle worker takes hosts that have not begun from another domain's ring.
+//!
+//! It does not take what it sees, but what the other domain does not get to. A host that has begun stays on its
+//! domain for good, and most hosts that are spawned talk to the one that spawned them, at once: taken away, each
+//! message between the two would cross domains, which costs several times as much as to stay. So a thief notes
+//! which entry is the youngest of the ring, and takes a share only if that has still not begun [`OVERDUE`]
+//! later: then there is more to do than one domain can. Hosts that compute are spread within that time; pairs,
+//! chains and short-lived hosts stay together.
+
+use super::worker::Worker;
+use crate::shim::{atomic::Ordering, clock, hint};
+
+/// For how long hosts are left to the domain that has them in its ring, in nanoseconds: about what it costs to
+/// wake a domain, and several times what it takes to begin the hosts of a small burst.
+const OVERDUE: u64 = 40_000;
+/// How many hosts a thief takes at most.
+pub(super) const SHARE: u64 = 32;
+
+/// What a thief has seen to wait.
+#[derive(Clone, Copy)]
+pub(super) struct Sighting {
+    /// In whose ring.
+    victim: usize,
+    /// The position after the youngest entry.
+    end: u64,
+    since: u64,
+}
+
+impl Worker {
+    /// Takes a share of what has waited for too long, if anything has. Notes what waits otherwise.
+    pub(super) fn steal_overdue(&self) -> bool {
+        let domains = &self.shared.domains;
+        let start = self.random.next() as usize;
+        let seen = self.sighting.take();
+        for offset in 0..domains.len() {
+            // What was seen last is looked at first.
+            let index = seen.map_or(start, |seen| seen.victim).wrapping_add(offset) % domains.len();
+            let victim = &domains[index];
+            let (begun, end) = victim.ring.positions();
+            if index == self.domain.index || begun >= end {
+                continue;
+            }
+            let now = clock::now();
+            match seen.filter(|seen| seen.victim == index && seen.end > begun) {
+                Some(seen) if now.saturating_sub(seen.since) >= OVERDUE => return self.steal_from(index),
+                Some(seen) => self.sighting.set(Some(seen)),
+                None => self.sighting.set(Some(Sighting { victim: index, end, since: now })),
+            }
+            return false;
+        }
+        false
+    }
+
+    /// Goes on looking while something is seen to wait, until it has begun or is overdue. Not for ever: where each
+    /// host begins in time there is nothing to be had.
+    pub(super) fn wait_for_overdue(&self) -> bool {
+        let start = clock::now();
+        while self.sighting.get().is_some() && clock::now().saturating_sub(start) < 2 * OVERDUE {
+            (0..16).for_each(|_| hint::spin_loop());
+            if self.domain.inbox.has_news() || self.steal_overdue() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Takes half of what waits in a domain's ring.
+    fn steal_from(&self, victim: usize) -> bool {
+        let victim = &self.shared.domains[victim];
+        let half = victim.ring.len().div_ceil(2).min(SHARE);
+        let mut taken = 0;
+        while taken < half
+            && let Some(host) = victim.ring.take()
+        {
+            self.adopt(host);
+            taken += 1;
+        }
+        if taken > 0 {
+            victim.stolen.fetch_add(1, Ordering::Relaxed);
+        }
+        taken > 0
+    }
+}
