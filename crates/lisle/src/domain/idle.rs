@@ -118,7 +118,7 @@ impl Worker {
 
     /// Puts a host that has not begun where it will be run, and may be stolen from.
     pub(super) fn adopt(&self, host: NonNull<Host>) {
-        if !self.domain.ring.push(host) {
+        if !self.domain.unbegun.append(host) {
             self.shared.push_common(host);
         }
     }
@@ -127,7 +127,7 @@ impl Worker {
     fn take_common(&self) -> bool {
         let mut taken = 0;
         while taken < SHARE
-            && self.domain.ring.len() < SHARE
+            && self.domain.unbegun.len() < SHARE
             && let Some(host) = self.shared.take_common()
         {
             self.adopt(host);

@@ -1,7 +1,8 @@
 //! Domains: one worker thread each, with its own queues, poller, timers and stacks.
 //!
 //! `worker.rs` is the loop, `idle.rs` how it looks for work and sleeps, `thief.rs` how it takes work
-//! from others, `inbox.rs` how others hand it something, `ring.rs` where hosts that have not begun wait and may be stolen, `reactor.rs` its sockets,
+//! from others, `inbox.rs` how others hand it something, `unbegun.rs` and `ring.rs` where hosts wait that have not begun and
+//! may be stolen, `reactor.rs` its sockets,
 //! `runtime.rs` what starts and ends it all. The README beside this file explains how a domain sleeps and
 //! is woken.
 
@@ -15,6 +16,7 @@ mod ring;
 pub(crate) mod runtime;
 mod shutdown;
 mod thief;
+mod unbegun;
 pub(crate) mod worker;
 
 pub(crate) use overflow::refuse_to_park;
@@ -30,9 +32,9 @@ use crate::shim::{
 };
 use inbox::Inbox;
 use reactor::Reactor;
-use ring::Ring;
 use std::panic::Location;
 use std::ptr::NonNull;
+use unbegun::Unbegun;
 
 /// The part of a domain that other threads see.
 pub(crate) struct Domain {
@@ -40,7 +42,7 @@ pub(crate) struct Domain {
     /// Written by others.
     inbox: CachePadded<Inbox<Host>>,
     /// Written by the owner and by thieves.
-    ring: CachePadded<Ring<Host>>,
+    unbegun: CachePadded<Unbegun<Host>>,
     stolen: AtomicU64,
     pub(crate) reactor: Arc<Reactor>,
     /// Written by the owner.
@@ -66,7 +68,7 @@ impl Domain {
         Domain {
             index,
             inbox: CachePadded(Inbox::new()),
-            ring: CachePadded(Ring::new()),
+            unbegun: CachePadded(Unbegun::new()),
             stolen: AtomicU64::new(0),
             reactor,
             counts: CachePadded(Counts {

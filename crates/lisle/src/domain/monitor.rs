@@ -97,7 +97,7 @@ fn watch(weak: &Weak<Shared>) {
 
 fn look(shared: &Shared, seen: &mut [Seen]) {
     for (domain, seen) in shared.domains.iter().zip(seen) {
-        if domain.ring.len() > 0 && shared.idle.load(Ordering::Relaxed) > 0 {
+        if domain.unbegun.len() > 0 && shared.idle.load(Ordering::Relaxed) > 0 {
             shared.wake_one(domain.index);
         }
         let turn = domain.counts.turn.load(Ordering::Relaxed);
@@ -106,7 +106,7 @@ fn look(shared: &Shared, seen: &mut [Seen]) {
             continue;
         }
         seen.for_looks += 1;
-        let others_wait = turn & 1 == 1 || domain.inbox.has_news() || domain.ring.len() > 0;
+        let others_wait = turn & 1 == 1 || domain.inbox.has_news() || domain.unbegun.len() > 0;
         let long = shared.stall_report.is_some_and(|limit| PERIOD * seen.for_looks >= limit);
         if long && others_wait && !seen.reported {
             seen.reported = true;

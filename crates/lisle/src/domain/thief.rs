@@ -1,16 +1,17 @@
-//! How an idle worker takes hosts that have not begun from another domain's ring.
+//! How an idle worker takes hosts that have not begun from another domain.
 //!
 //! It does not take what it sees, but what the other domain does not get to. A host that has begun stays on its
 //! domain for good, and most hosts that are spawned talk to the one that spawned them, at once: taken away, each
 //! message between the two would cross domains, which costs several times as much as to stay. So a thief notes
-//! which entry is the youngest of the ring, and takes a share only if that has still not begun [`OVERDUE`]
+//! what waits, and takes a share only if that has still not all begun [`OVERDUE`]
 //! later: then there is more to do than one domain can. Hosts that compute are spread within that time; pairs,
 //! chains and short-lived hosts stay together.
 
+use super::unbegun::Sight;
 use super::worker::Worker;
 use crate::shim::{atomic::Ordering, clock, hint};
 
-/// For how long hosts are left to the domain that has them in its ring, in nanoseconds: about what it costs to
+/// For how long hosts are left to the domain that they were spawned on, in nanoseconds: about what it costs to
 /// wake a domain, and several times what it takes to begin the hosts of a small burst.
 const OVERDUE: u64 = 40_000;
 /// How many hosts a thief takes at most.
@@ -19,10 +20,8 @@ pub(super) const SHARE: u64 = 32;
 /// What a thief has seen to wait.
 #[derive(Clone, Copy)]
 pub(super) struct Sighting {
-    /// In whose ring.
     victim: usize,
-    /// The position after the youngest entry.
-    end: u64,
+    sight: Sight,
     since: u64,
 }
 
@@ -35,16 +34,13 @@ impl Worker {
         for offset in 0..domains.len() {
             // What was seen last is looked at first.
             let index = seen.map_or(start, |seen| seen.victim).wrapping_add(offset) % domains.len();
-            let victim = &domains[index];
-            let (begun, end) = victim.ring.positions();
-            if index == self.domain.index || begun >= end {
-                continue;
-            }
+            let unbegun = &domains[index].unbegun;
+            let Some(sight) = unbegun.sight().filter(|_| index != self.domain.index) else { continue };
             let now = clock::now();
-            match seen.filter(|seen| seen.victim == index && seen.end > begun) {
+            match seen.filter(|seen| seen.victim == index && unbegun.still_waits(seen.sight)) {
                 Some(seen) if now.saturating_sub(seen.since) >= OVERDUE => return self.steal_from(index),
                 Some(seen) => self.sighting.set(Some(seen)),
-                None => self.sighting.set(Some(Sighting { victim: index, end, since: now })),
+                None => self.sighting.set(Some(Sighting { victim: index, sight, since: now })),
             }
             return false;
         }
@@ -64,13 +60,13 @@ impl Worker {
         false
     }
 
-    /// Takes half of what waits in a domain's ring.
+    /// Takes half of what waits in a domain.
     fn steal_from(&self, victim: usize) -> bool {
         let victim = &self.shared.domains[victim];
-        let half = victim.ring.len().div_ceil(2).min(SHARE);
+        let half = victim.unbegun.len().div_ceil(2).min(SHARE);
         let mut taken = 0;
         while taken < half
-            && let Some(host) = victim.ring.take()
+            && let Some(host) = victim.unbegun.take_oldest()
         {
             self.adopt(host);
             taken += 1;

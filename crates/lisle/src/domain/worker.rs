@@ -1,8 +1,8 @@
 //! The worker of a domain: the thread's loop, and the context its hosts run in.
 //!
 //! A turn runs one host until it parks, yields or ends. In between the worker looks, in this order, at
-//! its run-next slot (bounded in how often it may jump the queue), its ready queue and its ring of
-//! hosts that have not begun, by turns; every [`VISIT`] turns, and when there is nothing to run, also at
+//! its run-next slot and at the youngest host that has not begun (bounded in how often they may jump the
+//! queue), its ready queue and the other hosts that have not begun, by turns; every [`VISIT`] turns, and when there is nothing to run, also at
 //! its inbox, timers and sockets. How it falls asleep is in `idle.rs`.
 
 use super::Domain;
@@ -24,7 +24,7 @@ use std::ptr::NonNull;
 
 /// How many turns pass between visits to the inbox, the timers and the sockets of a busy domain.
 const VISIT: u32 = 32;
-/// How many hosts in a row may come from the run-next slot while others wait.
+/// How many hosts in a row may come from the run-next slot or be the youngest while others wait.
 const STREAK: u32 = 16;
 
 thread_local! {
@@ -165,17 +165,22 @@ impl Worker {
             }
             // SAFETY: a host that was woken is in no other list.
             unsafe { self.ready.push(next) };
+        } else if self.streak.get() < STREAK
+            && let Some(youngest) = self.domain.unbegun.take_youngest()
+        {
+            self.streak.set(self.streak.get() + 1);
+            return Some(youngest);
         }
         self.streak.set(0);
         if turn.is_multiple_of(2) {
-            self.ready.pop().or_else(|| self.domain.ring.take())
+            self.ready.pop().or_else(|| self.domain.unbegun.take_oldest())
         } else {
-            self.domain.ring.take().or_else(|| self.ready.pop())
+            self.domain.unbegun.take_oldest().or_else(|| self.ready.pop())
         }
     }
 
     pub(super) fn has_ready(&self) -> bool {
-        !self.ready.is_empty() || self.next.get().is_some() || self.domain.ring.len() > 0
+        !self.ready.is_empty() || self.next.get().is_some() || self.domain.unbegun.len() > 0
     }
 
     /// Runs `host` until it parks, yields or ends.
@@ -323,8 +328,10 @@ impl Worker {
         let counts = &self.domain.counts;
         counts.spawned.store(counts.spawned.load(Ordering::Relaxed) + 1, Ordering::Release);
         match domain {
-            None if self.domain.ring.push(host) => self.share_work(),
-            None => self.shared.push_common(host),
+            None => match self.domain.unbegun.push(host) {
+                Ok(()) => self.share_work(),
+                Err(older) => self.shared.push_common(older),
+            },
             Some(index) if index == self.domain.index => {
                 // SAFETY: a new host is in no list.
                 unsafe { self.ready.push(host) };
@@ -435,8 +442,12 @@ impl Worker {
     /// Ends the hosts that have not begun and will not, since the runtime was given up.
     pub(super) fn refuse_unbegun(&self) {
         self.take_inbox();
-        let next =
-            || self.ready.pop().or_else(|| self.domain.ring.take()).or_else(|| self.shared.take_common());
+        let next = || {
+            self.ready
+                .pop()
+                .or_else(|| self.domain.unbegun.take_oldest())
+                .or_else(|| self.shared.take_common())
+        };
         while let Some(host) = next() {
             // SAFETY: a queued host is alive; one that has begun is left as it is.
             if unsafe { host.as_ref() }.parker.state.get() == State::New {

@@ -89,6 +89,8 @@ pub struct ChooseBranch<B> {
     branches: B,
     /// Which alternative committed or won.
     chosen: usize,
+    /// The random number that gives the order in which the alternatives are tried and published.
+    order: usize,
 }
 
 impl<B> ChooseBranch<B> {
@@ -101,6 +103,12 @@ impl<B> ChooseBranch<B> {
     fn choose(self: Pin<&mut Self>, index: usize) {
         // SAFETY: `chosen` is plain data, nothing is moved.
         unsafe { self.get_unchecked_mut() }.chosen = index;
+    }
+
+    #[inline]
+    fn order(self: Pin<&mut Self>, random: usize) {
+        // SAFETY: `order` is plain data, nothing is moved.
+        unsafe { self.get_unchecked_mut() }.order = random;
     }
 }
 
@@ -139,12 +147,14 @@ impl<A: Alternatives> Event for Choose<A> {
 
     #[inline]
     fn branch(&self) -> Self::Branch<'_> {
-        ChooseBranch { branches: self.alternatives.branches(), chosen: 0 }
+        ChooseBranch { branches: self.alternatives.branches(), chosen: 0, order: 0 }
     }
 
     #[inline]
     fn try_commit<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        for index in Order::new(self.alternatives.count(), attempt.random() as usize).indices() {
+        let random = attempt.random() as usize;
+        branch.as_mut().order(random);
+        for index in Order::new(self.alternatives.count(), random).indices() {
             let branches = branch.as_mut().branches();
             if self.alternatives.try_commit(branches, index, attempt) == Step::Committed {
                 branch.choose(index);
@@ -156,8 +166,9 @@ impl<A: Alternatives> Event for Choose<A> {
 
     #[inline]
     fn publish<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        // Nothing was ready a moment ago, so fairness does not need another order here.
-        for index in 0..self.alternatives.count() {
+        // In the order in which nothing was ready a moment ago: two performers that keep step with each other meet
+        // while they publish, always at the first alternative.
+        for index in Order::new(self.alternatives.count(), branch.order).indices() {
             let branches = branch.as_mut().branches();
             if self.alternatives.publish(branches, index, attempt) == Step::Committed {
                 branch.choose(index);

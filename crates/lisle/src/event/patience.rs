@@ -15,6 +15,8 @@ use std::cell::Cell;
 /// For how long to look, in nanoseconds: if nothing speaks for more, and if the last sleeps were short.
 const BRIEFLY: u64 = 2_000;
 const LONG: u64 = 50_000;
+/// Which sleeps count as short. A sleep includes the wake, which alone takes 20 to 60 microseconds.
+const SHORT: u64 = 2 * LONG;
 /// How many short sleeps, at most, before another long look, as a power of two.
 const MOST_DOUBTS: u32 = 10;
 
@@ -68,7 +70,7 @@ impl Patience {
 
     /// It was not there, and came after a sleep of so many nanoseconds.
     pub(crate) fn slept(&self, nanos: u64) {
-        if nanos >= LONG {
+        if nanos >= SHORT {
             return;
         }
         match self.pause.get() {
@@ -86,9 +88,9 @@ mod tests {
     fn short_sleeps_make_patient() {
         let patience = Patience::new();
         assert!(!patience.is_long());
-        patience.slept(LONG);
+        patience.slept(SHORT);
         assert!(!patience.is_long());
-        patience.slept(LONG - 1);
+        patience.slept(SHORT - 1);
         assert!(patience.is_long());
         assert!(patience.look(|| true));
         assert!(patience.is_long());

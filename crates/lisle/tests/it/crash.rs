@@ -258,10 +258,11 @@ fn blocking_in_a_destructor_while_unwinding_ends_with_a_message() {
 fn a_host_that_does_not_block_is_reported() {
     if part().is_some() {
         return Runtime::builder().domains(1).stall_report(Some(Duration::from_millis(50))).run(|| {
+            let waiting = lisle::spawn(|| ());
+            // The youngest begins first.
             let busy = fiber::Builder::new().name("busy").spawn(|| {
                 std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
             });
-            let waiting = lisle::spawn(|| ());
             busy.join().unwrap();
             waiting.join().unwrap();
         });

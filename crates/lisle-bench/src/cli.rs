@@ -1,0 +1,61 @@
+//! The command line.
+
+use crate::{systems, workloads};
+use clap::{
+    Parser,
+    builder::{PossibleValue, PossibleValuesParser},
+};
+use std::path::PathBuf;
+
+/// Measures Lisle beside its peers: the same work, in the same run, each sample in a process of its own.
+#[derive(Debug, Parser)]
+#[command(name = "lisle-bench", version)]
+pub(crate) struct Options {
+    /// The workloads to run; all, if none is named
+    #[arg(value_name = "NAME", value_parser = workload_names())]
+    pub(crate) names: Vec<String>,
+
+    /// Describe the workloads and end
+    #[arg(long)]
+    pub(crate) list: bool,
+
+    /// Short samples, few rounds, small sizes: to see that everything runs, not to compare
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// How many samples to take of each program [default: 5, of a slow one fewer; quick: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: Option<u32>,
+
+    /// With how many workers to run, as a list: 1,2 [default: 1,2]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_workers)]
+    pub(crate) workers: Vec<usize>,
+
+    /// The systems to run, as a list: lisle,go,tokio-mt [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = system_names())]
+    pub(crate) systems: Vec<String>,
+
+    /// Write one JSON object a line for each row; to standard output, instead of the table, if PATH is -
+    #[arg(long, value_name = "PATH")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write a page with plots
+    #[arg(long, value_name = "PATH")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+/// Names the nearest one, and all, when a name is wrong.
+fn workload_names() -> PossibleValuesParser {
+    workloads::ALL.iter().map(|workload| PossibleValue::new(workload.name).help(workload.about)).into()
+}
+
+fn system_names() -> PossibleValuesParser {
+    systems::ALL.iter().map(|system| PossibleValue::new(system.name).help(system.about)).into()
+}
+
+fn parse_workers(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(workers) if (1..=1024).contains(&workers) => Ok(workers),
+        _ => Err("a number of workers is from 1 to 1024".to_owned()),
+    }
+}

@@ -1,0 +1,35 @@
+//! Measures Lisle beside its peers: the same work, in the same run, each sample in a process of its own.
+//!
+//! The folder's README says how to read the figures and how to add a workload.
+
+mod cli;
+mod job;
+mod peers;
+mod report;
+mod runner;
+mod systems;
+mod workload;
+mod workloads;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if let Some(code) = runner::sample_if_asked() {
+        return code;
+    }
+    let options = cli::Options::parse();
+    match if options.list { report::list(workloads::ALL) } else { measure(&options) } {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("lisle-bench: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn measure(options: &cli::Options) -> Result<(), String> {
+    let plan = runner::Plan::new(options)?;
+    let mut report = report::Report::open(options)?;
+    report.write(&runner::run(&plan))
+}

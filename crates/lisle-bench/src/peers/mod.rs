@@ -1,0 +1,23 @@
+//! What the programs of several workloads share: how each system starts tasks, and how its channels are called.
+//!
+//! A system in Rust is an executor of futures with a channel of futures, or plain threads with a blocking
+//! channel. The traits here are resolved when this is compiled; a program written against them becomes the
+//! code that one would write by hand for each system.
+
+mod blocking;
+mod channels;
+mod executors;
+mod lisle;
+pub(crate) mod may;
+
+pub(crate) use self::lisle::runtime;
+pub(crate) use blocking::{BlockingChannel, Crossbeam, Std};
+pub(crate) use channels::{AsyncChannel, Channel, Flume, Kanal, SharedChannel, TokioMpsc};
+pub(crate) use executors::{Executor, Smol, Tokio, TokioCurrentThread, TokioMultiThread};
+
+/// Ends the sample since the system cannot do it, for this reason.
+pub(crate) fn cannot(why: &str) -> ! {
+    eprintln!("{why}");
+    // What the runner takes for a limit rather than a failure.
+    std::process::exit(3)
+}

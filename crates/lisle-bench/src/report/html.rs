@@ -1,0 +1,77 @@
+//! One page with everything: it needs no other file, and no network.
+
+mod figures;
+mod overview;
+mod section;
+
+use super::{markup::escape, setting::Setting, summary::Table};
+use crate::{runner::Findings, systems};
+
+pub(super) fn page(findings: &Findings, tables: &[Table], setting: &Setting) -> String {
+    let numbered: Vec<(usize, &Table)> = tables.iter().enumerate().collect();
+    let workloads = || numbered.chunk_by(|(_, a), (_, b)| a.group.workload.name == b.group.workload.name);
+    let links: String = workloads().map(|tables| link(tables[0].1.group.workload.name)).collect();
+    let sections: String =
+        workloads().map(|tables| section::section(tables[0].1.group.workload, tables)).collect();
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>Lisle beside its peers</title>\n\
+         <style>\n{}</style>\n</head>\n<body>\n<h1>Lisle beside its peers</h1>\n{}{}{}\n\
+         <nav><a href=\"#summary\">summary</a>{links}<a href=\"#systems\">systems</a></nav>\n{}{sections}{}\
+         </body>\n</html>\n",
+        include_str!("html/style.css"),
+        facts(findings, setting),
+        warnings(findings),
+        HOW_TO_READ,
+        overview::overview(tables),
+        about_systems(tables),
+    )
+}
+
+const HOW_TO_READ: &str = "<p>A bar is the median of a system's samples, the thin line across its end goes from the \
+    least to the greatest. Each sample is a process of its own, pinned to as many cores as it has workers; the \
+    systems take turns. The ratio after a value says how far it is from the best.</p>";
+
+/// What a link to a table's plot leads to.
+fn anchor(table: usize) -> String {
+    format!("table-{table}")
+}
+
+fn link(workload: &str) -> String {
+    format!("<a href=\"#{name}\">{name}</a>", name = escape(workload))
+}
+
+fn facts(findings: &Findings, setting: &Setting) -> String {
+    let rounds = findings.rounds.to_string();
+    let facts = [
+        ("Date", Some(setting.date.as_str())),
+        ("Machine", Some(&setting.machine)),
+        ("Kernel", Some(&setting.kernel)),
+        ("Compiler", Some(setting.compiler)),
+        ("Commit", setting.commit.as_deref()),
+        ("Rounds", Some(&rounds)),
+    ];
+    let facts = facts.into_iter().filter_map(|(name, fact)| Some((name, escape(fact?))));
+    let command = ("Command", format!("<code>{}</code>", escape(&setting.command_line)));
+    let facts: String = facts
+        .chain([command])
+        .map(|(name, fact)| format!("<div><dt>{name}</dt><dd>{fact}</dd></div>\n"))
+        .collect();
+    format!("<dl>\n{facts}</dl>\n")
+}
+
+fn warnings(findings: &Findings) -> String {
+    let warning = |warning: &String| format!("<p class=\"warning\">Warning: {}.</p>\n", escape(warning));
+    findings.warnings.iter().map(warning).collect()
+}
+
+/// What is behind the names of those that took part.
+fn about_systems(tables: &[Table]) -> String {
+    let took_part = |name: &str| tables.iter().flat_map(|table| &table.rows).any(|line| line.system == name);
+    let entry = |system: &systems::System| {
+        format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(system.name), escape(system.about))
+    };
+    let entries: String = systems::ALL.iter().filter(|system| took_part(system.name)).map(entry).collect();
+    format!("<h2 id=\"systems\">Systems</h2>\n<dl>\n{entries}</dl>\n")
+}

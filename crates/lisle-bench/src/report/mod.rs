@@ -1,0 +1,63 @@
+//! What has been found, for people and for programs.
+
+mod html;
+mod json;
+mod markup;
+mod numbers;
+mod output;
+mod plot;
+mod setting;
+mod standing;
+mod summary;
+mod table;
+
+use crate::{cli::Options, runner::Findings, workload::Workload};
+use output::Output;
+use setting::Setting;
+use std::path::Path;
+
+/// What the command line asks for, ready to be written.
+pub(crate) struct Report {
+    table: Option<Output>,
+    json: Option<Output>,
+    html: Option<(Output, Setting)>,
+}
+
+impl Report {
+    /// Fails here, before the run, if something cannot be written.
+    pub(crate) fn open(options: &Options) -> Result<Self, String> {
+        // The setting first: a page in the working tree would count as a change.
+        let setting = Setting::now();
+        let json = match options.json.as_deref() {
+            Some(path) if path == Path::new("-") => Some(Output::Standard),
+            path => path.map(Output::open).transpose()?,
+        };
+        let html = options.html.as_deref().map(Output::open).transpose()?;
+        Ok(Report {
+            table: (!matches!(json, Some(Output::Standard))).then_some(Output::Standard),
+            json,
+            html: html.map(|html| (html, setting)),
+        })
+    }
+
+    pub(crate) fn write(&mut self, findings: &Findings) -> Result<(), String> {
+        let tables = summary::summarize(findings);
+        if let Some(json) = &mut self.json {
+            json.write(&json::lines(&tables))?;
+        }
+        if let Some((html, setting)) = &mut self.html {
+            html.write(&html::page(findings, &tables, setting))?;
+        }
+        self.table.as_mut().map_or(Ok(()), |table| table.write(&table::table(&tables)))
+    }
+}
+
+/// Writes the workloads, for `--list`.
+pub(crate) fn list(workloads: &[&Workload]) -> Result<(), String> {
+    let mut text = String::new();
+    for workload in workloads {
+        let Workload { name, about, unit, follows, .. } = workload;
+        text += &format!("{name:<12} {about} [{}; {follows}]\n", unit.name);
+    }
+    Output::Standard.write(&text)
+}

@@ -1,0 +1,75 @@
+//! Takes the samples: plans them, runs each in a process of its own, and gathers what they answer.
+
+mod child;
+pub(crate) mod cores;
+mod interrupt;
+mod plan;
+pub(crate) mod process;
+mod programs;
+mod progress;
+mod sample;
+
+pub(crate) use plan::{Group, Plan, Row};
+pub(crate) use sample::sample_if_asked;
+
+use crate::job::Outcome;
+use programs::Programs;
+use progress::Progress;
+use std::{
+    io::{self, Write},
+    time::{Duration, Instant},
+};
+
+/// What a run has found.
+pub(crate) struct Findings {
+    pub(crate) rounds: u32,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) groups: Vec<(Group, Vec<Found>)>,
+}
+
+/// What has come of one row.
+pub(crate) struct Found {
+    pub(crate) row: Row,
+    pub(crate) samples: Vec<Outcome>,
+    /// Why there are fewer than asked.
+    pub(crate) failure: Option<String>,
+}
+
+/// Runs the plan. What fails is reported in its row and stops nothing else.
+pub(crate) fn run(plan: &Plan) -> Findings {
+    interrupt::watch();
+    for warning in &plan.warnings {
+        let _ = writeln!(io::stderr(), "lisle-bench: warning: {warning}");
+    }
+    let progress = Progress::new(plan);
+    let programs = Programs::prepare(plan, &progress);
+    let groups = plan.groups.iter().map(|group| (group.clone(), measure(group, plan, &programs, &progress)));
+    Findings { rounds: plan.rounds, warnings: plan.warnings.clone(), groups: groups.collect() }
+}
+
+fn measure(group: &Group, plan: &Plan, programs: &Programs, progress: &Progress) -> Vec<Found> {
+    progress.group(group);
+    let mut all: Vec<Found> =
+        group.rows.iter().map(|&row| Found { row, samples: Vec::new(), failure: None }).collect();
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    let mut spent = vec![Duration::ZERO; all.len()];
+    for _ in 0..plan.rounds {
+        for &row in &order {
+            let found = &mut all[row];
+            if found.failure.is_none() && spent[row] < plan.share {
+                let start = Instant::now();
+                progress.sample(group, found.row.program.system);
+                let command = programs.command(&found.row);
+                match command.and_then(|command| child::sample(command, group, plan.target, plan.limit)) {
+                    Ok(outcome) => found.samples.push(outcome),
+                    Err(failure) => found.failure = Some(failure),
+                }
+                spent[row] += start.elapsed();
+            }
+            progress.done();
+        }
+        // There and back, so that none always comes after the same other one.
+        order.reverse();
+    }
+    all
+}

@@ -1,0 +1,41 @@
+//! The systems that are measured, and how those that are not Rust libraries come to a program.
+
+mod elsewhere;
+
+pub(crate) use elsewhere::{Missing, prepare};
+
+/// A library or language that a user could pick.
+pub(crate) struct System {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    /// The most workers it can use, if it has a limit.
+    pub(crate) most_workers: usize,
+}
+
+const fn system(name: &'static str, about: &'static str) -> System {
+    System { name, about, most_workers: usize::MAX }
+}
+
+/// In the order of the tables.
+pub(crate) static ALL: &[System] = &[
+    system("lisle", "this library"),
+    System { most_workers: 1, ..system("tokio-ct", "tokio's current-thread runtime with its own channels") },
+    system("tokio-mt", "tokio's multi-thread runtime with its own channels"),
+    system("kanal", "kanal's channels on tokio"),
+    system("flume", "flume's channels on tokio"),
+    system("async-channel", "async-channel on tokio"),
+    system("smol", "smol's executor with its channels"),
+    system("may", "may's stackful coroutines and channels"),
+    system("threads", "threads and channels of Rust's standard library"),
+    system("crossbeam-channel", "crossbeam's channels on threads"),
+    system("go", "Go's goroutines and channels"),
+    system("java", "Java's virtual threads and queues"),
+    system("boost-fiber", "Boost.Fiber's fibers and channels (C++)"),
+    system("guile-fibers", "Guile Fibers' fibers and channels (Scheme)"),
+    system("hyper", "hyper on tokio"),
+    system("nginx", "nginx"),
+];
+
+pub(crate) fn find(name: &str) -> Option<&'static System> {
+    ALL.iter().find(|system| system.name == name)
+}

@@ -1,0 +1,214 @@
+//! The programs in other languages: found, and built on first use.
+
+use crate::runner::process;
+use std::{
+    env,
+    ffi::OsString,
+    fmt, fs, io,
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, SystemTime},
+};
+
+/// Why a system cannot be measured here, and what would help.
+#[derive(Clone, Debug)]
+pub(crate) struct Missing {
+    why: String,
+    how: &'static str,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not here: {}; {}", self.why, self.how)
+    }
+}
+
+/// Where the sources are.
+fn sources(system: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(system)
+}
+
+/// Where what is built of them goes: beside this program.
+fn built(system: &str) -> PathBuf {
+    let program = env::current_exe().expect("this program has a path");
+    program.with_file_name("lisle-bench-peers").join(system)
+}
+
+/// The command that runs the program of `system`, built if it is not or its sources are newer.
+pub(crate) fn prepare(system: &str) -> Result<Vec<OsString>, Missing> {
+    match system {
+        "lisle" => lisle(),
+        "go" => go(),
+        "java" => java(),
+        "boost-fiber" => boost_fiber(),
+        "guile-fibers" => guile_fibers(),
+        other => unreachable!("{other} has no program of its own"),
+    }
+}
+
+/// The command `lisle` of this workspace. Cargo knows whether it is current; without Cargo, one that has been
+/// built beside this program is taken.
+fn lisle() -> Result<Vec<OsString>, Missing> {
+    const HOW: &str = "build it with `cargo build --release -p lisle-cli`";
+    let missing = |why: String| Missing { why, how: HOW };
+    let ours = env::current_exe().expect("this program has a path");
+    let target = ours.ancestors().nth(2).expect("it is in a profile's folder of the target folder");
+    let program = target.join("release/lisle");
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["build", "--quiet", "--release", "-p", "lisle-cli", "--target-dir"]).arg(target);
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    match process::run(&mut cargo, Duration::from_secs(600)) {
+        Ok(ended) if !ended.status.is_some_and(|status| status.success()) => {
+            let said = ended.stderr.lines().find(|line| line.starts_with("error"));
+            Err(missing(format!("the command lisle does not build: {}", said.unwrap_or_default())))
+        }
+        Err(_) if !program.exists() => {
+            Err(missing(format!("there is no {}, and no Cargo", program.display())))
+        }
+        _ => Ok(vec![program.into()]),
+    }
+}
+
+fn go() -> Result<Vec<OsString>, Missing> {
+    const HOW: &str = "install Go from go.dev or as the package golang";
+    let program = built("go").join("peer");
+    build("go", &program, HOW, |sources| {
+        let mut go = Command::new("go");
+        go.arg("build").arg("-o").arg(&program).arg(".").current_dir(sources);
+        go
+    })?;
+    Ok(vec![program.into()])
+}
+
+fn boost_fiber() -> Result<Vec<OsString>, Missing> {
+    const HOW: &str = "install a C++ compiler and Boost.Fiber (Debian: g++ libboost-fiber-dev)";
+    let program = built("boost-fiber").join("peer");
+    build("boost-fiber", &program, HOW, |sources| {
+        let mut compiler = Command::new(env::var_os("CXX").unwrap_or_else(|| "g++".into()));
+        compiler.args(["-O2", "-std=c++17", "-o"]).arg(&program).args(files(sources, "cpp"));
+        compiler.args(["-lboost_fiber", "-lboost_context", "-pthread"]);
+        compiler
+    })?;
+    Ok(vec![program.into()])
+}
+
+fn java() -> Result<Vec<OsString>, Missing> {
+    const HOW: &str = "install a JDK of version 21 or later, and set JAVA_HOME or PATH if it is not found";
+    let home =
+        java_home().ok_or_else(|| Missing { why: "there is no JDK 21 or later".to_owned(), how: HOW })?;
+    let classes = built("java");
+    build("java", &classes.join("Main.class"), HOW, |sources| {
+        let mut compiler = Command::new(home.join("bin/javac"));
+        compiler.arg("-d").arg(&classes).args(files(sources, "java"));
+        compiler
+    })?;
+    // The parallel collector has the least to do in the background of those that a small machine is offered.
+    let java = home.join("bin/java");
+    Ok(vec![java.into(), "-XX:+UseParallelGC".into(), "-cp".into(), classes.into(), "Main".into()])
+}
+
+/// The newest JDK with virtual threads: of `JAVA_HOME`, of the folders where systems keep them, or of `PATH`.
+fn java_home() -> Option<PathBuf> {
+    let mut homes: Vec<PathBuf> = env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
+    for folder in ["/usr/lib/jvm", "/usr/java", "/opt/java"] {
+        homes.extend(fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()));
+    }
+    let on_path = env::var_os("PATH")
+        .and_then(|path| {
+            env::split_paths(&path).map(|folder| folder.join("javac")).find(|javac| javac.exists())
+        })
+        .and_then(|javac| Some(fs::canonicalize(javac).ok()?.parent()?.parent()?.to_owned()));
+    homes.extend(on_path);
+    let versions = homes.into_iter().filter_map(|home| Some((java_version(&home)?, home)));
+    versions.filter(|(version, _)| *version >= 21).max().map(|(_, home)| home)
+}
+
+/// The feature release of a JDK, from the file in which each states it.
+fn java_version(home: &Path) -> Option<u32> {
+    home.join("bin/javac").exists().then_some(())?;
+    let release = fs::read_to_string(home.join("release")).ok()?;
+    let version = release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="))?;
+    version.trim_matches('"').split('.').next()?.parse().ok()
+}
+
+fn guile_fibers() -> Result<Vec<OsString>, Missing> {
+    const HOW: &str = "install Guile 3, its guild command and Guile Fibers (Guix: guile guile-fibers; Debian: \
+                       guile-3.0-dev, and Fibers from its sources)";
+    let missing = |why: &str| Missing { why: why.to_owned(), how: HOW };
+    let asked = guile().args(["-c", "(use-modules (fibers))"]).output();
+    match asked {
+        Err(_) => return Err(missing("guile cannot be run")),
+        Ok(output) if !output.status.success() => return Err(missing("Guile does not find (fibers)")),
+        Ok(_) => {}
+    }
+    let (sources, compiled) = (sources("guile-fibers"), built("guile-fibers"));
+    // Guile takes compiled code only if it is younger than its source, so any change compiles everything.
+    build("guile-fibers", &compiled.join("main.go"), HOW, |sources| {
+        let mut shell = Command::new("sh");
+        shell.env("GUILE_AUTO_COMPILE", "0").arg("-c");
+        shell.arg(
+            r#"cd "$1" && for f in *.scm; do guild compile -L . -O2 -o "$2/${f%.scm}.go" "$f" || exit; done"#,
+        );
+        shell.arg("sh").arg(sources).arg(&compiled);
+        shell
+    })?;
+    let mut words: Vec<OsString> = vec!["guile".into(), "--no-auto-compile".into(), "-L".into()];
+    words.extend([sources.clone().into(), "-C".into(), compiled.into(), sources.join("main.scm").into()]);
+    Ok(words)
+}
+
+fn guile() -> Command {
+    let mut guile = Command::new("guile");
+    guile.arg("--no-auto-compile");
+    guile
+}
+
+/// Runs `compile` on the system's sources if `product` is older than they are.
+fn build(
+    system: &str,
+    product: &Path,
+    how: &'static str,
+    compile: impl FnOnce(&Path) -> Command,
+) -> Result<(), Missing> {
+    let missing = |why: String| Missing { why, how };
+    let sources = sources(system);
+    let newest = newest(&sources).map_err(|error| missing(format!("{}: {error}", sources.display())))?;
+    // Written last: a compiler that is interrupted leaves a product that is new, but not whole.
+    let stamp = built(system).join("stamp");
+    let is_current =
+        fs::metadata(&stamp).and_then(|stamp| stamp.modified()).is_ok_and(|built| built > newest);
+    if is_current && product.exists() {
+        return Ok(());
+    }
+    fs::create_dir_all(built(system)).map_err(|error| missing(error.to_string()))?;
+    let mut command = compile(&sources);
+    let ended = process::run(&mut command, Duration::from_secs(600)).map_err(|error| {
+        missing(format!("{} cannot be run: {error}", Path::new(command.get_program()).display()))
+    })?;
+    match ended.status {
+        None => Err(missing("its compiler does not end".to_owned())),
+        Some(status) if status.success() => fs::write(stamp, "").map_err(|error| missing(error.to_string())),
+        Some(_) => {
+            let said =
+                ended.stderr.lines().find(|line| line.contains("error")).or(ended.stderr.lines().next());
+            Err(missing(format!("it does not build: {}", said.unwrap_or_default())))
+        }
+    }
+}
+
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<_> =
+        entries.filter(|path| path.extension().is_some_and(|own| own == extension)).collect();
+    files.sort();
+    files
+}
+
+/// When the youngest of a folder's files was written.
+fn newest(folder: &Path) -> io::Result<SystemTime> {
+    let mut newest = SystemTime::UNIX_EPOCH;
+    for entry in fs::read_dir(folder)? {
+        newest = newest.max(entry?.metadata()?.modified()?);
+    }
+    Ok(newest)
+}

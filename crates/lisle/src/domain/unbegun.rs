@@ -1,0 +1,146 @@
+//! The hosts of a domain that have not begun: the youngest in a slot of its own, the others in a ring.
+//!
+//! The youngest begins as soon as the host that spawned it waits, since it is most likely what that waits for: they
+//! follow each other while their data is in the cache, and stay on one domain. The others begin in the order in which
+//! they were spawned, and that is also the order in which thieves take them. So what is taken first has waited
+//! longest, and is the least likely to belong to a host that has begun here.
+//!
+//! Only the owner puts anything into the slot, so an empty one stays empty until it does: no exchange is needed to
+//! fill it. Whoever empties it exchanges it for null, and so has what was there alone.
+
+use super::ring::Ring;
+use crate::shim::atomic::{AtomicPtr, Ordering};
+use std::ptr::{NonNull, null_mut};
+
+pub(crate) struct Unbegun<T> {
+    youngest: AtomicPtr<T>,
+    ring: Ring<T>,
+}
+
+/// What waits at some moment, to be compared with what waits later.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sight {
+    youngest: usize,
+    /// The position after the last entry of the ring.
+    end: u64,
+}
+
+impl<T> Unbegun<T> {
+    pub(crate) fn new() -> Self {
+        Unbegun { youngest: AtomicPtr::new(null_mut()), ring: Ring::new() }
+    }
+
+    /// How many there are, more or less.
+    #[inline]
+    pub(crate) fn len(&self) -> u64 {
+        self.ring.len() + u64::from(!self.youngest.load(Ordering::Relaxed).is_null())
+    }
+
+    /// Makes `entry` the youngest. Gives back the one that was, if there is no room for it. Owner only.
+    #[inline]
+    pub(crate) fn push(&self, entry: NonNull<T>) -> Result<(), NonNull<T>> {
+        if self.youngest.load(Ordering::Relaxed).is_null() {
+            // Release: what we did to the entry happens before somebody takes it.
+            self.youngest.store(entry.as_ptr(), Ordering::Release);
+            return Ok(());
+        }
+        match NonNull::new(self.youngest.swap(entry.as_ptr(), Ordering::AcqRel)) {
+            Some(older) if !self.ring.push(older) => Err(older),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts `entry` behind the others, as it is no younger than they are. Owner only. False if there is no room.
+    pub(crate) fn append(&self, entry: NonNull<T>) -> bool {
+        self.ring.push(entry)
+    }
+
+    /// Takes the youngest. Anybody.
+    #[inline]
+    pub(crate) fn take_youngest(&self) -> Option<NonNull<T>> {
+        if self.youngest.load(Ordering::Relaxed).is_null() {
+            return None;
+        }
+        NonNull::new(self.youngest.swap(null_mut(), Ordering::AcqRel))
+    }
+
+    /// Takes the oldest. Anybody.
+    #[inline]
+    pub(crate) fn take_oldest(&self) -> Option<NonNull<T>> {
+        self.ring.take().or_else(|| self.take_youngest())
+    }
+
+    /// What waits now; `None` if nothing does.
+    pub(crate) fn sight(&self) -> Option<Sight> {
+        let (begun, end) = self.ring.positions();
+        let youngest = self.youngest.load(Ordering::Relaxed).addr();
+        (begun < end || youngest != 0).then_some(Sight { youngest, end })
+    }
+
+    /// Does any of what was seen still wait, if the last of the ring is taken for all of it?
+    pub(crate) fn still_waits(&self, seen: Sight) -> bool {
+        let (begun, _) = self.ring.positions();
+        seen.end > begun
+            || (seen.youngest != 0 && seen.youngest == self.youngest.load(Ordering::Relaxed).addr())
+    }
+}
+
+#[cfg(all(test, not(lisle_loom)))]
+mod tests {
+    use super::*;
+
+    fn entry(n: &mut u32) -> NonNull<u32> {
+        NonNull::from(n)
+    }
+
+    #[test]
+    fn the_youngest_goes_first_and_the_others_in_order() {
+        let unbegun = Unbegun::new();
+        let mut numbers: Vec<u32> = (0..4).collect();
+        let entries: Vec<_> = numbers.iter_mut().map(entry).collect();
+        for &entry in &entries {
+            assert_eq!(unbegun.push(entry), Ok(()));
+        }
+        assert_eq!(unbegun.len(), 4);
+        assert_eq!(unbegun.take_youngest(), Some(entries[3]));
+        assert_eq!(unbegun.take_youngest(), None);
+        assert_eq!(unbegun.take_oldest(), Some(entries[0]));
+        assert_eq!(unbegun.push(entries[3]), Ok(()));
+        assert_eq!(unbegun.take_oldest(), Some(entries[1]));
+        assert_eq!(unbegun.take_oldest(), Some(entries[2]));
+        assert_eq!(unbegun.take_oldest(), Some(entries[3]), "the slot comes last");
+        assert_eq!(unbegun.take_oldest(), None);
+        assert_eq!(unbegun.len(), 0);
+    }
+
+    #[test]
+    fn what_has_no_room_is_given_back() {
+        let unbegun = Unbegun::new();
+        let room = usize::try_from(super::super::ring::CAPACITY).unwrap();
+        let mut numbers: Vec<u32> = (0..).take(room + 2).collect();
+        let entries: Vec<_> = numbers.iter_mut().map(entry).collect();
+        for &entry in &entries[..=room] {
+            assert_eq!(unbegun.push(entry), Ok(()));
+        }
+        assert_eq!(unbegun.push(entries[room + 1]), Err(entries[room]));
+        assert!(!unbegun.append(entries[room]));
+        assert_eq!(unbegun.take_youngest(), Some(entries[room + 1]));
+    }
+
+    #[test]
+    fn what_was_seen_waits_until_it_is_taken() {
+        let unbegun = Unbegun::new();
+        assert_eq!(unbegun.sight().map(|_| ()), None);
+        let (mut one, mut two) = (1, 2);
+        unbegun.push(entry(&mut one)).unwrap();
+        let seen = unbegun.sight().expect("one waits");
+        assert!(unbegun.still_waits(seen));
+        unbegun.push(entry(&mut two)).unwrap();
+        let both = unbegun.sight().expect("two wait");
+        unbegun.take_youngest();
+        assert!(unbegun.still_waits(both), "the other one waits in the ring");
+        unbegun.take_oldest();
+        assert!(!unbegun.still_waits(both));
+        assert!(!unbegun.still_waits(seen));
+    }
+}
