@@ -23,7 +23,7 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) quick: bool,
 
-    /// How many samples to take of each program [default: 5, of a slow one fewer; quick: 1]
+    /// How many samples to take of each program [default: 3, of a slow one fewer; quick: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: Option<u32>,
 

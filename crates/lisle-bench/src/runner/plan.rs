@@ -66,7 +66,7 @@ impl Plan {
         if groups.is_empty() {
             return Err("none of the systems asked for does any of this work".to_owned());
         }
-        let (rounds, millis, share, limit) = if options.quick { (1, 40, 2, 10) } else { (5, 200, 5, 30) };
+        let (rounds, millis, share, limit) = if options.quick { (1, 40, 2, 10) } else { (3, 200, 5, 30) };
         Ok(Plan {
             warnings: warnings(&groups, options),
             groups,
