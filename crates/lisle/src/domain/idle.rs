@@ -70,11 +70,30 @@ impl Worker {
         if !others && !self.patience.is_long() {
             return false;
         }
-        let looks = Cell::new(0_u32);
+        let looks = Cell::new(0);
         self.patience.look(|| {
-            let look = looks.replace(looks.get().wrapping_add(1));
-            self.domain.inbox.has_news() || (others && look % 32 == 31 && self.steal_overdue())
+            looks.set(looks.get() + 1);
+            self.glance(looks.get(), others)
         }) || (others && self.wait_for_overdue())
+    }
+
+    /// Looks, for the `count`th time in a row, whether there is something to run: always at the inbox, now and then
+    /// at what costs more to look at.
+    pub(super) fn glance(&self, count: u32, others: bool) -> bool {
+        if self.domain.inbox.has_news() {
+            return true;
+        }
+        if count.is_multiple_of(32) && (self.take_common() || (others && self.steal_overdue())) {
+            return true;
+        }
+        if count.is_multiple_of(256) {
+            self.fire_timers();
+            if !self.domain.reactor.is_empty() {
+                self.poll(Some(Duration::ZERO));
+            }
+            return self.has_ready();
+        }
+        false
     }
 
     /// Sleeps in the poller until woken, or until the next timer is due.

@@ -11,9 +11,9 @@ use super::unbegun::Sight;
 use super::worker::Worker;
 use crate::shim::{atomic::Ordering, clock, hint};
 
-/// For how long hosts are left to the domain that they were spawned on, in nanoseconds: about what it costs to
-/// wake a domain, and several times what it takes to begin the hosts of a small burst.
-const OVERDUE: u64 = 40_000;
+/// For how long hosts are left to the domain that they were spawned on, in nanoseconds: about twice what it
+/// costs to wake a domain, and what it takes to begin a hundred hosts on new stacks.
+const OVERDUE: u64 = 100_000;
 /// How many hosts a thief takes at most.
 pub(super) const SHARE: u64 = 32;
 
@@ -51,9 +51,11 @@ impl Worker {
     /// host begins in time there is nothing to be had.
     pub(super) fn wait_for_overdue(&self) -> bool {
         let start = clock::now();
+        let mut count = 0;
         while self.sighting.get().is_some() && clock::now().saturating_sub(start) < 2 * OVERDUE {
             (0..16).for_each(|_| hint::spin_loop());
-            if self.domain.inbox.has_news() || self.steal_overdue() {
+            count += 32;
+            if self.glance(count, true) {
                 return true;
             }
         }
