@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 /// Spawns a host that runs `f`, on the current runtime, or on the default one outside any.
 ///
-/// The host begins on this domain, or on another one that is idle. It starts when the spawner blocks or
-/// yields, or when it has been taken over. Costs no allocation once warm, if `f` and its result take less
-/// than about 700 bytes.
+/// The host begins on this domain when the spawner blocks or yields: of those that wait to begin the youngest
+/// goes first, as its spawner most likely waits for it, the others in the order in which they were spawned. What
+/// has not begun for 100 µs may be taken over by a domain that is idle. Costs no allocation once warm, if `f` and
+/// its result take less than about 700 bytes.
 ///
 /// # Panics
 ///
