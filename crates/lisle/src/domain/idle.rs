@@ -70,6 +70,9 @@ impl Worker {
         if !others && !self.patience.is_long() {
             return false;
         }
+        if others && self.steal_overdue() {
+            return true;
+        }
         let looks = Cell::new(0);
         self.patience.look(|| {
             looks.set(looks.get() + 1);
@@ -101,6 +104,7 @@ impl Worker {
         if !self.domain.inbox.fall_asleep() {
             return;
         }
+        self.sighting.set(None);
         self.shared.idle.fetch_add(1, Ordering::SeqCst);
         // Who spawns looks for sleepers after its spawn; we look for work after we are seen to sleep.
         if !self.take_common() && !self.shared.is_stopping() {
@@ -142,14 +146,20 @@ impl Worker {
         }
     }
 
-    /// Takes a share of the common queue.
+    /// Takes a share of the common queue: the first of it straight into the ready queue, so that it has its turn
+    /// however many wait to begin here.
     fn take_common(&self) -> bool {
         let mut taken = 0;
         while taken < SHARE
-            && self.domain.unbegun.len() < SHARE
+            && (taken == 0 || self.domain.unbegun.len() < SHARE)
             && let Some(host) = self.shared.take_common()
         {
-            self.adopt(host);
+            if taken == 0 {
+                // SAFETY: it was just taken out of its queue.
+                unsafe { self.ready.push(host) };
+            } else {
+                self.adopt(host);
+            }
             taken += 1;
         }
         taken > 0

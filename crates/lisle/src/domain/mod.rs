@@ -1,10 +1,9 @@
 //! Domains: one worker thread each, with its own queues, poller, timers and stacks.
 //!
-//! `worker.rs` is the loop, `idle.rs` how it looks for work and sleeps, `thief.rs` how it takes work
-//! from others, `inbox.rs` how others hand it something, `unbegun.rs` and `ring.rs` where hosts wait that have not begun and
-//! may be stolen, `reactor.rs` its sockets,
-//! `runtime.rs` what starts and ends it all. The README beside this file explains how a domain sleeps and
-//! is woken.
+//! `worker.rs` is the loop, `idle.rs` how it looks for work and sleeps, `thief.rs` how it takes work from
+//! others, `inbox.rs` how others hand it something, `unbegun.rs` and `ring.rs` where hosts wait that have not
+//! begun and may be stolen, `reactor.rs` its sockets, `runtime.rs` what starts and ends it all. The README
+//! beside this file explains how a domain sleeps and is woken.
 
 mod fifo;
 mod idle;

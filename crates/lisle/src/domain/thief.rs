@@ -29,20 +29,25 @@ impl Worker {
     /// Takes a share of what has waited for too long, if anything has. Notes what waits otherwise.
     pub(super) fn steal_overdue(&self) -> bool {
         let domains = &self.shared.domains;
-        let start = self.random.next() as usize;
-        let seen = self.sighting.take();
-        for offset in 0..domains.len() {
-            // What was seen last is looked at first.
-            let index = seen.map_or(start, |seen| seen.victim).wrapping_add(offset) % domains.len();
-            let unbegun = &domains[index].unbegun;
-            let Some(sight) = unbegun.sight().filter(|_| index != self.domain.index) else { continue };
-            let now = clock::now();
-            match seen.filter(|seen| seen.victim == index && unbegun.still_waits(seen.sight)) {
-                Some(seen) if now.saturating_sub(seen.since) >= OVERDUE => return self.steal_from(index),
-                Some(seen) => self.sighting.set(Some(seen)),
-                None => self.sighting.set(Some(Sighting { victim: index, sight, since: now })),
+        if let Some(seen) = self.sighting.take()
+            && domains[seen.victim].unbegun.still_waits(seen.sight)
+        {
+            if clock::now().saturating_sub(seen.since) >= OVERDUE {
+                return self.steal_from(seen.victim);
             }
+            self.sighting.set(Some(seen));
             return false;
+        }
+        // What was seen has begun. Any domain may be the next, lest one that begins all in time hide the others.
+        let start = self.random.next() as usize;
+        for offset in 0..domains.len() {
+            let victim = start.wrapping_add(offset) % domains.len();
+            if victim != self.domain.index
+                && let Some(sight) = domains[victim].unbegun.sight()
+            {
+                self.sighting.set(Some(Sighting { victim, sight, since: clock::now() }));
+                break;
+            }
         }
         false
     }

@@ -1,9 +1,9 @@
 //! The worker of a domain: the thread's loop, and the context its hosts run in.
 //!
-//! A turn runs one host until it parks, yields or ends. In between the worker looks, in this order, at
-//! its run-next slot and at the youngest host that has not begun (bounded in how often they may jump the
-//! queue), its ready queue and the other hosts that have not begun, by turns; every [`VISIT`] turns, and when there is nothing to run, also at
-//! its inbox, timers and sockets. How it falls asleep is in `idle.rs`.
+//! A turn runs one host until it parks, yields or ends. In between the worker looks, in this order, at its
+//! run-next slot and at the youngest host that has not begun (bounded in how often they may jump the queue),
+//! its ready queue and the other hosts that have not begun, by turns; every [`VISIT`] turns, and when there
+//! is nothing to run, also at its inbox, timers and sockets. How it falls asleep is in `idle.rs`.
 
 use super::Domain;
 use super::fifo::Fifo;
@@ -50,7 +50,9 @@ pub(crate) struct Worker {
     /// Woken by the running host: goes next.
     next: Cell<Option<NonNull<Host>>>,
     streak: Cell<u32>,
-    ready: Fifo<Host>,
+    /// Whether the next turn of the queues is for those that have begun, or for the others.
+    begun_first: Cell<bool>,
+    pub(super) ready: Fifo<Host>,
     turn: Cell<u32>,
     /// All hosts that have begun here and not ended, for shutdown.
     begun: Cell<*mut Host>,
@@ -80,6 +82,7 @@ impl Worker {
             current: Cell::new(std::ptr::null_mut()),
             next: Cell::new(None),
             streak: Cell::new(0),
+            begun_first: Cell::new(true),
             ready: Fifo::new(),
             turn: Cell::new(0),
             begun: Cell::new(std::ptr::null_mut()),
@@ -142,7 +145,7 @@ impl Worker {
                     return;
                 }
             }
-            match self.pick(turn) {
+            match self.pick() {
                 Some(host) => self.run(host, turn),
                 None if done() => return,
                 None => self.idle(),
@@ -152,7 +155,7 @@ impl Worker {
 
     /// What to run next.
     #[inline]
-    fn pick(&self, turn: u32) -> Option<NonNull<Host>> {
+    fn pick(&self) -> Option<NonNull<Host>> {
         if !self.interrupting.get().is_null()
             && let Some(host) = self.next_interrupted()
         {
@@ -172,7 +175,8 @@ impl Worker {
             return Some(youngest);
         }
         self.streak.set(0);
-        if turn.is_multiple_of(2) {
+        // Not by the parity of the turn: turns of the slots may fall on every other one.
+        if self.begun_first.replace(!self.begun_first.get()) {
             self.ready.pop().or_else(|| self.domain.unbegun.take_oldest())
         } else {
             self.domain.unbegun.take_oldest().or_else(|| self.ready.pop())

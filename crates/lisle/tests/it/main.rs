@@ -24,3 +24,4 @@ mod semaphore;
 mod storm;
 mod support;
 mod timers;
+mod turns;

@@ -1,0 +1,88 @@
+//! Who gets a turn on a domain that is never out of work. Each test ends when the one that could starve has had its own.
+
+use crate::support::watched;
+use lisle::{Runtime, channel, fiber, spawn};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+const ENOUGH: usize = 100;
+
+/// Spawns its successor, and what `beside` does, until told to stop.
+fn chain(stop: Arc<AtomicBool>, beside: fn()) {
+    if !stop.load(Ordering::Relaxed) {
+        drop(spawn(move || chain(stop, beside)));
+        beside();
+    }
+}
+
+/// The youngest hosts and the oldest of the ring take every turn between them, if the queues do not take turns.
+#[test]
+fn hosts_that_spawn_without_end_do_not_keep_others_from_going_on() {
+    let _watched = watched();
+    Runtime::builder().domains(1).run(|| {
+        for beside in [(|| ()) as fn(), || drop(spawn(|| ())), || (0..3).for_each(|_| drop(spawn(|| ())))] {
+            let stop = Arc::new(AtomicBool::new(false));
+            let stopped = stop.clone();
+            drop(spawn(move || chain(stopped, beside)));
+            let yields = spawn(|| (0..ENOUGH).for_each(|_| fiber::yield_now()));
+            let sleeps = spawn(|| (0..3).for_each(|_| lisle::time::sleep(Duration::from_micros(100))));
+            yields.join().unwrap();
+            sleeps.join().unwrap();
+            stop.store(true, Ordering::Relaxed);
+        }
+    });
+}
+
+/// One yields, the other is woken by it: every other turn is of the ready queue.
+#[test]
+fn hosts_that_go_on_without_end_do_not_keep_others_from_beginning() {
+    let _watched = watched();
+    Runtime::builder().domains(1).run(|| {
+        let (tx, rx) = channel::<()>();
+        let begun = Arc::new(AtomicUsize::new(0));
+        let seen = begun.clone();
+        let sends = spawn(move || {
+            while seen.load(Ordering::Relaxed) < ENOUGH {
+                tx.send(()).unwrap();
+                fiber::yield_now();
+            }
+        });
+        let receives = spawn(move || rx.iter().for_each(drop));
+        fiber::yield_now();
+        for _ in 0..ENOUGH {
+            let begun = begun.clone();
+            drop(spawn(move || {
+                begun.fetch_add(1, Ordering::Relaxed);
+            }));
+        }
+        sends.join().unwrap();
+        receives.join().unwrap();
+    });
+}
+
+/// However many wait to begin on the domain, what comes from outside has its turn.
+#[test]
+fn hosts_from_outside_begin_on_a_domain_with_many_of_its_own() {
+    let _watched = watched();
+    let runtime = Runtime::builder().domains(1).start().unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let chains = stop.clone();
+    runtime.run(move || {
+        (0..300).for_each(|_| {
+            drop(spawn({
+                let stop = chains.clone();
+                move || chain(stop, || ())
+            }))
+        })
+    });
+    for _ in 0..ENOUGH {
+        runtime.spawn(|| ()).join().unwrap();
+    }
+    stop.store(true, Ordering::Relaxed);
+    assert!(runtime.shutdown(Duration::from_secs(30)).is_clean());
+}
