@@ -40,7 +40,7 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> io::Result<Ended> {
 }
 
 /// Has the kernel end the process when we are killed and cannot end it ourselves.
-fn end_with_us(command: &mut Command) {
+pub(crate) fn end_with_us(command: &mut Command) {
     let us = getpid();
     // SAFETY: between fork and exec only these two system calls are made, and nothing is allocated.
     unsafe {

@@ -1,10 +1,12 @@
-//! Models of what domains share, explored by loom: the inbox, and the ring of hosts that have not begun.
+//! Models of what domains share, explored by loom: the inbox, and the hosts that have not begun, in slot and ring.
 //! Neither knows a host, so under loom they are compiled here, without the rest of a domain.
 
 #[path = "inbox.rs"]
 mod inbox;
 #[path = "ring.rs"]
 mod ring;
+#[path = "unbegun.rs"]
+mod unbegun;
 
 use crate::shim::sync::Arc;
 use inbox::{Inbox, Linked};
@@ -12,6 +14,7 @@ use loom::sync::Notify;
 use loom::thread;
 use ring::{CAPACITY, Ring};
 use std::ptr::NonNull;
+use unbegun::Unbegun;
 
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -174,5 +177,33 @@ fn a_slot_that_is_used_again_is_not_taken_twice() {
         all.extend(thief.join().unwrap());
         all.sort_unstable();
         assert_eq!(all, (0..capacity + 2).collect::<Vec<_>>());
+    });
+}
+
+/// The owner fills the slot while a thief empties it, and moves what is displaced to the ring.
+#[test]
+fn each_host_that_has_not_begun_is_taken_once() {
+    explore(3, || {
+        let unbegun = Arc::new(Unbegun::new());
+        let thief = thread::spawn({
+            let unbegun: Arc<Unbegun<Item>> = unbegun.clone();
+            move || {
+                let _ = unbegun.sight().is_some_and(|seen| unbegun.still_waits(seen));
+                [unbegun.take_oldest(), unbegun.take_youngest()].map(|taken| taken.map(number))
+            }
+        });
+        let mut taken = Vec::new();
+        for n in 1..=3 {
+            assert!(unbegun.push(item(n)).is_ok(), "there is room");
+            if n == 1 {
+                taken.extend(unbegun.take_youngest().map(number));
+            }
+        }
+        assert!(unbegun.append(item(4)));
+        taken.extend(std::iter::from_fn(|| unbegun.take_oldest()).map(number));
+        taken.extend(thief.join().unwrap().into_iter().flatten());
+        taken.sort_unstable();
+        assert_eq!(taken, [1, 2, 3, 4]);
+        assert_eq!(unbegun.len(), 0);
     });
 }

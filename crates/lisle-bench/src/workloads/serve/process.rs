@@ -1,17 +1,17 @@
 //! A server as a child process: started, asked what it has used, and gone at the end.
 
 use super::site::Site;
+use crate::runner::process::end_with_us;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     param::clock_ticks_per_second,
-    process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, set_parent_process_death_signal},
+    process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open},
 };
 use std::{
     env, fs,
     fs::File,
     io::{self, BufRead, BufReader},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
-    os::unix::process::CommandExt,
     path::PathBuf,
     process::{Child, Command, Stdio},
     thread::sleep,
@@ -99,12 +99,6 @@ fn start(command: &mut Command, site: &Site) -> Result<Server, String> {
     end_with_us(command.stdin(Stdio::piped()).stderr(errors));
     let child = command.spawn().map_err(|error| format!("the server cannot be started: {error}"))?;
     Ok(Server { child, address: (Ipv4Addr::UNSPECIFIED, 0).into() })
-}
-
-/// Sees to it that a child is asked to end when this process does, however that happens.
-pub(super) fn end_with_us(command: &mut Command) {
-    // SAFETY: the one system call that is made between fork and exec allocates nothing and takes no lock.
-    unsafe { command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::TERM))?)) };
 }
 
 /// Where the server writes its complaints: not to our standard error, whose last line says why a sample failed.

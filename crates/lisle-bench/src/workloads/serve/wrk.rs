@@ -51,7 +51,7 @@ pub(super) fn run(wrk: &Path, load: &Load, site: &Site, duration: Duration) -> R
         .arg(format!("-c{}", load.connections))
         .arg(format!("-d{seconds}s"));
     command.arg("-s").arg(&script).arg(format!("http://{}/{FILE}", load.address));
-    process::end_with_us(&mut command);
+    crate::runner::process::end_with_us(&mut command);
     let output = command.output().map_err(|error| format!("wrk cannot be run: {error}"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
