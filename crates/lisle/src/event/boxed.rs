@@ -1,7 +1,7 @@
 //! Events behind a pointer, so that different types fit into one vector.
 
 use super::storage::{Storage, typed};
-use super::{Attempt, Event, Step, awaitable};
+use super::{Attempt, Event, Step, Waits, awaitable};
 use std::fmt;
 use std::pin::Pin;
 
@@ -11,11 +11,13 @@ const INLINE_WORDS: usize = 16;
 /// An event of any type that gives a `T`, see [`Event::boxed`].
 pub struct BoxEvent<'a, T> {
     event: Box<dyn Erased<T> + Send + Sync + 'a>,
+    /// [`Event::STAGED`] of the event inside.
+    staged: bool,
 }
 
 impl<'a, T> BoxEvent<'a, T> {
     pub(super) fn new<E: Event<Output = T> + Send + Sync + 'a>(event: E) -> Self {
-        BoxEvent { event: Box::new(event) }
+        BoxEvent { event: Box::new(event), staged: E::STAGED }
     }
 }
 
@@ -24,14 +26,18 @@ impl<'a, T> BoxEvent<'a, T> {
 /// # Safety
 ///
 /// Every `place` must come from `branch` of the same event, be live and pinned, and be referred to by
-/// nobody else during the call.
+/// nobody else during the call, or, for `describe`, by nobody who changes it.
 unsafe trait Erased<T> {
     fn is_single(&self) -> bool;
     fn branch(&self, storage: Pin<&mut Storage<INLINE_WORDS>>) -> *mut ();
     unsafe fn try_commit(&self, place: *mut (), attempt: &Attempt<'_>) -> Step;
     unsafe fn publish(&self, place: *mut (), attempt: &Attempt<'_>) -> Step;
     unsafe fn withdraw(&self, place: *mut (), attempt: &Attempt<'_>) -> bool;
+    unsafe fn force(&self, place: *mut ());
+    unsafe fn advance(&self, place: *mut ()) -> bool;
+    unsafe fn lose(&self, place: *mut ());
     unsafe fn complete(&self, place: *mut ()) -> T;
+    unsafe fn describe(&self, place: *mut (), waits: &mut Waits);
 }
 
 // SAFETY: the implementation casts places to the one type that `branch` puts there.
@@ -53,6 +59,22 @@ unsafe impl<E: Event> Erased<E::Output> for E {
     unsafe fn withdraw(&self, place: *mut (), attempt: &Attempt<'_>) -> bool {
         // SAFETY: by the caller's promise.
         Event::withdraw(self, unsafe { typed(self, place) }, attempt)
+    }
+    unsafe fn force(&self, place: *mut ()) {
+        // SAFETY: by the caller's promise.
+        Event::force(self, unsafe { typed(self, place) });
+    }
+    unsafe fn advance(&self, place: *mut ()) -> bool {
+        // SAFETY: by the caller's promise.
+        Event::advance(self, unsafe { typed(self, place) })
+    }
+    unsafe fn lose(&self, place: *mut ()) {
+        // SAFETY: by the caller's promise.
+        Event::lose(self, unsafe { typed(self, place) });
+    }
+    unsafe fn describe(&self, place: *mut (), waits: &mut Waits) {
+        // SAFETY: by the caller's promise.
+        Event::describe(self, unsafe { &*place.cast::<E::Branch<'_>>() }, waits);
     }
     unsafe fn complete(&self, place: *mut ()) -> E::Output {
         // SAFETY: by the caller's promise.
@@ -90,6 +112,9 @@ impl<T> Event for BoxEvent<'_, T> {
     where
         Self: 'e;
 
+    /// Not known, so each box tells for itself.
+    const STAGED: bool = true;
+
     fn is_single(&self) -> bool {
         self.event.is_single()
     }
@@ -112,6 +137,34 @@ impl<T> Event for BoxEvent<'_, T> {
         let Some(place) = branch.storage.get() else { return false };
         // SAFETY: as above.
         unsafe { event.withdraw(place, attempt) }
+    }
+    #[inline]
+    fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+        if self.staged {
+            let event = branch.event;
+            // SAFETY: as above.
+            unsafe { event.force(branch.place()) }
+        }
+    }
+    #[inline]
+    fn advance<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> bool {
+        let event = branch.event;
+        // SAFETY: as above.
+        !self.staged || unsafe { event.advance(branch.place()) }
+    }
+    #[inline]
+    fn lose<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+        if self.staged {
+            let event = branch.event;
+            // SAFETY: as above.
+            unsafe { event.lose(branch.place()) }
+        }
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        if let Some(place) = branch.storage.get() {
+            // SAFETY: the place comes from that event's `branch`.
+            unsafe { branch.event.describe(place, waits) }
+        }
     }
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> T {
         let event = branch.event;

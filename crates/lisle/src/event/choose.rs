@@ -1,6 +1,6 @@
 //! Choice: an event that becomes exactly one of several.
 
-use super::{Attempt, Event, Step, awaitable};
+use super::{Attempt, Event, Step, Waits, awaitable};
 use std::fmt;
 use std::pin::Pin;
 
@@ -8,6 +8,8 @@ use std::pin::Pin;
 #[derive(Clone, Copy)]
 pub struct Choose<A> {
     alternatives: A,
+    /// Whether earlier alternatives are preferred to later ones.
+    biased: bool,
 }
 
 /// An event that becomes whichever of `alternatives` can happen first, and exactly one of them.
@@ -41,7 +43,22 @@ pub struct Choose<A> {
 /// ```
 #[inline]
 pub fn choose<A: Alternatives>(alternatives: A) -> Choose<A> {
-    Choose { alternatives }
+    Choose { alternatives, biased: false }
+}
+
+/// As [`choose`], but of several that are ready the first is taken: a priority, for stopping before working,
+/// say. What is ready for ever starves what comes after it.
+///
+/// Once the choice waits there is no order any more: it becomes whichever can happen first.
+///
+/// ```
+/// use lisle::{Event, always, event::choose_biased};
+///
+/// assert!((0..100).all(|_| choose_biased((always(1), always(2))).sync() == 1));
+/// ```
+#[inline]
+pub fn choose_biased<A: Alternatives>(alternatives: A) -> Choose<A> {
+    Choose { alternatives, biased: true }
 }
 
 /// What [`choose`] chooses from: tuples of two to twelve events, vectors, arrays, boxed slices and slices
@@ -53,6 +70,9 @@ pub trait Alternatives {
     type Branches<'e>: Send
     where
         Self: 'e;
+
+    /// Whether any of them is [`STAGED`](Event::STAGED).
+    const STAGED: bool;
 
     /// How many alternatives there are.
     fn count(&self) -> usize;
@@ -79,8 +99,16 @@ pub trait Alternatives {
         index: usize,
         attempt: &Attempt<'_>,
     ) -> bool;
+    /// [`Event::force`] of alternative `index`.
+    fn force<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize);
+    /// [`Event::advance`] of alternative `index`.
+    fn advance<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> bool;
+    /// [`Event::lose`] of alternative `index`.
+    fn lose<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize);
     /// [`Event::complete`] of alternative `index`.
     fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> Self::Output;
+    /// [`Event::describe`] of alternative `index`.
+    fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Waits);
 }
 
 /// The branch of a choice.
@@ -145,14 +173,24 @@ impl<A: Alternatives> Event for Choose<A> {
     where
         Self: 'e;
 
+    const STAGED: bool = A::STAGED;
+
     #[inline]
     fn branch(&self) -> Self::Branch<'_> {
         ChooseBranch { branches: self.alternatives.branches(), chosen: 0, order: 0 }
     }
 
     #[inline]
+    fn force<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) {
+        for index in 0..self.alternatives.count() {
+            self.alternatives.force(branch.as_mut().branches(), index);
+        }
+    }
+
+    #[inline]
     fn try_commit<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        let random = attempt.random() as usize;
+        // Of all random numbers 0 gives the order in which the alternatives stand.
+        let random = if self.biased { 0 } else { attempt.random() as usize };
         branch.as_mut().order(random);
         for index in Order::new(self.alternatives.count(), random).indices() {
             let branches = branch.as_mut().branches();
@@ -196,9 +234,38 @@ impl<A: Alternatives> Event for Choose<A> {
     }
 
     #[inline]
-    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> A::Output {
+    fn advance<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> bool {
         let chosen = branch.chosen;
+        self.alternatives.advance(branch.branches(), chosen)
+    }
+
+    #[inline]
+    fn lose<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+        self.lose_but(branch, usize::MAX);
+    }
+
+    #[inline]
+    fn complete<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) -> A::Output {
+        let chosen = branch.chosen;
+        if A::STAGED {
+            self.lose_but(branch.as_mut(), chosen);
+        }
         self.alternatives.complete(branch.branches(), chosen)
+    }
+
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        for index in 0..self.alternatives.count() {
+            self.alternatives.describe(&branch.branches, index, waits);
+        }
+    }
+}
+
+impl<A: Alternatives> Choose<A> {
+    /// Tells all alternatives but one that they have lost.
+    fn lose_but<'e>(&'e self, mut branch: Pin<&mut ChooseBranch<A::Branches<'e>>>, winner: usize) {
+        for index in (0..self.alternatives.count()).filter(|&index| index != winner) {
+            self.alternatives.lose(branch.as_mut().branches(), index);
+        }
     }
 }
 
@@ -216,6 +283,8 @@ macro_rules! tuple {
         impl<Out, $($letter: Event<Output = Out>),+> Alternatives for ($($letter,)+) {
             type Output = Out;
             type Branches<'e> = ($($letter::Branch<'e>,)+) where Self: 'e;
+
+            const STAGED: bool = $($letter::STAGED)||+;
 
             #[inline]
             fn count(&self) -> usize {
@@ -261,6 +330,45 @@ macro_rules! tuple {
                         let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
                         self.$index.withdraw(branch, attempt)
                     })+
+                    _ => out_of_range(index),
+                }
+            }
+            #[inline]
+            fn force<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
+                match index {
+                    $($index => {
+                        // SAFETY: as above.
+                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
+                        self.$index.force(branch)
+                    })+
+                    _ => out_of_range(index),
+                }
+            }
+            #[inline]
+            fn advance<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> bool {
+                match index {
+                    $($index => {
+                        // SAFETY: as above.
+                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
+                        self.$index.advance(branch)
+                    })+
+                    _ => out_of_range(index),
+                }
+            }
+            #[inline]
+            fn lose<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
+                match index {
+                    $($index => {
+                        // SAFETY: as above.
+                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
+                        self.$index.lose(branch)
+                    })+
+                    _ => out_of_range(index),
+                }
+            }
+            fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Waits) {
+                match index {
+                    $($index => self.$index.describe(&branches.$index, waits),)+
                     _ => out_of_range(index),
                 }
             }

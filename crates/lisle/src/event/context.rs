@@ -21,6 +21,9 @@ pub enum Unparked {
     Interrupted,
 }
 
+/// The payload that unwinds a host at shutdown. It is nobody's panic: no hook runs, nothing is printed.
+pub(crate) struct Interrupted;
+
 /// A place where performers run.
 ///
 /// # Safety

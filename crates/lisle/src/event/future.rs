@@ -100,43 +100,55 @@ impl<E: Event> Future for EventFuture<E> {
             let place = this.branch.get().expect("a waiting future has a branch");
             // SAFETY: `place` was put there below, for this event; `withdraw` has ended when it is used again.
             if event.withdraw(unsafe { typed(event, place) }, &attempt) {
-                // SAFETY: as above.
-                let value = event.complete(unsafe { typed(event, place) });
-                return Poll::Ready(value);
+                // SAFETY: as above, also for `complete`.
+                if !E::STAGED || event.advance(unsafe { typed(event, place) }) {
+                    // SAFETY: as above.
+                    return Poll::Ready(event.complete(unsafe { typed(event, place) }));
+                }
+            } else {
+                debug_assert!(record.is_retry(), "woken without a winner");
             }
-            debug_assert!(record.is_retry(), "woken without a winner");
         }
 
         // Until it is known to wait: if a function of the user's panics, nothing is left to be withdrawn.
         this.done = true;
-        let single = event.is_single();
-        // SAFETY: the future is pinned, and does not go before it has consumed the wake.
-        let task = unsafe { Task::new((&raw const this.wake).cast(), Self::wake) };
-        let began = this.record.as_ref().map_or(0, |record| record.began.get());
-        let record = this.record.insert(Record::new(task, single));
-        record.began.set(began);
-        let attempt = Attempt::new(record, &foreign);
-        // SAFETY: `branch` is structurally pinned.
-        let branch = unsafe { Pin::new_unchecked(&mut this.branch) };
-        // Told to start over, the future uses the withdrawn branch again.
-        let place = branch.get().unwrap_or_else(|| branch.put(event.branch()).cast());
-        take_wake(&this.wake, context.waker());
-        let step = (|| {
-            // SAFETY: `place` was just put there for this event.
-            if !single && event.try_commit(unsafe { typed(event, place) }, &attempt) == Step::Committed {
-                return Step::Committed;
-            }
-            // SAFETY: as above; `try_commit` has ended.
-            publish(event, unsafe { typed(event, place) }, &attempt)
-        })();
-        match step {
-            Step::Waiting => {
+        loop {
+            let single = event.is_single();
+            // SAFETY: the future is pinned, and does not go before it has consumed the wake.
+            let task = unsafe { Task::new((&raw const this.wake).cast(), Self::wake) };
+            let began = this.record.as_ref().map_or(0, |record| record.began.get());
+            let record = this.record.insert(Record::new(task, single));
+            record.began.set(began);
+            let attempt = Attempt::new(record, &foreign);
+            // SAFETY: `branch` is structurally pinned.
+            let branch = unsafe { Pin::new_unchecked(&mut this.branch) };
+            // Told to start over, or in its second stage, the future uses the withdrawn branch again.
+            let place = match branch.get() {
+                Some(place) => place,
+                None => {
+                    let place = branch.put(event.branch()).cast();
+                    // SAFETY: `place` was just put there for this event.
+                    event.force(unsafe { typed(event, place) });
+                    place
+                }
+            };
+            take_wake(&this.wake, context.waker());
+            let step = (|| {
+                // SAFETY: `place` was put there for this event.
+                if !single && event.try_commit(unsafe { typed(event, place) }, &attempt) == Step::Committed {
+                    return Step::Committed;
+                }
+                // SAFETY: as above; `try_commit` has ended.
+                publish(event, unsafe { typed(event, place) }, &attempt)
+            })();
+            if step == Step::Waiting {
                 this.done = false;
-                Poll::Pending
+                return Poll::Pending;
             }
-            Step::Committed => {
-                // SAFETY: as above; `publish` has ended.
-                Poll::Ready(event.complete(unsafe { typed(event, place) }))
+            // SAFETY: as above; `publish` has ended.
+            if !E::STAGED || event.advance(unsafe { typed(event, place) }) {
+                // SAFETY: as above; `advance` has ended.
+                return Poll::Ready(event.complete(unsafe { typed(event, place) }));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::choose::Alternatives;
 use super::scratch::Scratch;
-use super::{Attempt, Event, Step};
+use super::{Attempt, Event, Step, Waits};
 use std::pin::Pin;
 
 impl<E: Event, const N: usize> Alternatives for [E; N] {
@@ -11,6 +11,8 @@ impl<E: Event, const N: usize> Alternatives for [E; N] {
         = [E::Branch<'e>; N]
     where
         Self: 'e;
+
+    const STAGED: bool = E::STAGED;
 
     #[inline]
     fn count(&self) -> usize {
@@ -48,8 +50,23 @@ impl<E: Event, const N: usize> Alternatives for [E; N] {
         self[index].withdraw(element(branches, index), attempt)
     }
     #[inline]
+    fn force<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
+        self[index].force(element(branches, index));
+    }
+    #[inline]
+    fn advance<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> bool {
+        self[index].advance(element(branches, index))
+    }
+    #[inline]
+    fn lose<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
+        self[index].lose(element(branches, index));
+    }
+    #[inline]
     fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> E::Output {
         self[index].complete(element(branches, index))
+    }
+    fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Waits) {
+        self[index].describe(&branches[index], waits);
     }
 }
 
@@ -72,6 +89,8 @@ macro_rules! slice {
             type Output = E::Output;
             type Branches<'e> = Scratch<E::Branch<'e>> where Self: 'e;
 
+            const STAGED: bool = E::STAGED;
+
             fn count(&self) -> usize {
                 self.len()
             }
@@ -93,8 +112,20 @@ macro_rules! slice {
             ) -> bool {
                 self[index].withdraw(item(branches, index), attempt)
             }
+            fn force<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
+                self[index].force(item(branches, index));
+            }
+            fn advance<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> bool {
+                self[index].advance(item(branches, index))
+            }
+            fn lose<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
+                self[index].lose(item(branches, index));
+            }
             fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> E::Output {
                 self[index].complete(item(branches, index))
+            }
+            fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Waits) {
+                self[index].describe(&branches.look()[index], waits);
             }
         }
     };

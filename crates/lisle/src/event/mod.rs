@@ -37,16 +37,21 @@ mod boxed;
 mod choose;
 mod context;
 mod future;
+mod guard;
 mod list;
 pub(crate) mod lock;
 #[cfg(all(test, lisle_loom))]
 mod loom_tests;
+mod made;
+mod nack;
+mod option;
 #[cfg(not(lisle_loom))]
 pub(crate) mod parker;
 #[cfg(not(lisle_loom))]
 pub(crate) mod patience;
 pub(crate) mod queue;
 pub(crate) mod record;
+mod replace;
 mod scratch;
 mod source;
 pub(crate) mod step;
@@ -57,24 +62,30 @@ pub(crate) mod test_context;
 #[cfg(all(test, not(lisle_loom)))]
 mod tests;
 pub(crate) mod timer;
+mod waits;
 pub(crate) mod woken;
 mod wrap;
 
 pub use basic::{Always, Never, always, never};
 pub use boxed::BoxEvent;
-pub use choose::{Alternatives, Choose, choose};
+pub use choose::{Alternatives, Choose, choose, choose_biased};
 pub use context::{Context, Unparked};
 pub use future::EventFuture;
+pub use guard::{Guard, guard};
+pub use nack::{Nack, WithNack, with_nack};
 pub use record::{Attempt, Task};
+pub use replace::Replace;
 pub use source::{Source, SourceEvent, Waiters, Waiting};
 pub use timer::Timer;
-pub use wrap::Wrap;
+pub use waits::{Label, Wait, Waits};
+pub use wrap::{Wrap, WrapPanic};
 
-pub(crate) use context::{install, installed};
+pub(crate) use context::{Interrupted, install, installed};
 pub(crate) use future::awaitable;
 pub(crate) use step::suspend;
 pub(crate) use sync::{sync_masked, visible};
 
+use std::any::Any;
 use std::pin::Pin;
 
 /// What a step of an event came to.
@@ -94,17 +105,24 @@ pub enum Step {
 /// who write an event of their own; they are called by the library only, on one *branch* (what one
 /// performance keeps for this event, pinned) and in this order:
 ///
-/// 1. [`branch`](Event::branch) makes the branch.
+/// 1. [`branch`](Event::branch) makes the branch, and [`force`](Event::force) runs its guards.
 /// 2. [`try_commit`](Event::try_commit), at any time before publishing: commit now, or leave no trace.
 /// 3. [`publish`](Event::publish): commit now, or leave a waiter where partners find it.
 /// 4. [`withdraw`](Event::withdraw), after `publish`, once the performance is decided or given up:
 ///    no waiter is left, and the answer tells whether this branch is the one that won. If a partner was
 ///    faster than the giving up, it is called again when the value is there. A performance that is told
 ///    to try again goes on with 2, on the same branch.
-/// 5. [`complete`](Event::complete), once, on the branch that committed or won: the value.
+/// 5. [`advance`](Event::advance) on the branch that committed or won: is that all, or does a second stage
+///    begin? Then on with 2.
+/// 6. [`complete`](Event::complete), once, on the branch that committed or won: the value. Those that lost
+///    are told by [`lose`](Event::lose) before.
 ///
-/// Nothing that a user wrote runs between 2 and 4: wrap functions run in 5, in the performer, when
+/// Nothing that a user wrote runs between 2 and 4: guards run in 1, wrap functions in 6, in the performer, when
 /// every losing branch is out of its queue.
+///
+/// An event that contains others forwards every method, and sets [`STAGED`](Event::STAGED) if one of them
+/// does; forgetting `force` makes a guard inside panic with a message, the others are needed by nacks and
+/// by [`replace`](Event::replace).
 ///
 /// An implementation cannot cause undefined behaviour. One that drops or keeps a branch it has published and not
 /// withdrawn, claims a commit that was not made, or waits for something else within a step, ends the
@@ -194,6 +212,10 @@ pub trait Event {
     where
         Self: 'e;
 
+    /// Whether `force`, `advance` or `lose` do anything: true for events with guards, negative acknowledgements
+    /// or stages. It spares all others three calls.
+    const STAGED: bool = false;
+
     /// Whether the event leaves at most one waiter, guarded by one lock. True for base events, false
     /// for choices; it spares a performance two locked instructions. If in doubt, `false`.
     fn is_single(&self) -> bool {
@@ -202,6 +224,12 @@ pub trait Event {
 
     /// Makes the branch for one performance.
     fn branch(&self) -> Self::Branch<'_>;
+
+    /// Runs what is to be run before anything is tried: guards. Called once for each branch, from the
+    /// first alternative of a choice to the last; user code, which may block and may panic.
+    fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+        let _ = branch;
+    }
 
     /// Commits if that is possible at once, without waiting and without becoming visible to partners.
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step;
@@ -212,8 +240,26 @@ pub trait Event {
     /// Takes the branch back from where `publish` left it. True if a partner has committed this branch.
     fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool;
 
+    /// Called on the branch that has committed or won. False: that was one stage, and the performance goes on
+    /// with the next, from `try_commit`.
+    fn advance<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> bool {
+        let _ = branch;
+        true
+    }
+
+    /// Another alternative has won, for good. Called before that is completed; runs no user code.
+    fn lose<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+        let _ = branch;
+    }
+
     /// The value of a branch that has committed or won.
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output;
+
+    /// Says what a performer with this branch waits for, for those who ask who waits. It may be called
+    /// by another thread, while the performer is parked.
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        let _ = (branch, waits);
+    }
 
     /// Performs the event, waiting for it.
     ///
@@ -239,6 +285,9 @@ pub trait Event {
     }
 
     /// Performs the event if that takes no waiting. `None` has changed nothing.
+    ///
+    /// Guards are run, and negative acknowledgements sent if nothing was ready. Of an event in two stages
+    /// ([`replace`](Event::replace)) the first may have happened although the second is not ready.
     #[inline]
     fn poll(&self) -> Option<Self::Output>
     where
@@ -259,6 +308,60 @@ pub trait Event {
         F: Fn(Self::Output) -> U,
     {
         Wrap::new(self, f)
+    }
+
+    /// The same event, with `f` making its value if completing it panics: if a wrap function inside panics, or
+    /// the maker of a message. `f` gets what the panic was raised with.
+    ///
+    /// The event has happened by then. A guard that panics is not handled, since then nothing has
+    /// happened. When a runtime shuts down its hosts unwind through here without `f` being called.
+    ///
+    /// From Concurrent ML's `wrapHandler`.
+    ///
+    /// ```
+    /// use lisle::{Event, always};
+    ///
+    /// let parsed = always("ten").wrap(|text| text.parse::<u32>().expect("a number"));
+    /// assert_eq!(parsed.wrap_panic(|_| 0).sync(), 0);
+    /// ```
+    #[inline]
+    fn wrap_panic<F>(self, f: F) -> WrapPanic<Self, F>
+    where
+        Self: Sized,
+        F: Fn(Box<dyn Any + Send>) -> Self::Output,
+    {
+        WrapPanic::new(self, f)
+    }
+
+    /// An event in two stages: once this one has happened, the event that `make` gives for its value takes its
+    /// place, and goes on competing with the other alternatives of the choice they are in.
+    ///
+    /// Only the second stage decides. If another alternative wins after the first stage has happened, the
+    /// first has happened all the same, and its value is dropped. `make` runs in the performer while
+    /// nothing is published; it may block. A first stage that must not be lost needs
+    /// [`with_nack`].
+    ///
+    /// From Racket's `replace-evt`.
+    ///
+    /// ```
+    /// use lisle::{Event, channel, choose, time::after};
+    /// use std::time::Duration;
+    ///
+    /// // The first message within a time that an earlier message sets.
+    /// let (limits, limit) = lisle::channel::bounded(1);
+    /// let (_tx, rx) = channel::<u32>();
+    /// limits.send(Duration::from_millis(1)).unwrap();
+    /// let timeout = limit.recv_evt().replace(|limit| after(limit.unwrap()));
+    /// assert_eq!(choose((rx.recv_evt().wrap(Result::ok), timeout.wrap(|()| None))).sync(), None);
+    /// ```
+    #[inline]
+    fn replace<F, G>(self, make: F) -> Replace<Self, F, G>
+    where
+        Self: Sized,
+        F: Fn(Self::Output) -> G,
+        G: Event + Send,
+    {
+        Replace::new(self, make)
     }
 
     /// Hides the event's type, so that different events fit into one vector.
@@ -299,6 +402,8 @@ impl<E: Event> Event for &E {
     where
         Self: 'e;
 
+    const STAGED: bool = E::STAGED;
+
     #[inline]
     fn is_single(&self) -> bool {
         (**self).is_single()
@@ -306,6 +411,10 @@ impl<E: Event> Event for &E {
     #[inline]
     fn branch(&self) -> Self::Branch<'_> {
         (**self).branch()
+    }
+    #[inline]
+    fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+        (**self).force(branch);
     }
     #[inline]
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
@@ -320,7 +429,18 @@ impl<E: Event> Event for &E {
         (**self).withdraw(branch, attempt)
     }
     #[inline]
+    fn advance<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> bool {
+        (**self).advance(branch)
+    }
+    #[inline]
+    fn lose<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+        (**self).lose(branch);
+    }
+    #[inline]
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         (**self).complete(branch)
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        (**self).describe(branch, waits);
     }
 }

@@ -105,6 +105,14 @@ impl<T> Scratch<T> {
     }
 }
 
+impl<T> Scratch<T> {
+    /// The items, for looking at.
+    pub(super) fn look(&self) -> &[T] {
+        // SAFETY: `len` items have been written; whoever has a reference to the scratch may look at them.
+        unsafe { std::slice::from_raw_parts(self.items.as_ptr(), self.len) }
+    }
+}
+
 impl<T> Drop for Scratch<T> {
     fn drop(&mut self) {
         let Some(class) = self.class else {

@@ -5,7 +5,7 @@ use super::lock::Lock;
 use super::queue::{WaitQueue, Waiter};
 use super::record::Attempt;
 use super::woken::Woken;
-use super::{Event, Step, awaitable};
+use super::{Event, Label, Step, Waits, awaitable};
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -35,6 +35,7 @@ use std::ptr::NonNull;
 /// ```
 pub struct Source<S, M> {
     inner: Lock<Inner<S, M>>,
+    label: Label,
 }
 
 struct Inner<S, M> {
@@ -80,8 +81,19 @@ impl<M> Waiters<'_, M> {
 
 impl<S, M> Source<S, M> {
     /// A source with this state and nobody waiting.
+    #[track_caller]
     pub fn new(state: S) -> Self {
-        Source { inner: Lock::new(Inner { state, queue: WaitQueue::new() }) }
+        Source::labelled(Label::new("source"), state)
+    }
+
+    /// A source with this state, nobody waiting, and a label for those who ask who waits.
+    pub fn labelled(label: Label, state: S) -> Self {
+        Source { inner: Lock::new(Inner { state, queue: WaitQueue::new() }), label }
+    }
+
+    /// What it is, where it was made, what it is called.
+    pub fn label(&self) -> &Label {
+        &self.label
     }
 
     /// Changes the state and grants to waiting performers. They are woken after the lock is released.
@@ -205,6 +217,11 @@ impl<'e, S, M> Waiting<'e, S, M> {
         attempt.record().won_by(self.waiter.id())
     }
 
+    /// Says that the performer waits to do `operation` with the source.
+    pub fn describe(&self, operation: &'static str, waits: &mut Waits) {
+        waits.on(operation, &self.source.label, std::ptr::from_ref(self.source) as usize);
+    }
+
     /// The value taken or granted.
     ///
     /// # Panics
@@ -260,6 +277,9 @@ impl<S: Send, M: Send, F: Fn(&mut S) -> Option<M>> Event for SourceEvent<'_, S, 
     #[inline]
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> M {
         branch.take()
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        branch.describe("take", waits);
     }
 }
 

@@ -102,10 +102,15 @@ pub(super) fn poll<E: Event>(event: &E) -> Option<E::Output> {
     let record = Record::new(no_task(), true);
     let attempt = Attempt::new(&record, &Nowhere);
     let mut branch = pin!(event.branch());
-    match event.try_commit(branch.as_mut(), &attempt) {
-        Step::Committed => Some(event.complete(branch)),
-        Step::Waiting => None,
+    if E::STAGED {
+        event.force(branch.as_mut());
     }
+    while event.try_commit(branch.as_mut(), &attempt) == Step::Committed {
+        if !E::STAGED || event.advance(branch.as_mut()) {
+            return Some(event.complete(branch));
+        }
+    }
+    None
 }
 
 /// Performs an event: inlined for hosts, see `parker.rs`.
@@ -115,29 +120,47 @@ fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, inter
     let record = Record::new(parker.task(), single);
     let attempt = Attempt::new(&record, context);
     let mut branch = pin!(event.branch());
+    if E::STAGED {
+        event.force(branch.as_mut());
+    }
     loop {
-        // A single event polls as it publishes; for a choice it pays to look at all branches first.
-        if !single && event.try_commit(branch.as_mut(), &attempt) == Step::Committed {
-            attempt.check_committed();
+        if wait(event, branch.as_mut(), &attempt, parker, interruptible)
+            && (!E::STAGED || event.advance(branch.as_mut()))
+        {
             return event.complete(branch);
         }
-        if publish(event, branch.as_mut(), &attempt) == Step::Committed {
-            return event.complete(branch);
-        }
-        if suspend(|| parker.park(interruptible)) == Unparked::Interrupted {
-            if give_up(event, branch.as_mut(), &attempt) {
-                context.unwind();
-            }
-            // A partner was faster: its wake is on the way, and its value must not be lost.
-            suspend(|| parker.park(false));
-        }
-        if event.withdraw(branch.as_mut(), &attempt) {
-            return event.complete(branch);
-        }
-        debug_assert!(record.is_retry(), "woken without a winner");
         // The withdrawn branch is used again, not made anew: it may hold a message, and it is the same performance.
         attempt.restart();
     }
+}
+
+/// One round: waits until the event is decided and its losing branches are withdrawn. False: told to start over.
+#[inline(always)]
+fn wait<'e, E: Event>(
+    event: &'e E,
+    mut branch: Pin<&mut E::Branch<'e>>,
+    attempt: &Attempt<'_>,
+    parker: &impl Park,
+    interruptible: bool,
+) -> bool {
+    // A single event polls as it publishes; for a choice it pays to look at all branches first.
+    if !attempt.record().is_single() && event.try_commit(branch.as_mut(), attempt) == Step::Committed {
+        attempt.check_committed();
+        return true;
+    }
+    if publish(event, branch.as_mut(), attempt) == Step::Committed {
+        return true;
+    }
+    if suspend(|| parker.park(interruptible)) == Unparked::Interrupted {
+        if give_up(event, branch.as_mut(), attempt) {
+            attempt.context().unwind();
+        }
+        // A partner was faster: its wake is on the way, and its value must not be lost.
+        suspend(|| parker.park(false));
+    }
+    let won = event.withdraw(branch, attempt);
+    debug_assert!(won || attempt.record().is_retry(), "woken without a winner");
+    won
 }
 
 /// Publishes an event; if that commits it, its losing branches are withdrawn.

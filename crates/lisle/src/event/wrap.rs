@@ -1,7 +1,9 @@
 //! Post-processing: an event whose value passes through a function.
 
-use super::{Attempt, Event, Step, awaitable};
+use super::{Attempt, Event, Step, Waits, awaitable};
+use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 
 /// An event with a function applied to its value, see [`Event::wrap`].
@@ -17,37 +19,94 @@ impl<E, F> Wrap<E, F> {
     }
 }
 
+/// The post-processed events differ in `complete` only.
+macro_rules! forwarded {
+    () => {
+        type Branch<'e>
+            = E::Branch<'e>
+        where
+            Self: 'e;
+
+        const STAGED: bool = E::STAGED;
+
+        #[inline]
+        fn is_single(&self) -> bool {
+            self.event.is_single()
+        }
+        #[inline]
+        fn branch(&self) -> Self::Branch<'_> {
+            self.event.branch()
+        }
+        #[inline]
+        fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+            self.event.force(branch);
+        }
+        #[inline]
+        fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+            self.event.try_commit(branch, attempt)
+        }
+        #[inline]
+        fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+            self.event.publish(branch, attempt)
+        }
+        #[inline]
+        fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+            self.event.withdraw(branch, attempt)
+        }
+        #[inline]
+        fn advance<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> bool {
+            self.event.advance(branch)
+        }
+        #[inline]
+        fn lose<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+            self.event.lose(branch);
+        }
+        fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+            self.event.describe(branch, waits);
+        }
+    };
+}
+
 impl<E: Event, U, F: Fn(E::Output) -> U> Event for Wrap<E, F> {
     type Output = U;
-    type Branch<'e>
-        = E::Branch<'e>
-    where
-        Self: 'e;
+    forwarded!();
 
-    #[inline]
-    fn is_single(&self) -> bool {
-        self.event.is_single()
-    }
-    #[inline]
-    fn branch(&self) -> Self::Branch<'_> {
-        self.event.branch()
-    }
-    #[inline]
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        self.event.try_commit(branch, attempt)
-    }
-    #[inline]
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        self.event.publish(branch, attempt)
-    }
-    #[inline]
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        self.event.withdraw(branch, attempt)
-    }
     #[inline]
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> U {
         (self.function)(self.event.complete(branch))
     }
+}
+
+/// An event whose panics are handled, see [`Event::wrap_panic`].
+#[derive(Clone, Copy)]
+pub struct WrapPanic<E, F> {
+    event: E,
+    handler: F,
+}
+
+impl<E, F> WrapPanic<E, F> {
+    pub(super) fn new(event: E, handler: F) -> Self {
+        WrapPanic { event, handler }
+    }
+}
+
+impl<E: Event, F: Fn(Box<dyn Any + Send>) -> E::Output> Event for WrapPanic<E, F> {
+    type Output = E::Output;
+    forwarded!();
+
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> E::Output {
+        // The branch is dropped next, whatever state it is left in.
+        match catch_unwind(AssertUnwindSafe(|| self.event.complete(branch))) {
+            Ok(value) => value,
+            Err(panic) if is_shutdown(&*panic) => resume_unwind(panic),
+            Err(panic) => (self.handler)(panic),
+        }
+    }
+}
+
+/// Is it no panic, but a host being unwound by its runtime?
+fn is_shutdown(panic: &(dyn Any + Send)) -> bool {
+    panic.is::<super::context::Interrupted>()
 }
 
 impl<E: fmt::Debug, F> fmt::Debug for Wrap<E, F> {
@@ -56,4 +115,11 @@ impl<E: fmt::Debug, F> fmt::Debug for Wrap<E, F> {
     }
 }
 
+impl<E: fmt::Debug, F> fmt::Debug for WrapPanic<E, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WrapPanic").field(&self.event).finish()
+    }
+}
+
 awaitable!([E: Event, U, F: Fn(E::Output) -> U] Wrap<E, F>);
+awaitable!([E: Event, F: Fn(Box<dyn Any + Send>) -> E::Output] WrapPanic<E, F>);

@@ -14,8 +14,8 @@ use super::scope::ScopeState;
 use super::slots;
 use super::stack::{Lent, Stack};
 use crate::domain::{Domain, inbox::Linked};
-use crate::event::Source;
 use crate::event::parker::{Parker, Suspend};
+use crate::event::{Interrupted, Source};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use corosensei::Coroutine;
 use std::alloc::Layout;
@@ -40,9 +40,6 @@ pub(crate) enum Outcome {
     /// Nothing: it is running, or its result has been taken.
     Nothing,
 }
-
-/// The payload that unwinds a host at shutdown. It is nobody's panic: no hook runs, nothing is printed.
-pub(crate) struct Interrupted;
 
 pub(crate) struct Host {
     /// The next host in whichever list this one is in; it is in one at a time.

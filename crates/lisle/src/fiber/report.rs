@@ -1,6 +1,7 @@
 //! What happens to a panic that no joiner will see.
 
-use super::host::{Host, Interrupted};
+use super::host::Host;
+use crate::event::Interrupted;
 use std::any::Any;
 use std::io::Write;
 

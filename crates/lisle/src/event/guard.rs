@@ -1,0 +1,96 @@
+//! Guards: events that are made anew for each performance.
+
+use super::made::Made;
+use super::{Attempt, Event, Step, Waits, awaitable};
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+
+/// An event made anew for each performance, see [`guard`].
+pub struct Guard<F, E> {
+    make: F,
+    _event: PhantomData<fn() -> E>,
+}
+
+/// The event that `make` gives, made anew each time it is performed.
+///
+/// `make` runs in the performer when it begins to perform, before anything is tried, so it may do what
+/// the event needs beforehand: send a request, read a clock, count. It may block; in a future it is then
+/// the executor's thread that waits. The guards of a choice run from left to right, all of them, also
+/// those of alternatives that lose; what an alternative that lost has set in motion is told by
+/// [`with_nack`](super::with_nack).
+///
+/// From Concurrent ML.
+///
+/// # Panics
+///
+/// If `make` panics, the performance has done nothing; negative acknowledgements of alternatives to its
+/// left are sent, guards to its right do not run.
+///
+/// ```
+/// use lisle::event::guard;
+/// use lisle::{Event, time::at};
+/// use std::time::{Duration, Instant};
+///
+/// // A timeout that begins anew with each performance.
+/// let tick = guard(|| at(Instant::now() + Duration::from_millis(1)));
+/// tick.sync();
+/// tick.sync();
+/// ```
+pub fn guard<F: Fn() -> E, E: Event + Send>(make: F) -> Guard<F, E> {
+    Guard { make, _event: PhantomData }
+}
+
+impl<F: Fn() -> E, E: Event + Send> Event for Guard<F, E> {
+    type Output = E::Output;
+    type Branch<'e>
+        = Made<'e, E>
+    where
+        Self: 'e;
+
+    const STAGED: bool = true;
+
+    fn branch(&self) -> Self::Branch<'_> {
+        Made::new()
+    }
+    fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+        branch.put((self.make)());
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        let made = branch.parts();
+        made.event.try_commit(made.branch, attempt)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        let made = branch.parts();
+        made.event.publish(made.branch, attempt)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        let made = branch.parts();
+        made.event.withdraw(made.branch, attempt)
+    }
+    fn advance<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> bool {
+        let made = branch.parts();
+        made.event.advance(made.branch)
+    }
+    fn lose<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+        let made = branch.parts();
+        made.event.lose(made.branch);
+    }
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> E::Output {
+        let made = branch.parts();
+        made.event.complete(made.branch)
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        if let Some((event, branch)) = branch.look() {
+            event.describe(branch, waits);
+        }
+    }
+}
+
+impl<F, E> fmt::Debug for Guard<F, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Guard")
+    }
+}
+
+awaitable!([F: Fn() -> E, E: Event + Send] Guard<F, E>);

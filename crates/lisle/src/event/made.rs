@@ -1,0 +1,73 @@
+//! An event that is made during its own performance, and kept in the branch of the event that made it.
+
+use super::Event;
+use std::fmt;
+use std::marker::PhantomPinned;
+use std::pin::Pin;
+
+/// Room for an event and its branch, which borrows it.
+pub struct Made<'e, E: Event + 'e> {
+    // Declared before what it borrows, so dropped before it.
+    branch: Option<E::Branch<'e>>,
+    event: Option<E>,
+    _pinned: PhantomPinned,
+}
+
+/// A made event and its branch.
+pub(super) struct Parts<'e, 'b, E: Event + 'e> {
+    pub(super) event: &'e E,
+    pub(super) branch: Pin<&'b mut E::Branch<'e>>,
+}
+
+impl<'e, E: Event> Made<'e, E> {
+    pub(super) fn new() -> Self {
+        Made { branch: None, event: None, _pinned: PhantomPinned }
+    }
+
+    pub(super) fn is_made(&self) -> bool {
+        self.branch.is_some()
+    }
+
+    /// Puts `event` in, makes its branch, and prepares it.
+    pub(super) fn put(mut self: Pin<&mut Self>, event: E) {
+        // SAFETY: nothing that is pinned is moved: `put` is called once, while both places are empty.
+        let this = unsafe { self.as_mut().get_unchecked_mut() };
+        assert!(this.event.is_none(), "an event was made twice in one performance");
+        let event: *const E = this.event.insert(event);
+        // SAFETY: the event stays in its place, pinned and untouched by `&mut`, until its branch is gone.
+        let event: &'e E = unsafe { &*event };
+        this.branch = Some(event.branch());
+        let parts = self.parts();
+        parts.event.force(parts.branch);
+    }
+
+    /// The event and its branch.
+    ///
+    /// # Panics
+    ///
+    /// If nothing was put in: whoever performs the event has not called `force`.
+    pub(super) fn parts(self: Pin<&mut Self>) -> Parts<'e, '_, E> {
+        // SAFETY: nothing is moved out.
+        let this = unsafe { self.get_unchecked_mut() };
+        let (Some(event), Some(branch)) = (&this.event, &mut this.branch) else {
+            panic!("an event with a guard is performed by a combinator that does not forward `force`")
+        };
+        // SAFETY: as in `put`.
+        let event: &'e E = unsafe { &*std::ptr::from_ref(event) };
+        // SAFETY: the branch is structurally pinned.
+        Parts { event, branch: unsafe { Pin::new_unchecked(branch) } }
+    }
+
+    /// The event and its branch, for looking at, if they are there.
+    pub(super) fn look(&self) -> Option<(&'e E, &E::Branch<'e>)> {
+        let event = std::ptr::from_ref(self.event.as_ref()?);
+        // SAFETY: as in `put`.
+        Some((unsafe { &*event }, self.branch.as_ref()?))
+    }
+}
+
+impl<'e, E: Event + 'e> fmt::Debug for Made<'e, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Made").field("is_made", &self.is_made()).finish()
+    }
+}

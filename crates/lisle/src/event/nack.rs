@@ -1,0 +1,258 @@
+//! Negative acknowledgements: telling others that they are not waited for any more.
+
+use super::made::Made;
+use super::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable};
+use crate::shim::sync::Arc;
+use std::cell::RefCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+
+/// An event with a negative acknowledgement, see [`with_nack`].
+pub struct WithNack<F, E> {
+    make: F,
+    _event: PhantomData<fn() -> E>,
+}
+
+/// The event that `make` gives, which is also given an event of its own: the *negative acknowledgement*.
+///
+/// As with [`guard`](super::guard), `make` runs for each performance. Its [`Nack`] becomes ready, for good,
+/// as soon as it is certain that this performance will not take the event: another alternative won, a poll
+/// found nothing, a guard or a function panicked, the performer was cancelled or its future dropped. If the
+/// event is taken the nack is never ready.
+///
+/// So a server to which `make` has sent a request can wait for either of two things: that its client takes
+/// the answer, or that it has gone. A server may hold on to the nack for as long as it likes.
+///
+/// From Concurrent ML.
+///
+/// ```
+/// use lisle::event::with_nack;
+/// use lisle::{Event, always, channel, choose, never};
+///
+/// let (gone, client) = lisle::channel::bounded(1);
+/// let request = with_nack(|nack| {
+///     gone.send(nack).unwrap();
+///     never()
+/// });
+/// assert_eq!(choose((request, always(1))).sync(), 1);
+/// client.recv().unwrap().sync(); // the client has chosen something else
+/// ```
+pub fn with_nack<F: Fn(Nack) -> E, E: Event + Send>(make: F) -> WithNack<F, E> {
+    WithNack { make, _event: PhantomData }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Open,
+    Taken,
+    Lost,
+}
+
+type State = Source<Fate, ()>;
+
+/// How many states without a user a thread keeps for the next performances.
+const KEPT: usize = 64;
+
+thread_local! {
+    static KEEP: RefCell<Vec<Arc<State>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The event of a performance having lost, see [`with_nack`]. Clones are the same event.
+pub struct Nack {
+    /// There until dropped.
+    state: Option<Arc<State>>,
+}
+
+impl Nack {
+    #[track_caller]
+    fn new() -> Self {
+        let kept = if cfg!(lisle_loom) {
+            None
+        } else {
+            KEEP.try_with(|keep| keep.borrow_mut().pop()).ok().flatten()
+        };
+        let state = kept.unwrap_or_else(|| Arc::new(Source::labelled(Label::new("nack"), Fate::Open)));
+        Nack { state: Some(state) }
+    }
+
+    fn state(&self) -> &State {
+        self.state.as_ref().expect("there until dropped")
+    }
+
+    fn settle(&self, fate: Fate) {
+        self.state().update(|state, waiters| {
+            if *state == Fate::Open {
+                *state = fate;
+                while fate == Fate::Lost && waiters.grant(()).is_ok() {}
+            }
+        });
+    }
+
+    /// Has the performance lost?
+    pub fn is_lost(&self) -> bool {
+        self.state().with(|fate| *fate == Fate::Lost)
+    }
+
+    /// Has the performance taken the event? Then the nack is never ready.
+    pub fn is_taken(&self) -> bool {
+        self.state().with(|fate| *fate == Fate::Taken)
+    }
+}
+
+impl Clone for Nack {
+    fn clone(&self) -> Self {
+        Nack { state: self.state.clone() }
+    }
+}
+
+impl Drop for Nack {
+    /// The last one keeps the memory for another performance.
+    fn drop(&mut self) {
+        let Some(mut state) = self.state.take() else { return };
+        if cfg!(lisle_loom) {
+            return;
+        }
+        if let Some(source) = Arc::get_mut(&mut state) {
+            *source.get_mut() = Fate::Open;
+            // When the thread's own memory has gone, so does the state.
+            let _ = KEEP.try_with(|keep| {
+                let mut keep = keep.borrow_mut();
+                if keep.len() < KEPT {
+                    keep.push(state);
+                }
+            });
+        }
+    }
+}
+
+fn lost(fate: &mut Fate) -> Option<()> {
+    (*fate == Fate::Lost).then_some(())
+}
+
+impl Event for Nack {
+    type Output = ();
+    type Branch<'e> = Waiting<'e, Fate, ()>;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Self::Branch<'_> {
+        self.state().waiting()
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.try_commit(attempt, lost)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.publish(attempt, lost)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.withdraw(attempt)
+    }
+    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        branch.describe("wait for", waits);
+    }
+}
+
+awaitable!([] Nack);
+
+impl fmt::Debug for Nack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Nack").field(&self.state().with(|fate| *fate)).finish()
+    }
+}
+
+/// The branch of a [`WithNack`]. If it goes before its event was taken, the nack is sent.
+pub struct Acknowledging<'e, E: Event + 'e> {
+    made: Made<'e, E>,
+    /// There once `make` has been called, until the fate is known.
+    nack: Option<Nack>,
+}
+
+impl<'e, E: Event> Acknowledging<'e, E> {
+    fn made(self: Pin<&mut Self>) -> Pin<&mut Made<'e, E>> {
+        // SAFETY: `made` is structurally pinned, `nack` is not.
+        unsafe { self.map_unchecked_mut(|this| &mut this.made) }
+    }
+
+    fn settle(self: Pin<&mut Self>, fate: Fate) {
+        // SAFETY: `nack` is not structurally pinned; nothing else is touched.
+        if let Some(nack) = unsafe { self.get_unchecked_mut() }.nack.take() {
+            nack.settle(fate);
+        }
+    }
+}
+
+impl<'e, E: Event + 'e> Drop for Acknowledging<'e, E> {
+    fn drop(&mut self) {
+        if let Some(nack) = self.nack.take() {
+            nack.settle(Fate::Lost);
+        }
+    }
+}
+
+impl<F: Fn(Nack) -> E, E: Event + Send> Event for WithNack<F, E> {
+    type Output = E::Output;
+    type Branch<'e>
+        = Acknowledging<'e, E>
+    where
+        Self: 'e;
+
+    const STAGED: bool = true;
+
+    fn branch(&self) -> Self::Branch<'_> {
+        Acknowledging { made: Made::new(), nack: None }
+    }
+    fn force<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) {
+        let nack = Nack::new();
+        // SAFETY: `nack` is not structurally pinned; nothing else is touched.
+        unsafe { branch.as_mut().get_unchecked_mut() }.nack = Some(nack.clone());
+        branch.made().put((self.make)(nack));
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        let made = branch.made().parts();
+        made.event.try_commit(made.branch, attempt)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        let made = branch.made().parts();
+        made.event.publish(made.branch, attempt)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        let made = branch.made().parts();
+        made.event.withdraw(made.branch, attempt)
+    }
+    fn advance<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> bool {
+        let made = branch.made().parts();
+        made.event.advance(made.branch)
+    }
+    fn lose<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) {
+        branch.as_mut().settle(Fate::Lost);
+        let made = branch.made().parts();
+        made.event.lose(made.branch);
+    }
+    fn complete<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) -> E::Output {
+        branch.as_mut().settle(Fate::Taken);
+        let made = branch.made().parts();
+        made.event.complete(made.branch)
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        if let Some((event, branch)) = branch.made.look() {
+            event.describe(branch, waits);
+        }
+    }
+}
+
+impl<F, E> fmt::Debug for WithNack<F, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WithNack")
+    }
+}
+
+impl<'e, E: Event + 'e> fmt::Debug for Acknowledging<'e, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acknowledging").field("made", &self.made).field("nack", &self.nack).finish()
+    }
+}
+
+awaitable!([F: Fn(Nack) -> E, E: Event + Send] WithNack<F, E>);
