@@ -278,7 +278,7 @@ impl<T> Receiving<'_, T> {
             };
             // SAFETY: the promise was in the slot, and the lock is held.
             let receiver = unsafe { Promise::abandon(promise) };
-            attempt.record().detach();
+            attempt.detach();
             if let Some(receiver) = receiver {
                 receiver.finish(); // its task is not woken: we do not wait for that
             }

@@ -1,4 +1,5 @@
-//! An event that is made during its own performance, and kept in the branch of the event that made it.
+//! An event and its branch in one place: in the branch of an event that made it for its own performance, or in
+//! a wait set.
 
 use super::Event;
 use std::fmt;
@@ -28,17 +29,38 @@ impl<'e, E: Event> Made<'e, E> {
         self.branch.is_some()
     }
 
-    /// Puts `event` in, makes its branch, and prepares it.
+    /// Room with `event` in it, whose performance has not begun.
+    pub(super) fn of(event: E) -> Self {
+        Made { branch: None, event: Some(event), _pinned: PhantomPinned }
+    }
+
+    /// Puts `event` in and begins its performance.
     pub(super) fn put(mut self: Pin<&mut Self>, event: E) {
-        // SAFETY: nothing that is pinned is moved: `put` is called once, while both places are empty.
+        // SAFETY: nothing that is pinned is moved: the place is empty, as is then seen.
         let this = unsafe { self.as_mut().get_unchecked_mut() };
         assert!(this.event.is_none(), "an event was made twice in one performance");
-        let event: *const E = this.event.insert(event);
+        this.event = Some(event);
+        self.begin();
+    }
+
+    /// Begins a performance of the event: makes its branch, and runs its guards.
+    pub(super) fn begin(mut self: Pin<&mut Self>) {
+        // SAFETY: nothing that is pinned is moved: the branch is made where there is none.
+        let this = unsafe { self.as_mut().get_unchecked_mut() };
+        assert!(this.branch.is_none(), "a performance was begun twice");
+        let event = std::ptr::from_ref(this.event.as_ref().expect("put in before"));
         // SAFETY: the event stays in its place, pinned and untouched by `&mut`, until its branch is gone.
         let event: &'e E = unsafe { &*event };
         this.branch = Some(event.branch());
         let parts = self.parts();
         parts.event.force(parts.branch);
+    }
+
+    /// Ends a performance of the event: drops its branch, which is not published.
+    pub(super) fn end(mut self: Pin<&mut Self>) {
+        // SAFETY: the branch is structurally pinned, and is dropped in place.
+        let mut branch = unsafe { Pin::new_unchecked(&mut self.as_mut().get_unchecked_mut().branch) };
+        branch.set(None);
     }
 
     /// The event and its branch.

@@ -42,6 +42,8 @@ mod list;
 pub(crate) mod lock;
 #[cfg(all(test, lisle_loom))]
 mod loom_tests;
+#[cfg(all(test, lisle_loom))]
+mod loom_wait_set;
 mod made;
 mod nack;
 mod option;
@@ -54,6 +56,7 @@ pub(crate) mod record;
 mod replace;
 mod scratch;
 mod source;
+mod standing;
 pub(crate) mod step;
 mod storage;
 mod sync;
@@ -62,6 +65,7 @@ pub(crate) mod test_context;
 #[cfg(all(test, not(lisle_loom)))]
 mod tests;
 pub(crate) mod timer;
+mod wait_set;
 mod waits;
 pub(crate) mod woken;
 mod wrap;
@@ -77,6 +81,7 @@ pub use record::{Attempt, Task};
 pub use replace::Replace;
 pub use source::{Source, SourceEvent, Waiters, Waiting};
 pub use timer::Timer;
+pub use wait_set::{Key, Taking, WaitSet, WaitSetEvt};
 pub use waits::{Label, Wait, Waits};
 pub use wrap::{Wrap, WrapPanic};
 

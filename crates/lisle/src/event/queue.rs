@@ -307,13 +307,12 @@ impl<M> WaitQueue<M> {
             }
             // SAFETY: as above.
             let record = unsafe { &*record };
-            let task = record.task();
-            let decided = record.decide_retry();
+            // The record outlives its decision until its performer has been woken.
+            if record.decide_retry() {
+                woken.push(record.task());
+            }
             // SAFETY: it is linked here.
             unsafe { self.remove(waiter, FREE) };
-            if decided {
-                woken.push(task);
-            }
         }
     }
 }

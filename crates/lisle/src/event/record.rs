@@ -4,6 +4,7 @@
 //! nothing of queues, values or waiting.
 
 use super::Context;
+use super::standing::Seat;
 use crate::shim::{
     Backoff, Rank,
     atomic::{AtomicUsize, Ordering},
@@ -69,7 +70,10 @@ pub(crate) struct Record {
     single: bool,
     /// Who stands back, of two that want each other at the same time.
     rank: Rank,
-    task: Task,
+    /// Changed only for a seat of a wait set, by who has just committed it.
+    task: Cell<Task>,
+    /// Where the record stands for one source of a wait set, the seat it is part of; else null.
+    seat: Cell<*const Seat>,
     /// How many of the attempt's waiters its performer has linked and not yet taken back. Only the
     /// performer looks at it.
     outstanding: Cell<usize>,
@@ -97,6 +101,18 @@ pub(crate) fn misuse(what: &str) -> ! {
     std::process::abort()
 }
 
+/// What came of one try to decide a record.
+pub(super) enum Decision {
+    /// Decided, as wanted.
+    Done,
+    /// Decided otherwise, or not to be had now; its waiter may be unlinked.
+    Gone,
+    /// It stands for the record of whoever asks.
+    Own,
+    /// Its performer is about to commit. Whoever is claimed as well stays so if `stay`, else steps back.
+    Claimed { stay: bool },
+}
+
 /// What came of an attempt to commit with a waiting record.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(crate) enum Meeting {
@@ -116,19 +132,39 @@ impl Record {
             state: AtomicUsize::new(WAITING),
             single,
             rank: Rank::new(),
-            task,
+            task: Cell::new(task),
+            seat: Cell::new(std::ptr::null()),
             outstanding: Cell::new(0),
             outer: Cell::new(std::ptr::null()),
             began: Cell::new(0),
         }
     }
 
+    #[inline]
     pub(crate) fn task(&self) -> Task {
-        self.task
+        self.task.get()
+    }
+
+    /// Makes this the record of a seat. Nobody else has seen it yet.
+    pub(super) fn sit(&self, seat: *const Seat) {
+        self.seat.set(seat);
+    }
+
+    /// The seat that the record is part of, if it is.
+    #[inline]
+    fn seat(&self) -> Option<&Seat> {
+        // SAFETY: set to the seat around this record, if at all, before anybody else has seen it.
+        unsafe { self.seat.get().as_ref() }
+    }
+
+    /// Notes, for a record of a seat, how it was committed. Only its committer may do so, under the lock of the set.
+    pub(super) fn settle(&self, outcome: usize, task: Task) {
+        self.task.set(task);
+        self.state.store(outcome, Ordering::Release);
     }
 
     /// Makes a record that was told to retry usable for the next round.
-    fn reset(&self) {
+    pub(super) fn reset(&self) {
         self.state.store(WAITING, Ordering::Relaxed);
     }
 
@@ -181,13 +217,16 @@ impl Record {
     }
 
     /// Withdraws a record whose committer, under the lock that both hold by turns, agrees to forget it.
-    pub(crate) fn detach(&self) {
+    fn detach(&self) {
         self.state.store(CANCELLED, Ordering::Release);
     }
 
     /// For a partner that has already committed this record and cannot keep its word: instead of a
     /// win the performer finds that it has to start over.
     pub(crate) fn revoke(&self) {
+        if let Some(seat) = self.seat() {
+            seat.revoke();
+        }
         self.state.store(RETRY, Ordering::Release);
     }
 
@@ -206,18 +245,53 @@ impl Record {
     fn decide_shared(&self, outcome: usize) -> bool {
         let mut backoff = Backoff::new();
         loop {
-            match self.state.compare_exchange(WAITING, outcome, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return true,
-                Err(CLAIMED) => backoff.wait(),
-                Err(_) => return false,
+            match self.try_decide(outcome, None) {
+                Decision::Done => return true,
+                Decision::Claimed { .. } => backoff.wait(),
+                Decision::Gone | Decision::Own => return false,
             }
         }
+    }
+
+    /// Tries once to move a waiting record to `outcome`, for somebody whose own record, if there is one, is
+    /// claimed.
+    #[inline]
+    fn try_decide(&self, outcome: usize, by: Option<&Record>) -> Decision {
+        match self.seat() {
+            Some(seat) => seat.try_decide(outcome, by),
+            None => self.try_decide_plain(outcome, by),
+        }
+    }
+
+    /// The same for a record that is part of no seat. The record is not single, or the caller holds the lock of
+    /// the one queue or set in which it is linked.
+    #[inline]
+    pub(super) fn try_decide_plain(&self, outcome: usize, by: Option<&Record>) -> Decision {
+        if self.single {
+            self.state.store(outcome, Ordering::Release);
+            return Decision::Done;
+        }
+        match self.state.compare_exchange(WAITING, outcome, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Decision::Done,
+            // Two performers that claim themselves and want each other: the one with the lower rank stays
+            // claimed and waits, the other steps back and may be committed.
+            Err(CLAIMED) => Decision::Claimed { stay: by.is_some_and(|by| by.rank.is_before(&self.rank)) },
+            Err(_) => Decision::Gone,
+        }
+    }
+
+    /// Tries once to tell the performer to start over, as [`Record::try_decide_plain`].
+    pub(super) fn try_retry_plain(&self) -> Decision {
+        self.try_decide_plain(RETRY, None)
     }
 
     /// Tells the performer to start over. Called under the lock of a queue in which the record is
     /// linked; if true, the caller owes the performer a wake.
     pub(crate) fn decide_retry(&self) -> bool {
-        self.decide(RETRY)
+        match self.seat() {
+            Some(seat) => seat.retry(),
+            None => self.decide(RETRY),
+        }
     }
 
     /// A timer of this record has fired. Called under the protection of the wheel that held the timer;
@@ -268,12 +342,24 @@ pub struct Attempt<'a> {
     /// Whether the performer wants out, and does not wait for the wake of a commit.
     giving_up: Cell<bool>,
     context: &'a dyn Context,
+    /// If the record is that of a seat: the attempt at the wait set, which it commits.
+    upper: Option<&'a Attempt<'a>>,
 }
 
 impl<'a> Attempt<'a> {
     pub(crate) fn new(record: &'a Record, context: &'a dyn Context) -> Self {
         let published = Cell::new(record.outstanding.get() > 0);
-        Attempt { record, published, giving_up: Cell::new(false), context }
+        Attempt { record, published, giving_up: Cell::new(false), context, upper: None }
+    }
+
+    /// The attempt at one source of a wait set, `record` being that of its seat, on behalf of an attempt at the set.
+    pub(super) fn seated(
+        record: &'a Record,
+        context: &'a dyn Context,
+        upper: Option<&'a Attempt<'a>>,
+    ) -> Self {
+        let giving_up = Cell::new(upper.is_none_or(Attempt::is_giving_up));
+        Attempt { record, published: Cell::new(true), giving_up, context, upper }
     }
 
     pub(crate) fn record(&self) -> &'a Record {
@@ -345,7 +431,22 @@ impl<'a> Attempt<'a> {
     /// Has a partner committed this attempt already? Then publishing more branches is of no use.
     #[inline]
     pub(crate) fn is_decided(&self) -> bool {
-        self.published.get() && self.record.state.load(Ordering::Relaxed) != WAITING
+        self.published.get() && self.is_decided_published()
+    }
+
+    fn is_decided_published(&self) -> bool {
+        match self.upper {
+            Some(upper) => upper.is_decided(),
+            None => self.record.state.load(Ordering::Relaxed) != WAITING,
+        }
+    }
+
+    /// Withdraws an attempt whose committer, under the lock that both hold by turns, agrees to forget it.
+    pub(crate) fn detach(&self) {
+        self.record.detach();
+        if let Some(upper) = self.upper {
+            upper.detach();
+        }
     }
 
     /// Runs `operation` with this attempt claimed, so that no partner can commit it meanwhile; `Some`
@@ -353,6 +454,9 @@ impl<'a> Attempt<'a> {
     pub(crate) fn commit_if<R>(&self, operation: impl FnOnce() -> Option<R>) -> Result<Option<R>, ()> {
         if !self.published.get() || self.record.single {
             return Ok(operation());
+        }
+        if let Some(upper) = self.upper {
+            return upper.commit_if(operation);
         }
         let state = &self.record.state;
         if state.compare_exchange(WAITING, CLAIMED, Ordering::AcqRel, Ordering::Acquire).is_err() {
@@ -373,9 +477,23 @@ impl<'a> Attempt<'a> {
         Ok(result)
     }
 
+    fn commit_published(&self) -> bool {
+        match self.upper {
+            Some(upper) => upper.commit_alone(),
+            None => {
+                let state = &self.record.state;
+                state.compare_exchange(WAITING, BY_SELF, Ordering::AcqRel, Ordering::Acquire).is_ok()
+            }
+        }
+    }
+
     /// Both records can be seen by others: claim ourselves, then commit the other.
     #[cold]
     fn meet_published(&self, other: &Record, waiter: usize) -> Meeting {
+        if let Some(upper) = self.upper {
+            let neighbour = other.seat().is_some_and(|seat| seat.is_beside(self.record.seat()));
+            return if neighbour { Meeting::Own } else { upper.meet(other, waiter) };
+        }
         let own = &self.record.state;
         let mut backoff = Backoff::new();
         loop {
@@ -388,24 +506,24 @@ impl<'a> Attempt<'a> {
                 return Meeting::Committed;
             }
             loop {
-                match other.state.compare_exchange(WAITING, waiter, Ordering::AcqRel, Ordering::Acquire) {
-                    Ok(_) => {
+                match other.try_decide(waiter, Some(self.record)) {
+                    Decision::Done => {
                         own.store(BY_SELF, Ordering::Release);
                         return Meeting::Committed;
                     }
-                    // Two performers that claim themselves and want each other: the one with the
-                    // lower rank stays claimed and waits, the other steps back and may be committed.
-                    Err(CLAIMED) if self.record.rank.is_before(&other.rank) => {
-                        backoff.wait();
-                    }
-                    Err(CLAIMED) => {
+                    Decision::Claimed { stay: true } => backoff.wait(),
+                    Decision::Claimed { stay: false } => {
                         own.store(WAITING, Ordering::Release);
                         backoff.wait();
                         break;
                     }
-                    Err(_) => {
+                    Decision::Gone => {
                         own.store(WAITING, Ordering::Release);
                         return Meeting::Gone;
+                    }
+                    Decision::Own => {
+                        own.store(WAITING, Ordering::Release);
+                        return Meeting::Own;
                     }
                 }
             }
@@ -416,13 +534,7 @@ impl<'a> Attempt<'a> {
 impl Committer for Attempt<'_> {
     #[inline]
     fn commit_alone(&self) -> bool {
-        !self.published.get()
-            || self.record.single
-            || self
-                .record
-                .state
-                .compare_exchange(WAITING, BY_SELF, Ordering::AcqRel, Ordering::Acquire)
-                .is_ok()
+        !self.published.get() || self.record.single || self.commit_published()
     }
 
     #[inline]

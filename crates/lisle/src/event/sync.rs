@@ -214,7 +214,7 @@ pub(super) fn give_up<'e, E: Event>(
     attempt.record().is_withdrawn()
 }
 
-fn no_task() -> Task {
+pub(super) fn no_task() -> Task {
     fn nothing(_: *const ()) {}
     // SAFETY: waking does nothing at all.
     unsafe { Task::new(std::ptr::null(), nothing) }

@@ -95,7 +95,6 @@ impl Timer {
         let timer = unsafe { &*timer };
         // SAFETY: an armed timer's record outlives its being armed: its performer disarms first.
         let record = unsafe { &*timer.record.get() };
-        let task = record.task();
-        record.decide_timer(timer.id()).then_some(task)
+        record.decide_timer(timer.id()).then(|| record.task())
     }
 }

@@ -1,0 +1,229 @@
+//! What partners see of a wait set: a seat for each source, and one lock for all.
+//!
+//! The branches of a source stay linked in the queues of what they wait for, from one performance of the set
+//! to the next, each with the record of its source's *seat*. That record is not committed by itself: whoever
+//! meets it commits the record of the performer that waits on the set, if one does, under the set's lock.
+//!
+//! If none does, the set is *closed*: the partner takes the waiter out of its queue, as it does with one
+//! that was committed elsewhere, and puts the seat into the list of those to be looked at again. A
+//! performance looks at these first, and opens the set only when the list is empty. Both happen under the
+//! set's lock, so a partner either finds the set open and commits, or is found by the next look.
+//!
+//! The lock is a leaf: nobody waits for anything while holding it. A record that is claimed is waited for
+//! after letting go of it, with the ranks of the performers, so the argument against circles of claims in the
+//! README holds as it stands.
+
+use super::lock::Lock;
+use super::record::{Decision, Record, Task};
+use crate::shim::Backoff;
+use std::cell::Cell;
+use std::marker::PhantomPinned;
+use std::ptr::NonNull;
+
+/// The part of a wait set that partners reach, at one address for as long as the set lives.
+#[derive(Debug)]
+pub(super) struct Standing {
+    inner: Lock<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    /// Whether the performer whose record is `current` may be committed.
+    open: bool,
+    /// The record of the performance in progress, from opening until all is withdrawn; else null.
+    current: *const Record,
+    /// The seat by which it was committed.
+    winner: Option<NonNull<Seat>>,
+    /// The first and last of the seats to be looked at.
+    ready: Option<(NonNull<Seat>, NonNull<Seat>)>,
+}
+
+// SAFETY: the pointers are used under the lock, and lead to records and seats whose shared parts are atomic or
+// belong to the holder of that lock.
+unsafe impl Send for Inner {}
+
+/// One source's place in a wait set.
+#[derive(Debug)]
+pub(super) struct Seat {
+    pub(super) record: Record,
+    standing: NonNull<Standing>,
+    /// The neighbours in the list of seats to be looked at. Under the set's lock, as `queued`.
+    next: Cell<Option<NonNull<Seat>>>,
+    prev: Cell<Option<NonNull<Seat>>>,
+    queued: Cell<bool>,
+    _pinned: PhantomPinned,
+}
+
+impl Seat {
+    /// A seat of the set at `standing`, which outlives it.
+    pub(super) fn new(standing: NonNull<Standing>, task: Task) -> Self {
+        Seat {
+            record: Record::new(task, false),
+            standing,
+            next: Cell::new(None),
+            prev: Cell::new(None),
+            queued: Cell::new(false),
+            _pinned: PhantomPinned,
+        }
+    }
+
+    fn standing(&self) -> &Standing {
+        // SAFETY: by the promise given to `new`.
+        unsafe { self.standing.as_ref() }
+    }
+
+    /// Are the two in one set?
+    pub(super) fn is_beside(&self, other: Option<&Seat>) -> bool {
+        other.is_some_and(|other| other.standing == self.standing)
+    }
+
+    /// For a partner that has met the seat's record: commits the performer of the set through it.
+    pub(super) fn try_decide(&self, outcome: usize, by: Option<&Record>) -> Decision {
+        let mut inner = self.standing().inner.lock();
+        if !inner.open {
+            inner.push(self);
+            return Decision::Gone;
+        }
+        // SAFETY: a set is open only while its performer waits for a wake, or is in the middle of a step, and
+        // in both cases closes it before the record goes.
+        let record = unsafe { &*inner.current };
+        if by.is_some_and(|by| std::ptr::eq(by, record)) {
+            return Decision::Own;
+        }
+        let decision = record.try_decide_plain(self.standing().id(), by);
+        match decision {
+            Decision::Done => {
+                inner.open = false;
+                inner.winner = Some(NonNull::from(self));
+                self.record.settle(outcome, record.task());
+            }
+            // Committed through another alternative of the choice that the set is part of.
+            Decision::Gone => inner.push(self),
+            Decision::Own | Decision::Claimed { .. } => {}
+        }
+        decision
+    }
+
+    /// For a partner that wants the seat's record to try again. True: the performer is owed a wake.
+    pub(super) fn retry(&self) -> bool {
+        let mut backoff = Backoff::new();
+        loop {
+            {
+                let mut inner = self.standing().inner.lock();
+                inner.push(self);
+                if !inner.open {
+                    return false;
+                }
+                // SAFETY: as in `try_decide`.
+                let record = unsafe { &*inner.current };
+                match record.try_retry_plain() {
+                    Decision::Done => {
+                        inner.open = false;
+                        self.record.settle(0, record.task());
+                        return true;
+                    }
+                    Decision::Gone | Decision::Own => return false,
+                    Decision::Claimed { .. } => {}
+                }
+            }
+            backoff.wait();
+        }
+    }
+
+    /// For a partner that has committed through this seat and cannot keep its promise.
+    pub(super) fn revoke(&self) {
+        let inner = self.standing().inner.lock();
+        // SAFETY: the performer has not been woken, and has not withdrawn: then the promise would be gone.
+        unsafe { &*inner.current }.revoke();
+    }
+}
+
+impl Inner {
+    fn push(&mut self, seat: &Seat) {
+        if seat.queued.replace(true) {
+            return;
+        }
+        let node = NonNull::from(seat);
+        let (first, last) = match self.ready {
+            Some((first, last)) => {
+                // SAFETY: seats leave the list before they go.
+                unsafe { last.as_ref() }.next.set(Some(node));
+                (first, Some(last))
+            }
+            None => (node, None),
+        };
+        seat.prev.set(last);
+        self.ready = Some((first, node));
+    }
+
+    fn remove(&mut self, seat: &Seat) {
+        let (Some((first, last)), true) = (self.ready, seat.queued.replace(false)) else { return };
+        let (prev, next) = (seat.prev.take(), seat.next.take());
+        if let Some(prev) = prev {
+            // SAFETY: neighbours are in the list.
+            unsafe { prev.as_ref() }.next.set(next);
+        }
+        if let Some(next) = next {
+            // SAFETY: as above.
+            unsafe { next.as_ref() }.prev.set(prev);
+        }
+        let ends =
+            (if prev.is_none() { next } else { Some(first) }, if next.is_none() { prev } else { Some(last) });
+        self.ready = ends.0.zip(ends.1);
+    }
+}
+
+impl Standing {
+    pub(super) fn new() -> Self {
+        let inner = Inner { open: false, current: std::ptr::null(), winner: None, ready: None };
+        Standing { inner: Lock::new(inner) }
+    }
+
+    /// The number by which a record names the set as its winner.
+    pub(super) fn id(&self) -> usize {
+        std::ptr::from_ref(self) as usize
+    }
+
+    /// Has a seat looked at by the next performance.
+    pub(super) fn notice(&self, seat: &Seat) {
+        self.inner.lock().push(seat);
+    }
+
+    /// Takes the next seat to be looked at out of their list, oldest notice first.
+    pub(super) fn next(&self) -> Option<NonNull<Seat>> {
+        let mut inner = self.inner.lock();
+        let (first, _) = inner.ready?;
+        // SAFETY: seats leave the list before they go.
+        inner.remove(unsafe { first.as_ref() });
+        Some(first)
+    }
+
+    /// Takes a seat that goes out of the list of those to be looked at.
+    pub(super) fn strike(&self, seat: &Seat) {
+        self.inner.lock().remove(seat);
+    }
+
+    /// Opens the set for partners to commit `record`. False, and not done: there is a seat to be looked at.
+    pub(super) fn open(&self, record: &Record, published: impl FnOnce()) -> bool {
+        let mut inner = self.inner.lock();
+        if inner.ready.is_some() {
+            return false;
+        }
+        published();
+        inner.open = true;
+        inner.current = record;
+        true
+    }
+
+    /// Closes the set for partners, and gives the seat by which one has committed.
+    pub(super) fn close(&self) -> Option<NonNull<Seat>> {
+        let mut inner = self.inner.lock();
+        inner.open = false;
+        inner.winner.take()
+    }
+
+    /// After closing: nothing refers to the record any more.
+    pub(super) fn forget(&self) {
+        self.inner.lock().current = std::ptr::null();
+    }
+}

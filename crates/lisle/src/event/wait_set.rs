@@ -1,0 +1,548 @@
+//! Wait sets: a standing choice between many events.
+
+use super::context::{Context, Unparked};
+use super::made::Made;
+use super::record::{Attempt, Committer, Record, Task, misuse};
+use super::standing::{Seat, Standing};
+use super::sync::no_task;
+use super::timer::Timer;
+use super::{BoxEvent, Event, Label, Step, Waits, awaitable};
+use crate::shim::Backoff;
+use crate::shim::atomic::{AtomicBool, Ordering};
+use std::cell::{Cell, UnsafeCell};
+use std::collections::VecDeque;
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+/// A choice between many events that is performed again and again.
+///
+/// [`choose`](super::choose) enters every queue and leaves it again, each time it has to wait: linear in the
+/// number of alternatives. A wait set stays in the queues. Each performance commits exactly one of its
+/// sources and gives the value, with the key that tells which; the others have taken nothing. The source
+/// that was taken begins anew. It is the choice for a server with thousands of clients, and for a loop
+/// around a `choose` that never changes.
+///
+/// A source is any event, with its guards, wraps and negative acknowledgements; one performance of it lasts
+/// until it is taken or removed, over any number of performances of the set. So the guard of a source runs
+/// when the set is first performed with it, and again after it was taken; an `after` counts from then on.
+///
+/// A set is performed by one performer at a time, a different one each time if need be. [`evt`](WaitSet::evt)
+/// makes it an event to be chosen with others.
+///
+/// # Fairness
+///
+/// Sources that are ready are served in turn. One that is always ready is taken once a round.
+///
+/// # Complexity
+///
+/// A performance takes time proportional to the number of sources that have become ready since the last one,
+/// however many there are: an answer costs the same from ten and from a hundred thousand. Two allocations
+/// a source; none when performed, once warm.
+///
+/// ```
+/// use lisle::{Event, event::WaitSet};
+///
+/// let channels: Vec<_> = (0..1_000).map(|_| lisle::channel::bounded::<u32>(1)).collect();
+/// let mut set = WaitSet::new();
+/// for (number, (_, rx)) in channels.iter().enumerate() {
+///     set.insert(rx.recv_evt().wrap(move |message| (number, message)));
+/// }
+/// channels[123].0.send(7).unwrap();
+/// let (key, (number, message)) = set.sync();
+/// assert_eq!((number, message), (123, Ok(7)));
+/// assert!(set.poll().is_none());
+/// set.remove(key);
+/// assert_eq!(set.len(), 999);
+/// ```
+///
+/// # Notes
+///
+/// Deadlines of its sources are kept by the thread that keeps those of plain threads, since the set may be performed
+/// elsewhere next time. A set that is forgotten ([`std::mem::forget`]) stays in the queues.
+pub struct WaitSet<'a, T> {
+    standing: NonNull<Standing>,
+    slots: Vec<Slot<'a, T>>,
+    free: Vec<u32>,
+    /// Sources whose next performance has not begun. Some may have been removed.
+    fresh: UnsafeCell<VecDeque<Key>>,
+    /// Some performance of the set is going on.
+    busy: AtomicBool,
+    label: Label,
+}
+
+struct Slot<'a, T> {
+    generation: u32,
+    member: Option<NonNull<Member<'a, T>>>,
+}
+
+/// Names a source of a [`WaitSet`]. A key of a source that was removed names nothing any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key {
+    index: u32,
+    generation: u32,
+}
+
+/// A source: its seat, which partners know, and its event and branch, which they do not.
+#[repr(C)]
+struct Member<'a, T> {
+    /// The first field, so that the seat's address is the member's.
+    seat: Seat,
+    made: UnsafeCell<Made<'a, BoxEvent<'a, T>>>,
+    key: Key,
+    /// It has been committed, and its value has not been taken yet.
+    won: Cell<bool>,
+}
+
+// SAFETY: the set owns its members, whose events and branches are `Send`; the rest of them and what is shared with
+// partners is under the set's lock or atomic.
+unsafe impl<T> Send for WaitSet<'_, T> {}
+// SAFETY: a shared reference gives access to keys and counts only; performing takes an exclusive one.
+unsafe impl<T> Sync for WaitSet<'_, T> {}
+
+impl<'a, T> WaitSet<'a, T> {
+    /// A set without sources, which is never ready.
+    #[track_caller]
+    pub fn new() -> Self {
+        WaitSet {
+            standing: NonNull::from(Box::leak(Box::new(Standing::new()))),
+            slots: Vec::new(),
+            free: Vec::new(),
+            fresh: UnsafeCell::default(),
+            busy: AtomicBool::new(false),
+            label: Label::new("wait set"),
+        }
+    }
+
+    /// Adds a source. Its performance begins when the set is performed next.
+    ///
+    /// # Panics
+    ///
+    /// If there are 2^32 sources.
+    pub fn insert<E: Event<Output = T> + Send + Sync + 'a>(&mut self, event: E) -> Key {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot { generation: 0, member: None });
+            u32::try_from(self.slots.len() - 1).expect("a wait set has room for 2^32 sources")
+        });
+        let slot = &mut self.slots[index as usize];
+        let key = Key { index, generation: slot.generation };
+        let member = Box::new(Member {
+            seat: Seat::new(self.standing, no_task()),
+            made: UnsafeCell::new(Made::of(event.boxed())),
+            key,
+            won: Cell::new(false),
+        });
+        let member = NonNull::from(Box::leak(member));
+        // SAFETY: just made; nobody else has seen it.
+        let seat = &unsafe { member.as_ref() }.seat;
+        seat.record.sit(seat);
+        slot.member = Some(member);
+        self.fresh.get_mut().push_back(key);
+        key
+    }
+
+    /// Removes a source; its negative acknowledgements are sent. False if the key names nothing any more.
+    ///
+    /// It has then taken nothing since the last value it gave, unless a future of the set was dropped a moment after
+    /// a partner had committed this source: what it was given then is dropped.
+    pub fn remove(&mut self, key: Key) -> bool {
+        let Some(member) = self.member(key) else { return false };
+        self.free.push(key.index);
+        let slot = &mut self.slots[key.index as usize];
+        slot.member = None;
+        slot.generation = slot.generation.wrapping_add(1);
+        // SAFETY: it is in no slot any more.
+        unsafe { self.discard(member) };
+        true
+    }
+
+    /// Removes all sources.
+    pub fn clear(&mut self) {
+        for index in 0..self.slots.len() {
+            let key = Key { index: index as u32, generation: self.slots[index].generation };
+            self.remove(key);
+        }
+    }
+
+    /// Is there a source with this key?
+    pub fn contains(&self, key: Key) -> bool {
+        self.member(key).is_some()
+    }
+
+    /// How many sources there are.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The event of the next source that can happen; it gives the source's key and value.
+    ///
+    /// # Panics
+    ///
+    /// When performed twice at a time, as in a choice with itself.
+    ///
+    /// # Cancel safety
+    ///
+    /// If it loses a choice, is polled in vain, or its future is dropped, no source has taken anything. If
+    /// that comes a moment after a source was committed, the next performance gives that source's value.
+    pub fn evt(&mut self) -> WaitSetEvt<'_, 'a, T> {
+        WaitSetEvt { set: self, _exclusive: PhantomData }
+    }
+
+    /// Waits for the next source that can happen, as [`Event::sync`] does, and gives its key and value.
+    pub fn sync(&mut self) -> (Key, T) {
+        self.evt().sync()
+    }
+
+    /// Takes a source that can happen at once, if there is one, and gives its key and value.
+    pub fn poll(&mut self) -> Option<(Key, T)> {
+        self.evt().poll()
+    }
+
+    fn standing(&self) -> &Standing {
+        // SAFETY: freed when the set goes.
+        unsafe { self.standing.as_ref() }
+    }
+
+    fn member(&self, key: Key) -> Option<NonNull<Member<'a, T>>> {
+        let slot = self.slots.get(key.index as usize)?;
+        slot.member.filter(|_| slot.generation == key.generation)
+    }
+
+    /// Takes a source out of all queues and drops it.
+    ///
+    /// # Safety
+    ///
+    /// The member is this set's and not used again; the set is not being performed.
+    unsafe fn discard(&self, member: NonNull<Member<'a, T>>) {
+        // SAFETY: alive, by the caller's promise.
+        let this = unsafe { member.as_ref() };
+        if let Some(made) = this.performance() {
+            made.event.withdraw(made.branch, &Attempt::seated(&this.seat.record, &Elsewhere, None));
+        }
+        self.standing().strike(&this.seat);
+        // SAFETY: it came from a box, and no queue and no list refers to it any more.
+        drop(unsafe { Box::from_raw(member.as_ptr()) });
+    }
+}
+
+impl<T> Default for WaitSet<'_, T> {
+    #[track_caller]
+    fn default() -> Self {
+        WaitSet::new()
+    }
+}
+
+impl<T> Drop for WaitSet<'_, T> {
+    fn drop(&mut self) {
+        self.clear();
+        // SAFETY: it came from a box, and no seat refers to it any more.
+        drop(unsafe { Box::from_raw(self.standing.as_ptr()) });
+    }
+}
+
+impl<T> fmt::Debug for WaitSet<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitSet").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+type Performance<'a, 'b, T> = super::made::Parts<'a, 'b, BoxEvent<'a, T>>;
+
+impl<'a, T> Member<'a, T> {
+    /// The member around a seat of its set.
+    ///
+    /// # Safety
+    ///
+    /// The seat is part of such a member, which is alive.
+    unsafe fn around<'m>(seat: NonNull<Seat>) -> &'m Member<'a, T> {
+        // SAFETY: the seat is the first field; the rest is the caller's promise.
+        unsafe { seat.cast::<Member<'a, T>>().as_ref() }
+    }
+
+    /// Event and branch. The caller has the set to itself and uses them for one step.
+    fn made(&self) -> Pin<&mut Made<'a, BoxEvent<'a, T>>> {
+        // SAFETY: members are used by the set's one performance, or by its owner in between, one step at a time.
+        let made = unsafe { &mut *self.made.get() };
+        // SAFETY: a member stays where it is until it is dropped.
+        unsafe { Pin::new_unchecked(made) }
+    }
+
+    /// Event and branch, if a performance of it is going on.
+    fn performance(&self) -> Option<Performance<'a, '_, T>> {
+        let made = self.made();
+        made.is_made().then(|| made.parts())
+    }
+
+    fn parts(&self) -> Performance<'a, '_, T> {
+        self.made().parts()
+    }
+}
+
+/// The event of a set's next source that can happen, see [`WaitSet::evt`].
+pub struct WaitSetEvt<'s, 'a, T> {
+    set: &'s WaitSet<'a, T>,
+    /// Nobody else performs or changes the set.
+    _exclusive: PhantomData<&'s mut WaitSet<'a, T>>,
+}
+
+// SAFETY: whoever performs the event takes the set for itself first, see `force`.
+unsafe impl<T> Sync for WaitSetEvt<'_, '_, T> {}
+// SAFETY: as for the set.
+unsafe impl<T> Send for WaitSetEvt<'_, '_, T> {}
+
+/// The branch of a [`WaitSetEvt`].
+pub struct Taking<'e, 'a, T> {
+    set: &'e WaitSet<'a, T>,
+    /// This performance is the one that has the set.
+    holds: bool,
+    /// The record of the attempt that has opened the set; null if it is closed.
+    published: *const Record,
+    won: Option<&'e Member<'a, T>>,
+}
+
+// SAFETY: as for the set: the branch is where the one performance keeps what it has found.
+unsafe impl<T> Send for Taking<'_, '_, T> {}
+
+impl<'e, 'a, T> Taking<'e, 'a, T> {
+    fn this(self: Pin<&mut Self>) -> &mut Self {
+        // SAFETY: nothing in it is structurally pinned.
+        unsafe { self.get_unchecked_mut() }
+    }
+
+    /// Looks at the sources that may be ready, until one commits.
+    fn look(&mut self, attempt: &Attempt<'_>) -> Step {
+        let standing = self.set.standing();
+        while let Some(seat) = standing.next() {
+            // SAFETY: seats in the set's list are parts of its members.
+            let member = unsafe { Member::around(seat) };
+            // Looked at again unless it commits or waits; also if a function of the user's panics.
+            let again = Notice { standing, seat: &member.seat };
+            if self.try_member(member, attempt) == Step::Committed {
+                std::mem::forget(again);
+                member.won.set(true);
+                self.won = Some(member);
+                return Step::Committed;
+            }
+            if attempt.is_decided() {
+                return Step::Waiting;
+            }
+            std::mem::forget(again);
+        }
+        Step::Waiting
+    }
+
+    fn try_member(&self, member: &Member<'a, T>, attempt: &Attempt<'_>) -> Step {
+        if member.won.get() {
+            return if attempt.commit_alone() { Step::Committed } else { Step::Waiting };
+        }
+        let record = &member.seat.record;
+        let seated = Attempt::seated(record, &Elsewhere, Some(attempt));
+        let made = member.parts();
+        made.event.withdraw(made.branch, &seated);
+        record.reset();
+        let made = member.parts();
+        let step = made.event.publish(made.branch, &seated);
+        if step == Step::Committed {
+            let made = member.parts();
+            made.event.withdraw(made.branch, &seated);
+        }
+        step
+    }
+}
+
+/// Has a seat looked at again when dropped.
+struct Notice<'a> {
+    standing: &'a Standing,
+    seat: &'a Seat,
+}
+
+impl Drop for Notice<'_> {
+    fn drop(&mut self) {
+        self.standing.notice(self.seat);
+    }
+}
+
+/// Has a source begin anew when dropped.
+struct Renew<'m, 'a, T> {
+    set: &'m WaitSet<'a, T>,
+    member: &'m Member<'a, T>,
+}
+
+impl<T> Drop for Renew<'_, '_, T> {
+    fn drop(&mut self) {
+        self.member.made().end();
+        self.member.seat.record.reset();
+        self.member.seat.record.began.set(0);
+        // SAFETY: used by the set's one performance, or by its owner in between.
+        unsafe { &mut *self.set.fresh.get() }.push_back(self.member.key);
+    }
+}
+
+impl<T> Drop for Taking<'_, '_, T> {
+    fn drop(&mut self) {
+        if !self.published.is_null() {
+            misuse("it drops a branch that it has published and not withdrawn");
+        }
+        if let Some(member) = self.won {
+            // Its value was not taken: the next performance has it.
+            self.set.standing().notice(&member.seat);
+        }
+        if self.holds {
+            self.set.busy.store(false, Ordering::Release);
+        }
+    }
+}
+
+impl<'a, T> Event for WaitSetEvt<'_, 'a, T> {
+    type Output = (Key, T);
+    type Branch<'e>
+        = Taking<'e, 'a, T>
+    where
+        Self: 'e;
+
+    const STAGED: bool = true;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Self::Branch<'_> {
+        Taking { set: self.set, holds: false, published: std::ptr::null(), won: None }
+    }
+    fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+        let this = branch.this();
+        assert!(!this.set.busy.swap(true, Ordering::Acquire), "a wait set is performed twice at a time");
+        this.holds = true;
+        loop {
+            // SAFETY: this performance has the set to itself; the borrow ends before anything of the user's runs.
+            let Some(key) = unsafe { &mut *this.set.fresh.get() }.pop_front() else { return };
+            let Some(member) = this.set.member(key) else { continue };
+            // SAFETY: members in the slots are alive.
+            let member = unsafe { member.as_ref() };
+            // If a guard panics, it begins anew next time.
+            let renew = Renew { set: this.set, member };
+            member.made().begin();
+            std::mem::forget(renew);
+            this.set.standing().notice(&member.seat);
+        }
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.this().look(attempt)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        let this = branch.this();
+        if !this.published.is_null() {
+            misuse("it tries or publishes a branch again that it has not withdrawn");
+        }
+        let mut backoff = Backoff::new();
+        loop {
+            if this.look(attempt) == Step::Committed {
+                return Step::Committed;
+            }
+            if attempt.is_decided() {
+                return Step::Waiting;
+            }
+            if self.set.standing().open(attempt.record(), || attempt.published()) {
+                this.published = attempt.record();
+                return Step::Waiting;
+            }
+            // Two sets that notice each other's looks would keep doing so in step.
+            backoff.wait();
+        }
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        let this = branch.this();
+        if !this.published.is_null() {
+            if !std::ptr::eq(this.published, attempt.record()) {
+                misuse("it withdraws a branch in another performance than it has published it in");
+            }
+            let standing = self.set.standing();
+            if let Some(seat) = standing.close() {
+                // SAFETY: a seat of this set's.
+                let member = unsafe { Member::around(seat) };
+                let seated = Attempt::seated(&member.seat.record, &Elsewhere, Some(attempt));
+                let made = member.parts();
+                if made.event.withdraw(made.branch, &seated) {
+                    member.won.set(true);
+                    this.won = Some(member);
+                } else {
+                    standing.notice(&member.seat);
+                }
+            }
+            standing.forget();
+            this.published = std::ptr::null();
+            attempt.record().unlink();
+        }
+        this.won.is_some()
+    }
+    fn advance<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> bool {
+        let this = branch.this();
+        let member = this.won.expect("a source has won");
+        member.won.set(false);
+        let renew = Renew { set: self.set, member };
+        let made = member.parts();
+        let done = made.event.advance(made.branch);
+        std::mem::forget(renew);
+        if done {
+            member.won.set(true);
+        } else {
+            member.seat.record.reset();
+            this.won = None;
+            self.set.standing().notice(&member.seat);
+        }
+        done
+    }
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> (Key, T) {
+        let member = branch.this().won.take().expect("a source has won");
+        member.won.set(false);
+        let _renew = Renew { set: self.set, member };
+        let made = member.parts();
+        (member.key, made.event.complete(made.branch))
+    }
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+        waits.on("wait for the next of", &self.set.label, self.set.standing().id());
+    }
+}
+
+impl<T> fmt::Debug for WaitSetEvt<'_, '_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WaitSetEvt").field(self.set).finish()
+    }
+}
+
+impl<T> fmt::Debug for Taking<'_, '_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Taking").field("published", &!self.published.is_null()).finish_non_exhaustive()
+    }
+}
+
+awaitable!(['s, 'a, T] WaitSetEvt<'s, 'a, T>);
+
+/// The context of a source, which outlasts the performances of the set and so belongs to none of theirs.
+struct Elsewhere;
+
+// SAFETY: nothing here ever parks; timers go to the clock thread, which keeps the promises of `arm`.
+unsafe impl Context for Elsewhere {
+    fn task(&self) -> Task {
+        no_task()
+    }
+    fn park(&self, _: bool) -> Unparked {
+        unreachable!("a source of a wait set does not park")
+    }
+    fn unwind(&self) -> ! {
+        unreachable!("a source of a wait set is not interrupted")
+    }
+    unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::time::outside::arm(timer, deadline) }
+    }
+    unsafe fn disarm(&self, timer: NonNull<Timer>) {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::time::outside::disarm(timer) }
+    }
+}
