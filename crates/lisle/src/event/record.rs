@@ -11,6 +11,7 @@ use crate::shim::{
 };
 use std::cell::Cell;
 use std::fmt;
+use std::ptr::NonNull;
 
 /// Nobody has committed this record. Any partner that can, may.
 const WAITING: usize = 0;
@@ -22,6 +23,8 @@ const BY_SELF: usize = 2;
 const RETRY: usize = 3;
 /// Withdrawn by its own performer.
 const CANCELLED: usize = 4;
+/// Not committed by itself: the record of a seat, see `standing.rs`.
+const SEATED: usize = 5;
 // Every other value: committed by a partner; the address of the waiter that won.
 
 /// How to wake a performer that has parked.
@@ -68,16 +71,17 @@ pub(crate) struct Record {
     /// The record is published in one queue at most. Then that queue's lock guards it, and a plain
     /// store commits it.
     single: bool,
+    /// The record is the first field of a [`Seat`], that of one source of a wait set.
+    seated: bool,
     /// Who stands back, of two that want each other at the same time.
     rank: Rank,
     /// Changed only for a seat of a wait set, by who has just committed it.
     task: Cell<Task>,
-    /// Where the record stands for one source of a wait set, the seat it is part of; else null.
-    seat: Cell<*const Seat>,
     /// How many of the attempt's waiters its performer has linked and not yet taken back. Only the
     /// performer looks at it.
     outstanding: Cell<usize>,
-    /// The record of the attempt in whose step this one is performed; see [`step`](super::step).
+    /// The record of the attempt in whose step this one is performed; see [`step`](super::step). For the record
+    /// of a seat, which is performed in nobody's step, that seat.
     pub(super) outer: Cell<*const Record>,
     /// When the performance began, if a timer has asked; retries do not begin it anew. 0: not asked yet.
     pub(super) began: Cell<u64>,
@@ -127,13 +131,24 @@ pub(crate) enum Meeting {
 }
 
 impl Record {
+    #[inline]
     pub(crate) fn new(task: Task, single: bool) -> Self {
+        Record::make(WAITING, task, single, false)
+    }
+
+    /// A record to be the first field of a seat, which is then told where it is.
+    pub(super) fn seated(task: Task) -> Self {
+        Record::make(SEATED, task, false, true)
+    }
+
+    #[inline]
+    fn make(state: usize, task: Task, single: bool, seated: bool) -> Self {
         Record {
-            state: AtomicUsize::new(WAITING),
+            state: AtomicUsize::new(state),
             single,
+            seated,
             rank: Rank::new(),
             task: Cell::new(task),
-            seat: Cell::new(std::ptr::null()),
             outstanding: Cell::new(0),
             outer: Cell::new(std::ptr::null()),
             began: Cell::new(0),
@@ -145,27 +160,30 @@ impl Record {
         self.task.get()
     }
 
-    /// Makes this the record of a seat. Nobody else has seen it yet.
-    pub(super) fn sit(&self, seat: *const Seat) {
-        self.seat.set(seat);
+    /// Tells a record for a seat where that is.
+    pub(super) fn sit(&self, seat: NonNull<Seat>) {
+        debug_assert!(self.seated);
+        self.outer.set(seat.as_ptr().cast());
     }
 
     /// The seat that the record is part of, if it is.
     #[inline]
-    fn seat(&self) -> Option<&Seat> {
-        // SAFETY: set to the seat around this record, if at all, before anybody else has seen it.
-        unsafe { self.seat.get().as_ref() }
+    pub(super) fn seat(&self) -> Option<NonNull<Seat>> {
+        if self.seated { NonNull::new(self.outer.get().cast_mut().cast()) } else { None }
     }
 
-    /// Notes, for a record of a seat, how it was committed. Only its committer may do so, under the lock of the set.
-    pub(super) fn settle(&self, outcome: usize, task: Task) {
+    /// Notes, for a record of a seat, how it was committed, and whom to wake. Only its committer may do so, under
+    /// the lock of the set.
+    pub(super) fn settle(&self, outcome: Option<usize>, task: Task) {
         self.task.set(task);
-        self.state.store(outcome, Ordering::Release);
+        if let Some(outcome) = outcome {
+            self.state.store(outcome, Ordering::Release);
+        }
     }
 
     /// Makes a record that was told to retry usable for the next round.
     pub(super) fn reset(&self) {
-        self.state.store(WAITING, Ordering::Relaxed);
+        self.state.store(if self.seated { SEATED } else { WAITING }, Ordering::Relaxed);
     }
 
     /// Has no partner committed it, or told it to start over? Then no wake is on the way.
@@ -225,7 +243,8 @@ impl Record {
     /// win the performer finds that it has to start over.
     pub(crate) fn revoke(&self) {
         if let Some(seat) = self.seat() {
-            seat.revoke();
+            // SAFETY: the seat is there as long as its record is.
+            unsafe { seat.as_ref() }.revoke();
         }
         self.state.store(RETRY, Ordering::Release);
     }
@@ -254,44 +273,42 @@ impl Record {
     }
 
     /// Tries once to move a waiting record to `outcome`, for somebody whose own record, if there is one, is
-    /// claimed.
+    /// claimed. The record is not single, or the caller holds the lock of the one queue or set in which it is linked.
     #[inline]
-    fn try_decide(&self, outcome: usize, by: Option<&Record>) -> Decision {
-        match self.seat() {
-            Some(seat) => seat.try_decide(outcome, by),
-            None => self.try_decide_plain(outcome, by),
-        }
-    }
-
-    /// The same for a record that is part of no seat. The record is not single, or the caller holds the lock of
-    /// the one queue or set in which it is linked.
-    #[inline]
-    pub(super) fn try_decide_plain(&self, outcome: usize, by: Option<&Record>) -> Decision {
+    pub(super) fn try_decide(&self, outcome: usize, by: Option<&Record>) -> Decision {
         if self.single {
             self.state.store(outcome, Ordering::Release);
             return Decision::Done;
         }
         match self.state.compare_exchange(WAITING, outcome, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => Decision::Done,
-            // Two performers that claim themselves and want each other: the one with the lower rank stays
-            // claimed and waits, the other steps back and may be committed.
-            Err(CLAIMED) => Decision::Claimed { stay: by.is_some_and(|by| by.rank.is_before(&self.rank)) },
-            Err(_) => Decision::Gone,
+            Err(state) => self.not_waiting(state, outcome, by),
         }
     }
 
-    /// Tries once to tell the performer to start over, as [`Record::try_decide_plain`].
-    pub(super) fn try_retry_plain(&self) -> Decision {
-        self.try_decide_plain(RETRY, None)
+    #[cold]
+    fn not_waiting(&self, state: usize, outcome: usize, by: Option<&Record>) -> Decision {
+        match (state, self.seat()) {
+            // Two performers that claim themselves and want each other: the one with the lower rank stays
+            // claimed and waits, the other steps back and may be committed.
+            (CLAIMED, _) => Decision::Claimed { stay: by.is_some_and(|by| by.rank.is_before(&self.rank)) },
+            // SAFETY: the seat is there as long as its record is, also below.
+            (SEATED, Some(seat)) if outcome == RETRY => unsafe { seat.as_ref() }.try_retry(),
+            // SAFETY: as above.
+            (SEATED, Some(seat)) => unsafe { seat.as_ref() }.try_decide(outcome, by),
+            _ => Decision::Gone,
+        }
+    }
+
+    /// Tries once to tell the performer to start over, as [`Record::try_decide`].
+    pub(super) fn try_retry(&self) -> Decision {
+        self.try_decide(RETRY, None)
     }
 
     /// Tells the performer to start over. Called under the lock of a queue in which the record is
     /// linked; if true, the caller owes the performer a wake.
     pub(crate) fn decide_retry(&self) -> bool {
-        match self.seat() {
-            Some(seat) => seat.retry(),
-            None => self.decide(RETRY),
-        }
+        self.decide(RETRY)
     }
 
     /// A timer of this record has fired. Called under the protection of the wheel that held the timer;
@@ -491,7 +508,7 @@ impl<'a> Attempt<'a> {
     #[cold]
     fn meet_published(&self, other: &Record, waiter: usize) -> Meeting {
         if let Some(upper) = self.upper {
-            let neighbour = other.seat().is_some_and(|seat| seat.is_beside(self.record.seat()));
+            let neighbour = Seat::are_neighbours(self.record, other);
             return if neighbour { Meeting::Own } else { upper.meet(other, waiter) };
         }
         let own = &self.record.state;

@@ -15,7 +15,6 @@
 
 use super::lock::Lock;
 use super::record::{Decision, Record, Task};
-use crate::shim::Backoff;
 use std::cell::Cell;
 use std::marker::PhantomPinned;
 use std::ptr::NonNull;
@@ -44,7 +43,9 @@ unsafe impl Send for Inner {}
 
 /// One source's place in a wait set.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Seat {
+    /// The first field, so that a partner which meets it finds the seat.
     pub(super) record: Record,
     standing: NonNull<Standing>,
     /// The neighbours in the list of seats to be looked at. Under the set's lock, as `queued`.
@@ -58,7 +59,7 @@ impl Seat {
     /// A seat of the set at `standing`, which outlives it.
     pub(super) fn new(standing: NonNull<Standing>, task: Task) -> Self {
         Seat {
-            record: Record::new(task, false),
+            record: Record::seated(task),
             standing,
             next: Cell::new(None),
             prev: Cell::new(None),
@@ -72,9 +73,21 @@ impl Seat {
         unsafe { self.standing.as_ref() }
     }
 
-    /// Are the two in one set?
-    pub(super) fn is_beside(&self, other: Option<&Seat>) -> bool {
-        other.is_some_and(|other| other.standing == self.standing)
+    /// Tells the seat where it is, once it is there. The pointer is good for all of which the seat is the first
+    /// field.
+    pub(super) fn sit(&self, here: NonNull<Seat>) {
+        self.record.sit(here);
+    }
+
+    fn here(&self) -> NonNull<Seat> {
+        self.record.seat().expect("told where it is")
+    }
+
+    /// Are the two records seated in one set?
+    pub(super) fn are_neighbours(one: &Record, other: &Record) -> bool {
+        // SAFETY: a seat is there as long as its record is.
+        let set = |record: &Record| record.seat().map(|seat| unsafe { seat.as_ref() }.standing);
+        set(other).is_some_and(|other| Some(other) == set(one))
     }
 
     /// For a partner that has met the seat's record: commits the performer of the set through it.
@@ -90,12 +103,12 @@ impl Seat {
         if by.is_some_and(|by| std::ptr::eq(by, record)) {
             return Decision::Own;
         }
-        let decision = record.try_decide_plain(self.standing().id(), by);
+        let decision = record.try_decide(self.standing().id(), by);
         match decision {
             Decision::Done => {
                 inner.open = false;
-                inner.winner = Some(NonNull::from(self));
-                self.record.settle(outcome, record.task());
+                inner.winner = Some(self.here());
+                self.record.settle(Some(outcome), record.task());
             }
             // Committed through another alternative of the choice that the set is part of.
             Decision::Gone => inner.push(self),
@@ -104,30 +117,21 @@ impl Seat {
         decision
     }
 
-    /// For a partner that wants the seat's record to try again. True: the performer is owed a wake.
-    pub(super) fn retry(&self) -> bool {
-        let mut backoff = Backoff::new();
-        loop {
-            {
-                let mut inner = self.standing().inner.lock();
-                inner.push(self);
-                if !inner.open {
-                    return false;
-                }
-                // SAFETY: as in `try_decide`.
-                let record = unsafe { &*inner.current };
-                match record.try_retry_plain() {
-                    Decision::Done => {
-                        inner.open = false;
-                        self.record.settle(0, record.task());
-                        return true;
-                    }
-                    Decision::Gone | Decision::Own => return false,
-                    Decision::Claimed { .. } => {}
-                }
-            }
-            backoff.wait();
+    /// For a partner that wants the seat's record to try again.
+    pub(super) fn try_retry(&self) -> Decision {
+        let mut inner = self.standing().inner.lock();
+        inner.push(self);
+        if !inner.open {
+            return Decision::Gone;
         }
+        // SAFETY: as in `try_decide`.
+        let record = unsafe { &*inner.current };
+        let decision = record.try_retry();
+        if let Decision::Done = decision {
+            inner.open = false;
+            self.record.settle(None, record.task());
+        }
+        decision
     }
 
     /// For a partner that has committed through this seat and cannot keep its promise.
@@ -143,7 +147,7 @@ impl Inner {
         if seat.queued.replace(true) {
             return;
         }
-        let node = NonNull::from(seat);
+        let node = seat.here();
         let (first, last) = match self.ready {
             Some((first, last)) => {
                 // SAFETY: seats leave the list before they go.

@@ -135,8 +135,7 @@ impl<'a, T> WaitSet<'a, T> {
         });
         let member = NonNull::from(Box::leak(member));
         // SAFETY: just made; nobody else has seen it.
-        let seat = &unsafe { member.as_ref() }.seat;
-        seat.record.sit(seat);
+        unsafe { member.as_ref() }.seat.sit(member.cast());
         slot.member = Some(member);
         self.fresh.get_mut().push_back(key);
         key
