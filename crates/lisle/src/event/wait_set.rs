@@ -316,6 +316,8 @@ impl<'e, 'a, T> Taking<'e, 'a, T> {
 
     /// Looks at the sources that may be ready, until one commits.
     fn look(&mut self, attempt: &Attempt<'_>) -> Step {
+        assert!(self.holds, "a wait set is performed by a combinator that does not forward `force`");
+        assert!(self.won.is_none(), "a wait set was tried again after a source had committed");
         let standing = self.set.standing();
         while let Some(seat) = standing.next() {
             // SAFETY: seats in the set's list are parts of its members.
