@@ -29,7 +29,7 @@ use std::ptr::NonNull;
 /// when the set is first performed with it, and again after it was taken; an `after` counts from then on.
 ///
 /// A set is performed by one performer at a time, a different one each time if need be. [`evt`](WaitSet::evt)
-/// makes it an event to be chosen with others.
+/// makes it an event to be chosen with others, or to be a source of another set.
 ///
 /// # Fairness
 ///

@@ -24,6 +24,7 @@ worlds!(
     a_promise_is_kept_to_a_set,
     stages_go_on_in_a_set,
     a_source_that_is_a_choice,
+    a_set_may_be_a_source_of_another,
 );
 
 async fn an_empty_set_is_never_ready(cx: Cx) {
@@ -384,6 +385,43 @@ async fn a_source_that_is_a_choice(cx: Cx) {
     assert!(set.poll().is_none());
     drop(senders);
     assert_eq!(cx.sync(set.evt()).await.1, Err(RecvError));
+    drop(set);
+    cx.join_all(performers).await;
+}
+
+async fn a_set_may_be_a_source_of_another(cx: Cx) {
+    let rounds = scaled(1_000, 100);
+    let (senders, receivers): Ends = (0..6).map(|i| bounded(i % 2)).unzip();
+    let performers: Vec<_> = senders
+        .iter()
+        .cloned()
+        .map(|tx| {
+            cx.spawn(move |cx| async move {
+                for i in 0..rounds {
+                    cx.sync(tx.send_evt(i)).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    let mut inner = [WaitSet::new(), WaitSet::new()];
+    for (i, rx) in receivers.iter().enumerate() {
+        inner[i % 2].insert(rx.recv_evt());
+    }
+    let [a, b] = &mut inner;
+    // Nor does it talk to the choice around it.
+    let (tx, rx) = channel::<usize>();
+    let mut set = WaitSet::new();
+    set.insert(a.evt().wrap(|(_, got)| got));
+    set.insert(b.evt().wrap(|(_, got)| got));
+    set.insert(rx.recv_evt());
+    let mut sum = 0;
+    for _ in 0..6 * rounds {
+        let event =
+            choose((set.evt().wrap(|(_, got)| got.unwrap()), tx.send_evt(0).wrap(|_| unreachable!())));
+        sum += cx.sync(event).await;
+    }
+    assert_eq!(sum, 6 * rounds * (rounds - 1) / 2);
+    assert!(set.poll().is_none());
     drop(set);
     cx.join_all(performers).await;
 }
