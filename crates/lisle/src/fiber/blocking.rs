@@ -1,9 +1,10 @@
 //! Foreign calls that block the thread, on threads of their own.
 
 use crate::channel::{self, Receiver, Sender};
+use crate::event::{Label, described, sync_masked};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::shim::sync::OnceLock;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 /// How many threads there may be. They wait for disks and name servers, not for processors.
@@ -37,6 +38,7 @@ struct Pool {
 ///     assert!(text.contains("[package]"));
 /// });
 /// ```
+#[track_caller]
 pub fn blocking<F, T>(f: F) -> T
 where
     F: FnOnce() -> T + Send + 'static,
@@ -52,7 +54,11 @@ where
         let _ = done.send(result);
     });
     pool().submit(job);
-    match crate::event::sync_masked(&result.recv_evt()).expect("a blocking call answers") {
+    let site = Location::caller();
+    let answer = described(result.recv_evt(), |waits| {
+        waits.on("wait for", &Label::anywhere("blocking call").made_at(site), 0);
+    });
+    match sync_masked(&answer).expect("a blocking call answers") {
         Ok(value) => value,
         Err(panic) => resume_unwind(panic),
     }
