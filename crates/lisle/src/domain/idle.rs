@@ -26,6 +26,9 @@ impl Worker {
         if self.shared.is_stopping() {
             self.stop();
         }
+        if self.is_asked() {
+            self.answer();
+        }
         self.take_inbox();
         self.fire_timers();
         self.take_common();
@@ -42,6 +45,9 @@ impl Worker {
     pub(super) fn idle(&self) {
         if self.shared.is_stopping() {
             self.stop();
+        }
+        if self.is_asked() {
+            self.answer();
         }
         self.take_inbox();
         self.fire_timers();
@@ -107,7 +113,8 @@ impl Worker {
         self.sighting.set(None);
         self.shared.idle.fetch_add(1, Ordering::SeqCst);
         // Who spawns looks for sleepers after its spawn; we look for work after we are seen to sleep.
-        if !self.take_common() && !self.shared.is_stopping() {
+        // So does who asks who waits; it has woken the poller, unless we have looked since, and see the question.
+        if !self.take_common() && !self.shared.is_stopping() && !self.is_asked() {
             let next = self.wheel.borrow().next_deadline();
             let mut pause = next.map(|next| Duration::from_nanos(next.saturating_sub(clock::now())));
             if self.shared.is_draining() {

@@ -14,13 +14,16 @@ pub(crate) mod reactor;
 mod ring;
 pub(crate) mod runtime;
 mod shutdown;
+mod survey;
 mod thief;
 mod unbegun;
+mod waiting;
 pub(crate) mod worker;
 
 pub(crate) use overflow::refuse_to_park;
-pub use runtime::{Builder, Runtime, run};
+pub use runtime::{Builder, Runtime, run, waiting};
 pub use shutdown::{Shutdown, Straggler};
+pub use waiting::{RunningHost, WaitGraph, Waiter};
 
 use crate::event::lock::Lock;
 use crate::fiber::host::Host;
@@ -127,13 +130,13 @@ impl Domain {
     }
 
     /// The host that runs now, as far as another thread can tell.
-    fn running_now(&self) -> Option<Straggler> {
+    fn running_now(&self) -> Option<RunningHost> {
         let _naming = self.naming.lock();
         // SAFETY: locations live forever.
         let site = unsafe { self.counts.site.load(Ordering::Relaxed).as_ref() }?;
         // SAFETY: a named host stays until it is retired, for which the lock is needed.
         let named = unsafe { self.counts.named.load(Ordering::Acquire).as_ref() };
         let name = named.and_then(|host| host.name.as_deref()).map(str::to_owned);
-        Some(Straggler { domain: self.index, name, site: *site })
+        Some(RunningHost { domain: self.index, name, site })
     }
 }

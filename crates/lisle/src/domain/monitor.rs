@@ -4,6 +4,7 @@
 //! It looks every 10 ms while any domain works, and sleeps for good when none does.
 
 use super::runtime::Shared;
+use super::shutdown::Straggler;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::sync::{Arc, OnceLock};
 use std::io::Write;
@@ -110,7 +111,7 @@ fn look(shared: &Shared, seen: &mut [Seen]) {
         let long = shared.stall_report.is_some_and(|limit| PERIOD * seen.for_looks >= limit);
         if long && others_wait && !seen.reported {
             seen.reported = true;
-            if let Some(host) = domain.running_now() {
+            if let Some(host) = domain.running_now().map(Straggler::from) {
                 let _ = writeln!(
                     std::io::stderr(),
                     "lisle: {host}, for {:?} without blocking, and others wait; it could call yield_now, or \

@@ -3,7 +3,9 @@
 use super::fifo::Fifo;
 use super::monitor::{self, Monitor};
 use super::reactor::{Driver, Reactor};
-use super::shutdown::Shutdown;
+use super::shutdown::{Shutdown, Straggler};
+use super::survey::{self, Survey};
+use super::waiting::WaitGraph;
 use super::worker::{self, Worker};
 use super::{Domain, overflow};
 use crate::event::lock::Lock;
@@ -36,6 +38,7 @@ pub(crate) struct Shared {
     pub(super) stall_report: Option<Duration>,
     pub(super) thread_name: String,
     pub(super) monitor: Monitor,
+    pub(super) survey: Survey,
     /// How many domains sleep.
     pub(super) idle: AtomicUsize,
     phase: AtomicU8,
@@ -114,7 +117,7 @@ impl Shared {
         }
     }
 
-    fn wake_all(&self) {
+    pub(super) fn wake_all(&self) {
         for domain in &self.domains {
             domain.inbox.rouse();
             domain.reactor.wake();
@@ -155,12 +158,18 @@ impl Shared {
     }
 
     /// How many hosts have been spawned and have not ended; never too few.
-    fn live(&self) -> u64 {
+    pub(super) fn live(&self) -> u64 {
         let finished: u64 =
             self.domains.iter().map(|domain| domain.counts.finished.load(Ordering::Acquire)).sum();
         let spawned: u64 =
             self.domains.iter().map(|domain| domain.counts.spawned.load(Ordering::Acquire)).sum();
         (spawned + self.spawned_outside.load(Ordering::SeqCst)).saturating_sub(finished)
+    }
+
+    /// How many hosts lie where those wait that have not begun, but for those that were placed on a domain.
+    pub(super) fn waiting_to_begin(&self) -> usize {
+        let unbegun: u64 = self.domains.iter().map(|domain| domain.unbegun.len()).sum();
+        self.common_waiting.load(Ordering::SeqCst) + usize::try_from(unbegun).unwrap_or(usize::MAX)
     }
 
     /// May a worker that has nothing to run leave?
@@ -189,7 +198,7 @@ impl Shared {
         self.phase.store(ABANDONED, Ordering::Release);
         self.wake_all();
         let unfinished = usize::try_from(self.live()).unwrap_or(usize::MAX);
-        let running = self.domains.iter().filter_map(|domain| domain.running_now());
+        let running = self.domains.iter().filter_map(|domain| domain.running_now()).map(Straggler::from);
         let stragglers = if unfinished == 0 { Vec::new() } else { running.collect() };
         Shutdown { stragglers, unfinished }
     }
@@ -402,6 +411,7 @@ impl Builder {
             stall_report: self.stall_report,
             thread_name: self.thread_name,
             monitor: Monitor::default(),
+            survey: Survey::default(),
             idle: AtomicUsize::new(0),
             phase: AtomicU8::new(RUNNING),
             left: AtomicUsize::new(0),
@@ -537,6 +547,43 @@ impl Runtime {
         unsafe { JoinHandle::new(host) }
     }
 
+    /// Who waits for what: each host that is parked, with its name and place of spawning, and what it waits for,
+    /// with that one's name and place of making; and the plain threads of the process that wait. To print it, use
+    /// its `Display` form.
+    ///
+    /// Futures are not listed: nobody knows who polls them.
+    ///
+    /// Blocks the calling thread while each domain looks at its hosts, a few milliseconds for ten thousand, and for a
+    /// tenth of a second if some domain does not answer, since it has a host that does not block: such a domain is
+    /// listed as silent, with that host. The domains' looks are not at one moment, so what was on its way between
+    /// them may be seen twice or not at all.
+    ///
+    /// Not to be called by a function given to a [`Source`](crate::event::Source).
+    ///
+    /// ```
+    /// use lisle::{channel, sync::Condition};
+    /// use std::sync::Arc;
+    ///
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let door = Arc::new(Condition::new().named("door"));
+    /// let guest = {
+    ///     let door = door.clone();
+    ///     runtime.run(|| lisle::fiber::Builder::new().name("guest").spawn(move || door.wait()))
+    /// };
+    /// runtime.run(lisle::fiber::yield_now); // the guest comes to the door
+    ///
+    /// let graph = runtime.waiting();
+    /// assert_eq!(graph.hosts[0].name.as_deref(), Some("guest"));
+    /// assert_eq!(graph.hosts[0].waits[0].object.name(), Some("door"));
+    /// println!("{graph}");
+    /// door.signal();
+    /// guest.join().unwrap();
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn waiting(&self) -> WaitGraph {
+        self.shared.survey().graph
+    }
+
     /// Shuts the runtime down: hosts are unwound at their next blocking call, or where they block now. Waits
     /// for at most `deadline` and says what was still running then; its threads are left behind.
     ///
@@ -613,6 +660,29 @@ impl fmt::Debug for Runtime {
 #[track_caller]
 pub fn run<F: FnOnce() -> T, T>(f: F) -> T {
     Builder::default().run(f)
+}
+
+/// Who waits for what in the runtime whose host calls this, see [`Runtime::waiting`]. On a plain thread, which is in no
+/// runtime, only the threads that wait are listed.
+///
+/// ```
+/// let graph = lisle::run(|| {
+///     let (_tx, rx) = lisle::channel::named::<u32>("numbers", 0);
+///     drop(lisle::spawn(move || rx.recv()));
+///     lisle::fiber::yield_now();
+///     lisle::waiting()
+/// });
+/// assert!(graph.to_string().contains("receive from channel 'numbers' (made at"));
+/// ```
+pub fn waiting() -> WaitGraph {
+    match worker::with_current(|worker| worker.map(|worker| worker.shared().clone())) {
+        Some(shared) => shared.survey().graph,
+        None => {
+            let mut graph = WaitGraph::default();
+            graph.threads = survey::threads();
+            graph
+        }
+    }
 }
 
 /// The runtime of those who spawn outside any: started by the first, never shut down.

@@ -53,6 +53,8 @@ pub(crate) mod queue;
 pub(crate) mod record;
 mod replace;
 mod scratch;
+#[cfg(not(lisle_loom))]
+pub(crate) mod sleepers;
 mod source;
 pub(crate) mod step;
 mod storage;
@@ -77,10 +79,11 @@ pub use record::{Attempt, Task};
 pub use replace::Replace;
 pub use source::{Source, SourceEvent, Waiters, Waiting};
 pub use timer::Timer;
-pub use waits::{Label, Wait, Waits};
 #[cfg(not(lisle_loom))]
 pub(crate) use waits::HOST;
+#[allow(unused_imports)]
 pub(crate) use waits::performer_id;
+pub use waits::{Label, Parked, Wait, Waits};
 pub use wrap::{Wrap, WrapPanic};
 
 pub(crate) use context::{Interrupted, install, installed};

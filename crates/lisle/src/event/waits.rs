@@ -3,8 +3,10 @@
 //! Nothing here is called while all goes well. Somebody who asks who waits has the event of each parked
 //! performer describe itself ([`Event::describe`](super::Event::describe)).
 
+use super::Event;
 use std::fmt;
 use std::panic::Location;
+use std::pin::Pin;
 
 /// What an object that is waited for is, where it was made, and what it is called.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -133,6 +135,48 @@ impl Waits {
         if let Some(last) = self.all.last_mut() {
             last.note = Some(note.into());
         }
+    }
+}
+
+/// What a performer that parks waits for: its event and its branch, and the function that knows their types.
+///
+/// It may be asked until the park returns, by the thread on which the performer is parked.
+#[derive(Debug, Clone, Copy)]
+pub struct Parked {
+    event: *const (),
+    branch: *const (),
+    describe: unsafe fn(*const (), *const (), &mut Waits),
+}
+
+impl Parked {
+    #[inline(always)]
+    pub(super) fn new<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>) -> Self {
+        /// # Safety
+        ///
+        /// The pointers are those of a live event and branch of these types, which nobody changes meanwhile.
+        unsafe fn describe<'e, E: Event + 'e>(event: *const (), branch: *const (), waits: &mut Waits) {
+            // SAFETY: by the caller's promise.
+            let event: &'e E = unsafe { &*event.cast() };
+            // SAFETY: by the caller's promise.
+            let branch: &E::Branch<'e> = unsafe { &*branch.cast() };
+            event.describe(branch, waits);
+        }
+        Parked {
+            event: std::ptr::from_ref(event).cast(),
+            branch: std::ptr::from_ref(branch.get_ref()).cast(),
+            describe: describe::<E>,
+        }
+    }
+
+    /// Has the event describe itself. Runs [`Event::describe`], which may be a user's.
+    ///
+    /// # Safety
+    ///
+    /// The performer is parked, in the park that this was made for, and this is the thread on which it is.
+    pub unsafe fn describe(&self, waits: &mut Waits) {
+        // SAFETY: a performer that is parked keeps its event and branch, and touches neither; both are of the types
+        // that the function was made for. No other thread is in it, as it runs on the performer's own.
+        unsafe { (self.describe)(self.event, self.branch, waits) }
     }
 }
 

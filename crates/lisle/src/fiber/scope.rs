@@ -45,7 +45,8 @@ pub fn scope<'env, F, T>(f: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
-    let state = ScopeState { running: Source::labelled(Label::new("scope"), 0), panicked: AtomicBool::new(false) };
+    let state =
+        ScopeState { running: Source::labelled(Label::new("scope"), 0), panicked: AtomicBool::new(false) };
     let scope = Scope { state, scope: PhantomData, env: PhantomData };
     let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
     let ended = scope.state.running.event(|running| (*running == 0).then_some(()));

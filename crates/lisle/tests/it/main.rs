@@ -25,3 +25,4 @@ mod storm;
 mod support;
 mod timers;
 mod turns;
+mod waiting;
