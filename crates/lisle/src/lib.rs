@@ -73,7 +73,9 @@ pub use channel::channel;
 pub use event::{Event, always, choose, never};
 
 #[cfg(not(lisle_loom))]
-pub use domain::{Builder, RunningHost, Runtime, Shutdown, Straggler, WaitGraph, Waiter, run, waiting};
+pub use domain::{
+    Builder, Deadlock, OnDeadlock, RunningHost, Runtime, Shutdown, Straggler, WaitGraph, Waiter, run, waiting,
+};
 #[cfg(not(lisle_loom))]
 pub use fiber::{JoinHandle, PanicPolicy, blocking, spawn, spawn_on};
 

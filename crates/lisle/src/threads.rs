@@ -66,15 +66,14 @@ pub(crate) fn is_own() -> bool {
 /// Has the process threads that belong neither to this runtime nor to everybody? `true` also if that cannot be
 /// known.
 pub(crate) fn has_strangers(runtime: usize) -> bool {
-    // The list first: a thread that is enlisted and ends meanwhile is not found by its number, and if another has
-    // got that number since, then some thread has started it that is a stranger or does not sleep.
+    // While the list is locked nobody in it ends.
     let own = own();
-    let known = |thread| {
-        own.iter().any(|own| {
-            own.thread == thread && [Owner::Everybody, Owner::Runtime(runtime)].contains(&own.owner)
-        })
-    };
-    system::all().is_none_or(|threads| !threads.into_iter().all(known))
+    let is_known = |own: &&Own| [Owner::Everybody, Owner::Runtime(runtime)].contains(&own.owner);
+    let known: Vec<u64> = own.iter().filter(is_known).map(|own| own.thread).collect();
+    // The count is of one moment, which a walk through the threads is not: some may come and go behind its back. The
+    // walk is for a process that was forked off, whose list names threads that it does not have.
+    let all_known = system::all().is_some_and(|threads| threads.iter().all(|thread| known.contains(thread)));
+    !all_known || system::count() != Some(known.len())
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -83,6 +82,12 @@ mod system {
     pub(super) fn current() -> Option<u64> {
         // SAFETY: the call takes nothing and cannot fail.
         u64::try_from(unsafe { libc::gettid() }).ok()
+    }
+
+    /// How many threads this process has.
+    pub(super) fn count() -> Option<usize> {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        status.lines().find_map(|line| line.strip_prefix("Threads:"))?.trim().parse().ok()
     }
 
     /// The numbers of all threads of this process.
@@ -95,6 +100,9 @@ mod system {
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 mod system {
     pub(super) fn current() -> Option<u64> {
+        None
+    }
+    pub(super) fn count() -> Option<usize> {
         None
     }
     pub(super) fn all() -> Option<Vec<u64>> {

@@ -121,6 +121,10 @@ impl Worker {
                 // The last host may have ended elsewhere just before the mark of draining was to be seen.
                 pause = Some(pause.map_or(DRAIN_LOOK, |pause| pause.min(DRAIN_LOOK)));
             }
+            self.domain.counts.timers.store(next.is_some(), Ordering::Relaxed);
+            self.sleeps.set(self.sleeps.get() + 1);
+            // Release: whoever sees this sleep sees what was done before. `poll` ends it.
+            self.domain.counts.asleep.store(self.sleeps.get(), Ordering::Release);
             let asleep = clock::now();
             self.poll(pause);
             if !self.domain.inbox.is_asleep() {
@@ -140,7 +144,9 @@ impl Worker {
     }
 
     fn poll(&self, timeout: Option<Duration>) {
-        let polled = self.driver.borrow_mut().wait(timeout);
+        // What is done from here on is seen by nobody who does not see this, since handing a host over is a release.
+        let awake = || self.domain.counts.asleep.store(0, Ordering::Release);
+        let polled = self.driver.borrow_mut().wait_then(timeout, awake);
         if let Err(error) = polled {
             self.shared.report_once(&format!("lisle: waiting for sockets failed: {error}"));
         }

@@ -5,6 +5,7 @@
 //! begun and may be stolen, `reactor.rs` its sockets, `runtime.rs` what starts and ends it all. The README
 //! beside this file explains how a domain sleeps and is woken.
 
+mod deadlock;
 mod fifo;
 mod idle;
 pub(crate) mod inbox;
@@ -20,6 +21,7 @@ mod unbegun;
 mod waiting;
 pub(crate) mod worker;
 
+pub use deadlock::{Deadlock, OnDeadlock};
 pub(crate) use overflow::refuse_to_park;
 pub use runtime::{Builder, Runtime, run, waiting};
 pub use shutdown::{Shutdown, Straggler};
@@ -29,7 +31,7 @@ use crate::event::lock::Lock;
 use crate::fiber::host::Host;
 use crate::shim::{
     CachePadded,
-    atomic::{AtomicPtr, AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
     sync::Arc,
 };
 use inbox::Inbox;
@@ -63,6 +65,10 @@ struct Counts {
     site: AtomicPtr<Location<'static>>,
     /// The running host, if it has a name.
     named: AtomicPtr<Host>,
+    /// While the worker waits in its poller, having seen that there is nothing to do: the number of that sleep.
+    asleep: AtomicU64,
+    /// Whether a timer is armed in its wheel, as of its last sleep.
+    timers: AtomicBool,
 }
 
 impl Domain {
@@ -79,6 +85,8 @@ impl Domain {
                 turn: AtomicU64::new(0),
                 site: AtomicPtr::new(std::ptr::null_mut()),
                 named: AtomicPtr::new(std::ptr::null_mut()),
+                asleep: AtomicU64::new(0),
+                timers: AtomicBool::new(false),
             }),
             naming: Lock::new(()),
         }

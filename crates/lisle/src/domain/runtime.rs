@@ -1,5 +1,6 @@
 //! Runtimes: what starts domains, and what ends them.
 
+use super::deadlock::{Deadlock, Deadlocks, OnDeadlock};
 use super::fifo::Fifo;
 use super::monitor::{self, Monitor};
 use super::reactor::{Driver, Reactor};
@@ -8,9 +9,10 @@ use super::survey::{self, Survey};
 use super::waiting::WaitGraph;
 use super::worker::{self, Worker};
 use super::{Domain, overflow};
+use crate::event::Interrupted;
 use crate::event::lock::Lock;
 use crate::fiber::host::{Host, Traits};
-use crate::fiber::{JoinHandle, PanicPolicy, spawn_unchecked, stack};
+use crate::fiber::{JoinError, JoinHandle, PanicPolicy, spawn_unchecked, stack};
 use crate::shim::{
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Mutex, OnceLock},
@@ -39,6 +41,9 @@ pub(crate) struct Shared {
     pub(super) thread_name: String,
     pub(super) monitor: Monitor,
     pub(super) survey: Survey,
+    pub(super) deadlocks: Deadlocks,
+    /// Tells runtimes apart.
+    pub(super) number: usize,
     /// How many domains sleep.
     pub(super) idle: AtomicUsize,
     phase: AtomicU8,
@@ -78,7 +83,8 @@ impl Shared {
     }
 
     fn drain(&self) {
-        self.phase.store(DRAINING, Ordering::SeqCst);
+        // Unless a deadlock has ended it.
+        let _ = self.phase.compare_exchange(RUNNING, DRAINING, Ordering::SeqCst, Ordering::Relaxed);
         fence(Ordering::SeqCst);
     }
 
@@ -181,6 +187,16 @@ impl Shared {
         }
     }
 
+    /// Has it hosts, and does nobody end it? Then it might be that none of them can go on.
+    pub(super) fn may_be_dead(&self) -> bool {
+        self.phase.load(Ordering::SeqCst) < STOPPING && self.live() > 0
+    }
+
+    /// Which turn each domain is in.
+    pub(super) fn turns(&self) -> Vec<u64> {
+        self.domains.iter().map(|domain| domain.counts.turn.load(Ordering::Acquire)).collect()
+    }
+
     /// Writes `message` to standard error, the first time.
     pub(super) fn report_once(&self, message: &str) {
         if !self.reported.swap(true, Ordering::Relaxed) {
@@ -188,7 +204,7 @@ impl Shared {
         }
     }
 
-    fn stop(&self) {
+    pub(super) fn stop(&self) {
         self.phase.fetch_max(STOPPING, Ordering::SeqCst);
         self.wake_all();
     }
@@ -220,6 +236,9 @@ pub struct Builder {
     stall_report: Option<Duration>,
     drain: bool,
     shutdown_deadline: Duration,
+    on_deadlock: OnDeadlock,
+    returns_deadlock: bool,
+    closed_world: bool,
 }
 
 impl Default for Builder {
@@ -233,6 +252,9 @@ impl Default for Builder {
             stall_report: Some(Duration::from_secs(1)),
             drain: false,
             shutdown_deadline: Duration::from_secs(5),
+            on_deadlock: OnDeadlock::default(),
+            returns_deadlock: false,
+            closed_world: false,
         }
     }
 }
@@ -304,6 +326,55 @@ impl Builder {
         self
     }
 
+    /// What happens when every host waits, and nothing could wake one: no timer, no descriptor, no foreign call, no
+    /// other thread. By default it is reported on standard error, with who waits for what.
+    ///
+    /// It is noticed within a tenth of a second, or some ten seconds later if [`blocking`](crate::blocking) has been
+    /// used, whose threads stay for that long; and only for half a minute after the last host has begun to wait.
+    /// What is reported is one: whoever is not known to sleep counts as somebody who could wake a host. In
+    /// particular any thread that the program has started does, be it the one that has called
+    /// [`start`](Builder::start); [`closed_world`](Builder::closed_world) leaves those out. Where the threads of the
+    /// process cannot be counted, which is anywhere but on Linux, nothing is noticed without it.
+    #[must_use]
+    pub fn on_deadlock(mut self, policy: OnDeadlock) -> Self {
+        self.on_deadlock = policy;
+        self
+    }
+
+    /// Promises that nobody but this runtime's own hosts wakes them: no other thread of the program, no other
+    /// runtime. Then a deadlock is noticed although there are such, see [`on_deadlock`](Builder::on_deadlock).
+    #[must_use]
+    pub fn closed_world(mut self, closed: bool) -> Self {
+        self.closed_world = closed;
+        self
+    }
+
+    /// As [`run`](Builder::run), but if no host can ever go on the runtime is shut down, its hosts are unwound, and
+    /// the error says who waited for what.
+    ///
+    /// # Errors
+    ///
+    /// A deadlock, see [`on_deadlock`](Builder::on_deadlock); whose policy is not asked. It may also befall the hosts
+    /// that [`drain`](Builder::drain) waits for; then the value of `f` is lost.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Builder::run).
+    ///
+    /// ```
+    /// let outcome = lisle::Runtime::builder().domains(1).closed_world(true).try_run(|| {
+    ///     let (_tx, rx) = lisle::channel::named::<u32>("numbers", 0);
+    ///     rx.recv() // nobody sends, but somebody could
+    /// });
+    /// let deadlock = outcome.unwrap_err();
+    /// assert_eq!(deadlock.waiting().hosts[0].waits[0].object.name(), Some("numbers"));
+    /// ```
+    #[track_caller]
+    pub fn try_run<F: FnOnce() -> T, T>(mut self, f: F) -> Result<T, Deadlock> {
+        self.returns_deadlock = true;
+        self.run_to_end(f)
+    }
+
     /// Starts a runtime, runs `f` in it as a host, shuts it down and returns the value of `f`.
     ///
     /// The calling thread becomes domain 0 for that time, and `f` runs on it, so `f` may borrow and
@@ -313,10 +384,18 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; if the system gives no threads or pollers; or inside another runtime, where
-    /// the host should rather call `f`.
+    /// With the panic of `f`; with a deadlock, if [`on_deadlock`](Builder::on_deadlock) says so; if the system gives
+    /// no threads or pollers; or inside another runtime, where the host should rather call `f`.
     #[track_caller]
     pub fn run<F: FnOnce() -> T, T>(self, f: F) -> T {
+        match self.run_to_end(f) {
+            Ok(value) => value,
+            Err(deadlock) => panic!("{deadlock}"),
+        }
+    }
+
+    #[track_caller]
+    fn run_to_end<F: FnOnce() -> T, T>(self, f: F) -> Result<T, Deadlock> {
         assert!(
             worker::with_current(|worker| worker.is_none()),
             "a runtime cannot be started inside a host: it would block the host's domain"
@@ -339,12 +418,13 @@ impl Builder {
             worker.spawn(host, Some(0));
             // SAFETY: the handle's reference keeps the host alive until it is released below.
             let finished = || unsafe { host.as_ref() }.finished.with(|finished| *finished);
-            worker.work(finished);
+            // Only a deadlock stops it before.
+            worker.work(|| finished() || shared.is_stopping());
             // SAFETY: not used any more.
             unsafe { crate::fiber::host::release(host) };
             if drain {
                 shared.drain();
-                worker.work(|| shared.live() == 0);
+                worker.work(|| shared.live() == 0 || shared.is_stopping());
             }
             shared.stop();
             let end = Instant::now() + deadline;
@@ -363,10 +443,12 @@ impl Builder {
                 );
             }
         });
-        match result {
-            Some(Ok(value)) => value,
-            Some(Err(panic)) => resume_unwind(panic),
-            None => unreachable!("`work` returns when the host has finished"),
+        match (result, shared.deadlocks.fatal()) {
+            (Some(Err(panic)), _) if !panic.is::<Interrupted>() => resume_unwind(panic),
+            (_, Some(deadlock)) => Err(deadlock.clone()),
+            (Some(Ok(value)), None) => Ok(value),
+            (Some(Err(panic)), None) => resume_unwind(panic),
+            (None, None) => unreachable!("`work` returns when the host has finished"),
         }
     }
 
@@ -402,6 +484,7 @@ impl Builder {
             domains.push(Arc::new(Domain::new(index, reactor)));
             drivers.push(driver);
         }
+        static NUMBERS: AtomicUsize = AtomicUsize::new(0);
         let cores = if self.pin { core_affinity::get_core_ids().unwrap_or_default() } else { Vec::new() };
         let pins = (0..self.domains).map(|index| cores.get(index % cores.len().max(1)).copied()).collect();
         let shared = Arc::new(Shared {
@@ -412,6 +495,13 @@ impl Builder {
             thread_name: self.thread_name,
             monitor: Monitor::default(),
             survey: Survey::default(),
+            deadlocks: Deadlocks {
+                policy: self.on_deadlock,
+                is_returned: self.returns_deadlock,
+                closed_world: self.closed_world,
+                found: OnceLock::new(),
+            },
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             idle: AtomicUsize::new(0),
             phase: AtomicU8::new(RUNNING),
             left: AtomicUsize::new(0),
@@ -449,6 +539,11 @@ impl Runtime {
     /// How to start a runtime.
     pub fn builder() -> Builder {
         Builder::default()
+    }
+
+    #[cfg(test)]
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     fn start_threads(
@@ -510,7 +605,8 @@ impl Runtime {
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; or if the runtime is shut down before `f` has returned.
+    /// With the panic of `f`; or if the runtime is shut down before `f` has returned, by a deadlock if the policy
+    /// says so.
     #[track_caller]
     pub fn run<F, T>(&self, f: F) -> T
     where
@@ -519,12 +615,13 @@ impl Runtime {
     {
         // SAFETY: `join_masked` waits until the host has ended, whatever happens.
         let handle = unsafe { self.spawn_unchecked(f, Location::caller()) };
-        match handle.join_masked() {
-            Ok(value) => value,
-            Err(error) => match error.into_panic() {
-                Ok(panic) => resume_unwind(panic),
-                Err(error) => panic!("{error}"),
-            },
+        let outcome = handle.join_masked().map_err(JoinError::into_panic);
+        match (outcome, self.shared.deadlocks.fatal()) {
+            (Err(Ok(panic)), _) => resume_unwind(panic),
+            // What a host makes of the end of those that it waits for is no answer of its own.
+            (_, Some(deadlock)) => panic!("{deadlock}"),
+            (Ok(value), None) => value,
+            (Err(Err(error)), None) => panic!("{error}"),
         }
     }
 

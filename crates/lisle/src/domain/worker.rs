@@ -16,6 +16,7 @@ use crate::event::{Context, Interrupted, Task, Timer, Unparked, install};
 use crate::fiber::host::{self, Host, Outcome, Traits};
 use crate::fiber::stack::{StackPool, overflow::AltStack};
 use crate::shim::{atomic::Ordering, clock, random::Random, sync::Arc};
+use crate::threads;
 use crate::time::wheel::Wheel;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
@@ -71,6 +72,8 @@ pub(crate) struct Worker {
     pub(super) sighting: Cell<Option<Sighting>>,
     /// How many questions about who waits had been asked when it last answered.
     pub(super) answered: Cell<u64>,
+    /// How often it has slept.
+    pub(super) sleeps: Cell<u64>,
 }
 
 impl Worker {
@@ -97,6 +100,7 @@ impl Worker {
             patience: Patience::new(),
             sighting: Cell::new(None),
             answered: Cell::new(0),
+            sleeps: Cell::new(0),
             shared,
         }
     }
@@ -113,6 +117,7 @@ impl Worker {
         // Boxed for good: hosts that outlive a failed shutdown may still refer to it.
         let worker: &'static Worker = Box::leak(Box::new(self));
         let _alternative = AltStack::ensure();
+        let _enlisted = threads::enlist(threads::Owner::Runtime(worker.shared.number));
         let result = {
             let _leave = Leave;
             WORKER.with(|current| current.set(worker));

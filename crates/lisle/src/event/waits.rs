@@ -95,6 +95,8 @@ pub struct Wait {
     /// The performers that have the object in their hands, as far as it is known: the owner of a lock, a host
     /// that is to be joined. The numbers are those of [`WaitingHost::id`](crate::WaitingHost::id).
     pub held_by: Vec<usize>,
+    /// The world may make it happen, without anybody in this program: time, a descriptor, a foreign call.
+    pub external: bool,
 }
 
 impl fmt::Display for Wait {
@@ -127,7 +129,15 @@ impl Waits {
         holders: impl IntoIterator<Item = usize>,
     ) {
         let held_by = holders.into_iter().collect();
-        self.all.push(Wait { operation, object: object.clone(), id, note: None, held_by });
+        self.all.push(Wait { operation, object: object.clone(), id, note: None, held_by, external: false });
+    }
+
+    /// As [`on`](Waits::on), and the world may make it happen: time, a descriptor, a foreign call.
+    pub(crate) fn on_the_world(&mut self, operation: &'static str, object: &Label, id: usize) {
+        self.on(operation, object, id);
+        if let Some(last) = self.all.last_mut() {
+            last.external = true;
+        }
     }
 
     /// Adds how it stands with the object named last.

@@ -247,7 +247,7 @@ impl<T: AsFd> Pollable<T> {
         let kind = path.rsplit("::").next().unwrap_or_default();
         let fd = self.io.as_fd().as_raw_fd();
         let id = usize::try_from(fd).unwrap_or_default();
-        waits.on(operation, &Label::anywhere(kind).named(&format!("fd {fd}")), id);
+        waits.on_the_world(operation, &Label::anywhere(kind).named(&format!("fd {fd}")), id);
     }
 
     /// The registration, made now if need be, when it has just been seen that the direction is not ready.

@@ -81,7 +81,7 @@ impl Ticking {
     }
 
     fn describe(&self, waits: &mut Waits) {
-        waits.on("wait for", &Label::anywhere("point in time"), self.timer.id());
+        waits.on_the_world("wait for", &Label::anywhere("point in time"), self.timer.id());
         let left = self.timer.deadline().saturating_sub(clock::now());
         // In steps that one can read.
         let step = if left < 1_000_000_000 { 1_000_000 } else { 100_000_000 };
