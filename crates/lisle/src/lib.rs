@@ -65,13 +65,17 @@ mod shim;
 #[path = "domain/reactor/side.rs"]
 mod side;
 pub mod sync;
+#[cfg(not(lisle_loom))]
+mod threads;
 pub mod time;
 
 pub use channel::channel;
 pub use event::{Event, always, choose, never};
 
 #[cfg(not(lisle_loom))]
-pub use domain::{Builder, Runtime, Shutdown, Straggler, run};
+pub use domain::{
+    Builder, Deadlock, OnDeadlock, RunningHost, Runtime, Shutdown, Straggler, WaitGraph, Waiter, run, waiting,
+};
 #[cfg(not(lisle_loom))]
 pub use fiber::{JoinHandle, PanicPolicy, blocking, spawn, spawn_on};
 

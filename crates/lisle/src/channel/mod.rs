@@ -37,6 +37,7 @@ pub use promise::{SendWithEvt, SendingWith};
 pub use receiver::{IntoIter, Iter, Receiver, Receiving, RecvEvt};
 pub use sender::{SendEvt, Sender, Sending};
 
+use crate::event::Label;
 use crate::shim::sync::Arc;
 
 /// Makes a rendezvous channel: it buffers nothing, a send completes when a receiver takes the message.
@@ -56,19 +57,33 @@ use crate::shim::sync::Arc;
 /// tx.send(std::rc::Rc::new(1)); // `Rc` is not `Send`
 /// # let _: Result<std::rc::Rc<i32>, _> = rx.try_recv();
 /// ```
+#[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
-    with_capacity(0)
+    labelled(Label::new("channel"), 0)
 }
 
 /// Makes a channel that buffers up to `capacity` messages; a send completes when there is room. With
 /// a capacity of 0 it is [`channel`].
 ///
 /// The buffer is allocated at once.
+#[track_caller]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    with_capacity(capacity)
+    labelled(Label::new("channel"), capacity)
 }
 
-fn with_capacity<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    let shared = Arc::new(shared::Shared::new(capacity));
+/// As [`bounded`], with a name for those who ask who waits.
+///
+/// ```
+/// let (jobs, queue) = lisle::channel::named("jobs", 16);
+/// jobs.send("sweep").unwrap();
+/// assert_eq!(queue.recv(), Ok("sweep"));
+/// ```
+#[track_caller]
+pub fn named<T>(name: &str, capacity: usize) -> (Sender<T>, Receiver<T>) {
+    labelled(Label::new("channel").named(name), capacity)
+}
+
+fn labelled<T>(label: Label, capacity: usize) -> (Sender<T>, Receiver<T>) {
+    let shared = Arc::new(shared::Shared::new(capacity, label));
     (Sender::new(shared.clone()), Receiver::new(shared))
 }

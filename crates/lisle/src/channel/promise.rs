@@ -11,7 +11,7 @@ use super::error::SendError;
 use super::sender::send;
 use super::shared::{Leave, Sent, Shared, Slot, hand_over};
 use crate::event::queue::{Committed, Waiter};
-use crate::event::{Attempt, Event, Step};
+use crate::event::{Attempt, Event, Step, Waits};
 use crate::shim::cell::UnsafeCell;
 use std::cell::Cell;
 use std::fmt;
@@ -210,6 +210,9 @@ impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
                 send(self.shared, message).map_err(|SendError(message)| SendError(Some(message)))
             }
         }
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        branch.shared.describe("send to", waits);
     }
 }
 

@@ -5,7 +5,7 @@ use super::promise::Promise;
 use super::shared::{Received, Shared, Slot};
 use crate::event::queue::Waiter;
 use crate::event::record::{Committer, Outsider, misuse};
-use crate::event::{Attempt, Event, Step, choose, visible};
+use crate::event::{Attempt, Event, Step, Waits, choose, visible};
 use crate::shim::atomic::Ordering;
 use crate::shim::sync::Arc;
 use crate::time::after;
@@ -326,6 +326,9 @@ impl<T: Send> Event for RecvEvt<'_, T> {
             Slot::Closed => Err(RecvError),
             Slot::Empty | Slot::Promised(_) => unreachable!("a committed receive has its outcome"),
         }
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        branch.shared.describe("receive from", waits);
     }
 }
 

@@ -5,7 +5,7 @@ use super::promise::SendWithEvt;
 use super::shared::{Sent, Shared};
 use crate::event::queue::Waiter;
 use crate::event::record::Outsider;
-use crate::event::{Attempt, Event, Step, choose, visible};
+use crate::event::{Attempt, Event, Step, Waits, choose, visible};
 use crate::shim::atomic::Ordering;
 use crate::shim::sync::Arc;
 use crate::time::after;
@@ -289,6 +289,9 @@ impl<T: Send + Clone> Event for SendEvt<'_, T> {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         branch.outcome()
     }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        branch.shared.describe("send to", waits);
+    }
 }
 
 /// The event of sending one message once. A message that was not sent comes home.
@@ -338,6 +341,9 @@ impl<T: Send> Event for SendOnce<'_, T> {
     #[inline(always)]
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         branch.outcome()
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        branch.shared.describe("send to", waits);
     }
 }
 

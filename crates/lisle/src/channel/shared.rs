@@ -13,6 +13,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{Committed, Decided, WaitQueue};
 use crate::event::record::{Committer, Record, Task};
 use crate::event::woken::Woken;
+use crate::event::{Label, Waits};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -40,6 +41,7 @@ pub(super) struct Shared<T> {
     sendable: AtomicBool,
     pub(super) senders: AtomicUsize,
     pub(super) receivers: AtomicUsize,
+    label: Label,
 }
 
 #[derive(Debug)]
@@ -83,7 +85,7 @@ pub(super) enum Leave<T> {
 }
 
 impl<T> Shared<T> {
-    pub(super) fn new(capacity: usize) -> Self {
+    pub(super) fn new(capacity: usize, label: Label) -> Self {
         let inner = Inner {
             buffer: VecDeque::with_capacity(capacity),
             capacity,
@@ -99,7 +101,23 @@ impl<T> Shared<T> {
             sendable: AtomicBool::new(capacity > 0),
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),
+            label,
         }
+    }
+
+    /// Says that a performer waits to do `operation` with this channel. Nobody who could let it waits on the other
+    /// side, or they would have met; so it says who could still come.
+    pub(super) fn describe(&self, operation: &'static str, waits: &mut Waits) {
+        waits.on(operation, &self.label, std::ptr::from_ref(self).addr());
+        let counted = |count: &AtomicUsize, what: &str| {
+            let count = count.load(Ordering::Relaxed);
+            format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+        };
+        waits.note(format!(
+            "it has {} and {}",
+            counted(&self.senders, "sender"),
+            counted(&self.receivers, "receiver")
+        ));
     }
 
     /// Runs one transition. What `transition` returns is dropped or used after the lock is free.

@@ -26,6 +26,9 @@ impl Worker {
         if self.shared.is_stopping() {
             self.stop();
         }
+        if self.is_asked() {
+            self.answer();
+        }
         self.take_inbox();
         self.fire_timers();
         self.take_common();
@@ -42,6 +45,9 @@ impl Worker {
     pub(super) fn idle(&self) {
         if self.shared.is_stopping() {
             self.stop();
+        }
+        if self.is_asked() {
+            self.answer();
         }
         self.take_inbox();
         self.fire_timers();
@@ -107,13 +113,18 @@ impl Worker {
         self.sighting.set(None);
         self.shared.idle.fetch_add(1, Ordering::SeqCst);
         // Who spawns looks for sleepers after its spawn; we look for work after we are seen to sleep.
-        if !self.take_common() && !self.shared.is_stopping() {
+        // So does who asks who waits; it has woken the poller, unless we have looked since, and see the question.
+        if !self.take_common() && !self.shared.is_stopping() && !self.is_asked() {
             let next = self.wheel.borrow().next_deadline();
             let mut pause = next.map(|next| Duration::from_nanos(next.saturating_sub(clock::now())));
             if self.shared.is_draining() {
                 // The last host may have ended elsewhere just before the mark of draining was to be seen.
                 pause = Some(pause.map_or(DRAIN_LOOK, |pause| pause.min(DRAIN_LOOK)));
             }
+            self.domain.counts.timers.store(next.is_some(), Ordering::Relaxed);
+            self.sleeps.set(self.sleeps.get() + 1);
+            // Release: whoever sees this sleep sees what was done before. `poll` ends it.
+            self.domain.counts.asleep.store(self.sleeps.get(), Ordering::Release);
             let asleep = clock::now();
             self.poll(pause);
             if !self.domain.inbox.is_asleep() {
@@ -133,7 +144,9 @@ impl Worker {
     }
 
     fn poll(&self, timeout: Option<Duration>) {
-        let polled = self.driver.borrow_mut().wait(timeout);
+        // What is done from here on is seen by nobody who does not see this, since handing a host over is a release.
+        let awake = || self.domain.counts.asleep.store(0, Ordering::Release);
+        let polled = self.driver.borrow_mut().wait_then(timeout, awake);
         if let Err(error) = polled {
             self.shared.report_once(&format!("lisle: waiting for sockets failed: {error}"));
         }

@@ -102,4 +102,9 @@ impl<T: Linked> Inbox<T> {
     pub(crate) fn is_asleep(&self) -> bool {
         self.head.load(Ordering::Relaxed) == Self::asleep()
     }
+
+    /// Does the owner sleep? What it did before it fell asleep happens before the answer.
+    pub(crate) fn is_still_asleep(&self) -> bool {
+        self.head.load(Ordering::Acquire) == Self::asleep()
+    }
 }

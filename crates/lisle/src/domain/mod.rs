@@ -5,6 +5,7 @@
 //! begun and may be stolen, `reactor.rs` its sockets, `runtime.rs` what starts and ends it all. The README
 //! beside this file explains how a domain sleeps and is woken.
 
+mod deadlock;
 mod fifo;
 mod idle;
 pub(crate) mod inbox;
@@ -14,19 +15,23 @@ pub(crate) mod reactor;
 mod ring;
 pub(crate) mod runtime;
 mod shutdown;
+mod survey;
 mod thief;
 mod unbegun;
+mod waiting;
 pub(crate) mod worker;
 
+pub use deadlock::{Deadlock, OnDeadlock};
 pub(crate) use overflow::refuse_to_park;
-pub use runtime::{Builder, Runtime, run};
+pub use runtime::{Builder, Runtime, run, waiting};
 pub use shutdown::{Shutdown, Straggler};
+pub use waiting::{RunningHost, WaitGraph, Waiter};
 
 use crate::event::lock::Lock;
 use crate::fiber::host::Host;
 use crate::shim::{
     CachePadded,
-    atomic::{AtomicPtr, AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
     sync::Arc,
 };
 use inbox::Inbox;
@@ -60,6 +65,10 @@ struct Counts {
     site: AtomicPtr<Location<'static>>,
     /// The running host, if it has a name.
     named: AtomicPtr<Host>,
+    /// While the worker waits in its poller, having seen that there is nothing to do: the number of that sleep.
+    asleep: AtomicU64,
+    /// Whether a timer is armed in its wheel, as of its last sleep.
+    timers: AtomicBool,
 }
 
 impl Domain {
@@ -76,6 +85,8 @@ impl Domain {
                 turn: AtomicU64::new(0),
                 site: AtomicPtr::new(std::ptr::null_mut()),
                 named: AtomicPtr::new(std::ptr::null_mut()),
+                asleep: AtomicU64::new(0),
+                timers: AtomicBool::new(false),
             }),
             naming: Lock::new(()),
         }
@@ -127,13 +138,13 @@ impl Domain {
     }
 
     /// The host that runs now, as far as another thread can tell.
-    fn running_now(&self) -> Option<Straggler> {
+    fn running_now(&self) -> Option<RunningHost> {
         let _naming = self.naming.lock();
         // SAFETY: locations live forever.
         let site = unsafe { self.counts.site.load(Ordering::Relaxed).as_ref() }?;
         // SAFETY: a named host stays until it is retired, for which the lock is needed.
         let named = unsafe { self.counts.named.load(Ordering::Acquire).as_ref() };
         let name = named.and_then(|host| host.name.as_deref()).map(str::to_owned);
-        Some(Straggler { domain: self.index, name, site: *site })
+        Some(RunningHost { domain: self.index, name, site })
     }
 }

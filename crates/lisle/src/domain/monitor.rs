@@ -1,11 +1,14 @@
 //! A thread that watches a runtime at work: it reports hosts that keep their domain for long while others
-//! wait, and wakes idle domains for hosts that nobody has begun.
+//! wait, wakes idle domains for hosts that nobody has begun, and notices when no host can ever go on.
 //!
 //! It looks every 10 ms while any domain works, and sleeps for good when none does.
 
+use super::deadlock::{self, Verdict};
 use super::runtime::Shared;
+use super::shutdown::Straggler;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::sync::{Arc, OnceLock};
+use crate::threads;
 use std::io::Write;
 use std::sync::Weak;
 use std::thread::Thread;
@@ -14,6 +17,11 @@ use std::time::Duration;
 const PERIOD: Duration = Duration::from_millis(10);
 /// After so many looks at a runtime that sleeps the monitor sleeps, too.
 const QUIET: u32 = 20;
+/// After so many it is time to look whether it can ever wake up.
+const SETTLED: u32 = 5;
+/// If that could not be told, it is looked for again after a pause, and after twice that, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
 #[derive(Default)]
 pub(super) struct Monitor {
@@ -55,15 +63,18 @@ pub(super) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
     let weak = Arc::downgrade(shared);
     let thread = std::thread::Builder::new()
         .name(format!("{}-monitor", shared.thread_name))
-        .stack_size(64 * 1024)
+        .stack_size(256 * 1024)
         .spawn(move || watch(&weak))?;
     let _ = shared.monitor.thread.set(thread.thread().clone());
     Ok(())
 }
 
 fn watch(weak: &Weak<Shared>) {
+    let _enlisted = weak.upgrade().map(|shared| threads::enlist(threads::Owner::Runtime(shared.number)));
     let mut seen = Vec::new();
     let mut quiet = 0;
+    let mut deadlocks = deadlock::Watch::default();
+    let mut verdict = Verdict::GoesOn;
     loop {
         {
             let Some(shared) = weak.upgrade() else { return };
@@ -73,6 +84,9 @@ fn watch(weak: &Weak<Shared>) {
             seen.resize(shared.domains.len(), Seen::default());
             look(&shared, &mut seen);
             quiet = if shared.idle.load(Ordering::Relaxed) == shared.domains.len() { quiet + 1 } else { 0 };
+            if quiet == SETTLED {
+                verdict = deadlocks.look(&shared);
+            }
             if quiet > QUIET {
                 shared.monitor.asleep.store(true, Ordering::SeqCst);
                 // A domain that woke in between may not have seen the mark, so its wake is looked for once more.
@@ -85,8 +99,14 @@ fn watch(weak: &Weak<Shared>) {
         let asleep = || weak.upgrade().is_some_and(|shared| shared.monitor.asleep.load(Ordering::Acquire));
         if quiet > QUIET {
             let ended = |shared: &Shared| shared.has_ended() || shared.monitor.ended.load(Ordering::Acquire);
+            let mut pause = FIRST_PAUSE;
             while asleep() && !weak.upgrade().is_some_and(|shared| ended(&shared)) {
-                std::thread::park_timeout(Duration::from_secs(3600));
+                let is_open = verdict == Verdict::Unknown && pause <= LONGEST_PAUSE;
+                std::thread::park_timeout(if is_open { pause } else { Duration::from_secs(3600) });
+                if is_open && asleep() {
+                    pause *= 2;
+                    verdict = weak.upgrade().map_or(verdict, |shared| deadlocks.look(&shared));
+                }
             }
             quiet = 0;
         } else {
@@ -110,7 +130,7 @@ fn look(shared: &Shared, seen: &mut [Seen]) {
         let long = shared.stall_report.is_some_and(|limit| PERIOD * seen.for_looks >= limit);
         if long && others_wait && !seen.reported {
             seen.reported = true;
-            if let Some(host) = domain.running_now() {
+            if let Some(host) = domain.running_now().map(Straggler::from) {
                 let _ = writeln!(
                     std::io::stderr(),
                     "lisle: {host}, for {:?} without blocking, and others wait; it could call yield_now, or \

@@ -22,7 +22,7 @@ mod side;
 
 mod slab;
 
-pub(crate) use current::{current, set_current};
+pub(crate) use current::{current, set_current, stillness};
 pub(crate) use readiness::{Direction, Readiness};
 pub(crate) use side::{Ask, Side, Wakes};
 
@@ -163,12 +163,18 @@ impl Drop for Registration {
 pub(crate) struct Driver(Option<Engine>);
 
 impl Driver {
+    /// As [`wait_then`](Driver::wait_then), with nothing in between.
+    #[cfg(test)]
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<usize> {
+        self.wait_then(timeout, || ())
+    }
+
     /// Waits for readiness, a [`wake`](Reactor::wake) or the end of `timeout`, and wakes those who
-    /// waited for what is ready. Returns how many descriptors had news. A zero timeout only looks.
+    /// waited for what is ready. Calls `awake` in between. Returns how many descriptors had news. A zero timeout only looks.
     ///
     /// Allocates nothing, unless more than four wait for one direction of one socket.
-    pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<usize> {
-        self.0.as_mut().expect("only `drop` takes the engine").wait(timeout)
+    pub(crate) fn wait_then(&mut self, timeout: Option<Duration>, awake: impl FnOnce()) -> io::Result<usize> {
+        self.0.as_mut().expect("only `drop` takes the engine").wait(timeout, awake)
     }
 }
 
@@ -184,7 +190,7 @@ impl Drop for Driver {
         }
         let heir = std::thread::Builder::new().name("lisle-io".into()).spawn(move || {
             while engine.reactor.registrations.load(Ordering::SeqCst) > 0 {
-                engine.wait(None).expect("a reactor's own descriptors work");
+                engine.wait(None, || ()).expect("a reactor's own descriptors work");
             }
         });
         if let Err(error) = heir {
@@ -204,8 +210,10 @@ struct Engine {
 }
 
 impl Engine {
-    fn wait(&mut self, timeout: Option<Duration>) -> io::Result<usize> {
-        match self.poll.poll(&mut self.events, timeout) {
+    fn wait(&mut self, timeout: Option<Duration>, awake: impl FnOnce()) -> io::Result<usize> {
+        let polled = self.poll.poll(&mut self.events, timeout);
+        awake();
+        match polled {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(0),
             outcome => outcome?,
         }

@@ -1,14 +1,18 @@
 //! Runtimes: what starts domains, and what ends them.
 
+use super::deadlock::{Deadlock, Deadlocks, OnDeadlock};
 use super::fifo::Fifo;
 use super::monitor::{self, Monitor};
 use super::reactor::{Driver, Reactor};
-use super::shutdown::Shutdown;
+use super::shutdown::{Shutdown, Straggler};
+use super::survey::{self, Survey};
+use super::waiting::WaitGraph;
 use super::worker::{self, Worker};
 use super::{Domain, overflow};
+use crate::event::Interrupted;
 use crate::event::lock::Lock;
 use crate::fiber::host::{Host, Traits};
-use crate::fiber::{JoinHandle, PanicPolicy, spawn_unchecked, stack};
+use crate::fiber::{JoinError, JoinHandle, PanicPolicy, spawn_unchecked, stack};
 use crate::shim::{
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Mutex, OnceLock},
@@ -36,6 +40,10 @@ pub(crate) struct Shared {
     pub(super) stall_report: Option<Duration>,
     pub(super) thread_name: String,
     pub(super) monitor: Monitor,
+    pub(super) survey: Survey,
+    pub(super) deadlocks: Deadlocks,
+    /// Tells runtimes apart.
+    pub(super) number: usize,
     /// How many domains sleep.
     pub(super) idle: AtomicUsize,
     phase: AtomicU8,
@@ -75,7 +83,8 @@ impl Shared {
     }
 
     fn drain(&self) {
-        self.phase.store(DRAINING, Ordering::SeqCst);
+        // Unless a deadlock has ended it.
+        let _ = self.phase.compare_exchange(RUNNING, DRAINING, Ordering::SeqCst, Ordering::Relaxed);
         fence(Ordering::SeqCst);
     }
 
@@ -114,7 +123,7 @@ impl Shared {
         }
     }
 
-    fn wake_all(&self) {
+    pub(super) fn wake_all(&self) {
         for domain in &self.domains {
             domain.inbox.rouse();
             domain.reactor.wake();
@@ -155,12 +164,18 @@ impl Shared {
     }
 
     /// How many hosts have been spawned and have not ended; never too few.
-    fn live(&self) -> u64 {
+    pub(super) fn live(&self) -> u64 {
         let finished: u64 =
             self.domains.iter().map(|domain| domain.counts.finished.load(Ordering::Acquire)).sum();
         let spawned: u64 =
             self.domains.iter().map(|domain| domain.counts.spawned.load(Ordering::Acquire)).sum();
         (spawned + self.spawned_outside.load(Ordering::SeqCst)).saturating_sub(finished)
+    }
+
+    /// How many hosts lie where those wait that have not begun, but for those that were placed on a domain.
+    pub(super) fn waiting_to_begin(&self) -> usize {
+        let unbegun: u64 = self.domains.iter().map(|domain| domain.unbegun.len()).sum();
+        self.common_waiting.load(Ordering::SeqCst) + usize::try_from(unbegun).unwrap_or(usize::MAX)
     }
 
     /// May a worker that has nothing to run leave?
@@ -172,6 +187,16 @@ impl Shared {
         }
     }
 
+    /// Has it hosts, and does nobody end it? Then it might be that none of them can go on.
+    pub(super) fn may_be_dead(&self) -> bool {
+        self.phase.load(Ordering::SeqCst) < STOPPING && self.live() > 0
+    }
+
+    /// Which turn each domain is in.
+    pub(super) fn turns(&self) -> Vec<u64> {
+        self.domains.iter().map(|domain| domain.counts.turn.load(Ordering::Acquire)).collect()
+    }
+
     /// Writes `message` to standard error, the first time.
     pub(super) fn report_once(&self, message: &str) {
         if !self.reported.swap(true, Ordering::Relaxed) {
@@ -179,7 +204,7 @@ impl Shared {
         }
     }
 
-    fn stop(&self) {
+    pub(super) fn stop(&self) {
         self.phase.fetch_max(STOPPING, Ordering::SeqCst);
         self.wake_all();
     }
@@ -189,7 +214,7 @@ impl Shared {
         self.phase.store(ABANDONED, Ordering::Release);
         self.wake_all();
         let unfinished = usize::try_from(self.live()).unwrap_or(usize::MAX);
-        let running = self.domains.iter().filter_map(|domain| domain.running_now());
+        let running = self.domains.iter().filter_map(|domain| domain.running_now()).map(Straggler::from);
         let stragglers = if unfinished == 0 { Vec::new() } else { running.collect() };
         Shutdown { stragglers, unfinished }
     }
@@ -211,6 +236,9 @@ pub struct Builder {
     stall_report: Option<Duration>,
     drain: bool,
     shutdown_deadline: Duration,
+    on_deadlock: OnDeadlock,
+    returns_deadlock: bool,
+    closed_world: bool,
 }
 
 impl Default for Builder {
@@ -224,6 +252,9 @@ impl Default for Builder {
             stall_report: Some(Duration::from_secs(1)),
             drain: false,
             shutdown_deadline: Duration::from_secs(5),
+            on_deadlock: OnDeadlock::default(),
+            returns_deadlock: false,
+            closed_world: false,
         }
     }
 }
@@ -295,6 +326,55 @@ impl Builder {
         self
     }
 
+    /// What happens when every host waits, and nothing could wake one: no timer, no descriptor, no foreign call, no
+    /// other thread. By default it is reported on standard error, with who waits for what.
+    ///
+    /// It is noticed within a tenth of a second, or some ten seconds later if [`blocking`](crate::blocking) has been
+    /// used, whose threads stay for that long; and only for half a minute after the last host has begun to wait.
+    /// What is reported is one: whoever is not known to sleep counts as somebody who could wake a host. In
+    /// particular any thread that the program has started does, be it the one that has called
+    /// [`start`](Builder::start); [`closed_world`](Builder::closed_world) leaves those out. Where the threads of the
+    /// process cannot be counted, which is anywhere but on Linux, nothing is noticed without it.
+    #[must_use]
+    pub fn on_deadlock(mut self, policy: OnDeadlock) -> Self {
+        self.on_deadlock = policy;
+        self
+    }
+
+    /// Promises that nobody but this runtime's own hosts wakes them: no other thread of the program, no other
+    /// runtime. Then a deadlock is noticed although there are such, see [`on_deadlock`](Builder::on_deadlock).
+    #[must_use]
+    pub fn closed_world(mut self, closed: bool) -> Self {
+        self.closed_world = closed;
+        self
+    }
+
+    /// As [`run`](Builder::run), but if no host can ever go on the runtime is shut down, its hosts are unwound, and
+    /// the error says who waited for what.
+    ///
+    /// # Errors
+    ///
+    /// A deadlock, see [`on_deadlock`](Builder::on_deadlock); whose policy is not asked. It may also befall the hosts
+    /// that [`drain`](Builder::drain) waits for; then the value of `f` is lost.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Builder::run).
+    ///
+    /// ```
+    /// let outcome = lisle::Runtime::builder().domains(1).closed_world(true).try_run(|| {
+    ///     let (_tx, rx) = lisle::channel::named::<u32>("numbers", 0);
+    ///     rx.recv() // nobody sends, but somebody could
+    /// });
+    /// let deadlock = outcome.unwrap_err();
+    /// assert_eq!(deadlock.waiting().hosts[0].waits[0].object.name(), Some("numbers"));
+    /// ```
+    #[track_caller]
+    pub fn try_run<F: FnOnce() -> T, T>(mut self, f: F) -> Result<T, Deadlock> {
+        self.returns_deadlock = true;
+        self.run_to_end(f)
+    }
+
     /// Starts a runtime, runs `f` in it as a host, shuts it down and returns the value of `f`.
     ///
     /// The calling thread becomes domain 0 for that time, and `f` runs on it, so `f` may borrow and
@@ -304,10 +384,18 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; if the system gives no threads or pollers; or inside another runtime, where
-    /// the host should rather call `f`.
+    /// With the panic of `f`; with a deadlock, if [`on_deadlock`](Builder::on_deadlock) says so; if the system gives
+    /// no threads or pollers; or inside another runtime, where the host should rather call `f`.
     #[track_caller]
     pub fn run<F: FnOnce() -> T, T>(self, f: F) -> T {
+        match self.run_to_end(f) {
+            Ok(value) => value,
+            Err(deadlock) => panic!("{deadlock}"),
+        }
+    }
+
+    #[track_caller]
+    fn run_to_end<F: FnOnce() -> T, T>(self, f: F) -> Result<T, Deadlock> {
         assert!(
             worker::with_current(|worker| worker.is_none()),
             "a runtime cannot be started inside a host: it would block the host's domain"
@@ -330,12 +418,13 @@ impl Builder {
             worker.spawn(host, Some(0));
             // SAFETY: the handle's reference keeps the host alive until it is released below.
             let finished = || unsafe { host.as_ref() }.finished.with(|finished| *finished);
-            worker.work(finished);
+            // Only a deadlock stops it before.
+            worker.work(|| finished() || shared.is_stopping());
             // SAFETY: not used any more.
             unsafe { crate::fiber::host::release(host) };
             if drain {
                 shared.drain();
-                worker.work(|| shared.live() == 0);
+                worker.work(|| shared.live() == 0 || shared.is_stopping());
             }
             shared.stop();
             let end = Instant::now() + deadline;
@@ -354,10 +443,12 @@ impl Builder {
                 );
             }
         });
-        match result {
-            Some(Ok(value)) => value,
-            Some(Err(panic)) => resume_unwind(panic),
-            None => unreachable!("`work` returns when the host has finished"),
+        match (result, shared.deadlocks.fatal()) {
+            (Some(Err(panic)), _) if !panic.is::<Interrupted>() => resume_unwind(panic),
+            (_, Some(deadlock)) => Err(deadlock.clone()),
+            (Some(Ok(value)), None) => Ok(value),
+            (Some(Err(panic)), None) => resume_unwind(panic),
+            (None, None) => unreachable!("`work` returns when the host has finished"),
         }
     }
 
@@ -393,6 +484,7 @@ impl Builder {
             domains.push(Arc::new(Domain::new(index, reactor)));
             drivers.push(driver);
         }
+        static NUMBERS: AtomicUsize = AtomicUsize::new(0);
         let cores = if self.pin { core_affinity::get_core_ids().unwrap_or_default() } else { Vec::new() };
         let pins = (0..self.domains).map(|index| cores.get(index % cores.len().max(1)).copied()).collect();
         let shared = Arc::new(Shared {
@@ -402,6 +494,14 @@ impl Builder {
             stall_report: self.stall_report,
             thread_name: self.thread_name,
             monitor: Monitor::default(),
+            survey: Survey::default(),
+            deadlocks: Deadlocks {
+                policy: self.on_deadlock,
+                is_returned: self.returns_deadlock,
+                closed_world: self.closed_world,
+                found: OnceLock::new(),
+            },
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             idle: AtomicUsize::new(0),
             phase: AtomicU8::new(RUNNING),
             left: AtomicUsize::new(0),
@@ -439,6 +539,11 @@ impl Runtime {
     /// How to start a runtime.
     pub fn builder() -> Builder {
         Builder::default()
+    }
+
+    #[cfg(test)]
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     fn start_threads(
@@ -500,7 +605,8 @@ impl Runtime {
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; or if the runtime is shut down before `f` has returned.
+    /// With the panic of `f`; or if the runtime is shut down before `f` has returned, by a deadlock if the policy
+    /// says so.
     #[track_caller]
     pub fn run<F, T>(&self, f: F) -> T
     where
@@ -509,12 +615,13 @@ impl Runtime {
     {
         // SAFETY: `join_masked` waits until the host has ended, whatever happens.
         let handle = unsafe { self.spawn_unchecked(f, Location::caller()) };
-        match handle.join_masked() {
-            Ok(value) => value,
-            Err(error) => match error.into_panic() {
-                Ok(panic) => resume_unwind(panic),
-                Err(error) => panic!("{error}"),
-            },
+        let outcome = handle.join_masked().map_err(JoinError::into_panic);
+        match (outcome, self.shared.deadlocks.fatal()) {
+            (Err(Ok(panic)), _) => resume_unwind(panic),
+            // What a host makes of the end of those that it waits for is no answer of its own.
+            (_, Some(deadlock)) => panic!("{deadlock}"),
+            (Ok(value), None) => value,
+            (Err(Err(error)), None) => panic!("{error}"),
         }
     }
 
@@ -535,6 +642,43 @@ impl Runtime {
         self.shared.spawn_outside(host, None);
         // SAFETY: made with result type `T`; the second reference is the handle's.
         unsafe { JoinHandle::new(host) }
+    }
+
+    /// Who waits for what: each host that is parked, with its name and place of spawning, and what it waits for,
+    /// with that one's name and place of making; and the plain threads of the process that wait. To print it, use
+    /// its `Display` form.
+    ///
+    /// Futures are not listed: nobody knows who polls them.
+    ///
+    /// Blocks the calling thread while each domain looks at its hosts, a few milliseconds for ten thousand, and for a
+    /// tenth of a second if some domain does not answer, since it has a host that does not block: such a domain is
+    /// listed as silent, with that host. The domains' looks are not at one moment, so what was on its way between
+    /// them may be seen twice or not at all.
+    ///
+    /// Not to be called by a function given to a [`Source`](crate::event::Source).
+    ///
+    /// ```
+    /// use lisle::{channel, sync::Condition};
+    /// use std::sync::Arc;
+    ///
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let door = Arc::new(Condition::new().named("door"));
+    /// let guest = {
+    ///     let door = door.clone();
+    ///     runtime.run(|| lisle::fiber::Builder::new().name("guest").spawn(move || door.wait()))
+    /// };
+    /// runtime.run(lisle::fiber::yield_now); // the guest comes to the door
+    ///
+    /// let graph = runtime.waiting();
+    /// assert_eq!(graph.hosts[0].name.as_deref(), Some("guest"));
+    /// assert_eq!(graph.hosts[0].waits[0].object.name(), Some("door"));
+    /// println!("{graph}");
+    /// door.signal();
+    /// guest.join().unwrap();
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn waiting(&self) -> WaitGraph {
+        self.shared.survey().graph
     }
 
     /// Shuts the runtime down: hosts are unwound at their next blocking call, or where they block now. Waits
@@ -613,6 +757,29 @@ impl fmt::Debug for Runtime {
 #[track_caller]
 pub fn run<F: FnOnce() -> T, T>(f: F) -> T {
     Builder::default().run(f)
+}
+
+/// Who waits for what in the runtime whose host calls this, see [`Runtime::waiting`]. On a plain thread, which is in no
+/// runtime, only the threads that wait are listed.
+///
+/// ```
+/// let graph = lisle::run(|| {
+///     let (_tx, rx) = lisle::channel::named::<u32>("numbers", 0);
+///     drop(lisle::spawn(move || rx.recv()));
+///     lisle::fiber::yield_now();
+///     lisle::waiting()
+/// });
+/// assert!(graph.to_string().contains("receive from channel 'numbers' (made at"));
+/// ```
+pub fn waiting() -> WaitGraph {
+    match worker::with_current(|worker| worker.map(|worker| worker.shared().clone())) {
+        Some(shared) => shared.survey().graph,
+        None => {
+            let mut graph = WaitGraph::default();
+            graph.threads = survey::threads();
+            graph
+        }
+    }
 }
 
 /// The runtime of those who spawn outside any: started by the first, never shut down.

@@ -1,5 +1,6 @@
 //! What was still running when a runtime's time to shut down was over.
 
+use super::waiting::RunningHost;
 use std::fmt;
 use std::panic::Location;
 
@@ -30,6 +31,12 @@ impl Shutdown {
     /// Has everything ended?
     pub fn is_clean(&self) -> bool {
         self.unfinished == 0
+    }
+}
+
+impl From<RunningHost> for Straggler {
+    fn from(host: RunningHost) -> Self {
+        Straggler { domain: host.domain, name: host.name, site: *host.site }
     }
 }
 

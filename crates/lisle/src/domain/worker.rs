@@ -16,6 +16,7 @@ use crate::event::{Context, Interrupted, Task, Timer, Unparked, install};
 use crate::fiber::host::{self, Host, Outcome, Traits};
 use crate::fiber::stack::{StackPool, overflow::AltStack};
 use crate::shim::{atomic::Ordering, clock, random::Random, sync::Arc};
+use crate::threads;
 use crate::time::wheel::Wheel;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
@@ -69,6 +70,10 @@ pub(crate) struct Worker {
     pub(super) last_poll: Cell<u64>,
     pub(super) patience: Patience,
     pub(super) sighting: Cell<Option<Sighting>>,
+    /// How many questions about who waits had been asked when it last answered.
+    pub(super) answered: Cell<u64>,
+    /// How often it has slept.
+    pub(super) sleeps: Cell<u64>,
 }
 
 impl Worker {
@@ -94,6 +99,8 @@ impl Worker {
             last_poll: Cell::new(0),
             patience: Patience::new(),
             sighting: Cell::new(None),
+            answered: Cell::new(0),
+            sleeps: Cell::new(0),
             shared,
         }
     }
@@ -110,6 +117,7 @@ impl Worker {
         // Boxed for good: hosts that outlive a failed shutdown may still refer to it.
         let worker: &'static Worker = Box::leak(Box::new(self));
         let _alternative = AltStack::ensure();
+        let _enlisted = threads::enlist(threads::Owner::Runtime(worker.shared.number));
         let result = {
             let _leave = Leave;
             WORKER.with(|current| current.set(worker));
@@ -431,16 +439,20 @@ impl Worker {
 
     /// Is a host suspended here that cannot be unwound, since others may borrow from it?
     pub(super) fn has_masked(&self) -> bool {
+        let mut has_masked = false;
+        self.for_each_begun(|host| has_masked |= host.parker.state.get() == State::ParkedMasked);
+        has_masked
+    }
+
+    /// Calls `look` with each host that has begun here and not ended. It must not run hosts, nor end any.
+    pub(super) fn for_each_begun(&self, mut look: impl FnMut(&Host)) {
         let mut next = NonNull::new(self.begun.get());
         while let Some(host) = next {
             // SAFETY: hosts in the list are alive.
             let this = unsafe { host.as_ref() };
-            if this.parker.state.get() == State::ParkedMasked {
-                return true;
-            }
+            look(this);
             next = NonNull::new(this.siblings.get().1);
         }
-        false
     }
 
     /// Ends the hosts that have not begun and will not, since the runtime was given up.
@@ -507,7 +519,7 @@ unsafe impl Context for Worker {
     }
 
     fn park(&self, interruptible: bool) -> Unparked {
-        parker::running().expect("only hosts wait in a worker").park(interruptible)
+        parker::running().expect("only hosts wait in a worker").park(interruptible, None)
     }
 
     fn unwind(&self) -> ! {

@@ -1,7 +1,7 @@
 //! The two constants of choice: always ready, never ready.
 
 use super::record::Committer;
-use super::{Attempt, Event, Step, awaitable};
+use super::{Attempt, Event, Label, Step, Waits, awaitable};
 use std::marker::PhantomData;
 use std::pin::Pin;
 
@@ -75,6 +75,9 @@ impl<T> Event for Never<T> {
     }
     fn complete(&self, _: Pin<&mut ()>) -> T {
         unreachable!("`never` does not happen")
+    }
+    fn describe(&self, (): &(), waits: &mut Waits) {
+        waits.on("wait for", &Label::anywhere("event that never happens"), 0);
     }
 }
 

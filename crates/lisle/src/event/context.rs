@@ -8,6 +8,7 @@
 
 use super::record::Task;
 use super::timer::Timer;
+use super::waits::Parked;
 use crate::shim::{clock, random};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -41,6 +42,12 @@ pub unsafe trait Context {
 
     /// Unwinds the performer, after `park` returned [`Unparked::Interrupted`].
     fn unwind(&self) -> !;
+
+    /// The performer now running is about to park, and this is what it waits for; or, with `None`, its park has
+    /// returned. For contexts that tell who waits. The library's own runtimes learn it in another way.
+    fn parks(&self, parked: Option<Parked>) {
+        let _ = parked;
+    }
 
     /// Can the code now running be suspended by this context? If not, it waits as on a plain thread.
     fn can_wait(&self) -> bool {

@@ -55,6 +55,8 @@ pub(crate) mod queue;
 pub(crate) mod record;
 mod replace;
 mod scratch;
+#[cfg(not(lisle_loom))]
+pub(crate) mod sleepers;
 mod source;
 mod standing;
 pub(crate) mod step;
@@ -83,12 +85,18 @@ pub use source::{Source, SourceEvent, Waiters, Waiting};
 pub use timer::Timer;
 pub use wait_set::{Key, Taking, WaitSet, WaitSetEvt};
 pub use waits::{Label, Wait, Waits};
+#[cfg(not(lisle_loom))]
+pub(crate) use waits::HOST;
+#[allow(unused_imports)]
+pub(crate) use waits::performer_id;
+pub use waits::{Label, Parked, Wait, Waits};
 pub use wrap::{Wrap, WrapPanic};
 
 pub(crate) use context::{Interrupted, install, installed};
 pub(crate) use future::awaitable;
 pub(crate) use step::suspend;
 pub(crate) use sync::{sync_masked, visible};
+pub(crate) use wrap::described;
 
 use std::any::Any;
 use std::pin::Pin;
@@ -260,8 +268,8 @@ pub trait Event {
     /// The value of a branch that has committed or won.
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output;
 
-    /// Says what a performer with this branch waits for, for those who ask who waits. It may be called
-    /// by another thread, while the performer is parked.
+    /// Says what a performer with this branch waits for, for those who ask who waits. Called on the thread of a
+    /// performer that is parked, within its wait; must not wait itself.
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
         let _ = (branch, waits);
     }

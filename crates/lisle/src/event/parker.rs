@@ -6,9 +6,11 @@
 
 use super::context::Unparked;
 use super::record::Task;
+use super::waits::{Parked, Waits};
 use crate::shim::random::Random;
 use corosensei::Yielder;
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Why a host gave its worker back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,8 @@ pub(crate) struct Parker {
     pub(crate) task: Cell<Option<Task>>,
     /// Its worker's generator, for fair choices.
     random: Cell<*const Random>,
+    /// What it waits for. Of use only while its state says that it is parked.
+    parked: Cell<Option<Parked>>,
     /// Called when it would have to park while it unwinds from a panic; does not return.
     pub(crate) refuse: fn(&Parker) -> !,
 }
@@ -80,6 +84,7 @@ impl Parker {
             unwound: Cell::new(false),
             task: Cell::new(None),
             random: Cell::new(std::ptr::null()),
+            parked: Cell::new(None),
             refuse,
         }
     }
@@ -102,9 +107,31 @@ impl Parker {
         unsafe { &*self.yielder.get() }.suspend(suspend);
     }
 
-    /// Waits to be woken, or, if `interruptible`, for the runtime to want the host to unwind.
+    /// Does it wait?
+    pub(crate) fn is_parked(&self) -> bool {
+        matches!(self.state.get(), State::Parked | State::ParkedMasked)
+    }
+
+    /// What the host waits for, if it is parked. For its own domain's worker, between turns or in a turn of another.
+    pub(crate) fn describe(&self) -> Waits {
+        let mut waits = Waits::default();
+        if !self.is_parked() {
+            return waits;
+        }
+        if let Some(parked) = self.parked.get() {
+            // SAFETY: the note was made for the park that the state tells of, on this thread.
+            let described = catch_unwind(AssertUnwindSafe(|| unsafe { parked.describe(&mut waits) }));
+            if described.is_err() {
+                eprintln!("lisle: an event that was to tell what a host waits for has panicked");
+            }
+        }
+        waits
+    }
+
+    /// Waits to be woken, or, if `interruptible`, for the runtime to want the host to unwind. `parked` is what it
+    /// waits for, for those who ask.
     #[inline(always)]
-    pub(crate) fn park(&self, interruptible: bool) -> Unparked {
+    pub(crate) fn park(&self, interruptible: bool, parked: Option<Parked>) -> Unparked {
         if std::thread::panicking() {
             (self.refuse)(self);
         }
@@ -115,6 +142,7 @@ impl Parker {
         if interrupted && !self.unwound.replace(true) {
             return Unparked::Interrupted;
         }
+        self.parked.set(parked);
         self.state.set(if interruptible { State::Parked } else { State::ParkedMasked });
         // A host that has caught the unwinding gives its worker back all the same, now and then.
         self.suspend(if interrupted { Suspend::Stubborn } else { Suspend::Parked });

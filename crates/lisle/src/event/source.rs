@@ -91,6 +91,12 @@ impl<S, M> Source<S, M> {
         Source { inner: Lock::new(Inner { state, queue: WaitQueue::new() }), label }
     }
 
+    /// The same source, with a name for those who ask who waits.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Source { label: self.label.named(name), ..self }
+    }
+
     /// What it is, where it was made, what it is called.
     pub fn label(&self) -> &Label {
         &self.label
@@ -279,7 +285,7 @@ impl<S: Send, M: Send, F: Fn(&mut S) -> Option<M>> Event for SourceEvent<'_, S, 
         branch.take()
     }
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.describe("take", waits);
+        branch.describe("take from", waits);
     }
 }
 

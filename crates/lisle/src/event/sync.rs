@@ -6,13 +6,17 @@ use super::parker::{self, Parker};
 #[cfg(not(lisle_loom))]
 use super::patience::Patience;
 use super::record::{Attempt, Record, Task};
+#[cfg(not(lisle_loom))]
+use super::sleepers;
 use super::step::{InStep, suspend};
 use super::timer::Timer;
+use super::waits::Parked;
 use super::{Event, Step};
 use crate::shim::{
     atomic::{AtomicBool, Ordering},
     thread,
 };
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::ptr::NonNull;
@@ -20,15 +24,19 @@ use std::ptr::NonNull;
 /// The ways of waiting that [`perform`] is compiled for.
 trait Park {
     fn task(&self) -> Task;
-    fn park(&self, interruptible: bool) -> Unparked;
+    /// `parked` is what the performer waits for, for those who ask.
+    fn park(&self, interruptible: bool, parked: Option<Parked>) -> Unparked;
 }
 
 impl Park for &dyn Context {
     fn task(&self) -> Task {
         Context::task(*self)
     }
-    fn park(&self, interruptible: bool) -> Unparked {
-        Context::park(*self, interruptible)
+    fn park(&self, interruptible: bool, parked: Option<Parked>) -> Unparked {
+        self.parks(parked);
+        let unparked = Context::park(*self, interruptible);
+        self.parks(None);
+        unparked
     }
 }
 
@@ -39,8 +47,8 @@ impl Park for &Parker {
         self.task.get().expect("a host that has begun has its task")
     }
     #[inline(always)]
-    fn park(&self, interruptible: bool) -> Unparked {
-        Parker::park(self, interruptible)
+    fn park(&self, interruptible: bool, parked: Option<Parked>) -> Unparked {
+        Parker::park(self, interruptible, parked)
     }
 }
 
@@ -151,12 +159,13 @@ fn wait<'e, E: Event>(
     if publish(event, branch.as_mut(), attempt) == Step::Committed {
         return true;
     }
-    if suspend(|| parker.park(interruptible)) == Unparked::Interrupted {
+    let parked = Some(Parked::new(event, branch.as_ref()));
+    if suspend(|| parker.park(interruptible, parked)) == Unparked::Interrupted {
         if give_up(event, branch.as_mut(), attempt) {
             attempt.context().unwind();
         }
         // A partner was faster: its wake is on the way, and its value must not be lost.
-        suspend(|| parker.park(false));
+        suspend(|| parker.park(false, None));
     }
     let won = event.withdraw(branch, attempt);
     debug_assert!(won || attempt.record().is_retry(), "woken without a winner");
@@ -249,11 +258,12 @@ thread_local! {
 struct OsThread {
     woken: AtomicBool,
     thread: thread::Thread,
+    parked: Cell<Option<Parked>>,
 }
 
 impl OsThread {
     fn new() -> Self {
-        OsThread { woken: AtomicBool::new(false), thread: thread::current() }
+        OsThread { woken: AtomicBool::new(false), thread: thread::current(), parked: Cell::new(None) }
     }
 
     /// A partner on another core may be a few hundred nanoseconds away, a wake costs microseconds.
@@ -270,6 +280,9 @@ impl OsThread {
     fn sleep(&self) {
         #[cfg(not(lisle_loom))]
         let asleep = crate::shim::clock::now();
+        #[cfg(not(lisle_loom))]
+        sleepers::sleep(self.parked.get(), || self.woken.load(Ordering::Acquire));
+        #[cfg(lisle_loom)]
         while !self.woken.load(Ordering::Acquire) {
             thread::park();
         }
@@ -302,6 +315,10 @@ unsafe impl Context for OsThread {
         }
         self.woken.store(false, Ordering::Relaxed);
         Unparked::Woken
+    }
+
+    fn parks(&self, parked: Option<Parked>) {
+        self.parked.set(parked);
     }
 
     fn unwind(&self) -> ! {

@@ -45,6 +45,11 @@ impl Timer {
         std::ptr::from_ref(self) as usize
     }
 
+    /// The deadline for which it was armed last.
+    pub(crate) fn deadline(&self) -> u64 {
+        self.entry.deadline()
+    }
+
     /// Has the timer been published, and not taken back?
     pub(crate) fn is_published(&self) -> bool {
         !self.record.get().is_null()

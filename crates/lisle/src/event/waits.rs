@@ -3,16 +3,18 @@
 //! Nothing here is called while all goes well. Somebody who asks who waits has the event of each parked
 //! performer describe itself ([`Event::describe`](super::Event::describe)).
 
+use super::Event;
 use std::fmt;
 use std::panic::Location;
+use std::pin::Pin;
 
 /// What an object that is waited for is, where it was made, and what it is called.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Label {
     kind: &'static str,
-    site: &'static Location<'static>,
     // Thin, since most objects have none.
     name: Option<Box<Box<str>>>,
+    site: Option<&'static Location<'static>>,
 }
 
 impl Label {
@@ -20,7 +22,18 @@ impl Label {
     #[track_caller]
     #[inline]
     pub const fn new(kind: &'static str) -> Self {
-        Label { kind, site: Location::caller(), name: None }
+        Label { kind, site: Some(Location::caller()), name: None }
+    }
+
+    /// The label of an object whose making is of no interest: a time, a descriptor.
+    pub(crate) const fn anywhere(kind: &'static str) -> Self {
+        Label { kind, site: None, name: None }
+    }
+
+    /// The same label, made elsewhere.
+    pub(crate) fn made_at(mut self, site: &'static Location<'static>) -> Self {
+        self.site = Some(site);
+        self
     }
 
     /// The same label, with a name.
@@ -40,8 +53,8 @@ impl Label {
         self.name.as_ref().map(|name| &***name)
     }
 
-    /// Where it was made.
-    pub fn site(&self) -> &'static Location<'static> {
+    /// Where it was made. `None` where that says nothing: for points in time and descriptors.
+    pub fn site(&self) -> Option<&'static Location<'static>> {
         self.site
     }
 }
@@ -49,9 +62,12 @@ impl Label {
 impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
-            Some(name) => write!(f, "{} '{name}' (made at {})", self.kind, self.site),
-            None => write!(f, "a {} (made at {})", self.kind, self.site),
+            Some(name) => write!(f, "{} '{name}'", self.kind)?,
+            None if self.kind.starts_with(['a', 'e', 'i', 'o', 'u', 'I']) => write!(f, "an {}", self.kind)?,
+            None => write!(f, "a {}", self.kind)?,
         }
+        let made = if self.kind == HOST { "spawned" } else { "made" };
+        self.site.map_or(Ok(()), |site| write!(f, " ({made} at {site})"))
     }
 }
 
@@ -61,16 +77,33 @@ impl fmt::Debug for Label {
     }
 }
 
+/// The kind of a host's label.
+pub(crate) const HOST: &str = "host";
+
 /// One thing that a performer waits for.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Wait {
-    /// What it wants to do: "receive", "lock", "join".
+    /// What it wants to do: "receive from", "lock", "join".
     pub operation: &'static str,
     /// What it wants that of.
     pub object: Label,
     /// Tells objects apart that look the same: an address.
     pub id: usize,
+    /// How it stands with the object: who could still send, how long it takes.
+    pub note: Option<String>,
+    /// The performers that have the object in their hands, as far as it is known: the owner of a lock, a host
+    /// that is to be joined. The numbers are those of [`WaitingHost::id`](crate::WaitingHost::id).
+    pub held_by: Vec<usize>,
+    /// The world may make it happen, without anybody in this program: time, a descriptor, a foreign call.
+    pub external: bool,
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.operation, self.object)?;
+        self.note.as_ref().map_or(Ok(()), |note| write!(f, "; {note}"))
+    }
 }
 
 /// Collects what a performer waits for.
@@ -81,7 +114,91 @@ pub struct Waits {
 
 impl Waits {
     /// The performer waits to do `operation` with the object at `id`.
+    ///
+    /// The operation is a verb to which the object is added: "receive from", "lock", "wait for".
     pub fn on(&mut self, operation: &'static str, object: &Label, id: usize) {
-        self.all.push(Wait { operation, object: object.clone(), id });
+        self.on_held(operation, object, id, []);
     }
+
+    /// As [`on`](Waits::on), and only these performers can let it have the object.
+    pub(crate) fn on_held(
+        &mut self,
+        operation: &'static str,
+        object: &Label,
+        id: usize,
+        holders: impl IntoIterator<Item = usize>,
+    ) {
+        let held_by = holders.into_iter().collect();
+        self.all.push(Wait { operation, object: object.clone(), id, note: None, held_by, external: false });
+    }
+
+    /// As [`on`](Waits::on), and the world may make it happen: time, a descriptor, a foreign call.
+    pub(crate) fn on_the_world(&mut self, operation: &'static str, object: &Label, id: usize) {
+        self.on(operation, object, id);
+        if let Some(last) = self.all.last_mut() {
+            last.external = true;
+        }
+    }
+
+    /// Adds how it stands with the object named last.
+    pub fn note(&mut self, note: impl Into<String>) {
+        if let Some(last) = self.all.last_mut() {
+            last.note = Some(note.into());
+        }
+    }
+}
+
+/// What a performer that parks waits for: its event and its branch, and the function that knows their types.
+///
+/// It may be asked until the park returns, by the thread on which the performer is parked.
+#[derive(Debug, Clone, Copy)]
+pub struct Parked {
+    event: *const (),
+    branch: *const (),
+    describe: unsafe fn(*const (), *const (), &mut Waits),
+}
+
+impl Parked {
+    #[inline(always)]
+    pub(super) fn new<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>) -> Self {
+        /// # Safety
+        ///
+        /// The pointers are those of a live event and branch of these types, which nobody changes meanwhile.
+        unsafe fn describe<'e, E: Event + 'e>(event: *const (), branch: *const (), waits: &mut Waits) {
+            // SAFETY: by the caller's promise.
+            let event: &'e E = unsafe { &*event.cast() };
+            // SAFETY: by the caller's promise.
+            let branch: &E::Branch<'e> = unsafe { &*branch.cast() };
+            event.describe(branch, waits);
+        }
+        Parked {
+            event: std::ptr::from_ref(event).cast(),
+            branch: std::ptr::from_ref(branch.get_ref()).cast(),
+            describe: describe::<E>,
+        }
+    }
+
+    /// Has the event describe itself. Runs [`Event::describe`], which may be a user's.
+    ///
+    /// # Safety
+    ///
+    /// The performer is parked, in the park that this was made for, and this is the thread on which it is.
+    pub unsafe fn describe(&self, waits: &mut Waits) {
+        // SAFETY: a performer that is parked keeps its event and branch, and touches neither; both are of the types
+        // that the function was made for. No other thread is in it, as it runs on the performer's own.
+        unsafe { (self.describe)(self.event, self.branch, waits) }
+    }
+}
+
+/// A number for whoever runs this: the host, or else the thread. It is used again when that one has ended.
+///
+/// For what has an owner, so that who waits for it is seen to wait for that one. A future has no number of its own:
+/// it has that of whoever polls it.
+pub(crate) fn performer_id() -> usize {
+    #[cfg(not(lisle_loom))]
+    if let Some(parker) = super::parker::running() {
+        return std::ptr::from_ref(parker).addr();
+    }
+    thread_local! { static HERE: u8 = const { 0 }; }
+    HERE.with(|here| std::ptr::from_ref(here).addr())
 }

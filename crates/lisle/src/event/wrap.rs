@@ -19,7 +19,7 @@ impl<E, F> Wrap<E, F> {
     }
 }
 
-/// The post-processed events differ in `complete` only.
+/// What the events here have in common: all but `complete` and, for one of them, `describe`.
 macro_rules! forwarded {
     () => {
         type Branch<'e>
@@ -61,6 +61,8 @@ macro_rules! forwarded {
         fn lose<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
             self.event.lose(branch);
         }
+    };
+    (describe) => {
         fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
             self.event.describe(branch, waits);
         }
@@ -70,6 +72,7 @@ macro_rules! forwarded {
 impl<E: Event, U, F: Fn(E::Output) -> U> Event for Wrap<E, F> {
     type Output = U;
     forwarded!();
+    forwarded!(describe);
 
     #[inline]
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> U {
@@ -93,6 +96,7 @@ impl<E, F> WrapPanic<E, F> {
 impl<E: Event, F: Fn(Box<dyn Any + Send>) -> E::Output> Event for WrapPanic<E, F> {
     type Output = E::Output;
     forwarded!();
+    forwarded!(describe);
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> E::Output {
         // The branch is dropped next, whatever state it is left in.
@@ -101,6 +105,31 @@ impl<E: Event, F: Fn(Box<dyn Any + Send>) -> E::Output> Event for WrapPanic<E, F
             Err(panic) if is_shutdown(&*panic) => resume_unwind(panic),
             Err(panic) => (self.handler)(panic),
         }
+    }
+}
+
+/// An event that tells in other words what a performer waits for.
+pub(crate) struct Described<E, D> {
+    event: E,
+    describe: D,
+}
+
+/// The same event, described by `describe`.
+#[inline]
+pub(crate) fn described<E: Event, D: Fn(&mut Waits)>(event: E, describe: D) -> Described<E, D> {
+    Described { event, describe }
+}
+
+impl<E: Event, D: Fn(&mut Waits)> Event for Described<E, D> {
+    type Output = E::Output;
+    forwarded!();
+
+    #[inline]
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> E::Output {
+        self.event.complete(branch)
+    }
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+        (self.describe)(waits);
     }
 }
 

@@ -1,9 +1,11 @@
 //! Foreign calls that block the thread, on threads of their own.
 
 use crate::channel::{self, Receiver, Sender};
-use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::event::{Label, described, sync_masked};
+use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::shim::sync::OnceLock;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use crate::threads;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 /// How many threads there may be. They wait for disks and name servers, not for processors.
@@ -37,6 +39,7 @@ struct Pool {
 ///     assert!(text.contains("[package]"));
 /// });
 /// ```
+#[track_caller]
 pub fn blocking<F, T>(f: F) -> T
 where
     F: FnOnce() -> T + Send + 'static,
@@ -51,11 +54,27 @@ where
         // The caller waits; if its runtime was abandoned there is nobody to tell.
         let _ = done.send(result);
     });
+    SUBMITTED.fetch_add(1, Ordering::SeqCst);
     pool().submit(job);
-    match crate::event::sync_masked(&result.recv_evt()).expect("a blocking call answers") {
+    let site = Location::caller();
+    let answer = described(result.recv_evt(), |waits| {
+        waits.on_the_world("wait for", &Label::anywhere("blocking call").made_at(site), 0);
+    });
+    match sync_masked(&answer).expect("a blocking call answers") {
         Ok(value) => value,
         Err(panic) => resume_unwind(panic),
     }
+}
+
+/// How many jobs have been submitted, and how many have ended.
+static SUBMITTED: AtomicU64 = AtomicU64::new(0);
+static ENDED: AtomicU64 = AtomicU64::new(0);
+
+/// How many foreign calls there have been; `None` if one of them goes on.
+pub(crate) fn stillness() -> Option<u64> {
+    // What is read first cannot be more than what is read second, unless all have ended.
+    let ended = ENDED.load(Ordering::SeqCst);
+    (SUBMITTED.load(Ordering::SeqCst) == ended).then_some(ended)
 }
 
 fn pool() -> &'static Pool {
@@ -103,11 +122,20 @@ impl Pool {
     }
 
     fn serve(&self, first: &Receiver<Job>) {
+        let run = |job: Job| {
+            job();
+            ENDED.fetch_add(1, Ordering::SeqCst);
+        };
         if let Ok(job) = first.recv() {
-            job();
+            run(job);
         }
-        while let Ok(job) = self.take.recv_timeout(KEEP) {
-            job();
+        // What a job does is the program's doing; only while it waits is the thread one of the library's.
+        let next = || {
+            let _enlisted = threads::enlist(threads::Owner::Everybody);
+            self.take.recv_timeout(KEEP)
+        };
+        while let Ok(job) = next() {
+            run(job);
         }
         self.threads.fetch_sub(1, Ordering::Relaxed);
     }

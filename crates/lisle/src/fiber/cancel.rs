@@ -2,7 +2,7 @@
 
 use super::current;
 use super::host::HostRef;
-use crate::event::{Attempt, Event, Step, Waiting, awaitable};
+use crate::event::{Attempt, Event, Label, Step, Waiting, Waits, awaitable};
 use std::fmt;
 use std::pin::Pin;
 
@@ -78,6 +78,12 @@ impl Event for CancelledEvt {
         waiting(branch).is_some_and(|branch| branch.withdraw(attempt))
     }
     fn complete<'e>(&'e self, _: Pin<&mut MaybeWaiting<'e>>) {}
+    fn describe<'e>(&'e self, _: &MaybeWaiting<'e>, waits: &mut Waits) {
+        match &self.host {
+            Some(host) => waits.on("wait for a cancellation of", &host.label(), host.id()),
+            None => waits.on("wait for a cancellation of", &Label::anywhere("thread"), 0),
+        }
+    }
 }
 
 impl fmt::Debug for CancelledEvt {

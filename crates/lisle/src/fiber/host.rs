@@ -15,7 +15,7 @@ use super::slots;
 use super::stack::{Lent, Stack};
 use crate::domain::{Domain, inbox::Linked};
 use crate::event::parker::{Parker, Suspend};
-use crate::event::{Interrupted, Source};
+use crate::event::{HOST, Interrupted, Label, Source};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use corosensei::Coroutine;
 use std::alloc::Layout;
@@ -136,6 +136,17 @@ impl Host {
 
     pub(crate) fn outcome(&self) -> Outcome {
         self.outcome.get()
+    }
+
+    /// What it is called where somebody waits for it.
+    pub(crate) fn label(&self) -> Label {
+        let label = Label::anywhere(HOST).made_at(self.site);
+        self.name.as_ref().map_or(label.clone(), |name| label.named(name))
+    }
+
+    /// Its number as a performer, see `event/waits.rs`.
+    pub(crate) fn performer_id(&self) -> usize {
+        std::ptr::from_ref(&self.parker).addr()
     }
 
     /// For messages: `host 'name'` or `a host`, and where it was spawned.
@@ -424,6 +435,15 @@ impl HostRef {
     pub(crate) fn cancelled(&self) -> &Source<bool, ()> {
         // SAFETY: the reference keeps the host alive.
         unsafe { &(*self.0.as_ptr()).cancelled }
+    }
+
+    pub(crate) fn id(&self) -> usize {
+        self.0.addr().get()
+    }
+
+    pub(crate) fn label(&self) -> Label {
+        // SAFETY: the reference keeps the host alive, and what the label tells does not change.
+        unsafe { self.0.as_ref() }.label()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::host::{self, Host, Outcome};
 use super::report;
-use crate::event::{Attempt, Event, Step, Waiting, awaitable, sync_masked};
+use crate::event::{Attempt, Event, Step, Waiting, Waits, awaitable, sync_masked};
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
@@ -61,14 +61,12 @@ impl<T> JoinHandle<T> {
     /// Waiting takes nothing; to give up waiting, use [`join_evt`](JoinHandle::join_evt) in a choice.
     #[inline]
     pub fn join(self) -> Result<T, JoinError> {
-        self.host().finished.event(|finished| finished.then_some(())).sync();
-        self.take()
+        self.join_evt().sync()
     }
 
     /// As [`join`](JoinHandle::join), but not to be interrupted when the runtime shuts down.
     pub(crate) fn join_masked(self) -> Result<T, JoinError> {
-        sync_masked(&self.host().finished.event(|finished| finished.then_some(())));
-        self.take()
+        sync_masked(&self.join_evt())
     }
 
     /// The event of the host having finished; it gives the result.
@@ -169,23 +167,33 @@ impl<T> Event for JoinEvt<'_, T> {
     where
         Self: 'e;
 
+    #[inline]
     fn is_single(&self) -> bool {
         true
     }
+    #[inline]
     fn branch(&self) -> Self::Branch<'_> {
         self.handle.host().finished.waiting()
     }
+    #[inline]
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         branch.try_commit(attempt, finished)
     }
+    #[inline]
     fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         branch.publish(attempt, finished)
     }
+    #[inline]
     fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
         branch.withdraw(attempt)
     }
+    #[inline]
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         self.handle.take()
+    }
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+        let host = self.handle.host();
+        waits.on_held("join", &host.label(), std::ptr::from_ref(host).addr(), [host.performer_id()]);
     }
 }
 

@@ -44,6 +44,7 @@ pub use report::PanicPolicy;
 pub use scope::{Scope, ScopedJoinHandle, scope};
 pub use spawn::{Builder, spawn, spawn_on, yield_now};
 
+pub(crate) use blocking::stillness;
 pub(crate) use spawn::spawn_unchecked;
 
 use host::Host;

@@ -3,7 +3,7 @@
 use super::host::Traits;
 use super::join::{JoinError, JoinHandle};
 use super::spawn::spawn_unchecked;
-use crate::event::{Source, sync_masked};
+use crate::event::{Label, Source, Waits, described, sync_masked};
 use crate::shim::atomic::{AtomicBool, Ordering};
 use std::fmt;
 use std::marker::PhantomData;
@@ -40,14 +40,17 @@ use std::ptr::NonNull;
 ///     scope.spawn(|| println!("{}", &inside));
 /// });
 /// ```
+#[track_caller]
 pub fn scope<'env, F, T>(f: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
-    let state = ScopeState { running: Source::new(0), panicked: AtomicBool::new(false) };
+    let state =
+        ScopeState { running: Source::labelled(Label::new("scope"), 0), panicked: AtomicBool::new(false) };
     let scope = Scope { state, scope: PhantomData, env: PhantomData };
     let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
-    sync_masked(&scope.state.running.event(|running| (*running == 0).then_some(())));
+    let ended = scope.state.running.event(|running| (*running == 0).then_some(()));
+    sync_masked(&described(ended, |waits| scope.state.describe(waits)));
     match result {
         Err(panic) => resume_unwind(panic),
         Ok(_) if scope.state.panicked.load(Ordering::Relaxed) => {
@@ -73,6 +76,12 @@ pub(crate) struct ScopeState {
 impl ScopeState {
     pub(crate) fn note_panic(&self) {
         self.panicked.store(true, Ordering::Relaxed);
+    }
+
+    fn describe(&self, waits: &mut Waits) {
+        waits.on("wait for the end of", self.running.label(), std::ptr::from_ref(self).addr());
+        let running = self.running.with(|running| *running);
+        waits.note(format!("{running} of its hosts {} not ended", if running == 1 { "has" } else { "have" }));
     }
 
     /// Counts out a host that has finished.

@@ -7,7 +7,7 @@
 use super::pollable::{Pollable, is_interrupted, would_block};
 use super::ready::commit;
 use crate::domain::reactor::{Ask, Direction};
-use crate::event::{Attempt, Event, Step, Waiting, awaitable};
+use crate::event::{Attempt, Event, Step, Waiting, Waits, awaitable};
 use std::fmt;
 use std::io;
 use std::iter::FusedIterator;
@@ -135,6 +135,10 @@ impl<L: Accept> Event for AcceptEvt<'_, L> {
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         branch.outcome().take().expect("a committed accept has its outcome")
+    }
+
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+        self.listener.pollable().describe(Direction::Read, waits);
     }
 }
 

@@ -5,7 +5,7 @@ mod bytes;
 use super::ready::ReadyEvt;
 use super::system;
 use crate::domain::reactor::{self, Ask, Direction, Registration, Terms, Wakes};
-use crate::event::{Event, choose};
+use crate::event::{Event, Label, Waits, choose, described};
 use crate::fiber;
 use crate::shim::sync::{Mutex, OnceLock};
 use crate::time::at;
@@ -13,7 +13,7 @@ use mio::Interest;
 use std::cell::Cell;
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 /// A descriptor that can be waited for: a socket, a pipe, a terminal, an `eventfd` or the like.
@@ -227,12 +227,27 @@ impl<T: AsFd> Pollable<T> {
     fn wait(&self, direction: Direction, deadline: Option<Instant>) -> io::Result<()> {
         IN_A_ROW.set(0);
         let ready = self.registered(direction)?.side(direction).ready();
+        let ready = described(ready, |waits| self.describe(direction, waits));
         let Some(deadline) = deadline else {
             ready.sync();
             return Ok(());
         };
         let in_time = choose((ready.wrap(|()| true), at(deadline).wrap(|()| false))).sync();
         if in_time { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
+    }
+
+    /// Says that a performer waits for this descriptor.
+    pub(super) fn describe(&self, direction: Direction, waits: &mut Waits) {
+        let operation = match direction {
+            Direction::Read => "read from",
+            Direction::Write => "write to",
+        };
+        // The type's own name, without its path.
+        let path = std::any::type_name::<T>().split('<').next().unwrap_or_default();
+        let kind = path.rsplit("::").next().unwrap_or_default();
+        let fd = self.io.as_fd().as_raw_fd();
+        let id = usize::try_from(fd).unwrap_or_default();
+        waits.on_the_world(operation, &Label::anywhere(kind).named(&format!("fd {fd}")), id);
     }
 
     /// The registration, made now if need be, when it has just been seen that the direction is not ready.

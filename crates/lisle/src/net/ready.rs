@@ -5,7 +5,7 @@
 
 use super::pollable::Pollable;
 use crate::domain::reactor::Direction;
-use crate::event::{Attempt, Event, Step, Waiting, awaitable};
+use crate::event::{Attempt, Event, Step, Waiting, Waits, awaitable};
 use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
@@ -98,6 +98,10 @@ impl<T: AsFd> Event for ReadyEvt<'_, T> {
             Some(error) => Err(error),
             None => Ok(()),
         }
+    }
+
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+        self.pollable.describe(self.direction, waits);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A condition that becomes true once.
 
-use crate::event::{Attempt, Event, Source, Step, Waiting, awaitable, visible};
+use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, visible};
 use std::pin::Pin;
 
 /// A condition that is false, then true for good. Waiting for it is an event.
@@ -31,8 +31,15 @@ pub struct Condition {
 
 impl Condition {
     /// A condition that is false.
+    #[track_caller]
     pub fn new() -> Self {
-        Condition { source: Source::new(false) }
+        Condition { source: Source::labelled(Label::new("condition"), false) }
+    }
+
+    /// The same condition, with a name for those who ask who waits.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Condition { source: self.source.named(name) }
     }
 
     /// Makes it true; everybody who waits goes on. True if it was false.
@@ -62,6 +69,7 @@ impl Condition {
 }
 
 impl Default for Condition {
+    #[track_caller]
     fn default() -> Self {
         Condition::new()
     }
@@ -100,6 +108,9 @@ impl Event for WaitEvt<'_> {
         branch.withdraw(attempt)
     }
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        branch.describe("wait for", waits);
+    }
 }
 
 awaitable!(['a] WaitEvt<'a>);

@@ -1,6 +1,6 @@
 //! A cell that is filled once.
 
-use crate::event::{Attempt, Event, Source, Step, Waiting, awaitable, visible};
+use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, visible};
 use std::fmt;
 use std::pin::Pin;
 
@@ -33,8 +33,15 @@ pub struct Full<T>(pub T);
 
 impl<T> IVar<T> {
     /// An empty cell.
+    #[track_caller]
     pub fn new() -> Self {
-        IVar { source: Source::new(None) }
+        IVar { source: Source::labelled(Label::new("IVar"), None) }
+    }
+
+    /// The same cell, with a name for those who ask who waits.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        IVar { source: self.source.named(name) }
     }
 
     /// Fills the cell; everybody who waits goes on.
@@ -86,6 +93,7 @@ impl<T: Send + Sync> IVar<T> {
 }
 
 impl<T> Default for IVar<T> {
+    #[track_caller]
     fn default() -> Self {
         IVar::new()
     }
@@ -144,6 +152,9 @@ impl<'a, T: Send + Sync> Event for GetEvt<'a, T> {
     }
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> &'a T {
         self.cell.try_get().expect("a full cell stays full")
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        branch.describe("read", waits);
     }
 }
 

@@ -9,6 +9,7 @@ use crate::shim::{
     clock,
     sync::{Condvar, Mutex, MutexGuard, OnceLock},
 };
+use crate::threads;
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -21,6 +22,9 @@ struct State {
     wheel: Wheel<*const Timer>,
     /// When the thread will look next; `u64::MAX` while nothing is armed.
     wakes_at: u64,
+    /// How often timers that were due have been committed, and how often those who waited for them have been woken.
+    committed: u64,
+    woken: u64,
 }
 
 // SAFETY: the wheel is a table of pointers to timers, which are touched under the mutex only.
@@ -57,11 +61,24 @@ pub(crate) unsafe fn disarm(timer: NonNull<Timer>) {
     unsafe { state.wheel.remove(entry) };
 }
 
+static CLOCK: OnceLock<&'static ClockThread> = OnceLock::new();
+
+/// How often the clock thread has woken anybody; `None` if it is about to, or will: something is armed.
+pub(crate) fn stillness() -> Option<u64> {
+    let Some(clock) = CLOCK.get() else { return Some(0) };
+    let state = lock(&clock.state);
+    (state.wheel.is_empty() && state.committed == state.woken).then_some(state.woken)
+}
+
 fn clock_thread() -> &'static ClockThread {
-    static CLOCK: OnceLock<&'static ClockThread> = OnceLock::new();
     CLOCK.get_or_init(|| {
         let clock: &'static ClockThread = Box::leak(Box::new(ClockThread {
-            state: Mutex::new(State { wheel: Wheel::new(clock::now()), wakes_at: u64::MAX }),
+            state: Mutex::new(State {
+                wheel: Wheel::new(clock::now()),
+                wakes_at: u64::MAX,
+                committed: 0,
+                woken: 0,
+            }),
             earlier: Condvar::new(),
         }));
         std::thread::Builder::new()
@@ -78,6 +95,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 fn keep_time(clock: &ClockThread) {
+    let _enlisted = threads::enlist(threads::Owner::Everybody);
     let mut state = lock(&clock.state);
     loop {
         let now = clock::now();
@@ -92,9 +110,11 @@ fn keep_time(clock: &ClockThread) {
         let next = state.wheel.next_deadline();
         state.wakes_at = next.unwrap_or(u64::MAX);
         if !woken.is_empty() {
+            state.committed += 1;
             drop(state);
             drop(woken);
             state = lock(&clock.state);
+            state.woken += 1;
             continue;
         }
         state = match next {

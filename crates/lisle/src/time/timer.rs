@@ -1,7 +1,7 @@
 //! The events of time passing.
 
 use crate::event::record::Committer;
-use crate::event::{Attempt, Event, Step, Timer, awaitable};
+use crate::event::{Attempt, Event, Label, Step, Timer, Waits, awaitable};
 use crate::shim::clock;
 
 use std::pin::Pin;
@@ -79,6 +79,14 @@ impl Ticking {
         });
         attempt.record().won_by(self.timer.id())
     }
+
+    fn describe(&self, waits: &mut Waits) {
+        waits.on_the_world("wait for", &Label::anywhere("point in time"), self.timer.id());
+        let left = self.timer.deadline().saturating_sub(clock::now());
+        // In steps that one can read.
+        let step = if left < 1_000_000_000 { 1_000_000 } else { 100_000_000 };
+        waits.note(format!("in {:?}", Duration::from_nanos(left.div_ceil(step).saturating_mul(step))));
+    }
 }
 
 /// Commits on the spot if `now` is late enough.
@@ -112,6 +120,9 @@ impl Event for After {
         branch.withdraw(attempt)
     }
     fn complete(&self, _: Pin<&mut Ticking>) {}
+    fn describe(&self, branch: &Ticking, waits: &mut Waits) {
+        branch.describe(waits);
+    }
 }
 
 impl Event for At {
@@ -137,6 +148,9 @@ impl Event for At {
         branch.withdraw(attempt)
     }
     fn complete(&self, _: Pin<&mut Ticking>) {}
+    fn describe(&self, branch: &Ticking, waits: &mut Waits) {
+        branch.describe(waits);
+    }
 }
 
 awaitable!([] After);

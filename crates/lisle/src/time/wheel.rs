@@ -76,7 +76,6 @@ impl<T: Copy> Entry<T> {
     }
 
     /// The deadline of the latest insertion, as it was given; 0 before the first.
-    #[cfg(test)]
     pub(crate) fn deadline(&self) -> u64 {
         self.deadline_ns.get()
     }

@@ -26,3 +26,4 @@ mod support;
 mod timers;
 mod turns;
 mod wait_set;
+mod waiting;

@@ -1,7 +1,9 @@
 //! Which reactor a descriptor is registered with: the worker's, or the one of everybody else.
 
 use super::{Driver, Reactor};
-use crate::shim::sync::{Arc, Mutex};
+use crate::shim::atomic::{AtomicU64, Ordering};
+use crate::shim::sync::{Arc, Mutex, MutexGuard};
+use crate::threads;
 use std::cell::RefCell;
 use std::io;
 
@@ -27,10 +29,26 @@ pub(crate) fn current() -> io::Result<Arc<Reactor>> {
     }
 }
 
+static SHARED: Mutex<Option<Arc<Reactor>>> = Mutex::new(None);
+
+/// How often the process-wide reactor's thread has begun, and has ended, to hand readiness out.
+static STEPS: AtomicU64 = AtomicU64::new(0);
+
+fn shared() -> MutexGuard<'static, Option<Arc<Reactor>>> {
+    SHARED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// How much the process-wide reactor's thread has done; `None` while it does something, or if something is
+/// registered there.
+pub(crate) fn stillness() -> Option<u64> {
+    let is_empty = shared().as_ref().is_none_or(|reactor| reactor.is_empty());
+    let steps = STEPS.load(Ordering::SeqCst);
+    (is_empty && steps.is_multiple_of(2)).then_some(steps)
+}
+
 /// The reactor of plain OS threads and of futures on foreign executors, with a thread of its own.
 fn process_wide() -> io::Result<Arc<Reactor>> {
-    static SHARED: Mutex<Option<Arc<Reactor>>> = Mutex::new(None);
-    let mut shared = SHARED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut shared = shared();
     if let Some(reactor) = &*shared {
         return Ok(reactor.clone());
     }
@@ -40,7 +58,12 @@ fn process_wide() -> io::Result<Arc<Reactor>> {
 }
 
 fn drive(mut driver: Driver) {
+    let _enlisted = threads::enlist(threads::Owner::Everybody);
+    let step = || {
+        STEPS.fetch_add(1, Ordering::SeqCst);
+    };
     loop {
-        driver.wait(None).expect("a reactor's own descriptors work");
+        driver.wait_then(None, step).expect("a reactor's own descriptors work");
+        step();
     }
 }

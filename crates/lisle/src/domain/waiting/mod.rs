@@ -1,0 +1,86 @@
+//! Who waits for what, as a value.
+//!
+//! `survey.rs` beside this folder puts it together, `text.rs` makes it readable, `cycle.rs` finds those who wait for
+//! each other.
+
+mod cycle;
+mod text;
+
+use crate::event::Wait;
+use std::collections::HashMap;
+use std::panic::Location;
+
+/// Who waits for what in a runtime, at about one moment: see [`Runtime::waiting`](crate::Runtime::waiting).
+///
+/// Its `Display` form has a block for each host and thread that waits; those that look the same share one.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct WaitGraph {
+    /// The hosts that wait.
+    pub hosts: Vec<Waiter>,
+    /// The plain OS threads that wait, in all of the process: they belong to no runtime.
+    pub threads: Vec<Waiter>,
+    /// The hosts that run, as far as that can be seen: who has asked, and those whose domains did not answer.
+    pub running: Vec<RunningHost>,
+    /// How many hosts could go on, and wait for their turn.
+    pub ready: usize,
+    /// How many hosts have not begun.
+    pub unbegun: usize,
+    /// The domains that have not answered in time. What waits there is not listed.
+    pub silent: Vec<usize>,
+}
+
+/// A host or a plain thread that waits.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Waiter {
+    /// Its number, by which [`Wait::held_by`] refers to it.
+    pub id: usize,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Where it was spawned; `None` for a thread.
+    pub site: Option<&'static Location<'static>>,
+    /// The domain it is on; `None` for a thread.
+    pub domain: Option<usize>,
+    /// What it waits for: the first of these that happens. Nothing, if its event does not tell.
+    pub waits: Vec<Wait>,
+}
+
+/// A host that runs.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RunningHost {
+    /// The domain it runs on.
+    pub domain: usize,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Where it was spawned.
+    pub site: &'static Location<'static>,
+}
+
+impl WaitGraph {
+    /// Some performers each of which waits for the next, and the last for the first, if there are such: none of them
+    /// will ever go on.
+    ///
+    /// It follows what is known to be in somebody's hands: a host that is joined, a scope's hosts, the owner of a
+    /// lock. Of a channel nobody knows who would have sent. A choice counts only if all its alternatives lead to such
+    /// performers.
+    ///
+    /// Takes time and memory proportional to what waits.
+    pub fn cycle(&self) -> Option<Vec<&Waiter>> {
+        cycle::find(&self.hosts, &self.threads)
+    }
+
+    /// Notes that a scope is in the hands of its hosts, given as pairs of both their numbers.
+    pub(super) fn link_scopes(&mut self, members: &[(usize, usize)]) {
+        let mut scopes: HashMap<usize, Vec<usize>> = HashMap::new();
+        for &(scope, host) in members {
+            scopes.entry(scope).or_default().push(host);
+        }
+        for waiter in self.hosts.iter_mut().chain(&mut self.threads) {
+            for wait in waiter.waits.iter_mut().filter(|wait| wait.object.kind() == "scope") {
+                wait.held_by = scopes.get(&wait.id).cloned().unwrap_or_default();
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Who waits for what, in words.
+
+use super::{RunningHost, WaitGraph, Waiter};
+use crate::event::Label;
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+use std::panic::Location;
+
+/// What makes waiters look the same. In the order in which they are listed.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Look<'a> {
+    is_thread: bool,
+    site: Option<&'static Location<'static>>,
+    name: Option<&'a str>,
+    waits: Vec<(&'static str, &'a Label)>,
+}
+
+impl Waiter {
+    fn look(&self) -> Look<'_> {
+        Look {
+            is_thread: self.site.is_none(),
+            site: self.site,
+            name: self.name.as_deref(),
+            waits: self.waits.iter().map(|wait| (wait.operation, &wait.object)).collect(),
+        }
+    }
+}
+
+/// `host 'name' (spawned at ...)`, and the like for threads and for several of them.
+fn who(count: usize, name: Option<&str>, site: Option<&Location<'_>>) -> String {
+    let kind = if site.is_some() { "host" } else { "thread" };
+    let mut text = match count {
+        1 if name.is_some() => kind.to_owned(),
+        1 => format!("a {kind}"),
+        _ => format!("{} {kind}s", grouped(count)),
+    };
+    if let Some(name) = name {
+        let _ = write!(text, " '{name}'");
+    }
+    if let Some(site) = site {
+        let _ = write!(text, " (spawned at {site})");
+    }
+    text
+}
+
+/// A number with its digits in groups of three.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `one host`, `2,000 hosts`, `no hosts`.
+fn counted(count: usize, what: &str) -> String {
+    match count {
+        0 => format!("no {what}s"),
+        1 => format!("one {what}"),
+        _ => format!("{} {what}s", grouped(count)),
+    }
+}
+
+impl fmt::Display for Waiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&who(1, self.name.as_deref(), self.site))
+    }
+}
+
+impl fmt::Display for RunningHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} runs on domain {}", who(1, self.name.as_deref(), Some(self.site)), self.domain)
+    }
+}
+
+/// The block for waiters that look the same.
+fn block(f: &mut fmt::Formatter<'_>, alike: &[&Waiter]) -> fmt::Result {
+    let first = alike[0];
+    writeln!(f, "{}:", who(alike.len(), first.name.as_deref(), first.site))?;
+    if first.waits.is_empty() {
+        return writeln!(f, "    its event does not tell");
+    }
+    for (place, wait) in first.waits.iter().enumerate() {
+        let or = if place > 0 { "or " } else { "" };
+        write!(f, "    {or}{} {}", wait.operation, wait.object)?;
+        let note = |waiter: &&Waiter| waiter.waits[place].note == wait.note;
+        match &wait.note {
+            Some(said) if alike.iter().all(note) => writeln!(f, "; {said}")?,
+            _ => writeln!(f)?,
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Display for WaitGraph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} and {} wait",
+            counted(self.hosts.len(), "host"),
+            counted(self.threads.len(), "thread")
+        )?;
+        write!(f, "; {} ready to go on", counted(self.ready, "host"))?;
+        writeln!(f, "; {} not begun", counted(self.unbegun, "host"))?;
+        let mut looks: BTreeMap<Look<'_>, Vec<&Waiter>> = BTreeMap::new();
+        for waiter in self.hosts.iter().chain(&self.threads) {
+            looks.entry(waiter.look()).or_default().push(waiter);
+        }
+        for alike in looks.values() {
+            block(f, alike)?;
+        }
+        for running in &self.running {
+            writeln!(f, "{running}")?;
+        }
+        for domain in &self.silent {
+            writeln!(f, "domain {domain} has not answered, and who waits there is not known")?;
+        }
+        let Some(cycle) = self.cycle() else { return Ok(()) };
+        writeln!(f, "a cycle of {}, each waiting for the next:", cycle.len())?;
+        for waiter in cycle {
+            write!(f, "    {waiter}: ")?;
+            for (place, wait) in waiter.waits.iter().enumerate() {
+                let or = if place > 0 { " or " } else { "" };
+                write!(f, "{or}{} {}", wait.operation, wait.object)?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn numbers_are_grouped() {
+        let all = [0, 7, 999, 1_000, 12_345, 1_234_567].map(grouped);
+        assert_eq!(all, ["0", "7", "999", "1,000", "12,345", "1,234,567"]);
+    }
+}

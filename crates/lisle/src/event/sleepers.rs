@@ -1,0 +1,135 @@
+//! The plain OS threads that sleep until an event happens, so that they can be listed with the hosts that wait.
+//!
+//! A thread that really goes to sleep says so by one store. What it waits for it tells only if asked, and tells it
+//! itself: its event need not be `Sync`, so nobody else may look at it. Whoever asks unparks the thread, which sees
+//! that it was not its wake, answers, and sleeps on.
+
+use super::waits::{Parked, Wait, Waits, performer_id};
+use crate::shim::{
+    atomic::{AtomicBool, AtomicU64, Ordering},
+    clock,
+    sync::{Arc, Mutex, MutexGuard},
+    thread,
+};
+use crate::threads;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+/// A thread that has slept.
+struct Sleeper {
+    thread: thread::Thread,
+    id: usize,
+    asleep: AtomicBool,
+    /// How often it has been asked.
+    asked: AtomicU64,
+    /// The number of the question it has answered last, and the answer.
+    answer: Mutex<(u64, Vec<Wait>)>,
+}
+
+/// What a thread has told.
+pub(crate) struct Told {
+    pub(crate) id: usize,
+    pub(crate) name: Option<String>,
+    pub(crate) waits: Vec<Wait>,
+}
+
+static ALL: Mutex<Vec<Arc<Sleeper>>> = Mutex::new(Vec::new());
+
+/// A thread's place in the list, until it ends.
+struct Place(Arc<Sleeper>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        lock(&ALL).retain(|sleeper| !Arc::ptr_eq(sleeper, &self.0));
+    }
+}
+
+thread_local! {
+    static PLACE: Place = Place::new();
+}
+
+impl Place {
+    fn new() -> Self {
+        let sleeper = Arc::new(Sleeper {
+            thread: thread::current(),
+            id: performer_id(),
+            asleep: AtomicBool::new(false),
+            asked: AtomicU64::new(0),
+            answer: Mutex::default(),
+        });
+        lock(&ALL).push(sleeper.clone());
+        Place(sleeper)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Parks this thread until `woken`, which is asked after each park.
+pub(super) fn sleep(parked: Option<Parked>, woken: impl Fn() -> bool) {
+    // A thread that is ending has no place any more, and is not listed; nor are the library's own.
+    let sleeper = if threads::is_own() { None } else { PLACE.try_with(|place| place.0.clone()).ok() };
+    let Some(sleeper) = sleeper else {
+        while !woken() {
+            thread::park();
+        }
+        return;
+    };
+    sleeper.asleep.store(true, Ordering::Release);
+    while !woken() {
+        sleeper.answer(parked);
+        thread::park();
+    }
+    sleeper.asleep.store(false, Ordering::Release);
+}
+
+impl Sleeper {
+    /// Answers if there is a question.
+    fn answer(&self, parked: Option<Parked>) {
+        // Acquire: pairs with the question, whose unpark may have come before this park.
+        let asked = self.asked.load(Ordering::Acquire);
+        if asked == 0 || lock(&self.answer).0 == asked {
+            return;
+        }
+        let mut waits = Waits::default();
+        if let Some(parked) = parked {
+            // SAFETY: this thread is the performer, and in the park that this was made for.
+            let described = catch_unwind(AssertUnwindSafe(|| unsafe { parked.describe(&mut waits) }));
+            if described.is_err() {
+                eprintln!("lisle: an event that was to tell what a thread waits for has panicked");
+            }
+        }
+        *lock(&self.answer) = (asked, waits.all);
+    }
+}
+
+/// Asks all threads that sleep what they wait for. Who does not answer within `patience`, since it has been woken,
+/// waits no more.
+pub(crate) fn ask(patience: Duration) -> Vec<Told> {
+    let mut asked: Vec<(Arc<Sleeper>, u64)> = Vec::new();
+    for sleeper in lock(&ALL).iter().filter(|sleeper| sleeper.asleep.load(Ordering::Acquire)) {
+        let question = sleeper.asked.fetch_add(1, Ordering::AcqRel) + 1;
+        sleeper.thread.unpark();
+        asked.push((sleeper.clone(), question));
+    }
+    let mut told = Vec::new();
+    let end = clock::now().saturating_add(clock::saturating_nanos(patience));
+    let mut pause = Duration::from_micros(20);
+    loop {
+        asked.retain(|(sleeper, question)| {
+            let answer = lock(&sleeper.answer);
+            if answer.0 < *question {
+                return sleeper.asleep.load(Ordering::Acquire);
+            }
+            let name = sleeper.thread.name().map(str::to_owned);
+            told.push(Told { id: sleeper.id, name, waits: answer.1.clone() });
+            false
+        });
+        if asked.is_empty() || clock::now() >= end {
+            return told;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(1));
+    }
+}

@@ -1,0 +1,391 @@
+//! Deadlocks that are noticed, and what only looks like one.
+//!
+//! Each case is a process of its own, whose only threads are those of the runtime and what the case starts: this
+//! program again, with the name of the case in its environment. The parent judges how it ends and what it says.
+
+use lisle::event::Event;
+use lisle::net::Pollable;
+use lisle::sync::Condition;
+use lisle::time::{after, sleep};
+use lisle::{OnDeadlock, Runtime, channel, choose, fiber, never};
+use std::io::{BufRead, BufReader, PipeReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Wake, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const PART: &str = "LISLE_TEST_DEADLOCK";
+
+/// How a case is to go.
+enum Expected {
+    /// It ends by itself, with a success, and says all of this, and nothing of a deadlock unless that is among it.
+    Ends(&'static [&'static str]),
+    /// It ends by a panic that says this.
+    Panics(&'static [&'static str]),
+    /// It reports this and stays as it is.
+    Stays(&'static [&'static str]),
+}
+use Expected::{Ends, Panics, Stays};
+
+struct Case {
+    name: &'static str,
+    run: fn(),
+    expected: Expected,
+}
+
+const DEAD: &str = "a deadlock: every host waits, and nothing can wake any\n";
+const HERE: &str = "at crates/lisle/tests/deadlock.rs:";
+
+const CASES: &[Case] = &[
+    Case {
+        name: "nobody_sends",
+        run: || {
+            let deadlock = Runtime::builder().domains(2).try_run(nobody_sends).unwrap_err();
+            eprintln!("found {deadlock}");
+            assert!(deadlock.waiting().cycle().is_none());
+        },
+        expected: Ends(&[
+            DEAD,
+            "found a deadlock",
+            "host 'listens' (spawned at crates/lisle/tests/deadlock.rs:",
+            "    receive from channel 'orders' (made at crates/lisle/tests/deadlock.rs:",
+            "; it has 1 sender and 1 receiver\n",
+            "    join host 'listens' (spawned at crates/lisle/tests/deadlock.rs:",
+        ]),
+    },
+    Case {
+        name: "a_report_is_made_once_and_the_program_stays",
+        run: || Runtime::builder().domains(2).run(nobody_sends),
+        expected: Stays(&["lisle: a deadlock", DEAD, "'orders'", HERE]),
+    },
+    Case {
+        name: "a_panic_is_raised_if_wanted",
+        run: || Runtime::builder().domains(1).on_deadlock(OnDeadlock::Panic).run(nobody_sends),
+        expected: Panics(&["panicked at crates/lisle/tests/deadlock.rs:", DEAD, "'orders'"]),
+    },
+    Case {
+        name: "a_started_runtime_panics_if_wanted",
+        run: || {
+            let builder = Runtime::builder().domains(2).on_deadlock(OnDeadlock::Panic).closed_world(true);
+            builder.start().unwrap().run(nobody_sends);
+        },
+        expected: Panics(&[DEAD, "thread 'main':\n    join a host (spawned at"]),
+    },
+    Case { name: "hosts_are_unwound", run: hosts_are_unwound, expected: Ends(&[]) },
+    Case {
+        name: "a_cycle_is_told",
+        run: || {
+            let joins = || {
+                let (tx, rx) = channel::<fiber::JoinHandle<()>>();
+                let first = named("first").spawn(move || drop(rx.recv().unwrap().join()));
+                let second = named("second").spawn(move || drop(first.join()));
+                tx.send(second).unwrap();
+                never::<()>().sync();
+            };
+            let deadlock = Runtime::builder().domains(2).try_run(joins).unwrap_err();
+            eprintln!("found {deadlock}");
+            assert_eq!(deadlock.waiting().cycle().unwrap().len(), 2);
+        },
+        expected: Ends(&[
+            DEAD,
+            "a cycle of 2, each waiting for the next:\n    host '",
+            "    wait for an event that never happens\n",
+            ": join host 'first' (spawned at crates/lisle/tests/deadlock.rs:",
+        ]),
+    },
+    Case {
+        name: "hosts_that_are_left_may_be_dead",
+        run: || {
+            let leaves = || {
+                let (tx, rx) = channel::<u32>();
+                drop(named("left").spawn(move || (rx.recv(), drop(tx))));
+                5
+            };
+            let deadlock = Runtime::builder().domains(2).drain(true).try_run(leaves).unwrap_err();
+            eprintln!("found {deadlock}");
+            assert_eq!(Runtime::builder().domains(2).try_run(leaves).unwrap(), 5, "nobody waits for them");
+        },
+        expected: Ends(&[DEAD, "host 'left'"]),
+    },
+    Case {
+        name: "a_thread_that_has_ended_wakes_nobody",
+        run: || {
+            let thread = thread::spawn(|| thread::sleep(Duration::from_millis(300)));
+            let deadlock = Runtime::builder().domains(1).try_run(nobody_sends).unwrap_err();
+            assert!(thread.is_finished());
+            eprintln!("found {deadlock}");
+        },
+        expected: Ends(&[DEAD]),
+    },
+    Case {
+        name: "it_may_be_ignored",
+        run: || {
+            exit_after(Duration::from_secs(1));
+            let ignores = Runtime::builder().domains(1).on_deadlock(OnDeadlock::Ignore);
+            ignores.closed_world(true).run(nobody_sends);
+        },
+        expected: Ends(&[]),
+    },
+    Case {
+        name: "a_thread_could_wake_it",
+        run: || {
+            exit_after(Duration::from_secs(1));
+            Runtime::builder().domains(1).run(nobody_sends);
+        },
+        expected: Ends(&[]),
+    },
+    Case { name: "a_timer_is_none", run: || in_all(timers), expected: Ends(&[]) },
+    Case { name: "a_thread_is_none", run: || in_all(threads), expected: Ends(&[]) },
+    Case { name: "a_foreign_call_is_none", run: || in_all(foreign_calls), expected: Ends(&[]) },
+    Case { name: "a_descriptor_is_none", run: || in_all(descriptors), expected: Ends(&[]) },
+    Case { name: "a_future_is_none", run: || in_all(futures), expected: Ends(&[]) },
+    Case { name: "a_storm_is_none", run: || in_all(storm), expected: Ends(&[]) },
+];
+
+fn named(name: &str) -> fiber::Builder {
+    fiber::Builder::new().name(name)
+}
+
+fn nobody_sends() {
+    let (tx, rx) = channel::named::<u32>("orders", 0);
+    let listens = named("listens").spawn(move || assert!(rx.recv().is_err()));
+    let _ = listens.join();
+    drop(tx);
+}
+
+/// Ends the process, from a thread that could as well wake a host.
+fn exit_after(duration: Duration) {
+    thread::spawn(move || {
+        thread::sleep(duration);
+        std::process::exit(0);
+    });
+}
+
+fn hosts_are_unwound() {
+    struct Counts(Arc<AtomicUsize>);
+    impl Drop for Counts {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    let dropped = Arc::new(AtomicUsize::new(0));
+    for domains in [1, 3] {
+        dropped.store(0, Ordering::SeqCst);
+        let counts = || Counts(dropped.clone());
+        let outcome = Runtime::builder().domains(domains).try_run(|| {
+            let _first = counts();
+            let borrowed = counts();
+            fiber::scope(|scope| {
+                for _ in 0..10 {
+                    scope.spawn(|| {
+                        let _own = counts();
+                        never::<()>().sync();
+                        assert_eq!(Arc::strong_count(&borrowed.0), 0, "never gets here");
+                    });
+                }
+                never::<()>().sync();
+            });
+        });
+        assert!(outcome.is_err());
+        assert_eq!(dropped.load(Ordering::SeqCst), 12);
+    }
+}
+
+/// A few seconds of something that looks dead again and again: pauses about as long as it takes to be noticed.
+fn in_all(run: fn()) {
+    for domains in [1, 2] {
+        Runtime::builder().domains(domains).try_run(run).unwrap();
+    }
+}
+
+/// Pauses that fall before, upon and after the moment of a look.
+fn pauses() -> impl Iterator<Item = Duration> {
+    (40..90).step_by(4).chain([2, 250, 460, 300]).map(Duration::from_millis)
+}
+
+fn timers() {
+    pauses().for_each(sleep);
+    let hour = lisle::spawn(|| sleep(Duration::from_secs(3_600)));
+    sleep(Duration::from_millis(400));
+    let late = after(Duration::from_millis(600)).wrap(|()| false);
+    assert!(!choose((hour.join_evt().wrap(|_| true), late)).sync());
+    // As one of several alternatives, and where the wait is not to be given up.
+    let (_tx, rx) = channel::<u32>();
+    fiber::scope(|scope| {
+        scope.spawn(|| {
+            let soon = after(Duration::from_millis(400)).wrap(|()| ());
+            choose((rx.recv_evt().wrap(drop), soon)).sync();
+        });
+    });
+}
+
+fn threads() {
+    for pause in pauses() {
+        let (tx, rx) = channel::<u32>();
+        drop(thread::spawn(move || {
+            thread::sleep(pause);
+            tx.send(1).unwrap();
+        }));
+        assert_eq!(rx.recv(), Ok(1));
+        // One that starts another and ends before that one wakes us.
+        let (tx, rx) = lisle::channel::bounded::<u32>(1);
+        drop(thread::spawn(move || {
+            thread::sleep(pause / 2);
+            drop(thread::spawn(move || {
+                thread::sleep(pause / 2);
+                tx.try_send(2).unwrap();
+            }));
+        }));
+        assert_eq!(rx.recv(), Ok(2));
+    }
+}
+
+fn foreign_calls() {
+    for pause in pauses() {
+        fiber::blocking(move || thread::sleep(pause));
+        let (tx, rx) = channel::<u32>();
+        let sends = lisle::spawn(move || {
+            fiber::blocking(move || {
+                thread::sleep(pause);
+                tx.send(3)
+            })
+        });
+        assert_eq!(rx.recv(), Ok(3));
+        sends.join().unwrap().unwrap();
+    }
+}
+
+/// A child process that writes a byte after each pause.
+fn beats() -> Child {
+    let script: String = pauses().map(|pause| format!("sleep {}; echo;", pause.as_secs_f64())).collect();
+    Command::new("sh").args(["-c", &script]).stdout(Stdio::piped()).spawn().expect("there is a shell")
+}
+
+fn descriptors() {
+    let mut child = beats();
+    let output = OwnedFd::from(child.stdout.take().unwrap());
+    let pipe = Pollable::new(PipeReader::from(output)).unwrap();
+    let mut bytes = 0;
+    loop {
+        match pipe.read_with(|mut pipe| pipe.read(&mut [0; 8])).unwrap() {
+            0 => break,
+            count => bytes += count,
+        }
+    }
+    assert_eq!(bytes, pauses().count());
+    assert!(child.wait().unwrap().success());
+}
+
+struct Sends(lisle::channel::Sender<()>);
+
+impl Wake for Sends {
+    fn wake(self: Arc<Self>) {
+        self.0.try_send(()).unwrap();
+    }
+}
+
+/// A future that a host has begun is made ready by the clock's thread, and its waker wakes the host.
+fn futures() {
+    for pause in pauses() {
+        let (tx, rx) = lisle::channel::bounded(1);
+        let waker = Waker::from(Arc::new(Sends(tx)));
+        let mut future = Box::pin(after(pause).future());
+        assert!(Future::poll(future.as_mut(), &mut Context::from_waker(&waker)).is_pending());
+        rx.recv().unwrap();
+        assert!(Future::poll(future.as_mut(), &mut Context::from_waker(&waker)).is_ready());
+    }
+}
+
+/// All of these side by side, and a crowd that waits for the end of them.
+fn storm() {
+    let stop = Arc::new(Condition::new());
+    let crowd: Vec<_> = (0..200)
+        .map(|_| {
+            let stop = stop.clone();
+            lisle::spawn(move || stop.wait())
+        })
+        .collect();
+    let all = [timers, threads, foreign_calls, descriptors, futures].map(lisle::spawn);
+    for host in all {
+        host.join().unwrap();
+    }
+    stop.signal();
+    crowd.into_iter().for_each(|host| host.join().unwrap());
+}
+
+/// What a child has said, and whether it ended well; `None` if it had to be ended.
+struct Ended {
+    success: Option<bool>,
+    stderr: String,
+}
+
+fn play(case: &Case) -> Ended {
+    let mut child = Command::new(std::env::current_exe().expect("this program has a path"))
+        .env(PART, case.name)
+        .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("this program can be run again");
+    let mut lines = BufReader::new(child.stderr.take().expect("piped"));
+    let mut stderr = String::new();
+    if let Stays(texts) = case.expected {
+        // It has said everything when it has said all this, and more than that it would say within the next looks.
+        while texts.iter().any(|text| !stderr.contains(text)) && lines.read_line(&mut stderr).unwrap() > 0 {}
+        thread::sleep(Duration::from_secs(1));
+        child.kill().unwrap();
+    }
+    lines.read_to_string(&mut stderr).unwrap();
+    let status = child.wait().unwrap();
+    Ended { success: status.code().map(|code| code == 0), stderr }
+}
+
+fn judge(case: &Case, ended: &Ended) -> Result<(), String> {
+    let (texts, success) = match case.expected {
+        Ends(texts) => (texts, Some(true)),
+        Panics(texts) => (texts, Some(false)),
+        Stays(texts) => (texts, None),
+    };
+    if ended.success != success {
+        return Err(format!("it has ended with {:?}", ended.success));
+    }
+    if let Some(missing) = texts.iter().find(|text| !ended.stderr.contains(**text)) {
+        return Err(format!("it does not say {missing:?}"));
+    }
+    let times = ended.stderr.matches(DEAD).count();
+    if times != usize::from(texts.contains(&DEAD)) {
+        return Err(format!("it speaks of a deadlock {times} times"));
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    if let Ok(part) = std::env::var(PART) {
+        let case = CASES.iter().find(|case| case.name == part).expect("a case of this name");
+        (case.run)();
+        return ExitCode::SUCCESS;
+    }
+    let filters: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let is_wanted = |case: &&Case| filters.is_empty() || filters.iter().any(|part| case.name.contains(part));
+    let begun = Instant::now();
+    let running = CASES.iter().filter(is_wanted).map(|case| (case, thread::spawn(|| play(case))));
+    let running: Vec<_> = running.collect();
+    let mut failed = 0;
+    for (case, ended) in running {
+        let ended = ended.join().expect("a case is played to its end");
+        match judge(case, &ended) {
+            Ok(()) => println!("test {} ... ok", case.name),
+            Err(why) => {
+                failed += 1;
+                println!("test {} ... FAILED: {why}\n{}", case.name, ended.stderr);
+            }
+        }
+    }
+    println!("\n{failed} failed; finished in {:.2?}", begun.elapsed());
+    std::io::stdout().flush().expect("standard output takes it");
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

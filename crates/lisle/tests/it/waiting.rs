@@ -1,0 +1,449 @@
+//! Seeing who waits: what each kind of performer is listed with, and that looking disturbs nobody.
+
+use crate::support::{scaled, watched};
+use lisle::event::Source;
+use lisle::net::{Pollable, TcpListener};
+use lisle::sync::{Condition, IVar};
+use lisle::time::{after, at, sleep};
+use lisle::{Event, Runtime, WaitGraph, Waiter, channel, choose, fiber, never};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Surveys until what is found satisfies `condition`.
+#[track_caller]
+fn until(look: impl Fn() -> WaitGraph, condition: impl Fn(&WaitGraph) -> bool) -> WaitGraph {
+    let begun = Instant::now();
+    loop {
+        let graph = look();
+        if condition(&graph) {
+            return graph;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "never came to be; now:\n{graph}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn named<'a>(waiters: &'a [Waiter], name: &str) -> Option<&'a Waiter> {
+    waiters.iter().find(|waiter| waiter.name.as_deref() == Some(name))
+}
+
+/// What the waiter with this name waits for, in words.
+#[track_caller]
+fn says(graph: &WaitGraph, name: &str) -> Vec<String> {
+    let waiter = named(&graph.hosts, name).or_else(|| named(&graph.threads, name));
+    let waiter = waiter.unwrap_or_else(|| panic!("'{name}' is not listed:\n{graph}"));
+    waiter.waits.iter().map(ToString::to_string).collect()
+}
+
+#[track_caller]
+fn check(graph: &WaitGraph, name: &str, expected: &[(&str, &str)]) {
+    let said = says(graph, name);
+    assert_eq!(said.len(), expected.len(), "{said:?}");
+    for (said, (start, end)) in said.iter().zip(expected) {
+        assert!(said.starts_with(start) && said.ends_with(end), "{said:?} is not {start:?}...{end:?}");
+    }
+}
+
+fn host(name: &str) -> fiber::Builder {
+    fiber::Builder::new().name(name)
+}
+
+/// Each kind of event says what is waited for, of what object, and where that was made.
+#[test]
+fn each_kind_of_wait_is_told() {
+    let _watched = watched();
+    let here = "(made at crates/lisle/tests/it/waiting.rs:";
+    for domains in [1, 3] {
+        let runtime = Runtime::builder().domains(domains).start().unwrap();
+        let stop = Arc::new(Condition::new().named("stop"));
+        let (tx, rx) = channel::named::<u32>("numbers", 0);
+        let (full, _keeps) = lisle::channel::bounded::<u32>(1);
+        full.send(1).unwrap();
+        let cell: Arc<IVar<u32>> = Arc::new(IVar::new().named("cell"));
+        let gate: Arc<Source<bool, ()>> = Arc::new(Source::new(false).named("gate"));
+        let blocked = Arc::new(AtomicBool::new(true));
+        let (stop_here, cell_here, gate_here, blocked_here) =
+            (stop.clone(), cell.clone(), gate.clone(), blocked.clone());
+        let (rx_here, full_here) = (rx.clone(), full.clone());
+        runtime.run(move || {
+            let (stop, cell, gate, blocked) = (stop_here, cell_here, gate_here, blocked_here);
+            let (rx, full) = (rx_here, full_here);
+            drop(host("receives").spawn({
+                let rx = rx.clone();
+                move || rx.recv()
+            }));
+            drop(host("sends").spawn({
+                let full = full.clone();
+                move || full.send(2)
+            }));
+            drop(host("sends with").spawn(move || full.send_with_evt(|| 3).sync()));
+            drop(host("reads").spawn(move || *cell.get()));
+            drop(host("passes").spawn(move || gate.event(|open| open.then_some(())).sync()));
+            drop(host("sleeps").spawn(|| sleep(Duration::from_secs(3_600))));
+            drop(host("sleeps until").spawn(|| at(Instant::now() + Duration::from_secs(3_600)).sync()));
+            drop(host("never").spawn(|| never::<()>().sync()));
+            drop(host("cancelled").spawn(|| fiber::cancelled_evt().sync()));
+            let waits = stop.clone();
+            let waiting = host("waits").spawn(move || waits.wait());
+            drop(host("joins").spawn(move || waiting.join().unwrap()));
+            drop(host("joins with").spawn(|| {
+                let other = lisle::spawn(|| never::<()>().sync());
+                other.join_evt().sync().unwrap();
+            }));
+            drop(host("chooses").spawn({
+                let (rx, stop) = (rx.clone(), stop.clone());
+                move || {
+                    let hour = after(Duration::from_secs(3_600)).wrap(|()| None);
+                    let stopped = stop.wait_evt().wrap(|()| None).boxed();
+                    choose((rx.recv_evt().wrap(Result::ok), hour, stopped)).sync()
+                }
+            }));
+            drop(host("scopes").spawn({
+                let stop = stop.clone();
+                move || fiber::scope(|scope| drop(scope.spawn(|| stop.wait())))
+            }));
+            drop(host("blocks").spawn(move || {
+                fiber::blocking(move || {
+                    while blocked.load(Ordering::SeqCst) {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                });
+            }));
+            drop(host("accepts").spawn(|| TcpListener::bind("127.0.0.1:0").unwrap().accept().unwrap()));
+            drop(host("accepts with").spawn(|| {
+                TcpListener::bind("127.0.0.1:0").unwrap().accept_evt().sync().unwrap();
+            }));
+            drop(host("is readable").spawn(|| {
+                let (reader, _writer) = std::io::pipe().unwrap();
+                Pollable::new(reader).unwrap().readable_evt().sync().unwrap();
+            }));
+        });
+        // All of these, the host that is joined, and the one in the scope.
+        let graph = until(|| runtime.waiting(), |graph| graph.hosts.len() == 20);
+        assert!(graph.silent.is_empty() && graph.running.is_empty(), "{graph}");
+        assert_eq!((graph.ready, graph.unbegun), (0, 0), "{graph}");
+        for waiter in &graph.hosts {
+            assert!(waiter.site.unwrap().file().ends_with("waiting.rs") && waiter.domain < Some(domains));
+        }
+        let numbers = ("receive from channel 'numbers' (made at crates/lisle/tests/it/waiting.rs:", "");
+        check(&graph, "receives", &[(numbers.0, "; it has 1 sender and 3 receivers")]);
+        check(&graph, "sends", &[(&format!("send to a channel {here}"), "receiver")]);
+        check(&graph, "sends with", &[(&format!("send to a channel {here}"), "receiver")]);
+        check(&graph, "reads", &[(&format!("read IVar 'cell' {here}"), ")")]);
+        check(&graph, "passes", &[(&format!("take from source 'gate' {here}"), ")")]);
+        check(&graph, "sleeps", &[("wait for a point in time; in 3", "s")]);
+        check(&graph, "sleeps until", &[("wait for a point in time; in 3", "s")]);
+        check(&graph, "never", &[("wait for an event that never happens", "")]);
+        check(&graph, "cancelled", &[("wait for a cancellation of host 'cancelled' (spawned at", ")")]);
+        let stop_wait = format!("wait for condition 'stop' {here}");
+        check(&graph, "waits", &[(&stop_wait, ")")]);
+        let spawned = "(spawned at crates/lisle/tests/it/waiting.rs:";
+        check(&graph, "joins", &[(&format!("join host 'waits' {spawned}"), ")")]);
+        check(&graph, "joins with", &[(&format!("join a host {spawned}"), ")")]);
+        check(
+            &graph,
+            "chooses",
+            &[(numbers.0, "receivers"), ("wait for a point in time; in", "s"), (&stop_wait, "")],
+        );
+        check(
+            &graph,
+            "scopes",
+            &[(&format!("wait for the end of a scope {here}"), "; 1 of its hosts has not ended")],
+        );
+        check(&graph, "blocks", &[(&format!("wait for a blocking call {here}"), ")")]);
+        check(&graph, "accepts", &[("read from TcpListener 'fd ", "'")]);
+        check(&graph, "accepts with", &[("read from TcpListener 'fd ", "'")]);
+        check(&graph, "is readable", &[("read from PipeReader 'fd ", "'")]);
+        // Who is in whose hands.
+        let id = |name| named(&graph.hosts, name).unwrap().id;
+        assert_eq!(named(&graph.hosts, "joins").unwrap().waits[0].held_by, [id("waits")]);
+        let scoped = &named(&graph.hosts, "scopes").unwrap().waits[0].held_by;
+        assert!(graph.hosts.iter().any(|host| host.name.is_none() && [host.id] == scoped[..]), "{graph}");
+        assert!(graph.cycle().is_none());
+        blocked.store(false, Ordering::SeqCst);
+        drop(tx);
+        assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
+    }
+}
+
+/// Hosts that look the same share a block of text.
+#[test]
+fn alike_hosts_are_grouped() {
+    let _watched = watched();
+    let runtime = Runtime::builder().domains(2).start().unwrap();
+    let (tx, rx) = channel::named::<u32>("jobs", 0);
+    runtime.run(|| {
+        for _ in 0..1_000 {
+            let rx = rx.clone();
+            drop(lisle::spawn(move || rx.recv()));
+        }
+        drop(host("other").spawn(|| sleep(Duration::from_secs(3_600))));
+    });
+    let graph = until(|| runtime.waiting(), |graph| graph.hosts.len() == 1_001);
+    let text = graph.to_string();
+    let blocks: Vec<&str> =
+        text.lines().filter(|line| !line.starts_with(' ') && line.contains("spawned")).collect();
+    assert_eq!(blocks.len(), 2, "{text}");
+    assert!(text.starts_with("1,001 hosts and "), "{text}");
+    assert!(text.contains("\n1,000 hosts (spawned at crates/lisle/tests/it/waiting.rs:"), "{text}");
+    assert!(text.contains("; it has 1 sender and 1001 receivers\n"), "{text}");
+    assert!(text.contains("\nhost 'other' (spawned at crates/lisle/tests/it/waiting.rs:"), "{text}");
+    drop(tx);
+    drop(rx);
+    assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
+}
+
+/// Plain threads are listed when they sleep, by their names; in the same way also when they have a runtime's host to wait for.
+#[test]
+fn plain_threads_are_listed() {
+    let _watched = watched();
+    let runtime = Runtime::builder().domains(1).start().unwrap();
+    let stop = Arc::new(Condition::new().named("threads stop"));
+    let (tx, rx) = channel::named::<u32>("to threads", 0);
+    thread::scope(|scope| {
+        let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
+            thread::Builder::new().name(name.into()).spawn_scoped(scope, run).unwrap();
+        };
+        // Its event cannot be shared between threads, and is described all the same.
+        let (receiver, stopped) = (rx.clone(), stop.clone());
+        spawn(
+            "chooser",
+            Box::new(move || {
+                let local = std::rc::Rc::new(std::cell::Cell::new(0));
+                let received = receiver.recv_evt().wrap(|_| local.set(1));
+                choose((received, stopped.wait_evt())).sync();
+                assert_eq!(local.get(), 0);
+            }),
+        );
+        let host = runtime.spawn({
+            let stop = stop.clone();
+            move || stop.wait()
+        });
+        spawn("joiner", Box::new(move || host.join().unwrap()));
+        let listed = |graph: &WaitGraph| {
+            named(&graph.threads, "chooser").is_some() && named(&graph.threads, "joiner").is_some()
+        };
+        for look in [|_: &Runtime| lisle::waiting(), Runtime::waiting] {
+            let graph = until(|| look(&runtime), listed);
+            let waits = "wait for condition 'threads stop' (made at crates/lisle/tests/it/waiting.rs:";
+            check(&graph, "chooser", &[("receive from channel 'to threads' (made at", ""), (waits, "")]);
+            check(&graph, "joiner", &[("join a host (spawned at crates/lisle/tests/it/waiting.rs:", ")")]);
+            assert!(graph.to_string().contains("thread 'chooser':\n    receive from"), "{graph}");
+        }
+        stop.signal();
+    });
+    drop(tx);
+    until(lisle::waiting, |graph| named(&graph.threads, "chooser").is_none());
+}
+
+/// A host asks in its turn: it is listed as running, its neighbours as what they are.
+#[test]
+fn a_host_may_ask() {
+    let _watched = watched();
+    for domains in [1, 2] {
+        Runtime::builder().domains(domains).run(|| {
+            let (_tx, rx) = channel::<u32>();
+            let waiting = lisle::spawn(move || rx.recv());
+            let asking = host("asks").spawn(|| {
+                for _ in 0..3 {
+                    let mut graph = lisle::waiting();
+                    while graph.hosts.len() < 2 {
+                        fiber::yield_now();
+                        graph = lisle::waiting();
+                    }
+                    assert_eq!(graph.running.len(), 1, "{graph}");
+                    assert_eq!(graph.running[0].name.as_deref(), Some("asks"));
+                    assert!(graph.silent.is_empty());
+                    fiber::yield_now();
+                }
+            });
+            asking.join().unwrap();
+            drop((waiting, _tx));
+        });
+    }
+}
+
+/// Hosts on several domains ask at once: each answers the others while it waits for their answers.
+#[test]
+fn all_ask_at_once() {
+    let _watched = watched();
+    let runtime = Runtime::builder().domains(4).start().unwrap();
+    let silent = Arc::new(AtomicUsize::new(0));
+    let asking: Vec<_> = (0..4)
+        .map(|domain| {
+            let silent = silent.clone();
+            runtime.run(move || {
+                lisle::spawn_on(domain, move || {
+                    for _ in 0..scaled(50, 20) {
+                        let graph = lisle::waiting();
+                        silent.fetch_add(graph.silent.len(), Ordering::Relaxed);
+                        assert!(!graph.running.is_empty(), "{graph}");
+                        fiber::yield_now();
+                    }
+                })
+            })
+        })
+        .collect();
+    for _ in 0..scaled(50, 20) {
+        let _ = runtime.waiting();
+    }
+    asking.into_iter().for_each(|host| host.join().unwrap());
+    assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
+}
+
+/// A domain whose host does not block cannot answer, and is listed with that host.
+#[test]
+fn a_busy_domain_is_silent() {
+    let _watched = watched();
+    let runtime = Runtime::builder().domains(2).stall_report(None).start().unwrap();
+    let (begun, stop) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (begins, stopped) = (begun.clone(), stop.clone());
+    let busy = runtime.run(move || {
+        host("busy").domain(1).spawn(move || {
+            begins.store(true, Ordering::SeqCst);
+            while !stopped.load(Ordering::SeqCst) {
+                std::hint::spin_loop();
+            }
+        })
+    });
+    while !begun.load(Ordering::SeqCst) {
+        thread::yield_now();
+    }
+    let graph = runtime.waiting();
+    assert!(graph.silent.contains(&1), "{graph}");
+    let running = graph.running.iter().find(|host| host.domain == 1).unwrap();
+    assert_eq!(running.name.as_deref(), Some("busy"));
+    assert!(
+        graph.to_string().contains("host 'busy' (spawned at crates/lisle/tests/it/waiting.rs:"),
+        "{graph}"
+    );
+    stop.store(true, Ordering::SeqCst);
+    busy.join().unwrap();
+    until(|| runtime.waiting(), |graph| graph.silent.is_empty());
+}
+
+/// Two hosts that join each other, and one that waits for them.
+#[test]
+fn hosts_that_join_each_other_are_a_cycle() {
+    let _watched = watched();
+    for domains in [1, 2] {
+        let runtime = Runtime::builder().domains(domains).start().unwrap();
+        runtime.run(|| {
+            let (tx, rx) = channel::<fiber::JoinHandle<()>>();
+            let first = host("first").spawn(move || rx.recv().unwrap().join().unwrap());
+            let second = host("second").spawn(move || first.join().unwrap());
+            tx.send(second).unwrap();
+        });
+        let graph = until(|| runtime.waiting(), |graph| graph.cycle().is_some());
+        let mut cycle: Vec<_> = graph.cycle().unwrap().iter().filter_map(|one| one.name.clone()).collect();
+        cycle.sort();
+        assert_eq!(cycle, ["first", "second"]);
+        let text = graph.to_string();
+        assert!(text.contains("a cycle of 2, each waiting for the next:\n    host '"), "{text}");
+        assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
+    }
+}
+
+/// Looking, again and again, while everything goes on: nothing is lost, and whoever is listed is listed whole.
+#[test]
+fn looking_disturbs_nobody() {
+    let _watched = watched();
+    for domains in [1, 2, 8] {
+        let runtime = Runtime::builder().domains(domains).start().unwrap();
+        let rounds = scaled(3_000, 400);
+        let (tx, rx) = channel::named::<usize>("traffic", 0);
+        let sums = Arc::new(Mutex::new(Vec::new()));
+        let mut hosts = Vec::new();
+        for i in 0..8 {
+            let (tx, rx, sums) = (tx.clone(), rx.clone(), sums.clone());
+            hosts.push(runtime.spawn(move || {
+                for round in 0..rounds {
+                    let hour = after(Duration::from_secs(3_600)).wrap(|()| unreachable!("an hour is long"));
+                    match (i + round) % 3 {
+                        0 => choose((tx.send_evt(1), hour)).sync().unwrap(),
+                        1 => tx.send_with_evt(|| 1).sync().unwrap(),
+                        _ => tx.send(1).unwrap(),
+                    }
+                    if round % 64 == 0 {
+                        lisle::spawn(|| sleep(Duration::from_micros(10))).join().unwrap();
+                    }
+                }
+            }));
+            hosts.push(runtime.spawn(move || {
+                let mut sum = 0;
+                for round in 0..rounds {
+                    let received = rx.recv_evt().wrap(Result::unwrap);
+                    sum += if round % 2 == 0 {
+                        choose((received, never())).boxed().sync()
+                    } else {
+                        received.sync()
+                    };
+                }
+                sums.lock().unwrap().push(sum);
+            }));
+        }
+        let done = Arc::new(AtomicBool::new(false));
+        let looker = {
+            let done = done.clone();
+            runtime.spawn(move || {
+                while !done.load(Ordering::SeqCst) {
+                    let graph = lisle::waiting();
+                    assert!(graph.hosts.iter().all(|host| !host.waits.is_empty()), "{graph}");
+                    fiber::yield_now();
+                }
+            })
+        };
+        let mut looks = 0;
+        while !hosts.iter().all(fiber::JoinHandle::is_finished) {
+            let graph = runtime.waiting();
+            assert!(graph.hosts.iter().all(|host| !host.waits.is_empty()), "{graph}");
+            assert!(graph.cycle().is_none(), "{graph}");
+            looks += 1;
+        }
+        done.store(true, Ordering::SeqCst);
+        looker.join().unwrap();
+        hosts.into_iter().for_each(|host| host.join().unwrap());
+        assert!(looks > 0);
+        assert_eq!(sums.lock().unwrap().iter().sum::<usize>(), 8 * rounds);
+        assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
+    }
+}
+
+/// An event of a user's may panic as it tells what is waited for; that harms nobody.
+#[test]
+fn a_panic_in_a_description_is_caught() {
+    use lisle::event::{Attempt, Step, Waits};
+    use std::pin::Pin;
+
+    struct Shy;
+    impl Event for Shy {
+        type Output = ();
+        type Branch<'e> = ();
+        fn branch(&self) {}
+        fn try_commit(&self, _: Pin<&mut ()>, _: &Attempt<'_>) -> Step {
+            Step::Waiting
+        }
+        fn publish(&self, _: Pin<&mut ()>, _: &Attempt<'_>) -> Step {
+            Step::Waiting
+        }
+        fn withdraw(&self, _: Pin<&mut ()>, _: &Attempt<'_>) -> bool {
+            false
+        }
+        fn complete(&self, _: Pin<&mut ()>) {}
+        fn describe(&self, (): &(), _: &mut Waits) {
+            std::panic::resume_unwind(Box::new("do not look at me"));
+        }
+    }
+    let _watched = watched();
+    let runtime = Runtime::builder().domains(1).start().unwrap();
+    let (tx, rx) = channel::<u32>();
+    runtime.run(move || {
+        drop(host("shy").spawn(move || choose((Shy.wrap(|()| 0), rx.recv_evt().wrap(Result::unwrap))).sync()))
+    });
+    let graph = until(|| runtime.waiting(), |graph| graph.hosts.len() == 1);
+    assert_eq!(graph.hosts[0].waits.len(), 0, "{graph}");
+    tx.send(1).unwrap();
+    until(|| runtime.waiting(), |graph| graph.hosts.is_empty());
+}
