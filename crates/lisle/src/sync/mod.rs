@@ -2,6 +2,8 @@
 
 mod condition;
 mod ivar;
+mod mvar;
 
 pub use condition::{Condition, WaitEvt};
 pub use ivar::{Full, GetEvt, IVar};
+pub use mvar::{Lease, LeaseEvt, MVar, PutEvt, ReadEvt, TakeEvt, Turn};
