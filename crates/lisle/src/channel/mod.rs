@@ -1,8 +1,10 @@
-//! Channels: rendezvous and bounded, for any number of senders and receivers.
+//! Channels: rendezvous, bounded and unbounded, for any number of senders and receivers.
 //!
 //! [`channel`] makes a rendezvous channel: a message passes from a sender to a receiver when both are
 //! there, so a completed send tells that the message was taken. [`bounded`] gives the channel room for
-//! some messages. There is no unbounded one: what is unbounded runs out of memory at the worst of times.
+//! some messages. What is unbounded runs out of memory at the worst of times, so it has another name and other
+//! types: [`unbounded_mailbox`], for senders that cannot wait. A [`Multicast`] gives each message to all of its
+//! ports.
 //!
 //! Both ends work from hosts, plain OS threads and futures alike, and every operation also comes as an
 //! [`Event`](crate::Event) to choose from. A closed end is a value: sending gives the message back in
@@ -27,12 +29,16 @@
 mod error;
 #[cfg(all(test, lisle_loom))]
 mod loom_tests;
+mod mailbox;
+mod multicast;
 mod promise;
 mod receiver;
 mod sender;
 mod shared;
 
 pub use error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+pub use mailbox::{MailEvt, MailIter, MailReceiver, MailSender, unbounded_mailbox};
+pub use multicast::{Multicast, Port, PortEvt, PortIter};
 pub use promise::{SendWithEvt, SendingWith};
 pub use receiver::{IntoIter, Iter, Receiver, Receiving, RecvEvt};
 pub use sender::{SendEvt, Sender, Sending};

@@ -2,6 +2,10 @@
 
 mod condition;
 mod ivar;
+mod mvar;
+mod watch;
 
 pub use condition::{Condition, WaitEvt};
 pub use ivar::{Full, GetEvt, IVar};
+pub use mvar::{Lease, LeaseEvt, MVar, PutEvt, ReadEvt, TakeEvt, Turn};
+pub use watch::{ChangedEvt, WaitForEvt, WaitingFor, Watch, WatchClosed, Watcher};

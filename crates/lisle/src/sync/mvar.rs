@@ -1,0 +1,326 @@
+//! A cell that is empty or full.
+
+mod events;
+#[cfg(all(test, lisle_loom))]
+mod loom_mvar;
+mod state;
+
+pub use events::{LeaseEvt, PutEvt, ReadEvt, TakeEvt};
+pub use state::Turn;
+
+use crate::event::lock::Lock;
+use crate::event::record::Outsider;
+use crate::event::{Event, Label, visible};
+use crate::shim::cell::UnsafeCell;
+use events::PutOnce;
+use state::{Phase, Slot, State};
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+/// A cell that is empty or full: putting waits while it is full, taking waits while it is empty.
+///
+/// The M-structure of Id (Barth, Nikhil and Arvind, 1991), known from Concurrent ML (`Mvar`) and Concurrent
+/// Haskell. It is a channel for one value, a lock with what it guards, or a semaphore with one token.
+///
+/// [`take`](MVar::take) moves the value out, [`read`](MVar::read) clones it where it lies. Whoever wants to
+/// look at it or replace it without others seeing an empty cell takes a [`Lease`], or calls
+/// [`update`](MVar::update), [`modify`](MVar::modify) or [`swap`](MVar::swap), which do. While the value is
+/// leased the cell is neither full nor empty: everybody waits.
+///
+/// # Fairness
+///
+/// Putters are served first come, first served, and so are takers together with those who want a lease. A
+/// value that has come into the cell is first shown to everybody who waits to read, then given to the first
+/// taker; readers who come while a taker waits wait behind it. Nobody starves.
+///
+/// # Cancel safety
+///
+/// A loser of a choice, a poll that fails and a future dropped before it was committed have neither put nor
+/// taken anything. A future dropped after that, and before it was polled again, has put, or drops what it has
+/// taken; a lease and the leave to read are given back.
+///
+/// # Cost
+///
+/// Nothing is allocated. An operation that does not wait takes a short lock once, a read and a lease twice.
+///
+/// ```
+/// use lisle::{Event, choose, sync::MVar, time::after};
+/// use std::time::Duration;
+///
+/// let account = MVar::full(10);
+/// std::thread::scope(|scope| {
+///     for _ in 0..4 {
+///         scope.spawn(|| account.update(|balance| balance + 5));
+///     }
+/// });
+/// assert_eq!(account.read(), 30);
+/// assert_eq!(account.take(), 30);
+///
+/// let soon = after(Duration::from_millis(1)).wrap(|()| None);
+/// assert_eq!(choose((account.take_evt().wrap(Some), soon)).sync(), None); // empty
+/// account.put(1);
+/// assert_eq!(account.try_put(2), Err(2)); // full
+/// ```
+pub struct MVar<T> {
+    state: Lock<State<T>>,
+    /// Who may touch it: [`Phase`].
+    value: UnsafeCell<Option<T>>,
+    label: Label,
+}
+
+// SAFETY: the value goes from thread to thread by the phases, which change under the lock. It is shared by those
+// that read, for which the methods that read ask for `T: Sync`.
+unsafe impl<T: Send> Sync for MVar<T> {}
+
+impl<T> MVar<T> {
+    /// An empty cell.
+    #[track_caller]
+    pub fn new() -> Self {
+        MVar::make(Label::new("MVar"), None)
+    }
+
+    /// A full cell.
+    #[track_caller]
+    pub fn full(value: T) -> Self {
+        MVar::make(Label::new("MVar"), Some(value))
+    }
+
+    /// The same cell, with a name for those who ask who waits.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.label = self.label.named(name);
+        self
+    }
+
+    /// The event of the cell being full; it takes the value out.
+    pub fn take_evt(&self) -> TakeEvt<'_, T> {
+        TakeEvt { cell: self }
+    }
+
+    /// The event of getting hold of the value, which stays in the cell.
+    ///
+    /// Futures update by it: a [`Lease`] may be held across an `.await`.
+    ///
+    /// ```
+    /// # use lisle::{Event, sync::MVar};
+    /// let cell = MVar::full(String::from("old"));
+    /// let lease = cell.lease_evt().sync();
+    /// let new = lease.replace("new", "").replace("old", "new");
+    /// assert_eq!(lease.put(new), "old");
+    /// assert_eq!(cell.take(), "new");
+    /// ```
+    pub fn lease_evt(&self) -> LeaseEvt<'_, T> {
+        LeaseEvt { cell: self }
+    }
+
+    /// Is there no value to be had? One that is leased is not.
+    pub fn is_empty(&self) -> bool {
+        self.locked(|state, _| !matches!(state.phase, Phase::Full(_)))
+    }
+
+    /// The value, if there is one.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        // SAFETY: `&mut self`: nobody else has access.
+        self.value.with_mut(|value| unsafe { (*value).as_mut() })
+    }
+
+    /// The value, if there is one.
+    pub fn into_inner(self) -> Option<T> {
+        self.value.into_inner()
+    }
+}
+
+impl<T: Send> MVar<T> {
+    /// Fills the cell; waits while it is full, as [`Event::sync`] does.
+    pub fn put(&self, value: T) {
+        if let Err(value) = self.try_put(value) {
+            PutOnce { cell: self, value: Cell::new(Some(value)) }.sync();
+        }
+    }
+
+    /// Fills the cell if it is empty.
+    ///
+    /// # Errors
+    ///
+    /// It is full, or its value is leased; gives the value back.
+    pub fn try_put(&self, value: T) -> Result<(), T> {
+        visible();
+        let mut slot = Slot::Put(value);
+        self.locked(|state, woken| self.step(state, woken, &Outsider, &mut slot));
+        if let Slot::Put(value) = slot { Err(value) } else { Ok(()) }
+    }
+
+    /// Takes the value out; waits while there is none, as [`Event::sync`] does.
+    pub fn take(&self) -> T {
+        self.take_evt().sync()
+    }
+
+    /// Takes the value out, if there is one and it is neither leased nor being read at this moment.
+    pub fn try_take(&self) -> Option<T> {
+        self.take_evt().poll()
+    }
+
+    /// Puts `value` in the place of the value there is, which it gives; waits while there is none. Nobody sees
+    /// the cell empty.
+    pub fn swap(&self, value: T) -> T {
+        self.lease().put(value)
+    }
+
+    /// Puts what `f` makes of the value in its place, and gives the old value; waits while there is none.
+    ///
+    /// `f` runs in the performer, outside of any lock, while it has the lease. It may block; it must not use the
+    /// same cell, for which it would wait for ever.
+    ///
+    /// # Panics
+    ///
+    /// If `f` panics, or is cancelled where it waits: the cell keeps its old value.
+    pub fn update(&self, f: impl FnOnce(&T) -> T) -> T {
+        let lease = self.lease();
+        let new = f(&lease);
+        lease.put(new)
+    }
+
+    /// Gets hold of the value; waits while there is none, as [`Event::sync`] does.
+    fn lease(&self) -> Lease<'_, T> {
+        self.lease_evt().sync()
+    }
+}
+
+impl<T: Send + Clone> MVar<T> {
+    /// The event of the cell being empty; it puts a clone of `value` in, one for each time it is performed.
+    pub fn put_evt(&self, value: T) -> PutEvt<'_, T> {
+        PutEvt { cell: self, value }
+    }
+
+    /// Changes the value; waits while there is none.
+    ///
+    /// `f` works on a clone, which is put in the value's place when `f` returns. Else as
+    /// [`update`](MVar::update).
+    ///
+    /// # Panics
+    ///
+    /// If `f` panics, or is cancelled where it waits: the cell keeps its old value.
+    ///
+    /// ```
+    /// let list = lisle::sync::MVar::full(vec![1, 2, 3]);
+    /// assert_eq!(list.modify(|list| list.pop()), Some(3));
+    /// assert_eq!(list.take(), [1, 2]);
+    /// ```
+    pub fn modify<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        let lease = self.lease();
+        let mut new = T::clone(&lease);
+        let result = f(&mut new);
+        lease.put(new);
+        result
+    }
+}
+
+impl<T: Send + Sync + Clone> MVar<T> {
+    /// A clone of the value, which stays; waits while there is none, as [`Event::sync`] does.
+    pub fn read(&self) -> T {
+        self.read_evt().sync()
+    }
+
+    /// The event of the cell being full; it gives a clone of the value, which stays.
+    ///
+    /// Any number may read at once. The clone is made in the performer, after the commit, outside of any lock; a
+    /// taker waits for as long as that takes, and if it panics nothing has changed.
+    pub fn read_evt(&self) -> ReadEvt<'_, T> {
+        ReadEvt { cell: self }
+    }
+
+    /// A clone of the value, if there is one and it is not leased. It does not wait behind takers.
+    pub fn try_read(&self) -> Option<T> {
+        visible();
+        let counted = self.locked(|state, _| match &mut state.phase {
+            Phase::Full(readers) => {
+                *readers += 1;
+                true
+            }
+            Phase::Empty | Phase::Lent => false,
+        });
+        counted.then(|| self.copy_read())
+    }
+
+    /// A clone of the value for a performer that is counted among those that read, and is no longer then.
+    fn copy_read(&self) -> T {
+        struct Reading<'a, T>(&'a MVar<T>);
+        impl<T> Drop for Reading<'_, T> {
+            fn drop(&mut self) {
+                self.0.end_read();
+            }
+        }
+        let reading = Reading(self);
+        // SAFETY: while somebody reads the value is neither moved nor changed.
+        let value = reading.0.value.with(|value| unsafe { &*value });
+        value.clone().expect("a full cell has its value")
+    }
+}
+
+impl<T> Default for MVar<T> {
+    #[track_caller]
+    fn default() -> Self {
+        MVar::new()
+    }
+}
+
+impl<T> fmt::Debug for MVar<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MVar").field("empty", &self.is_empty()).finish_non_exhaustive()
+    }
+}
+
+/// The value of an [`MVar`], which nobody else can take, read or lease meanwhile, see [`MVar::lease_evt`].
+///
+/// When it goes, however it goes, everybody else goes on, with the value that was there or the one that was
+/// [`put`](Lease::put) in its place.
+///
+/// It can be shared only if the value can:
+///
+/// ```compile_fail,E0277
+/// fn may_be_shared<T: Sync>() {}
+/// may_be_shared::<lisle::sync::Lease<'static, std::cell::Cell<u32>>>();
+/// ```
+#[must_use = "a lease that is dropped has changed nothing"]
+pub struct Lease<'a, T> {
+    cell: &'a MVar<T>,
+    _value: PhantomData<&'a mut T>,
+}
+
+impl<'a, T> Lease<'a, T> {
+    /// The caller has won the lease.
+    fn new(cell: &'a MVar<T>) -> Self {
+        Lease { cell, _value: PhantomData }
+    }
+
+    /// Ends the lease with `value` in the cell, and gives the value that was there.
+    pub fn put(self, value: T) -> T {
+        // SAFETY: a leased value is its lessee's, who has no other reference to it, since `self` is owned.
+        let old = self.cell.value.with_mut(|place| unsafe { (*place).replace(value) });
+        old.expect("a leased value lies in its cell")
+    }
+}
+
+impl<T> Deref for Lease<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: a leased value is its lessee's, and changed only by `put`, which ends the lease.
+        let value = self.cell.value.with(|place| unsafe { &*place });
+        value.as_ref().expect("a leased value lies in its cell")
+    }
+}
+
+impl<T> Drop for Lease<'_, T> {
+    fn drop(&mut self) {
+        self.cell.end_lease();
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Lease<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Lease").field(&**self).finish()
+    }
+}

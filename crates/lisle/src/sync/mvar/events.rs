@@ -1,0 +1,119 @@
+//! The events of an [`MVar`].
+
+use super::state::{Slot, Turn};
+use super::{Lease, MVar};
+use crate::event::{Attempt, Event, Step, Waits, awaitable};
+use std::cell::Cell;
+use std::fmt;
+use std::pin::Pin;
+
+/// The event of filling an [`MVar`], see [`MVar::put_evt`].
+pub struct PutEvt<'a, T> {
+    pub(super) cell: &'a MVar<T>,
+    pub(super) value: T,
+}
+
+/// The event of emptying an [`MVar`], see [`MVar::take_evt`].
+pub struct TakeEvt<'a, T> {
+    pub(super) cell: &'a MVar<T>,
+}
+
+/// The event of reading an [`MVar`], see [`MVar::read_evt`].
+pub struct ReadEvt<'a, T> {
+    pub(super) cell: &'a MVar<T>,
+}
+
+/// The event of getting hold of an [`MVar`]'s value, see [`MVar::lease_evt`].
+pub struct LeaseEvt<'a, T> {
+    pub(super) cell: &'a MVar<T>,
+}
+
+/// The event of putting one value once.
+pub(super) struct PutOnce<'a, T> {
+    pub(super) cell: &'a MVar<T>,
+    pub(super) value: Cell<Option<T>>,
+}
+
+/// Implements `Event`: the output, what the operation is called, what it wants, what it gives for what it has got.
+macro_rules! event {
+    ([$($bounds:tt)*] $event:ident -> $output:ty, $operation:literal, |$this:ident| $slot:expr,
+     $outcome:pat => $value:expr) => {
+        impl<'a, T: $($bounds)*> Event for $event<'a, T> {
+            type Output = $output;
+            type Branch<'e>
+                = Turn<'e, T>
+            where
+                Self: 'e;
+
+            #[inline]
+            fn is_single(&self) -> bool {
+                true
+            }
+            #[inline]
+            fn branch(&self) -> Turn<'_, T> {
+                let $this = self;
+                $this.cell.turn($slot)
+            }
+            #[inline]
+            fn try_commit<'e>(&'e self, branch: Pin<&mut Turn<'e, T>>, attempt: &Attempt<'_>) -> Step {
+                branch.attempt(attempt, false)
+            }
+            #[inline]
+            fn publish<'e>(&'e self, branch: Pin<&mut Turn<'e, T>>, attempt: &Attempt<'_>) -> Step {
+                branch.attempt(attempt, true)
+            }
+            #[inline]
+            fn withdraw<'e>(&'e self, branch: Pin<&mut Turn<'e, T>>, attempt: &Attempt<'_>) -> bool {
+                branch.withdraw(attempt)
+            }
+            #[inline]
+            fn complete<'e>(&'e self, branch: Pin<&mut Turn<'e, T>>) -> $output {
+                let $this = self;
+                debug_assert!(std::ptr::eq($this.cell, branch.cell), "a branch of another event");
+                match branch.outcome() {
+                    $outcome => $value,
+                    _ => unreachable!("a committed {} has its outcome", $operation),
+                }
+            }
+            fn describe<'e>(&'e self, branch: &Turn<'e, T>, waits: &mut Waits) {
+                branch.describe($operation, waits);
+            }
+        }
+    };
+}
+
+event!([Send + Clone] PutEvt -> (), "put", |this| Slot::Put(this.value.clone()), Slot::Done => ());
+event!([Send] PutOnce -> (), "put", |this| Slot::Put(this.value.take().expect("performed once")), Slot::Done => ());
+event!([Send] TakeEvt -> T, "take", |this| Slot::Take, Slot::Taken(value) => value);
+event!([Send] LeaseEvt -> Lease<'a, T>, "lease", |this| Slot::Lease, Slot::Leased => Lease::new(this.cell));
+event!([Send + Sync + Clone] ReadEvt -> T, "read", |this| Slot::Read, Slot::Reading => this.cell.copy_read());
+
+awaitable!(['a, T: Send + Clone] PutEvt<'a, T>);
+awaitable!(['a, T: Send] TakeEvt<'a, T>);
+awaitable!(['a, T: Send] LeaseEvt<'a, T>);
+awaitable!(['a, T: Send + Sync + Clone] ReadEvt<'a, T>);
+
+macro_rules! copied {
+    ($($event:ident)*) => { $(
+        impl<T> Clone for $event<'_, T> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<T> Copy for $event<'_, T> {}
+    )* };
+}
+
+macro_rules! debug {
+    ($($event:ident)*) => { $(
+        impl<T> fmt::Debug for $event<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($event))
+            }
+        }
+    )* };
+}
+
+copied!(TakeEvt ReadEvt LeaseEvt);
+debug!(PutEvt TakeEvt ReadEvt LeaseEvt);

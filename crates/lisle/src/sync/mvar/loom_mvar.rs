@@ -1,0 +1,231 @@
+//! Models of `MVar`, explored by loom: who puts against who takes, reads, leases, chooses and gives up. In the end
+//! every value that was put has been taken, is still there, or was dropped with a future, and nobody waits.
+
+use super::MVar;
+use super::state::Phase;
+use crate::event::{Event, choose};
+use crate::shim::sync::Arc;
+use loom::thread;
+use std::sync::Arc as StdArc;
+use std::task::{Context, Poll, Waker};
+
+/// Explores `model` with at most `preemptions` forced switches a run.
+fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(model);
+}
+
+/// A value whose clones are counted.
+type Value = StdArc<u32>;
+
+fn assert_idle(cell: &MVar<Value>) {
+    cell.locked(|state, _| {
+        assert!(matches!(state.phase, Phase::Empty | Phase::Full(0)), "the value is still in use");
+        assert!(state.putting.is_empty(), "a putter is left behind");
+        assert!(state.taking.is_empty(), "a taker is left behind");
+        assert!(state.reading.is_empty(), "a reader is left behind");
+    });
+}
+
+/// What is left in the cell at the end, which nobody else uses.
+fn left(cell: &MVar<Value>) -> Option<u32> {
+    assert_idle(cell);
+    cell.try_take().map(|value| *value)
+}
+
+/// Performs `event` as a future that is polled once and dropped. Its memory is leaked, so that a committer
+/// that comes too late is noticed, see `Lock`.
+fn poll_once<E: Event>(event: E) -> Poll<E::Output> {
+    let mut place = Box::pin(Some(event.future()));
+    let future = place.as_mut().as_pin_mut().expect("just made");
+    let outcome = future.poll(&mut Context::from_waker(Waker::noop()));
+    place.set(None);
+    std::mem::forget(place);
+    outcome
+}
+
+fn value(number: u32) -> Value {
+    StdArc::new(number)
+}
+
+#[test]
+fn a_put_reaches_a_taker() {
+    explore(3, || {
+        let cell = Arc::new(MVar::new());
+        let putter = thread::spawn({
+            let cell = cell.clone();
+            move || cell.put(value(1))
+        });
+        assert_eq!(*cell.take(), 1);
+        putter.join().unwrap();
+        assert_eq!(left(&cell), None);
+    });
+}
+
+#[test]
+fn two_putters_take_turns() {
+    explore(3, || {
+        let cell = Arc::new(MVar::new());
+        let putters = [1, 2].map(|n| {
+            let cell = cell.clone();
+            thread::spawn(move || cell.put(value(n)))
+        });
+        assert_eq!(*cell.take() + *cell.take(), 3);
+        putters.into_iter().for_each(|putter| putter.join().unwrap());
+        assert_eq!(left(&cell), None);
+    });
+}
+
+/// A put, a take and a taker that leaves: the value is taken, dropped with the future, or still there.
+#[test]
+fn a_dropped_take_has_taken_or_not() {
+    explore(3, || {
+        let cell = Arc::new(MVar::new());
+        let count = value(1);
+        let putter = thread::spawn({
+            let (cell, value) = (cell.clone(), count.clone());
+            move || cell.put(value)
+        });
+        let polled = poll_once(cell.take_evt());
+        putter.join().unwrap();
+        match polled {
+            Poll::Ready(value) => {
+                assert_eq!(*value, 1);
+                assert_eq!(left(&cell), None);
+            }
+            Poll::Pending => {
+                assert!(left(&cell).is_none_or(|value| value == 1));
+                assert_eq!(StdArc::strong_count(&count), 1, "dropped once");
+            }
+        }
+    });
+}
+
+/// A put that leaves while a taker comes: the taker gets it, or the next one.
+#[test]
+fn a_dropped_put_has_put_or_not() {
+    explore(3, || {
+        let cell = Arc::new(MVar::full(value(0)));
+        let (count, other) = (value(1), value(2));
+        let taker = thread::spawn({
+            let cell = cell.clone();
+            move || *cell.take()
+        });
+        let done = poll_once(cell.put_evt(count.clone())).is_ready();
+        assert_eq!(taker.join().unwrap(), 0);
+        let put = cell.try_put(other).is_err();
+        assert!(put || !done);
+        assert_eq!(left(&cell), Some(if put { 1 } else { 2 }));
+        assert_eq!(StdArc::strong_count(&count), 1);
+    });
+}
+
+/// A choice that waits at two cells takes from one; the other keeps its value.
+#[test]
+fn a_choice_takes_from_one_of_two() {
+    explore(3, || {
+        let cells = [0, 1].map(|_| Arc::new(MVar::new()));
+        let putters = [0, 1].map(|i: usize| {
+            let cell = cells[i].clone();
+            thread::spawn(move || cell.put(value(i as u32)))
+        });
+        let got = *choose((cells[0].take_evt(), cells[1].take_evt())).sync() as usize;
+        putters.into_iter().for_each(|putter| putter.join().unwrap());
+        assert_eq!(left(&cells[got]), None);
+        assert_eq!(left(&cells[1 - got]), Some(1 - got as u32));
+    });
+}
+
+/// A choice of putting and taking against another such: both never wait for themselves.
+#[test]
+fn choices_of_put_and_take() {
+    explore(3, || {
+        let cell = Arc::new(MVar::new());
+        let both = |cell: &MVar<Value>, n| {
+            choose((cell.put_evt(value(n)).wrap(|()| 1), cell.take_evt().wrap(|_| -1_i32))).sync()
+        };
+        let other = thread::spawn({
+            let cell = cell.clone();
+            move || both(&cell, 1)
+        });
+        let sum = both(&cell, 2) + other.join().unwrap();
+        assert_eq!(sum, i32::from(left(&cell).is_some()));
+    });
+}
+
+/// Whoever waits to read sees the value that comes, although a taker waits for it too.
+#[test]
+fn a_reader_and_a_taker_share_a_value() {
+    explore(3, || {
+        let cell = Arc::new(MVar::<Value>::new());
+        let reader = thread::spawn({
+            let cell = cell.clone();
+            move || match poll_once(cell.read_evt()) {
+                Poll::Ready(value) => Some(*value),
+                Poll::Pending => None,
+            }
+        });
+        let taker = thread::spawn({
+            let cell = cell.clone();
+            move || *cell.take()
+        });
+        cell.put(value(1));
+        assert_eq!(taker.join().unwrap(), 1);
+        assert!(reader.join().unwrap().is_none_or(|value| value == 1));
+        assert_eq!(left(&cell), None);
+    });
+}
+
+#[test]
+fn a_reader_waits_for_a_put() {
+    explore(3, || {
+        let cell = Arc::new(MVar::<Value>::new());
+        let reader = thread::spawn({
+            let cell = cell.clone();
+            move || *cell.read()
+        });
+        let putter = thread::spawn({
+            let cell = cell.clone();
+            move || cell.put(value(1))
+        });
+        assert_eq!(*cell.read(), 1);
+        reader.join().unwrap();
+        putter.join().unwrap();
+        assert_eq!(left(&cell), Some(1));
+    });
+}
+
+#[test]
+fn updates_do_not_interfere() {
+    explore(3, || {
+        let cell = Arc::new(MVar::full(value(0)));
+        let updaters = [1, 2].map(|n| {
+            let cell = cell.clone();
+            thread::spawn(move || drop(cell.update(|old| value(**old + n))))
+        });
+        let seen = *cell.read();
+        updaters.into_iter().for_each(|updater| updater.join().unwrap());
+        assert!(seen <= 3);
+        assert_eq!(left(&cell), Some(3));
+    });
+}
+
+/// A lease that is won by a future which is dropped at that moment is given back, and so is leave to read.
+#[test]
+fn a_dropped_lease_is_given_back() {
+    explore(3, || {
+        let cell = Arc::new(MVar::full(value(1)));
+        let lease = cell.lease_evt().sync();
+        let waiter = thread::spawn({
+            let cell = cell.clone();
+            move || {
+                drop(poll_once(cell.lease_evt()));
+                drop(poll_once(cell.read_evt()));
+            }
+        });
+        drop(lease.put(value(2)));
+        waiter.join().unwrap();
+        assert_eq!(left(&cell), Some(2));
+    });
+}
