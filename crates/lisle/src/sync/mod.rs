@@ -2,6 +2,8 @@
 
 mod condition;
 mod ivar;
+mod semaphore;
 
 pub use condition::{Condition, WaitEvt};
 pub use ivar::{Full, GetEvt, IVar};
+pub use semaphore::{Permit, Semaphore, Taking, TokenEvt};
