@@ -60,6 +60,8 @@ pub mod event;
 pub mod fiber;
 #[cfg(not(lisle_loom))]
 pub mod net;
+#[cfg(not(lisle_loom))]
+pub mod rpc;
 mod shim;
 #[cfg(all(test, lisle_loom))]
 #[path = "domain/reactor/side.rs"]
