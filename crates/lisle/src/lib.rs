@@ -59,6 +59,8 @@ pub mod event;
 #[cfg(not(lisle_loom))]
 pub mod fiber;
 #[cfg(not(lisle_loom))]
+pub mod kill_safe;
+#[cfg(not(lisle_loom))]
 pub mod net;
 #[cfg(not(lisle_loom))]
 pub mod rpc;

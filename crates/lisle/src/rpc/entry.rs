@@ -12,7 +12,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// The end that serves. It may be shared by several servers. When it goes, whoever calls gets an error.
 ///
 /// Functions run in the performer of the event, after the commit; they may block. If one panics, its caller gets
-/// [`CallError::Panicked`](super::CallError::Panicked), and the panic goes on in the server.
+/// [`CallError::Panicked`](super::CallError::Panicked), and the panic goes on in the server. In a future, write
+/// `entry.entry_evt(function).future().await`.
 pub struct Entry<A, B> {
     server: Server<A, Answered<B>>,
 }
@@ -25,15 +26,6 @@ impl<A, B> Entry<A, B> {
     pub(super) fn new(server: Server<A, Answered<B>>) -> Self {
         Entry { server }
     }
-}
-
-/// An event that serves one request.
-macro_rules! serving {
-    ($output:ty, $($captured:tt)*) => {
-        impl Event<Output = Result<$output, NoCallers>>
-            + IntoFuture<Output = Result<$output, NoCallers>>
-            + use<'_, A, B, $($captured)*>
-    };
 }
 
 impl<A: Send, B: Send> Entry<A, B> {
@@ -59,7 +51,11 @@ impl<A: Send, B: Send> Entry<A, B> {
     ///     reply.answer(text.len());
     /// });
     /// ```
-    pub fn request_evt(&self) -> serving!(Request<A, B>,) {
+    pub fn request_evt(
+        &self,
+    ) -> impl Event<Output = Result<Request<A, B>, NoCallers>>
+    + IntoFuture<Output = Result<Request<A, B>, NoCallers>, IntoFuture: Send>
+    + use<'_, A, B> {
         self.server.next_evt().wrap(|next| match next {
             Some(Pending { arg, reply, client }) => Ok(Request { arg, reply: Reply { reply, client } }),
             None => Err(NoCallers),
@@ -71,7 +67,7 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// # Errors
     ///
     /// All callers have gone.
-    pub fn entry_evt<F: Fn(A) -> B>(&self, function: F) -> serving!((), F) {
+    pub fn entry_evt<F: Fn(A) -> B>(&self, function: F) -> impl Event<Output = Result<(), NoCallers>> {
         self.serving(move |arg| (function(arg), ()))
     }
 
@@ -80,7 +76,7 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// # Errors
     ///
     /// All callers have gone.
-    pub fn entry_in_evt<C, F: Fn(A, &C) -> B>(&self, input: C, function: F) -> serving!((), C, F) {
+    pub fn entry_in_evt<C, F: Fn(A, &C) -> B>(&self, input: C, function: F) -> impl Event<Output = Result<(), NoCallers>> {
         self.serving(move |arg| (function(arg, &input), ()))
     }
 
@@ -89,7 +85,7 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// # Errors
     ///
     /// All callers have gone.
-    pub fn entry_out_evt<D, F: Fn(A) -> (B, D)>(&self, function: F) -> serving!(D, D, F) {
+    pub fn entry_out_evt<D, F: Fn(A) -> (B, D)>(&self, function: F) -> impl Event<Output = Result<D, NoCallers>> {
         self.serving(function)
     }
 
@@ -120,11 +116,11 @@ impl<A: Send, B: Send> Entry<A, B> {
         &self,
         input: C,
         function: F,
-    ) -> serving!(D, C, D, F) {
+    ) -> impl Event<Output = Result<D, NoCallers>> {
         self.serving(move |arg| function(arg, &input))
     }
 
-    fn serving<D, F: Fn(A) -> (B, D)>(&self, function: F) -> serving!(D, D, F) {
+    fn serving<D, F: Fn(A) -> (B, D)>(&self, function: F) -> impl Event<Output = Result<D, NoCallers>> {
         self.request_evt().wrap(move |request| Ok(request?.serve_out(&function)))
     }
 }

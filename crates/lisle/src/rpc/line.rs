@@ -8,7 +8,7 @@
 //! Requests hold what is the users', which must not be dropped under a lock; so they leave the line first.
 
 use crate::channel::{RecvError, RecvEvt, Receiver, Receiving, Sender, bounded};
-use crate::event::{Attempt, Event, Label, Nack, Source, Step, Waiting, Waits, awaitable, with_nack};
+use crate::event::{Attempt, Event, Label, Nack, Source, Step, Waiting, Waits, WithNack, awaitable, with_nack};
 use crate::shim::sync::Arc;
 use std::collections::VecDeque;
 use std::fmt;
@@ -125,8 +125,7 @@ impl<A: Send, T: Send> Callers<A, T> {
     pub(crate) fn call_evt<'a, F: Fn() -> A + 'a>(
         &'a self,
         arg: F,
-    ) -> impl Event<Output = Result<T, RecvError>> + IntoFuture<Output = Result<T, RecvError>> + use<'a, A, T, F>
-    {
+    ) -> WithNack<impl Fn(Nack) -> Answer<'a, A, T> + use<'a, A, T, F>, Answer<'a, A, T>> {
         with_nack(move |client| {
             let (reply, answers) = bounded(self.line.room);
             // If nobody will serve it, the request is dropped here, and the answer is that there is none.
@@ -246,7 +245,7 @@ impl<A: Send, T: Send> Event for NextEvt<'_, A, T> {
 awaitable!(['a, A: Send, T: Send] NextEvt<'a, A, T>);
 
 /// The event of the answer being there, which owns the channel on which it comes.
-struct Answer<'a, A, T> {
+pub(crate) struct Answer<'a, A, T> {
     /// Borrows from `answers`.
     event: RecvEvt<'a, T>,
     line: &'a Line<A, T>,

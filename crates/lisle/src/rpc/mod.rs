@@ -118,8 +118,9 @@ impl<A: Clone + Send, B: Send> Caller<A, B> {
     pub fn call_evt(
         &self,
         arg: A,
-    ) -> impl Event<Output = Result<B, CallError>> + IntoFuture<Output = Result<B, CallError>> + use<'_, A, B>
-    {
+    ) -> impl Event<Output = Result<B, CallError>>
+    + IntoFuture<Output = Result<B, CallError>, IntoFuture: Send>
+    + use<'_, A, B> {
         self.callers.call_evt(move || arg.clone()).wrap(outcome)
     }
 
