@@ -59,7 +59,11 @@ pub mod event;
 #[cfg(not(lisle_loom))]
 pub mod fiber;
 #[cfg(not(lisle_loom))]
+pub mod kill_safe;
+#[cfg(not(lisle_loom))]
 pub mod net;
+#[cfg(not(lisle_loom))]
+pub mod rpc;
 mod shim;
 #[cfg(all(test, lisle_loom))]
 #[path = "domain/reactor/side.rs"]

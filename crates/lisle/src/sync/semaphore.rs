@@ -1,0 +1,431 @@
+//! A counting semaphore whose waits are events, fair also to those who want many tokens.
+
+use crate::event::lock::Lock;
+use crate::event::queue::{WaitQueue, Waiter};
+use crate::event::record::{Committer, Meeting, Outsider, Record};
+use crate::event::woken::Woken;
+use crate::event::{Attempt, Event, Label, Step, Waits, awaitable, visible};
+use std::cell::Cell;
+use std::fmt;
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+/// A number of tokens, to be taken and put back; taking waits until there are enough.
+///
+/// Tokens belong to nobody: whoever likes may [`post`](Semaphore::post) one. [`wait`](Semaphore::wait) takes one
+/// for good, [`acquire`](Semaphore::acquire) takes one and gives it back when its [`Permit`] is dropped.
+///
+/// # Fairness
+///
+/// First come, first served, whatever the number of tokens asked for. Who wants many is served as soon as there are
+/// so many; until then those behind wait as well, also if there were enough for them, so nobody is starved. Requests
+/// of one and the same choice do not wait for each other.
+///
+/// # Cancel safety
+///
+/// Who loses a choice, gives up, or is a future that is dropped has taken nothing: tokens that were granted at the very
+/// moment at which a future was dropped are put back. Who gives up lets those behind it come forward.
+///
+/// # Cost
+///
+/// Nothing is allocated. Posting and taking cost a short lock; posting wakes exactly those who are served.
+///
+/// Racket's semaphores are the model for `post`, `wait` and `peek`, Go's weighted semaphore for many tokens.
+///
+/// ```
+/// use lisle::sync::Semaphore;
+/// use lisle::{Event, choose, time::after};
+/// use std::time::Duration;
+///
+/// // At most two at a time.
+/// let seats = Semaphore::new(2);
+/// let first = seats.acquire();
+/// let second = seats.acquire();
+/// let in_time = choose((
+///     seats.acquire_evt().wrap(Some),
+///     after(Duration::from_millis(1)).wrap(|()| None),
+/// ));
+/// assert!(in_time.sync().is_none());
+/// drop(first);
+/// assert!(in_time.sync().is_some());
+/// # drop(second);
+/// ```
+pub struct Semaphore {
+    inner: Lock<Inner>,
+    label: Label,
+}
+
+/// While nobody changes it, the first in the queue wants more than there is.
+struct Inner {
+    tokens: usize,
+    queue: WaitQueue<Request>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Request {
+    /// How many tokens must be there.
+    needs: usize,
+    /// How many of them are taken: all, or, by a peek, none.
+    takes: usize,
+    /// Have they been taken, for a performer that has not been told yet?
+    granted: bool,
+}
+
+impl Semaphore {
+    /// A semaphore with so many tokens.
+    #[track_caller]
+    pub fn new(tokens: usize) -> Self {
+        let inner = Inner { tokens, queue: WaitQueue::new() };
+        Semaphore { inner: Lock::new(inner), label: Label::new("semaphore") }
+    }
+
+    /// The same semaphore, with a name for those who ask who waits.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.label = self.label.named(name);
+        self
+    }
+
+    /// Adds a token.
+    ///
+    /// # Panics
+    ///
+    /// If there would be more than `usize::MAX`.
+    pub fn post(&self) {
+        self.post_many(1);
+    }
+
+    /// Adds `count` tokens at once.
+    ///
+    /// # Panics
+    ///
+    /// If there would be more than `usize::MAX`.
+    pub fn post_many(&self, count: usize) {
+        visible();
+        self.put(count);
+    }
+
+    fn put(&self, count: usize) {
+        // Declared before the guard, so that the wakes come when the lock is free.
+        let mut woken = Woken::default();
+        let mut inner = self.inner.lock();
+        inner.tokens = inner.tokens.checked_add(count).expect("a semaphore has too many tokens");
+        inner.serve(&mut woken);
+    }
+
+    /// Takes a token for good; waits for it as [`Event::sync`] does.
+    pub fn wait(&self) {
+        self.wait_evt().sync();
+    }
+
+    /// Takes a token for good, if there is one and nobody waits for it. True if so.
+    pub fn try_wait(&self) -> bool {
+        self.wait_evt().poll().is_some()
+    }
+
+    /// The event of taking a token for good.
+    pub fn wait_evt(&self) -> TokenEvt<'_, ()> {
+        self.wait_many_evt(1)
+    }
+
+    /// The event of taking `count` tokens at once, for good.
+    pub fn wait_many_evt(&self, count: usize) -> TokenEvt<'_, ()> {
+        self.event("wait for", count, count, |_, _| ())
+    }
+
+    /// The event of there being a token that could be taken at once. It takes none.
+    ///
+    /// It is ready when [`wait_evt`](Semaphore::wait_evt) would be, and stands in the same line: who waits for a token
+    /// and came earlier gets it first. By the time the performer goes on others may have taken the token.
+    ///
+    /// From Racket's `semaphore-peek-evt`.
+    ///
+    /// ```
+    /// use lisle::{Event, sync::Semaphore};
+    ///
+    /// let semaphore = Semaphore::new(1);
+    /// semaphore.peek_evt().sync();
+    /// semaphore.peek_evt().sync(); // it is still there
+    /// semaphore.wait();
+    /// assert!(semaphore.peek_evt().poll().is_none());
+    /// ```
+    pub fn peek_evt(&self) -> TokenEvt<'_, ()> {
+        self.event("peek at", 1, 0, |_, _| ())
+    }
+
+    /// Takes a token until the permit is dropped; waits for it as [`Event::sync`] does.
+    pub fn acquire(&self) -> Permit<'_> {
+        self.acquire_evt().sync()
+    }
+
+    /// Takes `count` tokens at once, until the permit is dropped; waits for them as [`Event::sync`] does.
+    pub fn acquire_many(&self, count: usize) -> Permit<'_> {
+        self.acquire_many_evt(count).sync()
+    }
+
+    /// Takes a token until the permit is dropped, if there is one and nobody waits for it.
+    pub fn try_acquire(&self) -> Option<Permit<'_>> {
+        self.acquire_evt().poll()
+    }
+
+    /// Takes `count` tokens until the permit is dropped, if they are there and nobody waits for them.
+    pub fn try_acquire_many(&self, count: usize) -> Option<Permit<'_>> {
+        self.acquire_many_evt(count).poll()
+    }
+
+    /// The event of taking a token until the permit is dropped.
+    pub fn acquire_evt(&self) -> TokenEvt<'_, Permit<'_>> {
+        self.acquire_many_evt(1)
+    }
+
+    /// The event of taking `count` tokens at once, until the permit is dropped.
+    ///
+    /// ```
+    /// use lisle::sync::Semaphore;
+    ///
+    /// let memory = Semaphore::new(100);
+    /// let large = memory.acquire_many(90);
+    /// assert!(memory.try_acquire_many(20).is_none());
+    /// drop(large);
+    /// assert!(memory.try_acquire_many(20).is_some());
+    /// ```
+    pub fn acquire_many_evt(&self, count: usize) -> TokenEvt<'_, Permit<'_>> {
+        self.event("acquire", count, count, |semaphore, count| Permit { semaphore, count })
+    }
+
+    fn event<'a, T>(
+        &'a self,
+        operation: &'static str,
+        needs: usize,
+        takes: usize,
+        give: fn(&'a Semaphore, usize) -> T,
+    ) -> TokenEvt<'a, T> {
+        TokenEvt { semaphore: self, operation, request: Request { needs, takes, granted: false }, give }
+    }
+
+    /// How many tokens are there now.
+    pub fn tokens(&self) -> usize {
+        self.inner.lock().tokens
+    }
+}
+
+impl fmt::Debug for Semaphore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Semaphore").field("tokens", &self.tokens()).finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    /// Serves those who wait, in their order, as far as the tokens go.
+    fn serve(&mut self, woken: &mut Woken) {
+        loop {
+            let line = Line { tokens: self.tokens, held_back: Cell::new(std::ptr::null()) };
+            let Ok(Some(mut served)) = self.queue.commit(&line) else { return };
+            served.slot(|request| {
+                request.granted = true;
+                self.tokens -= request.takes;
+            });
+            woken.push(served.finish());
+        }
+    }
+
+    /// Takes what is asked for, if it is there and nobody else stands in line.
+    fn take(&mut self, request: Request, own: *const Record) -> Option<()> {
+        if self.tokens < request.needs || !self.is_first(own) {
+            return None;
+        }
+        self.tokens -= request.takes;
+        Some(())
+    }
+
+    /// Do only waiters of `own` stand in line?
+    fn is_first(&mut self, own: *const Record) -> bool {
+        self.queue.is_empty() || matches!(self.queue.commit(&Nobody { but: own }), Ok(None))
+    }
+}
+
+/// Commits the first in line, if there are tokens enough for it. Others may pass only if they belong to the
+/// performance that is held back.
+struct Line {
+    tokens: usize,
+    held_back: Cell<*const Record>,
+}
+
+impl Committer for Line {
+    fn commit_alone(&self) -> bool {
+        Outsider.commit_alone()
+    }
+
+    fn meet(&self, other: &Record, waiter: usize) -> Meeting {
+        let held_back = self.held_back.get();
+        if !held_back.is_null() && !std::ptr::eq(held_back, other) {
+            return Meeting::Decided;
+        }
+        let waiter: *const Waiter<Request> = std::ptr::with_exposed_provenance(waiter);
+        // SAFETY: `commit` hands over the address of a linked waiter of the queue it runs on, which is alive.
+        let waiter = unsafe { &*waiter };
+        // SAFETY: whoever runs `commit` holds the lock of the queue.
+        let needs = unsafe { waiter.slot_mut(|request| request.needs) };
+        if needs > self.tokens {
+            self.held_back.set(other);
+            return Meeting::Own;
+        }
+        Outsider.meet(other, waiter.id())
+    }
+}
+
+/// Commits nobody, and stops at the first waiter that belongs to another performance.
+struct Nobody {
+    but: *const Record,
+}
+
+impl Committer for Nobody {
+    fn commit_alone(&self) -> bool {
+        Outsider.commit_alone()
+    }
+
+    fn meet(&self, other: &Record, _: usize) -> Meeting {
+        if std::ptr::eq(self.but, other) { Meeting::Own } else { Meeting::Decided }
+    }
+}
+
+/// Tokens of a [`Semaphore`], which go back when it is dropped.
+#[must_use = "the tokens go back as soon as the permit is dropped"]
+pub struct Permit<'a> {
+    semaphore: &'a Semaphore,
+    count: usize,
+}
+
+impl Permit<'_> {
+    /// How many tokens it holds.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Keeps the tokens taken for good.
+    pub fn forget(mut self) {
+        self.count = 0;
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.semaphore.put(self.count);
+    }
+}
+
+impl fmt::Debug for Permit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Permit").field(&self.count).finish()
+    }
+}
+
+/// The event of there being tokens of a [`Semaphore`], and of taking them, see [`Semaphore::wait_evt`],
+/// [`Semaphore::acquire_evt`], [`Semaphore::peek_evt`].
+#[derive(Clone, Copy)]
+pub struct TokenEvt<'a, T> {
+    semaphore: &'a Semaphore,
+    operation: &'static str,
+    request: Request,
+    give: fn(&'a Semaphore, usize) -> T,
+}
+
+/// The branch of a [`TokenEvt`]. Tokens that were granted to it, and are not wanted any more, it puts back.
+#[derive(Debug)]
+pub struct Taking<'e> {
+    semaphore: &'e Semaphore,
+    waiter: Waiter<Request>,
+}
+
+impl Taking<'_> {
+    fn attempt(&self, attempt: &Attempt<'_>, wait: bool) -> Step {
+        self.waiter.must_not_be_published();
+        let mut inner = self.semaphore.inner.lock();
+        let own = attempt.record();
+        // SAFETY: not published, as just seen, hence free.
+        let taken = unsafe {
+            self.waiter.slot_mut(|request| {
+                let taken = attempt.commit_if(|| inner.take(*request, own));
+                request.granted = matches!(taken, Ok(Some(())));
+                request.granted
+            })
+        };
+        if taken {
+            return Step::Committed;
+        }
+        if wait && !attempt.is_decided() {
+            // SAFETY: not linked, since not published; pinned; not let go before `withdraw` has unlinked it.
+            // `is_single` tells of one branch only.
+            unsafe { inner.queue.push(&self.waiter, attempt) };
+        }
+        Step::Waiting
+    }
+
+    fn withdraw(&self, attempt: &Attempt<'_>) -> bool {
+        if !self.waiter.is_free() {
+            let mut woken = Woken::default();
+            let mut inner = self.semaphore.inner.lock();
+            // SAFETY: it was linked into this queue, if into any, and is alive.
+            unsafe { inner.queue.unlink(NonNull::from(&self.waiter)) };
+            // It may have held back those behind it.
+            inner.serve(&mut woken);
+        }
+        self.waiter.taken_back(attempt);
+        attempt.record().won_by(self.waiter.id())
+    }
+
+    /// Were tokens granted that nobody has been told of? From now on somebody has.
+    fn tell(&self) -> Option<usize> {
+        self.waiter.must_not_be_published();
+        // SAFETY: not published, as just seen, hence free.
+        let request = unsafe { self.waiter.slot_mut(|r| std::mem::replace(r, Request { granted: false, ..*r })) };
+        request.granted.then_some(request.takes)
+    }
+}
+
+impl Drop for Taking<'_> {
+    fn drop(&mut self) {
+        if let Some(count) = self.tell() {
+            self.semaphore.put(count);
+        }
+    }
+}
+
+impl<T> Event for TokenEvt<'_, T> {
+    type Output = T;
+    type Branch<'e>
+        = Taking<'e>
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Self::Branch<'_> {
+        Taking { semaphore: self.semaphore, waiter: Waiter::new(self.request) }
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.attempt(attempt, false)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.attempt(attempt, true)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.withdraw(attempt)
+    }
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> T {
+        let count = branch.tell().expect("`complete` on a branch that has not won");
+        (self.give)(self.semaphore, count)
+    }
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+        waits.on(self.operation, &self.semaphore.label, std::ptr::from_ref(self.semaphore) as usize);
+    }
+}
+
+impl<T> fmt::Debug for TokenEvt<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenEvt").field("operation", &self.operation).field("request", &self.request).finish()
+    }
+}
+
+awaitable!(['a, T] TokenEvt<'a, T>);
