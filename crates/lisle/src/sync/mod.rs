@@ -1,7 +1,13 @@
 //! Cells and conditions to wait for, from hosts, plain threads and futures alike.
 
 mod condition;
+mod contended;
+mod holder;
 mod ivar;
+#[cfg(all(test, lisle_loom))]
+mod loom_tests;
+mod mutex;
 
 pub use condition::{Condition, WaitEvt};
 pub use ivar::{Full, GetEvt, IVar};
+pub use mutex::{LockEvt, Mutex, MutexGuard};

@@ -13,6 +13,7 @@ mod drops;
 mod fairness;
 mod futures;
 mod hosts;
+mod mutex;
 mod net;
 mod outside;
 mod pairing;
