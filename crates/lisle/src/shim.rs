@@ -137,6 +137,19 @@ mod imp {
 
 pub(crate) use imp::*;
 
+/// Makes a function `const`, but under loom, whose atomics are not made at compile time.
+macro_rules! const_fn {
+    ($(#[$attribute:meta])* $vis:vis fn $($rest:tt)*) => {
+        #[cfg(not(lisle_loom))]
+        $(#[$attribute])*
+        $vis const fn $($rest)*
+        #[cfg(lisle_loom)]
+        $(#[$attribute])*
+        $vis fn $($rest)*
+    };
+}
+pub(crate) use const_fn;
+
 /// Waiting for another thread to take a step that is a few instructions away.
 ///
 /// Spins a little, then yields the processor, then sleeps for short whiles: with more threads than

@@ -7,6 +7,7 @@
 //! a message may take.
 
 use crate::shim::cell::UnsafeCell;
+use crate::shim::const_fn;
 use std::ops::{Deref, DerefMut};
 
 #[cfg(not(lisle_loom))]
@@ -48,15 +49,17 @@ unsafe impl<T: ?Sized + Send> Sync for Lock<T> {}
 unsafe impl<T: ?Sized + Send> Send for Lock<T> {}
 
 impl<T> Lock<T> {
-    pub(crate) fn new(value: T) -> Self {
-        Lock {
-            #[cfg(not(lisle_loom))]
-            held: AtomicBool::new(false),
-            #[cfg(lisle_loom)]
-            held: loom::sync::Mutex::new(()),
-            #[cfg(lisle_loom)]
-            life: Life(true.into()),
-            value: UnsafeCell::new(value),
+    const_fn! {
+        pub(crate) fn new(value: T) -> Self {
+            Lock {
+                #[cfg(not(lisle_loom))]
+                held: AtomicBool::new(false),
+                #[cfg(lisle_loom)]
+                held: loom::sync::Mutex::new(()),
+                #[cfg(lisle_loom)]
+                life: Life(true.into()),
+                value: UnsafeCell::new(value),
+            }
         }
     }
 }

@@ -168,6 +168,12 @@ impl<M> Committed<M> {
         unsafe { waiter.slot_mut(f) }
     }
 
+    /// Does the partner wait for this alone?
+    pub(crate) fn is_single(&self) -> bool {
+        // SAFETY: a record outlives its waiters that have not been taken back.
+        unsafe { self.record.as_ref() }.is_single()
+    }
+
     /// Ends the commit. The caller wakes the task once it has let go of its locks.
     #[inline]
     pub(crate) fn finish(self) -> Task {
@@ -216,6 +222,26 @@ impl<M> WaitQueue<M> {
             // SAFETY: what is linked is alive (by `push`'s contract).
             Some(prev) => unsafe { prev.as_ref() }.links(|links| links.next = Some(node)),
             None => self.head = Some(node),
+        }
+        waiter.place.store(LINKED, Ordering::Relaxed);
+        waiter.counted.set(attempt.record());
+        attempt.published();
+    }
+
+    /// As [`WaitQueue::push`], at the front: for whoever had its turn and could not use it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`WaitQueue::push`].
+    #[inline]
+    pub(crate) unsafe fn push_front(&mut self, waiter: &Waiter<M>, attempt: &Attempt<'_>) {
+        let node = NonNull::from(waiter);
+        let next = self.head.replace(node);
+        waiter.links(|links| *links = Links { next, prev: None, record: attempt.record() });
+        match next {
+            // SAFETY: what is linked is alive (by `push`'s contract).
+            Some(next) => unsafe { next.as_ref() }.links(|links| links.prev = Some(node)),
+            None => self.tail = Some(node),
         }
         waiter.place.store(LINKED, Ordering::Relaxed);
         waiter.counted.set(attempt.record());

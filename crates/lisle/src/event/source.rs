@@ -6,6 +6,7 @@ use super::queue::{WaitQueue, Waiter};
 use super::record::Attempt;
 use super::woken::Woken;
 use super::{Event, Label, Step, Waits, awaitable};
+use crate::shim::const_fn;
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -86,9 +87,17 @@ impl<S, M> Source<S, M> {
         Source::labelled(Label::new("source"), state)
     }
 
-    /// A source with this state, nobody waiting, and a label for those who ask who waits.
-    pub fn labelled(label: Label, state: S) -> Self {
-        Source { inner: Lock::new(Inner { state, queue: WaitQueue::new() }), label }
+    const_fn! {
+        /// A source with this state, nobody waiting, and a label for those who ask who waits.
+        pub fn labelled(label: Label, state: S) -> Self {
+            Source { inner: Lock::new(Inner { state, queue: WaitQueue::new() }), label }
+        }
+    }
+
+    /// The same source, with a name for those who ask who waits.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Source { label: self.label.named(name), ..self }
     }
 
     /// The same source, with a name for those who ask who waits.

@@ -17,6 +17,7 @@ mod mailbox;
 mod multicast;
 mod mvar;
 mod kill_safe;
+mod mutex;
 mod net;
 mod outside;
 mod pairing;

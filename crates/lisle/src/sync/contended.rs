@@ -1,0 +1,25 @@
+//! What all locks do before they wait.
+
+use crate::event::{installed, visible};
+use crate::shim::hint;
+
+/// How often a plain thread looks before it waits.
+const LOOKS: u32 = 40;
+
+/// Tells a model that a lock is about to be tried. Otherwise no more than a look at a thread-local.
+#[inline(always)]
+pub(super) fn tell() {
+    if installed().is_some() {
+        visible();
+    }
+}
+
+/// Looks for a while whether a lock can be had. Not in a host: who has the lock may be waiting for this very thread.
+pub(super) fn look(mut take: impl FnMut() -> bool) -> bool {
+    // Loom would have to try each of them.
+    let looks = if cfg!(lisle_loom) || installed().is_some() { 0 } else { LOOKS };
+    (0..looks).any(|_| {
+        hint::spin_loop();
+        take()
+    })
+}

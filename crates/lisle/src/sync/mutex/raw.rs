@@ -1,0 +1,322 @@
+//! The lock of a mutex, without what it protects: who may have it next.
+//!
+//! One byte says whether the lock is held, whether somebody waits, and whether somebody who waited has been told to
+//! try again. As long as nobody waits, locking and unlocking are one exchange each.
+//!
+//! Who unlocks while others wait does one of two things. Usually it *tells* the first of them to try again, and
+//! lets go of the lock: whoever runs may take it meanwhile, so that it does not lie idle for as long as it takes
+//! to wake somebody. One at a time is told (`TOLD`), and until that one has tried, unlocking wakes nobody else. If
+//! it finds the lock taken it waits on, in front of the others. Or, if the first has waited for longer than
+//! [`PATIENCE`], or waits for other things too and would lose its place with those, the lock is *handed* to it: it
+//! stays locked, and the waiter's performer is committed.
+//!
+//! What is told or handed to a performer that goes away is passed on when its branch is dropped.
+//!
+//! The states:
+//!
+//! | `HELD` | `QUEUED` | `TOLD` | |
+//! |---|---|---|---|
+//! | | | | free |
+//! | x | | | held; unlocking is one exchange |
+//! | x | x | | held; unlocking tells or hands over |
+//! | ? | ? | x | somebody is on its way to try; unlocking just unlocks |
+//! | | x | | only while the one who was told passes it on |
+//!
+//! `QUEUED` and `TOLD` are set under the queue's lock. `HELD` with the queue's lock and without `TOLD` is exclusive:
+//! nobody else changes the byte then.
+//!
+//! Barging with a timed hand-off is from Filip Pizlo's `WTF::Lock` (*Locking in WebKit*, 2016) and Amanieu d'Antras's
+//! parking_lot, the one who is told from Mike Burrows's nsync (its "designated waker"), and waiting on in front from
+//! Go's `sync.Mutex`.
+
+use crate::event::lock::Lock;
+use crate::event::queue::{WaitQueue, Waiter};
+use crate::event::woken::Woken;
+use crate::event::{Attempt, Event, Label, Step, Waits};
+use crate::shim::{
+    atomic::{AtomicU8, AtomicUsize, Ordering},
+    clock, const_fn,
+};
+use crate::sync::holder::performer;
+use std::fmt;
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+/// Somebody has the lock.
+const HELD: u8 = 1;
+/// Somebody may be in the queue.
+const QUEUED: u8 = 2;
+/// Somebody who was in the queue has been told to try again, and has not tried yet.
+const TOLD: u8 = 4;
+
+/// For how long others may overtake the first in the queue, in nanoseconds.
+const PATIENCE: u64 = 500_000;
+
+/// Has somebody who waits since then waited for too long?
+#[cfg(not(lisle_loom))]
+fn is_overdue(since: u64) -> bool {
+    clock::now().saturating_sub(since) >= PATIENCE
+}
+
+/// Models have no time. They say whether it passes.
+#[cfg(lisle_loom)]
+fn is_overdue(_: u64) -> bool {
+    OVERDUE.get()
+}
+
+#[cfg(lisle_loom)]
+std::thread_local! {
+    /// Whether all that wait have waited for too long.
+    pub(crate) static OVERDUE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+pub(crate) struct RawMutex {
+    state: AtomicU8,
+    queue: Lock<WaitQueue<Place>>,
+    /// Who took the lock last; 0 while it is on its way to somebody. Nothing depends on it.
+    holder: AtomicUsize,
+    pub(super) label: Label,
+}
+
+/// What a waiter and those who unlock tell each other.
+struct Place {
+    /// Since when it waits, 0 if it has not waited yet.
+    since: u64,
+    /// It has been told to try again, and stands for `TOLD`.
+    told: bool,
+}
+
+impl RawMutex {
+    const_fn! {
+        pub(super) fn new(label: Label) -> Self {
+            RawMutex {
+                state: AtomicU8::new(0),
+                queue: Lock::new(WaitQueue::new()),
+                holder: AtomicUsize::new(0),
+                label,
+            }
+        }
+    }
+
+    /// Takes the lock if it is free and nobody waits.
+    #[inline(always)]
+    pub(super) fn try_lock_fast(&self) -> bool {
+        let free = self.state.compare_exchange(0, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        if free {
+            self.note_holder();
+        }
+        free
+    }
+
+    /// Takes the lock if it is free.
+    pub(super) fn try_lock(&self) -> bool {
+        let mut state = self.state.load(Ordering::Relaxed);
+        while state & HELD == 0 {
+            match self.state.compare_exchange_weak(state, state | HELD, Ordering::Acquire, Ordering::Relaxed)
+            {
+                Ok(_) => {
+                    self.note_holder();
+                    return true;
+                }
+                Err(now) => state = now,
+            }
+        }
+        false
+    }
+
+    /// Takes the lock if it is free, else announces a waiter. Called under the queue's lock, by one that has
+    /// been `told` to try, or has not.
+    fn lock_or_queue(&self, told: bool) -> bool {
+        let mut state = self.state.load(Ordering::Relaxed);
+        loop {
+            let free = state & HELD == 0;
+            let tried = if told { state & !TOLD } else { state };
+            let next = tried | if free { HELD } else { QUEUED };
+            match self.state.compare_exchange_weak(state, next, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return free,
+                Err(now) => state = now,
+            }
+        }
+    }
+
+    /// Lets go of the lock.
+    #[inline(always)]
+    pub(super) fn unlock(&self) {
+        if self.state.compare_exchange(HELD, 0, Ordering::Release, Ordering::Relaxed).is_err() {
+            self.unlock_contended();
+        }
+    }
+
+    #[cold]
+    fn unlock_contended(&self) {
+        let mut state = self.state.load(Ordering::Relaxed);
+        while state & (QUEUED | TOLD) != QUEUED {
+            match self.state.compare_exchange_weak(state, state & !HELD, Ordering::Release, Ordering::Relaxed)
+            {
+                Ok(_) => return,
+                Err(now) => state = now,
+            }
+        }
+        self.unlock_to_next();
+    }
+
+    /// Lets go of the lock while somebody waits and nobody has been told to try.
+    fn unlock_to_next(&self) {
+        // Dropped after the guard: the wake comes when the queue's lock is free.
+        let mut woken = Woken::default();
+        let mut queue = self.queue.lock();
+        // Those who were committed elsewhere have not waited for the lock to the end.
+        let Some(mut next) = queue.commit_outside() else {
+            self.state.store(0, Ordering::Release);
+            return;
+        };
+        let queued = if queue.is_empty() { 0 } else { QUEUED };
+        let hand_over = !next.is_single() || next.slot(|place| is_overdue(place.since));
+        if hand_over {
+            self.holder.store(0, Ordering::Relaxed);
+            self.state.store(HELD | queued, Ordering::Relaxed);
+            woken.push(next.finish());
+        } else {
+            next.slot(|place| place.told = true);
+            self.state.store(TOLD | queued, Ordering::Release);
+            woken.push(next.revoke());
+        }
+    }
+
+    /// Whoever was told to try does not: tells the next, unless whoever has the lock will do so.
+    #[cold]
+    fn pass_on(&self) {
+        let state = self.state.fetch_and(!TOLD, Ordering::Relaxed);
+        if state & QUEUED != 0 && self.try_lock() {
+            self.unlock();
+        }
+    }
+
+    #[inline(always)]
+    fn note_holder(&self) {
+        self.holder.store(performer(), Ordering::Relaxed);
+    }
+
+    /// Who has the lock, as far as is known.
+    pub(super) fn holder(&self) -> Option<usize> {
+        let held = self.state.load(Ordering::Relaxed) & HELD != 0;
+        Some(self.holder.load(Ordering::Relaxed)).filter(|&holder| held && holder != 0)
+    }
+}
+
+/// The event of taking the lock.
+impl Event for RawMutex {
+    type Output = ();
+    type Branch<'e> = Locking<'e>;
+
+    #[inline]
+    fn is_single(&self) -> bool {
+        true
+    }
+
+    fn branch(&self) -> Locking<'_> {
+        Locking { raw: self, waiter: Waiter::new(Place { since: 0, told: false }), holds: false }
+    }
+
+    fn try_commit<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.waiter.must_not_be_published();
+        let taken = attempt.commit_if(|| self.try_lock().then_some(()));
+        branch.as_mut().took(taken)
+    }
+
+    fn publish<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.waiter.must_not_be_published();
+        let mut queue = self.queue.lock();
+        let taken = attempt.commit_if(|| {
+            let told = branch.place(|place| std::mem::take(&mut place.told));
+            self.lock_or_queue(told).then_some(())
+        });
+        let step = branch.as_mut().took(taken);
+        if step == Step::Committed || attempt.is_decided() {
+            return step;
+        }
+        let waited = branch.place(|place| place.since != 0);
+        if waited {
+            // SAFETY: not linked, since not published; pinned; not let go before `withdraw` has unlinked it. Single
+            // events publish one branch only.
+            unsafe { queue.push_front(&branch.waiter, attempt) };
+        } else {
+            branch.place(|place| place.since = clock::now().max(1));
+            // SAFETY: as above.
+            unsafe { queue.push(&branch.waiter, attempt) };
+        }
+        step
+    }
+
+    fn withdraw<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> bool {
+        if !branch.waiter.is_free() {
+            let mut queue = self.queue.lock();
+            // SAFETY: it was linked into this queue, if into any, and is alive.
+            unsafe { queue.unlink(NonNull::from(&branch.waiter)) };
+        }
+        branch.waiter.taken_back(attempt);
+        let won = attempt.record().won_by(branch.waiter.id());
+        if won {
+            branch.as_mut().set_holds(true);
+        }
+        won
+    }
+
+    fn complete<'e>(&'e self, branch: Pin<&mut Locking<'e>>) {
+        assert!(branch.holds, "`complete` on a branch that has not won");
+        branch.set_holds(false);
+        self.note_holder();
+    }
+
+    fn describe<'e>(&'e self, _: &Locking<'e>, waits: &mut Waits) {
+        waits.on("lock", &self.label, std::ptr::from_ref(self).addr());
+    }
+}
+
+/// The branch of an event that takes the lock.
+pub struct Locking<'e> {
+    raw: &'e RawMutex,
+    waiter: Waiter<Place>,
+    /// The branch has the lock, and nobody has taken it out yet.
+    holds: bool,
+}
+
+impl Locking<'_> {
+    fn took(self: Pin<&mut Self>, taken: Result<Option<()>, ()>) -> Step {
+        if taken == Ok(Some(())) {
+            self.set_holds(true);
+            return Step::Committed;
+        }
+        Step::Waiting
+    }
+
+    fn set_holds(self: Pin<&mut Self>, holds: bool) {
+        // SAFETY: only the waiter is pinned, and nothing is moved.
+        unsafe { self.get_unchecked_mut() }.holds = holds;
+    }
+
+    /// For the performer, while the branch is not published.
+    fn place<R>(&self, f: impl FnOnce(&mut Place) -> R) -> R {
+        self.waiter.must_not_be_published();
+        // SAFETY: not published, hence free.
+        unsafe { self.waiter.slot_mut(f) }
+    }
+}
+
+impl Drop for Locking<'_> {
+    /// Gives back what nobody came for: a future was dropped when it had been given the lock, or told to try.
+    fn drop(&mut self) {
+        if self.holds {
+            self.raw.unlock();
+        }
+        if self.place(|place| place.told) {
+            self.raw.pass_on();
+        }
+    }
+}
+
+impl fmt::Debug for Locking<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Locking").field("published", &self.waiter.is_published()).finish_non_exhaustive()
+    }
+}
