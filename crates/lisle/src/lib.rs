@@ -59,12 +59,22 @@ pub mod event;
 #[cfg(not(lisle_loom))]
 pub mod fiber;
 #[cfg(not(lisle_loom))]
+pub mod future;
+#[cfg(not(lisle_loom))]
+pub mod io;
+#[cfg(not(lisle_loom))]
 pub mod net;
+#[cfg(not(lisle_loom))]
+pub mod process;
 mod shim;
 #[cfg(all(test, lisle_loom))]
 #[path = "domain/reactor/side.rs"]
 mod side;
+#[cfg(not(lisle_loom))]
+pub mod signal;
 pub mod sync;
+#[cfg(not(lisle_loom))]
+pub mod thread;
 pub mod time;
 
 pub use channel::channel;
