@@ -37,13 +37,13 @@ async fn a_thread_joined_by_an_event(cx: Cx) {
 /// Case 36.
 async fn panics_arrive(cx: Cx) {
     let thread = thread::Builder::new().name("unlucky").spawn(|| panic!("in a thread")).unwrap();
-    let error = cx.sync(thread.join_evt()).await.map(|()| ()).unwrap_err();
+    let error = cx.sync(thread.join_evt()).await.unwrap_err();
     assert!(error.is_panic());
     let text = error.to_string();
     assert!(text.contains("'unlucky'") && text.contains("in a thread") && text.contains(file!()), "{text}");
 
     let future = future::spawn(async { panic!("in a future") });
-    let error = cx.sync(future.join_evt()).await.map(|()| ()).unwrap_err();
+    let error = cx.sync(future.join_evt()).await.unwrap_err();
     assert_eq!(*error.into_panic().unwrap().downcast::<&str>().unwrap(), "in a future");
 }
 

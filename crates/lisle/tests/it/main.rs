@@ -12,6 +12,8 @@ mod crash;
 mod crowd;
 mod drops;
 mod fairness;
+#[cfg(feature = "files")]
+mod files;
 mod futures;
 mod hosts;
 mod lines;
