@@ -26,6 +26,8 @@
 //!   exactly one of its alternatives; the others have taken nothing.
 //! - [`mod@channel`]s, [`sync`] cells, [`time`] and [`net`] sockets all work from hosts, from plain OS threads
 //!   and from futures, against each other.
+//! - What happens outside is an event, too: the exit of a [`process`], a [`mod@signal`], a line of [`io`], the end of a
+//!   foreign [`thread`] or [`mod@future`].
 //!
 //! # When not to use it
 //!
@@ -41,7 +43,8 @@
 //!
 //! # Cargo features
 //!
-//! None.
+//! - `files`, off by default: `io::watch_files`, changes of files and directories as events. It brings the crate
+//!   `notify`, some ten crates in all, and one thread for each watch that is alive.
 
 // Under loom only the protocols are built, not their users.
 #![cfg_attr(lisle_loom, allow(dead_code, unused_imports))]
@@ -64,13 +67,23 @@ pub mod kill_safe;
 pub mod net;
 #[cfg(not(lisle_loom))]
 pub mod rpc;
+pub mod future;
+#[cfg(not(lisle_loom))]
+pub mod io;
+#[cfg(not(lisle_loom))]
+pub mod net;
+#[cfg(not(lisle_loom))]
+pub mod process;
 mod shim;
 #[cfg(all(test, lisle_loom))]
 #[path = "domain/reactor/side.rs"]
 mod side;
+#[cfg(not(lisle_loom))]
+pub mod signal;
 pub mod sync;
 #[cfg(not(lisle_loom))]
 mod threads;
+pub mod thread;
 pub mod time;
 
 pub use channel::channel;

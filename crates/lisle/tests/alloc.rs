@@ -12,7 +12,7 @@ use lisle::channel::{Receiver, Sender, bounded};
 use lisle::fiber::{self, scope};
 use lisle::sync::{Condition, IVar};
 use lisle::time::{after, at, sleep};
-use lisle::{Event, Runtime, channel, choose, never};
+use lisle::{Event, Runtime, channel, choose, future, never};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::hint::black_box;
@@ -94,6 +94,36 @@ fn source() -> Receiver<usize> {
     let (tx, rx) = channel();
     sends_for_ever(tx);
     rx
+}
+
+/// Driving a future costs one allocation, and its polls none, whether it is woken while it is polled or later.
+#[test]
+fn a_future_that_a_host_drives() {
+    on_one_domain(|| {
+        let (tx, rx) = bounded(1);
+        let sender = lisle::spawn(move || while tx.send(()).is_ok() {});
+        let measured = move || {
+            let rounds = async |times| {
+                for _ in 0..times {
+                    rx.recv_evt().await.unwrap();
+                    let mut woken = false;
+                    let yielded = std::future::poll_fn(|context| {
+                        context.waker().wake_by_ref();
+                        if std::mem::replace(&mut woken, true) { Poll::Ready(()) } else { Poll::Pending }
+                    });
+                    yielded.await;
+                }
+            };
+            future::block_on(async {
+                rounds(100).await;
+                let before = allocations();
+                rounds(TIMES).await;
+                allocations() - before
+            })
+        };
+        assert_eq!(measured(), 0, "polling a future allocates");
+        sender.join().unwrap();
+    });
 }
 
 #[test]

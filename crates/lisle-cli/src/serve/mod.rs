@@ -66,7 +66,7 @@ pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
     let root = files::root::Root::new(&options.directory)
         .map_err(|error| Error::Directory(options.directory.clone(), error))?;
     raise_descriptor_limit();
-    let signals = signals::catch().map_err(Error::Start)?;
+    let signals = signals::Signals::catch().map_err(Error::Start)?;
     let domains =
         options.domains.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let form = match options.log {

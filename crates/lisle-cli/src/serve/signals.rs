@@ -1,24 +1,25 @@
-//! SIGINT and SIGTERM as messages.
-//!
-//! A signal handler may do next to nothing, and a signal that is waited for blocks a thread; so one plain thread waits and
-//! sends on a channel what it has got. That a channel's two ends may be a thread and a host is all that is needed.
+//! SIGINT and SIGTERM, which both say that the server is to end.
 
 use std::io;
 
-use lisle::channel::Receiver;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use lisle::signal::{SIGINT, SIGTERM, Signal, signal};
+use lisle::{Event, choose};
 
-/// Begins to catch both signals. Each that comes is one message: its number.
-pub(crate) fn catch() -> io::Result<Receiver<i32>> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    let (sender, receiver) = lisle::channel::bounded(4);
-    std::thread::Builder::new().name("lisle-signals".to_owned()).spawn(move || {
-        for signal in signals.forever() {
-            if sender.send(signal).is_err() {
-                break;
-            }
-        }
-    })?;
-    Ok(receiver)
+/// Both signals, caught.
+pub(crate) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    /// Begins to catch both.
+    pub(crate) fn catch() -> io::Result<Self> {
+        Ok(Signals { interrupt: signal(SIGINT)?, terminate: signal(SIGTERM)? })
+    }
+
+    /// The event of either of them having come.
+    pub(crate) fn any_evt(&self) -> impl Event<Output = ()> {
+        // A signal that cannot be waited for is taken for one that has come: better to end than not to be told to.
+        choose((self.interrupt.recv_evt(), self.terminate.recv_evt())).wrap(drop)
+    }
 }

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lisle::channel::{Receiver, Sender};
+use lisle::channel::Sender;
 use lisle::fiber::{self, JoinHandle};
 use lisle::net::TcpListener;
 use lisle::sync::Condition;
@@ -25,6 +25,7 @@ use super::log::output::{self, Batch};
 use super::log::scribe::{self, Output};
 use super::notice::notice;
 use super::shard::{ConnectionLimits, Shard, Shared};
+use super::signals::Signals;
 use super::stats::Totals;
 use crate::cli::ServeOptions;
 
@@ -58,7 +59,7 @@ pub(crate) fn run(
     root: Root,
     domains: usize,
     form: Option<Form>,
-    signals: &Receiver<i32>,
+    signals: &Signals,
 ) -> Result<Totals, Failure> {
     let failed = |error| Failure::Listen(options.addr, error);
     let socket = TcpListener::bind(options.addr).map_err(failed)?;
@@ -72,7 +73,7 @@ pub(crate) fn run(
     };
     notice(format_args!("lisle: serving {} on http://{address}/", options.directory.display()));
 
-    let ended = choose((signals.recv_evt().wrap(|_| None), listener.join_evt().wrap(Some))).sync();
+    let ended = choose((signals.any_evt().wrap(|()| None), listener.join_evt().wrap(Some))).sync();
     if let Some(outcome) = ended {
         return Err(Failure::Listener(
             outcome.map_or_else(|panic| panic.to_string(), |_| "it stopped".to_owned()),
@@ -93,12 +94,12 @@ fn await_connections(
     shards: &[Shared],
     listener: JoinHandle<u64>,
     patience: Duration,
-    signals: &Receiver<i32>,
+    signals: &Signals,
 ) -> u64 {
     let finished = choose((
         listener.join_evt().wrap(Some),
         after(patience).wrap(|()| None),
-        signals.recv_evt().wrap(|_| None),
+        signals.any_evt().wrap(|()| None),
     ))
     .sync();
     let finished = finished.or_else(|| {

@@ -33,6 +33,9 @@ pub struct JoinError {
 
 enum Kind {
     Panicked(Box<dyn Any + Send>),
+    /// By its runtime.
+    ShutDown,
+    /// By whoever has its handle.
     Cancelled,
     Taken,
 }
@@ -127,7 +130,7 @@ impl<T> JoinHandle<T> {
         match outcome {
             // SAFETY: just written.
             Outcome::Done => unsafe { place.assume_init() }.map_err(|panic| error(Kind::Panicked(panic))),
-            Outcome::Cancelled => Err(error(Kind::Cancelled)),
+            Outcome::Cancelled => Err(error(Kind::ShutDown)),
             Outcome::Nothing | Outcome::Closure => Err(error(Kind::Taken)),
         }
     }
@@ -205,15 +208,33 @@ impl<T> fmt::Debug for JoinEvt<'_, T> {
 
 awaitable!(['a, T] JoinEvt<'a, T>);
 
+impl<T> JoinEvt<'_, T> {
+    /// The error for a future that was cancelled in this host, which drives it.
+    pub(crate) fn cancelled(&self) -> JoinError {
+        JoinError { kind: Kind::Cancelled, who: self.handle.host().describe() }
+    }
+}
+
 impl JoinError {
+    /// Of `who`, which is no host.
+    pub(crate) fn panicked(who: String, panic: Box<dyn Any + Send>) -> Self {
+        JoinError { kind: Kind::Panicked(panic), who }
+    }
+
+    /// Of `who`, which is no host.
+    pub(crate) fn taken(who: String) -> Self {
+        JoinError { kind: Kind::Taken, who }
+    }
+
     /// Did the host panic?
     pub fn is_panic(&self) -> bool {
         matches!(self.kind, Kind::Panicked(_))
     }
 
-    /// Did the host's runtime shut down before the host was done?
+    /// Was it ended before it was done: a host because its runtime shut down, a future because its
+    /// handle was asked to?
     pub fn is_cancelled(&self) -> bool {
-        matches!(self.kind, Kind::Cancelled)
+        matches!(self.kind, Kind::ShutDown | Kind::Cancelled)
     }
 
     /// The payload of the panic, for [`std::panic::resume_unwind`].
@@ -233,7 +254,8 @@ impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             Kind::Panicked(panic) => write!(f, "{} panicked: {}", self.who, report::message(&**panic)),
-            Kind::Cancelled => write!(f, "{} was ended when its runtime shut down", self.who),
+            Kind::ShutDown => write!(f, "{} was ended when its runtime shut down", self.who),
+            Kind::Cancelled => write!(f, "the future of {} was cancelled", self.who),
             Kind::Taken => write!(f, "the result of {} has been taken already", self.who),
         }
     }

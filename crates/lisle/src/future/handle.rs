@@ -1,0 +1,167 @@
+//! Futures in hosts of their own.
+
+use super::drive;
+use crate::event::{Attempt, Event, Step, Waits, awaitable};
+use crate::fiber::{self, JoinError, JoinHandle};
+use std::fmt;
+use std::future::Future;
+use std::pin::{Pin, pin};
+
+/// Runs `future` in a host of its own, on the current runtime or, outside any, on the default one.
+///
+/// ```
+/// use lisle::Event;
+///
+/// lisle::run(|| {
+///     let sum = lisle::future::spawn(async { 1 + 1 });
+///     assert_eq!(sum.join_evt().sync().unwrap(), 2);
+/// });
+/// ```
+///
+/// The future must be `Send`, since its host may begin on another thread. One that is not can be made there:
+///
+/// ```
+/// let host = lisle::spawn(|| {
+///     let local = std::rc::Rc::new(1);
+///     lisle::future::block_on(async move { *local })
+/// });
+/// assert_eq!(host.join().unwrap(), 1);
+/// ```
+///
+/// ```compile_fail,E0277
+/// let local = std::rc::Rc::new(1);
+/// lisle::future::spawn(async move { drop(local) });
+/// ```
+///
+/// # Panics
+///
+/// As [`lisle::spawn`](crate::spawn()).
+#[track_caller]
+pub fn spawn<F>(future: F) -> FutureHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let host = fiber::spawn(move || drive(pin!(future), Some(fiber::cancelled_evt())));
+    FutureHandle { host: Some(host) }
+}
+
+/// The right to a future's result, see [`spawn`].
+///
+/// **Dropping it cancels the future**, as [`cancel`](FutureHandle::cancel) does: nobody can want its result any more.
+/// To let it go on, [`detach`](FutureHandle::detach) it. (The handle of a host does the opposite. A host cannot be
+/// ended from outside, a future can, at any point where it waits.)
+#[must_use = "dropping the handle cancels the future"]
+pub struct FutureHandle<T> {
+    /// Only `detach` and `drop` take it.
+    host: Option<JoinHandle<Option<T>>>,
+}
+
+impl<T> FutureHandle<T> {
+    fn host(&self) -> &JoinHandle<Option<T>> {
+        self.host.as_ref().expect("only `detach` and `drop` take it")
+    }
+
+    /// The event of the future being done, or dropped; it gives the result.
+    ///
+    /// The result can be had once: a second performance gives an error that says so.
+    ///
+    /// # Errors
+    ///
+    /// The future has panicked (the error holds the payload), it has been cancelled, or its host's runtime has
+    /// shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Waiting takes nothing: the result is taken by the performance that completes, and one that loses leaves the
+    /// future going on.
+    pub fn join_evt(&self) -> FutureEvt<'_, T> {
+        FutureEvt { joined: self.host().join_evt() }
+    }
+
+    /// Waits for the future's result, as [`Event::sync`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`join_evt`](FutureHandle::join_evt).
+    pub fn join(self) -> Result<T, JoinError> {
+        self.join_evt().sync()
+    }
+
+    /// Has the future dropped, where it waits or when it next does, without waiting for that. If it is done
+    /// first, its result stays.
+    ///
+    /// It is dropped in its host. To know when, wait for [`join_evt`](FutureHandle::join_evt).
+    pub fn cancel(&self) {
+        self.host().cancel();
+    }
+
+    /// Lets the future go on without a handle.
+    pub fn detach(mut self) {
+        self.host = None;
+    }
+
+    /// Is the future done, or dropped?
+    pub fn is_finished(&self) -> bool {
+        self.host().is_finished()
+    }
+}
+
+impl<T> Drop for FutureHandle<T> {
+    fn drop(&mut self) {
+        if let Some(host) = &self.host {
+            host.cancel();
+        }
+    }
+}
+
+impl<T> fmt::Debug for FutureHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FutureHandle").field("host", &self.host).finish()
+    }
+}
+
+/// The event of a future being done, see [`FutureHandle::join_evt`].
+pub struct FutureEvt<'a, T> {
+    joined: fiber::JoinEvt<'a, Option<T>>,
+}
+
+type Joining<'e, 'a, T> = <fiber::JoinEvt<'a, Option<T>> as Event>::Branch<'e>;
+
+impl<'a, T> Event for FutureEvt<'a, T> {
+    type Output = Result<T, JoinError>;
+    type Branch<'e>
+        = Joining<'e, 'a, T>
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        self.joined.is_single()
+    }
+    fn branch(&self) -> Self::Branch<'_> {
+        self.joined.branch()
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        self.joined.try_commit(branch, attempt)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        self.joined.publish(branch, attempt)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        self.joined.withdraw(branch, attempt)
+    }
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Result<T, JoinError> {
+        self.joined.complete(branch)?.ok_or_else(|| self.joined.cancelled())
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        self.joined.describe(branch, waits);
+    }
+}
+
+impl<T> fmt::Debug for FutureEvt<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("FutureEvt").field(&self.joined).finish()
+    }
+}
+
+awaitable!(['a, T] FutureEvt<'a, T>);

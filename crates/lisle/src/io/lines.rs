@@ -1,0 +1,167 @@
+//! The next line of a stream as an event.
+
+use super::TryRead;
+use super::line_buffer::{Line, LineBuffer};
+use super::until::{Operation, Until};
+use crate::event::{Choose, Event, Label, Source, SourceEvent, Waits, choose};
+use crate::net::ReadyEvt;
+use crate::shim::sync::Mutex;
+use std::fmt;
+use std::io;
+
+/// A stream of bytes, line by line.
+///
+/// The next line is an event, [`line_evt`](Lines::line_evt). One that loses a choice has taken no line, and what has
+/// come of an incomplete one is kept for the next performance.
+///
+/// A line ends with `\n` or `\r\n`, which is not part of it; the last may end with the stream. A line that is
+/// longer than the limit, of 1 MiB if nothing else is said, gives an error of the kind `InvalidData` when so much of it
+/// has come, and is skipped; so does one that is not UTF-8. What is kept is never much more than the limit.
+///
+/// ```
+/// use lisle::io::Lines;
+/// use std::process::{Command, Stdio};
+///
+/// # fn main() -> std::io::Result<()> {
+/// let mut child = lisle::process::spawn(Command::new("seq").arg("3").stdout(Stdio::piped()))?;
+/// let lines = Lines::new(child.stdout.take().unwrap());
+/// let numbers: Result<Vec<_>, _> = (&lines).into_iter().collect();
+/// assert_eq!(numbers?, ["1", "2", "3"]);
+/// assert!(lines.next_line()?.is_none());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Lines<R> {
+    reader: R,
+    kept: Mutex<Kept>,
+    /// Whether a line, or the end, is there without reading; those who wait for it.
+    more: Source<bool, io::Result<()>>,
+}
+
+struct Kept {
+    buffer: LineBuffer,
+    /// Taken out of the buffer one line ahead, to know whether there is one.
+    next: Option<Line>,
+}
+
+/// The event of the next line of a [`Lines`], see [`Lines::line_evt`].
+pub type LineEvt<'a, R> = Until<'a, Lines<R>, Sign<'a, <R as TryRead>::Io>>;
+
+/// More bytes, or a line that another performer has left.
+type Sign<'a, Io> = Choose<(ReadyEvt<'a, Io>, SourceEvent<'a, bool, io::Result<()>, More>)>;
+type More = fn(&mut bool) -> Option<io::Result<()>>;
+
+impl<R: TryRead> Lines<R> {
+    /// The lines of `reader`, each of at most 1 MiB.
+    #[track_caller]
+    pub fn new(reader: R) -> Self {
+        Lines::with_limit(reader, 1024 * 1024)
+    }
+
+    /// The lines of `reader`, each of at most `limit` bytes, without its ending.
+    #[track_caller]
+    pub fn with_limit(reader: R, limit: usize) -> Self {
+        Lines {
+            reader,
+            kept: Mutex::new(Kept { buffer: LineBuffer::new(limit), next: None }),
+            more: Source::labelled(Label::new("lines"), false),
+        }
+    }
+
+    /// The event of the next line. It gives `None` at the end of the stream, again and again.
+    ///
+    /// Several may wait; each line goes to one of them.
+    ///
+    /// # Errors
+    ///
+    /// The event gives an error for a line that is too long or not UTF-8, and goes on with the next one; and if
+    /// reading fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// A loser of a choice, a poll that fails and a future that is dropped before it is given its line have taken
+    /// none.
+    pub fn line_evt(&self) -> LineEvt<'_, R> {
+        let more: More = |more| more.then_some(Ok(()));
+        Until::new(self, choose((self.reader.readable_evt(), self.more.event(more))))
+    }
+
+    /// The next line; waits for it as [`Event::sync`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`line_evt`](Lines::line_evt).
+    pub fn next_line(&self) -> io::Result<Option<String>> {
+        self.line_evt().sync()
+    }
+}
+
+impl<R> Lines<R> {
+    /// The stream. Bytes that are read past this are missing in the lines.
+    pub fn get_ref(&self) -> &R {
+        &self.reader
+    }
+
+    /// The stream, without what has been read ahead of the lines.
+    pub fn into_inner(self) -> R {
+        self.reader
+    }
+}
+
+impl<R: TryRead> Operation for Lines<R> {
+    type Output = Option<String>;
+
+    fn attempt(&self) -> Option<Line> {
+        let mut kept = self.kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let knew_more = kept.next.is_some();
+        let line = match kept.next.take() {
+            Some(line) => line,
+            None => kept.read(&self.reader)?,
+        };
+        kept.next = kept.buffer.take();
+        let knows_more = kept.next.is_some();
+        if knows_more != knew_more {
+            // Before the lock is let go, so that the flag is never older than what it tells of.
+            self.more.update(|more, waiters| {
+                *more = knows_more;
+                while *more && waiters.grant(Ok(())).is_ok() {}
+            });
+        }
+        Some(line)
+    }
+
+    fn describe(&self, waits: &mut Waits) {
+        waits.on("read a line", self.more.label(), std::ptr::from_ref(self) as usize);
+    }
+}
+
+impl Kept {
+    /// Reads until there is a line. `None`: there is none yet.
+    fn read(&mut self, reader: &impl TryRead) -> Option<Line> {
+        loop {
+            if let Some(line) = self.buffer.take() {
+                return Some(line);
+            }
+            match self.buffer.fill(|room| reader.try_read(room)) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+/// The lines that are left; waits for each as [`Event::sync`] does.
+impl<R: TryRead> Iterator for &Lines<R> {
+    type Item = io::Result<String>;
+    fn next(&mut self) -> Option<io::Result<String>> {
+        self.next_line().transpose()
+    }
+}
+
+impl<R: fmt::Debug> fmt::Debug for Lines<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lines").field("reader", &self.reader).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,67 @@
+//! The lines of a reader that blocks.
+
+use super::line_buffer::LineBuffer;
+use crate::channel::{self, Receiver};
+use std::io::{self, Read};
+
+/// The longest line.
+const LIMIT: usize = 1024 * 1024;
+
+/// Has a thread of its own, `lisle-lines`, read `reader` and send its lines on a channel that holds `capacity`
+/// of them. When the channel is full the thread waits, so nothing is lost and nothing piles up.
+///
+/// For what cannot be waited for: standard input, files, foreign readers. Lines are as for [`Lines`](super::Lines): up
+/// to 1 MiB, without their endings; one that is too long or not UTF-8 is an error of the kind `InvalidData` and
+/// skipped. Any other error is sent, and is the last message. The channel is closed at the end.
+///
+/// **When all receivers are gone** the thread ends with the next line that it reads; until then it is blocked in
+/// `read`, and keeps the reader. Nothing else can be done about a read that blocks. The end of the process does not
+/// wait for it.
+///
+/// ```
+/// use lisle::{Event, choose, time::after};
+/// use std::time::Duration;
+///
+/// # fn main() -> std::io::Result<()> {
+/// let lines = lisle::io::lines_of(std::fs::File::open("Cargo.toml")?, 16)?;
+/// let first = choose((
+///     lines.recv_evt().wrap(Result::ok),
+///     after(Duration::from_secs(60)).wrap(|()| None),
+/// ));
+/// assert_eq!(first.sync().unwrap()?, "[package]");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// The system gives no thread.
+pub fn lines_of(
+    mut reader: impl Read + Send + 'static,
+    capacity: usize,
+) -> io::Result<Receiver<io::Result<String>>> {
+    let (sender, receiver) = channel::bounded(capacity);
+    let serve = move || {
+        let mut buffer = LineBuffer::new(LIMIT);
+        loop {
+            let sent = match buffer.take() {
+                Some(Ok(None)) => return,
+                Some(Ok(Some(line))) => sender.send(Ok(line)),
+                Some(Err(error)) => sender.send(Err(error)),
+                None => match buffer.fill(|room| reader.read(room)) {
+                    Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                        // If nobody receives, nobody wants to know.
+                        let _ = sender.send(Err(error));
+                        return;
+                    }
+                    _ => Ok(()),
+                },
+            };
+            if sent.is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("lisle-lines".into()).spawn(serve)?;
+    Ok(receiver)
+}

@@ -1,0 +1,77 @@
+//! What bytes can be read from without waiting, and waited for.
+
+use crate::net::{PipeReader, Pollable, ReadyEvt, TcpStream, UnixStream};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+/// A stream of bytes that is read without waiting, and that tells when there is something.
+///
+/// References and `Arc`s of one are some, too, so that the other half of a socket stays free for writing.
+pub trait TryRead {
+    /// What lies under it.
+    type Io: AsFd;
+
+    /// Reads what is there, without waiting. 0 is the end.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock`: nothing is there now. Else the system's.
+    fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// The event of [`try_read`](TryRead::try_read) not failing with `WouldBlock`.
+    fn readable_evt(&self) -> ReadyEvt<'_, Self::Io>;
+}
+
+macro_rules! face {
+    ($($face:ident over $io:ty;)*) => {
+        $(
+            impl TryRead for $face {
+                type Io = $io;
+                fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+                    $face::try_read(self, buffer)
+                }
+                fn readable_evt(&self) -> ReadyEvt<'_, $io> {
+                    $face::readable_evt(self)
+                }
+            }
+        )*
+    };
+}
+
+face! {
+    TcpStream over std::net::TcpStream;
+    UnixStream over std::os::unix::net::UnixStream;
+    PipeReader over io::PipeReader;
+}
+
+impl<T: AsFd> TryRead for Pollable<T>
+where
+    for<'a> &'a T: Read,
+{
+    type Io = T;
+    fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.get_ref().read(buffer)
+    }
+    fn readable_evt(&self) -> ReadyEvt<'_, T> {
+        Pollable::readable_evt(self)
+    }
+}
+
+macro_rules! pointer {
+    ($($pointer:ty),*) => {
+        $(
+            impl<R: TryRead + ?Sized> TryRead for $pointer {
+                type Io = R::Io;
+                fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+                    (**self).try_read(buffer)
+                }
+                fn readable_evt(&self) -> ReadyEvt<'_, R::Io> {
+                    (**self).readable_evt()
+                }
+            }
+        )*
+    };
+}
+
+pointer!(&R, Arc<R>, Box<R>);

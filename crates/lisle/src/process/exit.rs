@@ -1,0 +1,237 @@
+//! The exit of a process as an event.
+
+use crate::event::{Attempt, Event, Label, Step, Waits, awaitable};
+use crate::net::{Pollable, ReadyEvt, Readying};
+use crate::shim::sync::{Arc, Mutex, MutexGuard};
+use crate::time::sleep;
+use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::pin::Pin;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+/// A child process and the descriptor that tells of its exit.
+pub(super) struct Process {
+    /// The only one who collects the status.
+    child: Mutex<std::process::Child>,
+    watch: Watch,
+    pub(super) id: u32,
+    pub(super) label: Label,
+}
+
+impl Process {
+    /// Watches `child`, in the way that `watch` makes from its number.
+    ///
+    /// # Errors
+    ///
+    /// The child comes back.
+    #[track_caller]
+    pub(super) fn new(
+        child: std::process::Child,
+        watch: impl FnOnce(u32) -> io::Result<Watch>,
+    ) -> Result<Process, (std::process::Child, io::Error)> {
+        let (id, label) = (child.id(), Label::new("child process"));
+        match watch(id) {
+            Ok(watch) => Ok(Process { child: Mutex::new(child), watch, id, label }),
+            Err(error) => Err((child, error)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, std::process::Child> {
+        self.child.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Collects the status if the child has exited.
+    pub(super) fn reap(&self) -> io::Result<Option<ExitStatus>> {
+        let outcome = self.lock().try_wait();
+        if !matches!(outcome, Ok(None)) {
+            self.watch.close();
+        }
+        outcome
+    }
+
+    /// Kills the child, unless its status has been collected: the number may be another's by then.
+    pub(super) fn kill(&self) -> io::Result<()> {
+        self.lock().kill()
+    }
+
+    pub(super) fn exit_evt(&self) -> ExitEvt<'_> {
+        ExitEvt { process: self, ready: self.watch.exited.readable_evt() }
+    }
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Process").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// What becomes readable when a process has exited, and stays so.
+pub(super) struct Watch {
+    exited: Pollable<OwnedFd>,
+    /// Without help from the kernel: the writing end, to be closed by the thread that waits for the exit, or by
+    /// who learns of it first.
+    open: Option<Arc<Mutex<Option<io::PipeWriter>>>>,
+}
+
+impl Watch {
+    /// By the kernel, or, where that is not possible, by a thread.
+    pub(super) fn new(id: u32) -> io::Result<Watch> {
+        match open_pidfd(id).and_then(Pollable::new) {
+            Ok(exited) => Ok(Watch { exited, open: None }),
+            Err(_) => Watch::by_thread(id),
+        }
+    }
+
+    /// By a thread that waits for the exit and leaves the status to be collected.
+    pub(super) fn by_thread(id: u32) -> io::Result<Watch> {
+        let (reader, writer) = io::pipe()?;
+        let exited = Pollable::new(OwnedFd::from(reader))?;
+        let open = Arc::new(Mutex::new(Some(writer)));
+        let watch = Watch { exited, open: Some(open.clone()) };
+        let wait = move || {
+            wait_for_exit(id);
+            close(&open);
+        };
+        std::thread::Builder::new().name("lisle-wait".into()).spawn(wait)?;
+        Ok(watch)
+    }
+
+    /// It is known that the process has exited.
+    fn close(&self) {
+        if let Some(open) = &self.open {
+            close(open);
+        }
+    }
+}
+
+fn close(open: &Mutex<Option<io::PipeWriter>>) {
+    drop(open.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take());
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn open_pidfd(id: u32) -> io::Result<OwnedFd> {
+    use std::os::fd::FromRawFd;
+    let id = libc::pid_t::try_from(id).map_err(io::Error::other)?;
+    let flags: libc::c_uint = 0;
+    // SAFETY: the call takes a number and flags, no memory.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, id, flags) };
+    match libc::c_int::try_from(fd) {
+        // SAFETY: the system has just opened it, with close-on-exec, and nobody else knows of it.
+        Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn open_pidfd(_: u32) -> io::Result<OwnedFd> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Blocks until the child has exited, or is none of ours any more. Its status stays to be collected.
+fn wait_for_exit(id: u32) {
+    loop {
+        // SAFETY: `siginfo_t` is plain data, for which zeroes are valid.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // SAFETY: `info` is valid for writes while the call runs.
+        let outcome = unsafe { libc::waitid(libc::P_PID, id, &raw mut info, libc::WEXITED | libc::WNOWAIT) };
+        if outcome == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return;
+        }
+    }
+}
+
+/// The event of a child process having exited, see [`Child::exit_evt`](super::Child::exit_evt).
+pub struct ExitEvt<'a> {
+    process: &'a Process,
+    ready: ReadyEvt<'a, OwnedFd>,
+}
+
+impl Event for ExitEvt<'_> {
+    type Output = io::Result<ExitStatus>;
+    type Branch<'e>
+        = Readying<'e>
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Readying<'_> {
+        self.ready.branch()
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Readying<'e>>, attempt: &Attempt<'_>) -> Step {
+        self.ready.try_commit(branch, attempt)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Readying<'e>>, attempt: &Attempt<'_>) -> Step {
+        self.ready.publish(branch, attempt)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Readying<'e>>, attempt: &Attempt<'_>) -> bool {
+        self.ready.withdraw(branch, attempt)
+    }
+    fn complete<'e>(&'e self, branch: Pin<&mut Readying<'e>>) -> io::Result<ExitStatus> {
+        self.ready.complete(branch)?;
+        loop {
+            if let Some(status) = self.process.reap()? {
+                return Ok(status);
+            }
+            // It has exited, and a debugger has not let go of it: that one is told first.
+            sleep(Duration::from_millis(1));
+        }
+    }
+    fn describe<'e>(&'e self, _: &Readying<'e>, waits: &mut Waits) {
+        waits.on("exit", &self.process.label, std::ptr::from_ref(self.process) as usize);
+    }
+}
+
+impl Clone for ExitEvt<'_> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl Copy for ExitEvt<'_> {}
+
+impl fmt::Debug for ExitEvt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ExitEvt").field(self.process).finish()
+    }
+}
+
+awaitable!(['a] ExitEvt<'a>);
+
+#[cfg(test)]
+mod tests {
+    use super::{Process, Watch};
+    use crate::event::Event;
+    use std::process::Command;
+
+    fn process(script: &str, watch: impl FnOnce(u32) -> std::io::Result<Watch>) -> Process {
+        Process::new(Command::new("sh").args(["-c", script]).spawn().unwrap(), watch).unwrap()
+    }
+
+    #[test]
+    fn a_thread_watches_where_the_kernel_does_not() {
+        let process = process("read line; exit 7", Watch::by_thread);
+        for _ in 0..2 {
+            assert_eq!(process.exit_evt().sync().unwrap().code(), Some(7));
+        }
+    }
+
+    #[test]
+    fn an_exit_that_was_seen_first_closes_the_watch() {
+        // A watch of a process that never exits as long as this one runs: its thread never closes it.
+        let process = process("exit 3", |_| Watch::by_thread(std::process::id()));
+        while process.reap().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        assert_eq!(process.exit_evt().sync().unwrap().code(), Some(3));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_kernel_watches() {
+        assert!(Watch::new(std::process::id()).unwrap().open.is_none());
+    }
+}

@@ -1,0 +1,88 @@
+//! Child processes, whose end is an event.
+//!
+//! A [`Child`] is made from the standard library's [`Command`] and differs from the standard library's child in
+//! two things: its exit is an event, [`exit_evt`](Child::exit_evt), to be waited for by hosts, plain threads
+//! and futures, and chosen against others; and its pipes are Lisle's, so that a host that reads them parks
+//! instead of blocking its domain.
+//!
+//! ```
+//! use lisle::{Event, choose, process, time::after};
+//! use std::process::Command;
+//! use std::time::Duration;
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let child = process::spawn(Command::new("sleep").arg("600"))?;
+//! let in_time = choose((
+//!     child.exit_evt().wrap(Some),
+//!     after(Duration::from_millis(5)).wrap(|()| None),
+//! ));
+//! assert!(in_time.sync().is_none());
+//! child.kill()?;
+//! assert!(!child.exit_evt().sync()?.success());
+//! assert!(!child.exit_evt().sync()?.success()); // ready again and again
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How it works
+//!
+//! On Linux the kernel gives a descriptor that becomes readable when the process has exited, `pidfd_open(2)`, and
+//! that is registered with the reactor like any other. Where there is none (other systems, kernels before 5.3, a
+//! sandbox) a thread of its own waits for the child, by `waitid(2)` with `WNOWAIT`, and closes a pipe when it
+//! has exited. In both cases only the `Child` itself collects the status, so none is lost. `SIGCHLD` is neither
+//! caught nor needed. (The pidfd is what async-process and tokio use too.)
+//!
+//! # No zombies
+//!
+//! A child that is dropped before it has exited goes on, as the standard library's does. Its status is then
+//! collected by a thread that exists as long as there are such children.
+//!
+//! # Caveats
+//!
+//! - Spawning itself blocks the thread, until the child has executed its program: about a millisecond.
+//! - If the process ignores `SIGCHLD` the kernel collects children by itself and their status is lost; waiting
+//!   then ends in an error (`ECHILD`), when the child has exited.
+
+mod child;
+mod exit;
+mod output;
+mod reaper;
+
+pub use child::Child;
+pub use exit::ExitEvt;
+pub use output::{output, status};
+
+use std::io;
+use std::process::Command;
+
+/// Starts `command` as a child process. What the command says about standard streams holds: those that are
+/// `Stdio::piped()` become pipes in the [`Child`], the others are inherited.
+///
+/// # Errors
+///
+/// Those of [`Command::spawn`]; or the system is out of descriptors or threads, and then the child has been killed.
+///
+/// ```
+/// use std::io::{Read, Write};
+/// use std::process::{Command, Stdio};
+///
+/// # fn main() -> std::io::Result<()> {
+/// let mut child =
+///     lisle::process::spawn(Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()))?;
+/// child.stdin.take().unwrap().write_all(b"there and back")?;
+/// let mut text = String::new();
+/// child.stdout.take().unwrap().read_to_string(&mut text)?;
+/// assert_eq!(text, "there and back");
+/// assert!(child.wait()?.success());
+/// # Ok(())
+/// # }
+/// ```
+#[track_caller]
+pub fn spawn(command: &mut Command) -> io::Result<Child> {
+    Child::adopt(command.spawn()?).map_err(|(mut child, error)| {
+        // It is nobody's, so it must not go on; after `SIGKILL` its end is near, and waited for here.
+        let _ = child.kill();
+        let _ = child.wait();
+        error
+    })
+}

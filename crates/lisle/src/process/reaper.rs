@@ -1,0 +1,106 @@
+//! Collects the status of children whose handles are gone, so that they leave no zombies.
+//!
+//! One thread waits for all of them, by a choice over their exits and the coming of another. It ends with the
+//! last of them.
+
+use super::exit::Process;
+use crate::event::{Event, Source, choose};
+use crate::shim::sync::OnceLock;
+
+struct Orphans {
+    source: Source<State, Vec<Process>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Those that the thread does not know yet.
+    fresh: Vec<Process>,
+    has_thread: bool,
+}
+
+fn orphans() -> &'static Orphans {
+    static ORPHANS: OnceLock<Orphans> = OnceLock::new();
+    ORPHANS.get_or_init(|| Orphans { source: Source::new(State::default()) })
+}
+
+/// Takes over a process whose handle is dropped. Does not wait.
+pub(super) fn leave(process: Process) {
+    if matches!(process.reap(), Ok(None)) {
+        orphans().adopt(process);
+    }
+}
+
+impl Orphans {
+    fn adopt(&'static self, process: Process) {
+        let thread_is_missing = self.source.update(|state, waiters| {
+            state.fresh.push(process);
+            if let Err(fresh) = waiters.grant(std::mem::take(&mut state.fresh)) {
+                state.fresh = fresh;
+            }
+            !std::mem::replace(&mut state.has_thread, true)
+        });
+        if thread_is_missing {
+            let started = std::thread::Builder::new().name("lisle-reaper".into()).spawn(|| self.serve());
+            if started.is_err() {
+                // They are collected with the next one that is left.
+                self.source.update(|state, _| state.has_thread = false);
+            }
+        }
+    }
+
+    fn serve(&self) {
+        let mut waiting = Vec::new();
+        loop {
+            waiting.retain(|process: &Process| matches!(process.reap(), Ok(None)));
+            let is_last = waiting.is_empty()
+                && self.source.update(|state, _| {
+                    state.has_thread = !state.fresh.is_empty();
+                    !state.has_thread
+                });
+            if is_last {
+                return;
+            }
+            let fresh = {
+                let come = self
+                    .source
+                    .event(|state| (!state.fresh.is_empty()).then(|| std::mem::take(&mut state.fresh)));
+                let exits: Vec<_> = waiting.iter().map(Process::exit_evt).collect();
+                choose((come, choose(exits).wrap(|_| Vec::new()))).sync()
+            };
+            waiting.extend(fresh);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{leave, orphans};
+    use crate::process::exit::{Process, Watch};
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn orphans_are_collected_and_the_thread_ends() {
+        for watch in [Watch::new, Watch::by_thread] {
+            let mut inputs = Vec::new();
+            let mut ids = Vec::new();
+            for _ in 0..5 {
+                let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+                inputs.push(child.stdin.take());
+                ids.push(child.id());
+                leave(Process::new(child, watch).unwrap());
+            }
+            assert!(orphans().source.with(|state| state.has_thread));
+            drop(inputs);
+            for id in ids {
+                // A zombie could still be signalled.
+                // SAFETY: signal 0 only asks whether the process is there.
+                while unsafe { libc::kill(libc::pid_t::try_from(id).unwrap(), 0) } == 0 {
+                    std::thread::yield_now();
+                }
+            }
+            while orphans().source.with(|state| state.has_thread) {
+                std::thread::yield_now();
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Signals of the system as events.
+//!
+//! ```
+//! use lisle::signal::{SIGUSR1, signal};
+//! use lisle::{Event, choose, time::after};
+//! use std::time::Duration;
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let reload = signal(SIGUSR1)?;
+//! let told = || {
+//!     choose((
+//!         reload.recv_evt().wrap(|received| received.map(|()| true)),
+//!         after(Duration::from_millis(1)).wrap(|()| Ok(false)),
+//!     ))
+//!     .sync()
+//! };
+//! assert!(!told()?);
+//! // SAFETY: the signal is caught by now.
+//! unsafe { libc::raise(SIGUSR1) };
+//! reload.recv()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How it works
+//!
+//! Each [`Signal`] has a pipe. The handler writes a byte into the pipes of all `Signal`s of its number, and what
+//! waits is an ordinary reader of a descriptor, in a domain's reactor; there is no thread. (The self-pipe of
+//! D. J. Bernstein.) The handler itself is that of `signal-hook-registry`, which lets many parts of a program, this
+//! library or not, share a number.
+//!
+//! **What runs in the handler** may be only what is async-signal-safe, by the list in signal-safety(7): it calls
+//! `getpid` and `write`, reads two numbers that never change while it can run, and nothing else: no lock, no
+//! allocation, no thread-local, nothing that can panic. The write does not block, since the pipe does not. The
+//! registry restores `errno`.
+//!
+//! # Caveats
+//!
+//! - From the first `signal` of a number on, **the system's default action is off for the rest of the process**: dropping
+//!   the last `Signal` does not bring it back, and a `SIGINT` that nobody waits for then does nothing. A handler
+//!   that was there before is still called.
+//! - Signals *coalesce*, here as in the system: several deliveries before one is received may be received as one.
+//! - Programs that the process starts have the default action again.
+
+use crate::event::{Event, Label, Waits};
+use crate::io::until::{Operation, Until};
+use crate::net::{PipeReader, PipeWriter, ReadyEvt, pipe};
+use signal_hook_registry::{FORBIDDEN, SigId, register, unregister};
+use std::fmt;
+use std::io;
+use std::os::fd::AsRawFd;
+
+pub use libc::{
+    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1,
+    SIGUSR2, SIGWINCH,
+};
+
+/// Begins to receive the signal `number`. See the [module](self) for what that does to the process.
+///
+/// Each `Signal` receives every delivery from here on, whoever else receives it.
+///
+/// # Errors
+///
+/// `InvalidInput`: it is one that cannot be caught, or not sensibly (`SIGKILL`, `SIGSTOP`, `SIGILL`, `SIGFPE`,
+/// `SIGSEGV`), or there is none of this number. Else the system is out of descriptors.
+#[track_caller]
+pub fn signal(number: i32) -> io::Result<Signal> {
+    let label = Label::new("signal");
+    if FORBIDDEN.contains(&number) {
+        let message = format!("the signal {number} cannot be received");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    let (received, writer) = pipe()?;
+    // SAFETY: what it does is async-signal-safe: see `Notifier::notify`.
+    let id = unsafe { register(number, Notifier::new(writer).into_action()) }?;
+    Ok(Signal { received, id, number, label })
+}
+
+/// Begins to receive the interrupt that a terminal sends on Ctrl-C, `SIGINT`.
+///
+/// ```no_run
+/// # fn main() -> std::io::Result<()> {
+/// let stop = lisle::signal::ctrl_c()?;
+/// lisle::run(|| {
+///     lisle::spawn(|| { /* serve */ });
+///     stop.recv()
+/// })
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// The system is out of descriptors.
+#[track_caller]
+pub fn ctrl_c() -> io::Result<Signal> {
+    signal(SIGINT)
+}
+
+/// A signal that is received, see [`signal()`]. Dropped, it receives no more.
+pub struct Signal {
+    received: PipeReader,
+    id: SigId,
+    number: i32,
+    label: Label,
+}
+
+/// The event of a signal having come, see [`Signal::recv_evt`].
+pub type SignalEvt<'a> = Until<'a, Signal, ReadyEvt<'a, io::PipeReader>>;
+
+impl Signal {
+    /// The event of the signal having come, since this was made or since it was last received here.
+    ///
+    /// If several wait at one `Signal`, one of them receives it. For each to receive it, make a `Signal` for
+    /// each.
+    ///
+    /// # Errors
+    ///
+    /// The event gives an error if the pipe cannot be waited for: the system is out of memory.
+    ///
+    /// # Cancel safety
+    ///
+    /// A loser of a choice, a poll that fails and a future that is dropped before it is told have received nothing.
+    pub fn recv_evt(&self) -> SignalEvt<'_> {
+        Until::new(self, self.received.readable_evt())
+    }
+
+    /// Waits for the signal, as [`Event::sync`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_evt`](Signal::recv_evt).
+    pub fn recv(&self) -> io::Result<()> {
+        self.recv_evt().sync()
+    }
+
+    /// Which signal it is.
+    pub fn number(&self) -> i32 {
+        self.number
+    }
+
+    /// The same, with a name, for those who ask who waits.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.label = self.label.clone().named(name);
+        self
+    }
+}
+
+impl Operation for Signal {
+    type Output = ();
+
+    /// Empties the pipe.
+    fn attempt(&self) -> Option<io::Result<()>> {
+        let mut bytes = [0; 64];
+        let mut came = None;
+        loop {
+            match self.received.try_read(&mut bytes) {
+                Ok(0) => unreachable!("the handler keeps the writing end"),
+                Ok(_) => came = Some(Ok(())),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return came,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    fn describe(&self, waits: &mut Waits) {
+        waits.on("receive", &self.label, std::ptr::from_ref(self) as usize);
+    }
+}
+
+impl Drop for Signal {
+    fn drop(&mut self) {
+        // When this returns the handler does not use the pipe any more, and the writing end is closed.
+        unregister(self.id);
+    }
+}
+
+impl fmt::Debug for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Signal").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+/// What the handler has of a [`Signal`].
+struct Notifier {
+    pipe: PipeWriter,
+    process: u32,
+}
+
+impl Notifier {
+    fn new(pipe: PipeWriter) -> Self {
+        Notifier { pipe, process: std::process::id() }
+    }
+
+    fn into_action(self) -> impl Fn() + Send + Sync + 'static {
+        move || self.notify()
+    }
+
+    /// Runs in the handler.
+    fn notify(&self) {
+        // A child that has not executed its program yet shares the pipe, and what it is sent is not for us.
+        if std::process::id() != self.process {
+            return;
+        }
+        // SAFETY: one byte is read, from a constant; the descriptor is open as long as the action is registered.
+        // If the pipe is full, enough is there to be received.
+        let _ = unsafe { libc::write(self.pipe.as_raw_fd(), [1_u8].as_ptr().cast(), 1) };
+    }
+}

@@ -1,0 +1,245 @@
+//! Plain OS threads, whose end is an event.
+//!
+//! [`spawn`] starts one as [`std::thread::spawn`] does; its [`ThreadHandle`] has a
+//! [`join_evt`](ThreadHandle::join_evt), so that a host can wait for it without blocking its domain, and choose
+//! it against other things. For a call that blocks and whose result is wanted at once, there is
+//! [`blocking`](crate::blocking), which keeps its threads.
+
+use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable};
+use crate::fiber::JoinError;
+use crate::shim::sync::Arc;
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::thread::Thread;
+
+/// Starts a thread that runs `f`.
+///
+/// # Panics
+///
+/// If the system gives no thread; [`Builder::spawn`] gives an error instead.
+///
+/// ```
+/// use lisle::{Event, choose, time::after};
+/// use std::time::Duration;
+///
+/// lisle::run(|| {
+///     let thread = lisle::thread::spawn(|| std::thread::current().id());
+///     let finished = choose((
+///         thread.join_evt().wrap(Result::ok),
+///         after(Duration::from_secs(60)).wrap(|()| None),
+///     ));
+///     assert_ne!(finished.sync().unwrap(), std::thread::current().id());
+/// });
+/// ```
+#[track_caller]
+pub fn spawn<F, T>(f: F) -> ThreadHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    Builder::new().spawn(f).expect("the system gives a thread")
+}
+
+/// How to start a thread with a name or a stack of another size.
+///
+/// ```
+/// let thread = lisle::thread::Builder::new().name("reader").spawn(|| {
+///     assert_eq!(std::thread::current().name(), Some("reader"));
+///     7
+/// });
+/// assert_eq!(thread.unwrap().join().unwrap(), 7);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Builder {
+    name: Option<String>,
+    stack_size: Option<usize>,
+}
+
+impl Builder {
+    /// A nameless thread with a stack of the usual size.
+    pub fn new() -> Self {
+        Builder::default()
+    }
+
+    /// The name, for the system and for messages.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// The size of the stack, in bytes.
+    #[must_use]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// Starts the thread.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no thread.
+    ///
+    /// # Panics
+    ///
+    /// If the name contains a zero byte.
+    #[track_caller]
+    pub fn spawn<F, T>(self, f: F) -> io::Result<ThreadHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let mut label = Label::new("thread");
+        let mut builder = std::thread::Builder::new();
+        if let Some(name) = self.name {
+            label = label.named(&name);
+            builder = builder.name(name);
+        }
+        if let Some(bytes) = self.stack_size {
+            builder = builder.stack_size(bytes);
+        }
+        let outcome = Arc::new(Source::labelled(label, Outcome::Running));
+        let place = outcome.clone();
+        let thread = builder.spawn(move || {
+            let result = catch_unwind(AssertUnwindSafe(f));
+            place.update(|outcome, waiters| {
+                *outcome = Outcome::Finished(result);
+                while waiters.grant(()).is_ok() {}
+            });
+        })?;
+        Ok(ThreadHandle { outcome, thread: thread.thread().clone() })
+    }
+}
+
+enum Outcome<T> {
+    Running,
+    Finished(std::thread::Result<T>),
+    Taken,
+}
+
+/// The right to a thread's result, see [`spawn`]. Dropping it detaches the thread, which goes on.
+pub struct ThreadHandle<T> {
+    outcome: Arc<Source<Outcome<T>, ()>>,
+    thread: Thread,
+}
+
+impl<T> ThreadHandle<T> {
+    /// The event of the thread's function having returned or panicked; it gives the result.
+    ///
+    /// The result can be had once: a second performance gives an error that says so. Destructors of the thread's
+    /// thread-locals may still run.
+    ///
+    /// # Errors
+    ///
+    /// The function has panicked; the error holds the payload.
+    ///
+    /// # Cancel safety
+    ///
+    /// Waiting takes nothing: the result is taken by the performance that completes.
+    pub fn join_evt(&self) -> JoinEvt<'_, T> {
+        JoinEvt { handle: self }
+    }
+
+    /// Waits for the thread's result, as [`Event::sync`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`join_evt`](ThreadHandle::join_evt).
+    pub fn join(self) -> Result<T, JoinError>
+    where
+        T: Send,
+    {
+        self.join_evt().sync()
+    }
+
+    /// Is the result there, or has it been taken?
+    pub fn is_finished(&self) -> bool {
+        self.outcome.with(|outcome| !matches!(outcome, Outcome::Running))
+    }
+
+    /// The thread itself: its name, its id, the right to unpark it.
+    pub fn thread(&self) -> &Thread {
+        &self.thread
+    }
+
+    fn take(&self) -> Result<T, JoinError> {
+        let outcome = self.outcome.update(|outcome, _| std::mem::replace(outcome, Outcome::Taken));
+        let who = || self.outcome.label().to_string();
+        match outcome {
+            Outcome::Finished(result) => result.map_err(|panic| JoinError::panicked(who(), panic)),
+            Outcome::Running | Outcome::Taken => Err(JoinError::taken(who())),
+        }
+    }
+}
+
+impl<T> fmt::Debug for ThreadHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadHandle").field("thread", &self.thread).finish_non_exhaustive()
+    }
+}
+
+/// The event of a thread having finished, see [`ThreadHandle::join_evt`].
+pub struct JoinEvt<'a, T> {
+    handle: &'a ThreadHandle<T>,
+}
+
+fn finished<T>(outcome: &mut Outcome<T>) -> Option<()> {
+    (!matches!(outcome, Outcome::Running)).then_some(())
+}
+
+/// The branch of a [`JoinEvt`].
+pub struct Joining<'e, T>(Waiting<'e, Outcome<T>, ()>);
+
+impl<'e, T> Joining<'e, T> {
+    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<'e, Outcome<T>, ()>> {
+        // SAFETY: the only field, structurally pinned.
+        unsafe { self.map_unchecked_mut(|this| &mut this.0) }
+    }
+}
+
+impl<T: Send> Event for JoinEvt<'_, T> {
+    type Output = Result<T, JoinError>;
+    type Branch<'e>
+        = Joining<'e, T>
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Self::Branch<'_> {
+        Joining(self.handle.outcome.waiting())
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.waiting().try_commit(attempt, finished)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.waiting().publish(attempt, finished)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.waiting().withdraw(attempt)
+    }
+    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        self.handle.take()
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        branch.0.describe("join", waits);
+    }
+}
+
+impl<T> fmt::Debug for JoinEvt<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("JoinEvt").field(self.handle).finish()
+    }
+}
+
+impl<T> fmt::Debug for Joining<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Joining")
+    }
+}
+
+awaitable!(['a, T: Send] JoinEvt<'a, T>);
