@@ -53,6 +53,8 @@ pub(crate) mod queue;
 pub(crate) mod record;
 mod replace;
 mod scratch;
+#[doc(hidden)]
+pub mod select;
 mod source;
 pub(crate) mod step;
 mod storage;

@@ -20,6 +20,7 @@ mod programs;
 mod runtimes;
 mod same_event;
 mod scopes;
+mod select;
 mod semaphore;
 mod storm;
 mod support;
