@@ -57,6 +57,8 @@ mod replace;
 mod scratch;
 #[cfg(not(lisle_loom))]
 pub(crate) mod sleepers;
+#[doc(hidden)]
+pub mod select;
 mod source;
 mod standing;
 pub(crate) mod step;

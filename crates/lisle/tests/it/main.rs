@@ -31,6 +31,7 @@ mod rpc;
 mod runtimes;
 mod same_event;
 mod scopes;
+mod select;
 mod semaphore;
 mod semaphores;
 mod signals;

@@ -1,0 +1,356 @@
+//! Choice with a body for each alternative: the macro [`select!`](crate::select).
+//!
+//! It is syntax for a [`choose`](super::choose) whose alternatives are wrapped into the variants of an enum, and a
+//! `match` on what it gives. So it costs what that costs, and its bodies are ordinary code of the caller's.
+
+/// Waits for the first of several events and runs its body: a [`choose`](crate::choose) for events of different
+/// types.
+///
+/// ```
+/// use lisle::{channel, time::after};
+/// use std::time::Duration;
+///
+/// let (tx, rx) = channel::<u32>();
+/// lisle::spawn(move || (1..=3).for_each(|n| tx.send(n).unwrap()));
+/// let mut sum = 0;
+/// loop {
+///     lisle::select! {
+///         message = rx.recv_evt() => match message {
+///             Ok(n) => sum += n,
+///             Err(_) => break, // all senders have gone
+///         },
+///         () = after(Duration::from_secs(10)) => panic!("nobody has sent anything for ten seconds"),
+///     }
+/// }
+/// assert_eq!(sum, 6);
+/// ```
+///
+/// # Syntax
+///
+/// One to twelve *arms*, separated as those of a `match`: by commas, which a body in braces does not need.
+///
+/// | arm | |
+/// |---|---|
+/// | `pattern = event => body` | `body` runs if the event happens, with its value bound to `pattern` |
+/// | `pattern = event, if condition => body` | the same; if the condition is false the arm is switched off |
+/// | `default => body` | the last one: taken if no event is ready, so that nothing is waited for |
+///
+/// Before the arms there may be, in any order:
+///
+/// | option | |
+/// |---|---|
+/// | `biased;` | of several that are ready the first is taken, as in [`choose_biased`](crate::event::choose_biased) |
+/// | `await;` | awaits the choice instead of waiting in place: for `async` code, on any executor |
+///
+/// # What happens
+///
+/// Conditions and events are evaluated once, from first to last, in the scope of the caller; an event whose
+/// condition is false is not evaluated. Then exactly one of the events happens; among several that are ready
+/// chance decides. When its body begins the others have been withdrawn, have taken nothing, and are no longer
+/// borrowed from. With a `default` and nothing ready, none has happened.
+///
+/// The macro is an expression; all bodies have one type. They are code of the caller's function: `return`,
+/// `break`, `?` and `.await` do there what they do elsewhere, and several may use the same `&mut`.
+///
+/// If all arms are switched off and there is no `default`, it waits for ever, as an empty choice does.
+///
+/// ```
+/// use lisle::{channel, time::after};
+/// use std::collections::VecDeque;
+/// use std::time::Duration;
+///
+/// /// Passes messages on, through a buffer of `capacity`.
+/// fn buffer(input: lisle::channel::Receiver<u32>, output: lisle::channel::Sender<u32>, capacity: usize) {
+///     let mut queue = VecDeque::new();
+///     let mut open = true;
+///     while open || !queue.is_empty() {
+///         lisle::select! {
+///             message = input.recv_evt(), if open && queue.len() < capacity => match message {
+///                 Ok(message) => queue.push_back(message),
+///                 Err(_) => open = false,
+///             },
+///             sent = output.send_evt(queue[0]), if !queue.is_empty() => {
+///                 if sent.is_err() {
+///                     return;
+///                 }
+///                 queue.pop_front();
+///             }
+///         }
+///     }
+/// }
+///
+/// let (tx, input) = channel();
+/// let (output, rx) = channel();
+/// let host = lisle::spawn(move || buffer(input, output, 3));
+/// (0..3).for_each(|n| tx.send(n).unwrap()); // nobody receives yet
+/// drop(tx);
+/// assert_eq!(rx.into_iter().collect::<Vec<u32>>(), [0, 1, 2]);
+/// host.join().unwrap();
+/// ```
+///
+/// A `default` makes it a poll:
+///
+/// ```
+/// let (tx, rx) = lisle::channel::bounded::<u32>(1);
+/// let look = || lisle::select! {
+///     message = rx.recv_evt() => message.ok(),
+///     default => None,
+/// };
+/// assert_eq!(look(), None);
+/// tx.send(7).unwrap();
+/// assert_eq!(look(), Some(7));
+/// ```
+///
+/// In a future, here of no executor in particular:
+///
+/// ```
+/// async fn first(rx: lisle::channel::Receiver<u32>, stop: lisle::channel::Receiver<()>) -> Option<u32> {
+///     lisle::select! {
+///         biased;
+///         await;
+///         _ = stop.recv_evt() => None,
+///         message = rx.recv_evt() => Some(message.ok()? * 2),
+///     }
+/// }
+/// # let (tx, rx) = lisle::channel::bounded(1);
+/// # let (_stop, stop) = lisle::channel();
+/// # tx.send(21).unwrap();
+/// # let mut future = std::pin::pin!(first(rx, stop));
+/// # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+/// # assert_eq!(future.as_mut().poll(&mut context), std::task::Poll::Ready(Some(42)));
+/// ```
+///
+/// # Patterns are irrefutable
+///
+/// When a pattern is looked at its event has happened and cannot be given back, so there is no second
+/// choice. What the value is, the body says, by `match` or `let` with `else`:
+///
+/// ```compile_fail,E0005
+/// # let (_tx, rx) = lisle::channel::<u32>();
+/// lisle::select! {
+///     Ok(n) = rx.recv_evt() => println!("{n}"),
+///     default => (),
+/// }
+/// ```
+///
+/// # Beside other selects
+///
+/// *Go.* The same, but that an arm may be any event (a timer, a join, a choice, a guard), not a channel's
+/// operation only, and that conditions take the place of `nil` channels. A closed channel is ready here too; its
+/// receive gives an error.
+///
+/// *tokio.* There each arm is a future that is polled until one is ready, and the others are dropped, or kept by
+/// `&mut`, pinned and fused, with what they have done so far. Here the losers *have done nothing*, whatever
+/// they are, so there is no cancel safety to be looked up, nothing to pin, nothing to fuse, and a
+/// loop may make its events anew each time. An arm's event is not evaluated if its condition is false (there
+/// it is). There is no `else` since there are no patterns that do not match; for "nothing is ready" there is
+/// `default`.
+///
+/// # More than twelve, or not known beforehand
+///
+/// Let one arm be a choice of its own, of any number of events, `value = choose(events) => …`; `wrap` brings
+/// them to one type.
+///
+/// # Errors
+///
+/// At least one arm has an event:
+///
+/// ```compile_fail
+/// lisle::select! {}
+/// ```
+/// ```compile_fail
+/// lisle::select! { default => () }
+/// ```
+///
+/// There is one `default`, and it is the last:
+///
+/// ```compile_fail
+/// lisle::select! { default => 1, n = lisle::always(2) => n }
+/// ```
+/// ```compile_fail
+/// lisle::select! { n = lisle::always(1) => n, default => 2, default => 3 }
+/// ```
+///
+/// The bodies give one type, and so does what is outside of `async` not await:
+///
+/// ```compile_fail,E0308
+/// lisle::select! { n = lisle::always(1) => n, s = lisle::always("two") => s };
+/// ```
+/// ```compile_fail,E0728
+/// lisle::select! { await; n = lisle::always(1) => n };
+/// ```
+///
+/// Thirteen are too many:
+///
+/// ```compile_fail
+/// # use lisle::always as a;
+/// lisle::select! {
+///     n = a(1) => n, n = a(2) => n, n = a(3) => n, n = a(4) => n, n = a(5) => n, n = a(6) => n, n = a(7) => n,
+///     n = a(8) => n, n = a(9) => n, n = a(10) => n, n = a(11) => n, n = a(12) => n, n = a(13) => n,
+/// };
+/// ```
+#[macro_export]
+macro_rules! select {
+    ($($arms:tt)*) => {
+        $crate::__select!(@options {fair sync} $($arms)*)
+    };
+}
+
+/// The steps of [`select!`](crate::select). The arms are taken one by one, each with the next name and the next
+/// enum, so that after the last the enum has as many variants as there are arms.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __select {
+    (@options {$order:ident $way:ident} biased; $($rest:tt)*) => {
+        $crate::__select!(@options {biased $way} $($rest)*)
+    };
+    (@options {$order:ident $way:ident} await; $($rest:tt)*) => {
+        $crate::__select!(@options {$order future} $($rest)*)
+    };
+    (@options $how:tt $($arms:tt)*) => {
+        $crate::__select!(
+            @arms $how ()
+            [(A Of1) (B Of2) (C Of3) (D Of4) (E Of5) (F Of6) (G Of7) (H Of8) (I Of9) (J Of10) (K Of11) (L Of12)]
+            []
+            $($arms)*
+        )
+    };
+
+    // @arms how (the enum so far) [names to come] [arms so far] what is left
+    (@arms $how:tt () $names:tt []) => {
+        ::core::compile_error!("`select!` needs an arm with an event: `pattern = event => body`")
+    };
+    (@arms $how:tt ($of:ident) $names:tt $arms:tt) => {
+        $crate::__select!(@emit $how $of $arms)
+    };
+    (@arms $how:tt $of:tt $names:tt $arms:tt default => $body:block $($rest:tt)*) => {
+        $crate::__select!(@default $how $of $arms ($body) $($rest)*)
+    };
+    (@arms $how:tt $of:tt $names:tt $arms:tt default => $body:expr $(, $($rest:tt)*)?) => {
+        $crate::__select!(@default $how $of $arms ($body) $($($rest)*)?)
+    };
+    (@arms $how:tt $of:tt [] $arms:tt $($rest:tt)*) => {
+        ::core::compile_error!(
+            "`select!` has at most twelve arms; let one arm be a `choose` of several events, which `wrap` brings to \
+             one type"
+        )
+    };
+    (@arms $how:tt $of:tt $names:tt $arms:tt $pattern:pat = $event:expr => $($rest:tt)+) => {
+        $crate::__select!(@body $how $names $arms ($pattern) ($event) $($rest)+)
+    };
+    (@arms $how:tt $of:tt $names:tt $arms:tt $pattern:pat = $event:expr, if $condition:expr => $($rest:tt)+) => {
+        $crate::__select!(
+            @body $how $names $arms ($pattern)
+            (if $condition { ::core::option::Option::Some($event) } else { ::core::option::Option::None })
+            $($rest)+
+        )
+    };
+    (@arms $how:tt $of:tt $names:tt $arms:tt $($rest:tt)*) => {
+        ::core::compile_error!(
+            "an arm of `select!` is `pattern = event => body`, or `pattern = event, if condition => body`, or at the \
+             end `default => body`"
+        )
+    };
+
+    // Takes a body off what is left.
+    (@body $how:tt $names:tt $arms:tt $pattern:tt $event:tt $body:block, $($rest:tt)*) => {
+        $crate::__select!(@push $how $names $arms $pattern $event ($body) $($rest)*)
+    };
+    (@body $how:tt $names:tt $arms:tt $pattern:tt $event:tt $body:block $($rest:tt)*) => {
+        $crate::__select!(@push $how $names $arms $pattern $event ($body) $($rest)*)
+    };
+    (@body $how:tt $names:tt $arms:tt $pattern:tt $event:tt $body:expr $(, $($rest:tt)*)?) => {
+        $crate::__select!(@push $how $names $arms $pattern $event ($body) $($($rest)*)?)
+    };
+    (@push $how:tt [($name:ident $of:ident) $($names:tt)*] [$($arms:tt)*] $pattern:tt $event:tt $body:tt $($rest:tt)*) => {
+        $crate::__select!(@arms $how ($of) [$($names)*] [$($arms)* ($name $pattern $event $body)] $($rest)*)
+    };
+
+    (@default $how:tt ($of:ident) $arms:tt $default:tt $(,)?) => {
+        $crate::__select!(@emit $how $of $arms $default)
+    };
+    (@default $how:tt () [] $default:tt $(,)?) => {
+        ::core::compile_error!("`select!` needs an arm with an event before the `default`")
+    };
+    (@default $how:tt $of:tt $arms:tt $default:tt $(,)? default => $($rest:tt)*) => {
+        ::core::compile_error!("`select!` has one `default`")
+    };
+    (@default $how:tt $of:tt $arms:tt $default:tt $($rest:tt)*) => {
+        ::core::compile_error!("the `default` of `select!` comes last")
+    };
+
+    // The event and what it needs go with the `let`, before a body runs.
+    (@emit {$order:ident $way:ident} $of:ident
+        [$(($name:ident ($pattern:pat) ($event:expr) ($body:expr)))+]
+    ) => {{
+        let output = $crate::__select!(
+            @perform $way
+            $crate::__select!(@choose $order $($crate::Event::wrap($event, $crate::event::select::$of::$name)),+)
+        );
+        match output {
+            $($crate::event::select::$of::$name(value) => {
+                let $pattern = value;
+                $body
+            })+
+        }
+    }};
+    (@emit {$order:ident $way:ident} $of:ident
+        [$(($name:ident ($pattern:pat) ($event:expr) ($body:expr)))+]
+        ($default:expr)
+    ) => {{
+        let output = $crate::Event::poll(&$crate::__select!(
+            @choose $order $($crate::Event::wrap($event, $crate::event::select::$of::$name)),+
+        ));
+        match output {
+            $(::core::option::Option::Some($crate::event::select::$of::$name(value)) => {
+                let $pattern = value;
+                $body
+            })+
+            ::core::option::Option::None => $default,
+        }
+    }};
+
+    (@choose $order:ident $event:expr) => {
+        $event
+    };
+    (@choose fair $($event:expr),+) => {
+        $crate::choose(($($event,)+))
+    };
+    (@choose biased $($event:expr),+) => {
+        $crate::event::choose_biased(($($event,)+))
+    };
+    (@perform sync $choice:expr) => {
+        $crate::Event::sync(&$choice)
+    };
+    (@perform future $choice:expr) => {
+        $crate::Event::future($choice).await
+    };
+}
+
+/// What a `select!` of so many arms gives: the value of one of them.
+macro_rules! outcomes {
+    ($($of:ident($($name:ident)+))+) => {
+        $(
+            #[allow(missing_docs, reason = "only `select!` sees it")]
+            #[derive(Debug)]
+            pub enum $of<$($name),+> {
+                $($name($name)),+
+            }
+        )+
+    };
+}
+
+outcomes! {
+    Of1(A)
+    Of2(A B)
+    Of3(A B C)
+    Of4(A B C D)
+    Of5(A B C D E)
+    Of6(A B C D E F)
+    Of7(A B C D E F G)
+    Of8(A B C D E F G H)
+    Of9(A B C D E F G H I)
+    Of10(A B C D E F G H I J)
+    Of11(A B C D E F G H I J K)
+    Of12(A B C D E F G H I J K L)
+}
