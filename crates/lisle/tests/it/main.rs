@@ -15,6 +15,7 @@ mod fairness;
 #[cfg(feature = "files")]
 mod files;
 mod futures;
+mod guards;
 mod hosts;
 mod mailbox;
 mod multicast;
@@ -22,6 +23,7 @@ mod mvar;
 mod kill_safe;
 mod mutex;
 mod lines;
+mod nacks;
 mod net;
 mod outside;
 mod pairing;
