@@ -62,18 +62,21 @@ pub mod event;
 #[cfg(not(lisle_loom))]
 pub mod fiber;
 #[cfg(not(lisle_loom))]
+pub mod future;
+#[cfg(not(lisle_loom))]
+pub mod guide;
+#[cfg(not(lisle_loom))]
+pub mod io;
+#[cfg(not(lisle_loom))]
 pub mod kill_safe;
 #[cfg(not(lisle_loom))]
 pub mod net;
 #[cfg(not(lisle_loom))]
-pub mod rpc;
-pub mod future;
-#[cfg(not(lisle_loom))]
-pub mod io;
-#[cfg(not(lisle_loom))]
-pub mod net;
+mod own_threads;
 #[cfg(not(lisle_loom))]
 pub mod process;
+#[cfg(not(lisle_loom))]
+pub mod rpc;
 mod shim;
 #[cfg(all(test, lisle_loom))]
 #[path = "domain/reactor/side.rs"]
@@ -82,7 +85,6 @@ mod side;
 pub mod signal;
 pub mod sync;
 #[cfg(not(lisle_loom))]
-mod threads;
 pub mod thread;
 pub mod time;
 

@@ -19,7 +19,7 @@ use std::time::Duration;
 ///
 /// When the last clone goes the channel is closed and what it still buffers is dropped.
 pub struct Receiver<T> {
-    shared: Arc<Shared<T>>,
+    pub(super) shared: Arc<Shared<T>>,
 }
 
 impl<T> Receiver<T> {
@@ -225,10 +225,45 @@ pub struct Receiving<'e, T> {
 // SAFETY: the branch is a waiter and the message in its slot; a promise there is used under the lock.
 unsafe impl<T: Send> Send for Receiving<'_, T> {}
 
-impl<T> Receiving<'_, T> {
+impl<'e, T> Receiving<'e, T> {
+    #[inline]
+    pub(super) fn new(shared: &'e Shared<T>) -> Self {
+        Receiving { shared, waiter: Waiter::new(Slot::Empty) }
+    }
+
+    #[inline]
+    pub(super) fn try_commit(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> Step {
+        if self.shared.is_receivable() { self.attempt(attempt, false) } else { Step::Waiting }
+    }
+
+    #[inline]
+    pub(super) fn withdraw(&self, attempt: &Attempt<'_>) -> bool {
+        if !self.waiter.is_free() {
+            self.leave(attempt);
+        }
+        self.waiter.taken_back(attempt);
+        attempt.record().won_by(self.waiter.id())
+    }
+
+    /// The outcome of a receive that has committed or won.
+    #[inline]
+    pub(super) fn outcome(&self) -> Result<T, RecvError> {
+        assert!(!self.waiter.is_published(), "`complete` on a branch that has not been withdrawn");
+        // SAFETY: not published, hence free.
+        match unsafe { self.waiter.slot_mut(|slot| std::mem::replace(slot, Slot::Empty)) } {
+            Slot::Value(message) => Ok(message),
+            Slot::Closed => Err(RecvError),
+            Slot::Empty | Slot::Promised(_) => unreachable!("a committed receive has its outcome"),
+        }
+    }
+
+    pub(super) fn describe(&self, waits: &mut Waits) {
+        self.shared.describe("receive from", waits);
+    }
+
     /// Receives if possible; else waits, if `wait`.
     #[inline]
-    fn attempt(self: Pin<&mut Self>, attempt: &Attempt<'_>, wait: bool) -> Step {
+    pub(super) fn attempt(self: Pin<&mut Self>, attempt: &Attempt<'_>, wait: bool) -> Step {
         let this = self.into_ref().get_ref();
         this.waiter.must_not_be_published();
         let (received, deferred) = this.shared.locked(|inner| {
@@ -286,51 +321,50 @@ impl<T> Receiving<'_, T> {
     }
 }
 
-impl<T: Send> Event for RecvEvt<'_, T> {
-    type Output = Result<T, RecvError>;
-    type Branch<'e>
-        = Receiving<'e, T>
-    where
-        Self: 'e;
+/// Receiving as an event, whether the event borrows its receiver or owns it.
+macro_rules! receives {
+    ([$($generics:tt)*] $event:ty, $shared:expr) => {
+        impl<$($generics)*> Event for $event {
+            type Output = Result<T, RecvError>;
+            type Branch<'e>
+                = Receiving<'e, T>
+            where
+                Self: 'e;
 
-    #[inline]
-    fn is_single(&self) -> bool {
-        true
-    }
-    #[inline]
-    fn branch(&self) -> Self::Branch<'_> {
-        Receiving { shared: self.shared, waiter: Waiter::new(Slot::Empty) }
-    }
-    #[inline]
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        if branch.shared.is_receivable() { branch.attempt(attempt, false) } else { Step::Waiting }
-    }
-    #[inline]
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.attempt(attempt, true)
-    }
-    #[inline]
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        if !branch.waiter.is_free() {
-            branch.leave(attempt);
+            #[inline]
+            fn is_single(&self) -> bool {
+                true
+            }
+            #[inline]
+            fn branch(&self) -> Self::Branch<'_> {
+                let shared: fn(&Self) -> &Shared<T> = $shared;
+                Receiving::new(shared(self))
+            }
+            #[inline]
+            fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+                branch.try_commit(attempt)
+            }
+            #[inline]
+            fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+                branch.attempt(attempt, true)
+            }
+            #[inline]
+            fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+                branch.into_ref().get_ref().withdraw(attempt)
+            }
+            #[inline]
+            fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+                branch.outcome()
+            }
+            fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+                branch.describe(waits);
+            }
         }
-        branch.waiter.taken_back(attempt);
-        attempt.record().won_by(branch.waiter.id())
-    }
-    #[inline]
-    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
-        assert!(!branch.waiter.is_published(), "`complete` on a branch that has not been withdrawn");
-        // SAFETY: not published, hence free.
-        match unsafe { branch.waiter.slot_mut(|slot| std::mem::replace(slot, Slot::Empty)) } {
-            Slot::Value(message) => Ok(message),
-            Slot::Closed => Err(RecvError),
-            Slot::Empty | Slot::Promised(_) => unreachable!("a committed receive has its outcome"),
-        }
-    }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.shared.describe("receive from", waits);
-    }
+    };
 }
+pub(super) use receives;
+
+receives!(['a, T: Send] RecvEvt<'a, T>, |event| event.shared);
 
 impl<T> Clone for RecvEvt<'_, T> {
     fn clone(&self) -> Self {

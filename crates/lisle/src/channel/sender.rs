@@ -19,7 +19,7 @@ use std::time::Duration;
 ///
 /// When the last clone goes the channel is closed; what is buffered can still be received.
 pub struct Sender<T> {
-    shared: Arc<Shared<T>>,
+    pub(super) shared: Arc<Shared<T>>,
 }
 
 impl<T> Sender<T> {
@@ -189,7 +189,21 @@ unsafe impl<T: Send> Send for Sending<'_, T> {}
 
 impl<'e, T> Sending<'e, T> {
     #[inline(always)]
-    fn attempt(self: Pin<&mut Self>, attempt: &Attempt<'_>, wait: bool) -> Step {
+    pub(super) fn new(shared: &'e Shared<T>, message: Option<T>, home: Option<&'e Cell<Option<T>>>) -> Self {
+        Sending { shared, waiter: Waiter::new(message), home }
+    }
+
+    #[inline(always)]
+    pub(super) fn try_commit(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> Step {
+        if self.shared.is_sendable() { self.attempt(attempt, false) } else { Step::Waiting }
+    }
+
+    pub(super) fn describe(&self, waits: &mut Waits) {
+        self.shared.describe("send to", waits);
+    }
+
+    #[inline(always)]
+    pub(super) fn attempt(self: Pin<&mut Self>, attempt: &Attempt<'_>, wait: bool) -> Step {
         let this = self.into_ref().get_ref();
         this.waiter.must_not_be_published();
         let sent = this.shared.locked(|inner| {
@@ -220,7 +234,7 @@ impl<'e, T> Sending<'e, T> {
     }
 
     #[inline]
-    fn withdraw(&self, attempt: &Attempt<'_>) -> bool {
+    pub(super) fn withdraw(&self, attempt: &Attempt<'_>) -> bool {
         if !self.waiter.is_free() {
             // SAFETY: it was linked into this queue, if into any, and is alive.
             self.shared.locked(|inner| unsafe { inner.sending.unlink(NonNull::from(&self.waiter)) });
@@ -231,7 +245,7 @@ impl<'e, T> Sending<'e, T> {
 
     /// The outcome of a send that has committed or won: what still lies in the slot was refused.
     #[inline]
-    fn outcome(&self) -> Result<(), SendError<T>> {
+    pub(super) fn outcome(&self) -> Result<(), SendError<T>> {
         assert!(!self.waiter.is_published(), "`complete` on a branch that has not been withdrawn");
         // SAFETY: not published, hence free.
         match unsafe { self.waiter.slot_mut(Option::take) } {
@@ -258,41 +272,50 @@ pub struct SendEvt<'a, T> {
     message: T,
 }
 
-impl<T: Send + Clone> Event for SendEvt<'_, T> {
-    type Output = Result<(), SendError<T>>;
-    type Branch<'e>
-        = Sending<'e, T>
-    where
-        Self: 'e;
+/// Sending as an event, whether the event borrows its sender or owns it.
+macro_rules! sends {
+    ([$($generics:tt)*] $event:ty, $branch:expr) => {
+        impl<$($generics)*> Event for $event {
+            type Output = Result<(), SendError<T>>;
+            type Branch<'e>
+                = Sending<'e, T>
+            where
+                Self: 'e;
 
-    #[inline]
-    fn is_single(&self) -> bool {
-        true
-    }
-    #[inline]
-    fn branch(&self) -> Self::Branch<'_> {
-        Sending { shared: self.shared, waiter: Waiter::new(Some(self.message.clone())), home: None }
-    }
-    #[inline]
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        if branch.shared.is_sendable() { branch.attempt(attempt, false) } else { Step::Waiting }
-    }
-    #[inline]
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.attempt(attempt, true)
-    }
-    #[inline]
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.into_ref().get_ref().withdraw(attempt)
-    }
-    #[inline]
-    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
-        branch.outcome()
-    }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.shared.describe("send to", waits);
-    }
+            #[inline(always)]
+            fn is_single(&self) -> bool {
+                true
+            }
+            #[inline(always)]
+            fn branch(&self) -> Self::Branch<'_> {
+                let branch: fn(&Self) -> Sending<'_, T> = $branch;
+                branch(self)
+            }
+            #[inline(always)]
+            fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+                branch.try_commit(attempt)
+            }
+            #[inline(always)]
+            fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+                branch.attempt(attempt, true)
+            }
+            #[inline(always)]
+            fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+                branch.into_ref().get_ref().withdraw(attempt)
+            }
+            #[inline(always)]
+            fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+                branch.outcome()
+            }
+            fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+                branch.describe(waits);
+            }
+        }
+    };
 }
+pub(super) use sends;
+
+sends!(['a, T: Send + Clone] SendEvt<'a, T>, |event| Sending::new(event.shared, Some(event.message.clone()), None));
 
 /// The event of sending one message once. A message that was not sent comes home.
 struct SendOnce<'a, T> {
@@ -311,41 +334,9 @@ impl<'a, T> SendOnce<'a, T> {
     }
 }
 
-impl<T: Send> Event for SendOnce<'_, T> {
-    type Output = Result<(), SendError<T>>;
-    type Branch<'e>
-        = Sending<'e, T>
-    where
-        Self: 'e;
-
-    #[inline(always)]
-    fn is_single(&self) -> bool {
-        true
-    }
-    #[inline(always)]
-    fn branch(&self) -> Self::Branch<'_> {
-        Sending { shared: self.shared, waiter: Waiter::new(self.message.take()), home: Some(&self.message) }
-    }
-    #[inline(always)]
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        if branch.shared.is_sendable() { branch.attempt(attempt, false) } else { Step::Waiting }
-    }
-    #[inline(always)]
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.attempt(attempt, true)
-    }
-    #[inline(always)]
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.into_ref().get_ref().withdraw(attempt)
-    }
-    #[inline(always)]
-    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
-        branch.outcome()
-    }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.shared.describe("send to", waits);
-    }
-}
+sends!(['a, T: Send] SendOnce<'a, T>, |event| {
+    Sending::new(event.shared, event.message.take(), Some(&event.message))
+});
 
 impl<T> fmt::Debug for Sending<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,11 +7,11 @@ use super::reactor;
 use super::runtime::Shared;
 use super::waiting::WaitGraph;
 use crate::fiber;
+use crate::own_threads;
 use crate::shim::{
     atomic::{Ordering, fence},
     sync::{Arc, OnceLock},
 };
-use crate::threads;
 use crate::time::outside;
 use std::error::Error;
 use std::fmt;
@@ -152,7 +152,7 @@ fn judge(shared: &Shared) -> Verdict {
         return Verdict::Unknown;
     }
     // B: is anybody there who is not one of these?
-    if !shared.deadlocks.closed_world && threads::has_strangers(shared.number) {
+    if !shared.deadlocks.closed_world && own_threads::has_strangers(shared.number) {
         return Verdict::Unknown;
     }
     // C: is anything on its way?

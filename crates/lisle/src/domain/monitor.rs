@@ -6,9 +6,9 @@
 use super::deadlock::{self, Verdict};
 use super::runtime::Shared;
 use super::shutdown::Straggler;
+use crate::own_threads;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::sync::{Arc, OnceLock};
-use crate::threads;
 use std::io::Write;
 use std::sync::Weak;
 use std::thread::Thread;
@@ -70,7 +70,8 @@ pub(super) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
 }
 
 fn watch(weak: &Weak<Shared>) {
-    let _enlisted = weak.upgrade().map(|shared| threads::enlist(threads::Owner::Runtime(shared.number)));
+    let _enlisted =
+        weak.upgrade().map(|shared| own_threads::enlist(own_threads::Owner::Runtime(shared.number)));
     let mut seen = Vec::new();
     let mut quiet = 0;
     let mut deadlocks = deadlock::Watch::default();

@@ -15,8 +15,8 @@ use crate::event::patience::Patience;
 use crate::event::{Context, Interrupted, Task, Timer, Unparked, install};
 use crate::fiber::host::{self, Host, Outcome, Traits};
 use crate::fiber::stack::{StackPool, overflow::AltStack};
+use crate::own_threads;
 use crate::shim::{atomic::Ordering, clock, random::Random, sync::Arc};
-use crate::threads;
 use crate::time::wheel::Wheel;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
@@ -117,7 +117,7 @@ impl Worker {
         // Boxed for good: hosts that outlive a failed shutdown may still refer to it.
         let worker: &'static Worker = Box::leak(Box::new(self));
         let _alternative = AltStack::ensure();
-        let _enlisted = threads::enlist(threads::Owner::Runtime(worker.shared.number));
+        let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(worker.shared.number));
         let result = {
             let _leave = Leave;
             WORKER.with(|current| current.set(worker));

@@ -55,10 +55,10 @@ pub(crate) mod queue;
 pub(crate) mod record;
 mod replace;
 mod scratch;
-#[cfg(not(lisle_loom))]
-pub(crate) mod sleepers;
 #[doc(hidden)]
 pub mod select;
+#[cfg(not(lisle_loom))]
+pub(crate) mod sleepers;
 mod source;
 mod standing;
 pub(crate) mod step;
@@ -86,7 +86,6 @@ pub use replace::Replace;
 pub use source::{Source, SourceEvent, Waiters, Waiting};
 pub use timer::Timer;
 pub use wait_set::{Key, Taking, WaitSet, WaitSetEvt};
-pub use waits::{Label, Wait, Waits};
 #[cfg(not(lisle_loom))]
 pub(crate) use waits::HOST;
 #[allow(unused_imports)]

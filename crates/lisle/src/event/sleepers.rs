@@ -5,13 +5,13 @@
 //! that it was not its wake, answers, and sleeps on.
 
 use super::waits::{Parked, Wait, Waits, performer_id};
+use crate::own_threads;
 use crate::shim::{
     atomic::{AtomicBool, AtomicU64, Ordering},
     clock,
     sync::{Arc, Mutex, MutexGuard},
     thread,
 };
-use crate::threads;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Parks this thread until `woken`, which is asked after each park.
 pub(super) fn sleep(parked: Option<Parked>, woken: impl Fn() -> bool) {
     // A thread that is ending has no place any more, and is not listed; nor are the library's own.
-    let sleeper = if threads::is_own() { None } else { PLACE.try_with(|place| place.0.clone()).ok() };
+    let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(|place| place.0.clone()).ok() };
     let Some(sleeper) = sleeper else {
         while !woken() {
             thread::park();

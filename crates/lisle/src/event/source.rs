@@ -100,12 +100,6 @@ impl<S, M> Source<S, M> {
         Source { label: self.label.named(name), ..self }
     }
 
-    /// The same source, with a name for those who ask who waits.
-    #[must_use]
-    pub fn named(self, name: &str) -> Self {
-        Source { label: self.label.named(name), ..self }
-    }
-
     /// What it is, where it was made, what it is called.
     pub fn label(&self) -> &Label {
         &self.label

@@ -2,9 +2,9 @@
 
 use crate::channel::{self, Receiver, Sender};
 use crate::event::{Label, described, sync_masked};
+use crate::own_threads;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::shim::sync::OnceLock;
-use crate::threads;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::time::Duration;
 
@@ -131,7 +131,7 @@ impl Pool {
         }
         // What a job does is the program's doing; only while it waits is the thread one of the library's.
         let next = || {
-            let _enlisted = threads::enlist(threads::Owner::Everybody);
+            let _enlisted = own_threads::enlist(own_threads::Owner::Everybody);
             self.take.recv_timeout(KEEP)
         };
         while let Ok(job) = next() {

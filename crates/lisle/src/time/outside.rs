@@ -5,11 +5,11 @@
 use super::wheel::Wheel;
 use crate::event::Timer;
 use crate::event::woken::Woken;
+use crate::own_threads;
 use crate::shim::{
     clock,
     sync::{Condvar, Mutex, MutexGuard, OnceLock},
 };
-use crate::threads;
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 fn keep_time(clock: &ClockThread) {
-    let _enlisted = threads::enlist(threads::Owner::Everybody);
+    let _enlisted = own_threads::enlist(own_threads::Owner::Everybody);
     let mut state = lock(&clock.state);
     loop {
         let now = clock::now();

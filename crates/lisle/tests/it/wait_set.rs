@@ -221,8 +221,7 @@ async fn guards_run_once_a_value_and_nacks_are_sent_on_removal(cx: Cx) {
         let (forced, rx) = (forced.clone(), rx.clone());
         move || {
             forced.fetch_add(1, Ordering::Relaxed);
-            let rx = rx.clone();
-            with_owned(rx)
+            rx.clone().into_recv_evt().wrap(Result::unwrap)
         }
     });
     set.insert(counted);
@@ -245,47 +244,6 @@ async fn guards_run_once_a_value_and_nacks_are_sent_on_removal(cx: Cx) {
     cx.sync(&nack).await;
     assert!(set.poll().is_none());
     assert_eq!(forced.load(Ordering::Relaxed), 3);
-}
-
-/// An event that owns the receiver it receives from.
-fn with_owned(rx: Receiver<u32>) -> impl Event<Output = u32> + Send + Sync {
-    struct Owned(Receiver<u32>);
-    impl Event for Owned {
-        type Output = u32;
-        type Branch<'e> = <lisle::channel::RecvEvt<'e, u32> as Event>::Branch<'e>;
-        fn branch(&self) -> Self::Branch<'_> {
-            receive(&self.0).branch()
-        }
-        fn try_commit<'e>(
-            &'e self,
-            branch: std::pin::Pin<&mut Self::Branch<'e>>,
-            attempt: &lisle::event::Attempt<'_>,
-        ) -> lisle::event::Step {
-            receive(&self.0).try_commit(branch, attempt)
-        }
-        fn publish<'e>(
-            &'e self,
-            branch: std::pin::Pin<&mut Self::Branch<'e>>,
-            attempt: &lisle::event::Attempt<'_>,
-        ) -> lisle::event::Step {
-            receive(&self.0).publish(branch, attempt)
-        }
-        fn withdraw<'e>(
-            &'e self,
-            branch: std::pin::Pin<&mut Self::Branch<'e>>,
-            attempt: &lisle::event::Attempt<'_>,
-        ) -> bool {
-            receive(&self.0).withdraw(branch, attempt)
-        }
-        fn complete<'e>(&'e self, branch: std::pin::Pin<&mut Self::Branch<'e>>) -> u32 {
-            receive(&self.0).complete(branch).unwrap()
-        }
-    }
-    /// The event lives as long as the receiver, so its branch may as well.
-    fn receive(rx: &Receiver<u32>) -> &lisle::channel::RecvEvt<'_, u32> {
-        Box::leak(Box::new(rx.recv_evt()))
-    }
-    Owned(rx)
 }
 
 async fn tokens_granted_to_a_set_are_conserved(cx: Cx) {

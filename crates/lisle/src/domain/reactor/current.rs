@@ -1,9 +1,9 @@
 //! Which reactor a descriptor is registered with: the worker's, or the one of everybody else.
 
 use super::{Driver, Reactor};
+use crate::own_threads;
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::sync::{Arc, Mutex, MutexGuard};
-use crate::threads;
 use std::cell::RefCell;
 use std::io;
 
@@ -58,7 +58,7 @@ fn process_wide() -> io::Result<Arc<Reactor>> {
 }
 
 fn drive(mut driver: Driver) {
-    let _enlisted = threads::enlist(threads::Owner::Everybody);
+    let _enlisted = own_threads::enlist(own_threads::Owner::Everybody);
     let step = || {
         STEPS.fetch_add(1, Ordering::SeqCst);
     };

@@ -1,0 +1,80 @@
+//! Events that own their end of the channel, for those who make a channel and give an event of it away.
+
+use super::receiver::{Receiver, Receiving, receives};
+use super::sender::{Sender, Sending, sends};
+use super::shared::Shared;
+use super::{RecvError, SendError};
+use crate::event::{Attempt, Event, Step, Waits, awaitable};
+use std::fmt;
+use std::pin::Pin;
+
+/// The event of receiving a message, with the receiver inside, see [`Receiver::into_recv_evt`].
+pub struct OwnedRecvEvt<T> {
+    receiver: Receiver<T>,
+}
+
+/// The event of sending clones of a message, with the sender inside, see [`Sender::into_send_evt`].
+pub struct OwnedSendEvt<T> {
+    sender: Sender<T>,
+    message: T,
+}
+
+impl<T> Receiver<T> {
+    /// As [`recv_evt`](Receiver::recv_evt), with the receiver inside the event: for functions that make a channel
+    /// and return the event of its answer.
+    ///
+    /// ```
+    /// use lisle::Event;
+    ///
+    /// fn answer() -> impl Event<Output = u32> {
+    ///     let (tx, rx) = lisle::channel::bounded(1);
+    ///     tx.send(42).unwrap();
+    ///     rx.into_recv_evt().wrap(|answer| answer.unwrap())
+    /// }
+    /// assert_eq!(answer().sync(), 42);
+    /// ```
+    pub fn into_recv_evt(self) -> OwnedRecvEvt<T> {
+        OwnedRecvEvt { receiver: self }
+    }
+}
+
+impl<T> OwnedRecvEvt<T> {
+    /// The receiver.
+    pub fn into_inner(self) -> Receiver<T> {
+        self.receiver
+    }
+}
+
+impl<T: Clone> Sender<T> {
+    /// As [`send_evt`](Sender::send_evt), with the sender inside the event.
+    pub fn into_send_evt(self, message: T) -> OwnedSendEvt<T> {
+        OwnedSendEvt { sender: self, message }
+    }
+}
+
+impl<T> OwnedSendEvt<T> {
+    /// The sender and the message.
+    pub fn into_inner(self) -> (Sender<T>, T) {
+        (self.sender, self.message)
+    }
+}
+
+receives!([T: Send] OwnedRecvEvt<T>, |event| &event.receiver.shared);
+sends!([T: Send + Clone] OwnedSendEvt<T>, |event| {
+    Sending::new(&event.sender.shared, Some(event.message.clone()), None)
+});
+
+impl<T> fmt::Debug for OwnedRecvEvt<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OwnedRecvEvt")
+    }
+}
+
+impl<T> fmt::Debug for OwnedSendEvt<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OwnedSendEvt")
+    }
+}
+
+awaitable!([T: Send] OwnedRecvEvt<T>);
+awaitable!([T: Send + Clone] OwnedSendEvt<T>);

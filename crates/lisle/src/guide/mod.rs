@@ -1,0 +1,8 @@
+//! The guide: from the first event to the last pitfall, in pages to be read one by one.
+//!
+//! - [`events`]: *Events in ten minutes*, for those who have never met Concurrent ML.
+//!
+//! All examples are compiled and run by the tests.
+
+#[doc = include_str!("events.md")]
+pub mod events {}
