@@ -128,25 +128,30 @@ async fn a_buffer_keeps_its_order(cx: Cx) {
     buffer.join().await;
 }
 
-/// A choice with the library's timeout, between two sleeps of the executor's.
+/// A choice with the library's timeout, against an answer that comes after a sleep of the executor's, or only when
+/// the timeout is over.
 async fn answers_come_in_time_or_not_at_all(cx: Cx) {
-    let (ask, asked) = channel::<Duration>();
+    let (ask, asked) = channel::<bool>();
+    let (late, released) = channel::<()>();
     let (answer, answers) = bounded::<()>(1);
     let server = cx.spawn(async move {
-        while let Ok(duration) = asked.recv_evt().await {
-            cx.sleep(duration).await;
+        while let Ok(in_time) = asked.recv_evt().await {
+            match in_time {
+                true => cx.sleep(Duration::from_millis(1)).await,
+                false => released.recv_evt().await.unwrap(),
+            }
             answer.send_evt(()).await.unwrap();
         }
     });
-    for (takes, patience, in_time) in [(0, 10_000, true), (50, 1, false), (1, 10_000, true)] {
-        ask.send_evt(Duration::from_millis(takes)).await.unwrap();
-        let answered = choose((
-            answers.recv_evt().wrap(|answer| answer.is_ok()),
-            after(Duration::from_millis(patience)).wrap(|()| false),
-        ))
-        .await;
+    for in_time in [true, false, true] {
+        ask.send_evt(in_time).await.unwrap();
+        let patience = if in_time { Duration::from_secs(3_600) } else { Duration::from_millis(2) };
+        let answered =
+            choose((answers.recv_evt().wrap(|answer| answer.is_ok()), after(patience).wrap(|()| false)))
+                .await;
         assert_eq!(answered, in_time);
         if !answered {
+            late.send_evt(()).await.unwrap();
             answers.recv_evt().await.unwrap();
         }
     }

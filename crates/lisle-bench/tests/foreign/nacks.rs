@@ -22,13 +22,10 @@ executors!(
 );
 
 /// The event that `make` gives, its nack left in `nacks`.
-fn nacked<'a, E: Event + Send>(
+fn nacked<'a, E: Event + Send + 'a>(
     nacks: &'a Mutex<Vec<Nack>>,
     make: impl Fn() -> E + Send + Sync + 'a,
-) -> impl Event<Output = E::Output> + Send + Sync + 'a
-where
-    E: 'a,
-{
+) -> impl Event<Output = E::Output> + Send + Sync + 'a {
     with_nack(move |nack| {
         nacks.lock().unwrap().push(nack);
         make()
