@@ -1,6 +1,6 @@
 //! Futures that hosts and plain threads wait for.
 //!
-//! Events can be awaited in futures of any executor ([`Event::future`](crate::Event::future)). This module is
+//! Events can be awaited in futures of any executor ([`Event::future`]). This module is
 //! the way back: a future of anybody's, driven by a host, and its end as an event.
 //!
 //! - [`block_on`] runs a future where it is called. A host is parked while the future waits, and its domain goes on
@@ -52,7 +52,7 @@ use std::task::{Context, Poll};
 use wakeup::Wakeup;
 
 /// Runs `future` to its end and gives its value. While it waits, the performer waits as
-/// [`Event::sync`](crate::Event::sync) does: a host is parked, a plain thread sleeps.
+/// [`Event::sync`] does: a host is parked, a plain thread sleeps.
 ///
 /// The future need not be `Send`: a host stays on its thread. One that wakes itself at once, to let others have a turn,
 /// lets the other hosts have a turn.

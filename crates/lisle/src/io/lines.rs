@@ -121,7 +121,8 @@ impl<R: TryRead> Operation for Lines<R> {
         kept.next = kept.buffer.take();
         let knows_more = kept.next.is_some();
         if knows_more != knew_more {
-            // Before the lock is let go, so that the flag is never older than what it tells of.
+            // Before the lock is let go, so that the flag is never older than what it tells of. A grant waits for
+            // performers that are about to commit; none of them waits for this lock meanwhile, see `until.rs`.
             self.more.update(|more, waiters| {
                 *more = knows_more;
                 while *more && waiters.grant(Ok(())).is_ok() {}

@@ -1,8 +1,11 @@
 //! An operation that is tried until it succeeds, as an event.
 //!
-//! The shape is: try; if that was too early, wait for a sign that it may be time; try again. Only a try that succeeds
+//! The shape is: wait for a sign that it may be time; try; if that was too early, wait again. Only a try that succeeds
 //! is the event. A sign alone is a stage of the performance ([`Event::advance`]): if the try that follows is
-//! too early again, the event goes on competing with the other alternatives of its choice, and has taken nothing.
+//! too early, the event goes on competing with the other alternatives of its choice, and has taken nothing.
+//!
+//! The operation runs between stages, when nothing of the performance is published or claimed. So it may take
+//! locks and grant to others, which a claimed performer must not: two of them could wait for each other.
 
 use crate::event::{Attempt, Event, Step, Waits, awaitable};
 use std::fmt;
@@ -14,7 +17,7 @@ pub trait Operation {
     /// What it gives.
     type Output: Send;
 
-    /// Does it, if it can be done now. Short, and never waits: it runs while its performance is claimed.
+    /// Does it, if it can be done now. Leaves the sign down, until it is time again, if it cannot.
     fn attempt(&self) -> Option<io::Result<Self::Output>>;
 
     /// Says what a performer waits for.
@@ -28,7 +31,7 @@ pub struct Until<'a, O, E> {
 }
 
 impl<'a, O, E> Until<'a, O, E> {
-    /// `sign` must be ready, or become so, whenever an attempt would succeed that has not before.
+    /// `sign` must be ready whenever an attempt would succeed, and not for long when none would.
     pub(crate) fn new(operation: &'a O, sign: E) -> Self {
         Until { operation, sign }
     }
@@ -74,19 +77,10 @@ impl<O: Operation, E: Event<Output = io::Result<()>>> Event for Until<'_, O, E> 
     }
 
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        match attempt.commit_if(|| self.operation.attempt()) {
-            Ok(Some(outcome)) => {
-                *branch.outcome() = Some(outcome);
-                Step::Committed
-            }
-            Ok(None) | Err(()) => Step::Waiting,
-        }
+        self.sign.try_commit(branch.sign(), attempt)
     }
 
-    fn publish<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        if self.try_commit(branch.as_mut(), attempt) == Step::Committed {
-            return Step::Committed;
-        }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         self.sign.publish(branch.sign(), attempt)
     }
 
@@ -95,7 +89,7 @@ impl<O: Operation, E: Event<Output = io::Result<()>>> Event for Until<'_, O, E> 
     }
 
     fn advance<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) -> bool {
-        if branch.outcome.is_none() && self.sign.advance(branch.as_mut().sign()) {
+        if self.sign.advance(branch.as_mut().sign()) {
             let outcome = match self.sign.complete(branch.as_mut().sign()) {
                 Ok(()) => self.operation.attempt(),
                 Err(error) => Some(Err(error)),

@@ -16,6 +16,7 @@ worlds!(
     what_has_come_is_kept,
     lines_and_timeouts_race,
     each_line_goes_to_one,
+    choices_of_the_same_lines,
     a_socket_is_read_and_written,
     too_long_and_not_text,
     a_reader_that_blocks,
@@ -115,6 +116,55 @@ async fn each_line_goes_to_one(cx: Cx) {
     let mut all = cx.join_all(readers).await.concat();
     all.sort_unstable();
     assert!(all.into_iter().eq(0..count), "lines were lost or doubled");
+}
+
+/// All wait for both, and for one of them twice, and pass on to each other what they find there.
+async fn choices_of_the_same_lines(cx: Cx) {
+    let count = scaled(2_000, 300);
+    let ((one, to_one), (other, to_other)) = (pipe().unwrap(), pipe().unwrap());
+    let both = Arc::new([one, other].map(Lines::new));
+    let readers: Vec<_> = (0..4)
+        .map(|id| {
+            let both = both.clone();
+            cx.spawn(move |cx| async move {
+                let [first, second] = if id % 2 == 0 { [0, 1] } else { [1, 0] };
+                let mut taken = 0;
+                loop {
+                    let event =
+                        choose((both[first].line_evt(), both[second].line_evt(), both[first].line_evt()));
+                    match cx.sync(event).await.unwrap() {
+                        Some(line) if line == "stop" => return taken,
+                        Some(_) => taken += 1,
+                        None => unreachable!("each has its own end"),
+                    }
+                }
+            })
+        })
+        .collect();
+    let writers: Vec<_> = [to_one, to_other]
+        .into_iter()
+        .map(|writer| {
+            cx.spawn(move |cx| async move {
+                for round in 0..count {
+                    (&writer).write_all("x\n".repeat(round % 5).as_bytes()).unwrap();
+                    cx.yield_now().await;
+                }
+                writer
+            })
+        })
+        .collect();
+    let writers = cx.join_all(writers).await;
+    for writer in &writers {
+        (&*writer).write_all(b"stop\nstop\n").unwrap();
+    }
+    let mut taken: usize = cx.join_all(readers).await.into_iter().sum();
+    for lines in &*both {
+        while let Some(line) = lines.line_evt().poll() {
+            assert_eq!(line.unwrap().unwrap(), "x");
+            taken += 1;
+        }
+    }
+    assert_eq!(taken, 2 * (0..count).map(|round| round % 5).sum::<usize>());
 }
 
 async fn a_socket_is_read_and_written(cx: Cx) {
