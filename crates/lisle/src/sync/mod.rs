@@ -1,9 +1,11 @@
 //! Cells and conditions to wait for, from hosts, plain threads and futures alike.
 
+mod barrier;
 mod condition;
 mod ivar;
 mod semaphore;
 
+pub use barrier::{Arriving, Barrier, BarrierEvt, Party, Round};
 pub use condition::{Condition, WaitEvt};
 pub use ivar::{Full, GetEvt, IVar};
 pub use semaphore::{Permit, Semaphore, Taking, TokenEvt};
