@@ -76,7 +76,11 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// # Errors
     ///
     /// All callers have gone.
-    pub fn entry_in_evt<C, F: Fn(A, &C) -> B>(&self, input: C, function: F) -> impl Event<Output = Result<(), NoCallers>> {
+    pub fn entry_in_evt<C, F: Fn(A, &C) -> B>(
+        &self,
+        input: C,
+        function: F,
+    ) -> impl Event<Output = Result<(), NoCallers>> {
         self.serving(move |arg| (function(arg, &input), ()))
     }
 
@@ -85,7 +89,10 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// # Errors
     ///
     /// All callers have gone.
-    pub fn entry_out_evt<D, F: Fn(A) -> (B, D)>(&self, function: F) -> impl Event<Output = Result<D, NoCallers>> {
+    pub fn entry_out_evt<D, F: Fn(A) -> (B, D)>(
+        &self,
+        function: F,
+    ) -> impl Event<Output = Result<D, NoCallers>> {
         self.serving(function)
     }
 

@@ -7,8 +7,10 @@
 //!
 //! Requests hold what is the users', which must not be dropped under a lock; so they leave the line first.
 
-use crate::channel::{RecvError, RecvEvt, Receiver, Receiving, Sender, bounded};
-use crate::event::{Attempt, Event, Label, Nack, Source, Step, Waiting, Waits, WithNack, awaitable, with_nack};
+use crate::channel::{Receiver, Receiving, RecvError, RecvEvt, Sender, bounded};
+use crate::event::{
+    Attempt, Event, Label, Nack, Source, Step, Waiting, Waits, WithNack, awaitable, with_nack,
+};
 use crate::shim::sync::Arc;
 use std::collections::VecDeque;
 use std::fmt;

@@ -205,9 +205,7 @@ impl Inner {
             self.parties.meet(own);
             come += 1;
         }
-        while let Ok(Some(mut partner)) =
-            self.queue.commit(&Gather(RefCell::new(&mut self.parties)))
-        {
+        while let Ok(Some(mut partner)) = self.queue.commit(&Gather(RefCell::new(&mut self.parties))) {
             come += partner.slot(|slot| {
                 self.parties.leave(slot);
                 usize::from(self.parties.meet(slot.party))
@@ -331,10 +329,7 @@ impl Default for Barrier {
 
 impl fmt::Debug for Barrier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Barrier")
-            .field("parties", &self.parties())
-            .field("arrived", &self.arrived())
-            .finish()
+        f.debug_struct("Barrier").field("parties", &self.parties()).field("arrived", &self.arrived()).finish()
     }
 }
 

@@ -378,7 +378,8 @@ impl Taking<'_> {
     fn tell(&self) -> Option<usize> {
         self.waiter.must_not_be_published();
         // SAFETY: not published, as just seen, hence free.
-        let request = unsafe { self.waiter.slot_mut(|r| std::mem::replace(r, Request { granted: false, ..*r })) };
+        let request =
+            unsafe { self.waiter.slot_mut(|r| std::mem::replace(r, Request { granted: false, ..*r })) };
         request.granted.then_some(request.takes)
     }
 }
@@ -424,7 +425,10 @@ impl<T> Event for TokenEvt<'_, T> {
 
 impl<T> fmt::Debug for TokenEvt<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TokenEvt").field("operation", &self.operation).field("request", &self.request).finish()
+        f.debug_struct("TokenEvt")
+            .field("operation", &self.operation)
+            .field("request", &self.request)
+            .finish()
     }
 }
 

@@ -66,7 +66,8 @@ where
         }
         3 => {
             // A guard to its right panics: the request is in the line by then.
-            let panics = lisle::event::guard(|| -> lisle::event::Never<E::Output> { resume_unwind(Box::new("gone")) });
+            let panics =
+                lisle::event::guard(|| -> lisle::event::Never<E::Output> { resume_unwind(Box::new("gone")) });
             let performing = AssertUnwindSafe(|| choose((event, panics)).poll());
             assert!(catch_unwind(performing).is_err());
             Fate::Gone
@@ -281,7 +282,9 @@ async fn a_queue_survives_its_clients(cx: Cx) {
                 let mut random = Random::new(client as u64 + 70);
                 let mut put = Vec::new();
                 for round in 0..rounds {
-                    if let Fate::Happened(outcome) = perform_somehow(&cx, queue.put_evt((client, round)), &mut random).await {
+                    if let Fate::Happened(outcome) =
+                        perform_somehow(&cx, queue.put_evt((client, round)), &mut random).await
+                    {
                         outcome.unwrap();
                         put.push((client, round));
                     }
@@ -383,9 +386,13 @@ fn clients_that_are_unwound_with_their_runtime_do_not_wedge_it() {
         queue.put_evt(1).sync().unwrap();
         assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
         assert!(clients.into_iter().all(|client| client.join().is_err()));
-        while choose((queue.take_evt().wrap(drop), after(Duration::from_millis(2)).wrap(drop))).poll().is_some() {}
+        while choose((queue.take_evt().wrap(drop), after(Duration::from_millis(2)).wrap(drop)))
+            .poll()
+            .is_some()
+        {}
     }
-    let empty = || choose((queue.take_evt().wrap(Some), after(Duration::from_millis(5)).wrap(|()| None))).sync();
+    let empty =
+        || choose((queue.take_evt().wrap(Some), after(Duration::from_millis(5)).wrap(|()| None))).sync();
     while empty().is_some() {}
     queue.put_evt(2).sync().unwrap();
     assert_eq!(queue.take_evt().sync(), Ok(2));

@@ -249,7 +249,8 @@ async fn permits_are_never_more_than_there_are(cx: Cx) {
                         0 => semaphore.try_acquire_many(wants),
                         1 => Some(cx.sync(semaphore.acquire_many_evt(wants)).await),
                         _ => {
-                            let short = after(Duration::from_micros(random.below(300) as u64)).wrap(|()| None);
+                            let short =
+                                after(Duration::from_micros(random.below(300) as u64)).wrap(|()| None);
                             let few = semaphore.acquire_evt().wrap(Some);
                             let many = semaphore.acquire_many_evt(wants).wrap(Some);
                             cx.sync(choose((few, short, many))).await
@@ -291,7 +292,8 @@ async fn tokens_are_conserved(cx: Cx) {
                         2 => -isize::from(one.try_wait()),
                         3 => cx.sync(choose((one.wait_many_evt(3).wrap(|()| -3), short))).await,
                         _ => {
-                            let one = choose((one.wait_evt().wrap(|()| -1), one.wait_many_evt(2).wrap(|()| -2)));
+                            let one =
+                                choose((one.wait_evt().wrap(|()| -1), one.wait_many_evt(2).wrap(|()| -2)));
                             cx.sync(choose((one, short, other.wait_evt().wrap(|()| -1)))).await
                         }
                     };
