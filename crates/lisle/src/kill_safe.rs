@@ -95,7 +95,7 @@ pub struct ClientGone<B>(pub Option<B>);
 /// Makes the two ends of a server whose manager its owner runs: in a scope, on a thread, as a future.
 #[track_caller]
 pub fn server<A, B>() -> (Server<A, B>, Requests<A, B>) {
-    let (callers, server) = Line::new(Label::new("server"), 0);
+    let (callers, server) = Line::ends(Label::new("server"), 0);
     (Server { callers }, Requests { server })
 }
 

@@ -79,7 +79,7 @@ impl<A, T> Queue<A, T> {
 
 impl<A, T> Line<A, T> {
     /// Makes a line. `room`: see the field.
-    pub(crate) fn new(label: Label, room: usize) -> (Callers<A, T>, Server<A, T>) {
+    pub(crate) fn ends(label: Label, room: usize) -> (Callers<A, T>, Server<A, T>) {
         let queue = Queue { waiting: VecDeque::new(), sweep_at: FEW, callers: 1, served: true };
         let line = Arc::new(Line { source: Source::labelled(label, queue), room });
         (Callers { line: line.clone() }, Server { line })
@@ -184,14 +184,16 @@ pub(crate) struct NextEvt<'a, A, T> {
     line: &'a Arc<Line<A, T>>,
 }
 
+type Delivered<'e, A, T> = Waiting<'e, Queue<A, T>, Option<Delivery<A, T>>>;
+
 /// The branch of a [`NextEvt`].
 pub(crate) struct Next<'e, A, T> {
-    waiting: Waiting<'e, Queue<A, T>, Option<Delivery<A, T>>>,
+    waiting: Delivered<'e, A, T>,
     taken: Option<Pending<A, T>>,
 }
 
 impl<'e, A, T> Next<'e, A, T> {
-    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<'e, Queue<A, T>, Option<Delivery<A, T>>>> {
+    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Delivered<'e, A, T>> {
         // SAFETY: `waiting` is structurally pinned, `taken` is not.
         unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
     }

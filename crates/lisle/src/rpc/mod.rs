@@ -57,7 +57,7 @@ use std::fmt;
 /// Makes the two ends of calls that take an `A` and give a `B`.
 #[track_caller]
 pub fn rpc<A, B>() -> (Caller<A, B>, Entry<A, B>) {
-    let (callers, server) = Line::new(Label::new("rpc"), 1);
+    let (callers, server) = Line::ends(Label::new("rpc"), 1);
     (Caller { callers }, Entry::new(server))
 }
 

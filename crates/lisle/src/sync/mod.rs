@@ -1,5 +1,6 @@
 //! Cells, locks and conditions to wait for, from hosts, plain threads and futures alike.
 
+mod barrier;
 mod condition;
 mod contended;
 mod holder;
@@ -8,12 +9,17 @@ mod ivar;
 mod loom_tests;
 mod mutex;
 mod mvar;
+mod latch;
+mod once;
 mod semaphore;
 mod watch;
 
+pub use barrier::{Arriving, Barrier, BarrierEvt, Party, Round};
 pub use condition::{Condition, WaitEvt};
 pub use ivar::{Full, GetEvt, IVar};
 pub use mutex::{LockEvt, Mutex, MutexGuard};
 pub use mvar::{Lease, LeaseEvt, MVar, PutEvt, ReadEvt, TakeEvt, Turn};
+pub use latch::{Latch, Member, WaitGroup, ZeroEvt};
+pub use once::{Lazy, Once, OnceCell};
 pub use semaphore::{Permit, Semaphore, Taking, TokenEvt};
 pub use watch::{ChangedEvt, WaitForEvt, WaitingFor, Watch, WatchClosed, Watcher};

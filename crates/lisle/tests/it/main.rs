@@ -3,6 +3,7 @@
 //! gathered from the tests of Racket's `sync`, Guile Fibers, crossbeam-channel, Kotlin's coroutines,
 //! Hopac, OCaml's `Event`, and from Reppy's *Concurrent Programming in ML*.
 
+mod barrier;
 mod cells;
 mod channel;
 mod choice;
@@ -24,7 +25,9 @@ mod multicast;
 mod mutex;
 mod mvar;
 mod nacks;
+mod latch;
 mod net;
+mod once;
 mod outside;
 mod pairing;
 mod process;

@@ -1,0 +1,200 @@
+//! Waiting for a number of things to be done: counted down, or entered and left.
+
+use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, visible};
+use crate::shim::sync::Arc;
+use std::fmt;
+use std::pin::Pin;
+
+/// Counts down to zero, and is open from then on. Waiting for it is an event.
+///
+/// What happened before a count happens before the return of every wait.
+///
+/// ```
+/// use lisle::sync::Latch;
+///
+/// let ready = Latch::new(3);
+/// std::thread::scope(|scope| {
+///     for _ in 0..3 {
+///         scope.spawn(|| ready.count_down());
+///     }
+///     ready.wait();
+/// });
+/// assert!(ready.is_open());
+/// ```
+pub struct Latch {
+    left: Source<usize, ()>,
+}
+
+impl Latch {
+    /// A latch that is open after `count` counts. With 0 it is open.
+    #[track_caller]
+    pub fn new(count: usize) -> Self {
+        Latch { left: Source::labelled(Label::new("latch"), count) }
+    }
+
+    /// Counts down by one. True if that has opened the latch; an open one stays open.
+    pub fn count_down(&self) -> bool {
+        visible();
+        down(&self.left)
+    }
+
+    /// Is it open?
+    pub fn is_open(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// How many counts are left.
+    pub fn count(&self) -> usize {
+        self.left.with(|left| *left)
+    }
+
+    /// Waits until it is open, as [`Event::sync`] does.
+    pub fn wait(&self) {
+        self.wait_evt().sync();
+    }
+
+    /// The event of its being open.
+    pub fn wait_evt(&self) -> ZeroEvt<'_> {
+        ZeroEvt { count: &self.left }
+    }
+}
+
+/// Counts down, and lets everybody go on at zero. True if that was the last count.
+fn down(count: &Source<usize, ()>) -> bool {
+    count.update(|left, waiters| {
+        let last = *left == 1;
+        *left = left.saturating_sub(1);
+        while last && waiters.grant(()).is_ok() {}
+        last
+    })
+}
+
+/// Counts who is at work, and lets others wait until nobody is. It may be used again and again.
+///
+/// From Go's `WaitGroup`; here one enters by a value and leaves by dropping it, so that nobody leaves twice, and a panic
+/// leaves as well. Clones are the same group.
+///
+/// ```
+/// use lisle::sync::WaitGroup;
+///
+/// lisle::run(|| {
+///     let group = WaitGroup::new();
+///     for _ in 0..10 {
+///         let work = group.enter();
+///         lisle::spawn(move || {
+///             // ...
+///             drop(work);
+///         });
+///     }
+///     group.wait();
+/// });
+/// ```
+#[derive(Clone)]
+pub struct WaitGroup {
+    inside: Arc<Source<usize, ()>>,
+}
+
+/// Somebody at work, see [`WaitGroup::enter`]. Dropping it is leaving.
+#[must_use = "what is dropped has left"]
+pub struct Member {
+    inside: Arc<Source<usize, ()>>,
+}
+
+impl WaitGroup {
+    /// A group that is empty.
+    #[track_caller]
+    pub fn new() -> Self {
+        WaitGroup { inside: Arc::new(Source::labelled(Label::new("wait group"), 0)) }
+    }
+
+    /// Enters the group, until the value is dropped.
+    pub fn enter(&self) -> Member {
+        self.inside.update(|inside, _| *inside += 1);
+        Member { inside: self.inside.clone() }
+    }
+
+    /// How many are in it.
+    pub fn count(&self) -> usize {
+        self.inside.with(|inside| *inside)
+    }
+
+    /// Waits until nobody is in it, as [`Event::sync`] does.
+    pub fn wait(&self) {
+        self.wait_evt().sync();
+    }
+
+    /// The event of nobody being in it. Who waits goes on when the last has left, also if others enter at once.
+    pub fn wait_evt(&self) -> ZeroEvt<'_> {
+        ZeroEvt { count: &self.inside }
+    }
+}
+
+impl Default for WaitGroup {
+    fn default() -> Self {
+        WaitGroup::new()
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        down(&self.inside);
+    }
+}
+
+/// The event of a count being zero, see [`Latch::wait_evt`] and [`WaitGroup::wait_evt`].
+#[derive(Debug, Clone, Copy)]
+pub struct ZeroEvt<'a> {
+    count: &'a Source<usize, ()>,
+}
+
+fn is_zero(left: &mut usize) -> Option<()> {
+    (*left == 0).then_some(())
+}
+
+impl Event for ZeroEvt<'_> {
+    type Output = ();
+    type Branch<'e>
+        = Waiting<'e, usize, ()>
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Self::Branch<'_> {
+        self.count.waiting()
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.try_commit(attempt, is_zero)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.publish(attempt, is_zero)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.withdraw(attempt)
+    }
+    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        branch.describe("wait for", waits);
+    }
+}
+
+awaitable!(['a] ZeroEvt<'a>);
+
+impl fmt::Debug for Latch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Latch").field(&self.count()).finish()
+    }
+}
+
+impl fmt::Debug for WaitGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WaitGroup").field(&self.count()).finish()
+    }
+}
+
+impl fmt::Debug for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Member")
+    }
+}
