@@ -1,7 +1,7 @@
 //! Models of the locks, explored by loom.
 
 use super::mutex::OVERDUE;
-use super::{Mutex, MutexGuard};
+use super::{Condition, Condvar, Mutex, MutexGuard, RwLock, RwLockWriteGuard};
 use crate::event::{Event, choose};
 use crate::shim::sync::Arc;
 use loom::cell::UnsafeCell;
@@ -156,5 +156,164 @@ fn a_choice_that_went_elsewhere_is_passed_over() {
         chooser.join().unwrap();
         behind.join().unwrap();
         assert_eq!(count(&mutexes[0]) + count(&mutexes[1]), 2);
+    });
+}
+
+/// A reader that comes after a writer waits for it; all that come are served, in whatever order they leave.
+#[test]
+fn readers_and_writers_take_turns() {
+    explore(2, || {
+        let lock = Arc::new(RwLock::new(Count::new(0)));
+        let reader = lock.read();
+        let writer = thread::spawn({
+            let lock = lock.clone();
+            move || {
+                // SAFETY: the guard is the only one.
+                lock.write().with_mut(|count| unsafe { *count += 1 });
+            }
+        });
+        let late = thread::spawn({
+            let lock = lock.clone();
+            // SAFETY: readers only.
+            move || lock.read().with(|count| unsafe { *count })
+        });
+        // SAFETY: readers only.
+        assert_eq!(reader.with(|count| unsafe { *count }), 0);
+        drop(reader);
+        writer.join().unwrap();
+        late.join().unwrap();
+        let guard = lock.try_write().expect("all have gone");
+        // SAFETY: the guard is the only one.
+        assert_eq!(guard.with(|count| unsafe { *count }), 1);
+    });
+}
+
+#[test]
+fn a_writer_excludes_writers_and_goes_on_as_a_reader() {
+    explore(2, || {
+        let lock = Arc::new(RwLock::new(Count::new(0)));
+        let others = [(); 2].map(|()| {
+            let lock = lock.clone();
+            thread::spawn(move || {
+                let writer = lock.write();
+                let written = writer.with_mut(|count| {
+                    // SAFETY: the guard is the only one.
+                    unsafe { *count += 1 };
+                    // SAFETY: as above.
+                    unsafe { *count }
+                });
+                let reader = RwLockWriteGuard::downgrade(writer);
+                // SAFETY: readers only.
+                assert_eq!(reader.with(|count| unsafe { *count }), written);
+            })
+        });
+        // SAFETY: readers only.
+        assert!(lock.read().with(|count| unsafe { *count }) <= 2);
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert!(lock.try_write().is_some());
+    });
+}
+
+/// A reader stays until another has come in, which waits behind a writer that gives up.
+#[test]
+fn a_writer_that_gives_up_lets_readers_in() {
+    explore(2, || {
+        let lock = Arc::new(RwLock::new(Count::new(0)));
+        let reader = lock.read();
+        let leaver = thread::spawn({
+            let lock = lock.clone();
+            move || drop(poll_once(lock.write_evt()))
+        });
+        let late = thread::spawn({
+            let lock = lock.clone();
+            move || drop(lock.read())
+        });
+        late.join().unwrap();
+        drop(reader);
+        leaver.join().unwrap();
+        assert!(lock.try_write().is_some());
+    });
+}
+
+/// The writer may be given the lock at the very moment at which it gives up.
+#[test]
+fn a_writer_that_is_dropped_keeps_nothing() {
+    explore(2, || {
+        let lock = Arc::new(RwLock::new(Count::new(0)));
+        let leaver = thread::spawn({
+            let lock = lock.clone();
+            move || drop(poll_once(lock.write_evt()))
+        });
+        let late = thread::spawn({
+            let lock = lock.clone();
+            move || drop(lock.write())
+        });
+        drop(lock.read());
+        leaver.join().unwrap();
+        late.join().unwrap();
+        assert!(lock.try_write().is_some());
+    });
+}
+
+/// One that takes a token waits for good, the other until something else happens as well, which stands for a time limit.
+/// A notification at that very moment reaches the first, or the other takes the token.
+#[test]
+fn a_notification_against_a_time_limit() {
+    // Four threads, each with two locks to take.
+    explore(1, || {
+        let tokens = Arc::new(Mutex::new(0));
+        let changed = Arc::new(Condvar::new());
+        let limit = Arc::new(Condition::new());
+        let impatient = thread::spawn({
+            let (tokens, changed, limit) = (tokens.clone(), changed.clone(), limit.clone());
+            move || {
+                let guard = tokens.lock();
+                if *guard == 0 {
+                    let notified = changed.notified_evt();
+                    drop(guard);
+                    if choose((notified.wrap(|()| true), limit.wait_evt().wrap(|()| false))).sync() {
+                        // For somebody else, then.
+                        changed.notify_one();
+                    }
+                }
+            }
+        });
+        let timer = thread::spawn(move || {
+            limit.signal();
+        });
+        let giver = thread::spawn({
+            let (tokens, changed) = (tokens.clone(), changed.clone());
+            move || {
+                *tokens.lock() += 1;
+                changed.notify_one();
+            }
+        });
+        *changed.wait_while(tokens.lock(), |tokens| *tokens == 0) -= 1;
+        impatient.join().unwrap();
+        timer.join().unwrap();
+        giver.join().unwrap();
+    });
+}
+
+/// A future that was notified, and is dropped, passes it on.
+#[test]
+fn a_dropped_future_passes_its_notification_on() {
+    explore(2, || {
+        let tokens = Arc::new(Mutex::new(0));
+        let changed = Arc::new(Condvar::new());
+        let dropper = thread::spawn({
+            let (tokens, changed) = (tokens.clone(), changed.clone());
+            move || drop(poll_once(changed.wait_evt(tokens.lock())))
+        });
+        let giver = thread::spawn({
+            let (tokens, changed) = (tokens.clone(), changed.clone());
+            move || {
+                *tokens.lock() += 1;
+                changed.notify_one();
+            }
+        });
+        *changed.wait_while(tokens.lock(), |tokens| *tokens == 0) -= 1;
+        dropper.join().unwrap();
+        giver.join().unwrap();
     });
 }

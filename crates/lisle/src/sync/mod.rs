@@ -2,6 +2,7 @@
 
 mod barrier;
 mod condition;
+mod condvar;
 mod contended;
 mod holder;
 mod ivar;
@@ -13,9 +14,11 @@ mod latch;
 mod once;
 mod semaphore;
 mod watch;
+mod rwlock;
 
 pub use barrier::{Arriving, Barrier, BarrierEvt, Party, Round};
 pub use condition::{Condition, WaitEvt};
+pub use condvar::{Condvar, NotifiedEvt};
 pub use ivar::{Full, GetEvt, IVar};
 pub use mutex::{LockEvt, Mutex, MutexGuard};
 pub use mvar::{Lease, LeaseEvt, MVar, PutEvt, ReadEvt, TakeEvt, Turn};
@@ -23,3 +26,4 @@ pub use latch::{Latch, Member, WaitGroup, ZeroEvt};
 pub use once::{Lazy, Once, OnceCell};
 pub use semaphore::{Permit, Semaphore, Taking, TokenEvt};
 pub use watch::{ChangedEvt, WaitForEvt, WaitingFor, Watch, WatchClosed, Watcher};
+pub use rwlock::{ReadEvt, RwLock, RwLockReadGuard, RwLockWriteGuard, WriteEvt};

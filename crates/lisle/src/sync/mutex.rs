@@ -57,8 +57,9 @@ use std::time::Duration;
 /// # Fairness
 ///
 /// A mutex that is free may be taken by whoever comes, also before those who were waiting; waking one of them would
-/// leave it idle for a while. But one that has waited for half a millisecond is handed the mutex when that is
-/// unlocked next, and those who wait are served in their order. A choice is handed it whenever it is the first.
+/// leave it idle for a while. But every half a millisecond it is handed to the one who has waited longest, when it is
+/// unlocked, whoever else comes. So of `n` that wait none waits for longer than about `n` half milliseconds and the time
+/// that the others hold it. A choice is handed the mutex whenever it is the first.
 ///
 /// # Cost
 ///
@@ -115,7 +116,7 @@ impl<T: ?Sized> Mutex<T> {
 
     #[cold]
     fn lock_contended(&self) {
-        if !look(|| self.raw.try_lock()) {
+        if !self.raw.try_lock() && !look(|| self.raw.try_lock()) {
             self.raw.sync();
         }
     }
@@ -124,7 +125,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         tell();
-        (self.raw.try_lock_fast() || self.raw.try_lock()).then(|| MutexGuard::new(self))
+        self.raw.try_lock().then(|| MutexGuard::new(self))
     }
 
     /// Locks the mutex unless that takes longer than `timeout`.

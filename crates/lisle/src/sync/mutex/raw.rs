@@ -6,9 +6,13 @@
 //! Who unlocks while others wait does one of two things. Usually it *tells* the first of them to try again, and
 //! lets go of the lock: whoever runs may take it meanwhile, so that it does not lie idle for as long as it takes
 //! to wake somebody. One at a time is told (`TOLD`), and until that one has tried, unlocking wakes nobody else. If
-//! it finds the lock taken it waits on, in front of the others. Or, if the first has waited for longer than
-//! [`PATIENCE`], or waits for other things too and would lose its place with those, the lock is *handed* to it: it
-//! stays locked, and the waiter's performer is committed.
+//! it finds the lock taken it waits on, in front of the others. Or, if that has not been done for [`PATIENCE`], the
+//! lock is *handed* to the first: it stays locked, and the waiter's performer is committed. So is one that waits for
+//! other things too, and would lose its place with those.
+//!
+//! The time is the mutex's and not the waiter's. With more threads than cores all waiters have waited for long, and
+//! if each of them were handed the lock, every unlocking would be a switch to another thread: with 8 threads on two
+//! busy cores that left a fourth of the throughput.
 //!
 //! What is told or handed to a performer that goes away is passed on when its branch is dropped.
 //!
@@ -49,39 +53,53 @@ const QUEUED: u8 = 2;
 /// Somebody who was in the queue has been told to try again, and has not tried yet.
 const TOLD: u8 = 4;
 
-/// For how long others may overtake the first in the queue, in nanoseconds.
+/// For how long the lock goes to whoever comes first, though others wait, in nanoseconds.
 const PATIENCE: u64 = 500_000;
 
-/// Has somebody who waits since then waited for too long?
-#[cfg(not(lisle_loom))]
-fn is_overdue(since: u64) -> bool {
-    clock::now().saturating_sub(since) >= PATIENCE
-}
+impl Queue {
+    /// Is it time to hand over the lock?
+    #[cfg(not(lisle_loom))]
+    fn is_time(&mut self) -> bool {
+        let now = clock::now();
+        let is_time = now.saturating_sub(self.handed) >= PATIENCE;
+        if is_time {
+            self.handed = now;
+        }
+        is_time
+    }
 
-/// Models have no time. They say whether it passes.
-#[cfg(lisle_loom)]
-fn is_overdue(_: u64) -> bool {
-    OVERDUE.get()
+    /// Models have no time. They say whether it passes.
+    #[cfg(lisle_loom)]
+    fn is_time(&mut self) -> bool {
+        OVERDUE.get()
+    }
 }
 
 #[cfg(lisle_loom)]
 std::thread_local! {
-    /// Whether all that wait have waited for too long.
+    /// Whether it is always time to hand over, or never.
     pub(crate) static OVERDUE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 pub(crate) struct RawMutex {
     state: AtomicU8,
-    queue: Lock<WaitQueue<Place>>,
+    queue: Lock<Queue>,
     /// Who took the lock last; 0 while it is on its way to somebody. Nothing depends on it.
     holder: AtomicUsize,
     pub(super) label: Label,
 }
 
+struct Queue {
+    waiters: WaitQueue<Place>,
+    /// When the lock was last handed to a waiter whose turn it was not to be told.
+    handed: u64,
+}
+
 /// What a waiter and those who unlock tell each other.
+#[derive(Default)]
 struct Place {
-    /// Since when it waits, 0 if it has not waited yet.
-    since: u64,
+    /// It has waited before.
+    waited: bool,
     /// It has been told to try again, and stands for `TOLD`.
     told: bool,
 }
@@ -91,14 +109,15 @@ impl RawMutex {
         pub(super) fn new(label: Label) -> Self {
             RawMutex {
                 state: AtomicU8::new(0),
-                queue: Lock::new(WaitQueue::new()),
+                queue: Lock::new(Queue { waiters: WaitQueue::new(), handed: 0 }),
                 holder: AtomicUsize::new(0),
                 label,
             }
         }
     }
 
-    /// Takes the lock if it is free and nobody waits.
+    /// Takes the lock if it is free and nobody waits. Looking first, so that one exchange would do for the other case
+    /// as well, costs a twelfth more than this.
     #[inline(always)]
     pub(super) fn try_lock_fast(&self) -> bool {
         let free = self.state.compare_exchange(0, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok();
@@ -166,12 +185,12 @@ impl RawMutex {
         let mut woken = Woken::default();
         let mut queue = self.queue.lock();
         // Those who were committed elsewhere have not waited for the lock to the end.
-        let Some(mut next) = queue.commit_outside() else {
+        let Some(mut next) = queue.waiters.commit_outside() else {
             self.state.store(0, Ordering::Release);
             return;
         };
-        let queued = if queue.is_empty() { 0 } else { QUEUED };
-        let hand_over = !next.is_single() || next.slot(|place| is_overdue(place.since));
+        let queued = if queue.waiters.is_empty() { 0 } else { QUEUED };
+        let hand_over = !next.is_single() || queue.is_time();
         if hand_over {
             self.holder.store(0, Ordering::Relaxed);
             self.state.store(HELD | queued, Ordering::Relaxed);
@@ -215,7 +234,7 @@ impl Event for RawMutex {
     }
 
     fn branch(&self) -> Locking<'_> {
-        Locking { raw: self, waiter: Waiter::new(Place { since: 0, told: false }), holds: false }
+        Locking { raw: self, waiter: Waiter::new(Place::default()), holds: false }
     }
 
     fn try_commit<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
@@ -235,15 +254,14 @@ impl Event for RawMutex {
         if step == Step::Committed || attempt.is_decided() {
             return step;
         }
-        let waited = branch.place(|place| place.since != 0);
+        let waited = branch.place(|place| std::mem::replace(&mut place.waited, true));
         if waited {
             // SAFETY: not linked, since not published; pinned; not let go before `withdraw` has unlinked it. Single
             // events publish one branch only.
-            unsafe { queue.push_front(&branch.waiter, attempt) };
+            unsafe { queue.waiters.push_front(&branch.waiter, attempt) };
         } else {
-            branch.place(|place| place.since = clock::now().max(1));
             // SAFETY: as above.
-            unsafe { queue.push(&branch.waiter, attempt) };
+            unsafe { queue.waiters.push(&branch.waiter, attempt) };
         }
         step
     }
@@ -252,7 +270,7 @@ impl Event for RawMutex {
         if !branch.waiter.is_free() {
             let mut queue = self.queue.lock();
             // SAFETY: it was linked into this queue, if into any, and is alive.
-            unsafe { queue.unlink(NonNull::from(&branch.waiter)) };
+            unsafe { queue.waiters.unlink(NonNull::from(&branch.waiter)) };
         }
         branch.waiter.taken_back(attempt);
         let won = attempt.record().won_by(branch.waiter.id());

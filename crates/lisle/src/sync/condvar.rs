@@ -1,0 +1,341 @@
+//! Waiting, without a mutex, until somebody who has had it says that something has changed.
+
+use super::{Mutex, MutexGuard};
+use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, choose, visible};
+use crate::shim::{
+    atomic::{AtomicBool, Ordering},
+    const_fn,
+};
+use crate::time::after;
+use std::fmt;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+/// Lets performers wait, while they do not have a mutex, for others to change what it protects.
+///
+/// The condition itself is the user's: a waiter that was notified looks whether it holds. Between the
+/// notification and its having the mutex again others may have been faster, and a notification may be for
+/// nothing, so it looks in a loop, or leaves that to [`wait_while`](Condvar::wait_while).
+///
+/// ```
+/// use lisle::sync::{Condvar, Mutex};
+///
+/// static QUEUE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+/// static FILLED: Condvar = Condvar::new();
+///
+/// lisle::run(|| {
+///     let taker = lisle::spawn(|| FILLED.wait_while(QUEUE.lock(), |queue| queue.is_empty()).pop());
+///     QUEUE.lock().push(7);
+///     FILLED.notify_one();
+///     assert_eq!(taker.join().unwrap(), Some(7));
+/// });
+/// ```
+///
+/// Waiting has two parts, of which each is an event: being notified ([`notified_evt`](Condvar::notified_evt)), and
+/// having the mutex ([`Mutex::lock_evt`]). [`wait_evt`](Condvar::wait_evt) is both. From C. A. R. Hoare's
+/// *Monitors* (1974), with the notifications of Mesa (Lampson and Redell, 1980), which are hints.
+///
+/// # Fairness
+///
+/// Who has waited longest is notified first.
+pub struct Condvar {
+    /// How many notifications there have been.
+    source: Source<usize, ()>,
+}
+
+impl Condvar {
+    const_fn! {
+        /// A condition variable for which nobody waits.
+        #[track_caller]
+        pub fn new() -> Self {
+            Condvar { source: Source::labelled(Label::new("condition variable"), 0) }
+        }
+    }
+
+    /// Wakes one of those who wait, if there is one.
+    pub fn notify_one(&self) {
+        visible();
+        self.source.update(|notified, waiters| {
+            *notified = notified.wrapping_add(1);
+            // Nobody in the queue: whoever has let go of the mutex and is not there yet sees the new number.
+            let _ = waiters.grant(());
+        });
+    }
+
+    /// Wakes all that wait.
+    pub fn notify_all(&self) {
+        visible();
+        self.source.update(|notified, waiters| {
+            *notified = notified.wrapping_add(1);
+            while waiters.grant(()).is_ok() {}
+        });
+    }
+
+    /// The event of being notified from now on. To be made while one has the mutex, so that no notification can come
+    /// before it; performed when one has let go of it.
+    ///
+    /// It counts from when it was made, not from when it is performed. Once it has happened it is ready for good.
+    ///
+    /// ```
+    /// use lisle::sync::{Condvar, Mutex};
+    /// use lisle::{Event, choose, time::after};
+    /// use std::time::Duration;
+    ///
+    /// let (level, changed) = (Mutex::new(3), Condvar::new());
+    /// let mut guard = level.lock();
+    /// let rises = loop {
+    ///     if *guard > 3 {
+    ///         break true;
+    ///     }
+    ///     let notified = changed.notified_evt();
+    ///     drop(guard);
+    ///     let in_time = choose((
+    ///         notified.wrap(|()| true),
+    ///         after(Duration::from_millis(1)).wrap(|()| false),
+    ///     ));
+    ///     if !in_time.sync() {
+    ///         break false;
+    ///     }
+    ///     guard = level.lock();
+    /// };
+    /// assert!(!rises);
+    /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// Who loses a choice has taken no notification. A future that is dropped after it was notified, and before it was
+    /// polled again, passes the notification on.
+    pub fn notified_evt(&self) -> NotifiedEvt<'_> {
+        NotifiedEvt { condvar: self, since: self.source.with(|notified| *notified) }
+    }
+
+    /// Unlocks the mutex, waits to be notified, and locks it again.
+    ///
+    /// Two mutexes may be used with one condition variable, but who is notified for the one may wait for the other.
+    ///
+    /// # Panics
+    ///
+    /// As [`Mutex::lock`].
+    pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        let mutex = MutexGuard::mutex(&guard);
+        let notified = self.notified_evt();
+        drop(guard);
+        notified.sync();
+        self.lock_again(mutex)
+    }
+
+    /// Locks the mutex after a notification, which another gets if a shutdown prevents it.
+    fn lock_again<'a, T: ?Sized>(&self, mutex: &'a Mutex<T>) -> MutexGuard<'a, T> {
+        let notification = Notification::new(self);
+        let guard = mutex.lock();
+        notification.use_up();
+        guard
+    }
+
+    /// Waits as long as `condition` holds. It is asked first, and then after each notification, with the mutex
+    /// locked.
+    pub fn wait_while<'a, T: ?Sized>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> MutexGuard<'a, T> {
+        while condition(&mut guard) {
+            guard = self.wait(guard);
+        }
+        guard
+    }
+
+    /// As [`wait`](Condvar::wait), but no longer than `timeout`, until it begins to lock the mutex again. The answer
+    /// tells whether it was notified.
+    pub fn wait_timeout<'a, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        timeout: Duration,
+    ) -> (MutexGuard<'a, T>, bool) {
+        let mutex = MutexGuard::mutex(&guard);
+        let notified = self.notified_evt();
+        drop(guard);
+        let notified = choose((notified.wrap(|()| true), after(timeout).wrap(|()| false))).sync();
+        (if notified { self.lock_again(mutex) } else { mutex.lock() }, notified)
+    }
+
+    /// As [`wait_while`](Condvar::wait_while), but no longer than `timeout` in all, but for locking the mutex again. The
+    /// answer tells whether `condition` has ceased to hold.
+    pub fn wait_timeout_while<'a, T: ?Sized>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        timeout: Duration,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> (MutexGuard<'a, T>, bool) {
+        let start = Instant::now();
+        while condition(&mut guard) {
+            let left = timeout.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return (guard, false);
+            }
+            guard = self.wait_timeout(guard, left).0;
+        }
+        (guard, true)
+    }
+
+    /// Unlocks the mutex, now. The event is that of being notified from then on and having the mutex again; it gives
+    /// the guard.
+    ///
+    /// # Cancel safety
+    ///
+    /// Who loses a choice does not have the mutex: locking it again could take long, and a loser must not wait. If the
+    /// notification had come already it is passed on to another waiter, and the loser's place in the queue for the
+    /// mutex is given up.
+    ///
+    /// ```
+    /// use lisle::sync::{Condvar, Mutex};
+    /// use lisle::{Event, choose, time::after};
+    /// use std::time::Duration;
+    ///
+    /// let (mutex, changed) = (Mutex::new(0), Condvar::new());
+    /// let again = changed.wait_evt(mutex.lock()).wrap(Some);
+    /// let limit = after(Duration::from_millis(1)).wrap(|()| None);
+    /// assert!(choose((again, limit)).sync().is_none()); // nobody notifies
+    /// assert!(mutex.try_lock().is_some());
+    /// ```
+    pub fn wait_evt<'a, T: ?Sized + Send>(
+        &'a self,
+        guard: MutexGuard<'a, T>,
+    ) -> impl Event<Output = MutexGuard<'a, T>> + Send + Sync + 'a {
+        let mutex = MutexGuard::mutex(&guard);
+        let notified = self.notified_evt();
+        drop(guard);
+        notified.replace(move |()| {
+            let notification = Notification::new(self);
+            mutex.lock_evt().wrap(move |guard| {
+                notification.use_up();
+                guard
+            })
+        })
+    }
+
+    /// The same condition variable, with a name for those who ask who waits.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.source = self.source.named(name);
+        self
+    }
+}
+
+impl Default for Condvar {
+    #[track_caller]
+    fn default() -> Self {
+        Condvar::new()
+    }
+}
+
+impl fmt::Debug for Condvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Condvar")
+    }
+}
+
+/// A notification that is not of use yet, since its receiver does not have the mutex. If it never does, another gets it.
+struct Notification<'a> {
+    condvar: &'a Condvar,
+    used: AtomicBool,
+}
+
+impl<'a> Notification<'a> {
+    fn new(condvar: &'a Condvar) -> Self {
+        Notification { condvar, used: AtomicBool::new(false) }
+    }
+
+    fn use_up(&self) {
+        self.used.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Notification<'_> {
+    fn drop(&mut self) {
+        if !self.used.load(Ordering::Relaxed) {
+            self.condvar.notify_one();
+        }
+    }
+}
+
+/// The event of being notified, see [`Condvar::notified_evt`].
+#[derive(Debug, Clone, Copy)]
+pub struct NotifiedEvt<'a> {
+    condvar: &'a Condvar,
+    /// How many notifications there had been when it was made.
+    since: usize,
+}
+
+/// The branch of an event of being notified.
+#[derive(Debug)]
+pub struct Listening<'e> {
+    waiting: Waiting<'e, usize, ()>,
+    condvar: &'e Condvar,
+    /// A notification was for this branch, and nobody has taken it out yet.
+    notified: bool,
+}
+
+impl<'e> Listening<'e> {
+    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<'e, usize, ()>> {
+        // SAFETY: `waiting` is structurally pinned; the other fields are plain data.
+        unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
+    }
+
+    fn set_notified(self: Pin<&mut Self>, notified: bool) {
+        // SAFETY: plain data is written, nothing is moved.
+        unsafe { self.get_unchecked_mut() }.notified = notified;
+    }
+}
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        if self.notified {
+            self.condvar.notify_one();
+        }
+    }
+}
+
+impl NotifiedEvt<'_> {
+    /// Has there been a notification since? Those that find it so take it from nobody.
+    fn has_come(&self) -> impl FnOnce(&mut usize) -> Option<()> {
+        let since = self.since;
+        move |notified| (*notified != since).then_some(())
+    }
+}
+
+impl Event for NotifiedEvt<'_> {
+    type Output = ();
+    type Branch<'e>
+        = Listening<'e>
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Listening<'_> {
+        Listening { waiting: self.condvar.source.waiting(), condvar: self.condvar, notified: false }
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Listening<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.waiting().try_commit(attempt, self.has_come())
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Listening<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.waiting().publish(attempt, self.has_come())
+    }
+    fn withdraw<'e>(&'e self, mut branch: Pin<&mut Listening<'e>>, attempt: &Attempt<'_>) -> bool {
+        let won = branch.as_mut().waiting().withdraw(attempt);
+        if won {
+            branch.set_notified(true);
+        }
+        won
+    }
+    fn complete<'e>(&'e self, branch: Pin<&mut Listening<'e>>) {
+        branch.set_notified(false);
+    }
+    fn describe<'e>(&'e self, branch: &Listening<'e>, waits: &mut Waits) {
+        branch.waiting.describe("wait", waits);
+    }
+}
+
+awaitable!(['a] NotifiedEvt<'a>);

@@ -1,0 +1,251 @@
+//! Many readers or one writer.
+
+mod guard;
+mod raw;
+
+use crate::event::{Attempt, Event, Label, Step, Waits, awaitable, choose};
+use crate::shim::{cell::UnsafeCell, const_fn};
+use crate::sync::contended::{look, tell};
+use crate::time::after;
+use raw::{Access, Accessing, Mode, RawRwLock};
+use std::fmt;
+use std::pin::Pin;
+use std::time::Duration;
+
+pub use guard::{RwLockReadGuard, RwLockWriteGuard};
+
+/// A value that many may read at the same time, or one may change.
+///
+/// Both are events, as locking a [`Mutex`](super::Mutex) is; what is said there about holding it, panics and futures
+/// applies here too.
+///
+/// ```
+/// use lisle::sync::RwLock;
+///
+/// static ROUTES: RwLock<Vec<&str>> = RwLock::new(Vec::new());
+///
+/// lisle::run(|| {
+///     ROUTES.write().push("/");
+///     let all = ROUTES.read();
+///     let other = lisle::spawn(|| ROUTES.read().len()); // at the same time
+///     assert_eq!(other.join().unwrap(), all.len());
+/// });
+/// ```
+///
+/// # Fairness
+///
+/// Readers and writers take turns. A reader waits if a writer waits already, so writers are not kept out by readers that
+/// overlap; and a writer that is done lets in all readers that have come meanwhile, so readers are not kept out by
+/// writers that queue up. Therefore one that reads already and reads *again* may wait for a writer that waits for it,
+/// for ever.
+///
+/// # Cost
+///
+/// While nobody waits: one locked instruction to take it, one to let go of it, and no memory. Readers write to the
+/// same word; where they are many and short a mutex may be as good.
+pub struct RwLock<T: ?Sized> {
+    raw: RawRwLock,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the lock hands out one `&mut T`, or several `&T`, to whichever threads have the guards, so sharing it is
+// sending the value back and forth, and sharing it.
+unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
+// SAFETY: owning the lock is owning the value.
+unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
+
+impl<T> RwLock<T> {
+    const_fn! {
+        /// A lock that is free.
+        #[track_caller]
+        pub fn new(value: T) -> Self {
+            RwLock { raw: RawRwLock::new(Label::new("readers-writer lock")), value: UnsafeCell::new(value) }
+        }
+    }
+
+    /// The same lock, with a name for those who ask who waits.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.raw.label = self.raw.label.named(name);
+        self
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// Locks for reading, waiting as [`Event::sync`] does.
+    ///
+    /// # Panics
+    ///
+    /// A host that would have to wait while it unwinds from a panic ends the process with a message.
+    #[inline]
+    pub fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.lock(Mode::Read);
+        RwLockReadGuard::new(self)
+    }
+
+    /// Locks for writing, waiting as [`Event::sync`] does.
+    ///
+    /// # Panics
+    ///
+    /// A host that would have to wait while it unwinds from a panic ends the process with a message.
+    #[inline]
+    pub fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.lock(Mode::Write);
+        RwLockWriteGuard::new(self)
+    }
+
+    #[inline(always)]
+    fn lock(&self, mode: Mode) {
+        tell();
+        if !self.raw.try_lock(mode) {
+            self.lock_contended(mode);
+        }
+    }
+
+    #[cold]
+    fn lock_contended(&self, mode: Mode) {
+        if !look(|| self.raw.try_lock(mode)) {
+            self.raw.access(mode).sync();
+        }
+    }
+
+    /// Locks for reading if no writer has the lock or waits for it.
+    #[inline]
+    pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
+        tell();
+        self.raw.try_lock(Mode::Read).then(|| RwLockReadGuard::new(self))
+    }
+
+    /// Locks for writing if nobody has the lock.
+    #[inline]
+    pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
+        tell();
+        self.raw.try_lock(Mode::Write).then(|| RwLockWriteGuard::new(self))
+    }
+
+    /// Locks for reading unless that takes longer than `timeout`.
+    pub fn read_timeout(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, T>> {
+        self.try_read()
+            .or_else(|| choose((self.read_evt().wrap(Some), after(timeout).wrap(|()| None))).sync())
+    }
+
+    /// Locks for writing unless that takes longer than `timeout`.
+    pub fn write_timeout(&self, timeout: Duration) -> Option<RwLockWriteGuard<'_, T>> {
+        self.try_write()
+            .or_else(|| choose((self.write_evt().wrap(Some), after(timeout).wrap(|()| None))).sync())
+    }
+
+    /// The event of locking for reading; it gives the guard.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Mutex::lock_evt`](super::Mutex::lock_evt).
+    pub fn read_evt(&self) -> ReadEvt<'_, T> {
+        ReadEvt { lock: self, access: self.raw.access(Mode::Read) }
+    }
+
+    /// The event of locking for writing; it gives the guard.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Mutex::lock_evt`](super::Mutex::lock_evt). A writer that gives up lets the readers in that have
+    /// waited for it.
+    pub fn write_evt(&self) -> WriteEvt<'_, T> {
+        WriteEvt { lock: self, access: self.raw.access(Mode::Write) }
+    }
+
+    /// The value. Nobody can have locked it.
+    pub fn get_mut(&mut self) -> &mut T {
+        // SAFETY: `&mut self`: there is no guard.
+        self.value.with_mut(|value| unsafe { &mut *value })
+    }
+}
+
+impl<T: Default> Default for RwLock<T> {
+    #[track_caller]
+    fn default() -> Self {
+        RwLock::new(T::default())
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    #[track_caller]
+    fn from(value: T) -> Self {
+        RwLock::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lock = f.debug_struct("RwLock");
+        if let Some(value) = self.try_read() {
+            lock.field("value", &&*value);
+        }
+        lock.finish_non_exhaustive()
+    }
+}
+
+/// An event that forwards to that of the raw lock, and gives a guard.
+macro_rules! access_event {
+    ($(#[$doc:meta])* $event:ident gives $guard:ident) => {
+        $(#[$doc])*
+        pub struct $event<'a, T: ?Sized> {
+            lock: &'a RwLock<T>,
+            access: Access<'a>,
+        }
+
+        impl<'a, T: ?Sized> Event for $event<'a, T> {
+            type Output = $guard<'a, T>;
+            type Branch<'e>
+                = Accessing<'e>
+            where
+                Self: 'e;
+
+            fn is_single(&self) -> bool {
+                true
+            }
+            fn branch(&self) -> Accessing<'_> {
+                self.access.branch()
+            }
+            fn try_commit<'e>(&'e self, branch: Pin<&mut Accessing<'e>>, attempt: &Attempt<'_>) -> Step {
+                self.access.try_commit(branch, attempt)
+            }
+            fn publish<'e>(&'e self, branch: Pin<&mut Accessing<'e>>, attempt: &Attempt<'_>) -> Step {
+                self.access.publish(branch, attempt)
+            }
+            fn withdraw<'e>(&'e self, branch: Pin<&mut Accessing<'e>>, attempt: &Attempt<'_>) -> bool {
+                self.access.withdraw(branch, attempt)
+            }
+            fn complete<'e>(&'e self, branch: Pin<&mut Accessing<'e>>) -> $guard<'a, T> {
+                self.access.complete(branch);
+                $guard::new(self.lock)
+            }
+            fn describe<'e>(&'e self, branch: &Accessing<'e>, waits: &mut Waits) {
+                self.access.describe(branch, waits);
+            }
+        }
+
+        impl<T: ?Sized> fmt::Debug for $event<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($event))
+            }
+        }
+
+        awaitable!(['a, T: ?Sized] $event<'a, T>);
+    };
+}
+
+access_event! {
+    /// The event of locking a [`RwLock`] for reading, see [`RwLock::read_evt`].
+    ReadEvt gives RwLockReadGuard
+}
+
+access_event! {
+    /// The event of locking a [`RwLock`] for writing, see [`RwLock::write_evt`].
+    WriteEvt gives RwLockWriteGuard
+}
