@@ -462,7 +462,7 @@ impl Arriving<'_> {
         let held = &mut inner.held.0;
         let index = held.iter_mut().position(|partner| partner.slot(|slot| std::ptr::eq(slot, own)));
         let partner = held.swap_remove(index.expect("who is held is in the list"));
-        attempt.record().detach();
+        attempt.detach();
         partner.finish(); // its task is not woken: it does not wait for that
     }
 

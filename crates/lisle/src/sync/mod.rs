@@ -26,4 +26,4 @@ pub use latch::{Latch, Member, WaitGroup, ZeroEvt};
 pub use once::{Lazy, Once, OnceCell};
 pub use semaphore::{Permit, Semaphore, Taking, TokenEvt};
 pub use watch::{ChangedEvt, WaitForEvt, WaitingFor, Watch, WatchClosed, Watcher};
-pub use rwlock::{ReadEvt, RwLock, RwLockReadGuard, RwLockWriteGuard, WriteEvt};
+pub use rwlock::{ReadLockEvt, RwLock, RwLockReadGuard, RwLockWriteGuard, WriteLockEvt};

@@ -145,8 +145,8 @@ impl<T: ?Sized> RwLock<T> {
     /// # Cancel safety
     ///
     /// As for [`Mutex::lock_evt`](super::Mutex::lock_evt).
-    pub fn read_evt(&self) -> ReadEvt<'_, T> {
-        ReadEvt { lock: self, access: self.raw.access(Mode::Read) }
+    pub fn read_evt(&self) -> ReadLockEvt<'_, T> {
+        ReadLockEvt { lock: self, access: self.raw.access(Mode::Read) }
     }
 
     /// The event of locking for writing; it gives the guard.
@@ -155,8 +155,8 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// As for [`Mutex::lock_evt`](super::Mutex::lock_evt). A writer that gives up lets the readers in that have
     /// waited for it.
-    pub fn write_evt(&self) -> WriteEvt<'_, T> {
-        WriteEvt { lock: self, access: self.raw.access(Mode::Write) }
+    pub fn write_evt(&self) -> WriteLockEvt<'_, T> {
+        WriteLockEvt { lock: self, access: self.raw.access(Mode::Write) }
     }
 
     /// The value. Nobody can have locked it.
@@ -242,10 +242,10 @@ macro_rules! access_event {
 
 access_event! {
     /// The event of locking a [`RwLock`] for reading, see [`RwLock::read_evt`].
-    ReadEvt gives RwLockReadGuard
+    ReadLockEvt gives RwLockReadGuard
 }
 
 access_event! {
     /// The event of locking a [`RwLock`] for writing, see [`RwLock::write_evt`].
-    WriteEvt gives RwLockWriteGuard
+    WriteLockEvt gives RwLockWriteGuard
 }
