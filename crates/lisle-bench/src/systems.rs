@@ -19,6 +19,7 @@ const fn system(name: &'static str, about: &'static str) -> System {
 /// In the order of the tables.
 pub(crate) static ALL: &[System] = &[
     system("lisle", "this library"),
+    system("lisle-threads", "this library between plain threads"),
     System { most_workers: 1, ..system("tokio-ct", "tokio's current-thread runtime with its own channels") },
     system("tokio-mt", "tokio's multi-thread runtime with its own channels"),
     system("kanal", "kanal's channels on tokio"),
@@ -28,6 +29,7 @@ pub(crate) static ALL: &[System] = &[
     system("may", "may's stackful coroutines and channels"),
     system("threads", "threads and channels of Rust's standard library"),
     system("crossbeam-channel", "crossbeam's channels on threads"),
+    system("parking_lot", "parking_lot's locks on threads"),
     system("go", "Go's goroutines and channels"),
     system("java", "Java's virtual threads and queues"),
     system("boost-fiber", "Boost.Fiber's fibers and channels (C++)"),

@@ -9,11 +9,15 @@ mod channels;
 mod executors;
 mod lisle;
 pub(crate) mod may;
+mod mutexes;
 
 pub(crate) use self::lisle::runtime;
 pub(crate) use blocking::{BlockingChannel, Crossbeam, Std};
 pub(crate) use channels::{AsyncChannel, Channel, Flume, Kanal, SharedChannel, TokioMpsc};
 pub(crate) use executors::{Executor, Smol, Tokio, TokioCurrentThread, TokioMultiThread};
+pub(crate) use mutexes::{
+    AsyncLock, AsyncMutex, BlockingMutex, LisleMutex, ParkingLot, StdMutex, TokioMutex,
+};
 
 /// Ends the sample since the system cannot do it, for this reason.
 pub(crate) fn cannot(why: &str) -> ! {
