@@ -289,6 +289,7 @@ impl<'a, T> Member<'a, T> {
     }
 
     /// Event and branch. The caller has the set to itself and uses them for one step.
+    #[expect(clippy::mut_from_ref, reason = "a cell, whose one user at a time the set sees to")]
     fn made(&self) -> Pin<&mut Made<'a, BoxEvent<'a, T>>> {
         // SAFETY: members are used by the set's one performance, or by its owner in between, one step at a time.
         let made = unsafe { &mut *self.made.get() };
