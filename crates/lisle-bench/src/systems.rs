@@ -20,6 +20,8 @@ const fn system(name: &'static str, about: &'static str) -> System {
 pub(crate) static ALL: &[System] = &[
     system("lisle", "this library"),
     system("lisle-threads", "this library between plain threads"),
+    system("lisle-choose", "this library, by its choice rather than its wait set"),
+    system("lisle-futures", "this library's events as futures on tokio"),
     System { most_workers: 1, ..system("tokio-ct", "tokio's current-thread runtime with its own channels") },
     system("tokio-mt", "tokio's multi-thread runtime with its own channels"),
     system("kanal", "kanal's channels on tokio"),

@@ -29,7 +29,8 @@ pub(super) struct Standing {
 struct Inner {
     /// Whether the performer whose record is `current` may be committed.
     open: bool,
-    /// The record of the performance in progress, from opening until all is withdrawn; else null.
+    /// The record of the performance that has opened the set last. It is alive while the set is open, and until
+    /// a source by which it was committed has been withdrawn; nobody looks at it at other times.
     current: *const Record,
     /// The seat by which it was committed.
     winner: Option<NonNull<Seat>>,
@@ -137,7 +138,8 @@ impl Seat {
     /// For a partner that has committed through this seat and cannot keep its promise.
     pub(super) fn revoke(&self) {
         let inner = self.standing().inner.lock();
-        // SAFETY: the performer has not been woken, and has not withdrawn: then the promise would be gone.
+        // SAFETY: the performer has not been woken, and has not withdrawn the source: then the promise would be
+        // gone. Nor can it do so now, since it needs the lock of the source's queue, which the caller holds.
         unsafe { &*inner.current }.revoke();
     }
 }
@@ -175,6 +177,22 @@ impl Inner {
             (if prev.is_none() { next } else { Some(first) }, if next.is_none() { prev } else { Some(last) });
         self.ready = ends.0.zip(ends.1);
     }
+
+    fn open(&mut self, record: &Record, published: impl FnOnce()) {
+        published();
+        self.open = true;
+        self.current = record;
+    }
+
+    fn next(&mut self, last: Option<&Seat>) -> Option<NonNull<Seat>> {
+        if let Some(last) = last {
+            self.push(last);
+        }
+        let (first, _) = self.ready?;
+        // SAFETY: seats leave the list before they go.
+        self.remove(unsafe { first.as_ref() });
+        Some(first)
+    }
 }
 
 impl Standing {
@@ -193,13 +211,35 @@ impl Standing {
         self.inner.lock().push(seat);
     }
 
-    /// Takes the next seat to be looked at out of their list, oldest notice first.
-    pub(super) fn next(&self) -> Option<NonNull<Seat>> {
+    /// Takes the next seat to be looked at out of their list, oldest notice first. `last`, if there is one, is
+    /// noticed before.
+    pub(super) fn next(&self, last: Option<&Seat>) -> Option<NonNull<Seat>> {
+        self.inner.lock().next(last)
+    }
+
+    /// The same, but if there is none the set is opened for partners to commit `record`.
+    pub(super) fn next_or_open(
+        &self,
+        last: Option<&Seat>,
+        record: &Record,
+        published: impl FnOnce(),
+    ) -> Option<NonNull<Seat>> {
         let mut inner = self.inner.lock();
-        let (first, _) = inner.ready?;
-        // SAFETY: seats leave the list before they go.
-        inner.remove(unsafe { first.as_ref() });
-        Some(first)
+        let next = inner.next(last);
+        if next.is_none() {
+            inner.open(record, published);
+        }
+        next
+    }
+
+    /// Opens the set for partners to commit `record`. False, and not done: there is a seat to be looked at.
+    pub(super) fn open(&self, record: &Record, published: impl FnOnce()) -> bool {
+        let mut inner = self.inner.lock();
+        let open = inner.ready.is_none();
+        if open {
+            inner.open(record, published);
+        }
+        open
     }
 
     /// Takes a seat that goes out of the list of those to be looked at.
@@ -207,27 +247,10 @@ impl Standing {
         self.inner.lock().remove(seat);
     }
 
-    /// Opens the set for partners to commit `record`. False, and not done: there is a seat to be looked at.
-    pub(super) fn open(&self, record: &Record, published: impl FnOnce()) -> bool {
-        let mut inner = self.inner.lock();
-        if inner.ready.is_some() {
-            return false;
-        }
-        published();
-        inner.open = true;
-        inner.current = record;
-        true
-    }
-
     /// Closes the set for partners, and gives the seat by which one has committed.
     pub(super) fn close(&self) -> Option<NonNull<Seat>> {
         let mut inner = self.inner.lock();
         inner.open = false;
         inner.winner.take()
-    }
-
-    /// After closing: nothing refers to the record any more.
-    pub(super) fn forget(&self) {
-        self.inner.lock().current = std::ptr::null();
     }
 }

@@ -67,6 +67,9 @@ pub struct WaitSet<'a, T> {
     free: Vec<u32>,
     /// Sources whose next performance has not begun. Some may have been removed.
     fresh: UnsafeCell<VecDeque<Key>>,
+    /// One of those that is not in `fresh` and has not been removed: the source that was taken last. To find it by its
+    /// key takes a look into `slots`, which are not in the cache if there are many.
+    taken: Cell<Option<NonNull<Member<'a, T>>>>,
     /// Some performance of the set is going on.
     busy: AtomicBool,
     label: Label,
@@ -89,10 +92,11 @@ pub struct Key {
 struct Member<'a, T> {
     /// The first field, so that the seat's address is the member's.
     seat: Seat,
-    made: UnsafeCell<Made<'a, BoxEvent<'a, T>>>,
+    // Beside the seat, whose end is touched along with them.
     key: Key,
     /// It has been committed, and its value has not been taken yet.
     won: Cell<bool>,
+    made: UnsafeCell<Made<'a, BoxEvent<'a, T>>>,
 }
 
 // SAFETY: the set owns its members, whose events and branches are `Send`; the rest of them and what is shared with
@@ -110,6 +114,7 @@ impl<'a, T> WaitSet<'a, T> {
             slots: Vec::new(),
             free: Vec::new(),
             fresh: UnsafeCell::default(),
+            taken: Cell::new(None),
             busy: AtomicBool::new(false),
             label: Label::new("wait set"),
         }
@@ -147,6 +152,9 @@ impl<'a, T> WaitSet<'a, T> {
     /// a partner had committed this source: what it was given then is dropped.
     pub fn remove(&mut self, key: Key) -> bool {
         let Some(member) = self.member(key) else { return false };
+        if self.taken.get() == Some(member) {
+            self.taken.set(None);
+        }
         self.free.push(key.index);
         let slot = &mut self.slots[key.index as usize];
         slot.member = None;
@@ -213,6 +221,21 @@ impl<'a, T> WaitSet<'a, T> {
         slot.member.filter(|_| slot.generation == key.generation)
     }
 
+    /// Takes out a source whose next performance has not begun. To be called by the set's one performance.
+    fn next_fresh(&self) -> Option<&Member<'a, T>> {
+        loop {
+            // SAFETY: the performance has the set to itself, and the borrow ends here.
+            let member = match unsafe { &mut *self.fresh.get() }.pop_front() {
+                Some(key) => self.member(key),
+                None => Some(self.taken.take()?),
+            };
+            if let Some(member) = member {
+                // SAFETY: members in the slots are alive, and so is the one taken last.
+                return Some(unsafe { member.as_ref() });
+            }
+        }
+    }
+
     /// Takes a source out of all queues and drops it.
     ///
     /// # Safety
@@ -265,6 +288,7 @@ impl<'a, T> Member<'a, T> {
     }
 
     /// Event and branch. The caller has the set to itself and uses them for one step.
+    #[expect(clippy::mut_from_ref, reason = "a cell, whose one user at a time the set sees to")]
     fn made(&self) -> Pin<&mut Made<'a, BoxEvent<'a, T>>> {
         // SAFETY: members are used by the set's one performance, or by its owner in between, one step at a time.
         let made = unsafe { &mut *self.made.get() };
@@ -302,6 +326,8 @@ pub struct Taking<'e, 'a, T> {
     holds: bool,
     /// The record of the attempt that has opened the set; null if it is closed.
     published: *const Record,
+    /// The source whose performance has begun last: the next look puts it behind those to be looked at.
+    begun: Option<&'e Member<'a, T>>,
     won: Option<&'e Member<'a, T>>,
 }
 
@@ -314,12 +340,35 @@ impl<'e, 'a, T> Taking<'e, 'a, T> {
         unsafe { self.get_unchecked_mut() }
     }
 
-    /// Looks at the sources that may be ready, until one commits.
-    fn look(&mut self, attempt: &Attempt<'_>) -> Step {
+    /// Looks at the sources that may be ready, until one commits. If none does, the set is opened if `open`: along with
+    /// the search for the next one, which spares taking the lock once more, until there have been as many looks as
+    /// there are sources. From then on some are looked at again.
+    fn look(&mut self, attempt: &Attempt<'_>, open: bool) -> Step {
         assert!(self.holds, "a wait set is performed by a combinator that does not forward `force`");
         assert!(self.won.is_none(), "a wait set was tried again after a source had committed");
-        let standing = self.set.standing();
-        while let Some(seat) = standing.next() {
+        let (standing, record) = (self.set.standing(), attempt.record());
+        let mut backoff = Backoff::new();
+        let mut looks = 0;
+        loop {
+            let begun = self.begun.take().map(|member| &member.seat);
+            let first_round = looks < self.set.len();
+            let next = if open && first_round {
+                standing.next_or_open(begun, record, || attempt.published())
+            } else {
+                standing.next(begun)
+            };
+            let Some(seat) = next else {
+                if open && !first_round && !standing.open(record, || attempt.published()) {
+                    // Two sets that notice each other's looks would keep doing so in step.
+                    backoff.wait();
+                    continue;
+                }
+                if open {
+                    self.published = record;
+                }
+                return Step::Waiting;
+            };
+            looks += 1;
             // SAFETY: seats in the set's list are parts of its members.
             let member = unsafe { Member::around(seat) };
             // Looked at again unless it commits or waits; also if a function of the user's panics.
@@ -335,7 +384,6 @@ impl<'e, 'a, T> Taking<'e, 'a, T> {
             }
             std::mem::forget(again);
         }
-        Step::Waiting
     }
 
     fn try_member(&self, member: &Member<'a, T>, attempt: &Attempt<'_>) -> Step {
@@ -380,8 +428,12 @@ impl<T> Drop for Renew<'_, '_, T> {
         self.member.made().end();
         self.member.seat.record.reset();
         self.member.seat.record.began.set(0);
-        // SAFETY: used by the set's one performance, or by its owner in between.
-        unsafe { &mut *self.set.fresh.get() }.push_back(self.member.key);
+        if let Some(before) = self.set.taken.replace(Some(NonNull::from(self.member))) {
+            // SAFETY: alive, since it has not been removed.
+            let key = unsafe { before.as_ref() }.key;
+            // SAFETY: used by the set's one performance, or by its owner in between.
+            unsafe { &mut *self.set.fresh.get() }.push_back(key);
+        }
     }
 }
 
@@ -390,8 +442,8 @@ impl<T> Drop for Taking<'_, '_, T> {
         if !self.published.is_null() {
             misuse("it drops a branch that it has published and not withdrawn");
         }
-        if let Some(member) = self.won {
-            // Its value was not taken: the next performance has it.
+        // A value that was not taken is the next performance's, and so is a source that was not looked at.
+        for member in [self.won, self.begun].into_iter().flatten() {
             self.set.standing().notice(&member.seat);
         }
         if self.holds {
@@ -413,48 +465,31 @@ impl<'a, T> Event for WaitSetEvt<'_, 'a, T> {
         true
     }
     fn branch(&self) -> Self::Branch<'_> {
-        Taking { set: self.set, holds: false, published: std::ptr::null(), won: None }
+        Taking { set: self.set, holds: false, published: std::ptr::null(), begun: None, won: None }
     }
     fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
         let this = branch.this();
         assert!(!this.set.busy.swap(true, Ordering::Acquire), "a wait set is performed twice at a time");
         this.holds = true;
-        loop {
-            // SAFETY: this performance has the set to itself; the borrow ends before anything of the user's runs.
-            let Some(key) = unsafe { &mut *this.set.fresh.get() }.pop_front() else { return };
-            let Some(member) = this.set.member(key) else { continue };
-            // SAFETY: members in the slots are alive.
-            let member = unsafe { member.as_ref() };
+        while let Some(member) = this.set.next_fresh() {
             // If a guard panics, it begins anew next time.
             let renew = Renew { set: this.set, member };
             member.made().begin();
             std::mem::forget(renew);
-            this.set.standing().notice(&member.seat);
+            if let Some(before) = this.begun.replace(member) {
+                this.set.standing().notice(&before.seat);
+            }
         }
     }
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.this().look(attempt)
+        branch.this().look(attempt, false)
     }
     fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         let this = branch.this();
         if !this.published.is_null() {
             misuse("it tries or publishes a branch again that it has not withdrawn");
         }
-        let mut backoff = Backoff::new();
-        loop {
-            if this.look(attempt) == Step::Committed {
-                return Step::Committed;
-            }
-            if attempt.is_decided() {
-                return Step::Waiting;
-            }
-            if self.set.standing().open(attempt.record(), || attempt.published()) {
-                this.published = attempt.record();
-                return Step::Waiting;
-            }
-            // Two sets that notice each other's looks would keep doing so in step.
-            backoff.wait();
-        }
+        if attempt.is_decided() { Step::Waiting } else { this.look(attempt, true) }
     }
     fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
         let this = branch.this();
@@ -475,7 +510,6 @@ impl<'a, T> Event for WaitSetEvt<'_, 'a, T> {
                     standing.notice(&member.seat);
                 }
             }
-            standing.forget();
             this.published = std::ptr::null();
             attempt.record().unlink();
         }
