@@ -56,6 +56,18 @@ use crate::shim::sync::Arc;
 /// tx.send(std::rc::Rc::new(1)); // `Rc` is not `Send`
 /// # let _: Result<std::rc::Rc<i32>, _> = rx.try_recv();
 /// ```
+///
+/// Each end has its own direction:
+///
+/// ```compile_fail,E0599
+/// let (tx, _rx) = lisle::channel::<u32>();
+/// tx.recv(); // a sender does not receive
+/// ```
+///
+/// ```compile_fail,E0599
+/// let (_tx, rx) = lisle::channel::<u32>();
+/// rx.send(1); // nor a receiver send
+/// ```
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     with_capacity(0)
 }

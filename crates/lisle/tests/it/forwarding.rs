@@ -146,11 +146,8 @@ async fn forwarded_events_are_as_good_as_the_originals(cx: Cx) {
 
 /// Performs `event` in every way; each ends with a panic that says what is wrong.
 fn says_what_is_wrong<E: Event>(event: impl Fn() -> E) {
-    let ways: [&dyn Fn(); 3] = [
-        &|| drop(event().sync()),
-        &|| drop(event().poll()),
-        &|| drop(block_on(event().future())),
-    ];
+    let ways: [&dyn Fn(); 3] =
+        [&|| drop(event().sync()), &|| drop(event().poll()), &|| drop(block_on(event().future()))];
     for way in ways {
         let panic = catch_unwind(AssertUnwindSafe(way)).unwrap_err();
         let text = panic.downcast_ref::<&str>().expect("a text");

@@ -298,7 +298,8 @@ async fn a_nack_in_every_place_of_a_tree(cx: Cx) {
         };
         assert_eq!(cx.sync(&tree).await, winner);
         cx.join(poster).await;
-        for (place, nack) in std::mem::replace(&mut *nacks.lock().unwrap(), vec![None; 13]).iter().enumerate() {
+        for (place, nack) in std::mem::replace(&mut *nacks.lock().unwrap(), vec![None; 13]).iter().enumerate()
+        {
             let nack = nack.as_ref().expect("every guard has run");
             let taken = place == 0 || place == 1 + winner / 3 || place == 4 + winner;
             assert_eq!((nack.is_taken(), lost(nack)), (taken, !taken), "place {place}, winner {winner}");

@@ -63,7 +63,10 @@ async fn others_go_on_competing_with_the_second_stage(cx: Cx) {
     let (other, others) = channel::<u32>();
     let performer = cx.spawn(move |cx| async move {
         let staged = firsts.recv_evt().replace(|n| seconds.recv_evt().wrap(move |m| (n, m)));
-        let event = choose((staged.wrap(|both| (both.0.unwrap(), both.1.unwrap())), others.recv_evt().wrap(|n| (0, n.unwrap()))));
+        let event = choose((
+            staged.wrap(|both| (both.0.unwrap(), both.1.unwrap())),
+            others.recv_evt().wrap(|n| (0, n.unwrap())),
+        ));
         let mut seen = Vec::new();
         for _ in 0..3 {
             seen.push(cx.sync(&event).await);
@@ -185,7 +188,8 @@ async fn guards_and_nacks_of_both_stages(cx: Cx) {
         })
     };
     let semaphore = Semaphore::new(0);
-    let fates = || nacks.lock().unwrap().iter().map(|nack| (nack.is_taken(), nack.is_lost())).collect::<Vec<_>>();
+    let fates =
+        || nacks.lock().unwrap().iter().map(|nack| (nack.is_taken(), nack.is_lost())).collect::<Vec<_>>();
     let (open, taken, lost) = ((false, false), (true, false), (false, true));
     for win in [true, false] {
         nacks.lock().unwrap().clear();
@@ -284,7 +288,8 @@ async fn a_second_stage_that_starts_over_does_not_redo_the_first(cx: Cx) {
     };
     for _ in 0..3 {
         let second = second.clone();
-        let failing = cx.spawn(move |cx| async move { cx.sync(second.send_with_evt(|| quiet("no message"))).await });
+        let failing =
+            cx.spawn(move |cx| async move { cx.sync(second.send_with_evt(|| quiet("no message"))).await });
         assert!(cx.join_caught(failing).await.is_err());
     }
     cx.sync(second.send_evt(7)).await.unwrap();
@@ -484,7 +489,8 @@ async fn alternatives_are_switched_on_and_off(cx: Cx) {
     let mut next = [0; 2];
     let mut open = [true; 2];
     while open.contains(&true) {
-        let event = choose([0, 1].map(|i| open[i].then(|| receivers[i].recv_evt().wrap(move |got| (i, got)))));
+        let event =
+            choose([0, 1].map(|i| open[i].then(|| receivers[i].recv_evt().wrap(move |got| (i, got)))));
         match cx.sync(event).await {
             (i, Ok(got)) => {
                 assert_eq!(got, next[i], "in order");

@@ -101,7 +101,9 @@ impl Run {
             Leaf::Always => always(vec![id]).boxed(),
             Leaf::Never => never().boxed(),
             Leaf::Past => after(Duration::ZERO).wrap(move |()| vec![id]).boxed(),
-            Leaf::Future => after(2 * HOUR).wrap(move |()| unreachable!("leaf {id} is in the future")).boxed(),
+            Leaf::Future => {
+                after(2 * HOUR).wrap(move |()| unreachable!("leaf {id} is in the future")).boxed()
+            }
             Leaf::Recv(channel) => {
                 let receive = self.channels[channel].1.recv_evt();
                 receive.wrap(move |message| vec![id, message.expect("the channel stays open")]).boxed()

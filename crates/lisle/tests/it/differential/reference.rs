@@ -16,7 +16,9 @@ type Path = Vec<usize>;
 pub(crate) enum Rules {
     Strict,
     /// Performers that wait may be told to stop at any time, or not.
-    Free { stop: bool },
+    Free {
+        stop: bool,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -49,7 +51,9 @@ impl Expr {
             Expr::Leaf(id, leaf) => vec![(vec![], *id, *leaf)],
             Expr::Choose { of, .. } => {
                 let below = |(i, expr): (usize, &Expr)| {
-                    expr.leaves().into_iter().map(move |(path, id, leaf)| ([vec![i], path].concat(), id, leaf))
+                    expr.leaves()
+                        .into_iter()
+                        .map(move |(path, id, leaf)| ([vec![i], path].concat(), id, leaf))
                 };
                 of.iter().enumerate().flat_map(|child| below(child).collect::<Vec<_>>()).collect()
             }
@@ -63,9 +67,11 @@ impl Expr {
     fn preferred(&self, ready: &dyn Fn(Id) -> bool) -> HashSet<Id> {
         match self {
             Expr::Leaf(id, _) => Some(*id).filter(|id| ready(*id)).into_iter().collect(),
-            Expr::Choose { biased: true, of } => {
-                of.iter().map(|expr| expr.preferred(ready)).find(|found| !found.is_empty()).unwrap_or_default()
-            }
+            Expr::Choose { biased: true, of } => of
+                .iter()
+                .map(|expr| expr.preferred(ready))
+                .find(|found| !found.is_empty())
+                .unwrap_or_default(),
             Expr::Choose { of, .. } => of.iter().flat_map(|expr| expr.preferred(ready)).collect(),
             Expr::Wrap(_, expr) | Expr::Guard(_, expr) | Expr::Nack(_, expr) => expr.preferred(ready),
             Expr::Replace(expr, _) | Expr::Then(_, expr) => expr.preferred(ready),
@@ -204,7 +210,8 @@ impl<'s> Search<'s> {
     /// May the state lead to the target? What is settled stays so.
     fn is_on_the_way(&self, state: &State) -> bool {
         self.target.is_none_or(|target| {
-            let settled = |(now, then): (&Fate, &Fate)| matches!(now, Fate::Unmade | Fate::Open) || now == then;
+            let settled =
+                |(now, then): (&Fate, &Fate)| matches!(now, Fate::Unmade | Fate::Open) || now == then;
             state.results.iter().zip(&target.results).all(|(now, then)| then.starts_with(now))
                 && state.fates.iter().zip(&target.fates).all(settled)
         })
@@ -339,8 +346,11 @@ impl<'s> Search<'s> {
                 partners.into_iter().map(meet).collect()
             }
             Leaf::Send(channel) => {
-                let partners =
-                    if state.buffers[channel].is_empty() { self.partners(state, p, Leaf::Recv(channel)) } else { vec![] };
+                let partners = if state.buffers[channel].is_empty() {
+                    self.partners(state, p, Leaf::Recv(channel))
+                } else {
+                    vec![]
+                };
                 let meet = |(q, its, receiver): (usize, Path, Id)| {
                     let mut state = alone(vec![id]);
                     self.commit(&mut state, q, &its, vec![receiver, id]);
@@ -412,7 +422,8 @@ impl<'s> Search<'s> {
 
     /// The leaf at `path` of `p`'s performance has happened.
     fn commit(&self, state: &mut State, p: usize, path: &Path, value: Value) {
-        let (Phase::Waiting(expr) | Phase::Woken(expr) | Phase::Polling(expr)) = state.phases[p].clone() else {
+        let (Phase::Waiting(expr) | Phase::Woken(expr) | Phase::Polling(expr)) = state.phases[p].clone()
+        else {
             unreachable!("who performs something has it")
         };
         state.queue.retain(|waiting| *waiting != p);
@@ -421,7 +432,9 @@ impl<'s> Search<'s> {
                 state.results[p].push(Done::Value(value));
                 state.phases[p] = Phase::Idle;
             }
-            Err(rest) if matches!(state.phases[p], Phase::Polling(_)) => state.phases[p] = Phase::Polling(rest),
+            Err(rest) if matches!(state.phases[p], Phase::Polling(_)) => {
+                state.phases[p] = Phase::Polling(rest)
+            }
             Err(rest) => state.phases[p] = Phase::Woken(rest),
         }
     }
