@@ -138,10 +138,10 @@ fn the_reference_refuses_what_cannot_be() {
         let system = Arc::new(system(seed, [3, 2, 3, 2]));
         let outcome = performed(&system, seed, true);
         for (performer, results) in outcome.results.iter().enumerate() {
-            for place in 0..results.len() {
+            for (place, done) in results.iter().enumerate() {
                 let mut wrong = outcome.clone();
                 // A message that nobody sent; a performance that stopped or failed instead, or did not.
-                wrong.results[performer][place] = match &results[place] {
+                wrong.results[performer][place] = match done {
                     Done::Value(value) if value.len() > 1 => Done::Value(vec![value[0], 9_999]),
                     Done::Value(_) => Done::Unready,
                     Done::Unready | Done::Stopped => Done::Value(vec![9_999]),
