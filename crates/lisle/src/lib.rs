@@ -52,6 +52,10 @@
 #[cfg(all(not(unix), not(lisle_loom)))]
 compile_error!("lisle runs on Unix: its hosts, domains and sockets have no other back end");
 
+// What the tests here share with those in `tests/` calls the library by its name.
+#[cfg(all(test, not(lisle_loom)))]
+extern crate self as lisle;
+
 pub mod channel;
 #[cfg(not(lisle_loom))]
 mod domain;

@@ -66,6 +66,18 @@ use crate::shim::sync::Arc;
 /// # let _: Result<std::rc::Rc<i32>, _> = rx.try_recv();
 /// ```
 #[track_caller]
+///
+/// Each end has its own direction:
+///
+/// ```compile_fail,E0599
+/// let (tx, _rx) = lisle::channel::<u32>();
+/// tx.recv(); // a sender does not receive
+/// ```
+///
+/// ```compile_fail,E0599
+/// let (_tx, rx) = lisle::channel::<u32>();
+/// rx.send(1); // nor a receiver send
+/// ```
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     labelled(Label::new("channel"), 0)
 }

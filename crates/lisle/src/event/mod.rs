@@ -36,6 +36,8 @@ mod basic;
 mod boxed;
 mod choose;
 mod context;
+#[cfg(all(test, not(lisle_loom)))]
+mod differential_tests;
 mod future;
 mod guard;
 mod list;

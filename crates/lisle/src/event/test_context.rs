@@ -179,8 +179,12 @@ unsafe impl Context for Model {
 
     fn yield_now(&self) {
         // SAFETY: the running host is alive.
-        unsafe { &*self.current.get() }.runnable.set(true);
+        let host = unsafe { &*self.current.get() };
+        // A guard that yields does so when the task of its performance has been handed out: what `task` has set
+        // must be so again when that performance parks.
+        let before = host.runnable.replace(true);
         self.suspend();
+        host.runnable.set(before);
     }
 
     fn now(&self) -> u64 {
@@ -194,7 +198,7 @@ unsafe impl Context for Model {
 
 mod tests {
     use super::run;
-    use crate::event::{Event, choose};
+    use crate::event::{Event, always, choose, guard, never};
     use crate::shim::sync::{Arc, Mutex};
     use crate::time::{after, sleep};
     use std::collections::HashSet;
@@ -265,6 +269,24 @@ mod tests {
         let day = 24 * 3600 * 1_000_000_000;
         assert!((day..day + 1_000_000).contains(&passed), "{passed} ns");
         assert!(start.elapsed() < Duration::from_secs(3600));
+    }
+
+    /// A guard and the maker of a second stage may wait for others, in every schedule.
+    #[test]
+    fn guards_may_wait() {
+        for seed in 0..500 {
+            run(seed, || {
+                let (tx, rx) = crate::channel::<u32>();
+                let host = crate::spawn(move || {
+                    let second =
+                        |n: Result<u32, _>| (n, rx.recv()).1.map_or(never().boxed(), |n| always(n).boxed());
+                    let made = guard(|| (rx.recv(), rx.recv_evt().replace(second)).1);
+                    choose((made, never())).sync()
+                });
+                (1..=3).for_each(|n| tx.send(n).unwrap());
+                assert_eq!(host.join().unwrap(), 3);
+            });
+        }
     }
 
     #[test]

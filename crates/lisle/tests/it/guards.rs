@@ -146,7 +146,7 @@ async fn guards_of_every_shape_run_in_order(cx: Cx) {
             Some(noted(&log, 8)).boxed().boxed(),
             (&second).boxed(),
         ]),
-        None.unwrap_or_else(|| Some(noted(&log, 10))),
+        Some(noted(&log, 10)),
         (log.0.lock().unwrap().len() > 1_000).then(|| noted(&log, 77)),
         guard(|| {
             log.note(11);
