@@ -31,6 +31,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use lisle::channel::Receiver;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::cli::{LogFormat, ServeOptions};
@@ -76,8 +77,11 @@ pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
     };
     let runtime = lisle::Runtime::builder().domains(domains).start().map_err(Error::Start)?;
     let log = options.log;
-    let totals =
-        runtime.run(move || supervisor::run(&options, root, domains, form, &signals)).map_err(Error::Run)?;
+    let show = || notice(format_args!("lisle: who waits: {}", runtime.waiting()));
+    let serve = |signals: &Receiver<i32>| {
+        runtime.run(|| supervisor::run(&options, root, domains, form, signals)).map_err(Error::Run)
+    };
+    let totals = signals::with(signals, show, serve).map_err(Error::Start)??;
     match log {
         LogFormat::Json => notice(format_args!("{}", totals.json())),
         LogFormat::Human | LogFormat::Off => notice(format_args!("lisle: {totals}")),
