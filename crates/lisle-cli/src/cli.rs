@@ -26,6 +26,7 @@ pub(crate) enum Command {
     ///
     /// The server runs until SIGINT or SIGTERM. It then stops accepting, lets the requests under way finish, prints
     /// its totals to standard error and exits with 0. A second signal ends the wait at once.
+    /// On SIGQUIT it prints to standard error who waits for what, and goes on.
     Serve(ServeOptions),
 }
 

@@ -374,7 +374,7 @@ fn main() -> ExitCode {
     let begun = Instant::now();
     let running = CASES.iter().filter(is_wanted).map(|case| (case, thread::spawn(|| play(case))));
     let running: Vec<_> = running.collect();
-    let mut failed = 0;
+    let (played, mut failed) = (running.len(), 0);
     for (case, ended) in running {
         let ended = ended.join().expect("a case is played to its end");
         match judge(case, &ended) {
@@ -385,7 +385,11 @@ fn main() -> ExitCode {
             }
         }
     }
-    println!("\n{failed} failed; finished in {:.2?}", begun.elapsed());
+    let (verdict, passed) = (if failed == 0 { "ok" } else { "FAILED" }, played - failed);
+    println!(
+        "\ntest result: {verdict}. {passed} passed; {failed} failed; finished in {:.2?}",
+        begun.elapsed()
+    );
     std::io::stdout().flush().expect("standard output takes it");
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -29,7 +29,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Accepts until `stop` is given, then waits until the last connection has ended. How many were refused.
 pub(crate) fn run(socket: TcpListener, shards: Vec<Shared>, max: usize, stop: &Condition) -> u64 {
-    let (ended, ends) = lisle::channel::bounded(max + MAX_REFUSALS);
+    let (ended, ends) = lisle::channel::named("ends of connections", max + MAX_REFUSALS);
     let busy = vec![0; shards.len()];
     let mut listener = Listener {
         shards,

@@ -76,8 +76,10 @@ pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
     };
     let runtime = lisle::Runtime::builder().domains(domains).start().map_err(Error::Start)?;
     let log = options.log;
-    let totals =
-        runtime.run(move || supervisor::run(&options, root, domains, form, &signals)).map_err(Error::Run)?;
+    let show = || notice(format_args!("lisle: who waits: {}", runtime.waiting()));
+    let serve =
+        || runtime.run(|| supervisor::run(&options, root, domains, form, &signals)).map_err(Error::Run);
+    let totals = signals::answering(show, serve).map_err(Error::Start)??;
     match log {
         LogFormat::Json => notice(format_args!("{}", totals.json())),
         LogFormat::Human | LogFormat::Off => notice(format_args!("lisle: {totals}")),

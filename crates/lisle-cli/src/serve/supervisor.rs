@@ -65,7 +65,7 @@ pub(crate) fn run(
     let socket = TcpListener::bind(options.addr).map_err(failed)?;
     let address = socket.local_addr().map_err(failed)?;
     let server = Server::start(options, root, domains, form);
-    let stop = Arc::new(Condition::new());
+    let stop = Arc::new(Condition::new().named("stop"));
     let listener = {
         let shards = server.shards.clone();
         let (max, stop) = (options.limits.max_connections, Arc::clone(&stop));
@@ -134,8 +134,8 @@ impl Server {
         let (output, way) = match form {
             None => (None, None),
             Some(form) => {
-                let (batches, taken) = lisle::channel::<Batch>();
-                let (emptied, spare) = lisle::channel::bounded(domains);
+                let (batches, taken) = lisle::channel::named::<Batch>("batches", 0);
+                let (emptied, spare) = lisle::channel::named("spare batches", domains);
                 let output =
                     fiber::Builder::new().name("output").spawn(move || output::run(&taken, &emptied));
                 (Some((batches.clone(), output)), Some((form, Output { batches, spare })))
@@ -150,10 +150,10 @@ impl Server {
         };
         let mut server = Server { shards: Vec::new(), scribes: Vec::new(), files: Vec::new(), output };
         for domain in 0..domains {
-            let (files, asks) = lisle::channel();
+            let (files, asks) = lisle::channel::named("asks", 0);
             let settings = settings.clone();
             host("files", domain).spawn(move || files::run(settings, &asks));
-            let (records, taken) = lisle::channel::bounded(RECORDS);
+            let (records, taken) = lisle::channel::named("records", RECORDS);
             let log = way.clone().map(|(form, output)| (LineWriter::new(form), output));
             let scribe = host("scribe", domain).spawn(move || scribe::run(&taken, log));
             server.scribes.push((records.clone(), scribe));
@@ -162,8 +162,8 @@ impl Server {
                 files,
                 records,
                 limits: ConnectionLimits::from(&options.limits),
-                drain: Condition::new(),
-                halt: Condition::new(),
+                drain: Condition::new().named("drain"),
+                halt: Condition::new().named("halt"),
             }));
         }
         server

@@ -12,3 +12,4 @@ mod files;
 mod logging;
 mod shutdown;
 mod support;
+mod waiting;

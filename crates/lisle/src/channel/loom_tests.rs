@@ -73,7 +73,7 @@ struct Channel {
 
 impl Channel {
     fn new(capacity: usize) -> Self {
-        let shared = Arc::new(Shared::new(capacity));
+        let shared = Arc::new(Shared::new(capacity, crate::event::Label::new("channel")));
         Channel { tx: Sender::new(shared.clone()), rx: Receiver::new(shared.clone()), shared }
     }
 

@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn rounds(count: usize) -> usize {
-        if cfg!(debug_assertions) { count / 10 } else { count }
+        if cfg!(debug_assertions) { count / 20 } else { count }
     }
 
     #[test]
@@ -289,7 +289,7 @@ mod tests {
                 let mut future = Box::pin(choose((reader.readable_evt(), soon)).future());
                 let mut context = Context::from_waker(&waker);
                 if future.as_mut().poll(&mut context).is_pending() {
-                    if round % 2 == 0 {
+                    if round.is_multiple_of(2) {
                         std::io::Write::write_all(&mut writer, b"x").unwrap();
                     }
                     rx.recv().unwrap();

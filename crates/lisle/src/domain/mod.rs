@@ -2,8 +2,9 @@
 //!
 //! `worker.rs` is the loop, `idle.rs` how it looks for work and sleeps, `thief.rs` how it takes work from
 //! others, `inbox.rs` how others hand it something, `unbegun.rs` and `ring.rs` where hosts wait that have not
-//! begun and may be stolen, `reactor.rs` its sockets, `runtime.rs` what starts and ends it all. The README
-//! beside this file explains how a domain sleeps and is woken.
+//! begun and may be stolen, `reactor.rs` its sockets, `runtime.rs` what starts and ends it all,
+//! `survey.rs` asks who waits, and `deadlock.rs` notices that all do. The README beside this file explains how a domain
+//! sleeps and is woken.
 
 mod deadlock;
 mod fifo;

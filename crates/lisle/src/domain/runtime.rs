@@ -774,11 +774,7 @@ pub fn run<F: FnOnce() -> T, T>(f: F) -> T {
 pub fn waiting() -> WaitGraph {
     match worker::with_current(|worker| worker.map(|worker| worker.shared().clone())) {
         Some(shared) => shared.survey().graph,
-        None => {
-            let mut graph = WaitGraph::default();
-            graph.threads = survey::threads();
-            graph
-        }
+        None => WaitGraph { threads: survey::threads(), ..WaitGraph::default() },
     }
 }
 

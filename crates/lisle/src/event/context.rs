@@ -45,7 +45,7 @@ pub unsafe trait Context {
 
     /// The performer now running is about to park, and this is what it waits for; or, with `None`, its park has
     /// returned. For contexts that tell who waits. The library's own runtimes learn it in another way.
-    fn parks(&self, parked: Option<Parked>) {
+    fn parks(&self, parked: Option<&Parked>) {
         let _ = parked;
     }
 

@@ -50,8 +50,8 @@ pub(crate) struct Parker {
     pub(crate) task: Cell<Option<Task>>,
     /// Its worker's generator, for fair choices.
     random: Cell<*const Random>,
-    /// What it waits for. Of use only while its state says that it is parked.
-    parked: Cell<Option<Parked>>,
+    /// What it waits for; may be null. Of use only while its state says that it is parked.
+    parked: Cell<*const Parked>,
     /// Called when it would have to park while it unwinds from a panic; does not return.
     pub(crate) refuse: fn(&Parker) -> !,
 }
@@ -84,7 +84,7 @@ impl Parker {
             unwound: Cell::new(false),
             task: Cell::new(None),
             random: Cell::new(std::ptr::null()),
-            parked: Cell::new(None),
+            parked: Cell::new(std::ptr::null()),
             refuse,
         }
     }
@@ -118,8 +118,9 @@ impl Parker {
         if !self.is_parked() {
             return waits;
         }
-        if let Some(parked) = self.parked.get() {
-            // SAFETY: the note was made for the park that the state tells of, on this thread.
+        // SAFETY: it belongs to the park that the state tells of, and stays until that returns.
+        if let Some(parked) = unsafe { self.parked.get().as_ref() } {
+            // SAFETY: it was made for that park, on this thread.
             let described = catch_unwind(AssertUnwindSafe(|| unsafe { parked.describe(&mut waits) }));
             if described.is_err() {
                 eprintln!("lisle: an event that was to tell what a host waits for has panicked");
@@ -131,7 +132,7 @@ impl Parker {
     /// Waits to be woken, or, if `interruptible`, for the runtime to want the host to unwind. `parked` is what it
     /// waits for, for those who ask.
     #[inline(always)]
-    pub(crate) fn park(&self, interruptible: bool, parked: Option<Parked>) -> Unparked {
+    pub(crate) fn park(&self, interruptible: bool, parked: Option<&Parked>) -> Unparked {
         if std::thread::panicking() {
             (self.refuse)(self);
         }
@@ -142,7 +143,7 @@ impl Parker {
         if interrupted && !self.unwound.replace(true) {
             return Unparked::Interrupted;
         }
-        self.parked.set(parked);
+        self.parked.set(parked.map_or(std::ptr::null(), std::ptr::from_ref));
         self.state.set(if interruptible { State::Parked } else { State::ParkedMasked });
         // A host that has caught the unwinding gives its worker back all the same, now and then.
         self.suspend(if interrupted { Suspend::Stubborn } else { Suspend::Parked });

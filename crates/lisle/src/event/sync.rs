@@ -25,14 +25,14 @@ use std::ptr::NonNull;
 trait Park {
     fn task(&self) -> Task;
     /// `parked` is what the performer waits for, for those who ask.
-    fn park(&self, interruptible: bool, parked: Option<Parked>) -> Unparked;
+    fn park(&self, interruptible: bool, parked: Option<&Parked>) -> Unparked;
 }
 
 impl Park for &dyn Context {
     fn task(&self) -> Task {
         Context::task(*self)
     }
-    fn park(&self, interruptible: bool, parked: Option<Parked>) -> Unparked {
+    fn park(&self, interruptible: bool, parked: Option<&Parked>) -> Unparked {
         self.parks(parked);
         let unparked = Context::park(*self, interruptible);
         self.parks(None);
@@ -47,7 +47,7 @@ impl Park for &Parker {
         self.task.get().expect("a host that has begun has its task")
     }
     #[inline(always)]
-    fn park(&self, interruptible: bool, parked: Option<Parked>) -> Unparked {
+    fn park(&self, interruptible: bool, parked: Option<&Parked>) -> Unparked {
         Parker::park(self, interruptible, parked)
     }
 }
@@ -159,8 +159,8 @@ fn wait<'e, E: Event>(
     if publish(event, branch.as_mut(), attempt) == Step::Committed {
         return true;
     }
-    let parked = Some(Parked::new(event, branch.as_ref()));
-    if suspend(|| parker.park(interruptible, parked)) == Unparked::Interrupted {
+    let parked = Parked::new(event, branch.as_ref());
+    if suspend(|| parker.park(interruptible, Some(&parked))) == Unparked::Interrupted {
         if give_up(event, branch.as_mut(), attempt) {
             attempt.context().unwind();
         }
@@ -317,8 +317,8 @@ unsafe impl Context for OsThread {
         Unparked::Woken
     }
 
-    fn parks(&self, parked: Option<Parked>) {
-        self.parked.set(parked);
+    fn parks(&self, parked: Option<&Parked>) {
+        self.parked.set(parked.copied());
     }
 
     fn unwind(&self) -> ! {

@@ -93,7 +93,7 @@ pub struct Wait {
     /// How it stands with the object: who could still send, how long it takes.
     pub note: Option<String>,
     /// The performers that have the object in their hands, as far as it is known: the owner of a lock, a host
-    /// that is to be joined. The numbers are those of [`WaitingHost::id`](crate::WaitingHost::id).
+    /// that is to be joined. The numbers are those of [`Waiter::id`](crate::Waiter::id).
     pub held_by: Vec<usize>,
     /// The world may make it happen, without anybody in this program: time, a descriptor, a foreign call.
     pub external: bool,

@@ -247,7 +247,8 @@ impl<T: AsFd> Pollable<T> {
         let kind = path.rsplit("::").next().unwrap_or_default();
         let fd = self.io.as_fd().as_raw_fd();
         let id = usize::try_from(fd).unwrap_or_default();
-        waits.on_the_world(operation, &Label::anywhere(kind).named(&format!("fd {fd}")), id);
+        waits.on_the_world(operation, &Label::anywhere(kind), id);
+        waits.note(format!("fd {fd}"));
     }
 
     /// The registration, made now if need be, when it has just been seen that the direction is not ready.

@@ -153,9 +153,9 @@ fn each_kind_of_wait_is_told() {
             &[(&format!("wait for the end of a scope {here}"), "; 1 of its hosts has not ended")],
         );
         check(&graph, "blocks", &[(&format!("wait for a blocking call {here}"), ")")]);
-        check(&graph, "accepts", &[("read from TcpListener 'fd ", "'")]);
-        check(&graph, "accepts with", &[("read from TcpListener 'fd ", "'")]);
-        check(&graph, "is readable", &[("read from PipeReader 'fd ", "'")]);
+        check(&graph, "accepts", &[("read from a TcpListener; fd ", "")]);
+        check(&graph, "accepts with", &[("read from a TcpListener; fd ", "")]);
+        check(&graph, "is readable", &[("read from a PipeReader; fd ", "")]);
         // Who is in whose hands.
         let id = |name| named(&graph.hosts, name).unwrap().id;
         assert_eq!(named(&graph.hosts, "joins").unwrap().waits[0].held_by, [id("waits")]);

@@ -79,7 +79,7 @@ pub(crate) struct Settings {
 
 /// Runs the component of the domain it is called on, until nobody can ask any more.
 pub(crate) fn run(settings: Settings, asks: &Receiver<Ask>) {
-    let (finished, loads) = lisle::channel::bounded(MAX_LOADERS);
+    let (finished, loads) = lisle::channel::named("loads", MAX_LOADERS);
     let cache = Cache::new(settings.budget);
     let mut files =
         Files { settings, cache, pending: HashMap::new(), queue: VecDeque::new(), loaders: 0, finished };
