@@ -327,7 +327,7 @@ impl<T: Send> Event for MailEvt<'_, T> {
         branch.take()
     }
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.describe("receive", waits);
+        branch.describe("receive from", waits);
     }
 }
 

@@ -352,7 +352,7 @@ impl<T: Clone + Send + Sync> Event for PortEvt<'_, T> {
         branch.take().map(message).ok_or(RecvError)
     }
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.describe("receive", waits);
+        branch.describe("receive from", waits);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::shim::Backoff;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Poll, Waker};
@@ -128,7 +128,13 @@ impl<E: Event> Future for EventFuture<E> {
                 None => {
                     let place = branch.put(event.branch()).cast();
                     // SAFETY: `place` was just put there for this event.
-                    event.force(unsafe { typed(event, place) });
+                    let force = || event.force(unsafe { typed(event, place) });
+                    if let Err(panic) = catch_unwind(AssertUnwindSafe(force)) {
+                        // The guards that have run are to be told now, not when the future goes.
+                        // SAFETY: `branch` is structurally pinned.
+                        unsafe { Pin::new_unchecked(&mut this.branch) }.clear();
+                        resume_unwind(panic);
+                    }
                     place
                 }
             };

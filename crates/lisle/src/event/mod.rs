@@ -90,7 +90,6 @@ pub use timer::Timer;
 pub use wait_set::{Key, Taking, WaitSet, WaitSetEvt};
 #[cfg(not(lisle_loom))]
 pub(crate) use waits::HOST;
-#[allow(unused_imports)]
 pub(crate) use waits::performer_id;
 pub use waits::{Label, Parked, Wait, Waits};
 pub use wrap::{Wrap, WrapPanic};

@@ -6,11 +6,13 @@ use crate::shim::sync::Arc;
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::pin::Pin;
 
 /// An event with a negative acknowledgement, see [`with_nack`].
 pub struct WithNack<F, E> {
     make: F,
+    site: &'static Location<'static>,
     _event: PhantomData<fn() -> E>,
 }
 
@@ -38,8 +40,9 @@ pub struct WithNack<F, E> {
 /// assert_eq!(choose((request, always(1))).sync(), 1);
 /// client.recv().unwrap().sync(); // the client has chosen something else
 /// ```
+#[track_caller]
 pub fn with_nack<F: Fn(Nack) -> E, E: Event + Send>(make: F) -> WithNack<F, E> {
-    WithNack { make, _event: PhantomData }
+    WithNack { make, site: Location::caller(), _event: PhantomData }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,14 +68,21 @@ pub struct Nack {
 }
 
 impl Nack {
-    #[track_caller]
-    fn new() -> Self {
+    /// The nack of an event made at `site`.
+    fn new(site: &'static Location<'static>) -> Self {
         let kept = if cfg!(lisle_loom) {
             None
         } else {
             KEEP.try_with(|keep| keep.borrow_mut().pop()).ok().flatten()
         };
-        let state = kept.unwrap_or_else(|| Arc::new(Source::labelled(Label::new("nack"), Fate::Open)));
+        let label = Label::anywhere("nack").made_at(site);
+        let state = match kept {
+            Some(mut state) => {
+                Arc::get_mut(&mut state).expect("nobody else has it").relabel(label);
+                state
+            }
+            None => Arc::new(Source::labelled(label, Fate::Open)),
+        };
         Nack { state: Some(state) }
     }
 
@@ -205,7 +215,7 @@ impl<F: Fn(Nack) -> E, E: Event + Send> Event for WithNack<F, E> {
         Acknowledging { made: Made::new(), nack: None }
     }
     fn force<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) {
-        let nack = Nack::new();
+        let nack = Nack::new(self.site);
         // SAFETY: `nack` is not structurally pinned; nothing else is touched.
         unsafe { branch.as_mut().get_unchecked_mut() }.nack = Some(nack.clone());
         branch.made().put((self.make)(nack));

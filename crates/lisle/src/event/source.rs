@@ -100,6 +100,11 @@ impl<S, M> Source<S, M> {
         Source { label: self.label.named(name), ..self }
     }
 
+    /// Gives it another label.
+    pub(super) fn relabel(&mut self, label: Label) {
+        self.label = label;
+    }
+
     /// What it is, where it was made, what it is called.
     pub fn label(&self) -> &Label {
         &self.label

@@ -194,11 +194,18 @@ impl Parked {
 ///
 /// For what has an owner, so that who waits for it is seen to wait for that one. A future has no number of its own:
 /// it has that of whoever polls it.
+#[cfg(not(lisle_loom))]
+#[inline(always)]
 pub(crate) fn performer_id() -> usize {
-    #[cfg(not(lisle_loom))]
-    if let Some(parker) = super::parker::running() {
-        return std::ptr::from_ref(parker).addr();
-    }
     thread_local! { static HERE: u8 = const { 0 }; }
-    HERE.with(|here| std::ptr::from_ref(here).addr())
+    match super::parker::running() {
+        Some(parker) => std::ptr::from_ref(parker).addr(),
+        None => HERE.with(|here| std::ptr::from_ref(here).addr()),
+    }
+}
+
+/// Models do not ask.
+#[cfg(lisle_loom)]
+pub(crate) fn performer_id() -> usize {
+    1
 }

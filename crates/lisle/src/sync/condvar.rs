@@ -334,7 +334,7 @@ impl Event for NotifiedEvt<'_> {
         branch.set_notified(false);
     }
     fn describe<'e>(&'e self, branch: &Listening<'e>, waits: &mut Waits) {
-        branch.waiting.describe("wait", waits);
+        branch.waiting.describe("wait for", waits);
     }
 }
 

@@ -4,7 +4,6 @@ mod barrier;
 mod condition;
 mod condvar;
 mod contended;
-mod holder;
 mod ivar;
 mod latch;
 #[cfg(all(test, lisle_loom))]

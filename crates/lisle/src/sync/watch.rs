@@ -302,7 +302,7 @@ impl<T: Send + Sync> Event for ChangedEvt<'_, T> {
         branch.take().map(|(_, value)| value)
     }
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.describe("wait for a change", waits);
+        branch.describe("wait for a change of", waits);
     }
 }
 
@@ -374,7 +374,7 @@ impl<T: Send + Sync, F: Fn(&T) -> bool> Event for WaitForEvt<'_, T, F> {
         branch.outcome.take().expect("the last stage has an outcome")
     }
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.waiting.describe("wait for a value", waits);
+        branch.waiting.describe("wait for a value of", waits);
     }
 }
 

@@ -34,6 +34,7 @@
 //! Go's `sync.Mutex`.
 
 use crate::event::lock::Lock;
+use crate::event::performer_id;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::woken::Woken;
 use crate::event::{Attempt, Event, Label, Step, Waits};
@@ -41,7 +42,6 @@ use crate::shim::{
     atomic::{AtomicU8, AtomicUsize, Ordering},
     clock, const_fn,
 };
-use crate::sync::holder::performer;
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -213,7 +213,7 @@ impl RawMutex {
 
     #[inline(always)]
     fn note_holder(&self) {
-        self.holder.store(performer(), Ordering::Relaxed);
+        self.holder.store(performer_id(), Ordering::Relaxed);
     }
 
     /// Who has the lock, as far as is known.
@@ -287,7 +287,7 @@ impl Event for RawMutex {
     }
 
     fn describe<'e>(&'e self, _: &Locking<'e>, waits: &mut Waits) {
-        waits.on("lock", &self.label, std::ptr::from_ref(self).addr());
+        waits.on_held("lock", &self.label, std::ptr::from_ref(self).addr(), self.holder());
     }
 }
 
