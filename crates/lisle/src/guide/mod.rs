@@ -1,12 +1,16 @@
 //! The guide: from the first event to the last pitfall, in pages to be read one by one.
 //!
 //! - [`events`]: *Events in ten minutes*, for those who have never met Concurrent ML.
+//! - [`cancellation`]: *Cancellation*, the ways to end without a value, and what holds then.
 //! - [`pitfalls`]: *Pitfalls*, and how to see that one has fallen into one.
 //!
 //! All examples are compiled and run by the tests.
 
 #[doc = include_str!("events.md")]
 pub mod events {}
+
+#[doc = include_str!("cancellation.md")]
+pub mod cancellation {}
 
 #[doc = include_str!("pitfalls.md")]
 pub mod pitfalls {}
