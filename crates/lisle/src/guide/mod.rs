@@ -1,6 +1,7 @@
 //! The guide: from the first event to the last pitfall, in pages to be read one by one.
 //!
 //! - [`events`]: *Events in ten minutes*, for those who have never met Concurrent ML.
+//! - [`from_go`]: *From Go's select*, idiom by idiom.
 //! - [`from_tokio`]: *From tokio's select!*, what cancel safety was about, and how to use both.
 //! - [`cancellation`]: *Cancellation*, the ways to end without a value, and what holds then.
 //! - [`pitfalls`]: *Pitfalls*, and how to see that one has fallen into one.
@@ -9,6 +10,9 @@
 
 #[doc = include_str!("events.md")]
 pub mod events {}
+
+#[doc = include_str!("from_go.md")]
+pub mod from_go {}
 
 #[doc = include_str!("from_tokio.md")]
 pub mod from_tokio {}
