@@ -3,6 +3,7 @@
 //! - [`events`]: *Events in ten minutes*, for those who have never met Concurrent ML.
 //! - [`from_go`]: *From Go's select*, idiom by idiom.
 //! - [`from_tokio`]: *From tokio's select!*, what cancel safety was about, and how to use both.
+//! - [`from_racket_and_fibers`]: *From Racket and Guile Fibers*, name by name, with those of Concurrent ML.
 //! - [`cancellation`]: *Cancellation*, the ways to end without a value, and what holds then.
 //! - [`pitfalls`]: *Pitfalls*, and how to see that one has fallen into one.
 //!
@@ -16,6 +17,9 @@ pub mod from_go {}
 
 #[doc = include_str!("from_tokio.md")]
 pub mod from_tokio {}
+
+#[doc = include_str!("from_racket_and_fibers.md")]
+pub mod from_racket_and_fibers {}
 
 #[doc = include_str!("cancellation.md")]
 pub mod cancellation {}
