@@ -6,6 +6,8 @@
 //! - [`from_racket_and_fibers`]: *From Racket and Guile Fibers*, name by name, with those of Concurrent ML.
 //! - [`cancellation`]: *Cancellation*, the ways to end without a value, and what holds then.
 //! - [`pitfalls`]: *Pitfalls*, and how to see that one has fallen into one.
+//! - [`compared`]: *Who has what*, a table of Concurrent ML, Racket, Hopac, Guile Fibers, Go, Kotlin, tokio, crossbeam
+//!   and this library.
 //!
 //! All examples are compiled and run by the tests.
 
@@ -26,3 +28,6 @@ pub mod cancellation {}
 
 #[doc = include_str!("pitfalls.md")]
 pub mod pitfalls {}
+
+#[doc = include_str!("compared.md")]
+pub mod compared {}
