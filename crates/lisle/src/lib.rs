@@ -29,6 +29,16 @@
 //! - What happens outside is an event, too: the exit of a [`process`], a [`mod@signal`], a line of [`io`], the end of a
 //!   foreign [`thread`] or [`mod@future`].
 //!
+//! # Guide
+//!
+//! The [`guide`] is to be read, the rest to be looked up:
+//!
+//! - [*Events in ten minutes*](guide::events) for those who have never met them;
+//! - [*From Go's select*](guide::from_go), [*From tokio's select!*](guide::from_tokio) and
+//!   [*From Racket and Guile Fibers*](guide::from_racket_and_fibers) for those who know the idea under other names;
+//! - [*Cancellation*](guide::cancellation) and [*Pitfalls*](guide::pitfalls) before it gets serious;
+//! - [*Who has what*](guide::compared), a table.
+//!
 //! # When not to use it
 //!
 //! - For a loop over data on all cores, a loop library does better today.

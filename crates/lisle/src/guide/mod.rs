@@ -1,8 +1,33 @@
 //! The guide: from the first event to the last pitfall, in pages to be read one by one.
 //!
 //! - [`events`]: *Events in ten minutes*, for those who have never met Concurrent ML.
+//! - [`from_go`]: *From Go's select*, idiom by idiom.
+//! - [`from_tokio`]: *From tokio's select!*, what cancel safety was about, and how to use both.
+//! - [`from_racket_and_fibers`]: *From Racket and Guile Fibers*, name by name, with those of Concurrent ML.
+//! - [`cancellation`]: *Cancellation*, the ways to end without a value, and what holds then.
+//! - [`pitfalls`]: *Pitfalls*, and how to see that one has fallen into one.
+//! - [`compared`]: *Who has what*, a table of Concurrent ML, Racket, Hopac, Guile Fibers, Go, Kotlin, tokio, crossbeam
+//!   and this library.
 //!
 //! All examples are compiled and run by the tests.
 
 #[doc = include_str!("events.md")]
 pub mod events {}
+
+#[doc = include_str!("from_go.md")]
+pub mod from_go {}
+
+#[doc = include_str!("from_tokio.md")]
+pub mod from_tokio {}
+
+#[doc = include_str!("from_racket_and_fibers.md")]
+pub mod from_racket_and_fibers {}
+
+#[doc = include_str!("cancellation.md")]
+pub mod cancellation {}
+
+#[doc = include_str!("pitfalls.md")]
+pub mod pitfalls {}
+
+#[doc = include_str!("compared.md")]
+pub mod compared {}
