@@ -9,7 +9,6 @@ use super::survey::{self, Survey};
 use super::waiting::WaitGraph;
 use super::worker::{self, Worker};
 use super::{Domain, overflow};
-use crate::event::Interrupted;
 use crate::event::lock::Lock;
 use crate::fiber::host::{Host, Traits};
 use crate::fiber::{JoinError, JoinHandle, PanicPolicy, spawn_unchecked, stack};
@@ -444,7 +443,7 @@ impl Builder {
             }
         });
         match (result, shared.deadlocks.fatal()) {
-            (Some(Err(panic)), _) if !panic.is::<Interrupted>() => resume_unwind(panic),
+            // All hosts waited when it was found, so what `f` has come to since comes of the unwinding.
             (_, Some(deadlock)) => Err(deadlock.clone()),
             (Some(Ok(value)), None) => Ok(value),
             (Some(Err(panic)), None) => resume_unwind(panic),

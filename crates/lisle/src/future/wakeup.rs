@@ -1,6 +1,6 @@
 //! The waker of a future that a host or a plain thread drives.
 
-use crate::event::{Event, Label, Source};
+use crate::event::{Event, Label, Source, described};
 use crate::shim::sync::Arc;
 use std::task::{Wake, Waker};
 
@@ -28,7 +28,11 @@ impl Wakeup {
 
     /// The event of having been woken; it takes the flag down.
     pub(super) fn woken_evt(&self) -> impl Event<Output = ()> {
-        self.woken.event(|woken| std::mem::take(woken).then_some(()))
+        let woken = self.woken.event(|woken| std::mem::take(woken).then_some(()));
+        // Wakers may be anywhere.
+        described(woken, |waits| {
+            waits.on_the_world("wait for", self.woken.label(), std::ptr::from_ref(self).addr());
+        })
     }
 }
 
