@@ -15,8 +15,6 @@ mod crowd;
 mod differential;
 mod drops;
 mod fairness;
-#[cfg(feature = "files")]
-mod files;
 mod forwarding;
 mod futures;
 mod guards;

@@ -1,5 +1,10 @@
 //! Changes of files as events, with the feature `files`.
 
+// The worlds of `it`, of which not all is needed here.
+#[allow(dead_code, unused_imports, unused_macros)]
+#[path = "it/support/mod.rs"]
+mod support;
+
 use crate::support::{Cx, worlds};
 use lisle::io::{ChangeKind, Changes, watch_files, watch_tree};
 use lisle::time::after;
