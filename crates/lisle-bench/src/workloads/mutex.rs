@@ -4,7 +4,10 @@
 
 use crate::{
     job::{Figure, Job, Outcome, timed},
-    peers::{self, AsyncMutex, AsyncLock, BlockingMutex, Executor, LisleMutex, ParkingLot, Smol, StdMutex, Tokio, TokioMutex},
+    peers::{
+        self, AsyncLock, AsyncMutex, BlockingMutex, Executor, LisleMutex, ParkingLot, Smol, StdMutex, Tokio,
+        TokioMutex,
+    },
     workload::{Case, Program, Unit, Workload, param},
 };
 use std::{

@@ -117,7 +117,8 @@ impl Iterator for Route {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
-        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.state =
+            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         Some((((self.state >> 32) * self.sources) >> 32) as usize)
     }
 }
