@@ -42,8 +42,8 @@
 //! - Signals *coalesce*, here as in the system: several deliveries before one is received may be received as one.
 //! - Programs that the process starts have the default action again.
 
+use crate::event::until::{Operation, Until};
 use crate::event::{Event, Label, Waits};
-use crate::io::until::{Operation, Until};
 use crate::net::{PipeReader, PipeWriter, ReadyEvt, pipe};
 use signal_hook_registry::{FORBIDDEN, SigId, register, unregister};
 use std::fmt;

@@ -9,7 +9,7 @@ const REQUEST: &str =
 fn a_request_cut_at_every_byte() {
     let site = Site::new();
     let server = Server::start(&site, &[]);
-    let idle = server.descriptors();
+    let idle = server.descriptors_at_rest();
     for cut in 0..REQUEST.len() {
         let mut client = server.connect();
         client.send(&REQUEST[..cut]);
@@ -49,7 +49,7 @@ fn a_request_in_pieces_of_every_size() {
 fn garbage() {
     let site = Site::new();
     let server = Server::start(&site, &[]);
-    let idle = server.descriptors();
+    let idle = server.descriptors_at_rest();
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut byte = || {
         state ^= state << 13;
@@ -98,7 +98,7 @@ fn too_much_of_everything() {
             "30",
         ],
     );
-    let idle = server.descriptors();
+    let idle = server.descriptors_at_rest();
     let status = |text: &[u8]| {
         let mut client = server.connect();
         client.try_send(text);
@@ -162,7 +162,7 @@ fn mistakes_and_their_statuses() {
 fn clients_that_do_not_finish_in_time() {
     let site = Site::new();
     let server = Server::start(&site, &["--header-timeout", "0.3", "--idle-timeout", "0.3"]);
-    let idle = server.descriptors();
+    let idle = server.descriptors_at_rest();
 
     let mut silent = server.connect();
     assert!(silent.is_closed(), "one that says nothing is told nothing");
@@ -205,7 +205,7 @@ fn a_client_that_does_not_read() {
     std::fs::File::create(site.path().join("large.bin")).unwrap().set_len(200 << 20).unwrap();
     site.file("cached.bin", vec![b'x'; 900 << 10]);
     let server = Server::start(&site, &["--write-timeout", "0.3"]);
-    let idle = server.descriptors();
+    let idle = server.descriptors_at_rest();
     let mut large = server.connect();
     large.send("GET /large.bin HTTP/1.1\r\nHost: test\r\n\r\n");
     let mut many = server.connect();

@@ -24,7 +24,7 @@ fn half_requests(server: &Server, count: usize) -> Vec<Client> {
 fn a_thousand_half_requests_are_held() {
     let site = Site::new();
     let server = Server::start(&site, &["--header-timeout", "3600"]);
-    let idle = server.descriptors();
+    let idle = server.descriptors_at_rest();
     let count = crowd(1000);
     let clients = half_requests(&server, count);
     wait_until("all are connected", || server.descriptors() >= idle + count);
@@ -40,7 +40,7 @@ fn a_thousand_half_requests_are_held() {
 fn a_thousand_half_requests_are_told_that_they_are_late() {
     let site = Site::new();
     let server = Server::start(&site, &["--header-timeout", "0.5", "--log", "json"]);
-    let idle = server.descriptors();
+    let idle = server.descriptors_at_rest();
     let count = crowd(1000);
     for mut client in half_requests(&server, count) {
         assert_eq!(client.response().status, 408);
@@ -54,7 +54,7 @@ fn a_thousand_half_requests_are_told_that_they_are_late() {
 fn thousands_of_idle_connections() {
     let site = Site::new();
     let server = Server::start(&site, &["--log", "off"]);
-    let idle = server.descriptors();
+    let idle = server.descriptors_at_rest();
     let count = crowd(5000);
     let request = "GET / HTTP/1.1\r\nHost: test\r\n\r\n";
     let mut resident = Vec::new();
@@ -88,7 +88,7 @@ fn thousands_of_idle_connections() {
 fn one_too_many() {
     let site = Site::new();
     let server = Server::start(&site, &["--max-connections", "3"]);
-    let idle = server.descriptors();
+    let idle = server.descriptors_at_rest();
     let request = "GET / HTTP/1.1\r\nHost: test\r\n\r\n";
     let mut clients: Vec<Client> = (0..3)
         .map(|_| {
@@ -121,7 +121,7 @@ fn no_descriptor_left_for_connections() {
     let site = Site::new();
     let server = Server::start(&site, &["--log", "off"]);
     assert_eq!(server.get("/").text(), "top");
-    let idle = server.descriptors();
+    let idle = server.descriptors_at_rest();
     server.leave_descriptors(10);
     let clients: Vec<Client> = (0..50).map(|_| server.connect()).collect();
     wait_until("accepting fails", || server.stderr().contains("cannot accept for now"));

@@ -30,7 +30,7 @@ fn idle_connections_are_closed_at_once_and_busy_ones_finish() {
     let mut idle = server.connect();
     idle.send("GET / HTTP/1.1\r\nHost: test\r\n\r\n");
     assert_eq!(idle.response().text(), "top");
-    let before = server.descriptors();
+    let before = server.descriptors_at_rest();
     let mut busy = server.connect();
     busy.send("GET / HTTP/1.1\r\nHost: te");
     wait_until("the busy one is accepted", || server.descriptors() > before);
@@ -70,7 +70,7 @@ fn the_deadline_ends_what_does_not_finish() {
 fn a_second_signal_ends_the_wait() {
     let site = Site::new();
     let server = Server::start(&site, &["--drain", "3600", "--header-timeout", "3600"]);
-    let before = server.descriptors();
+    let before = server.descriptors_at_rest();
     let mut half = server.connect();
     half.send("GET / HTTP/1.1\r\n");
     wait_until("it is accepted", || server.descriptors() > before);

@@ -139,6 +139,14 @@ impl Server {
         std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("it runs").count()
     }
 
+    /// The same, once all it opens by itself is open: the thread that answers SIGQUIT comes last, and has answered.
+    #[track_caller]
+    pub(crate) fn descriptors_at_rest(&self) -> usize {
+        self.signal(Signal::QUIT);
+        wait_until("it answers", || self.stderr().contains("who waits"));
+        self.descriptors()
+    }
+
     /// Waits until no more descriptors are open than there were at first.
     #[track_caller]
     pub(crate) fn wait_for_descriptors(&self, at_most: usize) {

@@ -71,6 +71,8 @@ pub(crate) mod test_context;
 #[cfg(all(test, not(lisle_loom)))]
 mod tests;
 pub(crate) mod timer;
+#[cfg(not(lisle_loom))]
+pub(crate) mod until;
 mod wait_set;
 mod waits;
 pub(crate) mod woken;

@@ -2,7 +2,7 @@
 
 use super::TryRead;
 use super::line_buffer::{Line, LineBuffer};
-use super::until::{Operation, Until};
+use crate::event::until::{Operation, Until};
 use crate::event::{Choose, Event, Label, Source, SourceEvent, Waits, choose};
 use crate::net::ReadyEvt;
 use crate::shim::sync::Mutex;

@@ -36,7 +36,6 @@ mod line_buffer;
 mod lines;
 mod lines_of;
 mod try_read;
-pub(crate) mod until;
 
 #[cfg(feature = "files")]
 pub use files::{Change, ChangeEvt, ChangeKind, Changes, watch_files, watch_tree};

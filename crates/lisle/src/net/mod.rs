@@ -74,6 +74,6 @@ pub use pipe::{PipeReader, PipeWriter, pipe};
 pub use pollable::Pollable;
 pub use ready::{ReadyEvt, Readying};
 pub use resolve::ToSocketAddrs;
-pub use tcp::{TcpListener, TcpStream};
+pub use tcp::{ConnectedEvt, Connecting, TcpListener, TcpStream};
 pub use udp::UdpSocket;
 pub use unix::{UnixDatagram, UnixListener, UnixStream};

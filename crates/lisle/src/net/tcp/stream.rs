@@ -1,5 +1,6 @@
 //! A TCP connection.
 
+use super::Connecting;
 use crate::domain::reactor::Direction;
 use crate::net::face::{clone, descriptor, readable, reading, socket, writable, writing};
 use crate::net::pollable::{self, Kind, Pollable};
@@ -16,7 +17,20 @@ use std::time::{Duration, Instant};
 /// Small writes wait for the answer to earlier ones unless [`set_nodelay`](TcpStream::set_nodelay) says
 /// otherwise, which is the system's default and a cause of mysterious 40 ms delays.
 pub struct TcpStream {
-    pollable: Pollable<std::net::TcpStream>,
+    pub(super) pollable: Pollable<std::net::TcpStream>,
+}
+
+/// Has a connection been made, or failed? The system tells of a failure once.
+fn connected(stream: &std::net::TcpStream) -> Option<io::Result<()>> {
+    let error = match stream.peer_addr() {
+        Ok(_) => return Some(Ok(())),
+        Err(error) => error,
+    };
+    match stream.take_error() {
+        Ok(Some(error)) | Err(error) => Some(Err(error)),
+        Ok(None) if error.kind() == io::ErrorKind::NotConnected => None,
+        Ok(None) => Some(Err(error)),
+    }
 }
 
 impl TcpStream {
@@ -48,17 +62,25 @@ impl TcpStream {
     }
 
     fn connect_until(address: SocketAddr, deadline: Option<Instant>) -> io::Result<Self> {
-        let stream = Self::nonblocking(mio::net::TcpStream::connect(address)?.into());
-        stream.pollable.perform(Direction::Write, deadline, |stream| match stream.peer_addr() {
-            Ok(_) => Ok(()),
-            // Not yet, or not ever.
-            Err(error) => match stream.take_error()? {
-                Some(error) => Err(error),
-                None if error.kind() == io::ErrorKind::NotConnected => Err(io::ErrorKind::WouldBlock.into()),
-                None => Err(error),
-            },
+        let stream = Connecting::begin(&address)?.into_stream();
+        stream.pollable.perform(Direction::Write, deadline, |io| {
+            connected(io).unwrap_or_else(|| Err(io::ErrorKind::WouldBlock.into()))
         })?;
         Ok(stream)
+    }
+
+    /// Begins to connect to `address` and does not wait for it: that is an event of what is given.
+    ///
+    /// # Errors
+    ///
+    /// There is no descriptor to be had, or no way to the address.
+    pub fn begin_connect(address: &SocketAddr) -> io::Result<Connecting> {
+        Connecting::begin(address)
+    }
+
+    /// Has the connection been made, or failed? `None`: not yet.
+    pub(super) fn connected(&self) -> Option<io::Result<()>> {
+        connected(self.pollable.get_ref())
     }
 
     pub(super) fn nonblocking(stream: std::net::TcpStream) -> Self {

@@ -2,12 +2,13 @@
 
 use super::{SocketPath, World, everywhere};
 use lisle::net::{TcpListener, TcpStream, UnixStream};
+use lisle::{Event, always, choose};
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-everywhere!(refused, the_first_that_answers, a_name, no_answer);
+everywhere!(refused, the_first_that_answers, a_name, no_answer, as_an_event);
 
 /// Port 1 is of a service that machines do not offer any more.
 const NOBODY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 1);
@@ -42,6 +43,31 @@ fn a_name(world: World) {
     TcpStream::connect(("localhost", port)).unwrap().read_exact(&mut byte).unwrap();
     assert_eq!(&byte, b"x");
     server.join();
+}
+
+fn as_an_event(_: World) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let connecting = TcpStream::begin_connect(&address).unwrap();
+    // One that loses goes on; one that has happened stays so.
+    choose((connecting.connected_evt(), always(()).wrap(Ok))).sync().unwrap();
+    connecting.connected_evt().sync().unwrap();
+    connecting.connected_evt().poll().unwrap().unwrap();
+    let mut stream = connecting.into_stream();
+    stream.write_all(b"x").unwrap();
+    let mut byte = [0];
+    listener.accept().unwrap().0.read_exact(&mut byte).unwrap();
+    assert_eq!(&byte, b"x");
+
+    match TcpStream::begin_connect(&NOBODY) {
+        Err(error) => assert_eq!(error.raw_os_error(), Some(libc::ECONNREFUSED)),
+        Ok(connecting) => {
+            let error = connecting.connected_evt().sync().unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::ECONNREFUSED));
+            let error = connecting.connected_evt().sync().unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::NotConnected);
+        }
+    }
 }
 
 /// A listener whose backlog is full does not answer at all, as a machine that is not there.

@@ -7,7 +7,7 @@
 //! The operation runs between stages, when nothing of the performance is published or claimed. So it may take
 //! locks and grant to others, which a claimed performer must not: two of them could wait for each other.
 
-use crate::event::{Attempt, Event, Step, Waits, awaitable};
+use super::{Attempt, Event, Step, Waits, awaitable};
 use std::fmt;
 use std::io;
 use std::pin::Pin;
