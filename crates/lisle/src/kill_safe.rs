@@ -17,7 +17,9 @@
 //!
 //! A manager that never waits for a single client cannot be held up by one. One that offers to a single client outside
 //! of such a choice waits for that client, which is there in a moment, but for one whose choice has a guard that
-//! blocks.
+//! blocks. A client whose request is a source of a [`WaitSet`](crate::event::WaitSet) has not gone when that is not
+//! performed for a while; if it stops at the very moment at which its answer is being made
+//! ([`offer_with_evt`](Reply::offer_with_evt)), the offer waits until it goes on or goes.
 //!
 //! The examples `swap_channel.rs` and `kill_safe_queue.rs` are whole abstractions of this kind. In short:
 //!

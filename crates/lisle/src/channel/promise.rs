@@ -146,7 +146,7 @@ impl<T> SendingWith<'_, T> {
             task.wake();
         }
         if self.shared.locked(|inner| !inner.deferred.is_empty()) {
-            self.shared.retry_deferred(std::ptr::null());
+            self.shared.retry_deferred(None);
         }
     }
 }

@@ -129,7 +129,7 @@ fn receive_now<T>(shared: &Shared<T>, by: &impl Committer) -> Option<Result<T, R
         (received, opening)
     });
     if opening {
-        shared.retry_deferred(std::ptr::null());
+        shared.retry_deferred(None);
     }
     match received {
         Received::Value(message, task) => {
@@ -279,7 +279,9 @@ impl<'e, T> Receiving<'e, T> {
             (received, opening && !inner.deferred.is_empty())
         });
         if deferred {
-            this.shared.retry_deferred(attempt.record());
+            // As long as nothing has been received, we do not talk to ourselves.
+            let by = matches!(received, Received::Nothing).then_some(attempt);
+            this.shared.retry_deferred(by);
         }
         let (value, task) = match received {
             Received::Value(message, task) => (Slot::Value(message), task),

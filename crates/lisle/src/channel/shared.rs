@@ -11,7 +11,7 @@
 use super::promise::Promise;
 use crate::event::lock::Lock;
 use crate::event::queue::{Committed, Decided, WaitQueue};
-use crate::event::record::{Committer, Record, Task};
+use crate::event::record::{Attempt, Committer, Task};
 use crate::event::woken::Woken;
 use crate::event::{Label, Waits};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -168,7 +168,7 @@ impl<T> Shared<T> {
                 while let Some(sender) = inner.sending.commit_outside() {
                     woken.push(sender.finish());
                 }
-                inner.deferred.retry_all(std::ptr::null(), &mut woken);
+                inner.deferred.retry_all(None, &mut woken);
             }
             (closed_now, woken)
         });
@@ -183,10 +183,10 @@ impl<T> Shared<T> {
 
     /// Has every sender that waits for leave, but for our own, try again.
     #[cold]
-    pub(super) fn retry_deferred(&self, own: *const Record) {
+    pub(super) fn retry_deferred(&self, by: Option<&Attempt<'_>>) {
         let _woken = self.locked(|inner| {
             let mut woken = Woken::default();
-            inner.deferred.retry_all(own, &mut woken);
+            inner.deferred.retry_all(by, &mut woken);
             woken
         });
     }

@@ -321,21 +321,20 @@ impl<M> WaitQueue<M> {
         }
     }
 
-    /// Unlinks all waiters but those of `own` and tells the ones that nobody has committed to start over.
-    pub(crate) fn retry_all(&mut self, own: *const Record, woken: &mut Woken) {
+    /// Unlinks all waiters but those that stand for `by` and tells the ones that nobody has committed to start over.
+    pub(crate) fn retry_all(&mut self, by: Option<&Attempt<'_>>, woken: &mut Woken) {
         let mut cursor = self.head;
         while let Some(waiter) = cursor {
             // SAFETY: linked waiters and their records are alive while we hold the lock.
             let (next, record) = unsafe { waiter.as_ref() }.links(|links| (links.next, links.record));
             cursor = next;
-            if std::ptr::eq(record, own) {
-                continue;
-            }
             // SAFETY: as above.
             let record = unsafe { &*record };
-            // The record outlives its decision until its performer has been woken.
-            if record.decide_retry() {
-                woken.push(record.task());
+            match record.decide_retry(by) {
+                None => continue,
+                // The record outlives its decision until its performer has been woken.
+                Some(true) => woken.push(record.task()),
+                Some(false) => {}
             }
             // SAFETY: it is linked here.
             unsafe { self.remove(waiter, FREE) };

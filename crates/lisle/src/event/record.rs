@@ -172,6 +172,13 @@ impl Record {
         if self.seated { NonNull::new(self.outer.get().cast_mut().cast()) } else { None }
     }
 
+    /// Could anybody commit it? Not if it stands for a source of a wait set that nobody performs; then the set is
+    /// told to look again, and its waiter may be unlinked. To be asked under the lock of its queue.
+    pub(crate) fn may_be_committed(&self) -> bool {
+        // SAFETY: the seat is there as long as its record is.
+        self.seat().is_none_or(|seat| unsafe { seat.as_ref() }.is_open())
+    }
+
     /// Notes, for a record of a seat, how it was committed, and whom to wake. Only its committer may do so, under
     /// the lock of the set.
     pub(super) fn settle(&self, outcome: Option<usize>, task: Task) {
@@ -213,6 +220,10 @@ impl Record {
         let outstanding = self.outstanding.get();
         if self.single && outstanding > 0 {
             misuse("`is_single` is true, but it publishes more than one branch");
+        }
+        // Its committer has woken the performer already, and does not ask whether anybody has.
+        if self.single && self.state.load(Ordering::Relaxed) != WAITING {
+            misuse("it publishes a branch when another has won");
         }
         self.outstanding.set(outstanding + 1);
     }
@@ -293,7 +304,7 @@ impl Record {
             // claimed and waits, the other steps back and may be committed.
             (CLAIMED, _) => Decision::Claimed { stay: by.is_some_and(|by| by.rank.is_before(&self.rank)) },
             // SAFETY: the seat is there as long as its record is, also below.
-            (SEATED, Some(seat)) if outcome == RETRY => unsafe { seat.as_ref() }.try_retry(),
+            (SEATED, Some(seat)) if outcome == RETRY => unsafe { seat.as_ref() }.try_retry(by),
             // SAFETY: as above.
             (SEATED, Some(seat)) => unsafe { seat.as_ref() }.try_decide(outcome, by),
             _ => Decision::Gone,
@@ -301,14 +312,29 @@ impl Record {
     }
 
     /// Tries once to tell the performer to start over, as [`Record::try_decide`].
-    pub(super) fn try_retry(&self) -> Decision {
-        self.try_decide(RETRY, None)
+    pub(super) fn try_retry(&self, by: Option<&Record>) -> Decision {
+        self.try_decide(RETRY, by)
     }
 
     /// Tells the performer to start over. Called under the lock of a queue in which the record is
-    /// linked; if true, the caller owes the performer a wake.
-    pub(crate) fn decide_retry(&self) -> bool {
-        self.decide(RETRY)
+    /// linked; if true, the caller owes the performer a wake. `None`: it stands for `by`, who asks.
+    pub(crate) fn decide_retry(&self, by: Option<&Attempt<'_>>) -> Option<bool> {
+        if by.is_some_and(|by| by.is_own(self)) {
+            return None;
+        }
+        if self.single {
+            return Some(self.decide(RETRY));
+        }
+        let by = by.map(|by| by.top().record);
+        let mut backoff = Backoff::new();
+        loop {
+            match self.try_retry(by) {
+                Decision::Done => return Some(true),
+                Decision::Claimed { .. } => backoff.wait(),
+                Decision::Gone => return Some(false),
+                Decision::Own => return None,
+            }
+        }
     }
 
     /// A timer of this record has fired. Called under the protection of the wheel that held the timer;
@@ -381,6 +407,17 @@ impl<'a> Attempt<'a> {
 
     pub(crate) fn record(&self) -> &'a Record {
         self.record
+    }
+
+    /// The attempt of the performer itself, if this is one at a source of a wait set.
+    fn top(&self) -> &Attempt<'_> {
+        self.upper.map_or(self, Attempt::top)
+    }
+
+    /// Is it our record, or that of a set that we are performing as a source of, or of a neighbour there?
+    pub(crate) fn is_own(&self, other: &Record) -> bool {
+        std::ptr::eq(self.record, other)
+            || self.upper.is_some_and(|upper| Seat::are_neighbours(self.record, other) || upper.is_own(other))
     }
 
     /// When the performance began, in nanoseconds of the context's clock, as far as timers are concerned:

@@ -71,7 +71,7 @@ impl<M> Waiters<'_, M> {
     /// Has everybody who waits try again. For changes after which more than one performer may or may not
     /// find what it wants.
     pub fn retry_all(&mut self) {
-        self.queue.retry_all(std::ptr::null(), self.woken);
+        self.queue.retry_all(None, self.woken);
     }
 
     /// Does nobody wait? What looks like somebody may turn out to have been served elsewhere.

@@ -118,16 +118,34 @@ impl Seat {
         decision
     }
 
-    /// For a partner that wants the seat's record to try again.
-    pub(super) fn try_retry(&self) -> Decision {
+    /// Does anybody wait on the set? If not, the seat is looked at next time.
+    pub(super) fn is_open(&self) -> bool {
         let mut inner = self.standing().inner.lock();
-        inner.push(self);
+        // SAFETY: as in `try_decide`.
+        let open = inner.open && unsafe { &*inner.current }.may_be_committed();
+        if !open {
+            inner.push(self);
+        }
+        open
+    }
+
+    /// For a partner that wants the seat's record to try again.
+    pub(super) fn try_retry(&self, by: Option<&Record>) -> Decision {
+        let mut inner = self.standing().inner.lock();
         if !inner.open {
+            inner.push(self);
             return Decision::Gone;
         }
         // SAFETY: as in `try_decide`.
         let record = unsafe { &*inner.current };
-        let decision = record.try_retry();
+        if by.is_some_and(|by| std::ptr::eq(by, record)) {
+            return Decision::Own;
+        }
+        let decision = record.try_retry(by);
+        if let Decision::Own = decision {
+            return decision;
+        }
+        inner.push(self);
         if let Decision::Done = decision {
             inner.open = false;
             self.record.settle(None, record.task());

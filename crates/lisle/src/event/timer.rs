@@ -19,7 +19,7 @@ unsafe impl Send for Timer {}
 
 impl std::fmt::Debug for Timer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Timer").field("armed", &self.entry.is_linked()).finish_non_exhaustive()
+        f.debug_struct("Timer").field("published", &self.is_published()).finish_non_exhaustive()
     }
 }
 

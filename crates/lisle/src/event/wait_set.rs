@@ -497,7 +497,7 @@ impl<'a, T> Event for WaitSetEvt<'_, 'a, T> {
             if !std::ptr::eq(this.published, attempt.record()) {
                 misuse("it withdraws a branch in another performance than it has published it in");
             }
-            let standing = self.set.standing();
+            let standing = this.set.standing();
             if let Some(seat) = standing.close() {
                 // SAFETY: a seat of this set's.
                 let member = unsafe { Member::around(seat) };
@@ -519,7 +519,7 @@ impl<'a, T> Event for WaitSetEvt<'_, 'a, T> {
         let this = branch.this();
         let member = this.won.expect("a source has won");
         member.won.set(false);
-        let renew = Renew { set: self.set, member };
+        let renew = Renew { set: this.set, member };
         let made = member.parts();
         let done = made.event.advance(made.branch);
         std::mem::forget(renew);
@@ -528,14 +528,15 @@ impl<'a, T> Event for WaitSetEvt<'_, 'a, T> {
         } else {
             member.seat.record.reset();
             this.won = None;
-            self.set.standing().notice(&member.seat);
+            this.set.standing().notice(&member.seat);
         }
         done
     }
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> (Key, T) {
-        let member = branch.this().won.take().expect("a source has won");
+        let this = branch.this();
+        let member = this.won.take().expect("a source has won");
         member.won.set(false);
-        let _renew = Renew { set: self.set, member };
+        let _renew = Renew { set: this.set, member };
         let made = member.parts();
         (member.key, made.event.complete(made.branch))
     }

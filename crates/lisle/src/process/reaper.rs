@@ -6,6 +6,11 @@
 use super::exit::Process;
 use crate::event::{Event, Source, choose};
 use crate::shim::sync::OnceLock;
+use std::thread;
+use std::time::Duration;
+
+/// How long to wait where the system does not let us wait for an exit.
+const RETRY: Duration = Duration::from_millis(20);
 
 struct Orphans {
     source: Source<State, Vec<Process>>,
@@ -65,7 +70,14 @@ impl Orphans {
                     .source
                     .event(|state| (!state.fresh.is_empty()).then(|| std::mem::take(&mut state.fresh)));
                 let exits: Vec<_> = waiting.iter().map(Process::exit_evt).collect();
-                choose((come, choose(exits).wrap(|_| Vec::new()))).sync()
+                let exited = choose(exits).wrap(|exited| {
+                    if exited.is_err() {
+                        // The system has no descriptor for us now: ask again a little later.
+                        thread::sleep(RETRY);
+                    }
+                    Vec::new()
+                });
+                choose((come, exited)).sync()
             };
             waiting.extend(fresh);
         }

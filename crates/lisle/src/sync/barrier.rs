@@ -24,6 +24,9 @@ use std::ptr::NonNull;
 /// it to come again. A party in several performances at once has arrived if one of them waits; all of them go on.
 /// A future that is dropped after the round has ended, before it was polled again, has arrived.
 ///
+/// A choice becomes one of its alternatives, so one that has two parties of a barrier in it never ends a round; with
+/// others waiting, it may keep a core busy trying.
+///
 /// # The function of the round
 ///
 /// A barrier made by [`with`](Barrier::with) has the leader run a function at the end of each round, before anybody goes
@@ -169,8 +172,15 @@ impl Parties {
     }
 }
 
+/// A party whose performer asks, and its attempt.
+type Own<'a> = Option<(usize, &'a Attempt<'a>)>;
+
 /// Commits those who wait, and notes of those who have gone elsewhere that they are not there.
-struct Gather<'a>(RefCell<&'a mut Parties>);
+struct Gather<'a> {
+    parties: RefCell<&'a mut Parties>,
+    /// Who gathers, if that is a party: it does not gather itself.
+    by: Option<&'a Attempt<'a>>,
+}
 
 impl Committer for Gather<'_> {
     fn commit_alone(&self) -> bool {
@@ -178,13 +188,16 @@ impl Committer for Gather<'_> {
     }
 
     fn meet(&self, other: &Record, waiter: usize) -> Meeting {
+        if self.by.is_some_and(|by| by.is_own(other)) {
+            return Meeting::Own;
+        }
         let meeting = Outsider.meet(other, waiter);
         if meeting == Meeting::Gone {
             let waiter: *const Waiter<Slot> = std::ptr::with_exposed_provenance(waiter);
             // SAFETY: `commit` hands over the address of a linked waiter of the queue it runs on, which is alive.
             let waiter = unsafe { &*waiter };
             // SAFETY: whoever runs `commit` holds the lock of the queue.
-            unsafe { waiter.slot_mut(|slot| self.0.borrow_mut().leave(slot)) };
+            unsafe { waiter.slot_mut(|slot| self.parties.borrow_mut().leave(slot)) };
         }
         meeting
     }
@@ -195,24 +208,28 @@ impl Inner {
     ///
     /// Performers are committed one after the other, and not told. If one has gone elsewhere just now, the others start
     /// over. Nobody is claimed meanwhile, so whoever has to be waited for waits for nobody.
-    fn end_round(&mut self, own: Option<usize>, function: bool, woken: &mut Woken) -> Option<Round> {
-        if self.running || !self.parties.are_complete(own) {
+    fn end_round(&mut self, own: Own<'_>, function: bool, woken: &mut Woken) -> Option<Round> {
+        if self.running || !self.parties.are_complete(own.map(|(party, _)| party)) {
             return None;
         }
         self.parties.gathering += 1;
         let mut come = 0;
-        if let Some(own) = own {
-            self.parties.meet(own);
+        if let Some((party, _)) = own {
+            self.parties.meet(party);
             come += 1;
         }
-        while let Ok(Some(mut partner)) = self.queue.commit(&Gather(RefCell::new(&mut self.parties))) {
+        while let Ok(Some(mut partner)) = self
+            .queue
+            .commit(&Gather { parties: RefCell::new(&mut self.parties), by: own.map(|(_, attempt)| attempt) })
+        {
             come += partner.slot(|slot| {
                 self.parties.leave(slot);
                 usize::from(self.parties.meet(slot.party))
             });
             self.held.0.push(partner);
         }
-        if come < self.parties.enrolled {
+        // The others first: whoever waits for them must not be claimed, and is not needed if they are not all there.
+        if come < self.parties.enrolled || own.is_some_and(|(_, attempt)| !attempt.commit_alone()) {
             self.revoke(woken);
             return None;
         }
@@ -257,7 +274,7 @@ impl Shared {
         change(&mut inner, &mut woken)
     }
 
-    fn end_round(&self, inner: &mut Inner, own: Option<usize>, woken: &mut Woken) -> Option<Round> {
+    fn end_round(&self, inner: &mut Inner, own: Own<'_>, woken: &mut Woken) -> Option<Round> {
         inner.end_round(own, self.function.is_some(), woken)
     }
 
@@ -406,21 +423,18 @@ impl Arriving<'_> {
     fn try_commit(&self, inner: &mut Inner, attempt: &Attempt<'_>, woken: &mut Woken) -> Step {
         // SAFETY: the lock is held.
         let party = unsafe { self.waiter.slot_mut(|slot| slot.party) };
-        match attempt.commit_if(|| self.shared.end_round(inner, Some(party), woken)) {
-            Ok(Some(round)) => {
+        match self.shared.end_round(inner, Some((party, attempt)), woken) {
+            Some(round) => {
                 // SAFETY: as above.
                 unsafe { self.waiter.slot_mut(|slot| slot.passed = Some(round)) };
                 Step::Committed
             }
-            Ok(None) | Err(()) => Step::Waiting,
+            None => Step::Waiting,
         }
     }
 
     fn publish(&self, inner: &mut Inner, attempt: &Attempt<'_>, woken: &mut Woken) -> Step {
-        // A performer that others may commit must not claim itself and then wait for several: it stands in line, and is
-        // gathered like all others.
-        let single = attempt.record().is_single();
-        if single && self.try_commit(inner, attempt, woken) == Step::Committed {
+        if self.try_commit(inner, attempt, woken) == Step::Committed {
             return Step::Committed;
         }
         if !attempt.is_decided() {
@@ -429,9 +443,6 @@ impl Arriving<'_> {
             unsafe { inner.queue.push(&self.waiter, attempt) };
             // SAFETY: the lock is held.
             unsafe { self.waiter.slot_mut(|slot| inner.parties.arrive(slot)) };
-            if !single {
-                self.shared.end_round(inner, None, woken);
-            }
         }
         Step::Waiting
     }

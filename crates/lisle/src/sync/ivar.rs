@@ -3,6 +3,7 @@
 use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, visible};
 use std::fmt;
 use std::pin::Pin;
+use std::sync::OnceLock;
 
 /// A cell that is filled once and read as often as one likes; reading waits until it is filled.
 ///
@@ -20,12 +21,11 @@ use std::pin::Pin;
 /// assert_eq!(answer.try_get(), Some(&42));
 /// ```
 pub struct IVar<T> {
-    /// Once there, a value is neither moved nor changed until the cell is dropped or borrowed mutably.
-    source: Source<Option<T>, ()>,
+    /// Whether the cell is full.
+    source: Source<bool, ()>,
+    /// Beside the state, which updates borrow mutably, since references to the value are out by then.
+    value: OnceLock<T>,
 }
-
-// SAFETY: sharing the cell hands out shared references to the value, and moves one in from any thread.
-unsafe impl<T: Send + Sync> Sync for IVar<T> {}
 
 /// The cell was full already. Gives the value back.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,13 +35,13 @@ impl<T> IVar<T> {
     /// An empty cell.
     #[track_caller]
     pub fn new() -> Self {
-        IVar { source: Source::labelled(Label::new("IVar"), None) }
+        IVar { source: Source::labelled(Label::new("IVar"), false), value: OnceLock::new() }
     }
 
     /// The same cell, with a name for those who ask who waits.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
-        IVar { source: self.source.named(name) }
+        IVar { source: self.source.named(name), value: self.value }
     }
 
     /// Fills the cell; everybody who waits goes on.
@@ -51,11 +51,10 @@ impl<T> IVar<T> {
     /// The cell was full already; the first value stays, and this one comes back.
     pub fn put(&self, value: T) -> Result<(), Full<T>> {
         visible();
-        self.source.update(|cell, waiters| {
-            if cell.is_some() {
-                return Err(Full(value));
-            }
-            *cell = Some(value);
+        self.source.update(|full, waiters| {
+            // Set under the lock only, so this waits for nobody.
+            self.value.set(value).map_err(Full)?;
+            *full = true;
             while waiters.grant(()).is_ok() {}
             Ok(())
         })
@@ -63,10 +62,7 @@ impl<T> IVar<T> {
 
     /// The value, if the cell is full.
     pub fn try_get(&self) -> Option<&T> {
-        let value = self.source.with(|cell| cell.as_ref().map(std::ptr::from_ref));
-        // SAFETY: a value that is there stays, unchanged, for as long as the cell is borrowed: `put` does
-        // not replace it. Who put it has let go of the lock since.
-        value.map(|value| unsafe { &*value })
+        self.value.get()
     }
 
     /// The event of the cell being full; it gives the value.
@@ -76,12 +72,12 @@ impl<T> IVar<T> {
 
     /// The value, if the cell is full, for changing.
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        self.source.get_mut().as_mut()
+        self.value.get_mut()
     }
 
     /// The value, if the cell is full.
     pub fn into_inner(self) -> Option<T> {
-        self.source.into_inner()
+        self.value.into_inner()
     }
 }
 
@@ -124,14 +120,14 @@ pub struct GetEvt<'a, T> {
     cell: &'a IVar<T>,
 }
 
-fn is_full<T>(cell: &mut Option<T>) -> Option<()> {
-    cell.as_ref().map(|_| ())
+fn is_full(full: &mut bool) -> Option<()> {
+    full.then_some(())
 }
 
 impl<'a, T: Send + Sync> Event for GetEvt<'a, T> {
     type Output = &'a T;
     type Branch<'e>
-        = Waiting<'e, Option<T>, ()>
+        = Waiting<'e, bool, ()>
     where
         Self: 'e;
 

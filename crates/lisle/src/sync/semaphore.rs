@@ -266,11 +266,14 @@ impl Committer for Line {
         let waiter = unsafe { &*waiter };
         // SAFETY: whoever runs `commit` holds the lock of the queue.
         let needs = unsafe { waiter.slot_mut(|request| request.needs) };
-        if needs > self.tokens {
-            self.held_back.set(other);
-            return Meeting::Own;
+        if needs <= self.tokens {
+            return Outsider.meet(other, waiter.id());
         }
-        Outsider.meet(other, waiter.id())
+        if !other.may_be_committed() {
+            return Meeting::Gone;
+        }
+        self.held_back.set(other);
+        Meeting::Own
     }
 }
 
@@ -285,7 +288,13 @@ impl Committer for Nobody {
     }
 
     fn meet(&self, other: &Record, _: usize) -> Meeting {
-        if std::ptr::eq(self.but, other) { Meeting::Own } else { Meeting::Decided }
+        if std::ptr::eq(self.but, other) {
+            Meeting::Own
+        } else if other.may_be_committed() {
+            Meeting::Decided
+        } else {
+            Meeting::Gone
+        }
     }
 }
 

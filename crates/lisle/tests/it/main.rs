@@ -23,6 +23,7 @@ mod kill_safe;
 mod latch;
 mod lines;
 mod mailbox;
+mod misuse;
 mod multicast;
 mod mutex;
 mod mvar;

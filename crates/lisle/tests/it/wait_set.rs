@@ -25,6 +25,9 @@ worlds!(
     stages_go_on_in_a_set,
     a_source_that_is_a_choice,
     a_set_may_be_a_source_of_another,
+    a_set_nobody_performs_holds_nobody_back,
+    a_sender_that_makes_its_message_in_a_set_beside_a_receiver,
+    parties_of_a_barrier_in_sets_and_choices,
 );
 
 async fn an_empty_set_is_never_ready(cx: Cx) {
@@ -381,6 +384,81 @@ async fn a_set_may_be_a_source_of_another(cx: Cx) {
     assert_eq!(sum, 6 * rounds * (rounds - 1) / 2);
     assert!(set.poll().is_none());
     drop(set);
+    cx.join_all(performers).await;
+}
+
+async fn a_set_nobody_performs_holds_nobody_back(cx: Cx) {
+    let semaphore = lisle::sync::Semaphore::new(1);
+    let mut set = WaitSet::new();
+    set.insert(semaphore.wait_many_evt(2));
+    assert!(set.poll().is_none());
+    cx.sync(semaphore.wait_evt()).await;
+    semaphore.post_many(2);
+    cx.sync(set.evt()).await;
+}
+
+async fn a_sender_that_makes_its_message_in_a_set_beside_a_receiver(cx: Cx) {
+    let (tx, rx) = channel::<u32>();
+    let mut set = WaitSet::new();
+    set.insert(tx.send_with_evt(|| 1).wrap(|sent| sent.is_ok()));
+    for _ in 0..10 {
+        let event = set.evt();
+        let both = choose((
+            (&event).wrap(|_| "the set"),
+            rx.recv_evt().wrap(|_| "the receiver"),
+            after(Duration::from_micros(500)).wrap(|()| "neither"),
+        ));
+        assert_eq!(cx.sync(both).await, "neither", "it does not talk to itself");
+    }
+    let partner = {
+        let rx = rx.clone();
+        cx.spawn(move |cx| async move { cx.sync(rx.recv_evt()).await })
+    };
+    assert!(cx.sync(set.evt()).await.1);
+    assert_eq!(cx.join(partner).await, Ok(1));
+}
+
+async fn parties_of_a_barrier_in_sets_and_choices(cx: Cx) {
+    let rounds = scaled(1_000, 100) as u64;
+    let barrier = lisle::sync::Barrier::new();
+    let alone = barrier.enrol();
+    {
+        let mut set = WaitSet::new();
+        set.insert(alone.wait_evt());
+        assert_eq!(set.poll().unwrap().1.number(), 0, "who is alone has not to wait");
+    }
+    let parties: Vec<_> = (0..4).map(|_| barrier.enrol()).collect();
+    drop(alone);
+    let performers: Vec<_> = parties
+        .into_iter()
+        .enumerate()
+        .map(|(i, party)| {
+            cx.spawn(move |cx| async move {
+                let (_tx, rx) = channel::<u32>();
+                let mut set = WaitSet::new();
+                set.insert(party.wait_evt());
+                for number in 1..rounds {
+                    let round = match i {
+                        0 => cx.sync(party.wait_evt()).await,
+                        1 => cx.sync(set.evt()).await.1,
+                        2 => {
+                            let event = set.evt();
+                            let choice = choose((
+                                rx.recv_evt().wrap(|_| None),
+                                (&event).wrap(|(_, round)| Some(round)),
+                            ));
+                            cx.sync(choice).await.unwrap()
+                        }
+                        _ => {
+                            let choice = choose((rx.recv_evt().wrap(|_| None), party.wait_evt().wrap(Some)));
+                            cx.sync(choice).await.unwrap()
+                        }
+                    };
+                    assert_eq!(round.number(), number);
+                }
+            })
+        })
+        .collect();
     cx.join_all(performers).await;
 }
 

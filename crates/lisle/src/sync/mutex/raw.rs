@@ -238,12 +238,14 @@ impl Event for RawMutex {
     }
 
     fn try_commit<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.must_be_of(self);
         branch.waiter.must_not_be_published();
         let taken = attempt.commit_if(|| self.try_lock().then_some(()));
         branch.as_mut().took(taken)
     }
 
     fn publish<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.must_be_of(self);
         branch.waiter.must_not_be_published();
         let mut queue = self.queue.lock();
         let taken = attempt.commit_if(|| {
@@ -267,6 +269,9 @@ impl Event for RawMutex {
     }
 
     fn withdraw<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.must_be_of(self);
+        // Asked again about what has been completed, it has not won anew.
+        let was_published = branch.waiter.is_published();
         if !branch.waiter.is_free() {
             let mut queue = self.queue.lock();
             // SAFETY: it was linked into this queue, if into any, and is alive.
@@ -274,13 +279,14 @@ impl Event for RawMutex {
         }
         branch.waiter.taken_back(attempt);
         let won = attempt.record().won_by(branch.waiter.id());
-        if won {
+        if won && was_published {
             branch.as_mut().set_holds(true);
         }
         won
     }
 
     fn complete<'e>(&'e self, branch: Pin<&mut Locking<'e>>) {
+        branch.must_be_of(self);
         assert!(branch.holds, "`complete` on a branch that has not won");
         branch.set_holds(false);
         self.note_holder();
@@ -300,6 +306,11 @@ pub struct Locking<'e> {
 }
 
 impl Locking<'_> {
+    /// Whoever has a branch of one mutex has nothing of another.
+    fn must_be_of(&self, raw: &RawMutex) {
+        assert!(std::ptr::eq(self.raw, raw), "a branch of another mutex");
+    }
+
     fn took(self: Pin<&mut Self>, taken: Result<Option<()>, ()>) -> Step {
         if taken == Ok(Some(())) {
             self.set_holds(true);

@@ -69,7 +69,7 @@ macro_rules! event {
             #[inline]
             fn complete<'e>(&'e self, branch: Pin<&mut Turn<'e, T>>) -> $output {
                 let $this = self;
-                debug_assert!(std::ptr::eq($this.cell, branch.cell), "a branch of another event");
+                assert!(std::ptr::eq($this.cell, branch.cell), "a branch of another event");
                 match branch.outcome() {
                     $outcome => $value,
                     _ => unreachable!("a committed {} has its outcome", $operation),

@@ -218,12 +218,14 @@ impl Event for Access<'_> {
     }
 
     fn try_commit<'e>(&'e self, branch: Pin<&mut Accessing<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.must_be_of(self);
         branch.waiter.must_not_be_published();
         let taken = attempt.commit_if(|| self.raw.try_lock(self.mode).then_some(()));
         branch.took(taken)
     }
 
     fn publish<'e>(&'e self, mut branch: Pin<&mut Accessing<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.must_be_of(self);
         branch.waiter.must_not_be_published();
         let mut queues = self.raw.queues.lock();
         let taken = attempt.commit_if(|| self.raw.lock_or_queue(self.mode, &queues).then_some(()));
@@ -241,6 +243,9 @@ impl Event for Access<'_> {
     }
 
     fn withdraw<'e>(&'e self, mut branch: Pin<&mut Accessing<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.must_be_of(self);
+        // Asked again about what has been completed, it has not won anew.
+        let was_published = branch.waiter.is_published();
         if !branch.waiter.is_free() {
             let mut woken = Woken::default();
             let mut queues = self.raw.queues.lock();
@@ -255,13 +260,14 @@ impl Event for Access<'_> {
         }
         branch.waiter.taken_back(attempt);
         let won = attempt.record().won_by(branch.waiter.id());
-        if won {
+        if won && was_published {
             branch.as_mut().set_holds(true);
         }
         won
     }
 
     fn complete<'e>(&'e self, branch: Pin<&mut Accessing<'e>>) {
+        branch.must_be_of(self);
         assert!(branch.holds, "`complete` on a branch that has not won");
         branch.set_holds(false);
     }
@@ -285,6 +291,12 @@ pub struct Accessing<'e> {
 }
 
 impl Accessing<'_> {
+    /// Whoever has a branch of one lock, or of one mode, has nothing of another.
+    fn must_be_of(&self, access: &Access<'_>) {
+        let same = std::ptr::eq(self.raw, access.raw) && self.mode == access.mode;
+        assert!(same, "a branch of another access");
+    }
+
     fn took(self: Pin<&mut Self>, taken: Result<Option<()>, ()>) -> Step {
         if taken == Ok(Some(())) {
             self.set_holds(true);
