@@ -57,6 +57,21 @@ const CASES: &[Case] = &[
         ]),
     },
     Case {
+        name: "the_last_wait_before_it_was_for_time",
+        run: || {
+            // Shorter and longer than what the monitor takes to notice that all sleep, and to fall asleep itself.
+            for millis in [1, 40, 60, 100, 150, 200, 230, 300, 1_000] {
+                let run = move || {
+                    lisle::time::sleep(Duration::from_millis(millis));
+                    nobody_sends();
+                };
+                Runtime::builder().domains(1).try_run(run).unwrap_err();
+            }
+            eprintln!("found all");
+        },
+        expected: Ends(&["found all"]),
+    },
+    Case {
         name: "a_report_is_made_once_and_the_program_stays",
         run: || Runtime::builder().domains(2).run(nobody_sends),
         expected: Stays(&["lisle: a deadlock", DEAD, "'orders'", HERE]),

@@ -74,6 +74,7 @@ fn watch(weak: &Weak<Shared>) {
         weak.upgrade().map(|shared| own_threads::enlist(own_threads::Owner::Runtime(shared.number)));
     let mut seen = Vec::new();
     let mut quiet = 0;
+    let mut judged = 0;
     let mut deadlocks = deadlock::Watch::default();
     let mut verdict = Verdict::GoesOn;
     loop {
@@ -85,13 +86,16 @@ fn watch(weak: &Weak<Shared>) {
             seen.resize(shared.domains.len(), Seen::default());
             look(&shared, &mut seen);
             quiet = if shared.idle.load(Ordering::Relaxed) == shared.domains.len() { quiet + 1 } else { 0 };
-            if quiet == SETTLED {
+            // A domain may have woken and fallen asleep again between two looks, and then the verdict is of no worth.
+            if quiet == SETTLED || (quiet > QUIET && sleeps_of(&shared) != judged) {
+                judged = sleeps_of(&shared);
                 verdict = deadlocks.look(&shared);
             }
             if quiet > QUIET {
                 shared.monitor.asleep.store(true, Ordering::SeqCst);
                 // A domain that woke in between may not have seen the mark, so its wake is looked for once more.
-                if shared.idle.load(Ordering::SeqCst) != shared.domains.len() {
+                if shared.idle.load(Ordering::SeqCst) != shared.domains.len() || sleeps_of(&shared) != judged
+                {
                     shared.monitor.asleep.store(false, Ordering::SeqCst);
                     quiet = 0;
                 }
@@ -114,6 +118,14 @@ fn watch(weak: &Weak<Shared>) {
             std::thread::sleep(PERIOD);
         }
     }
+}
+
+/// Changes whenever a domain falls asleep or wakes.
+fn sleeps_of(shared: &Shared) -> u64 {
+    shared
+        .domains
+        .iter()
+        .fold(0, |sum, domain| sum.wrapping_mul(31).wrapping_add(domain.counts.asleep.load(Ordering::SeqCst)))
 }
 
 fn look(shared: &Shared, seen: &mut [Seen]) {

@@ -340,8 +340,9 @@ impl Builder {
         self
     }
 
-    /// Promises that nobody but this runtime's own hosts wakes them: no other thread of the program, no other
-    /// runtime. Then a deadlock is noticed although there are such, see [`on_deadlock`](Builder::on_deadlock).
+    /// Promises that nobody but this runtime's own hosts wakes them: no other thread of the program (that of a
+    /// [`kill_safe`](crate::kill_safe) server on a thread is one), no other runtime. Then a deadlock is noticed although
+    /// there are such, see [`on_deadlock`](Builder::on_deadlock).
     #[must_use]
     pub fn closed_world(mut self, closed: bool) -> Self {
         self.closed_world = closed;

@@ -63,6 +63,11 @@ pub fn choose_biased<A: Alternatives>(alternatives: A) -> Choose<A> {
 
 /// What [`choose`] chooses from: tuples of two to twelve events, vectors, arrays, boxed slices and slices
 /// of events. The methods address one alternative by its index; they are for the library.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is nothing to choose from",
+    note = "a choice wants a tuple of two to twelve events with one output, or an array, a vector or a boxed slice of \
+            events of one type"
+)]
 pub trait Alternatives {
     /// The output that all alternatives have.
     type Output;

@@ -203,6 +203,11 @@ pub enum Step {
 /// semaphore.post();
 /// lisle::choose((Take(&semaphore).wrap(|()| "took"), lisle::never())).sync();
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an event",
+    note = "use the method that ends in `_evt`: `recv_evt()`, not `recv()`; for a time `after` or `at`; for a future \
+            `lisle::future::spawn(future)` and its `join_evt()`"
+)]
 pub trait Event {
     /// What the event gives when it happens.
     type Output;
@@ -331,7 +336,7 @@ pub trait Event {
     /// the maker of a message. `f` gets what the panic was raised with.
     ///
     /// The event has happened by then. A guard that panics is not handled, since then nothing has
-    /// happened. When a runtime shuts down its hosts unwind through here without `f` being called.
+    /// happened; nor is the function of a [`replace`](Event::replace), when only its first stage has. When a runtime shuts down its hosts unwind through here without `f` being called.
     ///
     /// From Concurrent ML's `wrapHandler`.
     ///

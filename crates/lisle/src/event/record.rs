@@ -430,6 +430,12 @@ impl<'a> Attempt<'a> {
         began.get()
     }
 
+    /// When the performance began, if a timer has asked before.
+    #[inline]
+    pub(crate) fn has_begun(&self) -> Option<u64> {
+        Some(self.record.began.get()).filter(|&began| began != 0)
+    }
+
     /// A random number, for fair choices.
     #[inline]
     pub(crate) fn random(&self) -> u64 {

@@ -63,7 +63,11 @@ impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
             Some(name) => write!(f, "{} '{name}'", self.kind)?,
-            None if self.kind.starts_with(['a', 'e', 'i', 'o', 'u', 'I']) => write!(f, "an {}", self.kind)?,
+            None if self.kind.starts_with(['a', 'e', 'i', 'o', 'u', 'I'])
+                || ["MVar", "rpc"].contains(&self.kind) =>
+            {
+                write!(f, "an {}", self.kind)?;
+            }
             None => write!(f, "a {}", self.kind)?,
         }
         let made = if self.kind == HOST { "spawned" } else { "made" };
@@ -135,6 +139,13 @@ impl Waits {
     /// As [`on`](Waits::on), and the world may make it happen: time, a descriptor, a foreign call.
     pub(crate) fn on_the_world(&mut self, operation: &'static str, object: &Label, id: usize) {
         self.on(operation, object, id);
+        #[cfg(not(lisle_loom))]
+        self.from_the_world();
+    }
+
+    /// The world may make happen what was named last.
+    #[cfg(not(lisle_loom))]
+    pub(crate) fn from_the_world(&mut self) {
         if let Some(last) = self.all.last_mut() {
             last.external = true;
         }

@@ -75,11 +75,13 @@ use wakeup::Wakeup;
 ///     assert_eq!(lisle::future::block_on(async { text.len() }), 10);
 /// });
 /// ```
+#[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
     drive(pin!(future), None).expect("nobody cancels it")
 }
 
 /// Polls `future` until it is done. `None`: it has been cancelled before.
+#[track_caller]
 fn drive<F: Future>(mut future: Pin<&mut F>, cancelled: Option<CancelledEvt>) -> Option<F::Output> {
     let (wakeup, waker) = Wakeup::new();
     let mut context = Context::from_waker(&waker);

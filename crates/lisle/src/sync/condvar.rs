@@ -52,7 +52,8 @@ impl Condvar {
         }
     }
 
-    /// Wakes one of those who wait, if there is one.
+    /// Wakes one of those who wait, if there is one. Events of [`notified_evt`](Condvar::notified_evt) that were made
+    /// before, and are performed only after, are all ready.
     pub fn notify_one(&self) {
         visible();
         self.source.update(|notified, waiters| {

@@ -1,6 +1,7 @@
 //! A cell that is filled once.
 
 use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, visible};
+use crate::shim::const_fn;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::OnceLock;
@@ -32,10 +33,12 @@ pub struct IVar<T> {
 pub struct Full<T>(pub T);
 
 impl<T> IVar<T> {
-    /// An empty cell.
-    #[track_caller]
-    pub fn new() -> Self {
-        IVar { source: Source::labelled(Label::new("IVar"), false), value: OnceLock::new() }
+    const_fn! {
+        /// An empty cell.
+        #[track_caller]
+        pub fn new() -> Self {
+            IVar { source: Source::labelled(Label::new("IVar"), false), value: OnceLock::new() }
+        }
     }
 
     /// The same cell, with a name for those who ask who waits.

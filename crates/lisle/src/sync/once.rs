@@ -2,6 +2,7 @@
 
 use super::{GetEvt, IVar};
 use crate::event::{Event, Label, Source};
+use crate::shim::const_fn;
 use std::fmt;
 use std::ops::Deref;
 
@@ -52,10 +53,13 @@ impl Drop for Making<'_> {
 }
 
 impl<T> OnceCell<T> {
-    /// An empty cell.
-    #[track_caller]
-    pub fn new() -> Self {
-        OnceCell { value: IVar::new(), turn: Source::labelled(Label::new("cell"), Turn::Free) }
+    const_fn! {
+        /// An empty cell. It may be a `static`.
+        #[track_caller]
+        pub fn new() -> Self {
+            let turn = Source::labelled(Label::new("turn to initialise a cell"), Turn::Free);
+            OnceCell { value: IVar::new(), turn }
+        }
     }
 
     /// The value, if it is there.
@@ -136,10 +140,12 @@ pub struct Once {
 }
 
 impl Once {
-    /// Nothing is done yet.
-    #[track_caller]
-    pub fn new() -> Self {
-        Once { done: OnceCell::new() }
+    const_fn! {
+        /// Nothing is done yet. It may be a `static`.
+        #[track_caller]
+        pub fn new() -> Self {
+            Once { done: OnceCell::new() }
+        }
     }
 
     /// Runs `f` if it has not been done; waits for whoever is doing it, as [`Event::sync`] does.
@@ -179,10 +185,19 @@ pub struct Lazy<T, F = fn() -> T> {
 }
 
 impl<T, F: Fn() -> T> Lazy<T, F> {
-    /// A value that `make` makes when it is needed.
-    #[track_caller]
-    pub fn new(make: F) -> Self {
-        Lazy { cell: OnceCell::new(), make }
+    const_fn! {
+        /// A value that `make` makes when it is needed. It may be a `static`.
+        ///
+        /// ```
+        /// use lisle::sync::Lazy;
+        ///
+        /// static SQUARES: Lazy<Vec<u32>> = Lazy::new(|| (0..4).map(|n| n * n).collect());
+        /// assert_eq!(*SQUARES.force(), [0, 1, 4, 9]);
+        /// ```
+        #[track_caller]
+        pub fn new(make: F) -> Self {
+            Lazy { cell: OnceCell::new(), make }
+        }
     }
 
     /// The value, made now if it has not been. Waits as [`Event::sync`] does.

@@ -94,6 +94,17 @@ fn elapsed(attempt: &Attempt<'_>, is_over: bool) -> Step {
     if is_over && attempt.commit_alone() { Step::Committed } else { Step::Waiting }
 }
 
+impl After {
+    /// Is the time over? In a performance that has just begun it is not, which spares a look at the clock.
+    #[inline]
+    fn is_over(&self, attempt: &Attempt<'_>) -> bool {
+        self.nanos == 0
+            || attempt
+                .has_begun()
+                .is_some_and(|began| began.saturating_add(self.nanos) <= attempt.context().now())
+    }
+}
+
 impl Event for After {
     type Output = ();
     type Branch<'e> = Ticking;
@@ -105,10 +116,10 @@ impl Event for After {
         Ticking::new()
     }
     fn try_commit(&self, _: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
-        elapsed(attempt, self.nanos == 0)
+        elapsed(attempt, self.is_over(attempt))
     }
     fn publish(&self, branch: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
-        match elapsed(attempt, self.nanos == 0) {
+        match elapsed(attempt, self.is_over(attempt)) {
             Step::Committed => Step::Committed,
             Step::Waiting => {
                 let deadline = attempt.began().saturating_add(self.nanos);

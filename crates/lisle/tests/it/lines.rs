@@ -107,7 +107,7 @@ async fn each_line_goes_to_one(cx: Cx) {
         .collect();
     let performer = cx.spawn(move |cx| async move {
         for first in (0..count).step_by(10) {
-            let text: String = (first..first + 10).map(|number| format!("{number}\n")).collect();
+            let text: String = (first..(first + 10).min(count)).map(|number| format!("{number}\n")).collect();
             (&writer).write_all(text.as_bytes()).unwrap();
             cx.yield_now().await;
         }

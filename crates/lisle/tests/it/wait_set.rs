@@ -21,6 +21,7 @@ worlds!(
     guards_run_once_a_value_and_nacks_are_sent_on_removal,
     tokens_granted_to_a_set_are_conserved,
     timers_tick,
+    a_timer_is_found_by_polls_and_beside_what_is_always_ready,
     a_promise_is_kept_to_a_set,
     stages_go_on_in_a_set,
     a_source_that_is_a_choice,
@@ -292,6 +293,22 @@ async fn timers_tick(cx: Cx) {
     let tick = set.insert(after(Duration::from_millis(1)));
     for _ in 0..5 {
         assert_eq!(cx.sync(set.evt()).await, (tick, ()));
+    }
+}
+
+/// It has run out while nobody waited on the set.
+async fn a_timer_is_found_by_polls_and_beside_what_is_always_ready(cx: Cx) {
+    let mut set = WaitSet::new();
+    set.insert(after(Duration::from_millis(1)).wrap(|()| "timer"));
+    let mut polls = 0;
+    while set.poll().is_none() {
+        polls += 1;
+        assert!(polls < 60_000, "the timer is never seen");
+        cx.sync(after(Duration::from_millis(1))).await;
+    }
+    set.insert(always("ready"));
+    while cx.sync(set.evt()).await.1 != "timer" {
+        cx.yield_now().await;
     }
 }
 

@@ -252,6 +252,7 @@ impl<'a, T> Event for WaitSetEvt<'_, 'a, T> {
     }
     fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
         waits.on("wait for the next of", &self.set.label, self.set.standing().id());
+        waits.note(format!("it has {} sources", self.set.len()));
     }
 }
 
