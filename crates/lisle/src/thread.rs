@@ -227,7 +227,7 @@ impl<T: Send> Event for JoinEvt<'_, T> {
     }
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
         branch.0.describe("join", waits);
-        waits.from_the_world();
+        waits.mark_external();
     }
 }
 

@@ -140,12 +140,12 @@ impl Waits {
     pub(crate) fn on_the_world(&mut self, operation: &'static str, object: &Label, id: usize) {
         self.on(operation, object, id);
         #[cfg(not(lisle_loom))]
-        self.from_the_world();
+        self.mark_external();
     }
 
     /// The world may make happen what was named last.
     #[cfg(not(lisle_loom))]
-    pub(crate) fn from_the_world(&mut self) {
+    pub(crate) fn mark_external(&mut self) {
         if let Some(last) = self.all.last_mut() {
             last.external = true;
         }
