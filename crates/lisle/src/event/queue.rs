@@ -136,6 +136,30 @@ impl<M> Drop for Waiter<M> {
     }
 }
 
+/// A linked waiter that may be committed, as long as the lock of its queue is held.
+pub(crate) struct Candidate<'a, M> {
+    waiter: &'a Waiter<M>,
+    record: &'a Record,
+}
+
+impl<M> Candidate<'_, M> {
+    pub(crate) fn record(&self) -> &Record {
+        self.record
+    }
+
+    /// Its slot.
+    pub(crate) fn slot<R>(&self, f: impl FnOnce(&mut M) -> R) -> R {
+        // SAFETY: the lock is held.
+        unsafe { self.waiter.slot_mut(f) }
+    }
+
+    /// Commits it with `by`.
+    #[inline(always)]
+    pub(crate) fn meet(&self, by: &impl Committer) -> Meeting {
+        by.meet(self.record, self.waiter.id())
+    }
+}
+
 /// A queue of waiters. It lies under a [`Lock`](super::lock::Lock), whose guard its methods' `&mut
 /// self` stands for.
 #[derive(Debug)]
@@ -290,13 +314,23 @@ impl<M> WaitQueue<M> {
     /// that were committed elsewhere.
     #[inline(always)]
     pub(crate) fn commit(&mut self, by: &impl Committer) -> Result<Option<Committed<M>>, Decided> {
+        self.commit_where(|candidate| candidate.meet(by))
+    }
+
+    /// The same, for who looks at the waiters before it meets them: `meet` says what comes of each.
+    #[inline(always)]
+    pub(crate) fn commit_where(
+        &mut self,
+        mut meet: impl FnMut(&Candidate<'_, M>) -> Meeting,
+    ) -> Result<Option<Committed<M>>, Decided> {
         let mut cursor = self.head;
         while let Some(waiter) = cursor {
             // SAFETY: linked waiters and their records are alive while we hold the lock.
-            let (next, record) = unsafe { waiter.as_ref() }.links(|links| (links.next, links.record));
+            let linked = unsafe { waiter.as_ref() };
+            let (next, record) = linked.links(|links| (links.next, links.record));
             // SAFETY: as above.
             let record = unsafe { &*record };
-            match by.meet(record, waiter.as_ptr() as usize) {
+            match meet(&Candidate { waiter: linked, record }) {
                 Meeting::Committed => {
                     // SAFETY: it is linked here.
                     unsafe { self.remove(waiter, HELD) };

@@ -2,11 +2,10 @@
 
 use crate::event::lock::Lock;
 use crate::event::queue::{Committed, WaitQueue, Waiter};
-use crate::event::record::{Attempt, Committer, Meeting, Outsider, Record, misuse};
+use crate::event::record::{Attempt, Committer, Meeting, Outsider, misuse};
 use crate::event::woken::Woken;
 use crate::event::{Event, Label, Step, Waits, awaitable, visible};
 use crate::shim::sync::Arc;
-use std::cell::RefCell;
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -175,34 +174,6 @@ impl Parties {
 /// A party whose performer asks, and its attempt.
 type Own<'a> = Option<(usize, &'a Attempt<'a>)>;
 
-/// Commits those who wait, and notes of those who have gone elsewhere that they are not there.
-struct Gather<'a> {
-    parties: RefCell<&'a mut Parties>,
-    /// Who gathers, if that is a party: it does not gather itself.
-    by: Option<&'a Attempt<'a>>,
-}
-
-impl Committer for Gather<'_> {
-    fn commit_alone(&self) -> bool {
-        Outsider.commit_alone()
-    }
-
-    fn meet(&self, other: &Record, waiter: usize) -> Meeting {
-        if self.by.is_some_and(|by| by.is_own(other)) {
-            return Meeting::Own;
-        }
-        let meeting = Outsider.meet(other, waiter);
-        if meeting == Meeting::Gone {
-            let waiter: *const Waiter<Slot> = std::ptr::with_exposed_provenance(waiter);
-            // SAFETY: `commit` hands over the address of a linked waiter of the queue it runs on, which is alive.
-            let waiter = unsafe { &*waiter };
-            // SAFETY: whoever runs `commit` holds the lock of the queue.
-            unsafe { waiter.slot_mut(|slot| self.parties.borrow_mut().leave(slot)) };
-        }
-        meeting
-    }
-}
-
 impl Inner {
     /// Ends the round if everybody is there. `own` is a party whose performer asks, and waits in no queue: the leader.
     ///
@@ -218,13 +189,23 @@ impl Inner {
             self.parties.meet(party);
             come += 1;
         }
-        while let Ok(Some(mut partner)) = self
-            .queue
-            .commit(&Gather { parties: RefCell::new(&mut self.parties), by: own.map(|(_, attempt)| attempt) })
-        {
+        let parties = &mut self.parties;
+        loop {
+            // Who gathers does not gather itself. Those who have gone elsewhere are not there.
+            let partner = self.queue.commit_where(|candidate| {
+                if own.is_some_and(|(_, attempt)| attempt.is_own(candidate.record())) {
+                    return Meeting::Own;
+                }
+                let meeting = candidate.meet(&Outsider);
+                if meeting == Meeting::Gone {
+                    candidate.slot(|slot| parties.leave(slot));
+                }
+                meeting
+            });
+            let Ok(Some(mut partner)) = partner else { break };
             come += partner.slot(|slot| {
-                self.parties.leave(slot);
-                usize::from(self.parties.meet(slot.party))
+                parties.leave(slot);
+                usize::from(parties.meet(slot.party))
             });
             self.held.0.push(partner);
         }

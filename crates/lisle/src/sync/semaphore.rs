@@ -2,10 +2,9 @@
 
 use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
-use crate::event::record::{Committer, Meeting, Outsider, Record};
+use crate::event::record::{Meeting, Outsider, Record};
 use crate::event::woken::Woken;
 use crate::event::{Attempt, Event, Label, Step, Waits, awaitable, visible};
-use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -217,13 +216,30 @@ impl fmt::Debug for Semaphore {
 
 impl Inner {
     /// Serves those who wait, in their order, as far as the tokens go.
+    ///
+    /// When the tokens do not do for one, others may pass only if they belong to the performance that is held back.
     fn serve(&mut self, woken: &mut Woken) {
+        let tokens = &mut self.tokens;
+        let mut held_back: *const Record = std::ptr::null();
         loop {
-            let line = Line { tokens: self.tokens, held_back: Cell::new(std::ptr::null()) };
-            let Ok(Some(mut served)) = self.queue.commit(&line) else { return };
+            let served = self.queue.commit_where(|candidate| {
+                let record = candidate.record();
+                if !held_back.is_null() && !std::ptr::eq(held_back, record) {
+                    Meeting::Decided
+                } else if candidate.slot(|request| request.needs) <= *tokens {
+                    candidate.meet(&Outsider)
+                } else if record.may_be_committed() {
+                    held_back = record;
+                    Meeting::Own
+                } else {
+                    Meeting::Gone
+                }
+            });
+            let Ok(Some(mut served)) = served else { return };
+            held_back = std::ptr::null();
             served.slot(|request| {
                 request.granted = true;
-                self.tokens -= request.takes;
+                *tokens -= request.takes;
             });
             woken.push(served.finish());
         }
@@ -240,61 +256,16 @@ impl Inner {
 
     /// Do only waiters of `own` stand in line?
     fn is_first(&mut self, own: *const Record) -> bool {
-        self.queue.is_empty() || matches!(self.queue.commit(&Nobody { but: own }), Ok(None))
-    }
-}
-
-/// Commits the first in line, if there are tokens enough for it. Others may pass only if they belong to the
-/// performance that is held back.
-struct Line {
-    tokens: usize,
-    held_back: Cell<*const Record>,
-}
-
-impl Committer for Line {
-    fn commit_alone(&self) -> bool {
-        Outsider.commit_alone()
-    }
-
-    fn meet(&self, other: &Record, waiter: usize) -> Meeting {
-        let held_back = self.held_back.get();
-        if !held_back.is_null() && !std::ptr::eq(held_back, other) {
-            return Meeting::Decided;
-        }
-        let waiter: *const Waiter<Request> = std::ptr::with_exposed_provenance(waiter);
-        // SAFETY: `commit` hands over the address of a linked waiter of the queue it runs on, which is alive.
-        let waiter = unsafe { &*waiter };
-        // SAFETY: whoever runs `commit` holds the lock of the queue.
-        let needs = unsafe { waiter.slot_mut(|request| request.needs) };
-        if needs <= self.tokens {
-            return Outsider.meet(other, waiter.id());
-        }
-        if !other.may_be_committed() {
-            return Meeting::Gone;
-        }
-        self.held_back.set(other);
-        Meeting::Own
-    }
-}
-
-/// Commits nobody, and stops at the first waiter that belongs to another performance.
-struct Nobody {
-    but: *const Record,
-}
-
-impl Committer for Nobody {
-    fn commit_alone(&self) -> bool {
-        Outsider.commit_alone()
-    }
-
-    fn meet(&self, other: &Record, _: usize) -> Meeting {
-        if std::ptr::eq(self.but, other) {
-            Meeting::Own
-        } else if other.may_be_committed() {
-            Meeting::Decided
-        } else {
-            Meeting::Gone
-        }
+        let others = self.queue.commit_where(|candidate| {
+            if std::ptr::eq(own, candidate.record()) {
+                Meeting::Own
+            } else if candidate.record().may_be_committed() {
+                Meeting::Decided
+            } else {
+                Meeting::Gone
+            }
+        });
+        matches!(others, Ok(None))
     }
 }
 
