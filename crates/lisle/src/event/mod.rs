@@ -38,6 +38,7 @@ mod choose;
 mod context;
 #[cfg(all(test, not(lisle_loom)))]
 mod differential_tests;
+mod forward;
 mod future;
 mod guard;
 mod list;
@@ -97,6 +98,7 @@ pub use waits::{Label, Parked, Wait, Waits};
 pub use wrap::{Wrap, WrapPanic};
 
 pub(crate) use context::{Interrupted, install, installed};
+pub(crate) use forward::forwarded;
 pub(crate) use future::awaitable;
 pub(crate) use step::suspend;
 pub(crate) use sync::{sync_masked, visible};

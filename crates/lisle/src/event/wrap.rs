@@ -1,6 +1,6 @@
 //! Post-processing: an event whose value passes through a function.
 
-use super::{Attempt, Event, Step, Waits, awaitable};
+use super::{Event, Waits, awaitable, forwarded};
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -19,60 +19,10 @@ impl<E, F> Wrap<E, F> {
     }
 }
 
-/// What the events here have in common: all but `complete` and, for one of them, `describe`.
-macro_rules! forwarded {
-    () => {
-        type Branch<'e>
-            = E::Branch<'e>
-        where
-            Self: 'e;
-
-        const STAGED: bool = E::STAGED;
-
-        #[inline]
-        fn is_single(&self) -> bool {
-            self.event.is_single()
-        }
-        #[inline]
-        fn branch(&self) -> Self::Branch<'_> {
-            self.event.branch()
-        }
-        #[inline]
-        fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
-            self.event.force(branch);
-        }
-        #[inline]
-        fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-            self.event.try_commit(branch, attempt)
-        }
-        #[inline]
-        fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-            self.event.publish(branch, attempt)
-        }
-        #[inline]
-        fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-            self.event.withdraw(branch, attempt)
-        }
-        #[inline]
-        fn advance<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> bool {
-            self.event.advance(branch)
-        }
-        #[inline]
-        fn lose<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
-            self.event.lose(branch);
-        }
-    };
-    (describe) => {
-        fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-            self.event.describe(branch, waits);
-        }
-    };
-}
-
 impl<E: Event, U, F: Fn(E::Output) -> U> Event for Wrap<E, F> {
     type Output = U;
-    forwarded!();
-    forwarded!(describe);
+    forwarded!(event: E);
+    forwarded!(describe event);
 
     #[inline]
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> U {
@@ -95,8 +45,8 @@ impl<E, F> WrapPanic<E, F> {
 
 impl<E: Event, F: Fn(Box<dyn Any + Send>) -> E::Output> Event for WrapPanic<E, F> {
     type Output = E::Output;
-    forwarded!();
-    forwarded!(describe);
+    forwarded!(event: E);
+    forwarded!(describe event);
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> E::Output {
         // The branch is dropped next, whatever state it is left in.
@@ -122,7 +72,7 @@ pub(crate) fn described<E: Event, D: Fn(&mut Waits)>(event: E, describe: D) -> D
 
 impl<E: Event, D: Fn(&mut Waits)> Event for Described<E, D> {
     type Output = E::Output;
-    forwarded!();
+    forwarded!(event: E);
 
     #[inline]
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> E::Output {

@@ -1,7 +1,7 @@
 //! Futures in hosts of their own.
 
 use super::drive;
-use crate::event::{Attempt, Event, Step, Waits, awaitable};
+use crate::event::{Event, awaitable, forwarded};
 use crate::fiber::{self, JoinError, JoinHandle};
 use std::fmt;
 use std::future::Future;
@@ -126,35 +126,13 @@ pub struct FutureEvt<'a, T> {
     joined: fiber::JoinEvt<'a, Option<T>>,
 }
 
-type Joining<'e, 'a, T> = <fiber::JoinEvt<'a, Option<T>> as Event>::Branch<'e>;
-
 impl<'a, T> Event for FutureEvt<'a, T> {
     type Output = Result<T, JoinError>;
-    type Branch<'e>
-        = Joining<'e, 'a, T>
-    where
-        Self: 'e;
+    forwarded!(joined: fiber::JoinEvt<'a, Option<T>>);
+    forwarded!(describe joined);
 
-    fn is_single(&self) -> bool {
-        self.joined.is_single()
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        self.joined.branch()
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        self.joined.try_commit(branch, attempt)
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        self.joined.publish(branch, attempt)
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        self.joined.withdraw(branch, attempt)
-    }
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Result<T, JoinError> {
         self.joined.complete(branch)?.ok_or_else(|| self.joined.cancelled())
-    }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        self.joined.describe(branch, waits);
     }
 }
 

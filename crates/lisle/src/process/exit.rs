@@ -1,7 +1,7 @@
 //! The exit of a process as an event.
 
-use crate::event::{Attempt, Event, Label, Step, Waits, awaitable};
-use crate::net::{Pollable, ReadyEvt, Readying};
+use crate::event::{Event, Label, Waits, awaitable, forwarded};
+use crate::net::{Pollable, ReadyEvt};
 use crate::shim::sync::{Arc, Mutex, MutexGuard};
 use crate::time::sleep;
 use std::fmt;
@@ -148,29 +148,11 @@ pub struct ExitEvt<'a> {
     ready: ReadyEvt<'a, OwnedFd>,
 }
 
-impl Event for ExitEvt<'_> {
+impl<'a> Event for ExitEvt<'a> {
     type Output = io::Result<ExitStatus>;
-    type Branch<'e>
-        = Readying<'e>
-    where
-        Self: 'e;
+    forwarded!(ready: ReadyEvt<'a, OwnedFd>);
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Readying<'_> {
-        self.ready.branch()
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Readying<'e>>, attempt: &Attempt<'_>) -> Step {
-        self.ready.try_commit(branch, attempt)
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Readying<'e>>, attempt: &Attempt<'_>) -> Step {
-        self.ready.publish(branch, attempt)
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Readying<'e>>, attempt: &Attempt<'_>) -> bool {
-        self.ready.withdraw(branch, attempt)
-    }
-    fn complete<'e>(&'e self, branch: Pin<&mut Readying<'e>>) -> io::Result<ExitStatus> {
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> io::Result<ExitStatus> {
         self.ready.complete(branch)?;
         loop {
             if let Some(status) = self.process.reap()? {
@@ -180,8 +162,8 @@ impl Event for ExitEvt<'_> {
             sleep(Duration::from_millis(1));
         }
     }
-    fn describe<'e>(&'e self, _: &Readying<'e>, waits: &mut Waits) {
-        waits.on("exit", &self.process.label, std::ptr::from_ref(self.process) as usize);
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+        waits.on("wait for the exit of", &self.process.label, std::ptr::from_ref(self.process) as usize);
     }
 }
 

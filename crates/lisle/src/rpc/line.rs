@@ -7,9 +7,9 @@
 //!
 //! Requests hold what is the users', which must not be dropped under a lock; so they leave the line first.
 
-use crate::channel::{Receiver, Receiving, RecvError, RecvEvt, Sender, bounded};
+use crate::channel::{OwnedRecvEvt, RecvError, Sender, bounded};
 use crate::event::{
-    Attempt, Event, Label, Nack, Source, Step, Waiting, Waits, WithNack, awaitable, with_nack,
+    Attempt, Event, Label, Nack, Source, Step, Waiting, Waits, WithNack, awaitable, forwarded, with_nack,
 };
 use crate::shim::sync::Arc;
 use std::collections::VecDeque;
@@ -132,7 +132,7 @@ impl<A: Send, T: Send> Callers<A, T> {
             let (reply, answers) = bounded(self.line.room);
             // If nobody will serve it, the request is dropped here, and the answer is that there is none.
             drop(self.line.submit(Pending { arg: arg(), reply, client }));
-            Answer::new(&self.line, answers)
+            Answer { event: answers.into_recv_evt(), line: &self.line }
         })
     }
 
@@ -248,46 +248,16 @@ impl<A: Send, T: Send> Event for NextEvt<'_, A, T> {
 
 awaitable!(['a, A: Send, T: Send] NextEvt<'a, A, T>);
 
-/// The event of the answer being there, which owns the channel on which it comes.
+/// The event of the answer being there.
 pub(crate) struct Answer<'a, A, T> {
-    /// Borrows from `answers`.
-    event: RecvEvt<'a, T>,
+    event: OwnedRecvEvt<T>,
     line: &'a Line<A, T>,
-    _answers: Arc<Receiver<T>>,
-}
-
-impl<'a, A, T> Answer<'a, A, T> {
-    fn new(line: &'a Line<A, T>, answers: Receiver<T>) -> Self {
-        let answers = Arc::new(answers);
-        // SAFETY: the receiver lies behind an `Arc` that is kept, and not changed, as long as the event is; the event
-        // is private, and its branches borrow it.
-        let borrowed: &'a Receiver<T> = unsafe { &*Arc::as_ptr(&answers) };
-        Answer { event: borrowed.recv_evt(), line, _answers: answers }
-    }
 }
 
 impl<A, T: Send> Event for Answer<'_, A, T> {
     type Output = Result<T, RecvError>;
-    type Branch<'e>
-        = Receiving<'e, T>
-    where
-        Self: 'e;
+    forwarded!(event: OwnedRecvEvt<T>);
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        self.event.branch()
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        self.event.try_commit(branch, attempt)
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        self.event.publish(branch, attempt)
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        self.event.withdraw(branch, attempt)
-    }
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         self.event.complete(branch)
     }

@@ -2,7 +2,7 @@
 
 mod raw;
 
-use crate::event::{Attempt, Event, Label, Step, Waits, awaitable, choose};
+use crate::event::{Event, Label, awaitable, choose, forwarded};
 use crate::shim::{cell::UnsafeCell, const_fn};
 use crate::sync::contended::{look, tell};
 use crate::time::after;
@@ -260,32 +260,12 @@ pub struct LockEvt<'a, T: ?Sized> {
 
 impl<'a, T: ?Sized> Event for LockEvt<'a, T> {
     type Output = MutexGuard<'a, T>;
-    type Branch<'e>
-        = Locking<'e>
-    where
-        Self: 'e;
+    forwarded!(mutex.raw: RawMutex, Locking<'e>);
+    forwarded!(describe mutex.raw);
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Locking<'_> {
-        self.mutex.raw.branch()
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
-        self.mutex.raw.try_commit(branch, attempt)
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
-        self.mutex.raw.publish(branch, attempt)
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> bool {
-        self.mutex.raw.withdraw(branch, attempt)
-    }
     fn complete<'e>(&'e self, branch: Pin<&mut Locking<'e>>) -> MutexGuard<'a, T> {
         self.mutex.raw.complete(branch);
         MutexGuard::new(self.mutex)
-    }
-    fn describe<'e>(&'e self, branch: &Locking<'e>, waits: &mut Waits) {
-        self.mutex.raw.describe(branch, waits);
     }
 }
 

@@ -3,7 +3,7 @@
 mod guard;
 mod raw;
 
-use crate::event::{Attempt, Event, Label, Step, Waits, awaitable, choose};
+use crate::event::{Event, Label, awaitable, choose, forwarded};
 use crate::shim::{cell::UnsafeCell, const_fn};
 use crate::sync::contended::{look, tell};
 use crate::time::after;
@@ -201,32 +201,12 @@ macro_rules! access_event {
 
         impl<'a, T: ?Sized> Event for $event<'a, T> {
             type Output = $guard<'a, T>;
-            type Branch<'e>
-                = Accessing<'e>
-            where
-                Self: 'e;
+            forwarded!(access: Access<'a>, Accessing<'e>);
+            forwarded!(describe access);
 
-            fn is_single(&self) -> bool {
-                true
-            }
-            fn branch(&self) -> Accessing<'_> {
-                self.access.branch()
-            }
-            fn try_commit<'e>(&'e self, branch: Pin<&mut Accessing<'e>>, attempt: &Attempt<'_>) -> Step {
-                self.access.try_commit(branch, attempt)
-            }
-            fn publish<'e>(&'e self, branch: Pin<&mut Accessing<'e>>, attempt: &Attempt<'_>) -> Step {
-                self.access.publish(branch, attempt)
-            }
-            fn withdraw<'e>(&'e self, branch: Pin<&mut Accessing<'e>>, attempt: &Attempt<'_>) -> bool {
-                self.access.withdraw(branch, attempt)
-            }
             fn complete<'e>(&'e self, branch: Pin<&mut Accessing<'e>>) -> $guard<'a, T> {
                 self.access.complete(branch);
                 $guard::new(self.lock)
-            }
-            fn describe<'e>(&'e self, branch: &Accessing<'e>, waits: &mut Waits) {
-                self.access.describe(branch, waits);
             }
         }
 
