@@ -1,7 +1,7 @@
 //! Mailboxes: channels without a bound.
 
 use super::error::{RecvError, RecvTimeoutError, SendError, TryRecvError};
-use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, choose_biased, visible};
+use crate::event::{Event, Label, Source, awaitable, choose_biased, visible, waits_at};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::shim::sync::Arc;
 use crate::time::after;
@@ -303,31 +303,11 @@ pub struct MailEvt<'a, T> {
 
 impl<T: Send> Event for MailEvt<'_, T> {
     type Output = Result<T, RecvError>;
-    type Branch<'e>
-        = Waiting<'e, State<T>, Result<T, RecvError>>
-    where
-        Self: 'e;
+    waits_at!(this: State<T>, Result<T, RecvError>; this.mailbox.source, State::receive);
+    waits_at!(describe "receive from");
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        self.mailbox.source.waiting()
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.try_commit(attempt, State::receive)
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.publish(attempt, State::receive)
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.withdraw(attempt)
-    }
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         branch.take()
-    }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.describe("receive from", waits);
     }
 }
 

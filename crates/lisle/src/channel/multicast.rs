@@ -2,7 +2,7 @@
 
 use super::error::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use crate::event::lock::Lock;
-use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, choose_biased, visible};
+use crate::event::{Event, Label, Source, awaitable, choose_biased, visible, waits_at};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::time::after;
 use std::fmt;
@@ -328,31 +328,11 @@ pub struct PortEvt<'a, T> {
 
 impl<T: Clone + Send + Sync> Event for PortEvt<'_, T> {
     type Output = Result<T, RecvError>;
-    type Branch<'e>
-        = Waiting<'e, State<T>, Option<Arc<Node<T>>>>
-    where
-        Self: 'e;
+    waits_at!(this: State<T>, Option<Arc<Node<T>>>; this.port.shared.source, |state| this.port.pass_or_end(state));
+    waits_at!(describe "receive from");
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        self.port.shared.source.waiting()
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.try_commit(attempt, |state| self.port.pass_or_end(state))
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.publish(attempt, |state| self.port.pass_or_end(state))
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.withdraw(attempt)
-    }
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         branch.take().map(message).ok_or(RecvError)
-    }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.describe("receive from", waits);
     }
 }
 

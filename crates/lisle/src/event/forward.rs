@@ -1,4 +1,4 @@
-//! Events that are another event but for a detail.
+//! Events that are another event but for a detail, and events that wait at a [`Source`](super::Source).
 
 /// The methods of an event whose branches are those of the event in one of its fields: all but `complete` and `describe`.
 /// With `describe`, that method.
@@ -66,3 +66,58 @@ macro_rules! forwarded {
     };
 }
 pub(crate) use forwarded;
+
+/// The methods of an event that waits at a source: all but `complete` and `describe`. `$this` stands for the event in the
+/// source and in the function that takes from its state. With `describe`, that method.
+macro_rules! waits_at {
+    (describe $operation:literal) => {
+        fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut $crate::event::Waits) {
+            branch.describe($operation, waits);
+        }
+    };
+    ($this:ident: $state:ty, $grant:ty; $source:expr, $take:expr) => {
+        type Branch<'e>
+            = $crate::event::Waiting<'e, $state, $grant>
+        where
+            Self: 'e;
+
+        #[inline]
+        fn is_single(&self) -> bool {
+            true
+        }
+        #[inline]
+        fn branch(&self) -> Self::Branch<'_> {
+            let $this = self;
+            $source.waiting()
+        }
+        #[inline]
+        fn try_commit<'e>(
+            &'e self,
+            branch: std::pin::Pin<&mut Self::Branch<'e>>,
+            attempt: &$crate::event::Attempt<'_>,
+        ) -> $crate::event::Step {
+            let $this = self;
+            let _ = $this;
+            branch.try_commit(attempt, $take)
+        }
+        #[inline]
+        fn publish<'e>(
+            &'e self,
+            branch: std::pin::Pin<&mut Self::Branch<'e>>,
+            attempt: &$crate::event::Attempt<'_>,
+        ) -> $crate::event::Step {
+            let $this = self;
+            let _ = $this;
+            branch.publish(attempt, $take)
+        }
+        #[inline]
+        fn withdraw<'e>(
+            &'e self,
+            branch: std::pin::Pin<&mut Self::Branch<'e>>,
+            attempt: &$crate::event::Attempt<'_>,
+        ) -> bool {
+            branch.withdraw(attempt)
+        }
+    };
+}
+pub(crate) use waits_at;

@@ -98,7 +98,7 @@ pub use waits::{Label, Parked, Wait, Waits};
 pub use wrap::{Wrap, WrapPanic};
 
 pub(crate) use context::{Interrupted, install, installed};
-pub(crate) use forward::forwarded;
+pub(crate) use forward::{forwarded, waits_at};
 pub(crate) use future::awaitable;
 pub(crate) use step::suspend;
 pub(crate) use sync::{sync_masked, visible};

@@ -1,7 +1,7 @@
 //! Negative acknowledgements: telling others that they are not waited for any more.
 
 use super::made::Made;
-use super::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable};
+use super::{Attempt, Event, Label, Source, Step, Waits, awaitable, waits_at};
 use crate::shim::sync::Arc;
 use std::cell::RefCell;
 use std::fmt;
@@ -142,27 +142,10 @@ fn lost(fate: &mut Fate) -> Option<()> {
 
 impl Event for Nack {
     type Output = ();
-    type Branch<'e> = Waiting<'e, Fate, ()>;
+    waits_at!(this: Fate, (); this.state(), lost);
+    waits_at!(describe "wait for");
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        self.state().waiting()
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.try_commit(attempt, lost)
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.publish(attempt, lost)
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.withdraw(attempt)
-    }
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.describe("wait for", waits);
-    }
 }
 
 awaitable!([] Nack);

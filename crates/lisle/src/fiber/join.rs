@@ -2,7 +2,7 @@
 
 use super::host::{self, Host, Outcome};
 use super::report;
-use crate::event::{Attempt, Event, Step, Waiting, Waits, awaitable, sync_masked};
+use crate::event::{Event, Waits, awaitable, sync_masked, waits_at};
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
@@ -165,31 +165,8 @@ fn finished(finished: &mut bool) -> Option<()> {
 
 impl<T> Event for JoinEvt<'_, T> {
     type Output = Result<T, JoinError>;
-    type Branch<'e>
-        = Waiting<'e, bool, ()>
-    where
-        Self: 'e;
+    waits_at!(this: bool, (); this.handle.host().finished, finished);
 
-    #[inline]
-    fn is_single(&self) -> bool {
-        true
-    }
-    #[inline]
-    fn branch(&self) -> Self::Branch<'_> {
-        self.handle.host().finished.waiting()
-    }
-    #[inline]
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.try_commit(attempt, finished)
-    }
-    #[inline]
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.publish(attempt, finished)
-    }
-    #[inline]
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.withdraw(attempt)
-    }
     #[inline]
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         self.handle.take()

@@ -1,6 +1,6 @@
 //! A condition that becomes true once.
 
-use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, visible};
+use crate::event::{Event, Label, Source, awaitable, visible, waits_at};
 use std::pin::Pin;
 
 /// A condition that is false, then true for good. Waiting for it is an event.
@@ -87,30 +87,10 @@ fn is_true(signalled: &mut bool) -> Option<()> {
 
 impl Event for WaitEvt<'_> {
     type Output = ();
-    type Branch<'e>
-        = Waiting<'e, bool, ()>
-    where
-        Self: 'e;
+    waits_at!(this: bool, (); this.condition.source, is_true);
+    waits_at!(describe "wait for");
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        self.condition.source.waiting()
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.try_commit(attempt, is_true)
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.publish(attempt, is_true)
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.withdraw(attempt)
-    }
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.describe("wait for", waits);
-    }
 }
 
 awaitable!(['a] WaitEvt<'a>);

@@ -1,6 +1,6 @@
 //! A cell that is filled once.
 
-use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, visible};
+use crate::event::{Event, Label, Source, awaitable, visible, waits_at};
 use crate::shim::const_fn;
 use std::fmt;
 use std::pin::Pin;
@@ -129,31 +129,11 @@ fn is_full(full: &mut bool) -> Option<()> {
 
 impl<'a, T: Send + Sync> Event for GetEvt<'a, T> {
     type Output = &'a T;
-    type Branch<'e>
-        = Waiting<'e, bool, ()>
-    where
-        Self: 'e;
+    waits_at!(this: bool, (); this.cell.source, is_full);
+    waits_at!(describe "read");
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        self.cell.source.waiting()
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.try_commit(attempt, is_full)
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.publish(attempt, is_full)
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.withdraw(attempt)
-    }
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> &'a T {
         self.cell.try_get().expect("a full cell stays full")
-    }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.describe("read", waits);
     }
 }
 

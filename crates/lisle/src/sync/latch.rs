@@ -1,6 +1,6 @@
 //! Waiting for a number of things to be done: counted down, or entered and left.
 
-use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, visible};
+use crate::event::{Event, Label, Source, awaitable, visible, waits_at};
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::pin::Pin;
@@ -153,30 +153,10 @@ fn is_zero(left: &mut usize) -> Option<()> {
 
 impl Event for ZeroEvt<'_> {
     type Output = ();
-    type Branch<'e>
-        = Waiting<'e, usize, ()>
-    where
-        Self: 'e;
+    waits_at!(this: usize, (); this.count, is_zero);
+    waits_at!(describe "wait for");
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        self.count.waiting()
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.try_commit(attempt, is_zero)
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.publish(attempt, is_zero)
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.withdraw(attempt)
-    }
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.describe("wait for", waits);
-    }
 }
 
 awaitable!(['a] ZeroEvt<'a>);

@@ -1,6 +1,6 @@
 //! A value that changes, of which only the latest counts.
 
-use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, visible};
+use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, visible, waits_at};
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::cell::Cell;
 use std::fmt;
@@ -278,31 +278,11 @@ pub struct ChangedEvt<'a, T> {
 
 impl<T: Send + Sync> Event for ChangedEvt<'_, T> {
     type Output = Result<Arc<T>, WatchClosed>;
-    type Branch<'e>
-        = Waiting<'e, State<T>, Seen<T>>
-    where
-        Self: 'e;
+    waits_at!(this: State<T>, Seen<T>; this.watcher, |state| this.watcher.unseen(state));
+    waits_at!(describe "wait for a change of");
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        self.watcher.waiting()
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.try_commit(attempt, |state| self.watcher.unseen(state))
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.publish(attempt, |state| self.watcher.unseen(state))
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.withdraw(attempt)
-    }
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         branch.take().map(|(_, value)| value)
-    }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
-        branch.describe("wait for a change of", waits);
     }
 }
 
