@@ -1,17 +1,23 @@
 //! What all locks do before they wait.
 
-use crate::event::{installed, visible};
+use crate::event::{installed, performer_id, visible};
 use crate::shim::hint;
 
 /// How often a plain thread looks before it waits.
 const LOOKS: u32 = 40;
 
-/// Tells a model that a lock is about to be tried. Otherwise no more than a look at a thread-local.
+/// Tells a model that a lock is about to be tried, and gives who tries: in a host one look at a thread-local, elsewhere
+/// two.
 #[inline(always)]
-pub(super) fn tell() {
+pub(super) fn tell() -> usize {
+    #[cfg(not(lisle_loom))]
+    if let Some(parker) = crate::event::parker::running() {
+        return std::ptr::from_ref(parker).addr();
+    }
     if installed().is_some() {
         visible();
     }
+    performer_id()
 }
 
 /// Looks for a while whether a lock can be had. Not in a host: who has the lock may be waiting for this very thread.

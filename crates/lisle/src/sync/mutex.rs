@@ -107,8 +107,8 @@ impl<T: ?Sized> Mutex<T> {
     /// A host that would have to wait while it unwinds from a panic ends the process with a message.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        tell();
-        if !self.raw.try_lock_fast() {
+        let me = tell();
+        if !self.raw.try_lock_fast(me) {
             self.lock_contended();
         }
         MutexGuard::new(self)

@@ -119,10 +119,10 @@ impl RawMutex {
     /// Takes the lock if it is free and nobody waits. Looking first, so that one exchange would do for the other case
     /// as well, costs a twelfth more than this.
     #[inline(always)]
-    pub(super) fn try_lock_fast(&self) -> bool {
+    pub(super) fn try_lock_fast(&self, me: usize) -> bool {
         let free = self.state.compare_exchange(0, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok();
         if free {
-            self.note_holder();
+            self.holder.store(me, Ordering::Relaxed);
         }
         free
     }
