@@ -129,7 +129,9 @@ impl<E: Event> Future for EventFuture<E> {
                     let place = branch.put(event.branch()).cast();
                     // SAFETY: `place` was just put there for this event.
                     let force = || event.force(unsafe { typed(event, place) });
-                    if let Err(panic) = catch_unwind(AssertUnwindSafe(force)) {
+                    if E::STAGED
+                        && let Err(panic) = catch_unwind(AssertUnwindSafe(force))
+                    {
                         // The guards that have run are to be told now, not when the future goes.
                         // SAFETY: `branch` is structurally pinned.
                         unsafe { Pin::new_unchecked(&mut this.branch) }.clear();
