@@ -91,8 +91,6 @@ pub use replace::Replace;
 pub use source::{Source, SourceEvent, Waiters, Waiting};
 pub use timer::Timer;
 pub use wait_set::{Key, Taking, WaitSet, WaitSetEvt};
-#[cfg(not(lisle_loom))]
-pub(crate) use waits::HOST;
 pub(crate) use waits::performer_id;
 pub use waits::{Label, Parked, Wait, Waits};
 pub use wrap::{Wrap, WrapPanic};

@@ -70,7 +70,7 @@ impl fmt::Display for Label {
             }
             None => write!(f, "a {}", self.kind)?,
         }
-        let made = if self.kind == HOST { "spawned" } else { "made" };
+        let made = if PERFORMERS.contains(&self.kind) { "spawned" } else { "made" };
         self.site.map_or(Ok(()), |site| write!(f, " ({made} at {site})"))
     }
 }
@@ -81,8 +81,8 @@ impl fmt::Debug for Label {
     }
 }
 
-/// The kind of a host's label.
-pub(crate) const HOST: &str = "host";
+/// The kinds that are no objects, but perform events themselves.
+const PERFORMERS: [&str; 2] = ["host", "thread"];
 
 /// One thing that a performer waits for.
 #[derive(Debug, Clone)]

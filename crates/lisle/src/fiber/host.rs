@@ -15,7 +15,7 @@ use super::slots;
 use super::stack::{Lent, Stack};
 use crate::domain::{Domain, inbox::Linked};
 use crate::event::parker::{Parker, Suspend};
-use crate::event::{HOST, Interrupted, Label, Source};
+use crate::event::{Interrupted, Label, Source};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use corosensei::Coroutine;
 use std::alloc::Layout;
@@ -140,7 +140,7 @@ impl Host {
 
     /// What it is called where somebody waits for it.
     pub(crate) fn label(&self) -> Label {
-        let label = Label::anywhere(HOST).made_at(self.site);
+        let label = Label::anywhere("host").made_at(self.site);
         self.name.as_ref().map_or(label.clone(), |name| label.named(name))
     }
 
