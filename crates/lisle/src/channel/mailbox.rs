@@ -1,10 +1,10 @@
 //! Mailboxes: channels without a bound.
 
 use super::error::{RecvError, RecvTimeoutError, SendError, TryRecvError};
-use crate::event::{Event, Label, Source, awaitable, choose_biased, visible, waits_at};
+use super::receiver::within;
+use crate::event::{Event, Label, Source, awaitable, visible, waits_at};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::shim::sync::Arc;
-use crate::time::after;
 use std::collections::{LinkedList, VecDeque};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -228,11 +228,7 @@ impl<T: Send> MailReceiver<T> {
     ///
     /// The time is over, and nothing was taken; or the mailbox is closed and empty.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        choose_biased((
-            self.recv_evt().wrap(|received| received.map_err(|RecvError| RecvTimeoutError::Closed)),
-            after(timeout).wrap(|()| Err(RecvTimeoutError::Timeout)),
-        ))
-        .sync()
+        within(timeout, self.recv_evt())
     }
 
     /// Receives until the mailbox is closed and empty.

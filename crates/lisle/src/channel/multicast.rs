@@ -1,10 +1,10 @@
 //! Channels whose messages go to everybody who listens.
 
 use super::error::{RecvError, RecvTimeoutError, SendError, TryRecvError};
+use super::receiver::within;
 use crate::event::lock::Lock;
-use crate::event::{Event, Label, Source, awaitable, choose_biased, visible, waits_at};
+use crate::event::{Event, Label, Source, awaitable, visible, waits_at};
 use crate::shim::atomic::{AtomicUsize, Ordering};
-use crate::time::after;
 use std::fmt;
 use std::iter::FusedIterator;
 use std::pin::Pin;
@@ -279,11 +279,7 @@ impl<T: Clone + Send + Sync> Port<T> {
     /// The time is over, and nothing was received; or the channel is closed, and this port has received
     /// everything.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        choose_biased((
-            self.recv_evt().wrap(|received| received.map_err(|RecvError| RecvTimeoutError::Closed)),
-            after(timeout).wrap(|()| Err(RecvTimeoutError::Timeout)),
-        ))
-        .sync()
+        within(timeout, self.recv_evt())
     }
 
     /// Receives until the channel is closed and everything has been received.

@@ -5,7 +5,7 @@ use super::promise::Promise;
 use super::shared::{Received, Shared, Slot};
 use crate::event::queue::Waiter;
 use crate::event::record::{Committer, Outsider, misuse};
-use crate::event::{Attempt, Event, Step, Waits, choose, visible};
+use crate::event::{Attempt, Event, Step, Waits, choose_biased, visible};
 use crate::shim::atomic::Ordering;
 use crate::shim::sync::Arc;
 use crate::time::after;
@@ -106,17 +106,25 @@ impl<T: Send> Receiver<T> {
     ///
     /// The time is over, and nothing was taken; or the channel is closed and empty.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        choose((
-            self.recv_evt().wrap(|received| received.map_err(|RecvError| RecvTimeoutError::Closed)),
-            after(timeout).wrap(|()| Err(RecvTimeoutError::Timeout)),
-        ))
-        .sync()
+        within(timeout, self.recv_evt())
     }
 
     /// Receives until the channel is closed and empty.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter { receiver: self }
     }
+}
+
+/// Receives, waiting for at most `timeout`. What is there is taken even if there is no time to wait.
+pub(super) fn within<T>(
+    timeout: Duration,
+    receive: impl Event<Output = Result<T, RecvError>>,
+) -> Result<T, RecvTimeoutError> {
+    choose_biased((
+        receive.wrap(|received| received.map_err(|RecvError| RecvTimeoutError::Closed)),
+        after(timeout).wrap(|()| Err(RecvTimeoutError::Timeout)),
+    ))
+    .sync()
 }
 
 /// Receives if that takes no waiting, and wakes whom that lets go on.

@@ -5,7 +5,7 @@ use super::promise::SendWithEvt;
 use super::shared::{Sent, Shared};
 use crate::event::queue::Waiter;
 use crate::event::record::Outsider;
-use crate::event::{Attempt, Event, Step, Waits, choose, visible};
+use crate::event::{Attempt, Event, Step, Waits, choose_biased, visible};
 use crate::shim::atomic::Ordering;
 use crate::shim::sync::Arc;
 use crate::time::after;
@@ -106,7 +106,7 @@ impl<T: Send> Sender<T> {
     /// The time is over, or the channel is closed; gives the message back.
     pub fn send_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         let event = SendOnce::new(&self.shared, message);
-        let sent = choose(((&event).wrap(Some), after(timeout).wrap(|()| None))).sync();
+        let sent = choose_biased(((&event).wrap(Some), after(timeout).wrap(|()| None))).sync();
         match sent {
             Some(Ok(())) => Ok(()),
             Some(Err(SendError(message))) => Err(SendTimeoutError::Closed(message)),

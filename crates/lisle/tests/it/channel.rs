@@ -13,6 +13,7 @@ worlds!(
     a_rendezvous_send_ends_when_the_message_is_taken,
     a_buffer_keeps_order_and_blocks_when_full,
     timeouts_give_the_message_back,
+    what_can_be_done_at_once_is_done_without_any_time,
     many_senders_and_receivers_lose_nothing,
     the_maker_of_a_message_may_itself_receive,
     a_maker_that_panics_costs_the_receiver_nothing,
@@ -122,6 +123,16 @@ async fn timeouts_give_the_message_back(_: Cx) {
     rx.close();
     assert_eq!(rx.recv_timeout(short), Err(RecvTimeoutError::Closed));
     assert_eq!(tx.send_timeout("b".into(), short), Err(SendTimeoutError::Closed("b".into())));
+}
+
+/// A timeout of zero is a poll that tells why it failed.
+async fn what_can_be_done_at_once_is_done_without_any_time(_: Cx) {
+    let (tx, rx) = bounded::<usize>(1);
+    for i in 0..50 {
+        assert_eq!(tx.send_timeout(i, Duration::ZERO), Ok(()));
+        assert_eq!(rx.recv_timeout(Duration::ZERO), Ok(i));
+        assert_eq!(rx.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
+    }
 }
 
 /// Nothing is lost, nothing is taken twice, and what one sender sends one receiver gets in order.
