@@ -1,24 +1,28 @@
 //! Runtimes: what starts domains, and what ends them.
 
-use super::deadlock::{Deadlock, Deadlocks, OnDeadlock};
+mod builder;
+
+pub use builder::Builder;
+
+use super::Domain;
+use super::deadlock::Deadlocks;
 use super::fifo::Fifo;
-use super::monitor::{self, Monitor};
-use super::reactor::{Driver, Reactor};
+use super::monitor::Monitor;
+use super::reactor::Driver;
 use super::shutdown::{Shutdown, Straggler};
 use super::survey::{self, Survey};
 use super::waiting::WaitGraph;
 use super::worker::{self, Worker};
-use super::{Domain, overflow};
 use crate::event::lock::Lock;
 use crate::fiber::host::{Host, Traits};
-use crate::fiber::{JoinError, JoinHandle, PanicPolicy, spawn_unchecked, stack};
+use crate::fiber::{JoinError, JoinHandle, PanicPolicy, spawn_unchecked};
 use crate::shim::{
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Mutex, OnceLock},
 };
 use std::fmt;
 use std::io::{self, Write};
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{Location, resume_unwind};
 use std::ptr::NonNull;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -216,302 +220,6 @@ impl Shared {
         let running = self.domains.iter().filter_map(|domain| domain.running_now()).map(Straggler::from);
         let stragglers = if unfinished == 0 { Vec::new() } else { running.collect() };
         Shutdown { stragglers, unfinished }
-    }
-}
-
-/// How to start a runtime.
-///
-/// ```
-/// let answer = lisle::Runtime::builder().domains(2).thread_name("answers").run(|| 6 * 7);
-/// assert_eq!(answer, 42);
-/// ```
-#[derive(Debug, Clone)]
-pub struct Builder {
-    domains: usize,
-    pin: bool,
-    stack_size: usize,
-    thread_name: String,
-    panic_policy: PanicPolicy,
-    stall_report: Option<Duration>,
-    drain: bool,
-    shutdown_deadline: Duration,
-    on_deadlock: OnDeadlock,
-    returns_deadlock: bool,
-    closed_world: bool,
-}
-
-impl Default for Builder {
-    fn default() -> Self {
-        Builder {
-            domains: thread::available_parallelism().map_or(1, usize::from),
-            pin: false,
-            stack_size: stack::DEFAULT_USABLE_SIZE,
-            thread_name: "lisle".into(),
-            panic_policy: PanicPolicy::default(),
-            stall_report: Some(Duration::from_secs(1)),
-            drain: false,
-            shutdown_deadline: Duration::from_secs(5),
-            on_deadlock: OnDeadlock::default(),
-            returns_deadlock: false,
-            closed_world: false,
-        }
-    }
-}
-
-impl Builder {
-    /// How many domains. The default is one for each processor that this process may use.
-    ///
-    /// # Panics
-    ///
-    /// With no domain at all.
-    #[must_use]
-    pub fn domains(mut self, count: usize) -> Self {
-        assert!(count > 0, "a runtime needs at least one domain");
-        self.domains = count;
-        self
-    }
-
-    /// Whether each domain's thread is pinned to a processor. Off by default: pinning helps a machine that
-    /// does nothing else, and hurts one that does.
-    #[must_use]
-    pub fn pin(mut self, pin: bool) -> Self {
-        self.pin = pin;
-        self
-    }
-
-    /// The usable bytes of each host's stack, 256 KiB by default. It is address space: memory is
-    /// taken as the stack grows, and given back. Less than 16 KiB is raised to that.
-    #[must_use]
-    pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.stack_size = bytes.max(stack::MIN_USABLE_SIZE);
-        self
-    }
-
-    /// How the threads are named: this, a dash and the domain's index. `lisle` by default.
-    #[must_use]
-    pub fn thread_name(mut self, prefix: impl Into<String>) -> Self {
-        self.thread_name = prefix.into();
-        self
-    }
-
-    /// What happens when a host panics that nobody joins.
-    #[must_use]
-    pub fn panic_policy(mut self, policy: PanicPolicy) -> Self {
-        self.panic_policy = policy;
-        self
-    }
-
-    /// After how long a host that does not block, while others on its domain wait, is reported on
-    /// standard error. One second by default; `None` for never.
-    #[must_use]
-    pub fn stall_report(mut self, after: Option<Duration>) -> Self {
-        self.stall_report = after;
-        self
-    }
-
-    /// Whether [`run`](Builder::run) waits for all hosts to end once its function has returned. By default it
-    /// does not: hosts that are left are unwound at their next blocking call.
-    #[must_use]
-    pub fn drain(mut self, drain: bool) -> Self {
-        self.drain = drain;
-        self
-    }
-
-    /// How long [`run`](Builder::run) waits for hosts to unwind once its function has returned. Five seconds
-    /// by default.
-    #[must_use]
-    pub fn shutdown_deadline(mut self, deadline: Duration) -> Self {
-        self.shutdown_deadline = deadline;
-        self
-    }
-
-    /// What happens when every host waits, and nothing could wake one: no timer, no descriptor, no foreign call, no
-    /// other thread. By default it is reported on standard error, with who waits for what.
-    ///
-    /// It is noticed within a tenth of a second, or some ten seconds later if [`blocking`](crate::blocking) has been
-    /// used, whose threads stay for that long; and only for half a minute after the last host has begun to wait.
-    /// What is reported is one: whoever is not known to sleep counts as somebody who could wake a host. In
-    /// particular any thread that the program has started does, be it the one that has called
-    /// [`start`](Builder::start); [`closed_world`](Builder::closed_world) leaves those out. Where the threads of the
-    /// process cannot be counted, which is anywhere but on Linux, nothing is noticed without it.
-    #[must_use]
-    pub fn on_deadlock(mut self, policy: OnDeadlock) -> Self {
-        self.on_deadlock = policy;
-        self
-    }
-
-    /// Promises that nobody but this runtime's own hosts wakes them: no other thread of the program (that of a
-    /// [`kill_safe`](crate::kill_safe) server on a thread is one), no other runtime. Then a deadlock is noticed although
-    /// there are such, see [`on_deadlock`](Builder::on_deadlock).
-    #[must_use]
-    pub fn closed_world(mut self, closed: bool) -> Self {
-        self.closed_world = closed;
-        self
-    }
-
-    /// As [`run`](Builder::run), but if no host can ever go on the runtime is shut down, its hosts are unwound, and
-    /// the error says who waited for what.
-    ///
-    /// # Errors
-    ///
-    /// A deadlock, see [`on_deadlock`](Builder::on_deadlock); whose policy is not asked. It may also befall the hosts
-    /// that [`drain`](Builder::drain) waits for; then the value of `f` is lost.
-    ///
-    /// # Panics
-    ///
-    /// As [`run`](Builder::run).
-    ///
-    /// ```
-    /// let outcome = lisle::Runtime::builder().domains(1).closed_world(true).try_run(|| {
-    ///     let (_tx, rx) = lisle::channel::named::<u32>("numbers", 0);
-    ///     rx.recv() // nobody sends, but somebody could
-    /// });
-    /// let deadlock = outcome.unwrap_err();
-    /// assert_eq!(deadlock.waiting().hosts[0].waits[0].object.name(), Some("numbers"));
-    /// ```
-    #[track_caller]
-    pub fn try_run<F: FnOnce() -> T, T>(mut self, f: F) -> Result<T, Deadlock> {
-        self.returns_deadlock = true;
-        self.run_to_end(f)
-    }
-
-    /// Starts a runtime, runs `f` in it as a host, shuts it down and returns the value of `f`.
-    ///
-    /// The calling thread becomes domain 0 for that time, and `f` runs on it, so `f` may borrow and
-    /// need not be `Send`. Hosts that have not ended when `f` returns are unwound, unless
-    /// [`drain`](Builder::drain) says to wait for them; what does not end in time is reported on standard
-    /// error, and its thread left behind.
-    ///
-    /// # Panics
-    ///
-    /// With the panic of `f`; with a deadlock, if [`on_deadlock`](Builder::on_deadlock) says so; if the system gives
-    /// no threads or pollers; or inside another runtime, where the host should rather call `f`.
-    #[track_caller]
-    pub fn run<F: FnOnce() -> T, T>(self, f: F) -> T {
-        match self.run_to_end(f) {
-            Ok(value) => value,
-            Err(deadlock) => panic!("{deadlock}"),
-        }
-    }
-
-    #[track_caller]
-    fn run_to_end<F: FnOnce() -> T, T>(self, f: F) -> Result<T, Deadlock> {
-        assert!(
-            worker::with_current(|worker| worker.is_none()),
-            "a runtime cannot be started inside a host: it would block the host's domain"
-        );
-        assert!(!thread::panicking(), "a runtime cannot be started while its thread unwinds from a panic");
-        let site = Location::caller();
-        let drain = self.drain;
-        let deadline = self.shutdown_deadline;
-        let (shared, mut drivers, pins) = self.prepare().unwrap_or_else(|error| failed(&error));
-        let first = drivers.remove(0);
-        let runtime = Runtime { shared: shared.clone(), threads: Mutex::new(Vec::new()) };
-        runtime.start_threads(drivers, pins.clone(), 1).unwrap_or_else(|error| failed(&error));
-        pin_to(pins.first().copied().flatten());
-
-        let mut result = None;
-        Worker::new(shared.clone(), 0, first).enter(|worker| {
-            let main = || result = Some(catch_unwind(AssertUnwindSafe(f)));
-            let traits = Traits { panic_policy: shared.panic_policy, ..Traits::default() };
-            let host = Host::new(main, traits, site);
-            worker.spawn(host, Some(0));
-            // SAFETY: the handle's reference keeps the host alive until it is released below.
-            let finished = || unsafe { host.as_ref() }.finished.with(|finished| *finished);
-            // Only a deadlock stops it before.
-            worker.work(|| finished() || shared.is_stopping());
-            // SAFETY: not used any more.
-            unsafe { crate::fiber::host::release(host) };
-            if drain {
-                shared.drain();
-                worker.work(|| shared.live() == 0 || shared.is_stopping());
-            }
-            shared.stop();
-            let end = Instant::now() + deadline;
-            // What waits for scoped hosts here is what they borrow from, this thread's locals included.
-            worker.work(|| shared.may_leave() || (Instant::now() >= end && !worker.has_masked()));
-            shared.left.fetch_add(1, Ordering::AcqRel);
-            let shutdown = runtime.finish(end);
-            worker.refuse_unbegun();
-            if !shutdown.is_clean() {
-                let left = worker.describe_begun(3);
-                let _ = writeln!(
-                    io::stderr(),
-                    "lisle: {shutdown}{}{}",
-                    if left.is_empty() { "" } else { "; " },
-                    left.join("; ")
-                );
-            }
-        });
-        match (result, shared.deadlocks.fatal()) {
-            // All hosts waited when it was found, so what `f` has come to since comes of the unwinding.
-            (_, Some(deadlock)) => Err(deadlock.clone()),
-            (Some(Ok(value)), None) => Ok(value),
-            (Some(Err(panic)), None) => resume_unwind(panic),
-            (None, None) => unreachable!("`work` returns when the host has finished"),
-        }
-    }
-
-    /// Starts a runtime with all domains on threads of its own.
-    ///
-    /// # Errors
-    ///
-    /// The system gives no threads or pollers.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
-    /// let host = runtime.spawn(|| 1 + 1);
-    /// assert_eq!(host.join().unwrap(), 2);
-    /// assert!(runtime.shutdown(Duration::from_secs(5)).is_clean());
-    /// # std::io::Result::Ok(())
-    /// ```
-    pub fn start(self) -> io::Result<Runtime> {
-        let (shared, drivers, pins) = self.prepare()?;
-        let runtime = Runtime { shared, threads: Mutex::new(Vec::new()) };
-        runtime.start_threads(drivers, pins, 0)?;
-        Ok(runtime)
-    }
-
-    #[allow(clippy::type_complexity)]
-    fn prepare(self) -> io::Result<(Arc<Shared>, Vec<Driver>, Vec<Option<core_affinity::CoreId>>)> {
-        stack::overflow::install(overflow::describe);
-        let mut domains = Vec::new();
-        let mut drivers = Vec::new();
-        for index in 0..self.domains {
-            let (reactor, driver) = Reactor::new()?;
-            domains.push(Arc::new(Domain::new(index, reactor)));
-            drivers.push(driver);
-        }
-        static NUMBERS: AtomicUsize = AtomicUsize::new(0);
-        let cores = if self.pin { core_affinity::get_core_ids().unwrap_or_default() } else { Vec::new() };
-        let pins = (0..self.domains).map(|index| cores.get(index % cores.len().max(1)).copied()).collect();
-        let shared = Arc::new(Shared {
-            domains: domains.into(),
-            stack_size: self.stack_size,
-            panic_policy: self.panic_policy,
-            stall_report: self.stall_report,
-            thread_name: self.thread_name,
-            monitor: Monitor::default(),
-            survey: Survey::default(),
-            deadlocks: Deadlocks {
-                policy: self.on_deadlock,
-                is_returned: self.returns_deadlock,
-                closed_world: self.closed_world,
-                found: OnceLock::new(),
-            },
-            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
-            idle: AtomicUsize::new(0),
-            phase: AtomicU8::new(RUNNING),
-            left: AtomicUsize::new(0),
-            common: Lock::new(Fifo::new()),
-            common_waiting: AtomicUsize::new(0),
-            spawned_outside: AtomicU64::new(0),
-            reported: AtomicBool::new(false),
-        });
-        monitor::start(&shared)?;
-        Ok((shared, drivers, pins))
     }
 }
 
