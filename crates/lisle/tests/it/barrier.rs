@@ -1,6 +1,6 @@
 //! Barriers: everybody goes on together, once in each round, whoever comes, goes, gives up or panics.
 
-use crate::semaphores::poll_once;
+use crate::support::poll_once;
 use crate::support::{Cx, Random, scaled, worlds};
 use lisle::sync::{Barrier, Party};
 use lisle::time::after;

@@ -1,12 +1,11 @@
 //! Condition variables: no wake-up is lost, whoever waits, gives up or goes away.
 
-use crate::support::{Cx, Random, scaled, worlds};
+use crate::support::{Cx, Random, poll_once, scaled, worlds};
 use lisle::sync::{Condvar, Mutex};
 use lisle::time::after;
 use lisle::{Event, choose};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 worlds!(
@@ -172,7 +171,7 @@ async fn what_is_not_used_is_passed_on(cx: Cx) {
         let shared = Arc::new(Shared::<bool>::default());
         let guard = cx.sync(shared.value.lock_evt()).await;
         let mut first = Box::pin(shared.changed.wait_evt(guard).future());
-        assert!(poll_once(&mut first).is_pending());
+        assert!(poll_once(first.as_mut()).is_pending());
         let second = {
             let shared = shared.clone();
             cx.spawn(move |cx| async move { wait_for(&cx, &shared, |set| set.then_some(())).await })
@@ -184,16 +183,12 @@ async fn what_is_not_used_is_passed_on(cx: Cx) {
         *guard = true;
         shared.changed.notify_one();
         if round % 2 == 0 {
-            assert!(poll_once(&mut first).is_pending(), "the mutex is not free");
+            assert!(poll_once(first.as_mut()).is_pending(), "the mutex is not free");
         }
         drop(guard);
         drop(first);
         cx.join(second).await;
     }
-}
-
-fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
-    std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
 /// Takers of tokens that give up now and then, each token announced once. In the end every token is taken, and then

@@ -1,11 +1,11 @@
 //! What only futures do: they are dropped while they wait, polled by other hands, moved before they start.
 
-use crate::support::{Executor, Semaphore, block_on, scaled, watched};
+use crate::support::{Executor, Semaphore, block_on, poll_once, scaled, watched};
 use lisle::channel::{TryRecvError, TrySendError, bounded};
 use lisle::event::Source;
 use lisle::time::{after, at};
 use lisle::{Event, always, channel, choose, never};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -24,10 +24,6 @@ impl Count {
     fn get(&self) -> usize {
         self.0.load(Ordering::SeqCst)
     }
-}
-
-fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
 /// Every library event can be awaited as it is.

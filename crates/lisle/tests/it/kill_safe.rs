@@ -7,7 +7,7 @@ mod kill_safe_queue;
 #[path = "../../examples/swap_channel.rs"]
 mod swap_channel;
 
-use crate::semaphores::poll_once;
+use crate::support::poll_once;
 use crate::support::{Cx, Random, scaled, worlds};
 use kill_safe_queue::KillSafeQueue;
 use lisle::kill_safe::{ClientGone, Requests, Server, ServerGone, server};

@@ -1,14 +1,12 @@
 //! Mutexes: exclusion, turns, time limits, choices, and holders and waiters that go away.
 
-use crate::support::{Cx, Random, scaled, watched, worlds};
+use crate::support::{Cx, Random, poll_once, scaled, watched, worlds};
 use lisle::sync::{Mutex, MutexGuard};
 use lisle::time::after;
 use lisle::{Event, Runtime, choose, fiber};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 worlds!(
@@ -192,10 +190,6 @@ async fn futures_that_are_dropped_keep_nothing(cx: Cx) {
         .collect();
     cx.join_all(all).await;
     assert_eq!(*mutex.try_lock().expect("all have gone"), 4 * rounds);
-}
-
-fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
 async fn a_panic_of_the_holder_lets_the_next_in(cx: Cx) {

@@ -1,6 +1,6 @@
 //! Synchronous calls: each is answered once, to those who stayed; a server is not held up, a caller does not hang.
 
-use crate::semaphores::poll_once;
+use crate::support::poll_once;
 use crate::support::{Cx, Random, scaled, worlds};
 use lisle::rpc::{CallError, NoCallers, rpc};
 use lisle::time::after;

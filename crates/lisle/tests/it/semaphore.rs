@@ -1,6 +1,7 @@
 //! Semaphores built by a user from `Source`: tokens are neither lost nor doubled, whoever races.
 
 use crate::support::{Cx, Random, Semaphore, scaled, worlds};
+use lisle::event::BoxEvent;
 use lisle::time::{after, at};
 use lisle::{Event, choose};
 use std::sync::Arc;
@@ -14,48 +15,76 @@ worlds!(
     tokens_are_conserved,
 );
 
-/// Case 15.
+/// What both kinds can do.
+pub(crate) trait Tokens: Send + Sync + 'static {
+    fn of(tokens: usize) -> Self;
+    fn post_one(&self);
+    fn take_one(&self) -> BoxEvent<'_, ()>;
+}
+
+impl Tokens for Semaphore {
+    fn of(tokens: usize) -> Self {
+        Semaphore::new(tokens)
+    }
+    fn post_one(&self) {
+        self.post();
+    }
+    fn take_one(&self) -> BoxEvent<'_, ()> {
+        self.take_evt().boxed()
+    }
+}
+
 async fn a_waiter_wins_against_a_hammer(cx: Cx) {
-    let semaphore = Arc::new(Semaphore::new(1));
+    hammered::<Semaphore>(cx).await;
+}
+
+async fn a_post_at_the_moment_of_a_timeout_is_not_lost(cx: Cx) {
+    posted_at_a_timeout::<Semaphore>(cx).await;
+}
+
+/// Case 15.
+pub(crate) async fn hammered<S: Tokens>(cx: Cx) {
+    let semaphore = Arc::new(S::of(1));
     let stop = Arc::new(AtomicBool::new(false));
     let hammer = {
         let (semaphore, stop) = (semaphore.clone(), stop.clone());
         cx.spawn(move |cx| async move {
             while !stop.load(Ordering::Relaxed) {
-                cx.sync(semaphore.take_evt()).await;
-                semaphore.post();
+                cx.sync(semaphore.take_one()).await;
+                semaphore.post_one();
                 cx.yield_now().await;
             }
         })
     };
     for _ in 0..scaled(1_000, 100) {
-        cx.sync(semaphore.take_evt()).await;
-        semaphore.post();
+        cx.sync(semaphore.take_one()).await;
+        semaphore.post_one();
         let never_in_time = after(Duration::from_secs(3_600)).wrap(|()| panic!("starved"));
-        cx.sync(choose((semaphore.take_evt(), never_in_time))).await;
-        semaphore.post();
+        cx.sync(choose((semaphore.take_one(), never_in_time))).await;
+        semaphore.post_one();
     }
     stop.store(true, Ordering::Relaxed);
     cx.join(hammer).await;
 }
 
 /// Case 16.
-async fn a_post_at_the_moment_of_a_timeout_is_not_lost(cx: Cx) {
+pub(crate) async fn posted_at_a_timeout<S: Tokens>(cx: Cx) {
     let mut random = Random::new(16);
     for _ in 0..scaled(2_000, 300) {
-        let semaphore = Arc::new(Semaphore::new(0));
+        let semaphore = Arc::new(S::of(0));
         let moment = Instant::now() + Duration::from_micros(random.below(1_500) as u64);
         let poster = {
             let semaphore = semaphore.clone();
             cx.spawn(move |cx| async move {
                 cx.sync(at(moment)).await;
-                semaphore.post();
+                semaphore.post_one();
             })
         };
-        let event = choose((semaphore.take_evt().wrap(|()| true), at(moment).wrap(|()| false)));
+        let event = choose((semaphore.take_one().wrap(|()| true), at(moment).wrap(|()| false)));
         let took = cx.sync(event).await;
         cx.join(poster).await;
-        assert_eq!(semaphore.take_evt().poll().is_some(), !took, "the token was lost or doubled");
+        assert_eq!(semaphore.take_one().poll().is_some(), !took, "the token was lost");
+        assert!(semaphore.take_one().poll().is_none(), "the token was doubled");
     }
 }
 

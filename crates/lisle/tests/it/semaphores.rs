@@ -1,14 +1,16 @@
 //! The library's semaphore: tokens are neither lost nor doubled, and nobody is passed by, whatever is asked for.
 
-use crate::support::{Cx, Random, scaled, worlds};
+use crate::semaphore::{Tokens, hammered, posted_at_a_timeout};
+use crate::support::{Cx, Random, poll_once, scaled, worlds};
+use lisle::event::BoxEvent;
 use lisle::sync::Semaphore;
-use lisle::time::{after, at};
+use lisle::time::after;
 use lisle::{Event, choose, never};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::task::Poll;
+use std::time::Duration;
 
 worlds!(
     nested_choices_over_three_semaphores,
@@ -24,11 +26,6 @@ worlds!(
     tokens_are_conserved,
     a_future_that_is_dropped_takes_nothing,
 );
-
-/// Polls a future whose wakes are of no interest.
-pub(crate) fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
-}
 
 /// Case 7.
 async fn nested_choices_over_three_semaphores(cx: Cx) {
@@ -87,50 +84,24 @@ async fn one_semaphore_twice_in_a_choice(cx: Cx) {
     }
 }
 
-/// Case 15.
-async fn a_waiter_wins_against_a_hammer(cx: Cx) {
-    let semaphore = Arc::new(Semaphore::new(1));
-    let stop = Arc::new(AtomicBool::new(false));
-    let hammer = {
-        let (semaphore, stop) = (semaphore.clone(), stop.clone());
-        cx.spawn(move |cx| async move {
-            while !stop.load(Ordering::Relaxed) {
-                cx.sync(semaphore.wait_evt()).await;
-                semaphore.post();
-                cx.yield_now().await;
-            }
-        })
-    };
-    for _ in 0..scaled(1_000, 100) {
-        cx.sync(semaphore.wait_evt()).await;
-        semaphore.post();
-        let never_in_time = after(Duration::from_secs(3_600)).wrap(|()| panic!("starved"));
-        cx.sync(choose((semaphore.wait_evt(), never_in_time))).await;
-        semaphore.post();
+impl Tokens for Semaphore {
+    fn of(tokens: usize) -> Self {
+        Semaphore::new(tokens)
     }
-    stop.store(true, Ordering::Relaxed);
-    cx.join(hammer).await;
+    fn post_one(&self) {
+        self.post();
+    }
+    fn take_one(&self) -> BoxEvent<'_, ()> {
+        self.wait_evt().boxed()
+    }
 }
 
-/// Case 16.
+async fn a_waiter_wins_against_a_hammer(cx: Cx) {
+    hammered::<Semaphore>(cx).await;
+}
+
 async fn a_post_at_the_moment_of_a_timeout_is_not_lost(cx: Cx) {
-    let mut random = Random::new(16);
-    for _ in 0..scaled(1_000, 150) {
-        let semaphore = Arc::new(Semaphore::new(0));
-        let moment = Instant::now() + Duration::from_micros(random.below(1_500) as u64);
-        let poster = {
-            let semaphore = semaphore.clone();
-            cx.spawn(move |cx| async move {
-                cx.sync(at(moment)).await;
-                semaphore.post();
-            })
-        };
-        let event = choose((semaphore.wait_evt().wrap(|()| true), at(moment).wrap(|()| false)));
-        let took = cx.sync(event).await;
-        cx.join(poster).await;
-        assert_eq!(semaphore.try_wait(), !took, "the token was lost or doubled");
-        assert!(!semaphore.try_wait());
-    }
+    posted_at_a_timeout::<Semaphore>(cx).await;
 }
 
 /// Case 33, with the semaphore as the lock, and one that wants more than there will be in the line.

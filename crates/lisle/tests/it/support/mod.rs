@@ -8,7 +8,7 @@
 mod executor;
 mod watch;
 
-pub(crate) use executor::{Executor, block_on};
+pub(crate) use executor::{Executor, block_on, poll_once};
 pub(crate) use watch::watched;
 
 use lisle::event::Source;
