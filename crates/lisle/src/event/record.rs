@@ -47,7 +47,7 @@ impl Task {
     ///
     /// # Safety
     ///
-    /// From when the task is handed out by [`Context::task`] until its performer has consumed the
+    /// From when the task is handed out by [`Context::task`](super::Context::task) until its performer has consumed the
     /// wake, `wake(data)` must be sound to call once, from any thread.
     pub unsafe fn new(data: *const (), wake: unsafe fn(*const ())) -> Self {
         Task { data, wake }
