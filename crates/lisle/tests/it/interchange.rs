@@ -69,7 +69,7 @@ static PROGRAMS: LazyLock<Vec<Enumerated>> = LazyLock::new(|| {
         let is_wanted = found.outcomes.len() > 1 || number % 5 == 0 || !found.outcomes.iter().all(is_stuck);
         is_wanted.then_some(Enumerated { number, program, possible: found.outcomes })
     };
-    (0..scaled(2_000, 400)).filter_map(enumerate).collect()
+    (0..scaled(2_000, 400).max(100)).filter_map(enumerate).collect()
 });
 
 /// Some have one result and some many; threads are left waiting in some, in all of their results, and in none.
@@ -92,7 +92,7 @@ fn the_programs_are_various() {
 /// What `search.rs` leaves out makes no difference.
 #[test]
 fn only_the_order_of_communications_matters() {
-    let count = scaled(1_000, 200);
+    let count = scaled(1_000, 200).max(50);
     let mut several = 0;
     for number in 0..count {
         let program = program(number, 2 + number % 2, 3);

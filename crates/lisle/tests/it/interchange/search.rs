@@ -26,7 +26,7 @@ pub(crate) struct Found {
 
 /// Everything that may come of `program` with threads of these kinds. `None`: it has more than `limit` states.
 pub(crate) fn outcomes(program: &Program, kinds: &[Kind], steps: Steps, limit: usize) -> Option<Found> {
-    let first = State::first(&program.body, kinds[0]);
+    let first = State::first(&program.body);
     let mut visited = HashSet::new();
     let mut open = VecDeque::from([first.clone()]);
     visited.insert(first);
