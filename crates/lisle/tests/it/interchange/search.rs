@@ -12,8 +12,8 @@ pub(crate) enum Steps {
     ///
     /// A transition that is neither a communication nor a migration touches a single stack, or makes a new one. No
     /// other transition enables it, prevents it, or does something else after it: in whatever run, it may as well be
-    /// the next. So if there is one, the first that is found is taken, and the others wait. A migration does nothing but
-    /// bring two together, who may be brought together when they communicate.
+    /// the next. So if there is one, the first that is found is taken, and the others wait. A migration changes nobody's
+    /// partners, since those of other threads can be met, too; so it is taken when the two communicate.
     Essential,
 }
 
