@@ -143,6 +143,7 @@ fn compare(domains: usize, kinds: impl Fn(&mut Random, usize) -> Vec<Kind>) {
             }
         }
     });
+    println!("{seen_results} of {possible_results} results have been seen");
     assert!(seen_results * 2 > possible_results, "of {possible_results} only {seen_results} have been seen");
 }
 

@@ -7,10 +7,9 @@ use lisle::channel::{Receiver, Sender};
 use lisle::event::BoxEvent;
 use lisle::{Event, choose};
 use std::collections::BTreeMap;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::Poll;
 
 #[derive(Clone)]
 enum Value {
@@ -77,7 +76,7 @@ pub(crate) fn run(program: &Program, kinds: &[Kind], domains: usize, seed: u64) 
 fn start(kind: Kind, domain: usize, thread: impl Future<Output = ()> + Send + 'static) {
     match kind {
         Kind::Host => drop(lisle::spawn_on(domain, move || at_once(thread))),
-        Kind::Parasite => lisle::future::spawn(thread).detach(),
+        Kind::Parasite => drop(lisle::spawn_parasite(thread)),
     }
 }
 
@@ -248,23 +247,15 @@ impl Thread {
         for _ in 0..self.random.below(6).saturating_sub(2) {
             match self.kind() {
                 Kind::Host => lisle::fiber::yield_now(),
-                Kind::Parasite => {
-                    let mut yielded = false;
-                    poll_fn(|cx| {
-                        if std::mem::replace(&mut yielded, true) {
-                            return Poll::Ready(());
-                        }
-                        cx.waker().wake_by_ref();
-                        Poll::Pending
-                    })
-                    .await;
-                }
+                Kind::Parasite => lisle::parasite::yield_now().await,
             }
         }
     }
 
     /// A host is what it would become.
-    async fn inflate(&mut self) {
-        self.pause().await;
+    async fn inflate(&self) {
+        if self.kind() == Kind::Parasite {
+            lisle::parasite::inflate().await;
+        }
     }
 }
