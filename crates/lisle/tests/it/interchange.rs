@@ -118,7 +118,7 @@ fn all_kinds_of_threads_come_to_the_same() {
 }
 
 /// In the library: whatever comes of a program is possible by the semantics. The other way round, what is possible
-/// comes to pass, in so far as a few runs can show it; about three quarters do.
+/// comes to pass, in so far as a few runs can show it: two thirds to three quarters do.
 fn compare(domains: usize, kinds: impl Fn(&mut Random, usize) -> Vec<Kind>) {
     const RUNS: usize = 20;
     let _watched = watched();
