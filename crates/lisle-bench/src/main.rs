@@ -3,7 +3,9 @@
 //! The folder's README says how to read the figures and how to add a workload.
 
 mod cli;
+mod forms;
 mod job;
+mod parasite;
 mod peers;
 mod report;
 mod runner;
