@@ -5,7 +5,6 @@
 mod cli;
 mod forms;
 mod job;
-mod parasite;
 mod peers;
 mod report;
 mod runner;

@@ -6,9 +6,9 @@ mod tree;
 use crate::{
     forms::{self, Forms, Numbers, checksum},
     job::Job,
-    parasite::{inflate, spawn_parasite},
     workload::{Case, Unit, Workload, param, size},
 };
+use lisle::{parasite::inflate, spawn_parasite};
 use std::sync::Arc;
 use tree::{Body, Sky, Vector};
 

@@ -3,9 +3,9 @@
 use crate::{
     forms::{self, Forms, Numbers, checksum},
     job::Job,
-    parasite::{inflate, spawn_parasite},
     workload::{Case, Unit, Workload, param, size},
 };
+use lisle::{parasite::inflate, spawn_parasite};
 use std::sync::Arc;
 
 pub(crate) static WORKLOAD: Workload = Workload {

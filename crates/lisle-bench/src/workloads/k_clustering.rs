@@ -3,9 +3,9 @@
 use crate::{
     forms::{self, Forms, Numbers, checksum},
     job::Job,
-    parasite::{SendAsync, inflate, spawn_parasite},
     workload::{Case, Unit, Workload, param, size},
 };
+use lisle::{parasite::inflate, spawn_parasite};
 use std::{ops::Range, sync::Arc};
 
 pub(crate) static WORKLOAD: Workload = Workload {
@@ -131,7 +131,10 @@ impl Forms for KClustering {
                 inflate().await;
                 while let Ok(centers) = rx.recv_evt().await {
                     for point in points.clone() {
-                        assign.send_async_evt((point, this.nearest(&centers, point))).await;
+                        let nearest = this.nearest(&centers, point);
+                        // Not asynchronous: a server that runs ahead of the one that receives only fills the cache
+                        // with messages, and has nothing better to do.
+                        assign.send_evt((point, nearest)).await.unwrap();
                     }
                 }
             });
@@ -140,7 +143,10 @@ impl Forms for KClustering {
         let servers: Vec<_> = self.shares().map(serve).collect();
         let mut centers = self.first_centers();
         for _ in 0..self.rounds {
-            servers.iter().for_each(|server| server.send(centers.clone()).unwrap());
+            for server in &servers {
+                let (server, centers) = (server.clone(), centers.clone());
+                spawn_parasite(async move { server.send_evt(centers).await });
+            }
             centers = self.next_centers(&centers, assigned.iter().take(self.points.len()));
         }
         result(&centers)

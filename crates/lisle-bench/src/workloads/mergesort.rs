@@ -6,10 +6,9 @@ mod merger;
 use crate::{
     forms::{self, Forms, Numbers, checksum},
     job::Job,
-    parasite::{SendAsync, spawn_parasite},
     workload::{Case, Unit, Workload, param, size},
 };
-use lisle::channel::Sender;
+use lisle::{channel::Sender, spawn_parasite};
 use merger::{Merger, Piece, Step};
 use std::{ops::Range, sync::Arc};
 
@@ -78,12 +77,14 @@ fn sort_by_host(this: Arc<Mergesort>, range: Range<usize>, out: Sender<Piece>) {
     });
 }
 
+/// A piece may not overtake the one before, so to send asynchronously a parasite would have to wait for that first: twice
+/// the work for each piece, to be one piece ahead.
 fn sort_by_parasite(this: Arc<Mergesort>, range: Range<usize>, out: Sender<Piece>) {
     spawn_parasite(async move {
         let halves = match this.divide(range) {
             Err(few) => {
                 for piece in pieces(&few) {
-                    out.send_async_evt(piece).await;
+                    out.send_evt(piece).await.unwrap();
                 }
                 return;
             }
@@ -97,7 +98,7 @@ fn sort_by_parasite(this: Arc<Mergesort>, range: Range<usize>, out: Sender<Piece
         loop {
             match merger.step() {
                 Step::Take(half) => merger.put(half, halves[half].recv_evt().await.ok()),
-                Step::Give(piece) => out.send_async_evt(piece).await,
+                Step::Give(piece) => out.send_evt(piece).await.unwrap(),
                 Step::End => break,
             }
         }

@@ -6,10 +6,9 @@ mod tour;
 use crate::{
     forms::{self, Forms, Numbers, checksum},
     job::Job,
-    parasite::{inflate, spawn_parasite},
     workload::{Case, Unit, Workload, size},
 };
-use lisle::channel::Sender;
+use lisle::{channel::Sender, parasite::inflate, spawn_parasite};
 use std::sync::Arc;
 use tour::{Cities, Divided, Part, Tour};
 
