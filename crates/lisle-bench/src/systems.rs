@@ -18,7 +18,9 @@ const fn system(name: &'static str, about: &'static str) -> System {
 
 /// In the order of the tables.
 pub(crate) static ALL: &[System] = &[
+    System { most_workers: 1, ..system("serial", "one thread, and no others: the work alone") },
     system("lisle", "this library"),
+    system("lisle-parasites", "this library's parasites and asynchronous events"),
     system("lisle-threads", "this library between plain threads"),
     system("lisle-choose", "this library, by its choice rather than its wait set"),
     system("lisle-futures", "this library's events as futures on tokio"),
