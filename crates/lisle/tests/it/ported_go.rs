@@ -535,7 +535,10 @@ async fn a_deep_stack_that_waits(cx: Cx) {
         below + std::hint::black_box(place)[depth % 8]
     }
     let (tx, rx) = channel::<usize>();
-    let performer = cx.spawn(move |_| async move { deep(&rx, 60) });
+    let performer = cx.spawn(move |cx| async move {
+        cx.go_apart().await;
+        deep(&rx, 60)
+    });
     cx.yield_now().await;
     tx.send(1_000).unwrap();
     assert_eq!(cx.join(performer).await, 1_000 + 60 * 61 / 2);
