@@ -9,6 +9,7 @@ mod parasite;
 mod peers;
 mod report;
 mod runner;
+mod server;
 mod systems;
 mod workload;
 mod workloads;
