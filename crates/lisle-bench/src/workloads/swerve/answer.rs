@@ -114,3 +114,50 @@ impl Answer {
 pub(super) fn line(peer: SocketAddr, path: &str, length: usize) -> String {
     format!("{peer} GET /{path} {length}\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The path of a request that comes in these parts.
+    fn path(parts: &[&str]) -> io::Result<Option<String>> {
+        let mut request = Request::new();
+        let mut path = None;
+        for part in parts {
+            request.rest()[..part.len()].copy_from_slice(part.as_bytes());
+            path = request.came(part.len())?;
+        }
+        Ok(path)
+    }
+
+    #[test]
+    fn a_request_may_come_in_parts() {
+        assert_eq!(path(&["GET /10k.html HTTP/1.1\r\n"]).unwrap(), None);
+        let whole = path(&["GET /10k.html HT", "TP/1.1\r\nHost: localhost\r\n", "\r\n"]);
+        assert_eq!(whole.unwrap().as_deref(), Some("10k.html"));
+    }
+
+    #[test]
+    fn what_is_no_request_for_a_file_below_is_an_error() {
+        for parts in [&["GET /../key HTTP/1.1\r\n\r\n"][..], &["GET x HTTP/1.1\r\n\r\n"], &["GET / HTTP", ""]] {
+            assert!(path(parts).is_err(), "{parts:?}");
+        }
+        let too_long = "x".repeat(1024);
+        assert!(path(&[&too_long, ""]).is_err());
+    }
+
+    #[test]
+    fn a_file_in_pieces_makes_the_same_answer_as_the_whole() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/workloads/swerve/answer.rs");
+        let mut answer = Answer::default();
+        pieces(file).unwrap().for_each(|piece| answer.add(piece));
+        assert!(answer.bytes.len() > PIECE);
+        assert_eq!(answer.bytes(), Answer::with_file(file).bytes());
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_found() {
+        assert!(pieces("no such file").is_err());
+        assert!(Answer::with_file("no such file").bytes().starts_with(b"HTTP/1.1 404 Not Found\r\n"));
+    }
+}

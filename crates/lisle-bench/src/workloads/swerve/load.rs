@@ -66,3 +66,25 @@ fn check(answer: &[u8]) -> io::Result<u64> {
     }
     Ok(file.len() as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_file_is_right() {
+        let answer = |status: &str, length| format!("HTTP/1.1 {status}\r\n\r\n{}", "x".repeat(length));
+        assert_eq!(check(answer("200 OK", LENGTH).as_bytes()).unwrap(), LENGTH as u64);
+        for (answer, what) in [
+            (answer("404 Not Found", LENGTH), "has status 404"),
+            (answer("200 OK", LENGTH - 1), "has not the file"),
+            (answer("200 OK", LENGTH + 1), "has not the file"),
+            (answer("200 OK", LENGTH).replace("xx", "xy"), "has not the file"),
+            ("HTTP/1.1 200".to_owned(), "ends in the middle"),
+            ("SSH-2.0".to_owned(), "makes no sense"),
+        ] {
+            let error = check(answer.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+}
