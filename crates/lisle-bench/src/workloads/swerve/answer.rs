@@ -12,13 +12,14 @@ const PIECE: usize = 4096;
 
 /// A request as it comes.
 pub(super) struct Request {
-    bytes: [u8; 1024],
+    /// Not a part of who reads it: a parasite should be small.
+    bytes: Vec<u8>,
     filled: usize,
 }
 
 impl Request {
     pub(super) fn new() -> Self {
-        Request { bytes: [0; 1024], filled: 0 }
+        Request { bytes: vec![0; 1024], filled: 0 }
     }
 
     /// Where its next bytes go.
