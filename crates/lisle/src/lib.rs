@@ -88,6 +88,8 @@ pub mod net;
 #[cfg(not(lisle_loom))]
 mod own_threads;
 #[cfg(not(lisle_loom))]
+pub mod parasite;
+#[cfg(not(lisle_loom))]
 pub mod process;
 #[cfg(not(lisle_loom))]
 pub mod rpc;
@@ -107,10 +109,13 @@ pub use event::{Event, always, choose, never};
 
 #[cfg(not(lisle_loom))]
 pub use domain::{
-    Builder, Deadlock, OnDeadlock, RunningHost, Runtime, Shutdown, Straggler, WaitGraph, Waiter, run, waiting,
+    Builder, Deadlock, OnDeadlock, Performer, RunningHost, Runtime, Shutdown, Statistics, Straggler, WaitGraph, Waiter, run,
+    statistics, waiting,
 };
 #[cfg(not(lisle_loom))]
 pub use fiber::{JoinHandle, PanicPolicy, blocking, spawn, spawn_on};
+#[cfg(not(lisle_loom))]
+pub use parasite::spawn_parasite;
 
 /// The examples of the README, which the tests compile and run.
 #[cfg(doctest)]

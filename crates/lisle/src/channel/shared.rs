@@ -13,7 +13,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{Committed, Decided, WaitQueue};
 use crate::event::record::{Attempt, Committer, Task};
 use crate::event::woken::Woken;
-use crate::event::{Label, Waits};
+use crate::event::{Label, Waits, tally};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -216,11 +216,13 @@ impl<T> Inner<T> {
                 return Received::Nothing;
             }
             let message = self.buffer.pop_front().expect("not empty, as just seen");
+            tally::communication();
             return Received::Value(message, self.refill());
         }
         match self.sending.commit(by) {
             Ok(Some(mut sender)) => {
                 let message = sender.slot(Option::take).expect("a waiting sender has its message");
+                tally::communication();
                 return Received::Value(message, Some(sender.finish()));
             }
             Err(Decided) => return Received::Nothing,
@@ -300,5 +302,6 @@ impl<T> Inner<T> {
 pub(super) fn hand_over<T>(mut receiver: Committed<Slot<T>>, message: &mut Option<T>) -> Task {
     let message = message.take().expect("a sender has its message until it is sent");
     receiver.slot(|slot| *slot = Slot::Value(message));
+    tally::communication();
     receiver.finish()
 }

@@ -112,7 +112,8 @@ impl Watch {
         }
         let turns = shared.turns();
         let surveyed = shared.survey();
-        let waits = surveyed.graph.hosts.iter().flat_map(|host| &host.waits);
+        let waiters = surveyed.graph.hosts.iter().chain(&surveyed.graph.parasites);
+        let waits = waiters.flat_map(|waiter| &waiter.waits);
         if !surveyed.is_still || waits.into_iter().any(|wait| wait.external) || shared.turns() != turns {
             self.refuted = Some(shared.turns());
             return Verdict::Unknown;

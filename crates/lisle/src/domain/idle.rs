@@ -2,9 +2,9 @@
 //!
 //! The README beside this file explains how a domain sleeps and is woken, and why no wake is lost.
 
+use super::runnable::Runnable;
 use super::thief::SHARE;
 use super::worker::Worker;
-use crate::fiber::host::Host;
 use crate::shim::{atomic::Ordering, clock};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -29,6 +29,7 @@ impl Worker {
         if self.is_asked() {
             self.answer();
         }
+        self.tell_tally();
         self.take_inbox();
         self.fire_timers();
         self.take_common();
@@ -61,6 +62,7 @@ impl Worker {
             }
         }
         self.domain.resting();
+        self.tell_tally();
         if self.look() {
             return;
         }
@@ -152,10 +154,10 @@ impl Worker {
         }
     }
 
-    /// Puts a host that has not begun where it will be run, and may be stolen from.
-    pub(super) fn adopt(&self, host: NonNull<Host>) {
-        if !self.domain.unbegun.append(host) {
-            self.shared.push_common(host);
+    /// Puts what may move between domains where it will be run, and may be stolen from.
+    pub(super) fn adopt(&self, movable: NonNull<Runnable>) {
+        if !self.domain.stealable.append(movable) {
+            self.shared.push_common(movable);
         }
     }
 
@@ -164,14 +166,14 @@ impl Worker {
     fn take_common(&self) -> bool {
         let mut taken = 0;
         while taken < SHARE
-            && (taken == 0 || self.domain.unbegun.len() < SHARE)
-            && let Some(host) = self.shared.take_common()
+            && (taken == 0 || self.domain.stealable.len() < SHARE)
+            && let Some(taken_over) = self.shared.take_common()
         {
             if taken == 0 {
                 // SAFETY: it was just taken out of its queue.
-                unsafe { self.ready.push(host) };
+                unsafe { self.ready.push(taken_over) };
             } else {
-                self.adopt(host);
+                self.adopt(taken_over);
             }
             taken += 1;
         }

@@ -5,8 +5,8 @@
 mod inbox;
 #[path = "ring.rs"]
 mod ring;
-#[path = "unbegun.rs"]
-mod unbegun;
+#[path = "stealable.rs"]
+mod stealable;
 
 use crate::shim::sync::Arc;
 use inbox::{Inbox, Linked};
@@ -14,7 +14,7 @@ use loom::sync::Notify;
 use loom::thread;
 use ring::{CAPACITY, Ring};
 use std::ptr::NonNull;
-use unbegun::Unbegun;
+use stealable::Stealable;
 
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -184,26 +184,26 @@ fn a_slot_that_is_used_again_is_not_taken_twice() {
 #[test]
 fn each_host_that_has_not_begun_is_taken_once() {
     explore(3, || {
-        let unbegun = Arc::new(Unbegun::new());
+        let stealable = Arc::new(Stealable::new());
         let thief = thread::spawn({
-            let unbegun: Arc<Unbegun<Item>> = unbegun.clone();
+            let stealable: Arc<Stealable<Item>> = stealable.clone();
             move || {
-                let _ = unbegun.sight().is_some_and(|seen| unbegun.still_waits(seen));
-                [unbegun.take_oldest(), unbegun.take_youngest()].map(|taken| taken.map(number))
+                let _ = stealable.sight().is_some_and(|seen| stealable.still_waits(seen));
+                [stealable.take_oldest(), stealable.take_youngest()].map(|taken| taken.map(number))
             }
         });
         let mut taken = Vec::new();
         for n in 1..=3 {
-            assert!(unbegun.push(item(n)).is_ok(), "there is room");
+            assert!(stealable.push(item(n)).is_ok(), "there is room");
             if n == 1 {
-                taken.extend(unbegun.take_youngest().map(number));
+                taken.extend(stealable.take_youngest().map(number));
             }
         }
-        assert!(unbegun.append(item(4)));
-        taken.extend(std::iter::from_fn(|| unbegun.take_oldest()).map(number));
+        assert!(stealable.append(item(4)));
+        taken.extend(std::iter::from_fn(|| stealable.take_oldest()).map(number));
         taken.extend(thief.join().unwrap().into_iter().flatten());
         taken.sort_unstable();
         assert_eq!(taken, [1, 2, 3, 4]);
-        assert_eq!(unbegun.len(), 0);
+        assert_eq!(stealable.len(), 0);
     });
 }

@@ -1,11 +1,13 @@
 //! Domains: one worker thread each, with its own queues, poller, timers and stacks.
 //!
 //! `worker.rs` is the loop, `idle.rs` how it looks for work and sleeps, `thief.rs` how it takes work from
-//! others, `inbox.rs` how others hand it something, `unbegun.rs` and `ring.rs` where hosts wait that have not
+//! others, `inbox.rs` how others hand it something, `stealable.rs` and `ring.rs` where hosts wait that have not
 //! begun and may be stolen, `reactor.rs` its sockets, `runtime.rs` what starts and ends it all,
 //! `survey.rs` asks who waits, and `deadlock.rs` notices that all do. The README beside this file explains how a domain
 //! sleeps and is woken.
 
+mod bearer;
+pub(crate) mod counts;
 mod deadlock;
 mod fifo;
 mod idle;
@@ -14,11 +16,13 @@ mod monitor;
 mod overflow;
 pub(crate) mod reactor;
 mod ring;
+pub(crate) mod runnable;
 pub(crate) mod runtime;
 mod shutdown;
+mod statistics;
 mod survey;
 mod thief;
-mod unbegun;
+mod stealable;
 mod waiting;
 pub(crate) mod worker;
 
@@ -26,50 +30,37 @@ pub use deadlock::{Deadlock, OnDeadlock};
 pub(crate) use overflow::refuse_to_park;
 pub use runtime::{Builder, Runtime, run, waiting};
 pub use shutdown::{Shutdown, Straggler};
-pub use waiting::{RunningHost, WaitGraph, Waiter};
+pub use statistics::{Statistics, statistics};
+pub use waiting::{Performer, RunningHost, WaitGraph, Waiter};
 
 use crate::event::lock::Lock;
 use crate::fiber::host::Host;
 use crate::shim::{
     CachePadded,
-    atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
+    atomic::{AtomicU64, Ordering},
     sync::Arc,
 };
+use counts::Counts;
 use inbox::Inbox;
 use reactor::Reactor;
+use runnable::Runnable;
 use std::panic::Location;
 use std::ptr::NonNull;
-use unbegun::Unbegun;
+use stealable::Stealable;
 
 /// The part of a domain that other threads see.
 pub(crate) struct Domain {
     pub(crate) index: usize,
     /// Written by others.
-    inbox: CachePadded<Inbox<Host>>,
+    inbox: CachePadded<Inbox<Runnable>>,
     /// Written by the owner and by thieves.
-    unbegun: CachePadded<Unbegun<Host>>,
+    stealable: CachePadded<Stealable<Runnable>>,
     stolen: AtomicU64,
     pub(crate) reactor: Arc<Reactor>,
     /// Written by the owner.
-    counts: CachePadded<Counts>,
+    pub(crate) counts: CachePadded<Counts>,
     /// What is needed to name the host that runs now. Held while a named host is retired or looked at.
     naming: Lock<()>,
-}
-
-/// What the owner tells the others, by plain stores.
-struct Counts {
-    spawned: AtomicU64,
-    finished: AtomicU64,
-    /// The current turn; its lowest bit tells whether other hosts wait for theirs.
-    turn: AtomicU64,
-    /// Where the running host was spawned; null if the domain rests.
-    site: AtomicPtr<Location<'static>>,
-    /// The running host, if it has a name.
-    named: AtomicPtr<Host>,
-    /// While the worker waits in its poller, having seen that there is nothing to do: the number of that sleep.
-    asleep: AtomicU64,
-    /// Whether a timer is armed in its wheel, as of its last sleep.
-    timers: AtomicBool,
 }
 
 impl Domain {
@@ -77,18 +68,10 @@ impl Domain {
         Domain {
             index,
             inbox: CachePadded(Inbox::new()),
-            unbegun: CachePadded(Unbegun::new()),
+            stealable: CachePadded(Stealable::new()),
             stolen: AtomicU64::new(0),
             reactor,
-            counts: CachePadded(Counts {
-                spawned: AtomicU64::new(0),
-                finished: AtomicU64::new(0),
-                turn: AtomicU64::new(0),
-                site: AtomicPtr::new(std::ptr::null_mut()),
-                named: AtomicPtr::new(std::ptr::null_mut()),
-                asleep: AtomicU64::new(0),
-                timers: AtomicBool::new(false),
-            }),
+            counts: CachePadded(Counts::default()),
             naming: Lock::new(()),
         }
     }
@@ -96,7 +79,7 @@ impl Domain {
     /// Hands a host over to this domain, waking it if it sleeps.
     fn hand_over(&self, host: NonNull<Host>) {
         // SAFETY: the host is in no list: it is new, or parked and woken by us; it is alive until it runs.
-        if unsafe { self.inbox.push(host) } {
+        if unsafe { self.inbox.push(host.cast()) } {
             self.reactor.wake();
         }
     }
@@ -119,9 +102,15 @@ impl Domain {
     #[inline]
     fn running(&self, turn: u32, host: &Host, others_wait: bool) {
         self.counts.turn.store(u64::from(turn) << 1 | u64::from(others_wait), Ordering::Relaxed);
-        self.counts.site.store(std::ptr::from_ref(host.site).cast_mut(), Ordering::Relaxed);
+        self.running_code_of(host.site);
         let named = if host.name.is_some() { std::ptr::from_ref(host) } else { std::ptr::null() };
         self.counts.named.store(named.cast_mut(), Ordering::Release);
+    }
+
+    /// Notes where what runs now was spawned.
+    #[inline]
+    pub(crate) fn running_code_of(&self, site: &'static Location<'static>) {
+        self.counts.site.store(std::ptr::from_ref(site).cast_mut(), Ordering::Relaxed);
     }
 
     /// Notes that no host runs, since there is none to run.

@@ -6,6 +6,7 @@
 use super::deadlock::{self, Verdict};
 use super::runtime::Shared;
 use super::shutdown::Straggler;
+use crate::event::tick;
 use crate::own_threads;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::sync::{Arc, OnceLock};
@@ -85,6 +86,7 @@ fn watch(weak: &Weak<Shared>) {
             }
             seen.resize(shared.domains.len(), Seen::default());
             look(&shared, &mut seen);
+            tick::advance();
             quiet = if shared.idle.load(Ordering::Relaxed) == shared.domains.len() { quiet + 1 } else { 0 };
             // A domain may have woken and fallen asleep again between two looks, and then the verdict is of no worth.
             if quiet == SETTLED || (quiet > QUIET && sleeps_of(&shared) != judged) {
@@ -130,7 +132,7 @@ fn sleeps_of(shared: &Shared) -> u64 {
 
 fn look(shared: &Shared, seen: &mut [Seen]) {
     for (domain, seen) in shared.domains.iter().zip(seen) {
-        if domain.unbegun.len() > 0 && shared.idle.load(Ordering::Relaxed) > 0 {
+        if domain.stealable.len() > 0 && shared.idle.load(Ordering::Relaxed) > 0 {
             shared.wake_one(domain.index);
         }
         let turn = domain.counts.turn.load(Ordering::Relaxed);
@@ -139,7 +141,7 @@ fn look(shared: &Shared, seen: &mut [Seen]) {
             continue;
         }
         seen.for_looks += 1;
-        let others_wait = turn & 1 == 1 || domain.inbox.has_news() || domain.unbegun.len() > 0;
+        let others_wait = turn & 1 == 1 || domain.inbox.has_news() || domain.stealable.len() > 0;
         let long = shared.stall_report.is_some_and(|limit| PERIOD * seen.for_looks >= limit);
         if long && others_wait && !seen.reported {
             seen.reported = true;

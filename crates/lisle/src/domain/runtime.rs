@@ -5,10 +5,12 @@ mod builder;
 pub use builder::Builder;
 
 use super::Domain;
+use super::counts::Tally;
 use super::deadlock::Deadlocks;
 use super::fifo::Fifo;
 use super::monitor::Monitor;
 use super::reactor::Driver;
+use super::runnable::Runnable;
 use super::shutdown::{Shutdown, Straggler};
 use super::survey::{self, Survey};
 use super::waiting::WaitGraph;
@@ -46,21 +48,24 @@ pub(crate) struct Shared {
     pub(super) survey: Survey,
     pub(super) deadlocks: Deadlocks,
     /// Tells runtimes apart.
-    pub(super) number: usize,
+    pub(crate) number: usize,
     /// How many domains sleep.
     pub(super) idle: AtomicUsize,
     phase: AtomicU8,
     /// How many workers have left.
     left: AtomicUsize,
-    /// Hosts that have not begun and belong to no domain yet: from outside, or when a ring is full.
-    common: Lock<Fifo<Host>>,
+    /// What may move between domains and belongs to none: from outside, or when a ring is full, or to go elsewhere.
+    common: Lock<Fifo<Runnable>>,
     common_waiting: AtomicUsize,
+    /// Those spawned by threads that are no workers; less the parasites that have ended on such threads.
     spawned_outside: AtomicU64,
+    pub(crate) outside: Lock<Tally>,
     reported: AtomicBool,
 }
 
 impl Shared {
-    pub(super) fn is_stopping(&self) -> bool {
+    #[inline]
+    pub(crate) fn is_stopping(&self) -> bool {
         self.phase.load(Ordering::Relaxed) >= STOPPING
     }
 
@@ -133,13 +138,13 @@ impl Shared {
         }
     }
 
-    /// Queues a host that has not begun for whichever domain comes first.
+    /// Queues a host that has not begun, or a parasite, for whichever domain comes first.
     #[cold]
-    pub(super) fn push_common(&self, host: NonNull<Host>) {
+    pub(crate) fn push_common(&self, movable: NonNull<Runnable>) {
         {
             let common = self.common.lock();
-            // SAFETY: a new host is in no list, and stays until it runs.
-            unsafe { common.push(host) };
+            // SAFETY: it is in no list, and stays until it runs.
+            unsafe { common.push(movable) };
             self.common_waiting.fetch_add(1, Ordering::SeqCst);
         }
         if self.idle.load(Ordering::SeqCst) > 0 {
@@ -148,36 +153,87 @@ impl Shared {
     }
 
     #[inline]
-    pub(super) fn take_common(&self) -> Option<NonNull<Host>> {
+    pub(super) fn take_common(&self) -> Option<NonNull<Runnable>> {
         if self.common_waiting.load(Ordering::SeqCst) == 0 {
             return None;
         }
-        let host = self.common.lock().pop()?;
+        let taken = self.common.lock().pop()?;
         self.common_waiting.fetch_sub(1, Ordering::SeqCst);
-        Some(host)
+        Some(taken)
     }
 
     /// Queues a host spawned by a thread that is no worker.
     pub(crate) fn spawn_outside(&self, host: NonNull<Host>, domain: Option<usize>) {
         self.spawned_outside.fetch_add(1, Ordering::SeqCst);
+        self.outside.lock().hosts.add(1);
         match domain {
             Some(index) => self.domain(index).hand_over(host),
-            None => self.push_common(host),
+            None => self.push_common(host.cast()),
         }
     }
 
-    /// How many hosts have been spawned and have not ended; never too few.
+    /// Has any parasite been reified, ever?
+    pub(super) fn has_parasites(&self) -> bool {
+        let inside = self.domains.iter().any(|domain| domain.counts.tally.reifications.get() > 0);
+        inside || self.outside.lock().reifications.get() > 0
+    }
+
+    /// A parasite has been reified by a thread that is no worker.
+    pub(crate) fn parasite_from_outside(&self, bytes: usize) {
+        self.spawned_outside.fetch_add(1, Ordering::SeqCst);
+        let outside = self.outside.lock();
+        outside.parasites.add(1);
+        outside.reified(bytes);
+    }
+
+    /// Counts out a parasite that was reified. A runtime may go as soon as none is left.
+    ///
+    /// # Safety
+    ///
+    /// `home` is the runtime of such a parasite, which has ended.
+    pub(crate) unsafe fn parasite_ended(home: *const Shared) {
+        worker::with_current(|worker| match worker {
+            Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => {
+                worker.domain.counts.finished.add(1);
+                worker.shared().host_ended();
+            }
+            _ => {
+                // SAFETY: alive, since the parasite has not been counted out.
+                unsafe { Arc::increment_strong_count(home) };
+                // SAFETY: the count that was just added.
+                let home = unsafe { Arc::from_raw(home) };
+                home.spawned_outside.fetch_sub(1, Ordering::SeqCst);
+                home.host_ended();
+            }
+        });
+    }
+
+    /// As [`push_common`](Shared::push_common), by somebody who does not keep the runtime alive.
+    ///
+    /// # Safety
+    ///
+    /// `home` is alive until it has been given `parasite`, which is in no list and stays until it runs.
+    pub(crate) unsafe fn push_common_at(home: *const Shared, parasite: NonNull<Runnable>) {
+        // SAFETY: alive, by the caller's promise.
+        unsafe { Arc::increment_strong_count(home) };
+        // SAFETY: the count that was just added.
+        unsafe { Arc::from_raw(home) }.push_common(parasite);
+    }
+
+    /// How many hosts have been spawned and have not ended, and parasites that have been reified; never too few.
     pub(super) fn live(&self) -> u64 {
         let finished: u64 =
-            self.domains.iter().map(|domain| domain.counts.finished.load(Ordering::Acquire)).sum();
+            self.domains.iter().map(|domain| domain.counts.finished.get()).sum();
         let spawned: u64 =
-            self.domains.iter().map(|domain| domain.counts.spawned.load(Ordering::Acquire)).sum();
-        (spawned + self.spawned_outside.load(Ordering::SeqCst)).saturating_sub(finished)
+            self.domains.iter().map(|domain| domain.counts.spawned.get()).sum();
+        let spawned = spawned.wrapping_add(self.spawned_outside.load(Ordering::SeqCst));
+        // Less than none: what has ended since it was looked at.
+        u64::try_from(spawned.wrapping_sub(finished).cast_signed()).unwrap_or(0)
     }
 
     /// How many hosts lie where those wait that have not begun, but for those that were placed on a domain.
     pub(super) fn waiting_to_begin(&self) -> usize {
-        let unbegun: u64 = self.domains.iter().map(|domain| domain.unbegun.len()).sum();
+        let unbegun: u64 = self.domains.iter().map(|domain| domain.stealable.len()).sum();
         self.common_waiting.load(Ordering::SeqCst) + usize::try_from(unbegun).unwrap_or(usize::MAX)
     }
 
@@ -213,10 +269,14 @@ impl Shared {
     }
 
     /// Tells workers that still wait for hosts to leave, and says what is left.
-    fn abandon(&self) -> Shutdown {
+    fn abandon(self: &Arc<Self>) -> Shutdown {
         self.phase.store(ABANDONED, Ordering::Release);
         self.wake_all();
         let unfinished = usize::try_from(self.live()).unwrap_or(usize::MAX);
+        if unfinished > 0 {
+            // What has not ended may be a parasite, and refers to it.
+            std::mem::forget(self.clone());
+        }
         let running = self.domains.iter().filter_map(|domain| domain.running_now()).map(Straggler::from);
         let stragglers = if unfinished == 0 { Vec::new() } else { running.collect() };
         Shutdown { stragglers, unfinished }
@@ -249,7 +309,6 @@ impl Runtime {
         Builder::default()
     }
 
-    #[cfg(test)]
     pub(super) fn shared(&self) -> &Shared {
         &self.shared
     }
@@ -269,7 +328,7 @@ impl Runtime {
                     let left = shared.clone();
                     Worker::new(shared, index, driver).enter(|worker| {
                         worker.work(|| worker.shared().may_leave());
-                        worker.refuse_unbegun();
+                        worker.wind_up();
                         left.left.fetch_add(1, Ordering::AcqRel);
                         // Hosts that were given up stay as they are, and so does what others may have borrowed from
                         // them, this thread's locals included.

@@ -6,10 +6,11 @@
 //! questions that have been asked.
 
 use super::runtime::Shared;
-use super::waiting::{RunningHost, WaitGraph, Waiter};
+use super::waiting::{Performer, RunningHost, WaitGraph, Waiter};
 use super::worker::{self, Worker};
 use crate::event::{Waits, parker, sleepers};
 use crate::fiber::host::Host;
+use crate::parasite;
 use crate::shim::{
     atomic::{AtomicU64, Ordering},
     clock,
@@ -97,8 +98,21 @@ impl Shared {
                 }
             }
         }
+        let told = parasite::waiting(self);
+        members.extend(told.iter().filter_map(|told| Some((told.scope?, told.id))));
+        graph.parasites = told
+            .into_iter()
+            .map(|told| Waiter {
+                kind: Performer::Parasite,
+                id: told.id,
+                name: None,
+                site: Some(told.site),
+                domain: None,
+                waits: told.waits.all,
+            })
+            .collect();
         graph.unbegun = if graph.silent.is_empty() {
-            let begun = graph.hosts.len() + graph.running.len() + graph.ready;
+            let begun = graph.parasites.len() + graph.hosts.len() + graph.running.len() + graph.ready;
             usize::try_from(self.live()).unwrap_or(usize::MAX).saturating_sub(begun)
         } else {
             self.waiting_to_begin()
@@ -112,7 +126,14 @@ impl Shared {
 /// The plain threads that wait.
 pub(super) fn threads() -> Vec<Waiter> {
     let told = sleepers::ask(PATIENCE).into_iter();
-    told.map(|told| Waiter { id: told.id, name: told.name, site: None, domain: None, waits: told.waits })
+    told.map(|told| Waiter {
+        kind: Performer::Thread,
+        id: told.id,
+        name: told.name,
+        site: None,
+        domain: None,
+        waits: told.waits,
+    })
         .collect()
 }
 
@@ -175,6 +196,8 @@ impl Worker {
             if running.is_some_and(|running| std::ptr::eq(running.as_ptr(), host)) {
                 let name = host.name.as_deref().map(str::to_owned);
                 census.running = Some(RunningHost { domain: self.domain.index, name, site: host.site });
+            } else if host.parker.state.get() == parker::State::Resting {
+                // A bearer that bears nothing.
             } else if host.parker.is_parked() {
                 census.hosts.push(self.waiter(host, id));
             } else {
@@ -188,6 +211,10 @@ impl Worker {
     fn waiter(&self, host: &Host, id: usize) -> Waiter {
         let Waits { all: waits } = host.parker.describe();
         let name = host.name.as_deref().map(str::to_owned);
-        Waiter { id, name, site: Some(host.site), domain: Some(self.domain.index), waits }
+        let (kind, site, id) = match host.borne() {
+            Some(parasite) => (Performer::Parasite, parasite.site(), parasite.id()),
+            None => (Performer::Host, host.site, id),
+        };
+        Waiter { kind, id, name, site: Some(site), domain: Some(self.domain.index), waits }
     }
 }

@@ -7,7 +7,7 @@
 //! later: then there is more to do than one domain can. Hosts that compute are spread within that time; pairs,
 //! chains and short-lived hosts stay together.
 
-use super::unbegun::Sight;
+use super::stealable::Sight;
 use super::worker::Worker;
 use crate::shim::{atomic::Ordering, clock, hint};
 
@@ -30,7 +30,7 @@ impl Worker {
     pub(super) fn steal_overdue(&self) -> bool {
         let domains = &self.shared.domains;
         if let Some(seen) = self.sighting.take()
-            && domains[seen.victim].unbegun.still_waits(seen.sight)
+            && domains[seen.victim].stealable.still_waits(seen.sight)
         {
             if clock::now().saturating_sub(seen.since) >= OVERDUE {
                 return self.steal_from(seen.victim);
@@ -43,7 +43,7 @@ impl Worker {
         for offset in 0..domains.len() {
             let victim = start.wrapping_add(offset) % domains.len();
             if victim != self.domain.index
-                && let Some(sight) = domains[victim].unbegun.sight()
+                && let Some(sight) = domains[victim].stealable.sight()
             {
                 self.sighting.set(Some(Sighting { victim, sight, since: clock::now() }));
                 break;
@@ -70,12 +70,12 @@ impl Worker {
     /// Takes half of what waits in a domain.
     fn steal_from(&self, victim: usize) -> bool {
         let victim = &self.shared.domains[victim];
-        let half = victim.unbegun.len().div_ceil(2).min(SHARE);
+        let half = victim.stealable.len().div_ceil(2).min(SHARE);
         let mut taken = 0;
         while taken < half
-            && let Some(host) = victim.unbegun.take_oldest()
+            && let Some(stolen) = victim.stealable.take_oldest()
         {
-            self.adopt(host);
+            self.adopt(stolen);
             taken += 1;
         }
         if taken > 0 {

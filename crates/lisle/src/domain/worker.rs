@@ -9,14 +9,16 @@ use super::Domain;
 use super::fifo::Fifo;
 use super::reactor::{self, Driver};
 use super::runtime::Shared;
+use super::runnable::{Either, Kind, Runnable, either};
 use super::thief::Sighting;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::patience::Patience;
-use crate::event::{Context, Interrupted, Task, Timer, Unparked, install};
+use crate::event::{Context, Interrupted, Task, Timer, Unparked, install, tally};
 use crate::fiber::host::{self, Host, Outcome, Traits};
 use crate::fiber::stack::{StackPool, overflow::AltStack};
 use crate::own_threads;
-use crate::shim::{atomic::Ordering, clock, random::Random, sync::Arc};
+use crate::parasite::{self, Parasite};
+use crate::shim::{clock, random::Random, sync::Arc};
 use crate::time::wheel::Wheel;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
@@ -24,9 +26,12 @@ use std::panic::{Location, resume_unwind};
 use std::ptr::NonNull;
 
 /// How many turns pass between visits to the inbox, the timers and the sockets of a busy domain.
-const VISIT: u32 = 32;
+pub(super) const VISIT: u32 = 32;
 /// How many hosts in a row may come from the run-next slot or be the youngest while others wait.
-const STREAK: u32 = 16;
+pub(super) const STREAK: u32 = 16;
+
+/// Of a host's stack so much is left to the code that runs last on it: parasites do not begin there.
+const LEFT_TO_LEAVES: usize = 64 * 1024;
 
 thread_local! {
     static WORKER: Cell<*const Worker> = const { Cell::new(std::ptr::null()) };
@@ -41,29 +46,32 @@ pub(crate) fn with_current<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
 
 pub(crate) struct Worker {
     pub(super) shared: Arc<Shared>,
-    pub(super) domain: Arc<Domain>,
+    pub(crate) domain: Arc<Domain>,
     pub(super) driver: RefCell<Driver>,
     pub(super) wheel: RefCell<Wheel<*const Timer>>,
     pub(super) stacks: RefCell<StackPool>,
     pub(super) random: Random,
     /// The host that runs now; null in between.
     current: Cell<*mut Host>,
-    /// Woken by the running host: goes next.
-    next: Cell<Option<NonNull<Host>>>,
-    streak: Cell<u32>,
+    /// Woken by who runs: goes next.
+    pub(super) next: Cell<Option<NonNull<Runnable>>>,
+    pub(super) streak: Cell<u32>,
     /// Whether the next turn of the queues is for those that have begun, or for the others.
     begun_first: Cell<bool>,
-    pub(super) ready: Fifo<Host>,
-    turn: Cell<u32>,
+    pub(super) ready: Fifo<Runnable>,
+    pub(super) turn: Cell<u32>,
     /// All hosts that have begun here and not ended, for shutdown.
     begun: Cell<*mut Host>,
     /// Its hosts are being interrupted.
-    stopping: Cell<bool>,
+    pub(super) stopping: Cell<bool>,
     /// Where in the list of begun hosts the interrupting has come to. A parked host that has been committed
     /// may lie in the inbox, so it is run straight from here and put into no other list.
-    interrupting: Cell<*mut Host>,
+    pub(super) interrupting: Cell<*mut Host>,
     /// Some host waits that has caught an interrupt.
     stubborn: Cell<bool>,
+    /// A bearer that rests, and what it is to begin with when it is resumed.
+    pub(super) bearer: Cell<Option<NonNull<Host>>>,
+    pub(super) borne: Cell<Option<NonNull<Parasite>>>,
     /// How many spawns to let pass before an idle domain is woken again, and how many at first.
     pub(super) wake_pause: Cell<(u32, u32)>,
     pub(super) stolen_before: Cell<u64>,
@@ -72,6 +80,8 @@ pub(crate) struct Worker {
     pub(super) sighting: Cell<Option<Sighting>>,
     /// How many questions about who waits had been asked when it last answered.
     pub(super) answered: Cell<u64>,
+    /// What its thread had counted before it became a worker.
+    pub(super) tally_before: (u64, u64),
     /// How often it has slept.
     pub(super) sleeps: Cell<u64>,
 }
@@ -94,12 +104,15 @@ impl Worker {
             stopping: Cell::new(false),
             interrupting: Cell::new(std::ptr::null_mut()),
             stubborn: Cell::new(false),
+            bearer: Cell::new(None),
+            borne: Cell::new(None),
             wake_pause: Cell::new((0, 0)),
             stolen_before: Cell::new(0),
             last_poll: Cell::new(0),
             patience: Patience::new(),
             sighting: Cell::new(None),
             answered: Cell::new(0),
+            tally_before: tally::read(),
             sleeps: Cell::new(0),
             shared,
         }
@@ -154,7 +167,11 @@ impl Worker {
                 }
             }
             match self.pick() {
-                Some(host) => self.run(host, turn),
+                // SAFETY: what was queued is alive, and is run by who takes it.
+                Some(picked) => match unsafe { either(picked) } {
+                    Either::Host(host) => self.run(host, turn),
+                    Either::Parasite(parasite) => self.run_parasite(parasite, turn),
+                },
                 None if done() => return,
                 None => self.idle(),
             }
@@ -163,21 +180,20 @@ impl Worker {
 
     /// What to run next.
     #[inline]
-    fn pick(&self) -> Option<NonNull<Host>> {
+    fn pick(&self) -> Option<NonNull<Runnable>> {
         if !self.interrupting.get().is_null()
             && let Some(host) = self.next_interrupted()
         {
-            return Some(host);
+            return Some(host.cast());
         }
         if let Some(next) = self.next.take() {
             if self.streak.get() < STREAK {
                 self.streak.set(self.streak.get() + 1);
                 return Some(next);
             }
-            // SAFETY: a host that was woken is in no other list.
-            unsafe { self.ready.push(next) };
+            self.postpone(next);
         } else if self.streak.get() < STREAK
-            && let Some(youngest) = self.domain.unbegun.take_youngest()
+            && let Some(youngest) = self.domain.stealable.take_youngest()
         {
             self.streak.set(self.streak.get() + 1);
             return Some(youngest);
@@ -185,19 +201,19 @@ impl Worker {
         self.streak.set(0);
         // Not by the parity of the turn: turns of the slots may fall on every other one.
         if self.begun_first.replace(!self.begun_first.get()) {
-            self.ready.pop().or_else(|| self.domain.unbegun.take_oldest())
+            self.ready.pop().or_else(|| self.domain.stealable.take_oldest())
         } else {
-            self.domain.unbegun.take_oldest().or_else(|| self.ready.pop())
+            self.domain.stealable.take_oldest().or_else(|| self.ready.pop())
         }
     }
 
     pub(super) fn has_ready(&self) -> bool {
-        !self.ready.is_empty() || self.next.get().is_some() || self.domain.unbegun.len() > 0
+        !self.ready.is_empty() || self.next.get().is_some() || self.domain.stealable.len() > 0
     }
 
     /// Runs `host` until it parks, yields or ends.
     #[inline]
-    fn run(&self, host: NonNull<Host>, turn: u32) {
+    pub(super) fn run(&self, host: NonNull<Host>, turn: u32) {
         // SAFETY: a queued host is alive.
         let this = unsafe { host.as_ref() };
         if this.parker.state.get() == State::New && !self.begin(host) {
@@ -215,10 +231,14 @@ impl Worker {
         match result {
             CoroutineResult::Yield(Suspend::Parked) => {}
             CoroutineResult::Yield(Suspend::Stubborn) => self.stubborn.set(true),
+            CoroutineResult::Yield(Suspend::Resting) => {
+                this.parker.state.set(State::Resting);
+                self.bearer.set(Some(host));
+            }
             CoroutineResult::Yield(Suspend::Yielded) => {
                 this.parker.state.set(State::Queued);
                 // SAFETY: it was running, so it is in no list.
-                unsafe { self.ready.push(host) };
+                unsafe { self.ready.push(host.cast()) };
             }
             CoroutineResult::Return(()) => self.end(host),
         }
@@ -243,6 +263,9 @@ impl Worker {
         unsafe { *this.stack.get() = Some(stack) };
         this.domain.set(Arc::as_ptr(&self.domain));
         this.parker.interrupted.set(self.stopping.get());
+        // SAFETY: just put there.
+        let limit = unsafe { &*this.stack.get() }.as_ref().map_or(0, |stack| stack.guard().end + LEFT_TO_LEAVES.min(self.shared.stack_size / 2));
+        this.parker.bearing.limit.set(limit);
         // SAFETY: `wake_host` may be called from any thread while the host lives, and a host with an
         // unconsumed wake does not end.
         this.parker.task.set(Some(unsafe { Task::new(host.as_ptr().cast(), wake_host) }));
@@ -274,7 +297,7 @@ impl Worker {
         }
         self.shared.report_once(&format!("lisle: hosts wait for a stack: {error}"));
         // SAFETY: it was just taken out of its queue.
-        unsafe { self.ready.push(host) };
+        unsafe { self.ready.push(host.cast()) };
         self.park_briefly();
     }
 
@@ -302,6 +325,7 @@ impl Worker {
             unsafe { after.as_ref() }.siblings.update(|(_, second)| (before, second));
         }
         self.domain.retire(this);
+        let is_bearer = this.runnable.kind() == Kind::Bearer;
         // SAFETY: it has lived.
         if unsafe { host::finish(host) } {
             if this.outcome() == Outcome::Done {
@@ -312,9 +336,10 @@ impl Worker {
                 unsafe { host::free(host) };
             }
         }
-        let finished = &self.domain.counts.finished;
-        finished.store(finished.load(Ordering::Relaxed) + 1, Ordering::Release);
-        self.shared.host_ended();
+        if !is_bearer {
+            self.domain.counts.finished.add(1);
+            self.shared.host_ended();
+        }
     }
 
     #[cold]
@@ -337,16 +362,16 @@ impl Worker {
     /// Queues a host that has not begun.
     #[inline]
     pub(crate) fn spawn(&self, host: NonNull<Host>, domain: Option<usize>) {
-        let counts = &self.domain.counts;
-        counts.spawned.store(counts.spawned.load(Ordering::Relaxed) + 1, Ordering::Release);
+        self.domain.counts.spawned.add(1);
+        self.domain.counts.tally.hosts.add(1);
         match domain {
-            None => match self.domain.unbegun.push(host) {
+            None => match self.domain.stealable.push(host.cast()) {
                 Ok(()) => self.share_work(),
                 Err(older) => self.shared.push_common(older),
             },
             Some(index) if index == self.domain.index => {
                 // SAFETY: a new host is in no list.
-                unsafe { self.ready.push(host) };
+                unsafe { self.ready.push(host.cast()) };
             }
             Some(index) => self.shared.domain(index).hand_over(host),
         }
@@ -362,10 +387,29 @@ impl Worker {
             return;
         }
         this.parker.state.set(State::Queued);
-        let later = if self.current.get().is_null() { Some(host) } else { self.next.replace(Some(host)) };
+        self.put_next(host.cast());
+    }
+
+    /// Queues what has been woken, to run next if somebody runs now, who then has woken it.
+    #[inline]
+    pub(crate) fn put_next(&self, woken: NonNull<Runnable>) {
+        let later = if self.current.get().is_null() { Some(woken) } else { self.next.replace(Some(woken)) };
         if let Some(later) = later {
-            // SAFETY: it is in no list: it was parked, or in the slot.
-            unsafe { self.ready.push(later) };
+            self.postpone(later);
+        }
+    }
+
+    /// Queues what is in no list, to go on after the others: a parasite where it may be stolen.
+    #[inline]
+    pub(crate) fn postpone(&self, later: NonNull<Runnable>) {
+        // SAFETY: what is to be queued is alive.
+        match unsafe { either(later) } {
+            // SAFETY: it is in no list.
+            Either::Host(_) => unsafe { self.ready.push(later) },
+            Either::Parasite(_) => {
+                self.adopt(later);
+                self.share_work();
+            }
         }
     }
 
@@ -374,11 +418,12 @@ impl Worker {
         if !self.domain.inbox.has_news() {
             return;
         }
-        self.domain.inbox.take_all(|host| {
-            // SAFETY: what is handed over is alive.
+        self.domain.inbox.take_all(|handed_over| {
+            let host = handed_over.cast::<Host>();
+            // SAFETY: what is handed over is a host, and alive.
             if unsafe { host.as_ref() }.parker.state.get() == State::New {
                 // SAFETY: it has just left the inbox.
-                unsafe { self.ready.push(host) };
+                unsafe { self.ready.push(handed_over) };
             } else {
                 self.wake(host);
             }
@@ -402,6 +447,9 @@ impl Worker {
 
     /// Starts interrupting the hosts of this domain: those that are parked, now; others at their next park.
     pub(super) fn stop(&self) {
+        if self.shared.has_parasites() {
+            parasite::wake_all(&self.shared);
+        }
         if self.stopping.replace(true) {
             if self.stubborn.take() {
                 self.interrupting.set(self.begun.get());
@@ -455,22 +503,29 @@ impl Worker {
         }
     }
 
-    /// Ends the hosts that have not begun and will not, since the runtime was given up.
-    pub(super) fn refuse_unbegun(&self) {
+    /// Ends what is queued and will not be run, since the runtime has ended or was given up.
+    pub(super) fn wind_up(&self) {
         self.take_inbox();
         let next = || {
             self.ready
                 .pop()
-                .or_else(|| self.domain.unbegun.take_oldest())
+                .or_else(|| self.domain.stealable.take_oldest())
                 .or_else(|| self.shared.take_common())
         };
-        while let Some(host) = next() {
-            // SAFETY: a queued host is alive; one that has begun is left as it is.
-            if unsafe { host.as_ref() }.parker.state.get() == State::New {
-                // SAFETY: it has not begun, and was just taken from its list.
-                unsafe { host::refuse(host) };
+        while let Some(queued) = next() {
+            // SAFETY: what is queued is alive.
+            match unsafe { either(queued) } {
+                // SAFETY: as above; a host that has begun is left as it is.
+                Either::Host(host) if unsafe { host.as_ref() }.parker.state.get() == State::New => {
+                    // SAFETY: it has not begun, and was just taken from its list.
+                    unsafe { host::refuse(host) };
+                }
+                Either::Host(_) => {}
+                // SAFETY: it was just taken from its list.
+                Either::Parasite(parasite) => unsafe { parasite::run(parasite, self.domain.index) },
             }
         }
+        self.retire_bearer();
     }
 
     /// The hosts that have begun and not ended, described.

@@ -1,13 +1,15 @@
-//! Performing an event as a future, on any executor.
+//! Performing an event as a future, on any executor. How it is woken is in `future/wake.rs`.
+
+mod wake;
 
 use super::context::{Context, Unparked};
-use super::lock::Lock;
 use super::record::{Attempt, Record, Task};
+use super::resident::Resident;
 use super::storage::{Storage, typed};
 use super::sync::{give_up, publish};
 use super::timer::Timer;
+use super::waits::Parked;
 use super::{Event, Step};
-use crate::shim::Backoff;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -15,6 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Poll, Waker};
+use wake::Wake;
 
 /// How many words of branch a future keeps without allocating: enough for a choice of three.
 const INLINE_WORDS: usize = 32;
@@ -31,17 +34,11 @@ pub struct EventFuture<E> {
     /// Holds an `E::Branch` that borrows `event`; cleared before `event` is dropped.
     branch: Storage<INLINE_WORDS>,
     record: Option<Record>,
-    wake: Lock<Wake>,
+    wake: Wake,
     /// Nothing is published, and it must not be polled again: it has given its value, or panicked.
     done: bool,
     event: E,
     _pinned: PhantomPinned,
-}
-
-#[derive(Default)]
-struct Wake {
-    waker: Option<Waker>,
-    woken: bool,
 }
 
 // SAFETY: what lies untyped in `branch` is an `E::Branch`, which the trait requires to be `Send`; the
@@ -56,26 +53,10 @@ impl<E: Event> EventFuture<E> {
             leave: Self::leave,
             branch: Storage::new(),
             record: None,
-            wake: Lock::new(Wake::default()),
+            wake: Wake::new(),
             done: false,
             event,
             _pinned: PhantomPinned,
-        }
-    }
-
-    /// Wakes the future whose `wake` lies at `data`.
-    fn wake(data: *const ()) {
-        // SAFETY: the future neither returns nor goes away before it has seen `woken` under the lock.
-        let wake = unsafe { &*data.cast::<Lock<Wake>>() };
-        let waker = {
-            let mut wake = wake.lock();
-            wake.woken = true;
-            wake.waker.take()
-        };
-        // A waker is foreign code, and this may be a worker or the clock thread, which others rely on.
-        let wake = || waker.into_iter().for_each(Waker::wake);
-        if catch_unwind(AssertUnwindSafe(wake)).is_err() {
-            eprintln!("lisle: a waker given to an event's future has panicked");
         }
     }
 }
@@ -91,10 +72,23 @@ impl<E: Event> Future for EventFuture<E> {
         let event = unsafe { &*std::ptr::from_ref(&this.event) };
         let foreign = Foreign { wake: &raw const this.wake };
 
+        // A task whose turn has been long goes on in another, before it does anything.
+        // SAFETY: its memory stays, and it is being polled by us.
+        if this.record.is_none()
+            && Resident::of(context.waker()).is_some_and(|resident| unsafe { resident.as_ref() }.overstays())
+        {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+
         if let Some(record) = &this.record {
-            if !take_wake(&this.wake, context.waker()) {
+            if !this.wake.has_come(context.waker()) {
+                let place = this.branch.get().expect("a waiting future has a branch");
+                // SAFETY: `place` was put there below, for this event; nobody else uses it now.
+                note(context.waker(), event, unsafe { typed(event, place) });
                 return Poll::Pending;
             }
+            Resident::forget_event((&raw const this.event).addr());
             this.done = true;
             let attempt = Attempt::new(record, &foreign);
             let place = this.branch.get().expect("a waiting future has a branch");
@@ -114,8 +108,8 @@ impl<E: Event> Future for EventFuture<E> {
         this.done = true;
         loop {
             let single = event.is_single();
-            // SAFETY: the future is pinned, and does not go before it has consumed the wake.
-            let task = unsafe { Task::new((&raw const this.wake).cast(), Self::wake) };
+            // SAFETY: the future is pinned, and does not go before it has seen the wake.
+            let task = unsafe { this.wake.prepare(context.waker()) };
             let began = this.record.as_ref().map_or(0, |record| record.began.get());
             let record = this.record.insert(Record::new(task, single));
             record.began.set(began);
@@ -140,7 +134,6 @@ impl<E: Event> Future for EventFuture<E> {
                     place
                 }
             };
-            take_wake(&this.wake, context.waker());
             let step = (|| {
                 // SAFETY: `place` was put there for this event.
                 if !single && event.try_commit(unsafe { typed(event, place) }, &attempt) == Step::Committed {
@@ -150,6 +143,8 @@ impl<E: Event> Future for EventFuture<E> {
                 publish(event, unsafe { typed(event, place) }, &attempt)
             })();
             if step == Step::Waiting {
+                // SAFETY: as above; `publish` has ended.
+                note(context.waker(), event, unsafe { typed(event, place) });
                 this.done = false;
                 return Poll::Pending;
             }
@@ -162,27 +157,19 @@ impl<E: Event> Future for EventFuture<E> {
     }
 }
 
-/// Consumes the wake if it has come, else leaves `waker` for it. Cloning and dropping a waker may run
-/// anybody's code, which may lead to this future's wake, so neither is done under the lock.
-fn take_wake(wake: &Lock<Wake>, waker: &Waker) -> bool {
-    {
-        let mut wake = wake.lock();
-        if wake.woken || wake.waker.as_ref().is_some_and(|left| left.will_wake(waker)) {
-            return std::mem::take(&mut wake.woken);
-        }
+/// Tells a resident task what it waits for.
+#[inline]
+fn note<'e, E: Event>(waker: &Waker, event: &'e E, branch: Pin<&mut E::Branch<'e>>) {
+    if let Some(resident) = Resident::of(waker) {
+        // SAFETY: its memory stays, and it is being polled by us.
+        unsafe { resident.as_ref() }.note(Parked::new(event, branch.as_ref()));
     }
-    let fresh = waker.clone();
-    let mut wake = wake.lock();
-    let unused = if wake.woken { Some(fresh) } else { wake.waker.replace(fresh) };
-    let woken = std::mem::take(&mut wake.woken);
-    drop(wake);
-    drop(unused);
-    woken
 }
 
 impl<E: Event> EventFuture<E> {
     fn leave(&mut self) {
         if let (Some(record), Some(place), false) = (&self.record, self.branch.get(), self.done) {
+            Resident::forget_event((&raw const self.event).addr());
             let foreign = Foreign { wake: &raw const self.wake };
             let attempt = Attempt::new(record, &foreign);
             // SAFETY: a future that was polled is pinned, and the branch was put there for this event.
@@ -205,22 +192,18 @@ impl<E> Drop for EventFuture<E> {
 /// The context of a future: it waits by returning to its executor, so it parks only to let a
 /// committer finish that is a few instructions from waking it.
 struct Foreign {
-    wake: *const Lock<Wake>,
+    wake: *const Wake,
 }
 
-// SAFETY: `park` returns once the task has been woken, which it learns under a lock; timers go to the
+// SAFETY: `park` returns once the task has been woken, with what was done before; timers go to the
 // clock thread, which keeps the promises of `arm`.
 unsafe impl Context for Foreign {
     fn task(&self) -> Task {
         unreachable!("a future makes its own task")
     }
     fn park(&self, _: bool) -> Unparked {
-        // SAFETY: the future owns the lock and outlives this context.
-        let wake = unsafe { &*self.wake };
-        let mut backoff = Backoff::new();
-        while !std::mem::take(&mut wake.lock().woken) {
-            backoff.wait();
-        }
+        // SAFETY: the future owns it and outlives this context.
+        unsafe { &*self.wake }.wait();
         Unparked::Woken
     }
     fn unwind(&self) -> ! {

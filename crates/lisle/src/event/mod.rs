@@ -57,6 +57,7 @@ pub(crate) mod patience;
 pub(crate) mod queue;
 pub(crate) mod record;
 mod replace;
+pub(crate) mod resident;
 mod scratch;
 #[doc(hidden)]
 pub mod select;
@@ -71,6 +72,8 @@ mod sync;
 pub(crate) mod test_context;
 #[cfg(all(test, not(lisle_loom)))]
 mod tests;
+pub(crate) mod tally;
+pub(crate) mod tick;
 pub(crate) mod timer;
 #[cfg(not(lisle_loom))]
 pub(crate) mod until;

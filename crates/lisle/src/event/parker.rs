@@ -6,6 +6,7 @@
 
 use super::context::Unparked;
 use super::record::Task;
+use super::resident::Resident;
 use super::waits::{Parked, Waits};
 use crate::shim::random::Random;
 use corosensei::Yielder;
@@ -21,6 +22,8 @@ pub(crate) enum Suspend {
     Yielded,
     /// It waits although it has been interrupted before, and is to be interrupted again a little later.
     Stubborn,
+    /// It is its worker's own, and waits until that has something for it.
+    Resting,
 }
 
 /// Where a host stands, as its own domain sees it.
@@ -34,6 +37,8 @@ pub(crate) enum State {
     ParkedMasked,
     /// In one of its domain's queues.
     Queued,
+    /// Its worker keeps it until it is needed.
+    Resting,
 }
 
 /// The part of a host by which it waits and is woken. Its own domain's thread touches it, nobody else.
@@ -52,8 +57,39 @@ pub(crate) struct Parker {
     random: Cell<*const Random>,
     /// What it waits for; may be null. Of use only while its state says that it is parked.
     parked: Cell<*const Parked>,
+    pub(crate) bearing: Bearing,
     /// Called when it would have to park while it unwinds from a panic; does not return.
     pub(crate) refuse: fn(&Parker) -> !,
+}
+
+/// What a stack keeps for the parasites that run on it.
+pub(crate) struct Bearing {
+    /// Whose code runs on top of the stack: a parasite's, or, if null, the stack's own.
+    pub(crate) parasite: Cell<*const Resident>,
+    /// How many of the next parasites are not to begin on this stack, since some took long that did.
+    pub(crate) penalty: Cell<u32>,
+    /// None begins if the stack has come down below this address.
+    pub(crate) limit: Cell<usize>,
+}
+
+impl Bearing {
+    const fn new() -> Self {
+        Bearing { parasite: Cell::new(std::ptr::null()), penalty: Cell::new(0), limit: Cell::new(0) }
+    }
+}
+
+thread_local! {
+    /// For code that runs in no host.
+    static OF_THREAD: Bearing = const { Bearing::new() };
+}
+
+/// Runs `f` with the bearing of the stack on which this runs.
+#[inline(always)]
+pub(crate) fn with_bearing<R>(f: impl FnOnce(&Bearing) -> R) -> R {
+    match running() {
+        Some(parker) => f(&parker.bearing),
+        None => OF_THREAD.with(f),
+    }
 }
 
 thread_local! {
@@ -85,6 +121,7 @@ impl Parker {
             task: Cell::new(None),
             random: Cell::new(std::ptr::null()),
             parked: Cell::new(std::ptr::null()),
+            bearing: Bearing::new(),
             refuse,
         }
     }

@@ -82,7 +82,7 @@ impl fmt::Debug for Label {
 }
 
 /// The kinds that are no objects, but perform events themselves.
-const PERFORMERS: [&str; 2] = ["host", "thread"];
+const PERFORMERS: [&str; 3] = ["host", "parasite", "thread"];
 
 /// One thing that a performer waits for.
 #[derive(Debug, Clone)]
@@ -189,6 +189,11 @@ impl Parked {
         }
     }
 
+    /// Where the event lies.
+    pub(super) fn event_address(&self) -> usize {
+        self.event.addr()
+    }
+
     /// Has the event describe itself. Runs [`Event::describe`], which may be a user's.
     ///
     /// # Safety
@@ -201,15 +206,18 @@ impl Parked {
     }
 }
 
-/// A number for whoever runs this: the host, or else the thread. It is used again when that one has ended.
+/// A number for whoever runs this: the parasite or the host, or else the thread. It is used again when that one has
+/// ended.
 ///
-/// For what has an owner, so that who waits for it is seen to wait for that one. A future has no number of its own:
-/// it has that of whoever polls it.
+/// For what has an owner, so that who waits for it is seen to wait for that one. A future of a foreign executor has no
+/// number of its own: it has that of whoever polls it.
 #[cfg(not(lisle_loom))]
 #[inline(always)]
 pub(crate) fn performer_id() -> usize {
     thread_local! { static HERE: u8 = const { 0 }; }
+    let parasite = super::parker::with_bearing(|bearing| bearing.parasite.get());
     match super::parker::running() {
+        _ if !parasite.is_null() => parasite.addr(),
         Some(parker) => std::ptr::from_ref(parker).addr(),
         None => HERE.with(|here| std::ptr::from_ref(here).addr()),
     }

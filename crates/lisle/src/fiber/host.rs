@@ -13,9 +13,11 @@ use super::report::PanicPolicy;
 use super::scope::ScopeState;
 use super::slots;
 use super::stack::{Lent, Stack};
-use crate::domain::{Domain, inbox::Linked};
+use crate::domain::Domain;
+use crate::domain::runnable::{Kind, Runnable};
 use crate::event::parker::{Parker, Suspend};
 use crate::event::{Interrupted, Label, Source};
+use crate::parasite::Parasite;
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use corosensei::Coroutine;
 use std::alloc::Layout;
@@ -41,9 +43,9 @@ pub(crate) enum Outcome {
     Nothing,
 }
 
+#[repr(C)]
 pub(crate) struct Host {
-    /// The next host in whichever list this one is in; it is in one at a time.
-    pub(crate) link: Cell<*mut Host>,
+    pub(crate) runnable: Runnable,
     /// Neighbours in the list of all hosts that have begun on the domain.
     pub(crate) siblings: Cell<(*mut Host, *mut Host)>,
     /// The domain it is pinned to, from when it begins or was placed there.
@@ -92,6 +94,8 @@ pub(crate) struct Traits {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) scope: Option<NonNull<ScopeState>>,
     pub(crate) panic_policy: PanicPolicy,
+    /// A host like any other, if none.
+    pub(crate) kind: Option<Kind>,
 }
 
 impl Host {
@@ -103,7 +107,7 @@ impl Host {
     ) -> NonNull<Host> {
         let block = slots::take(Layout::new::<Block<F, T>>()).cast::<Block<F, T>>();
         let host = Host {
-            link: Cell::new(std::ptr::null_mut()),
+            runnable: Runnable::new(traits.kind.unwrap_or(Kind::Host)),
             siblings: Cell::new((std::ptr::null_mut(), std::ptr::null_mut())),
             domain: Cell::new(std::ptr::null()),
             parker: Parker::new(crate::domain::refuse_to_park),
@@ -142,6 +146,14 @@ impl Host {
     pub(crate) fn label(&self) -> Label {
         let label = Label::anywhere("host").made_at(self.site);
         self.name.as_ref().map_or(label.clone(), |name| label.named(name))
+    }
+
+    /// The parasite on its stack, if it is a worker's bearer.
+    pub(crate) fn borne(&self) -> Option<&Parasite> {
+        let borne = NonNull::new(self.parker.bearing.parasite.get().cast_mut());
+        let borne = borne.filter(|_| self.runnable.kind() == Kind::Bearer)?;
+        // SAFETY: what runs on the stack of a host is alive.
+        Some(unsafe { Parasite::of(borne).as_ref() })
     }
 
     /// Its number as a performer, see `event/waits.rs`.
@@ -451,17 +463,5 @@ impl Drop for HostRef {
     fn drop(&mut self) {
         // SAFETY: this reference is given up.
         unsafe { release(self.0) };
-    }
-}
-
-// SAFETY: `link` is read and written as the trait asks.
-unsafe impl Linked for Host {
-    #[inline]
-    fn link(&self) -> *mut Self {
-        self.link.get()
-    }
-    #[inline]
-    fn set_link(&self, next: *mut Self) {
-        self.link.set(next);
     }
 }

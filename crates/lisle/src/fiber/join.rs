@@ -199,6 +199,16 @@ impl JoinError {
     }
 
     /// Of `who`, which is no host.
+    pub(crate) fn cancelled(who: String) -> Self {
+        JoinError { kind: Kind::Cancelled, who }
+    }
+
+    /// Of `who`, which is no host.
+    pub(crate) fn shut_down(who: String) -> Self {
+        JoinError { kind: Kind::ShutDown, who }
+    }
+
+    /// Of `who`, which is no host.
     pub(crate) fn taken(who: String) -> Self {
         JoinError { kind: Kind::Taken, who }
     }

@@ -41,10 +41,11 @@ pub use cancel::{CancelledEvt, cancelled_evt, is_cancelled};
 pub use join::{JoinError, JoinEvt, JoinHandle};
 pub use local::LocalKey;
 pub use report::PanicPolicy;
-pub use scope::{Scope, ScopedJoinHandle, scope};
+pub use scope::{Scope, ScopedJoinHandle, ScopedParasiteHandle, scope};
 pub use spawn::{Builder, spawn, spawn_on, yield_now};
 
 pub(crate) use blocking::stillness;
+pub(crate) use scope::ScopeState;
 pub(crate) use spawn::spawn_unchecked;
 
 use host::Host;

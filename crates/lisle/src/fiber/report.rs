@@ -1,11 +1,12 @@
 //! What happens to a panic that no joiner will see.
 
 use super::host::Host;
+use crate::domain::worker;
 use crate::event::Interrupted;
 use std::any::Any;
 use std::io::Write;
 
-/// What a runtime does about a host that panics and whose handle is gone.
+/// What a runtime does about a host or a parasite that panics and whose handle is gone.
 ///
 /// The panic hook has run by then, as for every panic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,16 +33,25 @@ pub(crate) fn message(panic: &(dyn Any + Send)) -> &str {
 /// Reports the panic of `host`, whose handle is gone.
 #[cold]
 pub(super) fn detached(host: &Host, panic: Box<dyn Any + Send>) {
+    nobody_joins(&host.describe(), host.panic_policy, panic);
+}
+
+/// Reports the panic of somebody whose handle is gone, as the runtime wants it whose worker this is.
+#[cold]
+pub(crate) fn unclaimed(who: &str, panic: Box<dyn Any + Send>) {
+    let policy = worker::with_current(|worker| worker.map(|worker| worker.shared().panic_policy));
+    nobody_joins(who, policy.unwrap_or_default(), panic);
+}
+
+fn nobody_joins(who: &str, policy: PanicPolicy, panic: Box<dyn Any + Send>) {
     if panic.is::<Interrupted>() {
         return; // The end of its runtime, not a panic.
     }
-    let policy = host.panic_policy;
     if policy != PanicPolicy::Ignore {
         // A closed standard error is no reason to panic again.
         let _ = writeln!(
             std::io::stderr(),
-            "lisle: {} panicked and nobody joins it: {}",
-            host.describe(),
+            "lisle: {who} panicked and nobody joins it: {}",
             message(&*panic)
         );
     }

@@ -4,8 +4,10 @@ use super::host::Traits;
 use super::join::{JoinError, JoinHandle};
 use super::spawn::spawn_unchecked;
 use crate::event::{Label, Source, Waits, described, sync_masked};
+use crate::parasite::{self, ParasiteHandle};
 use crate::shim::atomic::{AtomicBool, Ordering};
 use std::fmt;
+use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
@@ -84,7 +86,12 @@ impl ScopeState {
         waits.note(format!("{running} of its hosts {} not ended", if running == 1 { "has" } else { "have" }));
     }
 
-    /// Counts out a host that has finished.
+    /// Counts in somebody whom the scope is to wait for.
+    pub(crate) fn enter(&self) {
+        self.running.update(|running, _| *running += 1);
+    }
+
+    /// Counts out a host or a parasite that has finished.
     ///
     /// # Safety
     ///
@@ -119,7 +126,7 @@ impl<'scope> Scope<'scope, '_> {
                 unsafe { ScopeState::exit(self.0) };
             }
         }
-        self.state.running.update(|running, _| *running += 1);
+        self.state.enter();
         let entered = Entered(NonNull::from(&self.state));
         let traits = Traits { scope: Some(NonNull::from(&self.state)), ..Traits::default() };
         // SAFETY: what `f` borrows outlives 'scope, and the scope does not end before the host has ended
@@ -127,6 +134,79 @@ impl<'scope> Scope<'scope, '_> {
         let handle = unsafe { spawn_unchecked(f, traits, None, Location::caller()) };
         std::mem::forget(entered);
         ScopedJoinHandle { handle, scope: PhantomData }
+    }
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Spawns a [parasite](crate::parasite) that may borrow what outlives the scope. It begins at once, as a part of
+    /// the caller; see [`spawn_parasite`](crate::spawn_parasite()).
+    ///
+    /// ```
+    /// use lisle::fiber;
+    ///
+    /// lisle::run(|| {
+    ///     let (tx, rx) = lisle::channel();
+    ///     let words = ["all", "of", "them"];
+    ///     let letters = fiber::scope(|scope| {
+    ///         for word in &words {
+    ///             scope.spawn_parasite(async { tx.send_evt(word.len()).await });
+    ///         }
+    ///         words.iter().map(|_| rx.recv().unwrap()).sum::<usize>()
+    ///     });
+    ///     assert_eq!(letters, 9);
+    /// });
+    /// ```
+    ///
+    /// ```compile_fail,E0597
+    /// lisle::fiber::scope(|scope| {
+    ///     let inside = 1;
+    ///     scope.spawn_parasite(async { println!("{}", &inside) });
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn spawn_parasite<F>(&'scope self, future: F) -> ScopedParasiteHandle<'scope, F::Output>
+    where
+        F: Future + Send + 'scope,
+        F::Output: Send + 'scope,
+    {
+        // SAFETY: what the future borrows outlives 'scope, and the scope does not end before the parasite has ended,
+        // if it is reified, and an unclaimed result has been dropped.
+        let handle =
+            unsafe { parasite::spawn_unchecked(future, Some(NonNull::from(&self.state)), Location::caller()) };
+        ScopedParasiteHandle { handle, scope: PhantomData }
+    }
+}
+
+/// The right to a scoped parasite's result, and the event of its end: see [`ParasiteHandle`].
+#[derive(Debug)]
+pub struct ScopedParasiteHandle<'scope, T> {
+    handle: ParasiteHandle<T>,
+    scope: PhantomData<&'scope ()>,
+}
+
+impl<T> ScopedParasiteHandle<'_, T> {
+    /// Waits for the parasite to end and gives its result, as [`ParasiteHandle::join`] does.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn join(self) -> Result<T, JoinError> {
+        self.handle.join()
+    }
+
+    /// The event of the parasite's end, as [`ParasiteHandle::join_evt`].
+    pub fn join_evt(&self) -> &ParasiteHandle<T> {
+        &self.handle
+    }
+
+    /// Has the parasite's future dropped, as [`ParasiteHandle::cancel`] does.
+    pub fn cancel(&self) {
+        self.handle.cancel();
+    }
+
+    /// Has the parasite ended?
+    pub fn is_finished(&self) -> bool {
+        self.handle.is_finished()
     }
 }
 

@@ -255,6 +255,7 @@ async fn a_guard_may_wait(cx: Cx) {
     let (go, gone) = channel::<u32>();
     let (tx, rx) = channel::<u32>();
     let receiver = cx.spawn(move |cx| async move {
+        cx.go_apart().await;
         let slow = guard(|| {
             let first = gone.recv().unwrap();
             let second = gone.recv().unwrap();

@@ -146,6 +146,7 @@ async fn a_cancelled_performer_tells(cx: Cx) {
     let (request, requests) = channel::<Nack>();
     let (cancel, cancelled) = channel::<()>();
     let performer = cx.spawn(move |cx| async move {
+        cx.go_apart().await;
         let asked = with_nack(|nack| {
             request.send(nack).unwrap();
             never::<bool>()
@@ -315,6 +316,7 @@ async fn a_cancel_that_is_ignored_is_no_nack(cx: Cx) {
     let client = {
         let cancel = cancel.clone();
         cx.spawn(move |cx| async move {
+            cx.go_apart().await;
             let asked = with_nack(|nack| (request.send(nack).unwrap(), replies.recv_evt()).1);
             // Masked: the condition is looked at when the answer is there, not before.
             let answer = cx.sync(asked).await;

@@ -233,7 +233,7 @@ impl Builder {
             worker.work(|| shared.may_leave() || (Instant::now() >= end && !worker.has_masked()));
             shared.left.fetch_add(1, Ordering::AcqRel);
             let shutdown = runtime.finish(end);
-            worker.refuse_unbegun();
+            worker.wind_up();
             if !shutdown.is_clean() {
                 let left = worker.describe_begun(3);
                 let _ = writeln!(
@@ -309,6 +309,7 @@ impl Builder {
             common: Lock::new(Fifo::new()),
             common_waiting: AtomicUsize::new(0),
             spawned_outside: AtomicU64::new(0),
+            outside: Lock::new(crate::domain::counts::Tally::default()),
             reported: AtomicBool::new(false),
         });
         monitor::start(&shared)?;

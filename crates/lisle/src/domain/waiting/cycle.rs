@@ -9,8 +9,8 @@
 use super::Waiter;
 use std::collections::HashMap;
 
-pub(super) fn find<'a>(hosts: &'a [Waiter], threads: &'a [Waiter]) -> Option<Vec<&'a Waiter>> {
-    let all: Vec<&Waiter> = hosts.iter().chain(threads).collect();
+pub(super) fn find<'a>(waiters: impl Iterator<Item = &'a Waiter>) -> Option<Vec<&'a Waiter>> {
+    let all: Vec<&Waiter> = waiters.collect();
     let places: HashMap<usize, usize> = all.iter().enumerate().map(|(place, one)| (one.id, place)).collect();
     // For each, which waits it has in its hands, and how many still stuck have each wait in theirs.
     let mut holds: Vec<Vec<(usize, usize)>> = vec![Vec::new(); all.len()];
@@ -60,12 +60,12 @@ mod tests {
         for holders in things {
             waits.on_held("lock", &Label::new("thing"), 0, holders.iter().copied());
         }
-        Waiter { id, name: None, site: None, domain: Some(0), waits: waits.all }
+        Waiter { kind: crate::Performer::Host, id, name: None, site: None, domain: Some(0), waits: waits.all }
     }
 
     fn cycle(waiters: &[Waiter]) -> Option<Vec<usize>> {
         let (hosts, threads) = waiters.split_at(waiters.len() / 2);
-        find(hosts, threads).map(|cycle| cycle.iter().map(|waiter| waiter.id).collect())
+        find(hosts.iter().chain(threads)).map(|cycle| cycle.iter().map(|waiter| waiter.id).collect())
     }
 
     #[test]

@@ -18,32 +18,48 @@ use std::panic::Location;
 pub struct WaitGraph {
     /// The hosts that wait.
     pub hosts: Vec<Waiter>,
+    /// The parasites that wait.
+    pub parasites: Vec<Waiter>,
     /// The plain OS threads that wait, in all of the process: they belong to no runtime.
     pub threads: Vec<Waiter>,
     /// The hosts that run, as far as that can be seen: who has asked, and those whose domains did not answer.
     pub running: Vec<RunningHost>,
     /// How many hosts could go on, and wait for their turn.
     pub ready: usize,
-    /// How many hosts have not begun.
+    /// How many hosts have not begun, and parasites could go on.
     pub unbegun: usize,
     /// The domains that have not answered in time. What waits there is not listed.
     pub silent: Vec<usize>,
 }
 
-/// A host or a plain thread that waits.
+/// Somebody who waits.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Waiter {
+    /// What it is.
+    pub kind: Performer,
     /// Its number, by which [`Wait::held_by`] refers to it.
     pub id: usize,
     /// Its name, if it has one.
     pub name: Option<String>,
     /// Where it was spawned; `None` for a thread.
     pub site: Option<&'static Location<'static>>,
-    /// The domain it is on; `None` for a thread.
+    /// The domain it is on; `None` for threads and parasites, which are on none while they wait.
     pub domain: Option<usize>,
     /// What it waits for: the first of these that happens. Nothing, if its event does not tell.
     pub waits: Vec<Wait>,
+}
+
+/// Who performs events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Performer {
+    /// A host.
+    Host,
+    /// A parasite.
+    Parasite,
+    /// A plain OS thread.
+    Thread,
 }
 
 /// A host that runs.
@@ -68,7 +84,12 @@ impl WaitGraph {
     ///
     /// Takes time and memory proportional to what waits.
     pub fn cycle(&self) -> Option<Vec<&Waiter>> {
-        cycle::find(&self.hosts, &self.threads)
+        cycle::find(self.waiters())
+    }
+
+    /// Everybody who waits.
+    fn waiters(&self) -> impl Iterator<Item = &Waiter> + Clone {
+        self.hosts.iter().chain(&self.parasites).chain(&self.threads)
     }
 
     /// Notes that a scope is in the hands of its hosts, given as pairs of both their numbers.
@@ -77,7 +98,7 @@ impl WaitGraph {
         for &(scope, host) in members {
             scopes.entry(scope).or_default().push(host);
         }
-        for waiter in self.hosts.iter_mut().chain(&mut self.threads) {
+        for waiter in self.hosts.iter_mut().chain(&mut self.parasites).chain(&mut self.threads) {
             for wait in waiter.waits.iter_mut().filter(|wait| wait.object.kind() == "scope") {
                 wait.held_by = scopes.get(&wait.id).cloned().unwrap_or_default();
             }

@@ -1,6 +1,6 @@
 //! Who waits for what, in words.
 
-use super::{RunningHost, WaitGraph, Waiter};
+use super::{Performer, RunningHost, WaitGraph, Waiter};
 use crate::event::Label;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -9,7 +9,7 @@ use std::panic::Location;
 /// What makes waiters look the same. In the order in which they are listed.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Look<'a> {
-    is_thread: bool,
+    kind: Performer,
     site: Option<&'static Location<'static>>,
     name: Option<&'a str>,
     waits: Vec<(&'static str, &'a Label)>,
@@ -18,7 +18,7 @@ struct Look<'a> {
 impl Waiter {
     fn look(&self) -> Look<'_> {
         Look {
-            is_thread: self.site.is_none(),
+            kind: self.kind,
             site: self.site,
             name: self.name.as_deref(),
             waits: self.waits.iter().map(|wait| (wait.operation, &wait.object)).collect(),
@@ -27,8 +27,12 @@ impl Waiter {
 }
 
 /// `host 'name' (spawned at ...)`, and the like for threads and for several of them.
-fn who(count: usize, name: Option<&str>, site: Option<&Location<'_>>) -> String {
-    let kind = if site.is_some() { "host" } else { "thread" };
+fn who(kind: Performer, count: usize, name: Option<&str>, site: Option<&Location<'_>>) -> String {
+    let kind = match kind {
+        Performer::Host => "host",
+        Performer::Parasite => "parasite",
+        Performer::Thread => "thread",
+    };
     let mut text = match count {
         1 if name.is_some() => kind.to_owned(),
         1 => format!("a {kind}"),
@@ -67,20 +71,20 @@ fn counted(count: usize, what: &str) -> String {
 
 impl fmt::Display for Waiter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&who(1, self.name.as_deref(), self.site))
+        f.write_str(&who(self.kind, 1, self.name.as_deref(), self.site))
     }
 }
 
 impl fmt::Display for RunningHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} runs on domain {}", who(1, self.name.as_deref(), Some(self.site)), self.domain)
+        write!(f, "{} runs on domain {}", who(Performer::Host, 1, self.name.as_deref(), Some(self.site)), self.domain)
     }
 }
 
 /// The block for waiters that look the same.
 fn block(f: &mut fmt::Formatter<'_>, alike: &[&Waiter]) -> fmt::Result {
     let first = alike[0];
-    writeln!(f, "{}:", who(alike.len(), first.name.as_deref(), first.site))?;
+    writeln!(f, "{}:", who(first.kind, alike.len(), first.name.as_deref(), first.site))?;
     if first.waits.is_empty() {
         return writeln!(f, "    its event does not tell");
     }
@@ -98,16 +102,18 @@ fn block(f: &mut fmt::Formatter<'_>, alike: &[&Waiter]) -> fmt::Result {
 
 impl fmt::Display for WaitGraph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} and {} wait",
-            counted(self.hosts.len(), "host"),
-            counted(self.threads.len(), "thread")
-        )?;
+        let counted_waiters = [(&self.hosts, "host"), (&self.parasites, "parasite"), (&self.threads, "thread")]
+            .map(|(waiters, what)| counted(waiters.len(), what));
+        let [hosts, parasites, threads] = counted_waiters;
+        if self.parasites.is_empty() {
+            write!(f, "{hosts} and {threads} wait")?;
+        } else {
+            write!(f, "{hosts}, {parasites} and {threads} wait")?;
+        }
         write!(f, "; {} ready to go on", counted(self.ready, "host"))?;
         writeln!(f, "; {} not begun", counted(self.unbegun, "host"))?;
         let mut looks: BTreeMap<Look<'_>, Vec<&Waiter>> = BTreeMap::new();
-        for waiter in self.hosts.iter().chain(&self.threads) {
+        for waiter in self.waiters() {
             looks.entry(waiter.look()).or_default().push(waiter);
         }
         for alike in looks.values() {

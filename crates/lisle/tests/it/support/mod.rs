@@ -27,17 +27,20 @@ use std::time::Duration;
 pub(crate) enum World {
     /// Hosts of a runtime with so many domains. The first of them is the calling thread if `here`.
     Hosts { domains: usize, here: bool },
+    /// Parasites of a runtime with so many domains.
+    Parasites { domains: usize },
     /// Plain OS threads.
     Threads,
     /// Futures on a pool that is not this library's.
     Futures,
-    /// Hosts, threads and futures by turns, all against all.
+    /// Hosts, threads, futures and parasites by turns, all against all.
     Mixed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Host,
+    Parasite,
     Thread,
     Future,
 }
@@ -76,6 +79,10 @@ impl World {
         let first = || root.spawn(case).outcome.event(Option::take).sync();
         let outcome = match self {
             World::Hosts { domains, here: true } => Runtime::builder().domains(domains).run(first),
+            World::Parasites { .. } => {
+                let runtime = root.shared.runtime.as_ref().expect("a world of parasites has a runtime");
+                runtime.run(first)
+            }
             _ => first(),
         };
         if let Err(panic) = outcome {
@@ -122,6 +129,8 @@ impl Cx {
                 let executor = shared.executor.as_ref().expect("a world with futures has an executor");
                 executor.spawn(async move { finish(caught(performer(cx)).await) });
             }
+            // On the spawner's stack, whoever that is.
+            Kind::Parasite => drop(lisle::spawn_parasite(async move { finish(caught(performer(cx)).await) })),
             Kind::Host => {
                 let shared = cx.shared.clone();
                 let run = move || finish(catch_unwind(AssertUnwindSafe(|| at_once(performer(cx)))));
@@ -167,7 +176,7 @@ impl Cx {
         E: Event + Send + 'a,
     {
         match self.kind {
-            Kind::Future => Box::pin(event.future()),
+            Kind::Future | Kind::Parasite => Box::pin(event.future()),
             Kind::Host | Kind::Thread => Box::pin(async move { event.sync() }),
         }
     }
@@ -176,6 +185,7 @@ impl Cx {
     pub(crate) async fn yield_now(&self) {
         match self.kind {
             Kind::Host => lisle::fiber::yield_now(),
+            Kind::Parasite => lisle::parasite::yield_now().await,
             Kind::Thread => std::thread::yield_now(),
             Kind::Future => {
                 let mut yielded = false;
@@ -188,6 +198,14 @@ impl Cx {
                 })
                 .await;
             }
+        }
+    }
+
+    /// Goes on beside its spawner, if it is a part of that until it awaits: to be called before something that blocks in
+    /// place, and for which the spawner is needed.
+    pub(crate) async fn go_apart(&self) {
+        if self.kind == Kind::Parasite {
+            lisle::parasite::inflate().await;
         }
     }
 
@@ -205,19 +223,19 @@ impl Cx {
 
     /// Are performers cheap here, so that a case may have very many?
     pub(crate) fn is_light(&self) -> bool {
-        matches!(self.shared.world, World::Futures | World::Hosts { .. })
+        matches!(self.shared.world, World::Futures | World::Hosts { .. } | World::Parasites { .. })
     }
 
     /// Does this performer await, instead of waiting in place?
     pub(crate) fn is_future(&self) -> bool {
-        self.kind == Kind::Future
+        matches!(self.kind, Kind::Future | Kind::Parasite)
     }
 }
 
 impl Shared {
     fn new(world: World) -> Self {
         let runtime = match world {
-            World::Hosts { domains, here: false } => Some(domains),
+            World::Hosts { domains, here: false } | World::Parasites { domains } => Some(domains),
             World::Mixed => Some(2),
             _ => None,
         };
@@ -232,9 +250,11 @@ impl Shared {
             World::Threads => Kind::Thread,
             World::Futures => Kind::Future,
             World::Hosts { .. } => Kind::Host,
-            World::Mixed => match self.spawned.fetch_add(1, Ordering::Relaxed) % 3 {
+            World::Parasites { .. } => Kind::Parasite,
+            World::Mixed => match self.spawned.fetch_add(1, Ordering::Relaxed) % 4 {
                 0 => Kind::Host,
                 1 => Kind::Thread,
+                2 => Kind::Parasite,
                 _ => Kind::Future,
             },
         }
@@ -319,6 +339,8 @@ impl Random {
 impl World {
     pub(crate) const ONE_DOMAIN: World = World::Hosts { domains: 1, here: true };
     pub(crate) const TWO_DOMAINS: World = World::Hosts { domains: 2, here: false };
+    pub(crate) const PARASITES_ON_ONE: World = World::Parasites { domains: 1 };
+    pub(crate) const PARASITES: World = World::Parasites { domains: 3 };
     /// More domains than the machines have processors on which tests usually run.
     pub(crate) const EIGHT_DOMAINS: World = World::Hosts { domains: 8, here: true };
 }
@@ -329,6 +351,8 @@ macro_rules! worlds {
         $crate::support::worlds!(@ one_domain ONE_DOMAIN $($case)*);
         $crate::support::worlds!(@ two_domains TWO_DOMAINS $($case)*);
         $crate::support::worlds!(@ eight_domains EIGHT_DOMAINS $($case)*);
+        $crate::support::worlds!(@ parasites_on_one_domain PARASITES_ON_ONE $($case)*);
+        $crate::support::worlds!(@ parasites PARASITES $($case)*);
         $crate::support::worlds!(@ threads Threads $($case)*);
         $crate::support::worlds!(@ futures Futures $($case)*);
         $crate::support::worlds!(@ mixed Mixed $($case)*);

@@ -12,7 +12,7 @@ use super::ring::Ring;
 use crate::shim::atomic::{AtomicPtr, Ordering};
 use std::ptr::{NonNull, null_mut};
 
-pub(crate) struct Unbegun<T> {
+pub(crate) struct Stealable<T> {
     youngest: AtomicPtr<T>,
     ring: Ring<T>,
 }
@@ -25,9 +25,9 @@ pub(crate) struct Sight {
     end: u64,
 }
 
-impl<T> Unbegun<T> {
+impl<T> Stealable<T> {
     pub(crate) fn new() -> Self {
-        Unbegun { youngest: AtomicPtr::new(null_mut()), ring: Ring::new() }
+        Stealable { youngest: AtomicPtr::new(null_mut()), ring: Ring::new() }
     }
 
     /// How many there are, more or less.
@@ -97,52 +97,52 @@ mod tests {
 
     #[test]
     fn the_youngest_goes_first_and_the_others_in_order() {
-        let unbegun = Unbegun::new();
+        let stealable = Stealable::new();
         let mut numbers: Vec<u32> = (0..4).collect();
         let entries: Vec<_> = numbers.iter_mut().map(entry).collect();
         for &entry in &entries {
-            assert_eq!(unbegun.push(entry), Ok(()));
+            assert_eq!(stealable.push(entry), Ok(()));
         }
-        assert_eq!(unbegun.len(), 4);
-        assert_eq!(unbegun.take_youngest(), Some(entries[3]));
-        assert_eq!(unbegun.take_youngest(), None);
-        assert_eq!(unbegun.take_oldest(), Some(entries[0]));
-        assert_eq!(unbegun.push(entries[3]), Ok(()));
-        assert_eq!(unbegun.take_oldest(), Some(entries[1]));
-        assert_eq!(unbegun.take_oldest(), Some(entries[2]));
-        assert_eq!(unbegun.take_oldest(), Some(entries[3]), "the slot comes last");
-        assert_eq!(unbegun.take_oldest(), None);
-        assert_eq!(unbegun.len(), 0);
+        assert_eq!(stealable.len(), 4);
+        assert_eq!(stealable.take_youngest(), Some(entries[3]));
+        assert_eq!(stealable.take_youngest(), None);
+        assert_eq!(stealable.take_oldest(), Some(entries[0]));
+        assert_eq!(stealable.push(entries[3]), Ok(()));
+        assert_eq!(stealable.take_oldest(), Some(entries[1]));
+        assert_eq!(stealable.take_oldest(), Some(entries[2]));
+        assert_eq!(stealable.take_oldest(), Some(entries[3]), "the slot comes last");
+        assert_eq!(stealable.take_oldest(), None);
+        assert_eq!(stealable.len(), 0);
     }
 
     #[test]
     fn what_has_no_room_is_given_back() {
-        let unbegun = Unbegun::new();
+        let stealable = Stealable::new();
         let room = usize::try_from(super::super::ring::CAPACITY).unwrap();
         let mut numbers: Vec<u32> = (0..).take(room + 2).collect();
         let entries: Vec<_> = numbers.iter_mut().map(entry).collect();
         for &entry in &entries[..=room] {
-            assert_eq!(unbegun.push(entry), Ok(()));
+            assert_eq!(stealable.push(entry), Ok(()));
         }
-        assert_eq!(unbegun.push(entries[room + 1]), Err(entries[room]));
-        assert!(!unbegun.append(entries[room]));
-        assert_eq!(unbegun.take_youngest(), Some(entries[room + 1]));
+        assert_eq!(stealable.push(entries[room + 1]), Err(entries[room]));
+        assert!(!stealable.append(entries[room]));
+        assert_eq!(stealable.take_youngest(), Some(entries[room + 1]));
     }
 
     #[test]
     fn what_was_seen_waits_until_it_is_taken() {
-        let unbegun = Unbegun::new();
-        assert_eq!(unbegun.sight().map(|_| ()), None);
+        let stealable = Stealable::new();
+        assert_eq!(stealable.sight().map(|_| ()), None);
         let (mut one, mut two) = (1, 2);
-        unbegun.push(entry(&mut one)).unwrap();
-        let seen = unbegun.sight().expect("one waits");
-        assert!(unbegun.still_waits(seen));
-        unbegun.push(entry(&mut two)).unwrap();
-        let both = unbegun.sight().expect("two wait");
-        unbegun.take_youngest();
-        assert!(unbegun.still_waits(both), "the other one waits in the ring");
-        unbegun.take_oldest();
-        assert!(!unbegun.still_waits(both));
-        assert!(!unbegun.still_waits(seen));
+        stealable.push(entry(&mut one)).unwrap();
+        let seen = stealable.sight().expect("one waits");
+        assert!(stealable.still_waits(seen));
+        stealable.push(entry(&mut two)).unwrap();
+        let both = stealable.sight().expect("two wait");
+        stealable.take_youngest();
+        assert!(stealable.still_waits(both), "the other one waits in the ring");
+        stealable.take_oldest();
+        assert!(!stealable.still_waits(both));
+        assert!(!stealable.still_waits(seen));
     }
 }

@@ -1,0 +1,81 @@
+//! On whose stack a worker runs parasites: a host of its own, the *bearer*.
+//!
+//! A parasite that is ready has no stack: it needs one for as long as it is polled. It could be the worker's. But
+//! then a parasite that blocks in place (it locks a mutex, joins a host, calls a function that receives) would
+//! stop its whole domain, and whom it waits for may be on that. So parasites run in a host. It rests between them,
+//! and is resumed with the next, which costs a switch. If one blocks, the bearer is parked like any host, and the
+//! next parasite gets a new one; when there are two that rest, one ends.
+//!
+//! A bearer counts for nothing: what is counted as alive is the parasites.
+
+use super::runnable::{Either, Kind, either};
+use super::worker::{STREAK, VISIT, Worker, with_current};
+use crate::event::parker::{self, Suspend};
+use crate::fiber::host::{self, Host, Traits};
+use crate::parasite::{self, Parasite};
+use std::panic::Location;
+use std::ptr::NonNull;
+
+impl Worker {
+    /// Runs a parasite until it waits or ends.
+    pub(super) fn run_parasite(&self, parasite: NonNull<Parasite>, turn: u32) {
+        let bearer = match self.bearer.take() {
+            Some(resting) => {
+                self.borne.set(Some(parasite));
+                resting
+            }
+            None => new_bearer(parasite),
+        };
+        self.run(bearer, turn);
+    }
+
+    /// The next parasite for a bearer that runs, if that is what is to run next and nothing else is due.
+    fn follow(&self) -> Option<NonNull<Parasite>> {
+        let turn = self.turn.get().wrapping_add(1);
+        if turn.is_multiple_of(VISIT) || self.streak.get() >= STREAK || !self.interrupting.get().is_null() {
+            return None;
+        }
+        let next = self.next.get()?;
+        // SAFETY: what is queued is alive, and is run by who takes it.
+        let Either::Parasite(parasite) = (unsafe { either(next) }) else { return None };
+        self.next.set(None);
+        self.turn.set(turn);
+        self.streak.set(self.streak.get() + 1);
+        Some(parasite)
+    }
+
+    /// Ends the bearer that rests, if there is one.
+    pub(super) fn retire_bearer(&self) {
+        if let Some(resting) = self.bearer.take() {
+            self.run(resting, self.turn.get());
+        }
+    }
+}
+
+#[cold]
+fn new_bearer(first: NonNull<Parasite>) -> NonNull<Host> {
+    let traits = Traits { kind: Some(Kind::Bearer), ..Traits::default() };
+    let bearer = Host::new(move || bear(first), traits, Location::caller());
+    // SAFETY: the handle's reference, which nobody needs.
+    unsafe { host::release(bearer) };
+    bearer
+}
+
+/// A bearer's life.
+fn bear(first: NonNull<Parasite>) {
+    fn of_worker<R>(f: impl FnOnce(&Worker) -> R) -> R {
+        with_current(|worker| f(worker.expect("a bearer runs in a worker")))
+    }
+    let mut next = Some(first);
+    while let Some(parasite) = next {
+        let index = of_worker(|worker| worker.domain.index);
+        // SAFETY: it was taken out of its queue for this.
+        unsafe { parasite::run(parasite, index) };
+        next = of_worker(Worker::follow);
+        if next.is_none() && of_worker(|worker| worker.bearer.get().is_none()) {
+            parker::running().expect("a bearer is a host").suspend(Suspend::Resting);
+            // Resumed without one, it is to end.
+            next = of_worker(|worker| worker.borne.take());
+        }
+    }
+}

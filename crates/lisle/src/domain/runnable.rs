@@ -1,0 +1,73 @@
+//! What a worker runs: a host, or a parasite that is ready to go on. Its queues hold either.
+
+use super::inbox::Linked;
+use crate::fiber::host::Host;
+use crate::parasite::Parasite;
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+/// The first field of whatever may lie in a worker's queue, of which it is in one at a time.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Runnable {
+    /// The next one in whichever list this one is in.
+    link: Cell<*mut Runnable>,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Host,
+    /// A host of the worker's own, on whose stack it runs parasites.
+    Bearer,
+    Parasite,
+}
+
+/// A runnable, as what it is.
+pub(super) enum Either {
+    Host(NonNull<Host>),
+    Parasite(NonNull<Parasite>),
+}
+
+impl Runnable {
+    pub(crate) const fn new(kind: Kind) -> Self {
+        Runnable { link: Cell::new(std::ptr::null_mut()), kind }
+    }
+
+    pub(crate) fn next(&self) -> *mut Runnable {
+        self.link.get()
+    }
+
+    pub(crate) fn set_next(&self, next: *mut Runnable) {
+        self.link.set(next);
+    }
+
+    #[inline]
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+}
+
+/// # Safety
+///
+/// The runnable is alive, and what it is the first field of may be used by the caller.
+#[inline(always)]
+pub(super) unsafe fn either(runnable: NonNull<Runnable>) -> Either {
+    // SAFETY: alive by the caller's promise.
+    match unsafe { runnable.as_ref() }.kind {
+        Kind::Host | Kind::Bearer => Either::Host(runnable.cast()),
+        Kind::Parasite => Either::Parasite(runnable.cast()),
+    }
+}
+
+// SAFETY: `link` is read and written as the trait asks.
+unsafe impl Linked for Runnable {
+    #[inline]
+    fn link(&self) -> *mut Self {
+        self.next()
+    }
+    #[inline]
+    fn set_link(&self, next: *mut Self) {
+        self.set_next(next);
+    }
+}

@@ -1,0 +1,60 @@
+//! Looking at all parasites of a runtime: who waits for what, and who is to end with it.
+//!
+//! There is no list of them: keeping one would cost every reification a lock. But their slots are never given back, so
+//! all slots there are can be looked at.
+
+use super::record::{self, Parasite};
+use super::slots;
+use crate::domain::runtime::Shared;
+use crate::event::Waits;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+
+/// A parasite that waits.
+pub(crate) struct Told {
+    pub(crate) id: usize,
+    /// The number of the scope that waits for it.
+    pub(crate) scope: Option<usize>,
+    pub(crate) site: &'static Location<'static>,
+    pub(crate) waits: Waits,
+}
+
+/// Calls `look` with each parasite of this runtime that waits, while it is claimed.
+fn for_each_parked(shared: &Shared, mut look: impl FnMut(&Parasite)) {
+    slots::for_each(|slot| {
+        // SAFETY: slots are never given back.
+        let parasite = unsafe { slot.as_ref() };
+        if parasite.is_of(shared) && parasite.state().claim() {
+            // Another may have moved in since the first look.
+            if parasite.is_of(shared) {
+                look(parasite);
+            }
+            // SAFETY: just claimed.
+            unsafe { record::release(slot) };
+        }
+    });
+}
+
+/// The parasites of this runtime that wait, and what for.
+///
+/// Takes time proportional to the number of parasites that there have ever been at once, in all runtimes.
+pub(crate) fn waiting(shared: &Shared) -> Vec<Told> {
+    let mut all = Vec::new();
+    for_each_parked(shared, |parasite| {
+        let mut waits = Waits::default();
+        // SAFETY: it is claimed.
+        let describe = || unsafe { parasite.describe(&mut waits) };
+        if catch_unwind(AssertUnwindSafe(describe)).is_err() {
+            eprintln!("lisle: an event that was to tell what a parasite waits for has panicked");
+        }
+        all.push(Told { id: parasite.id(), scope: parasite.scope(), site: parasite.site(), waits });
+    });
+    all
+}
+
+/// Wakes all parasites of this runtime that wait: it is stopping, and they end when they are taken.
+pub(crate) fn wake_all(shared: &Shared) {
+    for_each_parked(shared, |parasite| {
+        // It is claimed, so this only leaves the mark.
+        let _ = parasite.state().wake();
+    });
+}

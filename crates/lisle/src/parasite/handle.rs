@@ -1,0 +1,251 @@
+//! The handle of a parasite, which is the event of its end.
+
+use super::record::{self, Outcome, Parasite};
+use crate::event::lock::Lock;
+use crate::event::record::Committer;
+use crate::event::{Attempt, Event, Label, Step, Waiting, Waits, awaitable};
+use crate::fiber::{JoinError, ScopeState};
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::panic::Location;
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+/// The right to a parasite's result, and the event of its end. Dropping it detaches the parasite, which goes on.
+///
+/// As an event it gives the result, once: a second performance gives an error that says so. It can be chosen against
+/// other events, and awaited.
+///
+/// ```
+/// use lisle::{Event, choose, spawn_parasite, time::after};
+/// use std::time::Duration;
+///
+/// lisle::run(|| {
+///     let (tx, rx) = lisle::channel();
+///     let parasite = spawn_parasite(async move { rx.recv_evt().await.unwrap() });
+///     let soon = || choose((parasite.join_evt().wrap(Result::ok), after(Duration::from_millis(1)).wrap(|()| None)));
+///     assert_eq!(soon().sync(), None); // it has lost nothing by losing
+///     tx.send(7).unwrap();
+///     let sum = spawn_parasite(async move { parasite.await.unwrap() + 1 });
+///     assert_eq!(sum.join().unwrap(), 8);
+/// });
+/// ```
+///
+/// # Errors
+///
+/// The parasite has panicked (the error holds the payload), was [cancelled](ParasiteHandle::cancel), or its runtime
+/// has ended before it was done.
+///
+/// # Cancel safety
+///
+/// Waiting takes nothing: the result is taken by the performance that completes.
+pub struct ParasiteHandle<T> {
+    held: Held<T>,
+}
+
+enum Held<T> {
+    /// It ended as it was spawned.
+    Ended(Ended<T>),
+    /// It was reified, or queued.
+    Living(NonNull<Parasite>, PhantomData<T>),
+}
+
+struct Ended<T> {
+    result: Lock<Option<std::thread::Result<T>>>,
+    site: &'static Location<'static>,
+    scope: Option<NonNull<ScopeState>>,
+}
+
+// SAFETY: the handle reads the parasite's synchronized parts, and moves the result out once it has ended.
+unsafe impl<T: Send> Send for ParasiteHandle<T> {}
+// SAFETY: sharing the handle shares the right to take the result, one taker at a time, under a lock.
+unsafe impl<T: Send> Sync for ParasiteHandle<T> {}
+
+impl<T> ParasiteHandle<T> {
+    /// # Safety
+    ///
+    /// The parasite was made with this output, has been reified or queued, and this is its only handle.
+    #[inline]
+    pub(super) unsafe fn living(parasite: NonNull<Parasite>) -> Self {
+        ParasiteHandle { held: Held::Living(parasite, PhantomData) }
+    }
+
+    #[inline(always)]
+    pub(super) fn ended(
+        result: std::thread::Result<T>,
+        scope: Option<NonNull<ScopeState>>,
+        site: &'static Location<'static>,
+    ) -> Self {
+        ParasiteHandle { held: Held::Ended(Ended { result: Lock::new(Some(result)), site, scope }) }
+    }
+
+    fn parasite(&self) -> Option<&Parasite> {
+        match &self.held {
+            Held::Ended(_) => None,
+            // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
+            Held::Living(parasite, _) => Some(unsafe { parasite.as_ref() }),
+        }
+    }
+
+    fn site(&self) -> &'static Location<'static> {
+        match &self.held {
+            Held::Ended(ended) => ended.site,
+            // SAFETY: as above.
+            Held::Living(parasite, _) => unsafe { parasite.as_ref() }.site(),
+        }
+    }
+
+    /// Waits for the parasite to end and gives its result, as [`Event::sync`] does.
+    ///
+    /// In a parasite await the handle instead: this would stop the stack on which the parasite runs.
+    ///
+    /// # Errors
+    ///
+    /// As the [event](ParasiteHandle).
+    #[inline]
+    pub fn join(self) -> Result<T, JoinError> {
+        match &self.held {
+            Held::Ended(_) => self.take(),
+            Held::Living(..) => self.sync(),
+        }
+    }
+
+    /// The event of the parasite's end, which is the handle itself. For code that is to read like that for
+    /// [hosts](crate::JoinHandle::join_evt).
+    pub fn join_evt(&self) -> &Self {
+        self
+    }
+
+    /// Has the parasite's future dropped, where it waits, or when it next does. If it ends first, its result stays.
+    ///
+    /// Nothing is forced: a parasite that does not wait is not stopped. To know when it has ended, wait for it.
+    pub fn cancel(&self) {
+        let Held::Living(parasite, _) = &self.held else { return };
+        // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
+        if unsafe { parasite.as_ref() }.state().cancel() {
+            // SAFETY: it was parked, and is ours now.
+            unsafe { record::ready(*parasite) };
+        }
+    }
+
+    /// Has the parasite ended?
+    pub fn is_finished(&self) -> bool {
+        self.parasite().is_none_or(|parasite| parasite.finished.with(|finished| *finished))
+    }
+
+    /// Did the parasite end without having had to wait, before it was seen by anybody but its spawner?
+    pub fn is_inline(&self) -> bool {
+        matches!(self.held, Held::Ended(_))
+    }
+
+    /// Takes the result of a parasite that has ended.
+    fn take(&self) -> Result<T, JoinError> {
+        let who = || record::describe(self.site());
+        let parasite = match &self.held {
+            Held::Ended(ended) => {
+                let taken = ended.result.lock().take();
+                let result = taken.ok_or_else(|| JoinError::taken(who()))?;
+                return result.map_err(|panic| JoinError::panicked(who(), panic));
+            }
+            Held::Living(parasite, _) => *parasite,
+        };
+        // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
+        let this = unsafe { parasite.as_ref() };
+        // One taker at a time: two threads may have shared the handle.
+        let mut place = MaybeUninit::<std::thread::Result<T>>::uninit();
+        let outcome = this.finished.with(|_| {
+            let outcome = this.outcome();
+            if outcome == Outcome::Done {
+                // SAFETY: ended, of this type, and only moved here, under the source's lock.
+                unsafe { record::take_result(parasite, place.as_mut_ptr().cast()) };
+            }
+            outcome
+        });
+        match outcome {
+            // SAFETY: just written.
+            Outcome::Done => unsafe { place.assume_init() }.map_err(|panic| JoinError::panicked(who(), panic)),
+            Outcome::Cancelled => Err(JoinError::cancelled(who())),
+            Outcome::ShutDown => Err(JoinError::shut_down(who())),
+            Outcome::Taken | Outcome::Future => Err(JoinError::taken(who())),
+        }
+    }
+}
+
+impl<T> Drop for ParasiteHandle<T> {
+    #[inline]
+    fn drop(&mut self) {
+        match &mut self.held {
+            Held::Ended(ended) => {
+                if let Some(Err(panic)) = ended.result.get_mut().take() {
+                    record::unclaimed(panic, ended.scope, ended.site);
+                }
+            }
+            Held::Living(parasite, _) => {
+                // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
+                if unsafe { parasite.as_ref() }.state().detach() {
+                    // SAFETY: it has ended, and its handle goes here.
+                    unsafe { record::vacate(*parasite) };
+                }
+            }
+        }
+    }
+}
+
+/// A parasite that has ended leaves no waiter anywhere.
+type MaybeWaiting<'e> = Option<Waiting<'e, bool, ()>>;
+
+fn finished(finished: &mut bool) -> Option<()> {
+    finished.then_some(())
+}
+
+fn at_once(attempt: &Attempt<'_>) -> Step {
+    if attempt.commit_alone() { Step::Committed } else { Step::Waiting }
+}
+
+impl<T> Event for ParasiteHandle<T> {
+    type Output = Result<T, JoinError>;
+    type Branch<'e>
+        = MaybeWaiting<'e>
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> MaybeWaiting<'_> {
+        self.parasite().map(|parasite| parasite.finished.waiting())
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut MaybeWaiting<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.as_pin_mut().map_or_else(|| at_once(attempt), |branch| branch.try_commit(attempt, finished))
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut MaybeWaiting<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.as_pin_mut().map_or_else(|| at_once(attempt), |branch| branch.publish(attempt, finished))
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut MaybeWaiting<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.as_pin_mut().is_some_and(|branch| branch.withdraw(attempt))
+    }
+    fn complete<'e>(&'e self, _: Pin<&mut MaybeWaiting<'e>>) -> Self::Output {
+        self.take()
+    }
+    fn describe<'e>(&'e self, _: &MaybeWaiting<'e>, waits: &mut Waits) {
+        match self.parasite() {
+            Some(parasite) => {
+                waits.on_held("join", &parasite.label(), std::ptr::from_ref(parasite).addr(), [parasite.id()]);
+            }
+            None => waits.on("join", &Label::anywhere("parasite").made_at(self.site()), 0),
+        }
+    }
+}
+
+awaitable!([T] ParasiteHandle<T>);
+awaitable!(['a, T] &'a ParasiteHandle<T>);
+
+impl<T> fmt::Debug for ParasiteHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParasiteHandle")
+            .field("parasite", &record::describe(self.site()))
+            .field("finished", &self.is_finished())
+            .finish()
+    }
+}

@@ -1,0 +1,215 @@
+//! Spawning: a parasite begins as a part of whoever spawns it.
+
+use super::handle::ParasiteHandle;
+use super::record::{self, Aboard, Kept, Parasite};
+use super::slots;
+use crate::event::parker::{Bearing, with_bearing};
+use crate::event::resident::Resident;
+use crate::event::{Interrupted, tally, tick};
+use crate::fiber::ScopeState;
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::panic::{Location, resume_unwind};
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+/// How many of the next parasites do not begin on the stack of a spawner one of whose parasites has taken long: the
+/// *penalty count* of the paper, where ten works well in practice, too.
+pub(super) const PENALTY: u32 = 10;
+/// How far a plain thread's stack may come down, from where it first spawns a parasite, for others to begin on it.
+const ROOM_ON_THREADS: usize = 32 * 1024;
+
+/// Spawns a parasite that runs `future`.
+///
+/// It begins at once, as a part of the caller: if it does not wait, it has ended when this returns, and has cost little
+/// more than a call. If it waits, it stays where it lies, in recycled memory, and goes on later, on the domain
+/// of whoever has what it waits for.
+///
+/// It belongs to the current runtime, or, if it waits outside any, to the default one. Dropping the handle lets the
+/// parasite go on.
+///
+/// ```
+/// use lisle::spawn_parasite;
+///
+/// let at_once = spawn_parasite(async { 1 + 1 });
+/// assert!(at_once.is_finished());
+/// assert_eq!(at_once.join().unwrap(), 2);
+///
+/// let (tx, rx) = lisle::channel();
+/// let later = spawn_parasite(async move { rx.recv_evt().await.unwrap() + 1 });
+/// assert!(!later.is_finished());
+/// tx.send(1).unwrap();
+/// assert_eq!(later.join().unwrap(), 2);
+/// ```
+///
+/// It may go on on another thread, so what it keeps while it waits must be `Send`:
+///
+/// ```compile_fail,E0277
+/// lisle::spawn_parasite(async {
+///     let local = std::rc::Rc::new(1);
+///     lisle::parasite::yield_now().await;
+///     println!("{local}");
+/// });
+/// ```
+///
+/// and it may outlive its spawner; see [`Scope::spawn_parasite`](crate::fiber::Scope::spawn_parasite) for what borrows:
+///
+/// ```compile_fail,E0597
+/// let text = String::from("here");
+/// lisle::spawn_parasite(async { text.len() }).join().unwrap();
+/// # let reference: &'static str = &text;
+/// ```
+///
+/// # Where it does not begin at once
+///
+/// - If the spawner is charged for parasites that took long, see [`inflate`](super::inflate()).
+/// - If the stack is used up for the most part: parasites that spawn parasites do so on one stack.
+///
+/// Then it is queued for whichever domain comes first.
+///
+/// # Panics
+///
+/// Not with the panic of `future`, which goes to whoever joins it. If the default runtime has to be started and the
+/// system gives no threads.
+///
+/// # Complexity
+///
+/// No allocation once warm, if the future takes less than about 800 bytes; a larger one is boxed.
+#[track_caller]
+#[inline]
+pub fn spawn_parasite<F>(future: F) -> ParasiteHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    // SAFETY: nothing is borrowed.
+    unsafe { spawn_unchecked(future, None, Location::caller()) }
+}
+
+/// # Safety
+///
+/// What `future` and its output borrow outlives the parasite and its unclaimed result, and so does the scope.
+#[inline(always)]
+pub(crate) unsafe fn spawn_unchecked<F>(
+    future: F,
+    scope: Option<NonNull<ScopeState>>,
+    site: &'static Location<'static>,
+) -> ParasiteHandle<F::Output>
+where
+    F: Future + Send,
+    F::Output: Send,
+{
+    if const { Kept::<F>::IS_LARGE } {
+        // SAFETY: passed on to the caller.
+        unsafe { begin(Box::pin(future), scope, site) }
+    } else {
+        // SAFETY: passed on to the caller.
+        unsafe { begin(future, scope, site) }
+    }
+}
+
+/// # Safety
+///
+/// As for [`spawn_unchecked`].
+#[inline(always)]
+unsafe fn begin<F: Future>(
+    future: F,
+    scope: Option<NonNull<ScopeState>>,
+    site: &'static Location<'static>,
+) -> ParasiteHandle<F::Output> {
+    tally::parasite();
+    let slot = slots::take(Kept::<F>::CLASS);
+    // SAFETY: it has just been taken, for a future of this type.
+    unsafe { record::settle(slot, future, scope, site) };
+    if !may_begin() {
+        // SAFETY: it has just been settled.
+        unsafe { record::queue(slot) };
+        // SAFETY: made with this output.
+        return unsafe { ParasiteHandle::living(slot) };
+    }
+    // SAFETY: slots are never given back.
+    let this = unsafe { slot.as_ref() };
+    this.state().begin();
+    let resident = Parasite::resident(slot);
+    // SAFETY: as above.
+    unsafe { resident.as_ref() }.begin_turn();
+    let aboard = Aboard::new(resident);
+    let waker = ManuallyDrop::new(Resident::waker(resident));
+    // SAFETY: it has just begun, here.
+    let polled = unsafe { record::poll_future::<F>(slot, &mut Context::from_waker(&waker)) };
+    // SAFETY: as above.
+    if unsafe { resident.as_ref() }.began() != tick::now() {
+        charge(aboard.before);
+    }
+    let result = match polled {
+        Ok(Poll::Ready(value)) => Ok(value),
+        Ok(Poll::Pending) => {
+            // SAFETY: it runs here, and has not been reified.
+            unsafe { record::reify(slot) };
+            // SAFETY: it runs here.
+            unsafe { record::wait(slot) };
+            // SAFETY: made with this output.
+            return unsafe { ParasiteHandle::living(slot) };
+        }
+        Err(panic) => Err(panic),
+    };
+    // SAFETY: it has ended, and nobody knows of it.
+    let dropped = unsafe { record::drop_future::<F>(slot) };
+    let result = result.and_then(|value| dropped.map(|()| value));
+    this.locals.clear();
+    if this.penalty.get() != 0 {
+        this.penalty.set(0);
+    }
+    this.state().vacate();
+    drop(aboard);
+    // SAFETY: nothing is in it, and its state is that of a vacant one.
+    unsafe { slots::give(slot, Kept::<F>::CLASS) };
+    match result {
+        // The host on whose stack it ran is interrupted, not the parasite alone.
+        Err(panic) if panic.is::<Interrupted>() => resume_unwind(panic),
+        result => ParasiteHandle::ended(result, scope, site),
+    }
+}
+
+/// May a parasite begin on this stack now? If its spawner is charged, that is one less.
+#[inline(always)]
+fn may_begin() -> bool {
+    let here = 0_u8;
+    let here = (&raw const here).addr();
+    with_bearing(|bearing| {
+        let penalty = match NonNull::new(bearing.parasite.get().cast_mut()) {
+            None => &bearing.penalty,
+            // SAFETY: it runs, below us.
+            Some(parasite) => unsafe { &(*Parasite::of(parasite).as_ptr()).penalty },
+        };
+        if penalty.get() > 0 {
+            penalty.set(penalty.get() - 1);
+            return false;
+        }
+        is_above(bearing, here)
+    })
+}
+
+/// Is enough left of this stack for a parasite to run on it?
+pub(super) fn has_room() -> bool {
+    let here = 0_u8;
+    with_bearing(|bearing| is_above(bearing, (&raw const here).addr()))
+}
+
+#[inline(always)]
+fn is_above(bearing: &Bearing, here: usize) -> bool {
+    if bearing.limit.get() == 0 {
+        bearing.limit.set(here.saturating_sub(ROOM_ON_THREADS));
+    }
+    here > bearing.limit.get()
+}
+
+/// Charges the spawner of a parasite whose first turn has been long: the parasite below it, or else the stack's owner.
+#[cold]
+fn charge(spawner: *const Resident) {
+    match NonNull::new(spawner.cast_mut()) {
+        // SAFETY: it runs, below the one that it has spawned.
+        Some(parasite) => unsafe { &(*Parasite::of(parasite).as_ptr()).penalty }.set(PENALTY),
+        None => with_bearing(|bearing| bearing.penalty.set(PENALTY)),
+    }
+}
