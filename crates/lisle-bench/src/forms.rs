@@ -8,6 +8,9 @@ use crate::{
 };
 use std::{sync::Arc, time::Instant};
 
+/// Where the programs are from.
+pub(crate) const FOLLOWS: &str = "the programs of K. Sivaramakrishnan, L. Ziarek and S. Jagannathan's \"Featherweight Threads for Communication\"";
+
 /// The program. What it works on is its `Self`.
 pub(crate) trait Forms: Send + Sync + Sized + 'static {
     /// What the case says to work on. It is made once, before the clock starts.

@@ -17,9 +17,8 @@ pub(crate) trait SendAsync<T> {
     async fn send_async_evt(&self, value: T);
 }
 
-impl<T: Send + 'static> SendAsync<T> for Sender<T> {
+impl<T: Send + Clone + 'static> SendAsync<T> for Sender<T> {
     async fn send_async_evt(&self, value: T) {
-        let sender = self.clone();
-        lisle::spawn(move || drop(sender.send(value)));
+        let _ = self.send_evt(value).await;
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(crate) static WORKLOAD: Workload = Workload {
     name: "mandelbrot",
     about: "a picture of the Mandelbrot set; a thread for each row, which sends it to the one that puts them together",
-    follows: "Mandelbrot of the evaluation of parasitic threads",
+    follows: forms::FOLLOWS,
     unit: Unit::lower_is_better("ms"),
     units: &[],
     cases: &[Case::new("-", &[size("side", 1024, 128), param("steps", 128)])],

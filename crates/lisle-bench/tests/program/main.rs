@@ -5,6 +5,7 @@ mod interrupts;
 mod names;
 mod peers;
 mod processes;
+mod programs;
 mod reports;
 
 use serde_json::Value;
