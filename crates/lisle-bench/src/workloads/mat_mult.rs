@@ -3,9 +3,9 @@
 use crate::{
     forms::{self, Forms, checksum},
     job::Job,
-    parasite::{inflate, spawn_parasite},
     workload::{Case, Unit, Workload, size},
 };
+use lisle::{parasite::inflate, spawn_parasite};
 use std::{array, sync::Arc};
 
 pub(crate) static WORKLOAD: Workload = Workload {

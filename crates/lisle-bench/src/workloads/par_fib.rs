@@ -3,10 +3,9 @@
 use crate::{
     forms::{self, Forms},
     job::Job,
-    parasite::spawn_parasite,
     workload::{Case, Unit, Workload, size},
 };
-use lisle::channel::Sender;
+use lisle::{channel::Sender, spawn_parasite};
 use std::sync::Arc;
 
 pub(crate) static WORKLOAD: Workload = Workload {

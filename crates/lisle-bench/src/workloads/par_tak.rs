@@ -4,10 +4,12 @@
 use crate::{
     forms::{self, Forms},
     job::Job,
-    parasite::spawn_parasite,
     workload::{Case, Unit, Workload, param, size},
 };
-use lisle::channel::{Receiver, Sender};
+use lisle::{
+    channel::{Receiver, Sender},
+    spawn_parasite,
+};
 use std::sync::Arc;
 
 pub(crate) static WORKLOAD: Workload = Workload {

@@ -8,9 +8,9 @@ mod vector;
 use crate::{
     forms::{self, Forms, checksum},
     job::Job,
-    parasite::{inflate, spawn_parasite},
     workload::{Case, Unit, Workload, size},
 };
+use lisle::{parasite::inflate, spawn_parasite};
 use scene::Scene;
 use std::sync::Arc;
 use vector::Vector;

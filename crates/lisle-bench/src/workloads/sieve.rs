@@ -2,14 +2,16 @@
 
 use crate::{
     job::{Job, Measured, Outcome},
-    parasite::{SendAsync, spawn_parasite},
     peers::{
         self, AsyncChannel, Channel, Executor, Flume, Kanal, Smol, Tokio, TokioCurrentThread, TokioMpsc,
         TokioMultiThread,
     },
     workload::{Case, Program, Unit, Workload, size},
 };
-use lisle::channel::{Receiver, Sender};
+use lisle::{
+    channel::{Receiver, Sender},
+    spawn_parasite,
+};
 use std::{
     mem,
     sync::{
@@ -114,17 +116,16 @@ fn lisle(job: &Job) -> Outcome {
 fn parasites(job: &Job) -> Outcome {
     async fn generate(numbers: Sender<u64>) {
         for n in 2.. {
-            if numbers.is_closed() {
+            if numbers.send_evt(n).await.is_err() {
                 break;
             }
-            numbers.send_async_evt(n).await;
         }
     }
 
     async fn filter(prime: u64, before: Receiver<u64>, after: Sender<u64>) {
         while let Ok(n) = before.recv_evt().await {
-            if !n.is_multiple_of(prime) {
-                after.send_async_evt(n).await;
+            if !n.is_multiple_of(prime) && after.send_evt(n).await.is_err() {
+                break;
             }
         }
     }

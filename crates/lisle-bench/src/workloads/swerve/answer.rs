@@ -3,8 +3,8 @@
 use std::{
     fs::{self, File},
     io::{self, Read, Write},
-    mem,
     net::SocketAddr,
+    sync::Arc,
 };
 
 /// As much of a file as is sent at once.
@@ -45,10 +45,11 @@ fn wrong(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("a request: {what}"))
 }
 
-/// A message about a file.
+/// A message about a file. What is sent asynchronously is cloned, so its bytes are shared.
+#[derive(Clone)]
 pub(super) enum Piece {
     Length(u64),
-    Bytes(Vec<u8>),
+    Bytes(Arc<Vec<u8>>),
 }
 
 /// Opens a file, and gives its length and then its bytes.
@@ -63,7 +64,7 @@ pub(super) fn pieces(path: &str) -> io::Result<impl Iterator<Item = Piece> + use
         let mut bytes = vec![0; PIECE.min(left as usize)];
         left -= bytes.len() as u64;
         // A file that became shorter ends the answer.
-        (!bytes.is_empty() && file.read_exact(&mut bytes).is_ok()).then(|| Piece::Bytes(mem::take(&mut bytes)))
+        (!bytes.is_empty() && file.read_exact(&mut bytes).is_ok()).then(|| Piece::Bytes(Arc::new(bytes)))
     }))
 }
 
@@ -79,7 +80,7 @@ impl Answer {
         let mut answer = Answer::default();
         if let Ok(file) = fs::read(path) {
             answer.add(Piece::Length(file.len() as u64));
-            answer.add(Piece::Bytes(file));
+            answer.add(Piece::Bytes(Arc::new(file)));
         }
         answer
     }

@@ -4,15 +4,13 @@ use super::{
     LOG, MOST_OPEN,
     answer::{Answer, Piece, Request, line, pieces},
 };
-use crate::{
-    parasite::{SendAsync, spawn_parasite},
-    peers,
-};
+use crate::peers;
 use lisle::{
     Event,
     channel::{Receiver, Sender},
     choose,
     net::{TcpListener, TcpStream},
+    spawn_parasite,
 };
 use std::{
     fs::File,
@@ -55,7 +53,7 @@ async fn listen(listener: TcpListener, may_accept: Receiver<()>, components: Com
         spawn_parasite(async move {
             // An error is the client's going away.
             let _ = connection(stream, peer, &components).await;
-            components.ended.send_async_evt(()).await;
+            send(&components.ended, ());
         });
     }
 }
@@ -83,7 +81,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, components: &Components
         }
     };
     let (reader, pieces) = lisle::channel();
-    components.files.send_async_evt((path.clone(), reader)).await;
+    send(&components.files, (path.clone(), reader));
     let mut answer = Answer::default();
     while let Ok(piece) = pieces.recv_evt().await {
         answer.add(piece);
@@ -91,8 +89,14 @@ async fn connection(stream: TcpStream, peer: SocketAddr, components: &Components
     let answer = answer.bytes();
     write_all(&stream, &answer).await?;
     drop(stream);
-    components.log.send_async_evt(line(peer, &path, answer.len())).await;
+    send(&components.log, line(peer, &path, answer.len()));
     Ok(())
+}
+
+/// Sends asynchronously. Of two messages to one receiver the later may be the first to arrive.
+fn send<T: Clone + Send + 'static>(to: &Sender<T>, message: T) {
+    let to = to.clone();
+    spawn_parasite(async move { to.send_evt(message).await.ok().expect("the components stay") });
 }
 
 async fn write_all(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
@@ -111,7 +115,9 @@ async fn process_files(asked: Receiver<(String, Sender<Piece>)>) {
             // That there is no such file is seen by the channel's end.
             if let Ok(pieces) = pieces(&path) {
                 for piece in pieces {
-                    connection.send_async_evt(piece).await;
+                    if connection.send_evt(piece).await.is_err() {
+                        break;
+                    }
                 }
             }
         });
