@@ -43,8 +43,8 @@ func (s scene) row(side, y int) []uint32 {
 
 func (s scene) pixel(side, x, y int) uint32 {
 	place := func(nth int) float64 { return (float64(nth)+0.5)/float64(side) - 0.5 }
-	eye := vector{0, 2, -8}
-	colour := s.colour(eye, vector{place(x), -place(y) - 0.15, 1}.unit())
+	eye := vec3{0, 2, -8}
+	colour := s.colour(eye, vec3{place(x), -place(y) - 0.15, 1}.unit())
 	return colourByte(colour.x)<<16 | colourByte(colour.y)<<8 | colourByte(colour.z)
 }
 

@@ -11,37 +11,37 @@ const (
 	horizon = 1e4
 )
 
-var lamp = vector{-5, 9, -6}
+var lamp = vec3{-5, 9, -6}
 
-type vector struct{ x, y, z float64 }
+type vec3 struct{ x, y, z float64 }
 
-func (v vector) add(w vector) vector { return vector{v.x + w.x, v.y + w.y, v.z + w.z} }
+func (v vec3) add(w vec3) vec3 { return vec3{v.x + w.x, v.y + w.y, v.z + w.z} }
 
-func (v vector) sub(w vector) vector { return vector{v.x - w.x, v.y - w.y, v.z - w.z} }
+func (v vec3) sub(w vec3) vec3 { return vec3{v.x - w.x, v.y - w.y, v.z - w.z} }
 
-func (v vector) times(by float64) vector {
-	return vector{float64(v.x * by), float64(v.y * by), float64(v.z * by)}
+func (v vec3) times(by float64) vec3 {
+	return vec3{float64(v.x * by), float64(v.y * by), float64(v.z * by)}
 }
 
-func (v vector) dot(w vector) float64 {
+func (v vec3) dot(w vec3) float64 {
 	return float64(v.x*w.x) + float64(v.y*w.y) + float64(v.z*w.z)
 }
 
-func (v vector) unit() vector { return v.times(1 / math.Sqrt(v.dot(v))) }
+func (v vec3) unit() vec3 { return v.times(1 / math.Sqrt(v.dot(v))) }
 
 type surface struct {
-	colour vector
+	colour vec3
 	mirror float64
 }
 
 type ball struct {
-	centre vector
+	centre vec3
 	radius float64
 	surface
 }
 
 type hit struct {
-	point, normal vector
+	point, normal vec3
 	surface
 }
 
@@ -54,10 +54,10 @@ func newScene() scene {
 		radius := 0.4 + float64(0.1*float64((i+k)%3))
 		height := radius + float64(0.5*float64(i*k%3))
 		s = append(s, ball{
-			centre: vector{1.5 * float64(i-2), height, float64(1.5*float64(k)) - 2},
+			centre: vec3{1.5 * float64(i-2), height, float64(1.5*float64(k)) - 2},
 			radius: radius,
 			surface: surface{
-				colour: vector{
+				colour: vec3{
 					0.2 + float64(0.2*float64(i)),
 					0.2 + float64(0.2*float64(k)),
 					1 - float64(0.2*float64((i+k)%5)),
@@ -70,7 +70,7 @@ func newScene() scene {
 }
 
 // distance is how far along the ray the ball is hit.
-func (b *ball) distance(from, along vector) (float64, bool) {
+func (b *ball) distance(from, along vec3) (float64, bool) {
 	offset := from.sub(b.centre)
 	p := offset.dot(along)
 	inside := float64(p*p) - (offset.dot(offset) - float64(b.radius*b.radius))
@@ -85,13 +85,13 @@ func (b *ball) distance(from, along vector) (float64, bool) {
 	return far, far > skin
 }
 
-func (s scene) colour(from, along vector) vector {
-	var colour vector
+func (s scene) colour(from, along vec3) vec3 {
+	var colour vec3
 	share := 1.0
 	for range bounces {
 		h, ok := s.hit(from, along)
 		if !ok {
-			return colour.add(sky(along).times(share))
+			return colour.add(skyLight(along).times(share))
 		}
 		light := 0.1 + float64(0.9*s.lampLight(h))
 		colour = colour.add(h.colour.times(float64(float64(share*(1-h.mirror)) * light)))
@@ -105,7 +105,7 @@ func (s scene) colour(from, along vector) vector {
 	return colour
 }
 
-func (s scene) hit(from, along vector) (hit, bool) {
+func (s scene) hit(from, along vec3) (hit, bool) {
 	nearest := horizon
 	var found *ball
 	for i := range s {
@@ -142,16 +142,16 @@ func (s scene) lampLight(h hit) float64 {
 	return straight
 }
 
-func onFloor(point vector) hit {
+func onFloor(point vec3) hit {
 	tile := func(place float64) int64 { return int64(place + 1024) }
 	light := 0.3
 	if (tile(point.x)+tile(point.z))%2 == 0 {
 		light = 0.9
 	}
-	return hit{point, vector{0, 1, 0}, surface{vector{light, light, light}, 0.25}}
+	return hit{point, vec3{0, 1, 0}, surface{vec3{light, light, light}, 0.25}}
 }
 
-func sky(along vector) vector {
+func skyLight(along vec3) vec3 {
 	height := float64(0.5 * (along.y + 1))
-	return vector{1, 1, 1}.times(1 - height).add(vector{0.4, 0.6, 1}.times(height))
+	return vec3{1, 1, 1}.times(1 - height).add(vec3{0.4, 0.6, 1}.times(height))
 }
