@@ -8,6 +8,7 @@ mod job;
 mod peers;
 mod report;
 mod runner;
+mod server;
 mod systems;
 mod workload;
 mod workloads;

@@ -6,29 +6,26 @@
 //! the server's. A closed loop asks again only when it is answered: its latencies are those of a server at its
 //! limit.
 
-#[path = "serve/cores.rs"]
-mod cores;
 #[path = "serve/hyper.rs"]
 mod hyper;
 #[path = "serve/load.rs"]
 mod load;
 #[path = "serve/nginx.rs"]
 mod nginx;
-#[path = "serve/process.rs"]
-mod process;
-#[path = "serve/site.rs"]
-mod site;
 #[path = "serve/wrk.rs"]
 mod wrk;
 
 use crate::{
     job::{Figure, Job, Outcome},
+    server::{
+        cores,
+        process::{self, Server},
+        site::{self, Site},
+    },
     systems,
     workload::{Case, Program, Unit, Workload, param},
 };
 use load::{Answers, Load};
-use process::Server;
-use site::Site;
 use std::{
     ffi::OsString,
     fmt::Display,

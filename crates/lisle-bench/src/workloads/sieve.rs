@@ -8,6 +8,10 @@ use crate::{
     },
     workload::{Case, Program, Unit, Workload, size},
 };
+use lisle::{
+    channel::{Receiver, Sender},
+    spawn_parasite,
+};
 use std::{
     mem,
     sync::{
@@ -20,14 +24,16 @@ use std::{
 pub(crate) static WORKLOAD: Workload = Workload {
     name: "sieve",
     about: "numbers go through a filter for each prime found; who gets to the end is the next prime",
-    follows: "the sieve of Guile Fibers' and Go's examples",
+    follows: "the sieve of Guile Fibers' and Go's examples, and Sieve-primes of the evaluation of parasitic threads",
     unit: Unit::lower_is_better("ms/sieve"),
     units: &[],
     cases: &[Case::new("-", &[size("primes", 3000, 500)])],
     // Not may: with unbounded channels the numbers would pile up in front of the filters. Not threads: there
     // would be thousands of them, at millions of switches by the kernel.
     programs: &[
+        Program::here("serial", serial),
         Program::here("lisle", lisle),
+        Program::here("lisle-parasites", parasites),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>).note("one slot"),
         Program::here("tokio-mt", futures::<TokioMultiThread, TokioMpsc>).note("one slot"),
         Program::here("kanal", futures::<Tokio, Kanal>).note("on tokio"),
@@ -65,6 +71,23 @@ fn prime(nth: u64) -> u64 {
     (2..).filter(is_prime).nth(nth as usize - 1).expect("there is always another prime")
 }
 
+/// Each number is divided by the primes before it until one divides it: what the filters do, and nothing else.
+fn serial(job: &Job) -> Outcome {
+    fn sieve(primes: u64) -> (u64, Duration) {
+        let start = Instant::now();
+        let mut found: Vec<u64> = Vec::with_capacity(primes as usize);
+        let is_next = |found: &[u64], n: u64| found.iter().all(|prime| !n.is_multiple_of(*prime));
+        let mut numbers = 2..;
+        while found.len() < primes as usize {
+            let next = numbers.find(|&n| is_next(&found, n)).expect("there is always another prime");
+            found.push(next);
+        }
+        (found.last().copied().unwrap_or_default(), start.elapsed())
+    }
+
+    milliseconds(measure(job, sieve))
+}
+
 fn lisle(job: &Job) -> Outcome {
     fn sieve(primes: u64) -> (u64, Duration) {
         let start = Instant::now();
@@ -82,6 +105,43 @@ fn lisle(job: &Job) -> Outcome {
         }
         let elapsed = start.elapsed();
         // The end runs down the chain: a filter that finds its channel closed goes, and thereby closes the next.
+        numbers.close();
+        tail.iter().for_each(drop);
+        (last, elapsed)
+    }
+
+    milliseconds(peers::runtime(job.workers).run(|| measure(job, sieve)))
+}
+
+fn parasites(job: &Job) -> Outcome {
+    async fn generate(numbers: Sender<u64>) {
+        for n in 2.. {
+            if numbers.send_evt(n).await.is_err() {
+                break;
+            }
+        }
+    }
+
+    async fn filter(prime: u64, before: Receiver<u64>, after: Sender<u64>) {
+        while let Ok(n) = before.recv_evt().await {
+            if !n.is_multiple_of(prime) && after.send_evt(n).await.is_err() {
+                break;
+            }
+        }
+    }
+
+    fn sieve(primes: u64) -> (u64, Duration) {
+        let start = Instant::now();
+        let (numbers, mut tail) = lisle::channel::<u64>();
+        spawn_parasite(generate(numbers.clone()));
+        let mut last = tail.recv().unwrap();
+        for _ in 1..primes {
+            let (tx, rx) = lisle::channel();
+            spawn_parasite(filter(last, mem::replace(&mut tail, rx), tx));
+            last = tail.recv().unwrap();
+        }
+        let elapsed = start.elapsed();
+        // The end runs down the chain, as that of the hosts.
         numbers.close();
         tail.iter().for_each(drop);
         (last, elapsed)

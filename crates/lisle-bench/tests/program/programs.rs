@@ -3,7 +3,20 @@
 use super::{rows, run};
 use std::{collections::BTreeSet, process::Command};
 
-const PROGRAMS: [&str; 6] = ["mandelbrot", "k-clustering", "barnes-hut", "count-graphs", "mergesort", "tsp"];
+const PROGRAMS: [&str; 12] = [
+    "mandelbrot",
+    "k-clustering",
+    "barnes-hut",
+    "count-graphs",
+    "mergesort",
+    "tsp",
+    "raytrace",
+    "mat-mult",
+    "sieve",
+    "par-tak",
+    "par-fib",
+    "swerve",
+];
 
 #[test]
 fn every_form_of_every_program_gives_the_result_of_the_serial_form() {

@@ -21,20 +21,20 @@ use std::{
 /// How long a server may take to listen, and to end when it is asked to.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
 }
 
 /// What a server and its workers have used.
-pub(super) struct Usage {
-    pub(super) cpu_seconds: f64,
-    pub(super) peak_bytes: u64,
+pub(crate) struct Usage {
+    pub(crate) cpu_seconds: f64,
+    pub(crate) peak_bytes: u64,
 }
 
 impl Server {
     /// For a server that prints `listening ADDRESS` when it accepts.
-    pub(super) fn announced(mut command: Command, site: &Site) -> Result<Self, String> {
+    pub(crate) fn announced(mut command: Command, site: &Site) -> Result<Self, String> {
         let mut server = start(command.stdout(Stdio::piped()), site)?;
         let mut line = String::new();
         let mut output = BufReader::new(server.child.stdout.take().expect("it is piped"));
@@ -45,7 +45,7 @@ impl Server {
     }
 
     /// For a server that has been told to listen at `address`.
-    pub(super) fn at(address: SocketAddr, mut command: Command, site: &Site) -> Result<Self, String> {
+    pub(crate) fn at(address: SocketAddr, mut command: Command, site: &Site) -> Result<Self, String> {
         let mut server = start(command.stdout(Stdio::null()), site)?;
         server.address = address;
         let begun = Instant::now();
@@ -59,11 +59,11 @@ impl Server {
         Ok(server)
     }
 
-    pub(super) fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    pub(super) fn usage(&self) -> Usage {
+    pub(crate) fn usage(&self) -> Usage {
         let family = family(Pid::from_child(&self.child));
         Usage {
             cpu_seconds: family.iter().map(|process| process.cpu_seconds()).sum(),
@@ -112,14 +112,14 @@ fn failed(site: &Site) -> String {
 }
 
 /// An address that nobody listens at now.
-pub(super) fn free_address() -> Result<SocketAddr, String> {
+pub(crate) fn free_address() -> Result<SocketAddr, String> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .and_then(|listener| listener.local_addr())
         .map_err(|error| format!("there is no free port: {error}"))
 }
 
 /// A program by its name, in `PATH` or where system programs are for users whose `PATH` has them not.
-pub(super) fn find(name: &str) -> Option<PathBuf> {
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let system = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
     env::split_paths(&path).chain(system).map(|folder| folder.join(name)).find(|program| program.is_file())

@@ -9,12 +9,12 @@ use rustix::{
 };
 
 /// Moves this process, and all that it starts from now on, off the server's cores, if there are others.
-pub(super) fn leave_to_server(workers: usize) {
+pub(crate) fn leave_to_server(workers: usize) {
     pin(&for_load(&ours(), &all(), workers));
 }
 
 /// Does `work` on all cores: it is not measured, and should not take longer than it must.
-pub(super) fn with_all<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn with_all<T>(work: impl FnOnce() -> T) -> T {
     let ours = ours();
     pin(&all());
     let done = work();

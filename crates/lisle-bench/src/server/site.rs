@@ -8,17 +8,17 @@ use std::{
 };
 use tempfile::TempDir;
 
-pub(super) const FILE: &str = "10k.html";
-pub(super) const LENGTH: usize = 10 * 1024;
+pub(crate) const FILE: &str = "10k.html";
+pub(crate) const LENGTH: usize = 10 * 1024;
 
 /// A folder with one file to serve. It is gone at the end of the sample.
-pub(super) struct Site {
+pub(crate) struct Site {
     work: TempDir,
     folder: PathBuf,
 }
 
 impl Site {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         // nginx gives up its rights, and has to get at the file all the same.
         let open = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode));
         let work = TempDir::with_prefix("lisle-bench-")?;
@@ -33,12 +33,12 @@ impl Site {
     }
 
     /// What the server serves.
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Where the sample's own files go.
-    pub(super) fn work(&self, name: &str) -> PathBuf {
+    pub(crate) fn work(&self, name: &str) -> PathBuf {
         self.work.path().join(name)
     }
 }

@@ -1,0 +1,131 @@
+//! The server by parasites in the place of the hosts, which send asynchronously.
+
+use super::{
+    LOG, MOST_OPEN,
+    answer::{Answer, Piece, Request, line, pieces},
+};
+use crate::peers;
+use lisle::{
+    Event,
+    channel::{Receiver, Sender},
+    choose,
+    net::{TcpListener, TcpStream},
+    spawn_parasite,
+};
+use std::{
+    fs::File,
+    io::{self, Write},
+    net::{Ipv4Addr, SocketAddr},
+};
+
+/// How a connection reaches the components.
+#[derive(Clone)]
+struct Components {
+    /// To the file processor: the path, and where the pieces go.
+    files: Sender<(String, Sender<Piece>)>,
+    /// To the logger.
+    log: Sender<String>,
+    /// To the connection manager.
+    ended: Sender<()>,
+}
+
+pub(super) fn serve(workers: usize) {
+    peers::runtime(workers).run(|| {
+        let log = File::create(LOG).expect("the working directory is ours");
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a free port");
+        println!("listening {}", listener.local_addr().expect("it is bound"));
+        let (files, asked) = lisle::channel();
+        let (lines, logged) = lisle::channel();
+        let (ended, ends) = lisle::channel();
+        let (leave, may_accept) = lisle::channel();
+        spawn_parasite(process_files(asked));
+        spawn_parasite(write_log(log, logged));
+        spawn_parasite(manage(leave, ends));
+        let listening = spawn_parasite(listen(listener, may_accept, Components { files, log: lines, ended }));
+        listening.join().expect("the listener stays");
+    });
+}
+
+async fn listen(listener: TcpListener, may_accept: Receiver<()>, components: Components) {
+    while may_accept.recv_evt().await.is_ok() {
+        let (stream, peer) = listener.accept_evt().await.expect("connections can be accepted");
+        let components = components.clone();
+        spawn_parasite(async move {
+            // An error is the client's going away.
+            let _ = connection(stream, peer, &components).await;
+            send(&components.ended, ());
+        });
+    }
+}
+
+async fn manage(leave: Sender<()>, ends: Receiver<()>) {
+    let mut open = 0;
+    loop {
+        let another = (open < MOST_OPEN).then(|| leave.send_evt(()).wrap(|_| 1));
+        open = open.wrapping_add_signed(choose((another, ends.recv_evt().wrap(|_| -1))).await);
+    }
+}
+
+async fn connection(stream: TcpStream, peer: SocketAddr, components: &Components) -> io::Result<()> {
+    let mut request = Request::new();
+    let path = loop {
+        let count = match stream.try_read(request.rest()) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                stream.readable_evt().await?;
+                continue;
+            }
+            read => read?,
+        };
+        if let Some(path) = request.came(count)? {
+            break path;
+        }
+    };
+    let (reader, pieces) = lisle::channel();
+    send(&components.files, (path.clone(), reader));
+    let mut answer = Answer::default();
+    while let Ok(piece) = pieces.recv_evt().await {
+        answer.add(piece);
+    }
+    let answer = answer.bytes();
+    write_all(&stream, &answer).await?;
+    drop(stream);
+    send(&components.log, line(peer, &path, answer.len()));
+    Ok(())
+}
+
+/// Sends asynchronously. Of two messages to one receiver the later may be the first to arrive.
+fn send<T: Clone + Send + 'static>(to: &Sender<T>, message: T) {
+    let to = to.clone();
+    spawn_parasite(async move { to.send_evt(message).await.ok().expect("the components stay") });
+}
+
+async fn write_all(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match stream.try_write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => stream.writable_evt().await?,
+            written => bytes = &bytes[written?..],
+        }
+    }
+    Ok(())
+}
+
+async fn process_files(asked: Receiver<(String, Sender<Piece>)>) {
+    while let Ok((path, connection)) = asked.recv_evt().await {
+        spawn_parasite(async move {
+            // That there is no such file is seen by the channel's end.
+            if let Ok(pieces) = pieces(&path) {
+                for piece in pieces {
+                    if connection.send_evt(piece).await.is_err() {
+                        break;
+                    }
+                }
+            }
+        });
+    }
+}
+
+async fn write_log(mut log: File, lines: Receiver<String>) {
+    while let Ok(line) = lines.recv_evt().await {
+        log.write_all(line.as_bytes()).expect("there is room for the log");
+    }
+}
