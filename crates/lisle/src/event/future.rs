@@ -59,6 +59,11 @@ impl<E: Event> EventFuture<E> {
             _pinned: PhantomPinned,
         }
     }
+
+    /// Has its performance begun? Not every poll begins it: a task may have to go on elsewhere first.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.record.is_some()
+    }
 }
 
 impl<E: Event> Future for EventFuture<E> {

@@ -129,6 +129,19 @@ impl<T> ParasiteHandle<T> {
         }
     }
 
+    /// As [`cancel`](ParasiteHandle::cancel), but where it waits its future is dropped here, before this returns. For
+    /// futures of the library's own.
+    pub(super) fn cancel_here(&self) {
+        let Held::Living(parasite, _) = &self.held else { return };
+        // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
+        let state = unsafe { parasite.as_ref() }.state();
+        if state.cancel() {
+            state.take();
+            // SAFETY: it was parked, and is ours now.
+            unsafe { record::turn(*parasite) };
+        }
+    }
+
     /// Has the parasite ended?
     pub fn is_finished(&self) -> bool {
         self.parasite().is_none_or(|parasite| parasite.finished.with(|finished| *finished))
