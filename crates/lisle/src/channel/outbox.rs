@@ -4,7 +4,7 @@
 use super::receiver::{Receiver, Receiving};
 use super::sender::{Sender, Sending, sends};
 use super::{RecvError, SendError};
-use crate::event::{Attempt, Event, Source, Step, Waits};
+use crate::event::{Attempt, Event, Source, Step, Waits, forwarded};
 use std::cell::Cell;
 use std::pin::Pin;
 
@@ -27,8 +27,8 @@ impl<T> Permit<T> {
     }
 }
 
-impl<T> Drop for Permit<T> {
-    fn drop(&mut self) {
+impl<T> Permit<T> {
+    fn give_back(&mut self) {
         let Some(sender) = self.sender.take() else { return };
         sender.outbox().update(|under_way, waiters| {
             // Straight to whoever waits. `sender` is alive until later, so this one is no channel's last.
@@ -40,6 +40,12 @@ impl<T> Drop for Permit<T> {
                 unwanted.sender = None;
             }
         });
+    }
+}
+
+impl<T> Drop for Permit<T> {
+    fn drop(&mut self) {
+        self.give_back();
     }
 }
 
@@ -62,66 +68,99 @@ impl<T> Sender<T> {
     }
 }
 
-/// The event of sending one message once. When it is dropped, `unsent` is told: it is given the message, unless that has been
-/// sent, or has been given back in an error.
-pub(crate) struct Errand<T, U: FnMut(Option<T>)> {
+/// What has become of a message.
+pub(crate) enum Fate<T> {
+    Sent,
+    /// The channel is closed.
+    Closed(T),
+    /// The performance was dropped before.
+    Left(T),
+}
+
+/// The event of sending one message once. When it is dropped, performed or not, it tells what has become of the message:
+/// then its permit has been given back.
+pub(crate) struct Errand<T, U: FnMut(Fate<T>)> {
+    once: Once<T>,
+    refused: Cell<Option<T>>,
+    tell: U,
+}
+
+struct Once<T> {
     permit: Permit<T>,
     message: Cell<Option<T>>,
-    unsent: U,
 }
 
-impl<T, U: FnMut(Option<T>)> Errand<T, U> {
-    pub(crate) fn new(permit: Permit<T>, message: T, unsent: U) -> Self {
-        Errand { permit, message: Cell::new(Some(message)), unsent }
-    }
-}
-
-impl<T, U: FnMut(Option<T>)> Drop for Errand<T, U> {
-    fn drop(&mut self) {
-        (self.unsent)(self.message.take());
-    }
-}
-
-sends!([T: Send, U: FnMut(Option<T>)] Errand<T, U>, |event| {
+sends!([T: Send] Once<T>, |event| {
     Sending::new(&event.permit.sender().shared, event.message.take(), Some(&event.message))
 });
 
-/// The event of receiving a message, with the receiver inside. A message that was received and not taken, since the
-/// performance was dropped, is given to `unread`.
+impl<T, U: FnMut(Fate<T>)> Errand<T, U> {
+    pub(crate) fn new(permit: Permit<T>, message: T, tell: U) -> Self {
+        let once = Once { permit, message: Cell::new(Some(message)) };
+        Errand { once, refused: Cell::new(None), tell }
+    }
+}
+
+impl<T: Send, U: FnMut(Fate<T>)> Event for Errand<T, U> {
+    type Output = ();
+    forwarded!(once: Once<T>, Sending<'e, T>);
+    forwarded!(describe once);
+
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+        if let Err(SendError(message)) = self.once.complete(branch) {
+            self.refused.set(Some(message));
+        }
+    }
+}
+
+impl<T, U: FnMut(Fate<T>)> Drop for Errand<T, U> {
+    fn drop(&mut self) {
+        let fate = match (self.refused.take(), self.once.message.take()) {
+            (Some(message), _) => Fate::Closed(message),
+            (None, Some(message)) => Fate::Left(message),
+            (None, None) => Fate::Sent,
+        };
+        self.once.permit.give_back();
+        (self.tell)(fate);
+    }
+}
+
+/// The event of receiving a message, with the receiver inside. It tells what it has received, also if the performance is
+/// dropped when a sender has committed it.
 pub(crate) struct Fetch<T, U> {
     receiver: Receiver<T>,
-    unread: U,
+    tell: U,
 }
 
 impl<T, U> Fetch<T, U> {
-    pub(crate) fn new(receiver: Receiver<T>, unread: U) -> Self {
-        Fetch { receiver, unread }
+    pub(crate) fn new(receiver: Receiver<T>, tell: U) -> Self {
+        Fetch { receiver, tell }
     }
 }
 
 /// The branch of a [`Fetch`].
-pub(crate) struct Fetching<'e, T, U: Fn(T)> {
+pub(crate) struct Fetching<'e, T, U: Fn(Result<T, RecvError>)> {
     receiving: Receiving<'e, T>,
-    unread: &'e U,
+    tell: &'e U,
 }
 
-impl<'e, T, U: Fn(T)> Fetching<'e, T, U> {
+impl<'e, T, U: Fn(Result<T, RecvError>)> Fetching<'e, T, U> {
     fn receiving(self: Pin<&mut Self>) -> Pin<&mut Receiving<'e, T>> {
         // SAFETY: structurally pinned.
         unsafe { self.map_unchecked_mut(|this| &mut this.receiving) }
     }
 }
 
-impl<T, U: Fn(T)> Drop for Fetching<'_, T, U> {
+impl<T, U: Fn(Result<T, RecvError>)> Drop for Fetching<'_, T, U> {
     fn drop(&mut self) {
         if let Some(message) = self.receiving.take_unread() {
-            (self.unread)(message);
+            (self.tell)(Ok(message));
         }
     }
 }
 
-impl<T: Send, U: Fn(T) + Sync> Event for Fetch<T, U> {
-    type Output = Result<T, RecvError>;
+impl<T: Send, U: Fn(Result<T, RecvError>) + Sync> Event for Fetch<T, U> {
+    type Output = ();
     type Branch<'e>
         = Fetching<'e, T, U>
     where
@@ -131,7 +170,7 @@ impl<T: Send, U: Fn(T) + Sync> Event for Fetch<T, U> {
         true
     }
     fn branch(&self) -> Self::Branch<'_> {
-        Fetching { receiving: Receiving::new(&self.receiver.shared), unread: &self.unread }
+        Fetching { receiving: Receiving::new(&self.receiver.shared), tell: &self.tell }
     }
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         branch.receiving().try_commit(attempt)
@@ -142,8 +181,8 @@ impl<T: Send, U: Fn(T) + Sync> Event for Fetch<T, U> {
     fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
         branch.receiving.withdraw(attempt)
     }
-    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
-        branch.receiving.outcome()
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+        (self.tell)(branch.receiving.outcome());
     }
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
         branch.receiving.describe(waits);

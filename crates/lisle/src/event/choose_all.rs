@@ -320,7 +320,10 @@ impl<E: Event<Output: Send>, const N: usize> Every for [E; N] {
 }
 
 /// The pinned part in a scratch, which does not move its items.
-fn item<'b, 'e, E: Event>(parts: Pin<&'b mut Scratch<Part<'e, E>>>, index: usize) -> Pin<&'b mut Part<'e, E>> {
+fn item<'b, 'e, E: Event>(
+    parts: Pin<&'b mut Scratch<Part<'e, E>>>,
+    index: usize,
+) -> Pin<&'b mut Part<'e, E>> {
     // SAFETY: nothing is moved out, and the scratch keeps its items in place until it is dropped.
     unsafe { parts.map_unchecked_mut(|parts| &mut parts.items()[index]) }
 }

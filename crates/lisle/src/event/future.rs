@@ -37,6 +37,8 @@ pub struct EventFuture<E> {
     wake: Wake,
     /// Nothing is published, and it must not be polled again: it has given its value, or panicked.
     done: bool,
+    /// It begins even if the turn of its task has been long.
+    stays: bool,
     event: E,
     _pinned: PhantomPinned,
 }
@@ -55,14 +57,16 @@ impl<E: Event> EventFuture<E> {
             record: None,
             wake: Wake::new(),
             done: false,
+            stays: false,
             event,
             _pinned: PhantomPinned,
         }
     }
 
-    /// Has its performance begun? Not every poll begins it: a task may have to go on elsewhere first.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.record.is_some()
+    /// The same future, which begins when it is first polled, even if the turn of its task has been long.
+    pub(crate) fn staying(mut self) -> Self {
+        self.stays = true;
+        self
     }
 }
 
@@ -80,6 +84,7 @@ impl<E: Event> Future for EventFuture<E> {
         // A task whose turn has been long goes on in another, before it does anything.
         // SAFETY: its memory stays, and it is being polled by us.
         if this.record.is_none()
+            && !this.stays
             && Resident::of(context.waker()).is_some_and(|resident| unsafe { resident.as_ref() }.overstays())
         {
             context.waker().wake_by_ref();

@@ -53,8 +53,8 @@ mod spawn;
 mod state;
 
 pub use acml::{
-    AsyncRecv, AsyncRecvError, AsyncSend, AsyncSendError, ChooseAll, Contenders, Race, RecvAsyncEvt, SendAsyncEvt,
-    Start, Timeout, TimeoutError, choose_all, gather, race, rush, scatter, timeout,
+    AsyncRecv, AsyncRecvError, AsyncSend, AsyncSendError, ChooseAll, Contenders, Race, RecvAsyncEvt,
+    SendAsyncEvt, Start, Timeout, TimeoutError, choose_all, gather, race, rush, scatter, timeout,
 };
 pub use handle::ParasiteHandle;
 pub use inflate::{Inflate, YieldNow, inflate, yield_now};

@@ -421,7 +421,8 @@ async fn all_against_all(cx: Cx) {
                     });
                     let receives = others()
                         .map(|from| channels[from * peers + me].1.recv_evt().wrap(|message| message.ok()));
-                    let mut events: Vec<_> = sends.map(Event::boxed).chain(receives.map(Event::boxed)).collect();
+                    let mut events: Vec<_> =
+                        sends.map(Event::boxed).chain(receives.map(Event::boxed)).collect();
                     let first = random.below(events.len());
                     events.rotate_left(first);
                     let got = cx.sync(choose_all(events)).await;

@@ -1,17 +1,14 @@
 //! What asynchronous sends and receives have in common: a parasite that performs one event, and a place for what comes
 //! of it, which outlasts the parasite if that is cancelled.
 
-use super::super::current;
 use super::super::handle::ParasiteHandle;
 use super::super::spawn::spawn_here;
 use crate::event::lock::Lock;
 use crate::event::record::Committer;
-use crate::event::{Attempt, Event, EventFuture, Label, Source, Step, Waiting, Waits};
+use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits};
 use crate::shim::sync::Arc;
-use std::future::{Future, poll_fn};
 use std::panic::Location;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::pin::Pin;
 
 /// What an operation comes to, of which a value can be taken once.
 pub(super) trait Outcome: Send + 'static {
@@ -41,22 +38,20 @@ impl<R: Outcome> Begun<R> {
     /// Begins to perform the event that `make` gives, in a parasite, before this returns.
     ///
     /// Events that are begun one after another so come to wait one after another: the parasite neither is queued nor
-    /// leaves the stack before it waits for its event.
-    pub(super) fn begin<E>(
-        site: &'static Location<'static>,
-        make: impl FnOnce(Place<R>) -> E,
-        outcome: impl Fn(E::Output) -> R + Send + 'static,
-    ) -> Self
+    /// leaves the stack before it waits for its event. The event is to [`settle`] the outcome by itself, at the latest
+    /// when it is dropped.
+    pub(super) fn begin<E>(site: &'static Location<'static>, make: impl FnOnce(Place<R>) -> E) -> Self
     where
-        E: Event + Send + 'static,
+        E: Event<Output = ()> + Send + 'static,
     {
         let place: Place<R> = Arc::new(Source::labelled(Label::anywhere("outcome"), None));
         let event = make(place.clone());
-        let parasite = spawn_here(perform(event, place.clone(), outcome), site);
+        let parasite = spawn_here(event.future().staying(), site);
         Begun { held: Held::UnderWay(place, parasite) }
     }
 
-    /// Takes the operation back, unless somebody has met it. When this returns nobody can meet it any more.
+    /// Takes the operation back, unless somebody has met it. When this returns nobody can meet it any more, unless the
+    /// parasite was queued or runs elsewhere: that is so when somebody has met it, or has woken it in vain.
     pub(super) fn cancel(&self) {
         if let Held::UnderWay(_, parasite) = &self.held {
             parasite.cancel_here();
@@ -81,28 +76,6 @@ pub(super) fn settle<R>(place: &Source<Option<R>, ()>, outcome: R) {
         while waiters.grant(()).is_ok() {}
         None
     });
-}
-
-async fn perform<E: Event, R>(event: E, place: Place<R>, outcome: impl Fn(E::Output) -> R) {
-    let mut performance = pin!(event.future());
-    let output = poll_fn(|context| poll_at_once(performance.as_mut(), context)).await;
-    settle(&place, outcome(output));
-}
-
-/// Polls a performance that is to begin now, even if the turn has lasted long.
-fn poll_at_once<E: Event>(mut performance: Pin<&mut EventFuture<E>>, context: &mut Context<'_>) -> Poll<E::Output> {
-    loop {
-        let polled = performance.as_mut().poll(context);
-        if polled.is_ready() || performance.has_begun() {
-            return polled;
-        }
-        // The clock of turns has moved on just now. So a new turn begins, in place.
-        let parasite = current().expect("only parasites have turns");
-        // SAFETY: it runs this.
-        let resident = unsafe { parasite.as_ref() }.as_resident();
-        resident.is_leaving();
-        resident.begin_turn();
-    }
 }
 
 /// The branch: one that has ended as it began leaves no waiter anywhere.
@@ -148,7 +121,9 @@ impl<R: Outcome> Event for Begun<R> {
         };
         match &self.held {
             Held::Ended(outcome) => take(&mut outcome.lock()),
-            Held::UnderWay(place, _) => place.update(|held, _| take(held.as_mut().expect("it has been granted"))),
+            Held::UnderWay(place, _) => {
+                place.update(|held, _| take(held.as_mut().expect("it has been granted")))
+            }
         }
     }
     fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {

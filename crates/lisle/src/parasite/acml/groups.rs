@@ -31,7 +31,8 @@ where
     V: IntoIterator<Item = T>,
 {
     let mut values = values.into_iter();
-    let sends: Vec<_> = senders.iter().zip(&mut values).map(|(sender, value)| sender.send_evt(value)).collect();
+    let sends: Vec<_> =
+        senders.iter().zip(&mut values).map(|(sender, value)| sender.send_evt(value)).collect();
     assert!(sends.len() == senders.len(), "`scatter` wants a value for each of its senders, and has too few");
     assert!(values.next().is_none(), "`scatter` wants a sender for each of its values, and has too few");
     choose_all(sends)

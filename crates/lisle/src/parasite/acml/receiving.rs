@@ -62,14 +62,12 @@ fn begin<T: Send + 'static>(receiver: &Receiver<T>, site: &'static Location<'sta
     let begun = match receiver.try_recv() {
         Ok(message) => Begun::ended(Ok(message)),
         Err(TryRecvError::Closed) => Begun::ended(Err(AsyncRecvError::Closed)),
-        Err(TryRecvError::Empty) => Begun::begin(
-            site,
-            |place| {
-                let gone = Gone(place);
-                Fetch::new(receiver.clone(), move |message| gone.settle(Ok(message)))
-            },
-            |received| received.map_err(|RecvError| AsyncRecvError::Closed),
-        ),
+        Err(TryRecvError::Empty) => Begun::begin(site, |place| {
+            let gone = Gone(place);
+            Fetch::new(receiver.clone(), move |received: Result<T, RecvError>| {
+                gone.settle(received.map_err(|RecvError| AsyncRecvError::Closed));
+            })
+        }),
     };
     AsyncRecv { begun }
 }
@@ -120,7 +118,8 @@ impl<T: Send + 'static> Outcome for Received<T> {
 ///
 /// As an event it gives the message, once. **Dropping it cancels the receive**, so that no message goes to somebody
 /// who does not want one. Only a message that a sender has given to it before is dropped with it; who must not lose
-/// that one [cancels](AsyncRecv::cancel), and looks.
+/// that one [cancels](AsyncRecv::cancel), and looks. (If its parasite was woken in vain a moment ago, which a race
+/// with an earlier user of its memory may bring about, "before" is before its next turn.)
 ///
 /// # Errors
 ///
@@ -166,8 +165,8 @@ impl<T: Send + 'static> AsyncRecv<T> {
         self
     }
 
-    /// Takes the receive back, unless a sender has given it a message: from now on none can. Which of the two it was is
-    /// told by the [event](AsyncRecv).
+    /// Takes the receive back, unless a sender has given it a message. Which of the two it was is told by the
+    /// [event](AsyncRecv).
     pub fn cancel(&self) {
         self.begun.cancel();
     }

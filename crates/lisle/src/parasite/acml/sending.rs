@@ -1,8 +1,8 @@
 //! Sending without waiting for the receiver.
 
 use super::begun::{Begun, MaybeWaiting, Outcome, settle};
-use crate::channel::outbox::{Errand, Permit};
-use crate::channel::{SendError, Sender, TrySendError};
+use crate::channel::outbox::{Errand, Fate, Permit};
+use crate::channel::{Sender, TrySendError};
 use crate::event::{Event, Waiting, Waits, awaitable, forwarded, waits_at};
 use std::error::Error;
 use std::fmt;
@@ -81,16 +81,16 @@ impl<T: Send + 'static> Sender<T> {
 
 /// Begins a send for which there is leave.
 fn begin<T: Send + 'static>(permit: Permit<T>, message: T, site: &'static Location<'static>) -> AsyncSend<T> {
-    let begun = Begun::begin(
-        site,
-        |place| {
-            // If the parasite is cancelled: what has left has been sent.
-            Errand::new(permit, message, move |unsent| {
-                settle(&place, unsent.map_or(Ok(()), |message| Err(AsyncSendError::Cancelled(message))));
-            })
-        },
-        |sent| sent.map_err(|SendError(message)| AsyncSendError::Closed(message)),
-    );
+    let begun = Begun::begin(site, |place| {
+        Errand::new(permit, message, move |fate| {
+            let sent = match fate {
+                Fate::Sent => Ok(()),
+                Fate::Closed(message) => Err(AsyncSendError::Closed(message)),
+                Fate::Left(message) => Err(AsyncSendError::Cancelled(message)),
+            };
+            settle(&place, sent);
+        })
+    });
     AsyncSend { begun }
 }
 
@@ -127,7 +127,9 @@ impl<'a, T: Send + Clone + 'static> Event for SendAsyncEvt<'a, T> {
         let permit = self.leave.complete(branch);
         match permit.sender().try_send(self.message.clone()) {
             Ok(()) => AsyncSend { begun: Begun::ended(Ok(())) },
-            Err(TrySendError::Full(message) | TrySendError::Closed(message)) => begin(permit, message, self.site),
+            Err(TrySendError::Full(message) | TrySendError::Closed(message)) => {
+                begin(permit, message, self.site)
+            }
         }
     }
 }
@@ -188,8 +190,8 @@ impl<T: Send + 'static> AsyncSend<T> {
         self
     }
 
-    /// Takes the message back, unless a receiver has taken it: from now on none can. Which of the two it was, and the
-    /// message, are told by the [event](AsyncSend).
+    /// Takes the message back, unless a receiver has taken it. Which of the two it was, and the message, are told by the
+    /// [event](AsyncSend).
     pub fn cancel(&self) {
         self.begun.cancel();
     }
