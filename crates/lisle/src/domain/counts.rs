@@ -78,3 +78,4 @@ impl Tally {
         }
     }
 }
+

@@ -222,8 +222,10 @@ impl Shared {
 
     /// How many hosts have been spawned and have not ended, and parasites that have been reified; never too few.
     pub(super) fn live(&self) -> u64 {
-        let finished: u64 = self.domains.iter().map(|domain| domain.counts.finished.get()).sum();
-        let spawned: u64 = self.domains.iter().map(|domain| domain.counts.spawned.get()).sum();
+        let finished: u64 =
+            self.domains.iter().map(|domain| domain.counts.finished.get()).sum();
+        let spawned: u64 =
+            self.domains.iter().map(|domain| domain.counts.spawned.get()).sum();
         let spawned = spawned.wrapping_add(self.spawned_outside.load(Ordering::SeqCst));
         // Less than none: what has ended since it was looked at.
         u64::try_from(spawned.wrapping_sub(finished).cast_signed()).unwrap_or(0)

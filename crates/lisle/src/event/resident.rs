@@ -27,8 +27,12 @@ pub(crate) struct Resident {
 }
 
 // SAFETY (of the functions below): a waker of this table is made by `waker` only, of a resident, whose memory stays.
-static TABLE: RawWakerVTable =
-    RawWakerVTable::new(|resident| RawWaker::new(resident, &TABLE), wake, wake, |_| {});
+static TABLE: RawWakerVTable = RawWakerVTable::new(
+    |resident| RawWaker::new(resident, &TABLE),
+    wake,
+    wake,
+    |_| {},
+);
 
 fn wake(resident: *const ()) {
     let resident = NonNull::new(resident.cast_mut().cast::<Resident>()).expect("a resident's address");

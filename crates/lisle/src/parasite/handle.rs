@@ -177,9 +177,7 @@ impl<T> ParasiteHandle<T> {
         });
         match outcome {
             // SAFETY: just written.
-            Outcome::Done => {
-                unsafe { place.assume_init() }.map_err(|panic| JoinError::panicked(who(), panic))
-            }
+            Outcome::Done => unsafe { place.assume_init() }.map_err(|panic| JoinError::panicked(who(), panic)),
             Outcome::Cancelled => Err(JoinError::cancelled(who())),
             Outcome::ShutDown => Err(JoinError::shut_down(who())),
             Outcome::Taken | Outcome::Future => Err(JoinError::taken(who())),
@@ -246,12 +244,7 @@ impl<T> Event for ParasiteHandle<T> {
     fn describe<'e>(&'e self, _: &MaybeWaiting<'e>, waits: &mut Waits) {
         match self.parasite() {
             Some(parasite) => {
-                waits.on_held(
-                    "join",
-                    &parasite.label(),
-                    std::ptr::from_ref(parasite).addr(),
-                    [parasite.id()],
-                );
+                waits.on_held("join", &parasite.label(), std::ptr::from_ref(parasite).addr(), [parasite.id()]);
             }
             None => waits.on("join", &Label::anywhere("parasite").made_at(self.site()), 0),
         }

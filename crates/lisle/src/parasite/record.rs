@@ -294,10 +294,7 @@ unsafe fn poll<F: Future>(parasite: NonNull<Parasite>, context: &mut Context<'_>
 /// # Safety
 ///
 /// As for [`poll_future`]; the future is not used again.
-unsafe fn end_body<F: Future>(
-    parasite: NonNull<Parasite>,
-    result: std::thread::Result<F::Output>,
-) -> Progress {
+unsafe fn end_body<F: Future>(parasite: NonNull<Parasite>, result: std::thread::Result<F::Output>) -> Progress {
     // SAFETY: by the caller's promise.
     let dropped = unsafe { drop_future::<F>(parasite) };
     let result = result.and_then(|value| dropped.map(|()| value));
