@@ -31,6 +31,8 @@ mod error;
 mod loom_tests;
 mod mailbox;
 mod multicast;
+#[cfg(not(lisle_loom))]
+pub(crate) mod outbox;
 mod owned;
 mod promise;
 mod receiver;

@@ -265,6 +265,16 @@ impl<'e, T> Receiving<'e, T> {
         }
     }
 
+    /// The message of a receive that has won, if nobody has asked for its outcome.
+    pub(super) fn take_unread(&self) -> Option<T> {
+        self.waiter.must_not_be_published();
+        // SAFETY: not published, as just seen, hence free.
+        match unsafe { self.waiter.slot_mut(|slot| std::mem::replace(slot, Slot::Empty)) } {
+            Slot::Value(message) => Some(message),
+            _ => None,
+        }
+    }
+
     pub(super) fn describe(&self, waits: &mut Waits) {
         self.shared.describe("receive from", waits);
     }

@@ -8,6 +8,8 @@
 //! - `buffer.len() + reserved <= capacity`.
 //! - Once closed, nobody waits to send, and nobody waits to receive.
 
+#[cfg(not(lisle_loom))]
+use super::outbox::Outbox;
 use super::promise::Promise;
 use crate::event::lock::Lock;
 use crate::event::queue::{Committed, Decided, WaitQueue};
@@ -42,6 +44,9 @@ pub(super) struct Shared<T> {
     pub(super) senders: AtomicUsize,
     pub(super) receivers: AtomicUsize,
     label: Label,
+    /// Made by the first asynchronous send.
+    #[cfg(not(lisle_loom))]
+    outbox: std::sync::OnceLock<Box<Outbox<T>>>,
 }
 
 #[derive(Debug)]
@@ -102,7 +107,16 @@ impl<T> Shared<T> {
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),
             label,
+            #[cfg(not(lisle_loom))]
+            outbox: std::sync::OnceLock::new(),
         }
+    }
+
+    /// Where asynchronous sends are counted.
+    #[cfg(not(lisle_loom))]
+    #[inline]
+    pub(super) fn outbox(&self) -> &Outbox<T> {
+        self.outbox.get_or_init(|| Box::new(Outbox::labelled(self.label.clone(), 0)))
     }
 
     /// Says that a performer waits to do `operation` with this channel. Nobody who could let it waits on the other

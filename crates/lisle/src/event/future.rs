@@ -37,6 +37,8 @@ pub struct EventFuture<E> {
     wake: Wake,
     /// Nothing is published, and it must not be polled again: it has given its value, or panicked.
     done: bool,
+    /// It begins even if the turn of its task has been long.
+    stays: bool,
     event: E,
     _pinned: PhantomPinned,
 }
@@ -56,9 +58,16 @@ impl<E: Event> EventFuture<E> {
             record: None,
             wake: Wake::new(),
             done: false,
+            stays: false,
             event,
             _pinned: PhantomPinned,
         }
+    }
+
+    /// The same future, which begins when it is first polled, even if the turn of its task has been long.
+    pub(crate) fn staying(mut self) -> Self {
+        self.stays = true;
+        self
     }
 }
 
@@ -98,7 +107,9 @@ impl<E: Event> Future for EventFuture<E> {
             } else {
                 debug_assert!(gave_up || record.is_retry(), "woken without a winner");
             }
-        } else if let Some(resident) = Resident::of(context.waker()) {
+        } else if !this.stays
+            && let Some(resident) = Resident::of(context.waker())
+        {
             // A task whose turn has been long goes on in another, before it does anything.
             // SAFETY: its memory stays, and it is being polled by us.
             if unsafe { resident.as_ref() }.overstays() {

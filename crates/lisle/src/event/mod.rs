@@ -35,6 +35,7 @@
 mod basic;
 mod boxed;
 mod choose;
+mod choose_all;
 mod context;
 #[cfg(all(test, not(lisle_loom)))]
 mod differential_tests;
@@ -85,6 +86,7 @@ mod wrap;
 pub use basic::{Always, Never, always, never};
 pub use boxed::BoxEvent;
 pub use choose::{Alternatives, Choose, choose, choose_biased};
+pub use choose_all::{ChooseAll, Every, Stride, choose_all};
 pub use context::{Context, Unparked};
 pub use future::EventFuture;
 pub use guard::{Guard, guard};

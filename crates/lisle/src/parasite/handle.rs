@@ -132,6 +132,17 @@ impl<T> ParasiteHandle<T> {
         }
     }
 
+    /// As [`cancel`](ParasiteHandle::cancel), but where it waits its future is dropped here, before this returns. For
+    /// futures of the library's own.
+    pub(super) fn cancel_here(&self) {
+        let Held::Living(parasite, _) = &self.held else { return };
+        // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
+        if unsafe { parasite.as_ref() }.state().cancel() {
+            // SAFETY: it was parked, and is ours now.
+            unsafe { record::end_here(*parasite) };
+        }
+    }
+
     /// Has the parasite ended?
     pub fn is_finished(&self) -> bool {
         self.parasite().is_none_or(|parasite| parasite.finished.with(|finished| *finished))

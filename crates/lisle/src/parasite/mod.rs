@@ -41,6 +41,7 @@
 //! Sivaramakrishnan, Ziarek and Jagannathan: *Featherweight Threads for Communication* (Purdue 2011). There a parasite is
 //! a piece of its host's stack that is copied away when it waits; here it is what the compiler makes of an `async` block.
 
+pub mod acml;
 mod census;
 mod handle;
 mod inflate;
@@ -50,6 +51,10 @@ mod reify;
 mod slots;
 mod spawn;
 
+pub use acml::{
+    AsyncRecv, AsyncRecvError, AsyncSend, AsyncSendError, ChooseAll, Contenders, Race, RecvAsyncEvt,
+    SendAsyncEvt, Start, Timeout, TimeoutError, choose_all, gather, race, rush, scatter, timeout,
+};
 pub use handle::ParasiteHandle;
 pub use inflate::{Inflate, YieldNow, inflate, yield_now};
 pub use local::LocalKey;

@@ -614,6 +614,17 @@ unsafe fn turn(parasite: NonNull<Parasite>, home: &Shared) {
     }
 }
 
+/// Ends a parasite that was parked and has been cancelled, on this stack.
+///
+/// # Safety
+///
+/// The caller owns it, and does not use it afterwards.
+pub(super) unsafe fn end_here(parasite: NonNull<Parasite>) {
+    let _aboard = Aboard::new(bearing(), Parasite::resident(parasite));
+    // SAFETY: passed on to the caller.
+    unsafe { drop_and_end(parasite, Outcome::Cancelled) };
+}
+
 /// Drops the future of a parasite that is not to go on.
 ///
 /// # Safety

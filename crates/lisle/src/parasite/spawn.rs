@@ -101,10 +101,29 @@ where
 {
     if const { Kept::<F>::IS_LARGE } {
         // SAFETY: passed on to the caller.
-        unsafe { begin(Box::pin(future), scope, site) }
+        unsafe { begin(Box::pin(future), scope, site, may_begin) }
     } else {
         // SAFETY: passed on to the caller.
-        unsafe { begin(future, scope, site) }
+        unsafe { begin(future, scope, site, may_begin) }
+    }
+}
+
+/// Spawns a parasite that begins here, whatever the spawner is charged with, and however little is left of the stack.
+///
+/// For parasites whose beginnings have to come in order, and that need no more stack to begin than an event that is
+/// performed in place.
+#[inline]
+pub(super) fn spawn_here<F>(future: F, site: &'static Location<'static>) -> ParasiteHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    if const { Kept::<F>::IS_LARGE } {
+        // SAFETY: nothing is borrowed.
+        unsafe { begin(Box::pin(future), None, site, |_| true) }
+    } else {
+        // SAFETY: nothing is borrowed.
+        unsafe { begin(future, None, site, |_| true) }
     }
 }
 
@@ -116,6 +135,7 @@ unsafe fn begin<F: Future>(
     future: F,
     scope: Option<NonNull<ScopeState>>,
     site: &'static Location<'static>,
+    may_begin: impl FnOnce(&Bearing) -> bool,
 ) -> ParasiteHandle<F::Output> {
     tally::parasite();
     let bearing = bearing();

@@ -3,6 +3,7 @@
 //! gathered from the tests of Racket's `sync`, Guile Fibers, crossbeam-channel, Kotlin's coroutines,
 //! Hopac, OCaml's `Event`, and from Reppy's *Concurrent Programming in ML*.
 
+mod acml;
 mod barrier;
 mod cells;
 mod channel;

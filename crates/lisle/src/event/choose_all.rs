@@ -1,0 +1,410 @@
+//! All of several events: an event that has happened when each of them has.
+//!
+//! It is an event in as many stages as it has parts, each of which is a choice between those that are missing. So it is one
+//! performance with one record, whoever performs it, and what is inside may borrow. The paper it comes from spawns a
+//! thread for each part; that costs each part a thread and a wake, where here those that are ready when the performer
+//! looks cost what they do in a choice.
+
+use super::record::Committer;
+use super::scratch::Scratch;
+use super::{Attempt, Event, Step, Waits, awaitable};
+use std::fmt;
+use std::pin::Pin;
+
+/// The event that all of several events have happened, see [`choose_all`].
+#[derive(Clone, Copy)]
+pub struct ChooseAll<A> {
+    events: A,
+}
+
+/// The event that each of `events` has happened, in whatever order; it gives their values in the order in which they
+/// stand.
+///
+/// They are waited for at the same time: whoever wants to meet one of them need not wait for the others. They are a
+/// tuple of two to twelve events of any types, which gives a tuple; an array, which gives an array; a vector, a boxed
+/// slice or a slice, which give a vector. They may be borrowed. Of nothing, all has happened at once.
+///
+/// ```
+/// use lisle::{Event, channel, event::choose_all};
+///
+/// lisle::run(|| {
+///     let (names, name) = channel();
+///     let (ages, age) = channel();
+///     lisle::spawn(move || {
+///         ages.send(36).unwrap(); // in any order
+///         names.send("Ada").unwrap();
+///     });
+///     let (name, age) = choose_all((name.recv_evt(), age.recv_evt())).sync();
+///     assert_eq!((name, age), (Ok("Ada"), Ok(36)));
+/// });
+/// ```
+///
+/// From Multi-MLton's `chooseAll`.
+///
+/// # In a choice
+///
+/// **It is not all or nothing.** Its parts happen one by one, from when the choice is performed, and only the last of
+/// them decides the choice. If another alternative wins before, or a poll finds some and not all of them, or the
+/// future is dropped, then those that have happened *have* happened, and their values are dropped; the others have
+/// taken nothing. So of messages that must not be lost let nothing else compete with the whole. (It is as with
+/// [`Event::replace`].)
+///
+/// It never talks to itself, as a [`choose`](super::choose) does not: a part that sends does not meet a part that receives.
+///
+/// # Panics
+///
+/// With the panic of a guard or a wrap function of a part. Those that have happened by then are lost as above.
+///
+/// # Fairness
+///
+/// All have to happen, so none can be preferred. Wrap functions of parts run one after another, as they happen, in
+/// the performer, while it waits for none of the others.
+///
+/// # Complexity
+///
+/// A part that is ready costs what it does in a choice. Each time that all that are missing have to be waited for, they
+/// are entered into their queues and taken out again: together quadratic if each happens long after the one
+/// before. For many hundreds of such a [wait set](super::WaitSet) or a [parasite](crate::parasite) each does better. No
+/// allocation for tuples and arrays, and for the others none but their vector once a thread has performed one as large.
+pub fn choose_all<A: Every>(events: A) -> ChooseAll<A> {
+    ChooseAll { events }
+}
+
+/// What [`choose_all`] waits for: tuples of two to twelve events, arrays, vectors, boxed slices and slices of events. The
+/// methods address one of them by its index; they are for the library.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is nothing of which all can be waited for",
+    note = "it wants a tuple of two to twelve events, or an array, a vector or a boxed slice of events of one type, whose \
+            values are `Send`"
+)]
+pub trait Every {
+    /// The values of all.
+    type Outputs;
+    /// What a performance keeps for all.
+    type Parts<'e>: Send
+    where
+        Self: 'e;
+
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// Makes the branches, from first to last.
+    fn parts(&self) -> Self::Parts<'_>;
+    /// Takes a step of one of them, unless that has happened already. True: it has come to something.
+    fn step<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>, index: usize, stride: Stride<'_>) -> bool;
+    /// [`Event::describe`] of one of them, unless that has happened already.
+    fn describe<'e>(&'e self, parts: &Self::Parts<'e>, index: usize, waits: &mut Waits);
+    /// The values, once all have happened.
+    fn outputs<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>) -> Self::Outputs;
+}
+
+/// A step of one part, named for the method of [`Event`].
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Stride<'a> {
+    /// [`Event::force`].
+    Force,
+    /// [`Event::try_commit`]; true if it has committed.
+    TryCommit(&'a Attempt<'a>),
+    /// [`Event::publish`]; true if it has committed.
+    Publish(&'a Attempt<'a>),
+    /// [`Event::withdraw`].
+    Withdraw(&'a Attempt<'a>),
+    /// [`Event::advance`], and if that was its last stage [`Event::complete`].
+    Advance,
+    /// [`Event::lose`].
+    Lose,
+}
+
+/// What a performance keeps for one part.
+pub struct Part<'e, E: Event + 'e> {
+    branch: E::Branch<'e>,
+    /// There once it has happened.
+    output: Option<E::Output>,
+}
+
+impl<'e, E: Event> Part<'e, E> {
+    fn new(event: &'e E) -> Self {
+        Part { branch: event.branch(), output: None }
+    }
+
+    fn step(self: Pin<&mut Self>, event: &'e E, stride: Stride<'_>) -> bool {
+        // SAFETY: `branch` is structurally pinned, and stays where it is; `output` is not.
+        let this = unsafe { self.get_unchecked_mut() };
+        if this.output.is_some() {
+            return false;
+        }
+        // SAFETY: as above.
+        let mut branch = unsafe { Pin::new_unchecked(&mut this.branch) };
+        match stride {
+            Stride::TryCommit(attempt) => event.try_commit(branch, attempt) == Step::Committed,
+            Stride::Publish(attempt) => event.publish(branch, attempt) == Step::Committed,
+            Stride::Withdraw(attempt) => event.withdraw(branch, attempt),
+            Stride::Advance => {
+                let done = event.advance(branch.as_mut());
+                if done {
+                    this.output = Some(event.complete(branch));
+                }
+                done
+            }
+            Stride::Force => {
+                event.force(branch);
+                true
+            }
+            Stride::Lose => {
+                event.lose(branch);
+                true
+            }
+        }
+    }
+
+    fn describe(&self, event: &'e E, waits: &mut Waits) {
+        if self.output.is_none() {
+            event.describe(&self.branch, waits);
+        }
+    }
+
+    fn output(self: Pin<&mut Self>) -> E::Output {
+        // SAFETY: `output` is not structurally pinned; nothing else is touched.
+        unsafe { self.get_unchecked_mut() }.output.take().expect("each part has happened")
+    }
+}
+
+impl<'e, E: Event + 'e> fmt::Debug for Part<'e, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Part").field("happened", &self.output.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// The branch of a [`ChooseAll`].
+#[derive(Debug)]
+pub struct AllBranch<P> {
+    parts: P,
+    /// Which part has committed or won last.
+    chosen: usize,
+    /// How many have not happened.
+    missing: usize,
+}
+
+impl<P> AllBranch<P> {
+    fn parts(self: Pin<&mut Self>) -> Pin<&mut P> {
+        // SAFETY: `parts` is structurally pinned; the other fields are plain data.
+        unsafe { self.map_unchecked_mut(|this| &mut this.parts) }
+    }
+
+    fn plain(self: Pin<&mut Self>) -> (&mut usize, &mut usize) {
+        // SAFETY: plain data, nothing is moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        (&mut this.chosen, &mut this.missing)
+    }
+}
+
+fn at_once(attempt: &Attempt<'_>) -> Step {
+    if attempt.commit_alone() { Step::Committed } else { Step::Waiting }
+}
+
+impl<A: Every> Event for ChooseAll<A> {
+    type Output = A::Outputs;
+    type Branch<'e>
+        = AllBranch<A::Parts<'e>>
+    where
+        Self: 'e;
+
+    const STAGED: bool = true;
+
+    fn branch(&self) -> Self::Branch<'_> {
+        AllBranch { parts: self.events.parts(), chosen: 0, missing: self.events.count() }
+    }
+    fn force<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) {
+        for index in 0..self.events.count() {
+            self.events.step(branch.as_mut().parts(), index, Stride::Force);
+        }
+    }
+    fn try_commit<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        if branch.missing == 0 {
+            return at_once(attempt);
+        }
+        // On from the one that has happened last: those before were not ready a moment ago.
+        let (count, first) = (self.events.count(), branch.chosen);
+        for index in (first..count).chain(0..first) {
+            if self.events.step(branch.as_mut().parts(), index, Stride::TryCommit(attempt)) {
+                *branch.plain().0 = index;
+                return Step::Committed;
+            }
+        }
+        Step::Waiting
+    }
+    fn publish<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        if branch.missing == 0 {
+            return at_once(attempt);
+        }
+        for index in 0..self.events.count() {
+            if self.events.step(branch.as_mut().parts(), index, Stride::Publish(attempt)) {
+                *branch.plain().0 = index;
+                return Step::Committed;
+            }
+            if attempt.is_decided() {
+                break;
+            }
+        }
+        Step::Waiting
+    }
+    fn withdraw<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        let mut winner = None;
+        for index in 0..self.events.count() {
+            if self.events.step(branch.as_mut().parts(), index, Stride::Withdraw(attempt)) {
+                winner = Some(index);
+            }
+        }
+        if let Some(index) = winner {
+            *branch.plain().0 = index;
+        }
+        winner.is_some()
+    }
+    fn advance<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) -> bool {
+        let chosen = branch.chosen;
+        if branch.missing > 0 && self.events.step(branch.as_mut().parts(), chosen, Stride::Advance) {
+            *branch.as_mut().plain().1 -= 1;
+        }
+        branch.missing == 0
+    }
+    fn lose<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) {
+        for index in 0..self.events.count() {
+            self.events.step(branch.as_mut().parts(), index, Stride::Lose);
+        }
+    }
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> A::Outputs {
+        self.events.outputs(branch.parts())
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        for index in 0..self.events.count() {
+            self.events.describe(&branch.parts, index, waits);
+        }
+    }
+}
+
+impl<A: fmt::Debug> fmt::Debug for ChooseAll<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ChooseAll").field(&self.events).finish()
+    }
+}
+
+awaitable!([A: Every] ChooseAll<A>);
+
+impl<E: Event<Output: Send>, const N: usize> Every for [E; N] {
+    type Outputs = [E::Output; N];
+    type Parts<'e>
+        = [Part<'e, E>; N]
+    where
+        Self: 'e;
+
+    fn count(&self) -> usize {
+        N
+    }
+    fn parts(&self) -> Self::Parts<'_> {
+        std::array::from_fn(|index| Part::new(&self[index]))
+    }
+    fn step<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>, index: usize, stride: Stride<'_>) -> bool {
+        // SAFETY: the elements are structurally pinned: none is ever moved out.
+        let part = unsafe { parts.map_unchecked_mut(|parts| &mut parts[index]) };
+        part.step(&self[index], stride)
+    }
+    fn describe<'e>(&'e self, parts: &Self::Parts<'e>, index: usize, waits: &mut Waits) {
+        parts[index].describe(&self[index], waits);
+    }
+    fn outputs<'e>(&'e self, mut parts: Pin<&mut Self::Parts<'e>>) -> Self::Outputs {
+        std::array::from_fn(|index| {
+            // SAFETY: as above.
+            unsafe { parts.as_mut().map_unchecked_mut(|parts| &mut parts[index]) }.output()
+        })
+    }
+}
+
+/// The pinned part in a scratch, which does not move its items.
+fn item<'b, 'e, E: Event>(
+    parts: Pin<&'b mut Scratch<Part<'e, E>>>,
+    index: usize,
+) -> Pin<&'b mut Part<'e, E>> {
+    // SAFETY: nothing is moved out, and the scratch keeps its items in place until it is dropped.
+    unsafe { parts.map_unchecked_mut(|parts| &mut parts.items()[index]) }
+}
+
+/// One implementation for everything that derefs to a slice of events.
+macro_rules! slice {
+    ([$($generics:tt)*] $list:ty) => {
+        impl<$($generics)* E: Event<Output: Send>> Every for $list {
+            type Outputs = Vec<E::Output>;
+            type Parts<'e> = Scratch<Part<'e, E>> where Self: 'e;
+
+            fn count(&self) -> usize {
+                self.len()
+            }
+            fn parts(&self) -> Self::Parts<'_> {
+                Scratch::collect(self.len(), self.iter().map(Part::new))
+            }
+            fn step<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>, index: usize, stride: Stride<'_>) -> bool {
+                item(parts, index).step(&self[index], stride)
+            }
+            fn describe<'e>(&'e self, parts: &Self::Parts<'e>, index: usize, waits: &mut Waits) {
+                parts.look()[index].describe(&self[index], waits);
+            }
+            fn outputs<'e>(&'e self, mut parts: Pin<&mut Self::Parts<'e>>) -> Self::Outputs {
+                (0..self.len()).map(|index| item(parts.as_mut(), index).output()).collect()
+            }
+        }
+    };
+}
+
+slice!([] Vec<E>);
+slice!([] Box<[E]>);
+slice!(['a,] &'a [E]);
+
+/// One implementation for tuples of each size: the index is turned into the place by a `match`.
+macro_rules! tuple {
+    ($($letter:ident $index:tt),+) => {
+        impl<$($letter: Event<Output: Send>),+> Every for ($($letter,)+) {
+            type Outputs = ($($letter::Output,)+);
+            type Parts<'e> = ($(Part<'e, $letter>,)+) where Self: 'e;
+
+            fn count(&self) -> usize {
+                [$($index),+].len()
+            }
+            fn parts(&self) -> Self::Parts<'_> {
+                ($(Part::new(&self.$index),)+)
+            }
+            fn step<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>, index: usize, stride: Stride<'_>) -> bool {
+                match index {
+                    $($index => {
+                        // SAFETY: a tuple's fields are structurally pinned here: none is ever moved out.
+                        let part = unsafe { parts.map_unchecked_mut(|parts| &mut parts.$index) };
+                        part.step(&self.$index, stride)
+                    })+
+                    _ => unreachable!("a tuple has no place {index}"),
+                }
+            }
+            fn describe<'e>(&'e self, parts: &Self::Parts<'e>, index: usize, waits: &mut Waits) {
+                match index {
+                    $($index => parts.$index.describe(&self.$index, waits),)+
+                    _ => unreachable!("a tuple has no place {index}"),
+                }
+            }
+            fn outputs<'e>(&'e self, mut parts: Pin<&mut Self::Parts<'e>>) -> Self::Outputs {
+                ($(
+                    // SAFETY: as above.
+                    unsafe { parts.as_mut().map_unchecked_mut(|parts| &mut parts.$index) }.output(),
+                )+)
+            }
+        }
+    };
+}
+
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+tuple!(A 0, B 1, C 2, D 3);
+tuple!(A 0, B 1, C 2, D 3, E 4);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);
