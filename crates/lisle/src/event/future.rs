@@ -83,10 +83,8 @@ impl<E: Event> Future for EventFuture<E> {
 
         // A task whose turn has been long goes on in another, before it does anything.
         // SAFETY: its memory stays, and it is being polled by us.
-        if this.record.is_none()
-            && !this.stays
-            && Resident::of(context.waker()).is_some_and(|resident| unsafe { resident.as_ref() }.overstays())
-        {
+        let overstays = |resident: NonNull<Resident>| unsafe { resident.as_ref() }.overstays();
+        if this.record.is_none() && !this.stays && Resident::of(context.waker()).is_some_and(overstays) {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
