@@ -274,7 +274,7 @@ impl<T: Send + 'static> Race<T> {
     ///
     /// As the [event](Race).
     pub fn join(self) -> Result<T, JoinError> {
-        (&self).sync()
+        self.sync()
     }
 
     /// The event of the answer, which is the handle itself.
@@ -371,7 +371,7 @@ impl<T: Send + 'static> Timeout<T> {
     ///
     /// As the [event](Timeout).
     pub fn join(self) -> Result<T, TimeoutError> {
-        (&self).sync()
+        self.sync()
     }
 
     /// The event of the end, which is the handle itself.

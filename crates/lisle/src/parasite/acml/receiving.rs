@@ -157,7 +157,7 @@ impl<T: Send + 'static> AsyncRecv<T> {
     ///
     /// As the [event](AsyncRecv).
     pub fn join(self) -> Result<T, AsyncRecvError> {
-        (&self).sync()
+        self.sync()
     }
 
     /// The event of the message, which is the handle itself.

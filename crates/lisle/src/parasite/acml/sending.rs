@@ -182,7 +182,7 @@ impl<T: Send + 'static> AsyncSend<T> {
     ///
     /// As the [event](AsyncSend).
     pub fn join(self) -> Result<(), AsyncSendError<T>> {
-        (&self).sync()
+        self.sync()
     }
 
     /// The event of the send's end, which is the handle itself.
