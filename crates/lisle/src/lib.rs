@@ -89,6 +89,9 @@ pub mod net;
 mod own_threads;
 #[cfg(not(lisle_loom))]
 pub mod parasite;
+#[cfg(all(test, lisle_loom))]
+#[path = "parasite/loom_tests.rs"]
+mod parasite_loom_tests;
 #[cfg(not(lisle_loom))]
 pub mod process;
 #[cfg(not(lisle_loom))]

@@ -10,6 +10,7 @@ use super::sync::{give_up, publish};
 use super::timer::Timer;
 use super::waits::Parked;
 use super::{Event, Step};
+use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -35,6 +36,8 @@ pub struct EventFuture<E> {
     branch: Storage<INLINE_WORDS>,
     record: Option<Record>,
     wake: Wake,
+    /// The resident task that knows it as what it waits for.
+    known_to: Cell<Option<NonNull<Resident>>>,
     /// Nothing is published, and it must not be polled again: it has given its value, or panicked.
     done: bool,
     event: E,
@@ -42,7 +45,8 @@ pub struct EventFuture<E> {
 }
 
 // SAFETY: what lies untyped in `branch` is an `E::Branch`, which the trait requires to be `Send`; the
-// record's task is the address of `wake`, which does not change once pinned; all else is `Send` by type.
+// record's task is the address of `wake`, which does not change once pinned; a resident's memory stays, and its marks
+// may be set by anybody; all else is `Send` by type.
 unsafe impl<E: Send> Send for EventFuture<E> {}
 // SAFETY: a shared reference to the future gives access to nothing.
 unsafe impl<E: Sync> Sync for EventFuture<E> {}
@@ -54,6 +58,7 @@ impl<E: Event> EventFuture<E> {
             branch: Storage::new(),
             record: None,
             wake: Wake::new(),
+            known_to: Cell::new(None),
             done: false,
             event,
             _pinned: PhantomPinned,
@@ -73,7 +78,7 @@ impl<E: Event> Future for EventFuture<E> {
         let foreign = Foreign { wake: &raw const this.wake };
 
         // A task whose turn has been long goes on in another, before it does anything.
-        // SAFETY: its memory stays, and it is being polled by us.
+        // SAFETY: its memory stays.
         if this.record.is_none()
             && Resident::of(context.waker()).is_some_and(|resident| unsafe { resident.as_ref() }.overstays())
         {
@@ -85,10 +90,10 @@ impl<E: Event> Future for EventFuture<E> {
             if !this.wake.has_come(context.waker()) {
                 let place = this.branch.get().expect("a waiting future has a branch");
                 // SAFETY: `place` was put there below, for this event; nobody else uses it now.
-                note(context.waker(), event, unsafe { typed(event, place) });
+                this.note(context.waker(), event, unsafe { typed(event, place) });
                 return Poll::Pending;
             }
-            Resident::forget_event((&raw const this.event).addr());
+            this.forget();
             this.done = true;
             let attempt = Attempt::new(record, &foreign);
             let place = this.branch.get().expect("a waiting future has a branch");
@@ -144,7 +149,8 @@ impl<E: Event> Future for EventFuture<E> {
             })();
             if step == Step::Waiting {
                 // SAFETY: as above; `publish` has ended.
-                note(context.waker(), event, unsafe { typed(event, place) });
+                let branch = unsafe { typed(event, place) };
+                this.note(context.waker(), event, branch);
                 this.done = false;
                 return Poll::Pending;
             }
@@ -157,19 +163,30 @@ impl<E: Event> Future for EventFuture<E> {
     }
 }
 
-/// Tells a resident task what it waits for.
-#[inline]
-fn note<'e, E: Event>(waker: &Waker, event: &'e E, branch: Pin<&mut E::Branch<'e>>) {
-    if let Some(resident) = Resident::of(waker) {
-        // SAFETY: its memory stays, and it is being polled by us.
-        unsafe { resident.as_ref() }.note(Parked::new(event, branch.as_ref()));
-    }
-}
-
 impl<E: Event> EventFuture<E> {
+    /// Tells a resident task what it waits for.
+    #[inline]
+    fn note<'e>(&self, waker: &Waker, event: &'e E, branch: Pin<&mut E::Branch<'e>>) {
+        if let Some(resident) = Resident::of(waker)
+            // SAFETY: its memory stays.
+            && unsafe { resident.as_ref() }.note(Parked::new(event, branch.as_ref()))
+        {
+            self.known_to.set(Some(resident));
+        }
+    }
+
+    /// It is done, or goes.
+    #[inline]
+    fn forget(&self) {
+        if let Some(resident) = self.known_to.take() {
+            // SAFETY: its memory stays.
+            unsafe { resident.as_ref() }.forget_event((&raw const self.event).addr());
+        }
+    }
+
     fn leave(&mut self) {
         if let (Some(record), Some(place), false) = (&self.record, self.branch.get(), self.done) {
-            Resident::forget_event((&raw const self.event).addr());
+            self.forget();
             let foreign = Foreign { wake: &raw const self.wake };
             let attempt = Attempt::new(record, &foreign);
             // SAFETY: a future that was polled is pinned, and the branch was put there for this event.

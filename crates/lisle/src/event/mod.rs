@@ -46,6 +46,8 @@ pub(crate) mod lock;
 #[cfg(all(test, lisle_loom))]
 mod loom_tests;
 #[cfg(all(test, lisle_loom))]
+mod loom_resident;
+#[cfg(all(test, lisle_loom))]
 mod loom_wait_set;
 mod made;
 mod nack;

@@ -9,6 +9,8 @@ use super::tick;
 use super::waits::Parked;
 use std::cell::Cell;
 use std::ptr::NonNull;
+// Not the shim's: a resident is made at compile time, and no protocol rests on these.
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 /// The first field of a resident task.
@@ -20,11 +22,16 @@ pub(crate) struct Resident {
     parked: Cell<Option<Parked>>,
     /// How many bytes of memory the task has, from here on.
     size: usize,
-    /// When its turn began, see `tick.rs`.
-    began: Cell<u32>,
-    /// It is to go on as a thread that is scheduled by itself, once it has come out of its poll.
-    leaving: Cell<bool>,
+    /// When its turn began, see `tick.rs`. Atomic, as others may poll futures with its waker.
+    began: AtomicU32,
+    /// What has been found out about it in this turn.
+    marks: AtomicU8,
 }
+
+/// It is to go on as a thread that is scheduled by itself, once it has come out of its poll.
+const LEAVING: u8 = 1;
+/// What it waits for is not known: somebody to whom it has lent a part of its memory has dropped an event there.
+const VAGUE: u8 = 2;
 
 // SAFETY (of the functions below): a waker of this table is made by `waker` only, of a resident, whose memory stays.
 static TABLE: RawWakerVTable = RawWakerVTable::new(
@@ -45,7 +52,7 @@ impl Resident {
     ///
     /// `wake` may be called with the address of this resident at any time, from any thread, for ever.
     pub(crate) const unsafe fn new(wake: unsafe fn(NonNull<Resident>), size: usize) -> Self {
-        Resident { wake, parked: Cell::new(None), size, began: Cell::new(0), leaving: Cell::new(false) }
+        Resident { wake, parked: Cell::new(None), size, began: AtomicU32::new(0), marks: AtomicU8::new(0) }
     }
 
     /// A waker for the task that lives at `resident`. To be forgotten or dropped, it does not matter.
@@ -79,44 +86,55 @@ impl Resident {
         (start..start + self.size).contains(&address)
     }
 
-    /// Notes what the task waits for, if that lies in the task itself: then it stays as long as the task waits, and
-    /// nobody else has it. Called within a poll of the task.
+    /// Notes what the task waits for, if that lies in the task itself, and the task is what runs here: then it stays as
+    /// long as the task waits, and nobody else has it. True: noted, and to be [forgotten](Resident::forget_event).
     #[inline]
-    pub(super) fn note(&self, parked: Parked) {
-        if self.contains(parked.event_address()) {
+    pub(super) fn note(&self, parked: Parked) -> bool {
+        let is_own = self.contains(parked.event_address()) && self.runs_here();
+        if is_own {
             self.parked.set(Some(parked));
         }
+        is_own
+    }
+
+    /// Is it the innermost task that runs on this stack?
+    fn runs_here(&self) -> bool {
+        #[cfg(not(lisle_loom))]
+        return super::parker::with_bearing(|bearing| std::ptr::eq(bearing.parasite.get(), self));
+        #[cfg(lisle_loom)]
+        false
     }
 
     /// The task is polled again: what it waited for may go. Called by who runs it.
     #[inline(always)]
     pub(crate) fn begin_turn(&self) {
         self.forget();
-        self.began.set(tick::now());
+        self.began.store(tick::now(), Ordering::Relaxed);
+        self.marks.store(0, Ordering::Relaxed);
     }
 
     /// When its turn began.
     #[inline(always)]
     pub(crate) fn began(&self) -> u32 {
-        self.began.get()
+        self.began.load(Ordering::Relaxed)
     }
 
     /// The task is to leave the stack that it runs on, once it has come out of its poll.
     pub(crate) fn leave(&self) {
-        self.leaving.set(true);
+        self.marks.fetch_or(LEAVING, Ordering::Relaxed);
     }
 
-    /// Is it to leave? Asked once.
+    /// Is it to leave?
     #[inline]
     pub(crate) fn is_leaving(&self) -> bool {
-        self.leaving.take()
+        self.marks.load(Ordering::Relaxed) & LEAVING != 0
     }
 
     /// Has the task's turn lasted for so long that it has to leave? Then it is to come out of its poll, having had
     /// itself woken. Called within the poll.
     #[inline]
     pub(super) fn overstays(&self) -> bool {
-        let overstays = self.began.get() != tick::now();
+        let overstays = self.began() != tick::now();
         if overstays {
             self.leave();
         }
@@ -129,25 +147,22 @@ impl Resident {
         self.parked.set(None);
     }
 
-    /// The event at this address is done, or goes. If that is what the task waits for that runs here, then it does no
-    /// more: an event within a task's own memory goes only while that task runs.
+    /// The event at this address is done, or goes, which [was noted](Resident::note).
+    ///
+    /// An event within a task's own memory goes only while that task runs. Most often it is the task that has it go;
+    /// but it may have lent that memory to others, whom it waits for in place.
     #[inline]
-    pub(super) fn forget_event(address: usize) {
-        #[cfg(not(lisle_loom))]
-        super::parker::with_bearing(|bearing| {
-            // SAFETY: who runs here is alive.
-            if let Some(running) = unsafe { bearing.parasite.get().as_ref() }
-                && running.parked.get().is_some_and(|parked| parked.event_address() == address)
-            {
-                running.forget();
-            }
-        });
-        #[cfg(lisle_loom)]
-        let _ = address;
+    pub(super) fn forget_event(&self, address: usize) {
+        if !self.runs_here() {
+            self.marks.fetch_or(VAGUE, Ordering::Relaxed);
+        } else if self.parked.get().is_some_and(|parked| parked.event_address() == address) {
+            self.forget();
+        }
     }
 
     /// What the task waits for, as far as it is known. For who has claimed it.
     pub(crate) fn parked(&self) -> Option<Parked> {
-        self.parked.get()
+        // What others have marked happens before the task goes on, and so before it is claimed.
+        if self.marks.load(Ordering::Relaxed) & VAGUE == 0 { self.parked.get() } else { None }
     }
 }

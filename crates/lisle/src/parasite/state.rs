@@ -42,18 +42,30 @@ impl State {
     /// A parasite begins to run in vacant memory.
     #[inline(always)]
     pub(crate) fn begin(&self) {
-        self.0.store(RUNNING, Ordering::Relaxed);
+        self.reset(RUNNING);
     }
 
     /// A parasite is made in vacant memory, by who is going to queue it.
     pub(crate) fn begin_queued(&self) {
-        self.0.store(QUEUED, Ordering::Relaxed);
+        self.reset(QUEUED);
     }
 
     /// It has ended before anybody else could know of it, and its memory is vacant.
     #[inline(always)]
     pub(crate) fn vacate(&self) {
-        self.0.store(DONE, Ordering::Relaxed);
+        self.reset(DONE);
+    }
+
+    /// Forgets what was, late wakes included.
+    #[inline(always)]
+    fn reset(&self, now: u32) {
+        if cfg!(lisle_loom) {
+            // Loom takes a store for concurrent with a late wake's read-modify-write of what was before, and then has
+            // that wake come last all the same.
+            self.0.swap(now, Ordering::Relaxed);
+        } else {
+            self.0.store(now, Ordering::Relaxed);
+        }
     }
 
     /// Wakes the parasite. True: it was parked, and the caller has to queue it.
