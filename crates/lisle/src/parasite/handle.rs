@@ -119,7 +119,8 @@ impl<T> ParasiteHandle<T> {
 
     /// Has the parasite's future dropped, where it waits, or when it next does. If it ends first, its result stays.
     ///
-    /// Nothing is forced: a parasite that does not wait is not stopped. To know when it has ended, wait for it.
+    /// Nothing is forced: a parasite that does not wait is not stopped. To know when it has ended, wait for it. What
+    /// reaches it before that, a message for one, is dropped with it.
     pub fn cancel(&self) {
         let Held::Living(parasite, _) = &self.held else { return };
         // SAFETY: slots are never given back, and this one is not vacated before its handle goes.

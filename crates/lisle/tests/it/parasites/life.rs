@@ -237,7 +237,7 @@ fn futures_and_results_of_any_size_and_alignment() {
         returns(vec![Aligned([1; 300]); 3]);
     };
     all();
-    Runtime::builder().domains(2).run(all);
+    Runtime::builder().domains(2).stack_size(4 << 20).run(all);
     Runtime::builder().domains(1).stack_size(4 << 20).run(|| returns([9_u8; 100_000]));
     returns([9_u8; 70_000]);
 }
