@@ -8,7 +8,7 @@ use crate::fiber::{JoinError, ScopeState};
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
 
@@ -178,7 +178,14 @@ impl<T> Drop for ParasiteHandle<T> {
     fn drop(&mut self) {
         match &mut self.held {
             Held::Ended(ended) => {
-                if let Some(Err(panic)) = ended.result.get_mut().take() {
+                let dropped = match ended.result.get_mut().take() {
+                    Some(Ok(value)) if std::mem::needs_drop::<T>() => {
+                        catch_unwind(AssertUnwindSafe(|| drop(value)))
+                    }
+                    Some(Err(panic)) => Err(panic),
+                    _ => return,
+                };
+                if let Err(panic) = dropped {
                     record::unclaimed(panic, ended.scope, ended.site);
                 }
             }

@@ -341,13 +341,17 @@ fn first_panic<T>(result: std::thread::Result<T>, second: Box<dyn Any + Send>) -
         Ok(value) => (second, catch_unwind(AssertUnwindSafe(|| drop(value)))),
         Err(first) => (first, Err(second)),
     };
-    // A payload may have a destructor that panics, too.
-    if let Err(other) = other
-        && let Err(last) = catch_unwind(AssertUnwindSafe(|| drop(other)))
-    {
-        std::mem::forget(last);
+    if let Err(other) = other {
+        drop_payload(other);
     }
     Err(panic)
+}
+
+/// Drops the payload of a panic, which may have a destructor that panics, too.
+fn drop_payload(panic: Box<dyn Any + Send>) {
+    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(another);
+    }
 }
 
 /// # Safety
@@ -739,8 +743,11 @@ pub(super) fn unclaimed(
     site: &'static Location<'static>,
 ) {
     match scope {
-        // SAFETY: neither a scoped parasite nor its handle outlives the scope.
-        Some(scope) => unsafe { scope.as_ref() }.note_panic(),
+        Some(scope) => {
+            // SAFETY: neither a scoped parasite nor its handle outlives the scope.
+            unsafe { scope.as_ref() }.note_panic();
+            drop_payload(panic);
+        }
         None => report::unclaimed(&describe(site), panic),
     }
 }

@@ -106,7 +106,7 @@ fn of_many_joiners_one_has_the_result() {
                 .map(|i| {
                     let parasite = parasite.clone();
                     let joins = async move { parasite.join_evt().await.is_ok() };
-                    if i % 2 == 0 { lisle::spawn(|| block_on(joins)) } else { lisle::spawn(|| spawn_parasite(joins).join().unwrap()) }
+                    if i % 2 == 0 { lisle::spawn(|| lisle::future::block_on(joins)) } else { lisle::spawn(|| spawn_parasite(joins).join().unwrap()) }
                 })
                 .collect();
             let _ = tx.try_send(());
@@ -236,10 +236,14 @@ fn futures_and_results_of_any_size_and_alignment() {
         }
         returns(vec![Aligned([1; 300]); 3]);
     };
-    all();
     Runtime::builder().domains(2).stack_size(4 << 20).run(all);
     Runtime::builder().domains(1).stack_size(4 << 20).run(|| returns([9_u8; 100_000]));
-    returns([9_u8; 70_000]);
+    let thread = std::thread::Builder::new().stack_size(16 << 20);
+    let outside = move || {
+        all();
+        returns([9_u8; 15_000]);
+    };
+    thread.spawn(outside).unwrap().join().unwrap();
 }
 
 fn nest(depth: usize) -> Boxed<usize> {
@@ -304,7 +308,7 @@ fn a_message_goes_around_a_ring() {
                     }
                 };
                 // A host among them, now and then.
-                if i % 7 == 0 { spawn_parasite(async move { lisle::spawn(|| block_on(body)).join_evt().await.unwrap() }) } else { spawn_parasite(body) }
+                if i % 7 == 0 { spawn_parasite(async move { lisle::spawn(|| lisle::future::block_on(body)).join_evt().await.unwrap() }) } else { spawn_parasite(body) }
             })
             .collect();
         for round in 0..scaled(500, 100) {

@@ -150,10 +150,12 @@ fn a_lock_is_held_across_the_awaited_send() {
                 let lock = Arc::new(OurMutex::new(0));
                 let (tx, rx) = channel::<usize>();
                 let (locks, wants) = (lock.clone(), lock.clone());
+                let (back, backs) = channel::<()>();
                 let receives = receiver.run(&runtime, &executor, async move {
                     for _ in 0..rounds {
                         let n = rx.recv_evt().await.unwrap();
                         *wants.lock_evt().await += n;
+                        back.send_evt(()).await.unwrap();
                     }
                 });
                 let sends = sender.run(&runtime, &executor, async move {
@@ -161,6 +163,9 @@ fn a_lock_is_held_across_the_awaited_send() {
                         let mut guard = locks.lock_evt().await;
                         tx.send_evt(1).await.unwrap();
                         *guard += 1;
+                        drop(guard);
+                        // The lock need not be fair.
+                        backs.recv_evt().await.unwrap();
                     }
                 });
                 receives.join();

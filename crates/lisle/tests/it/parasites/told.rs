@@ -44,7 +44,8 @@ fn operation_object_and_site_are_told() {
         assert_eq!(told(&parasites[1])[0].0, "join");
         assert!(told(&parasites[1])[0].1.starts_with("a parasite (spawned at"), "{:?}", told(&parasites[1]));
         assert_eq!(parasites[1].waits[0].held_by, [parasites[0].id]);
-        assert!(graph.to_string().contains("parasite (spawned at crates/lisle/tests/it/parasites/told.rs:"), "{graph}");
+        let here = format!("a parasite (spawned at {}:{}:", file!(), here + 1);
+        assert!(graph.to_string().contains(&here), "{graph}");
         tx.send(1).unwrap();
         handles.into_iter().for_each(|parasite| parasite.join().unwrap());
         until(|| runtime.waiting().parasites.len() == 1);
