@@ -45,6 +45,8 @@ mod guard;
 mod list;
 pub(crate) mod lock;
 #[cfg(all(test, lisle_loom))]
+mod loom_resident;
+#[cfg(all(test, lisle_loom))]
 mod loom_tests;
 #[cfg(all(test, lisle_loom))]
 mod loom_wait_set;

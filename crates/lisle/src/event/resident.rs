@@ -8,8 +8,12 @@
 //! An event's future that lies within the memory of the task that polls it (it has been awaited, not put into a box) can do
 //! without a waker, too: it is polled by nobody else, and does not outlive the task. It waits *directly*: whoever
 //! commits its event counts an arrival at the task, in the same instruction that wakes it, and touches nothing of the
-//! future. One future at a time can do so; if a task waits for several at once, the others use its waker.
+//! future. One future at a time can do so; if a task waits for several at once, the others use its waker. And only while the
+//! task itself runs here: a task that waits in place, in a scope, may lend its memory, and its waker, to others that poll a
+//! future there.
 
+#[cfg(all(test, lisle_loom))]
+mod loom_tests;
 mod state;
 
 pub(crate) use state::{Arrivals, State};
@@ -17,6 +21,7 @@ pub(crate) use state::{Arrivals, State};
 use super::record::Task;
 use super::tick;
 use super::waits::Parked;
+use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
@@ -31,10 +36,13 @@ pub(crate) struct Resident {
     ready: unsafe fn(NonNull<Resident>),
     /// How many bytes of memory the task has, from here on.
     size: usize,
-    /// The address of the future that waits directly; 0 if none does.
-    direct: Cell<usize>,
+    /// The address of the future that waits directly; 0 if none does. Taken by who runs the task, given back by who
+    /// polls or drops that future.
+    direct: AtomicUsize,
     /// What the task waits for, if that lies within its own memory.
     parked: Cell<Option<Parked>>,
+    /// That is not known any more: the future was done where the task does not run.
+    vague: AtomicBool,
     /// When its turn began, see `tick.rs`.
     began: Cell<u32>,
     /// It is to go on as a thread that is scheduled by itself, once it has come out of its poll.
@@ -79,8 +87,9 @@ impl Resident {
             state: State::vacant(),
             ready,
             size,
-            direct: Cell::new(0),
+            direct: AtomicUsize::new(0),
             parked: Cell::new(None),
+            vague: AtomicBool::new(false),
             began: Cell::new(0),
             leaving: Cell::new(false),
         }
@@ -116,10 +125,10 @@ impl Resident {
     pub(super) fn wait_directly(resident: NonNull<Resident>, future: usize) -> Option<(Task, Arrivals)> {
         // SAFETY: its memory stays.
         let this = unsafe { resident.as_ref() };
-        if this.direct.get() != 0 || !this.contains(future) {
+        if !this.runs_here() || this.direct.load(Ordering::Relaxed) != 0 || !this.contains(future) {
             return None;
         }
-        this.direct.set(future);
+        this.direct.store(future, Ordering::Relaxed);
         // SAFETY: its memory stays, so this may be called at any time, from any thread.
         Some((unsafe { Task::new(resident.as_ptr().cast(), arrive) }, this.state.arrivals()))
     }
@@ -127,8 +136,21 @@ impl Resident {
     /// The future that waited directly does so no more.
     #[inline(always)]
     pub(super) fn wait_no_more(&self) {
-        self.direct.set(0);
-        self.parked.set(None);
+        if self.runs_here() {
+            self.parked.set(None);
+        } else {
+            self.vague.store(true, Ordering::Relaxed);
+        }
+        self.direct.store(0, Ordering::Relaxed);
+    }
+
+    /// Is it the innermost task that runs on this stack? Then what belongs to its owner is the caller's.
+    #[inline(always)]
+    fn runs_here(&self) -> bool {
+        #[cfg(not(lisle_loom))]
+        return std::ptr::eq(super::parker::bearing().parasite.get(), self);
+        #[cfg(lisle_loom)]
+        true
     }
 
     /// Notes what the task waits for, if that lies in the task itself: then it stays as long as the task waits, and
@@ -148,6 +170,7 @@ impl Resident {
     #[inline(always)]
     pub(crate) fn begin_turn(&self) {
         self.began.set(tick::now());
+        self.vague.store(false, Ordering::Relaxed);
     }
 
     /// When its turn began.
@@ -171,7 +194,7 @@ impl Resident {
     /// itself woken. Called within the poll.
     #[inline(always)]
     pub(super) fn overstays(&self) -> bool {
-        let overstays = self.began.get() != tick::now();
+        let overstays = self.runs_here() && self.began.get() != tick::now();
         if overstays {
             self.leave();
         }
@@ -180,6 +203,7 @@ impl Resident {
 
     /// What the task waits for, as far as it is known. For who has claimed it.
     pub(crate) fn parked(&self) -> Option<Parked> {
-        self.parked.get()
+        // What others have marked happens before the task goes on, and so before it is claimed.
+        if self.vague.load(Ordering::Relaxed) { None } else { self.parked.get() }
     }
 }

@@ -8,7 +8,7 @@ use crate::fiber::{JoinError, ScopeState};
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
 
@@ -122,7 +122,8 @@ impl<T> ParasiteHandle<T> {
 
     /// Has the parasite's future dropped, where it waits, or when it next does. If it ends first, its result stays.
     ///
-    /// Nothing is forced: a parasite that does not wait is not stopped. To know when it has ended, wait for it.
+    /// Nothing is forced: a parasite that does not wait is not stopped. To know when it has ended, wait for it. What
+    /// reaches it before that, a message for one, is dropped with it.
     pub fn cancel(&self) {
         let Held::Living(parasite, _) = &self.held else { return };
         // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
@@ -194,7 +195,14 @@ impl<T> Drop for ParasiteHandle<T> {
     fn drop(&mut self) {
         match &mut self.held {
             Held::Ended(ended) => {
-                if let Some(Err(panic)) = ended.result.get_mut().take() {
+                let dropped = match ended.result.get_mut().take() {
+                    Some(Ok(value)) if std::mem::needs_drop::<T>() => {
+                        catch_unwind(AssertUnwindSafe(|| drop(value)))
+                    }
+                    Some(Err(panic)) => Err(panic),
+                    _ => return,
+                };
+                if let Err(panic) = dropped {
                     record::unclaimed(panic, ended.scope, ended.site);
                 }
             }

@@ -298,7 +298,7 @@ unsafe fn end_body<F: Future>(
 ) -> Progress {
     // SAFETY: by the caller's promise.
     let dropped = unsafe { drop_future::<F>(parasite) };
-    let result = result.and_then(|value| dropped.map(|()| value));
+    let result = with_drop(result, dropped);
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { parasite.as_ref() };
     match result {
@@ -327,6 +327,37 @@ pub(super) unsafe fn drop_future<F: Future>(parasite: NonNull<Parasite>) -> std:
         unsafe { ManuallyDrop::drop(future) }
     };
     if std::mem::needs_drop::<F>() { catch_unwind(AssertUnwindSafe(drop)) } else { Ok(()) }
+}
+
+/// The result of a future whose destructor has run. Its panic counts, unless the future had panicked before.
+#[inline(always)]
+pub(super) fn with_drop<T>(
+    result: std::thread::Result<T>,
+    dropped: std::thread::Result<()>,
+) -> std::thread::Result<T> {
+    match dropped {
+        Ok(()) => result,
+        Err(panic) => first_panic(result, panic),
+    }
+}
+
+#[cold]
+fn first_panic<T>(result: std::thread::Result<T>, second: Box<dyn Any + Send>) -> std::thread::Result<T> {
+    let (panic, other) = match result {
+        Ok(value) => (second, catch_unwind(AssertUnwindSafe(|| drop(value)))),
+        Err(first) => (first, Err(second)),
+    };
+    if let Err(other) = other {
+        drop_payload(other);
+    }
+    Err(panic)
+}
+
+/// Drops the payload of a panic, which may have a destructor that panics, too.
+fn drop_payload(panic: Box<dyn Any + Send>) {
+    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(another);
+    }
 }
 
 /// # Safety
@@ -484,10 +515,7 @@ pub(super) fn inflate_parked(parasite: NonNull<Parasite>) -> bool {
 unsafe fn inflate(parasite: NonNull<Parasite>) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { parasite.as_ref() };
-    if this.state().is_cancelled() {
-        // SAFETY: passed on to the caller.
-        return unsafe { drop_and_end(parasite, Outcome::Cancelled) };
-    }
+    // Cancelled or not: that is seen when it is taken.
     if !this.inflated.replace(true) {
         count_inflation(this);
     }
@@ -515,6 +543,8 @@ pub(super) unsafe fn queue(parasite: NonNull<Parasite>) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { parasite.as_ref() };
     this.inflated.set(true);
+    // It has had no turn.
+    this.domain.set(usize::MAX);
     count_inflation(this);
     this.state().begin();
     // SAFETY: as above.
@@ -727,8 +757,11 @@ pub(super) fn unclaimed(
     site: &'static Location<'static>,
 ) {
     match scope {
-        // SAFETY: neither a scoped parasite nor its handle outlives the scope.
-        Some(scope) => unsafe { scope.as_ref() }.note_panic(),
+        Some(scope) => {
+            // SAFETY: neither a scoped parasite nor its handle outlives the scope.
+            unsafe { scope.as_ref() }.note_panic();
+            drop_payload(panic);
+        }
         None => report::unclaimed(&describe(site), panic),
     }
 }

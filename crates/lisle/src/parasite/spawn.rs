@@ -176,7 +176,7 @@ unsafe fn begin<F: Future>(
     };
     // SAFETY: it has ended, and nobody knows of it.
     let dropped = unsafe { record::drop_future::<F>(slot) };
-    let result = result.and_then(|value| dropped.map(|()| value));
+    let result = record::with_drop(result, dropped);
     this.locals.clear();
     if this.penalty.get() != 0 {
         this.penalty.set(0);

@@ -49,13 +49,25 @@ impl State {
     /// A task begins to run in vacant memory, or is about to be queued.
     #[inline(always)]
     pub(crate) fn begin(&self) {
-        self.0.store(WAKE, Ordering::Relaxed);
+        self.reset(WAKE);
     }
 
     /// It has ended, and nobody that matters knows of it: its memory is vacant.
     #[inline(always)]
     pub(crate) fn vacate(&self) {
-        self.0.store(DONE | WAKE, Ordering::Relaxed);
+        self.reset(DONE | WAKE);
+    }
+
+    /// Forgets what was, late wakes included.
+    #[inline(always)]
+    fn reset(&self, now: u64) {
+        if cfg!(lisle_loom) {
+            // Loom takes a store for concurrent with a late wake's read-modify-write of what was before, and then has
+            // that wake come last all the same.
+            self.0.swap(now, Ordering::Relaxed);
+        } else {
+            self.0.store(now, Ordering::Relaxed);
+        }
     }
 
     fn add(&self, more: u64) -> bool {

@@ -1,0 +1,238 @@
+//! Leaving the spawner's stack: asked for, or after a long turn; and what is counted.
+
+use super::{come_back, everywhere, until};
+use crate::support::{on_domains, scaled, watched};
+use lisle::time::after;
+use lisle::{Event, Runtime, Statistics, channel, choose, parasite, spawn_parasite, statistics};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+#[test]
+fn one_that_inflates_goes_on_beside_its_spawner() {
+    everywhere(|| {
+        let parasite = spawn_parasite(async {
+            parasite::inflate().await;
+            parasite::inflate().await;
+            parasite::yield_now().await;
+            1
+        });
+        assert!(!parasite.is_inline());
+        assert_eq!(parasite.join().unwrap(), 1);
+    });
+    let _watched = watched();
+    // The spawner keeps its domain until the parasite has run, which can then only be elsewhere.
+    Runtime::builder().domains(2).run(|| {
+        let here = std::thread::current().id();
+        let elsewhere = spawn_parasite(async {
+            parasite::inflate().await;
+            std::thread::current().id()
+        });
+        while !elsewhere.is_finished() {
+            std::thread::yield_now();
+        }
+        assert_ne!(elsewhere.join().unwrap(), here);
+        assert_eq!(statistics().inflations, 1);
+    });
+}
+
+/// `yield_now` lets others go first, and is no inflation.
+#[test]
+fn one_that_yields_lets_others_run() {
+    let _watched = watched();
+    Runtime::builder().domains(1).run(|| {
+        let turns = Arc::new(AtomicUsize::new(0));
+        let parasites: Vec<_> = (0..2)
+            .map(|i| {
+                let turns = turns.clone();
+                spawn_parasite(async move {
+                    let mut seen = Vec::new();
+                    for _ in 0..10 {
+                        seen.push(turns.fetch_add(1, Ordering::SeqCst));
+                        parasite::yield_now().await;
+                    }
+                    assert!(seen.windows(2).all(|turns| turns[1] > turns[0] + 1) || i > 2, "{seen:?}");
+                })
+            })
+            .collect();
+        let host = lisle::spawn(|| lisle::fiber::yield_now());
+        parasites.into_iter().for_each(|parasite| parasite.join().unwrap());
+        host.join().unwrap();
+        assert_eq!(statistics().inflations, 0);
+    });
+}
+
+/// One that has been polled beside something that was ready has not left, and whoever comes after it in its place
+/// does not either.
+#[test]
+fn an_inflation_that_loses_is_none() {
+    let _watched = watched();
+    Runtime::builder().domains(1).run(|| {
+        for _ in 0..10 {
+            spawn_parasite(async {
+                let mut inflates = pin!(parasite::inflate());
+                poll_fn(|context| {
+                    assert!(inflates.as_mut().poll(context).is_pending());
+                    Poll::Ready(())
+                })
+                .await;
+            })
+            .join()
+            .unwrap();
+        }
+        let (tx, rx) = channel::<()>();
+        let waits: Vec<_> = (0..10)
+            .map(|_| {
+                let rx = rx.clone();
+                spawn_parasite(async move { rx.recv_evt().await.unwrap() })
+            })
+            .collect();
+        let seen = statistics();
+        assert_eq!((seen.reifications, seen.inflations), (10, 0));
+        (0..10).for_each(|_| tx.send(()).unwrap());
+        waits.into_iter().for_each(|parasite| parasite.join().unwrap());
+        assert_eq!(statistics().inflations, 0);
+    });
+}
+
+/// Spawns parasites that compute until one of them is found to have taken long, at its await. The event is ready.
+fn until_one_is_inflated() {
+    let before = statistics().inflations;
+    while statistics().inflations == before {
+        let (tx, rx) = lisle::channel::bounded(1);
+        tx.send(1).unwrap();
+        let parasite = spawn_parasite(async move {
+            // As long as it takes, but no longer than it can be.
+            let start = std::time::Instant::now();
+            while start.elapsed() < Duration::from_millis(15) {
+                std::hint::spin_loop();
+            }
+            rx.recv_evt().await.unwrap()
+        });
+        assert_eq!(parasite.join().unwrap(), 1);
+    }
+}
+
+#[test]
+fn one_that_takes_long_is_inflated_at_its_await() {
+    on_domains(until_one_is_inflated);
+}
+
+/// The spawner of one that takes long has the next ten queued, and then none.
+#[test]
+fn the_next_ten_are_queued() {
+    let _watched = watched();
+    let case = || {
+        loop {
+            until_one_is_inflated();
+            let inline: Vec<bool> = (0..12).map(|_| spawn_parasite(async {}).is_inline()).collect();
+            let queued = inline.iter().take_while(|&&inline| !inline).count();
+            // A tick may fall into one of the short ones, which charges anew.
+            if queued == 10 && inline[10] && inline[11] {
+                return;
+            }
+            assert!(queued >= 10, "{inline:?}");
+        }
+    };
+    for domains in [1, 2] {
+        Runtime::builder().domains(domains).run(case);
+        // It is the same for a parasite that spawns, whose charge is its own.
+        Runtime::builder().domains(domains).run(|| {
+            spawn_parasite(async move {
+                case();
+                come_back().await;
+            })
+            .join()
+            .unwrap();
+        });
+    }
+}
+
+/// Exact counts, of a small program on one domain.
+#[test]
+fn statistics_are_exact() {
+    let _watched = watched();
+    let (before, after) = Runtime::builder().domains(1).run(|| {
+        for _ in 0..5 {
+            spawn_parasite(async {}).join().unwrap();
+        }
+        let (tx, rx) = channel::<u32>();
+        let held = [0_u8; 200];
+        let large = spawn_parasite(async move {
+            let got = rx.recv_evt().await.unwrap();
+            got + u32::from(held[got as usize])
+        });
+        let (small, smalls) = channel::<u32>();
+        let small_one = spawn_parasite(async move { smalls.recv_evt().await.unwrap() });
+        tx.send(3).unwrap();
+        small.send(4).unwrap();
+        assert_eq!((large.join().unwrap(), small_one.join().unwrap()), (3, 4));
+        let before = statistics();
+        let leaves = [(); 2].map(|()| spawn_parasite(parasite::inflate()));
+        leaves.into_iter().for_each(|parasite| parasite.join().unwrap());
+        let host = lisle::spawn(|| ());
+        host.join().unwrap();
+        (before, statistics())
+    });
+    let counts = |seen: &Statistics| [seen.hosts, seen.parasites, seen.communications, seen.reifications, seen.inflations, seen.migrations];
+    assert_eq!(counts(&before), [1, 7, 2, 2, 0, 0]);
+    assert_eq!(counts(&after), [2, 9, 2, 4, 2, 0]);
+    assert!(before.largest_parasite >= 400 && before.largest_parasite < 1_024, "{before}");
+    assert!(before.reified_bytes > before.largest_parasite && before.reified_bytes < 2 * before.largest_parasite);
+    assert_eq!(before.mean_parasite(), before.reified_bytes as f64 / 2.0);
+    assert_eq!(after.largest_parasite, before.largest_parasite);
+    assert!(after.to_string().contains("2 hosts, 9 parasites (4 reified, 2 inflated, 0 migrations), 2 communications"), "{after}");
+}
+
+/// Each is counted once, on however many domains.
+#[test]
+fn statistics_add_up() {
+    let _watched = watched();
+    let count = scaled(2_000, 500);
+    let runtime = Runtime::builder().domains(3).start().unwrap();
+    runtime.run(|| {
+        let spawners: Vec<_> = (0..4)
+            .map(|_| {
+                lisle::spawn(move || {
+                    for _ in 0..count {
+                        let (tx, rx) = channel();
+                        let parasite = spawn_parasite(async move { rx.recv_evt().await });
+                        tx.send(()).unwrap();
+                        parasite.join().unwrap().unwrap();
+                        spawn_parasite(async {}).join().unwrap();
+                    }
+                })
+            })
+            .collect();
+        spawners.into_iter().for_each(|spawner| spawner.join().unwrap());
+    });
+    let expected = 4 * count as u64;
+    // A domain tells what it has counted before it sleeps.
+    until(|| runtime.statistics().communications >= expected && runtime.statistics().parasites >= 2 * expected);
+    let seen = runtime.statistics();
+    assert_eq!((seen.parasites, seen.communications), (2 * expected, expected));
+    assert!(seen.reifications >= expected);
+    // A tick may fall into any turn, but seldom does.
+    assert!(seen.inflations < expected);
+}
+
+/// Timers and choices in parasites are those of anybody.
+#[test]
+fn timers_and_choices() {
+    everywhere(|| {
+        let parasites: Vec<_> = (0..50)
+            .map(|i| {
+                spawn_parasite(async move {
+                    let (_tx, rx) = channel::<u64>();
+                    let soon = after(Duration::from_micros(i * 20)).wrap(move |()| i);
+                    choose((rx.recv_evt().wrap(Result::unwrap), soon)).await
+                })
+            })
+            .collect();
+        let sum: u64 = parasites.into_iter().map(|parasite| parasite.join().unwrap()).sum();
+        assert_eq!(sum, 1_225);
+    });
+}

@@ -1,0 +1,363 @@
+//! From spawn to join.
+
+use super::{Boxed, Counted, come_back, everywhere, until};
+use crate::support::{Executor, block_on, on_domains, scaled, watched};
+use lisle::time::after;
+use lisle::{Event, Runtime, channel, choose, parasite, spawn_parasite};
+use std::future::{pending, ready};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+#[test]
+fn one_that_does_not_wait_has_ended_when_it_is_spawned() {
+    everywhere(|| {
+        let mut ran = 0;
+        let count = Arc::new(AtomicUsize::new(0));
+        for _ in 0..100 {
+            let counts = count.clone();
+            let parasite = spawn_parasite(async move { counts.fetch_add(1, Ordering::Relaxed) });
+            ran += 1;
+            assert_eq!(count.load(Ordering::Relaxed), ran);
+            assert!(parasite.is_inline() && parasite.is_finished());
+            parasite.cancel();
+            assert_eq!(parasite.join().unwrap(), ran - 1);
+        }
+    });
+}
+
+#[test]
+fn one_that_waits_is_joined_by_anybody() {
+    everywhere(|| {
+        let waits = || {
+            let (tx, rx) = channel();
+            let parasite = spawn_parasite(async move { rx.recv_evt().await.unwrap() + 1 });
+            assert!(!parasite.is_inline() && !parasite.is_finished());
+            (tx, parasite)
+        };
+        let (tx, parasite) = waits();
+        tx.send(1).unwrap();
+        assert_eq!(parasite.join().unwrap(), 2);
+        let (tx, parasite) = waits();
+        let joins = lisle::spawn(|| parasite.join().unwrap());
+        tx.send(2).unwrap();
+        assert_eq!(joins.join().unwrap(), 3);
+        let (tx, parasite) = waits();
+        let joins = std::thread::spawn(|| parasite.join().unwrap());
+        tx.send(3).unwrap();
+        until(|| joins.is_finished());
+        assert_eq!(joins.join().unwrap(), 4);
+        let (tx, parasite) = waits();
+        let joins = spawn_parasite(async { parasite.await.unwrap() });
+        tx.send(4).unwrap();
+        assert_eq!(joins.join().unwrap(), 5);
+        let (tx, parasite) = waits();
+        let host = lisle::spawn(move || tx.send(5).unwrap());
+        let joins = spawn_parasite(async move {
+            host.join_evt().await.unwrap();
+            (&parasite).await.unwrap()
+        });
+        assert_eq!(joins.join().unwrap(), 6);
+    });
+    let _watched = watched();
+    let executor = Executor::new(2);
+    let (tx, rx) = channel();
+    let (sum, sums) = channel();
+    for i in 0..100 {
+        let rx = rx.clone();
+        let parasite = spawn_parasite(async move { rx.recv_evt().await.unwrap() });
+        let sum = sum.clone();
+        executor.spawn(async move { sum.send_evt(parasite.await.unwrap()).await.unwrap() });
+        assert_eq!(block_on(spawn_parasite(ready(i)).into_future()).unwrap(), i);
+    }
+    let sender = std::thread::spawn(move || (0..100).for_each(|i| tx.send(i).unwrap()));
+    assert_eq!((0..100).map(|_| sums.recv().unwrap()).sum::<usize>(), 4_950);
+    sender.join().unwrap();
+}
+
+#[test]
+fn the_result_is_had_once() {
+    everywhere(|| {
+        let (tx, rx) = channel();
+        let later = spawn_parasite(async move { rx.recv_evt().await.unwrap() });
+        tx.send(1).unwrap();
+        for parasite in [later, spawn_parasite(async { 1 })] {
+            assert_eq!(parasite.join_evt().sync().unwrap(), 1);
+            let error = parasite.join_evt().sync().unwrap_err();
+            assert!(!error.is_panic() && !error.is_cancelled());
+            assert!(error.to_string().contains("a parasite (spawned at"), "{error}");
+            assert!(parasite.is_finished());
+        }
+    });
+}
+
+#[test]
+fn of_many_joiners_one_has_the_result() {
+    on_domains(|| {
+        for inline in [true, false] {
+            let (tx, rx) = channel();
+            let parasite = Arc::new(spawn_parasite(async move {
+                if !inline {
+                    rx.recv_evt().await.unwrap();
+                }
+                Box::new(3)
+            }));
+            let joiners: Vec<_> = (0..20)
+                .map(|i| {
+                    let parasite = parasite.clone();
+                    let joins = async move { parasite.join_evt().await.is_ok() };
+                    if i % 2 == 0 { lisle::spawn(|| lisle::future::block_on(joins)) } else { lisle::spawn(|| spawn_parasite(joins).join().unwrap()) }
+                })
+                .collect();
+            let _ = tx.try_send(());
+            drop((parasite, tx));
+            let got = joiners.into_iter().filter(|_| true).map(|joiner| joiner.join().unwrap());
+            assert_eq!(got.filter(|&got| got).count(), 1);
+        }
+    });
+}
+
+#[test]
+fn a_join_that_loses_takes_nothing() {
+    everywhere(|| {
+        let (tx, rx) = channel();
+        let parasite = spawn_parasite(async move { rx.recv_evt().await.unwrap() });
+        for _ in 0..10 {
+            let soon = after(Duration::from_micros(10)).wrap(|()| None);
+            assert_eq!(choose((parasite.join_evt().wrap(Result::ok), soon)).sync(), None);
+        }
+        assert!(parasite.join_evt().poll().is_none());
+        tx.send(7).unwrap();
+        assert_eq!(parasite.join().unwrap(), 7);
+    });
+}
+
+/// Who has been let go of goes on, and its result is dropped, wherever it ends.
+#[test]
+fn a_detached_one_goes_on() {
+    everywhere(|| {
+        let count = Arc::new(AtomicUsize::new(0));
+        let (tx, rx) = channel::<()>();
+        let (done, dones) = channel();
+        for i in 0..50 {
+            let (rx, done, held) = (rx.clone(), done.clone(), Counted::new(&count));
+            let parasite = spawn_parasite(async move {
+                rx.recv_evt().await.unwrap();
+                done.send_evt(i).await.unwrap();
+                held
+            });
+            if i % 2 == 0 {
+                drop(parasite);
+            } else {
+                lisle::spawn(move || drop(parasite)).join().unwrap();
+            }
+            drop(spawn_parasite(ready(Counted::new(&count))));
+        }
+        (0..50).for_each(|_| tx.send(()).unwrap());
+        assert_eq!((0..50).map(|_| dones.recv().unwrap()).sum::<usize>(), 1_225);
+        until(|| count.load(Ordering::SeqCst) == 0);
+    });
+}
+
+/// The handle goes at the moment of the end.
+#[test]
+fn what_ends_as_its_handle_goes_is_dropped_once() {
+    on_domains(|| {
+        let count = Arc::new(AtomicUsize::new(0));
+        for _ in 0..scaled(20_000, 3_000) {
+            let (tx, rx) = channel();
+            let held = Counted::new(&count);
+            let parasite = spawn_parasite(async move {
+                rx.recv_evt().await.unwrap();
+                held
+            });
+            let sends = lisle::spawn(move || tx.send(()).unwrap());
+            let drops = lisle::spawn(move || drop(parasite));
+            sends.join().unwrap();
+            drops.join().unwrap();
+        }
+        until(|| count.load(Ordering::SeqCst) == 0);
+    });
+}
+
+async fn held<T: Send>(value: T, waits: bool) -> T {
+    if waits {
+        come_back().await;
+    }
+    value
+}
+
+#[repr(align(256))]
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Aligned([u8; 300]);
+
+#[repr(align(4096))]
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Page(u8);
+
+fn returns<T: Send + Clone + PartialEq + std::fmt::Debug + 'static>(value: T) {
+    for waits in [false, true] {
+        let parasites: Vec<_> = (0..4).map(|_| spawn_parasite(held(value.clone(), waits))).collect();
+        for parasite in parasites {
+            let got = Box::new(parasite.join().unwrap());
+            assert_eq!((&raw const *got).addr() % align_of::<T>(), 0);
+            assert!(*got == value);
+        }
+        // A large result of a small future, and a small one of a large future.
+        let small = spawn_parasite(held((), waits));
+        assert!(value == *Box::new(spawn_parasite({
+            let value = Box::new(value.clone());
+            async move { small.await.map(|()| *value).unwrap() }
+        }).join().unwrap()));
+        let large = value.clone();
+        let own = spawn_parasite(async move {
+            let place = (&raw const large).addr();
+            come_back().await;
+            // It does not move, and lies as it has to.
+            place == (&raw const large).addr() && place % align_of::<T>() == 0
+        });
+        assert!(own.join().unwrap());
+    }
+}
+
+#[test]
+fn futures_and_results_of_any_size_and_alignment() {
+    let _watched = watched();
+    let all = || {
+        returns(());
+        returns(1_u8);
+        returns([7_u8; 100]);
+        returns(String::from("text"));
+        for _ in 0..3 {
+            returns([3_u64; 200]);
+            returns([1_u8; 10_000]);
+            returns(Aligned([4; 300]));
+            returns(Page(5));
+        }
+        returns(vec![Aligned([1; 300]); 3]);
+    };
+    Runtime::builder().domains(2).stack_size(4 << 20).run(all);
+    Runtime::builder().domains(1).stack_size(4 << 20).run(|| returns([9_u8; 100_000]));
+    let thread = std::thread::Builder::new().stack_size(16 << 20);
+    let outside = move || {
+        all();
+        returns([9_u8; 15_000]);
+    };
+    thread.spawn(outside).unwrap().join().unwrap();
+}
+
+fn nest(depth: usize) -> Boxed<usize> {
+    Box::pin(async move {
+        if depth == 0 { 0 } else { spawn_parasite(nest(depth - 1)).await.unwrap() + 1 }
+    })
+}
+
+/// A parasite that spawns one that spawns one.
+#[test]
+fn a_hundred_thousand_within_each_other() {
+    let depth = scaled(100_000, 100_000);
+    everywhere(|| assert_eq!(spawn_parasite(nest(depth)).join().unwrap(), depth));
+    let _watched = watched();
+    let small = Runtime::builder().domains(2).stack_size(16 * 1024);
+    assert_eq!(small.run(|| spawn_parasite(nest(5_000)).join().unwrap()), 5_000);
+    let thread = std::thread::Builder::new().stack_size(256 * 1024);
+    let thread = thread.spawn(move || spawn_parasite(nest(5_000)).join().unwrap());
+    assert_eq!(thread.unwrap().join().unwrap(), 5_000);
+}
+
+fn nest_in_place(depth: usize) -> Boxed<usize> {
+    Box::pin(async move {
+        if depth == 0 { 0 } else { spawn_parasite(nest_in_place(depth - 1)).join().unwrap() + 1 }
+    })
+}
+
+/// Each stops the stack on which it runs, until no more begin on that.
+#[test]
+fn many_within_each_other_that_join_in_place() {
+    everywhere(|| assert_eq!(spawn_parasite(nest_in_place(2_000)).join().unwrap(), 2_000));
+}
+
+/// One of whom each waits for the one before, all of whom end at once.
+#[test]
+fn a_long_chain_of_joins() {
+    let count = scaled(100_000, 20_000);
+    everywhere(|| {
+        let (tx, rx) = channel();
+        let mut last = spawn_parasite(async move { rx.recv_evt().await.unwrap() });
+        for _ in 0..count {
+            last = spawn_parasite(async move { last.await.unwrap() + 1 });
+        }
+        tx.send(0).unwrap();
+        assert_eq!(last.join().unwrap(), count);
+    });
+}
+
+#[test]
+fn a_message_goes_around_a_ring() {
+    on_domains(|| {
+        let (first, mut next) = channel::<usize>();
+        let parasites: Vec<_> = (0..100)
+            .map(|i| {
+                let (tx, rx) = channel();
+                let from = std::mem::replace(&mut next, rx);
+                let body = async move {
+                    while let Ok(n) = from.recv_evt().await {
+                        if tx.send_evt(n + 1).await.is_err() {
+                            break;
+                        }
+                    }
+                };
+                // A host among them, now and then.
+                if i % 7 == 0 { spawn_parasite(async move { lisle::spawn(|| lisle::future::block_on(body)).join_evt().await.unwrap() }) } else { spawn_parasite(body) }
+            })
+            .collect();
+        for round in 0..scaled(500, 100) {
+            first.send(round).unwrap();
+            assert_eq!(next.recv(), Ok(round + 100));
+        }
+        drop((first, next));
+        parasites.into_iter().for_each(|parasite| parasite.join().unwrap());
+    });
+}
+
+/// One that blocks in place stops the stack on which it runs, and nobody else.
+#[test]
+fn one_that_blocks_in_place_does_not_stop_its_domain() {
+    on_domains(|| {
+        let (tx, rx) = channel::<usize>();
+        let (go, gone) = channel::<()>();
+        // They run in bearers, since they have waited.
+        let blocked: Vec<_> = (0..20)
+            .map(|_| {
+                let (rx, gone) = (rx.clone(), gone.clone());
+                spawn_parasite(async move {
+                    gone.recv_evt().await.unwrap();
+                    let first = rx.recv().unwrap();
+                    come_back().await;
+                    first + rx.recv().unwrap()
+                })
+            })
+            .collect();
+        (0..20).for_each(|_| go.send(()).unwrap());
+        // Somebody else still goes on here.
+        let echo = spawn_parasite(async {
+            for _ in 0..10 {
+                parasite::yield_now().await;
+            }
+            "there"
+        });
+        assert_eq!(echo.join().unwrap(), "there");
+        (0..40).for_each(|i| tx.send(i).unwrap());
+        let sum: usize = blocked.into_iter().map(|parasite| parasite.join().unwrap()).sum();
+        assert_eq!(sum, 780);
+    });
+}
+
+#[test]
+fn a_parasite_that_never_goes_on_is_none_to_wait_for() {
+    on_domains(|| {
+        let never = spawn_parasite(pending::<()>());
+        assert!(!never.is_finished() && never.join_evt().poll().is_none());
+        drop(spawn_parasite(pending::<()>()));
+    });
+}

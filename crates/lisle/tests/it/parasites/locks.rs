@@ -1,0 +1,178 @@
+//! The lock-holding waker: who has a lock sends to one that wants the lock as soon as it has received. A receiver that
+//! went on inside the send, on the sender's stack, would wait for the lock there for ever.
+
+use crate::support::{Executor, block_on, scaled, watched};
+use lisle::channel::Receiver;
+use lisle::sync::Mutex as OurMutex;
+use lisle::{JoinHandle, Runtime, channel, parasite, spawn_parasite};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Performer {
+    Host,
+    Parasite,
+    Thread,
+    Future,
+}
+
+const ALL: [Performer; 4] = [Performer::Host, Performer::Parasite, Performer::Thread, Performer::Future];
+
+/// What somebody counts under a lock, of the kind that is tried.
+#[derive(Clone)]
+enum Count {
+    Std(Arc<Mutex<usize>>),
+    Ours(Arc<OurMutex<usize>>),
+}
+
+impl Count {
+    fn both() -> [Count; 2] {
+        [Count::Std(Arc::default()), Count::Ours(Arc::new(OurMutex::new(0)))]
+    }
+
+    fn with<R>(&self, f: impl FnOnce(&mut usize) -> R) -> R {
+        match self {
+            Count::Std(lock) => f(&mut lock.lock().unwrap()),
+            Count::Ours(lock) => f(&mut lock.lock()),
+        }
+    }
+
+    fn get(&self) -> usize {
+        self.with(|count| *count)
+    }
+}
+
+/// Somebody to be joined.
+enum Handle {
+    Host(JoinHandle<()>),
+    Parasite(parasite::ParasiteHandle<()>),
+    Thread(thread::JoinHandle<()>),
+    Future(Receiver<()>),
+}
+
+impl Handle {
+    fn join(self) {
+        match self {
+            Handle::Host(host) => host.join().unwrap(),
+            Handle::Parasite(parasite) => parasite.join().unwrap(),
+            Handle::Thread(thread) => thread.join().unwrap(),
+            Handle::Future(ends) => assert!(ends.recv().is_err()),
+        }
+    }
+}
+
+impl Performer {
+    /// Runs `task` beside the others, in a runtime or outside.
+    fn run(self, runtime: &Runtime, executor: &Executor, task: impl Future<Output = ()> + Send + 'static) -> Handle {
+        match self {
+            Performer::Host => Handle::Host(runtime.spawn(|| block_on_here(task))),
+            Performer::Parasite => Handle::Parasite(runtime.run(|| spawn_parasite(task))),
+            Performer::Thread => Handle::Thread(thread::spawn(|| block_on(task))),
+            Performer::Future => {
+                let (ends, ended) = channel();
+                executor.spawn(async move {
+                    task.await;
+                    drop(ends);
+                });
+                Handle::Future(ended)
+            }
+        }
+    }
+}
+
+fn block_on_here<F: Future>(task: F) -> F::Output {
+    lisle::future::block_on(task)
+}
+
+/// All pairs, where the receiver is there when the lock is taken and the message sent.
+#[test]
+fn a_lock_is_held_across_the_send() {
+    let _watched = watched();
+    let executor = Executor::new(2);
+    for domains in [1, 2] {
+        let runtime = Runtime::builder().domains(domains).stall_report(None).start().unwrap();
+        for sender in ALL {
+            for receiver in ALL {
+                for count in Count::both() {
+                    one_pair(&runtime, &executor, (sender, receiver), count);
+                }
+            }
+        }
+        drop(runtime);
+    }
+}
+
+fn one_pair(runtime: &Runtime, executor: &Executor, (sender, receiver): (Performer, Performer), count: Count) {
+    let rounds = scaled(200, 40);
+    let (tx, rx) = channel::<usize>();
+    let (back, backs) = channel::<()>();
+    let receives = receiver.run(runtime, executor, {
+        let count = count.clone();
+        async move {
+            for _ in 0..rounds {
+                let n = rx.recv_evt().await.unwrap();
+                count.with(|count| *count += n);
+                back.send_evt(()).await.unwrap();
+            }
+        }
+    });
+    let sends = sender.run(runtime, executor, {
+        let count = count.clone();
+        async move {
+            for _ in 0..rounds {
+                let mut sent = false;
+                while !sent {
+                    // The lock is held while the receiver is woken.
+                    sent = count.with(|_| tx.try_send(1).is_ok());
+                    if !sent {
+                        parasite::yield_now().await;
+                    }
+                }
+                backs.recv_evt().await.unwrap();
+            }
+        }
+    });
+    receives.join();
+    sends.join();
+    assert_eq!(count.get(), rounds, "{sender:?} to {receiver:?}");
+}
+
+/// The same with the event awaited under this library's lock, which may be held across an await.
+#[test]
+fn a_lock_is_held_across_the_awaited_send() {
+    let _watched = watched();
+    let executor = Executor::new(2);
+    for domains in [1, 2] {
+        let runtime = Runtime::builder().domains(domains).stall_report(None).start().unwrap();
+        for sender in ALL {
+            for receiver in ALL {
+                let rounds = scaled(200, 40);
+                let lock = Arc::new(OurMutex::new(0));
+                let (tx, rx) = channel::<usize>();
+                let (locks, wants) = (lock.clone(), lock.clone());
+                let (back, backs) = channel::<()>();
+                let receives = receiver.run(&runtime, &executor, async move {
+                    for _ in 0..rounds {
+                        let n = rx.recv_evt().await.unwrap();
+                        *wants.lock_evt().await += n;
+                        back.send_evt(()).await.unwrap();
+                    }
+                });
+                let sends = sender.run(&runtime, &executor, async move {
+                    for _ in 0..rounds {
+                        let mut guard = locks.lock_evt().await;
+                        tx.send_evt(1).await.unwrap();
+                        *guard += 1;
+                        drop(guard);
+                        // The lock need not be fair.
+                        backs.recv_evt().await.unwrap();
+                    }
+                });
+                receives.join();
+                sends.join();
+                assert_eq!(*lock.lock(), 2 * rounds, "{sender:?} to {receiver:?}");
+            }
+        }
+        drop(runtime);
+    }
+}

@@ -1,0 +1,258 @@
+//! What becomes of parasites when their runtime ends.
+
+use super::{Counted, Then, come_back, until};
+use crate::support::{scaled, watched};
+use lisle::{Event, Runtime, channel, parasite, spawn_parasite};
+use std::future::{pending, poll_fn};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn start(domains: usize) -> Runtime {
+    Runtime::builder().domains(domains).stall_report(None).start().unwrap()
+}
+
+#[test]
+fn those_that_wait_are_dropped_and_their_joiners_told() {
+    let _watched = watched();
+    for domains in [1, 2, 8] {
+        let count = Arc::new(AtomicUsize::new(0));
+        let runtime = start(domains);
+        let (tx, rx) = channel::<()>();
+        let parasites = runtime.run(|| {
+            let mut parasites: Vec<_> = (0..100)
+                .map(|i| {
+                    let (held, rx) = (Counted::new(&count), rx.clone());
+                    spawn_parasite(async move {
+                        match i % 4 {
+                            0 => pending().await,
+                            1 => drop(rx.recv_evt().await),
+                            2 => lisle::time::after(Duration::from_secs(3_600)).await,
+                            _ => loop {
+                                parasite::yield_now().await;
+                            },
+                        }
+                        drop(held);
+                    })
+                })
+                .collect();
+            let first = parasites.pop().unwrap();
+            parasites.push(spawn_parasite(async move { drop(first.await) }));
+            parasites
+        });
+        assert!(runtime.shutdown(MINUTE).is_clean());
+        assert_eq!(count.load(Ordering::SeqCst), 0);
+        for parasite in parasites {
+            assert!(parasite.is_finished());
+            if let Err(error) = parasite.join() {
+                assert!(!error.is_panic() && error.is_cancelled(), "{error}");
+                assert!(error.to_string().contains("a parasite (spawned at"), "{error}");
+            }
+        }
+        drop(tx);
+    }
+}
+
+/// They learn it while they wait: a thread, a future.
+#[test]
+fn joiners_elsewhere_are_woken() {
+    let _watched = watched();
+    for domains in [1, 3] {
+        let runtime = start(domains);
+        let parasites = runtime.run(|| [(); 2].map(|()| spawn_parasite(pending::<()>())));
+        let [first, second] = parasites;
+        let waits = std::thread::spawn(move || first.join().unwrap_err().is_cancelled());
+        let awaits = spawn_parasite(async move { second.await.unwrap_err().is_panic() });
+        assert!(runtime.shutdown(MINUTE).is_clean());
+        assert!(waits.join().unwrap());
+        assert!(!awaits.join().unwrap());
+    }
+}
+
+/// Blocked in place they are unwound as hosts are.
+#[test]
+fn those_that_block_in_place_are_unwound() {
+    let _watched = watched();
+    for domains in [1, 2] {
+        let count = Arc::new(AtomicUsize::new(0));
+        let runtime = start(domains);
+        let (tx, rx) = channel::<()>();
+        let blocked = Arc::new(AtomicUsize::new(0));
+        let parasites: Vec<_> = runtime.run(|| {
+            (0..10)
+                .map(|_| {
+                    let (held, rx, blocked) = (Counted::new(&count), rx.clone(), blocked.clone());
+                    spawn_parasite(async move {
+                        come_back().await;
+                        blocked.fetch_add(1, Ordering::SeqCst);
+                        let _ = rx.recv();
+                        drop(held);
+                    })
+                })
+                .collect()
+        });
+        until(|| blocked.load(Ordering::SeqCst) == 10);
+        assert!(runtime.shutdown(MINUTE).is_clean());
+        assert_eq!(count.load(Ordering::SeqCst), 0);
+        for parasite in parasites {
+            let error = parasite.join().unwrap_err();
+            assert!(!error.is_panic(), "{error}");
+        }
+        drop(tx);
+    }
+}
+
+/// A host is interrupted while a parasite that it has just spawned blocks on its stack: both end.
+#[test]
+fn a_spawner_is_unwound_with_the_parasite_on_its_stack() {
+    let _watched = watched();
+    for domains in [1, 2] {
+        let count = Arc::new(AtomicUsize::new(0));
+        let runtime = start(domains);
+        let (tx, rx) = channel::<()>();
+        let held = [Counted::new(&count), Counted::new(&count), Counted::new(&count)];
+        let host = runtime.spawn(move || {
+            let [own, parasites, inner] = held;
+            let parasite = spawn_parasite(async move {
+                let nested = spawn_parasite(async move {
+                    let _ = rx.recv();
+                    drop(inner);
+                });
+                drop((parasites, nested));
+            });
+            drop((own, parasite));
+        });
+        until(|| !runtime.waiting().hosts.is_empty());
+        assert!(runtime.shutdown(MINUTE).is_clean());
+        assert!(host.join().is_err());
+        assert_eq!(count.load(Ordering::SeqCst), 0);
+        drop(tx);
+    }
+}
+
+/// What is dropped may wait, spawn and wake.
+#[test]
+fn destructors_do_what_they_like() {
+    let _watched = watched();
+    for domains in [1, 3] {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let runtime = start(domains);
+        runtime.run(|| {
+            for i in 0..30 {
+                let ran = ran.clone();
+                let then = Then(move || {
+                    ran.fetch_add(1, Ordering::SeqCst);
+                    match i % 3 {
+                        0 => drop(lisle::time::after(Duration::from_millis(1)).sync()),
+                        1 => assert_eq!(spawn_parasite(async { 1 }).join().unwrap(), 1),
+                        _ => drop(spawn_parasite(pending::<()>())),
+                    }
+                });
+                drop(spawn_parasite(async move {
+                    let _then = then;
+                    pending::<()>().await;
+                }));
+            }
+        });
+        assert!(runtime.shutdown(MINUTE).is_clean());
+        assert_eq!(ran.load(Ordering::SeqCst), 30);
+    }
+}
+
+/// `drain` waits for parasites as for hosts.
+#[test]
+fn draining_waits_for_parasites() {
+    let _watched = watched();
+    for domains in [1, 2, 8] {
+        let ended = Arc::new(AtomicUsize::new(0));
+        let ends = ended.clone();
+        Runtime::builder().domains(domains).drain(true).run(move || {
+            let (tx, rx) = channel::<u32>();
+            for i in 0..50 {
+                let (ends, rx) = (ends.clone(), rx.clone());
+                drop(spawn_parasite(async move {
+                    match i % 4 {
+                        0 => parasite::inflate().await,
+                        1 => lisle::time::after(Duration::from_millis(2)).await,
+                        2 => drop(rx.recv_evt().await),
+                        _ => {
+                            come_back().await;
+                            lisle::time::sleep(Duration::from_millis(1));
+                        }
+                    }
+                    ends.fetch_add(1, Ordering::SeqCst);
+                }));
+            }
+            drop(spawn_parasite(async move {
+                while tx.send_evt(1).await.is_ok() {}
+            }));
+            drop(rx);
+        });
+        assert_eq!(ended.load(Ordering::SeqCst), 50);
+    }
+}
+
+/// A waker that is used when its parasite has ended, and its runtime, and another lives in its place.
+#[test]
+fn a_waker_outlives_its_parasite_and_its_runtime() {
+    let _watched = watched();
+    let wakers = Arc::new(Mutex::new(Vec::<Waker>::new()));
+    let stop = Arc::new(AtomicBool::new(false));
+    let hammers: Vec<_> = (0..2)
+        .map(|_| {
+            let (wakers, stop) = (wakers.clone(), stop.clone());
+            std::thread::spawn(move || {
+                while !stop.load(Ordering::SeqCst) {
+                    let all = wakers.lock().unwrap().clone();
+                    all.iter().for_each(Waker::wake_by_ref);
+                    std::thread::yield_now();
+                }
+            })
+        })
+        .collect();
+    for round in 0..scaled(100, 30) {
+        let runtime = start(1 + round % 3);
+        let parasites: Vec<_> = runtime.run(|| {
+            (0..20)
+                .map(|i| {
+                    let wakers = wakers.clone();
+                    let (tx, rx) = channel();
+                    let parasite = spawn_parasite(async move {
+                        poll_fn(|context| {
+                            let mut wakers = wakers.lock().unwrap();
+                            if wakers.len() < 100 {
+                                wakers.push(context.waker().clone());
+                            }
+                            Poll::Ready(())
+                        })
+                        .await;
+                        if i % 2 == 0 {
+                            return rx.recv_evt().await.unwrap();
+                        }
+                        pending().await
+                    });
+                    if i % 2 == 0 {
+                        tx.send(i).unwrap();
+                    }
+                    parasite
+                })
+                .collect()
+        });
+        let mut parasites = parasites.into_iter().enumerate();
+        if round % 2 == 0 {
+            for (i, parasite) in parasites.by_ref().filter(|(i, _)| i % 2 == 0) {
+                assert_eq!(parasite.join().unwrap(), i);
+            }
+        }
+        if round % 4 < 2 {
+            assert!(runtime.shutdown(MINUTE).is_clean());
+        } else {
+            drop(runtime);
+        }
+    }
+    stop.store(true, Ordering::SeqCst);
+    hammers.into_iter().for_each(|hammer| hammer.join().unwrap());
+}
