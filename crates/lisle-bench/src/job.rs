@@ -28,6 +28,8 @@ pub(crate) struct Outcome {
     pub(crate) cpu_seconds: f64,
     /// The most memory the process had resident until the end.
     pub(crate) rss_bytes: u64,
+    /// What each system's run must have come to, where it is not a number that the workload itself knows.
+    pub(crate) checksum: Option<u64>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -113,6 +115,7 @@ impl Measured {
             operations: self.operations,
             cpu_seconds: self.cpu_seconds,
             rss_bytes: peak_resident_bytes(),
+            checksum: None,
         }
     }
 }

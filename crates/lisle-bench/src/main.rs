@@ -3,6 +3,7 @@
 //! The folder's README says how to read the figures and how to add a workload.
 
 mod cli;
+mod forms;
 mod job;
 mod peers;
 mod report;

@@ -18,6 +18,7 @@ const fn system(name: &'static str, about: &'static str) -> System {
 
 /// In the order of the tables.
 pub(crate) static ALL: &[System] = &[
+    System { most_workers: 1, ..system("serial", "one thread, and no others: the work alone") },
     System { most_workers: 1, ..system("call", "a plain function call") },
     system("lisle", "this library"),
     system("lisle-parasites", "this library's parasites and asynchronous events"),

@@ -109,8 +109,8 @@ pub use event::{Event, always, choose, never};
 
 #[cfg(not(lisle_loom))]
 pub use domain::{
-    Builder, Deadlock, OnDeadlock, Performer, RunningHost, Runtime, Shutdown, Statistics, Straggler, WaitGraph, Waiter, run,
-    statistics, waiting,
+    Builder, Deadlock, OnDeadlock, Performer, RunningHost, Runtime, Shutdown, Statistics, Straggler,
+    WaitGraph, Waiter, run, statistics, waiting,
 };
 #[cfg(not(lisle_loom))]
 pub use fiber::{JoinHandle, PanicPolicy, blocking, spawn, spawn_on};

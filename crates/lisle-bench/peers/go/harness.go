@@ -66,6 +66,8 @@ type report struct {
 	Operations int      `json:"operations"`
 	CPUSeconds float64  `json:"cpu_seconds"`
 	RSSBytes   int      `json:"rss_bytes"`
+	// Checksum is what the runner compares with the other systems' results, if it is there.
+	Checksum *uint64 `json:"checksum,omitempty"`
 }
 
 // A span is what the timed part of a run took: wall-clock time, and the CPU time of the whole process.
@@ -161,7 +163,7 @@ func (f fixed) measure() (*report, error) {
 	return m.report(figure{Value: f.value(m)}), nil
 }
 
-func expect(what string, got, want int) error {
+func expect[T int | uint64](what string, got, want T) error {
 	if got != want {
 		return fmt.Errorf("%s: got %d, want %d", what, got, want)
 	}

@@ -192,6 +192,7 @@ pub(super) mod tests {
             operations: 1,
             cpu_seconds: 0.5,
             rss_bytes: 4096,
+            checksum: None,
         }
     }
 

@@ -53,6 +53,7 @@ fn measure(group: &Group, plan: &Plan, programs: &Programs, progress: &Progress)
         group.rows.iter().map(|&row| Found { row, samples: Vec::new(), failure: None }).collect();
     let mut order: Vec<usize> = (0..all.len()).collect();
     let mut spent = vec![Duration::ZERO; all.len()];
+    let mut checksum = None;
     for _ in 0..plan.rounds {
         for &row in &order {
             let found = &mut all[row];
@@ -60,7 +61,9 @@ fn measure(group: &Group, plan: &Plan, programs: &Programs, progress: &Progress)
                 let start = Instant::now();
                 progress.sample(group, found.row.program.system);
                 let command = programs.command(&found.row);
-                match command.and_then(|command| child::sample(command, group, plan.target, plan.limit)) {
+                let outcome =
+                    command.and_then(|command| child::sample(command, group, plan.target, plan.limit));
+                match outcome.and_then(|outcome| agree(&mut checksum, outcome)) {
                     Ok(outcome) => found.samples.push(outcome),
                     Err(failure) => found.failure = Some(failure),
                 }
@@ -72,4 +75,36 @@ fn measure(group: &Group, plan: &Plan, programs: &Programs, progress: &Progress)
         order.reverse();
     }
     all
+}
+
+/// Compares the checksum of an outcome with that of the first in its group that had one.
+fn agree(expected: &mut Option<u64>, outcome: Outcome) -> Result<Outcome, String> {
+    match (outcome.checksum, *expected) {
+        (Some(checksum), Some(expected)) if checksum != expected => Err(format!(
+            "the result is wrong: its checksum is {checksum:#x}, that of the others {expected:#x}"
+        )),
+        (checksum, _) => {
+            *expected = expected.or(checksum);
+            Ok(outcome)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checksum_that_is_not_that_of_the_first_is_wrong() {
+        let outcome = |checksum| Outcome {
+            figures: Vec::new(),
+            operations: 1,
+            cpu_seconds: 0.0,
+            rss_bytes: 0,
+            checksum,
+        };
+        let mut expected = None;
+        let mut agrees = |checksum| agree(&mut expected, outcome(checksum)).is_ok();
+        assert!(agrees(None) && agrees(Some(7)) && agrees(None) && agrees(Some(7)) && !agrees(Some(8)));
+    }
 }

@@ -22,7 +22,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     units: &[],
     cases: &[Case::new("-", &[size("threads", 200, 20), param("steps", 1_000_000)])],
     programs: &[
-        Program::here("call", call),
+        Program::here("serial", serial),
         Program::here("lisle", lisle),
         Program::here("lisle-parasites", parasites),
         Program::here("lisle-inline", inline).note("each from a spawner that has not been charged"),
@@ -62,7 +62,7 @@ fn sum(results: impl Iterator<Item = u64>) -> u64 {
 }
 
 /// The computations alone.
-fn call(job: &Job) -> Outcome {
+fn serial(job: &Job) -> Outcome {
     measure(job, |threads, steps| sum((0..threads).map(|_| compute(steps))))
 }
 

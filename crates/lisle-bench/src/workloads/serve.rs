@@ -148,5 +148,6 @@ fn outcome(answers: &Answers, cpu_seconds: f64, rss_bytes: u64) -> Outcome {
         operations: answers.requests,
         cpu_seconds,
         rss_bytes,
+        checksum: None,
     }
 }

@@ -6,6 +6,7 @@ mod names;
 mod parasites;
 mod peers;
 mod processes;
+mod programs;
 mod reports;
 
 use serde_json::Value;

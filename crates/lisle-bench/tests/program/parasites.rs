@@ -4,7 +4,7 @@ use super::{rows, run};
 use std::collections::BTreeSet;
 
 const WORKLOADS: [&str; 5] = ["parasite-call", "async-send", "inflation", "choose-all", "parked"];
-const SYSTEMS: &str = "call,lisle,lisle-parasites,lisle-hosts,lisle-inline,tokio-mt";
+const SYSTEMS: &str = "call,serial,lisle,lisle-parasites,lisle-hosts,lisle-inline,tokio-mt";
 
 #[test]
 fn parasites_are_measured_beside_what_they_are_compared_with() {
@@ -23,7 +23,7 @@ fn parasites_are_measured_beside_what_they_are_compared_with() {
         ("parasite-call", "detached", 1, &["call", "lisle", "lisle-parasites", "tokio-mt"]),
         ("async-send", "synchronous", 2, &["lisle", "tokio-mt"]),
         ("async-send", "asynchronous", 2, &["lisle", "lisle-hosts", "lisle-parasites", "tokio-mt"]),
-        ("inflation", "-", 1, &["call", "lisle", "lisle-inline", "lisle-parasites", "tokio-mt"]),
+        ("inflation", "-", 1, &["lisle", "lisle-inline", "lisle-parasites", "serial", "tokio-mt"]),
         ("inflation", "-", 2, &["lisle", "lisle-inline", "lisle-parasites", "tokio-mt"]),
         ("choose-all", "threads", 2, &["lisle-hosts", "lisle-parasites", "tokio-mt"]),
         ("choose-all", "together", 2, &["lisle", "tokio-mt"]),

@@ -234,7 +234,7 @@ pub struct Receiving<'e, T> {
 unsafe impl<T: Send> Send for Receiving<'_, T> {}
 
 impl<'e, T> Receiving<'e, T> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(shared: &'e Shared<T>) -> Self {
         Receiving { shared, waiter: Waiter::new(Slot::Empty) }
     }

@@ -63,19 +63,18 @@ fn new_bearer(first: NonNull<Parasite>) -> NonNull<Host> {
 
 /// A bearer's life.
 fn bear(first: NonNull<Parasite>) {
-    fn of_worker<R>(f: impl FnOnce(&Worker) -> R) -> R {
-        with_current(|worker| f(worker.expect("a bearer runs in a worker")))
-    }
-    let mut next = Some(first);
-    while let Some(parasite) = next {
-        let index = of_worker(|worker| worker.domain.index);
-        // SAFETY: it was taken out of its queue for this.
-        unsafe { parasite::run(parasite, index) };
-        next = of_worker(Worker::follow);
-        if next.is_none() && of_worker(|worker| worker.bearer.get().is_none()) {
-            parker::running().expect("a bearer is a host").suspend(Suspend::Resting);
-            // Resumed without one, it is to end.
-            next = of_worker(|worker| worker.borne.take());
+    with_current(|worker| {
+        let worker = worker.expect("a bearer runs in a worker, and stays there");
+        let mut next = Some(first);
+        while let Some(parasite) = next {
+            // SAFETY: it was taken out of its queue for this.
+            unsafe { parasite::run(parasite, worker) };
+            next = worker.follow();
+            if next.is_none() && worker.bearer.get().is_none() {
+                parker::running().expect("a bearer is a host").suspend(Suspend::Resting);
+                // Resumed without one, it is to end.
+                next = worker.borne.take();
+            }
         }
-    }
+    });
 }

@@ -20,9 +20,9 @@ pub(crate) mod runnable;
 pub(crate) mod runtime;
 mod shutdown;
 mod statistics;
+mod stealable;
 mod survey;
 mod thief;
-mod stealable;
 mod waiting;
 pub(crate) mod worker;
 

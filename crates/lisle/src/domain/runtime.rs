@@ -59,6 +59,7 @@ pub(crate) struct Shared {
     common_waiting: AtomicUsize,
     /// Those spawned by threads that are no workers; less the parasites that have ended on such threads.
     spawned_outside: AtomicU64,
+    parasites_finished_outside: AtomicU64,
     pub(crate) outside: Lock<Tally>,
     reported: AtomicBool,
 }
@@ -172,10 +173,13 @@ impl Shared {
         }
     }
 
-    /// Has any parasite been reified, ever?
+    /// Are there parasites that have been reified and have not ended?
     pub(super) fn has_parasites(&self) -> bool {
-        let inside = self.domains.iter().any(|domain| domain.counts.tally.reifications.get() > 0);
-        inside || self.outside.lock().reifications.get() > 0
+        let outside = self.outside.lock();
+        // The ends first, so that there are never too few.
+        let finished: u64 = self.domains.iter().map(|domain| domain.counts.parasites_finished.get()).sum();
+        let begun = self.domains.iter().map(|domain| domain.counts.tally.reifications.get()).sum::<u64>();
+        begun + outside.reifications.get() > finished + self.parasites_finished_outside.load(Ordering::SeqCst)
     }
 
     /// A parasite has been reified by a thread that is no worker.
@@ -195,6 +199,7 @@ impl Shared {
         worker::with_current(|worker| match worker {
             Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => {
                 worker.domain.counts.finished.add(1);
+                worker.domain.counts.parasites_finished.add(1);
                 worker.shared().host_ended();
             }
             _ => {
@@ -202,6 +207,7 @@ impl Shared {
                 unsafe { Arc::increment_strong_count(home) };
                 // SAFETY: the count that was just added.
                 let home = unsafe { Arc::from_raw(home) };
+                home.parasites_finished_outside.fetch_add(1, Ordering::SeqCst);
                 home.spawned_outside.fetch_sub(1, Ordering::SeqCst);
                 home.host_ended();
             }
@@ -222,10 +228,8 @@ impl Shared {
 
     /// How many hosts have been spawned and have not ended, and parasites that have been reified; never too few.
     pub(super) fn live(&self) -> u64 {
-        let finished: u64 =
-            self.domains.iter().map(|domain| domain.counts.finished.get()).sum();
-        let spawned: u64 =
-            self.domains.iter().map(|domain| domain.counts.spawned.get()).sum();
+        let finished: u64 = self.domains.iter().map(|domain| domain.counts.finished.get()).sum();
+        let spawned: u64 = self.domains.iter().map(|domain| domain.counts.spawned.get()).sum();
         let spawned = spawned.wrapping_add(self.spawned_outside.load(Ordering::SeqCst));
         // Less than none: what has ended since it was looked at.
         u64::try_from(spawned.wrapping_sub(finished).cast_signed()).unwrap_or(0)

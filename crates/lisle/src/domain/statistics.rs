@@ -100,7 +100,9 @@ impl Runtime {
 /// assert_eq!((statistics.hosts, statistics.parasites, statistics.reifications), (1, 1, 1));
 /// ```
 pub fn statistics() -> Statistics {
-    worker::with_current(|worker| worker.map_or_else(Statistics::default, |worker| worker.shared().statistics()))
+    worker::with_current(|worker| {
+        worker.map_or_else(Statistics::default, |worker| worker.shared().statistics())
+    })
 }
 
 impl Worker {

@@ -134,7 +134,7 @@ pub(super) fn threads() -> Vec<Waiter> {
         domain: None,
         waits: told.waits,
     })
-        .collect()
+    .collect()
 }
 
 /// Keeps what an event does while it describes itself from being taken for the running host's doing: it must not park.

@@ -8,8 +8,8 @@
 use super::Domain;
 use super::fifo::Fifo;
 use super::reactor::{self, Driver};
-use super::runtime::Shared;
 use super::runnable::{Either, Kind, Runnable, either};
+use super::runtime::Shared;
 use super::thief::Sighting;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::patience::Patience;
@@ -264,7 +264,9 @@ impl Worker {
         this.domain.set(Arc::as_ptr(&self.domain));
         this.parker.interrupted.set(self.stopping.get());
         // SAFETY: just put there.
-        let limit = unsafe { &*this.stack.get() }.as_ref().map_or(0, |stack| stack.guard().end + LEFT_TO_LEAVES.min(self.shared.stack_size / 2));
+        let limit = unsafe { &*this.stack.get() }
+            .as_ref()
+            .map_or(0, |stack| stack.guard().end + LEFT_TO_LEAVES.min(self.shared.stack_size / 2));
         this.parker.bearing.limit.set(limit);
         // SAFETY: `wake_host` may be called from any thread while the host lives, and a host with an
         // unconsumed wake does not end.
@@ -522,7 +524,7 @@ impl Worker {
                 }
                 Either::Host(_) => {}
                 // SAFETY: it was just taken from its list.
-                Either::Parasite(parasite) => unsafe { parasite::run(parasite, self.domain.index) },
+                Either::Parasite(parasite) => unsafe { parasite::run(parasite, self) },
             }
         }
         self.retire_bearer();

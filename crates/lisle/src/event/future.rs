@@ -16,8 +16,8 @@ use std::marker::PhantomPinned;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::task::{Poll, Waker};
-use wake::Wake;
+use std::task::Poll;
+use wake::{Come, Wake};
 
 /// How many words of branch a future keeps without allocating: enough for a choice of three.
 const INLINE_WORDS: usize = 32;
@@ -48,6 +48,7 @@ unsafe impl<E: Send> Send for EventFuture<E> {}
 unsafe impl<E: Sync> Sync for EventFuture<E> {}
 
 impl<E: Event> EventFuture<E> {
+    #[inline(always)]
     pub(super) fn new(event: E) -> Self {
         EventFuture {
             leave: Self::leave,
@@ -72,35 +73,37 @@ impl<E: Event> Future for EventFuture<E> {
         let event = unsafe { &*std::ptr::from_ref(&this.event) };
         let foreign = Foreign { wake: &raw const this.wake };
 
-        // A task whose turn has been long goes on in another, before it does anything.
-        // SAFETY: its memory stays, and it is being polled by us.
-        if this.record.is_none()
-            && Resident::of(context.waker()).is_some_and(|resident| unsafe { resident.as_ref() }.overstays())
-        {
-            context.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-
         if let Some(record) = &this.record {
-            if !this.wake.has_come(context.waker()) {
-                let place = this.branch.get().expect("a waiting future has a branch");
-                // SAFETY: `place` was put there below, for this event; nobody else uses it now.
-                note(context.waker(), event, unsafe { typed(event, place) });
+            let come = this.wake.has_come(context.waker());
+            if come == Come::No {
                 return Poll::Pending;
             }
-            Resident::forget_event((&raw const this.event).addr());
             this.done = true;
             let attempt = Attempt::new(record, &foreign);
             let place = this.branch.get().expect("a waiting future has a branch");
-            // SAFETY: `place` was put there below, for this event; `withdraw` has ended when it is used again.
-            if event.withdraw(unsafe { typed(event, place) }, &attempt) {
+            // SAFETY: `place` was put there below, for this event; `give_up` has ended when it is used again.
+            let gave_up = come == Come::Elsewhere && give_up(event, unsafe { typed(event, place) }, &attempt);
+            if come == Come::Elsewhere && !gave_up {
+                // A partner was faster: its wake is on the way.
+                this.wake.wait();
+            }
+            this.wake.done();
+            // SAFETY: as above, for `withdraw`.
+            if !gave_up && event.withdraw(unsafe { typed(event, place) }, &attempt) {
                 // SAFETY: as above, also for `complete`.
                 if !E::STAGED || event.advance(unsafe { typed(event, place) }) {
                     // SAFETY: as above.
                     return Poll::Ready(event.complete(unsafe { typed(event, place) }));
                 }
             } else {
-                debug_assert!(record.is_retry(), "woken without a winner");
+                debug_assert!(gave_up || record.is_retry(), "woken without a winner");
+            }
+        } else if let Some(resident) = Resident::of(context.waker()) {
+            // A task whose turn has been long goes on in another, before it does anything.
+            // SAFETY: its memory stays, and it is being polled by us.
+            if unsafe { resident.as_ref() }.overstays() {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
             }
         }
 
@@ -109,7 +112,7 @@ impl<E: Event> Future for EventFuture<E> {
         loop {
             let single = event.is_single();
             // SAFETY: the future is pinned, and does not go before it has seen the wake.
-            let task = unsafe { this.wake.prepare(context.waker()) };
+            let task = unsafe { this.wake.prepare(context.waker(), (&raw const this.event).addr()) };
             let began = this.record.as_ref().map_or(0, |record| record.began.get());
             let record = this.record.insert(Record::new(task, single));
             record.began.set(began);
@@ -120,7 +123,7 @@ impl<E: Event> Future for EventFuture<E> {
             let place = match branch.get() {
                 Some(place) => place,
                 None => {
-                    let place = branch.put(event.branch()).cast();
+                    let place = branch.fill(|| event.branch()).cast();
                     // SAFETY: `place` was just put there for this event.
                     let force = || event.force(unsafe { typed(event, place) });
                     if E::STAGED
@@ -143,11 +146,14 @@ impl<E: Event> Future for EventFuture<E> {
                 publish(event, unsafe { typed(event, place) }, &attempt)
             })();
             if step == Step::Waiting {
-                // SAFETY: as above; `publish` has ended.
-                note(context.waker(), event, unsafe { typed(event, place) });
+                if let Some(resident) = this.wake.resident() {
+                    // SAFETY: as above; `publish` has ended.
+                    resident.note(Parked::new(event, unsafe { typed(event, place) }.as_ref()));
+                }
                 this.done = false;
                 return Poll::Pending;
             }
+            this.wake.done();
             // SAFETY: as above; `publish` has ended.
             if !E::STAGED || event.advance(unsafe { typed(event, place) }) {
                 // SAFETY: as above; `advance` has ended.
@@ -157,19 +163,9 @@ impl<E: Event> Future for EventFuture<E> {
     }
 }
 
-/// Tells a resident task what it waits for.
-#[inline]
-fn note<'e, E: Event>(waker: &Waker, event: &'e E, branch: Pin<&mut E::Branch<'e>>) {
-    if let Some(resident) = Resident::of(waker) {
-        // SAFETY: its memory stays, and it is being polled by us.
-        unsafe { resident.as_ref() }.note(Parked::new(event, branch.as_ref()));
-    }
-}
-
 impl<E: Event> EventFuture<E> {
     fn leave(&mut self) {
         if let (Some(record), Some(place), false) = (&self.record, self.branch.get(), self.done) {
-            Resident::forget_event((&raw const self.event).addr());
             let foreign = Foreign { wake: &raw const self.wake };
             let attempt = Attempt::new(record, &foreign);
             // SAFETY: a future that was polled is pinned, and the branch was put there for this event.
@@ -178,6 +174,7 @@ impl<E: Event> EventFuture<E> {
                 foreign.park(false);
             }
         }
+        self.wake.done();
         // SAFETY: `branch` is structurally pinned; it must go before the event it borrows.
         unsafe { Pin::new_unchecked(&mut self.branch) }.clear();
     }

@@ -68,11 +68,11 @@ mod standing;
 pub(crate) mod step;
 mod storage;
 mod sync;
+pub(crate) mod tally;
 #[cfg(all(test, not(lisle_loom)))]
 pub(crate) mod test_context;
 #[cfg(all(test, not(lisle_loom)))]
 mod tests;
-pub(crate) mod tally;
 pub(crate) mod tick;
 pub(crate) mod timer;
 #[cfg(not(lisle_loom))]

@@ -83,12 +83,13 @@ thread_local! {
     static OF_THREAD: Bearing = const { Bearing::new() };
 }
 
-/// Runs `f` with the bearing of the stack on which this runs.
+/// The bearing of the stack on which this runs. For use by what runs on that stack, and no longer.
 #[inline(always)]
-pub(crate) fn with_bearing<R>(f: impl FnOnce(&Bearing) -> R) -> R {
+pub(crate) fn bearing<'a>() -> &'a Bearing {
     match running() {
-        Some(parker) => f(&parker.bearing),
-        None => OF_THREAD.with(f),
+        Some(parker) => &parker.bearing,
+        // SAFETY: the thread's own stays, without a destructor, as long as the thread does.
+        None => unsafe { &*OF_THREAD.with(std::ptr::from_ref) },
     }
 }
 

@@ -32,13 +32,18 @@ const LINKED: u8 = 1;
 const HELD: u8 = 2;
 
 /// A branch's place in a queue, with a slot through which a value passes.
+///
+/// The slot is the last field, as it is empty at first: a waiter is written as a row of zeros, and moved into its branch in
+/// the same steps. With a gap in between, each piece to be read would have been written by two, and the processor
+/// would wait for both.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Waiter<M> {
     links: UnsafeCell<Links<M>>,
-    place: AtomicU8,
-    slot: UnsafeCell<M>,
     /// The record this waiter counts for, until its performer takes it back. Only the performer looks.
     counted: Cell<*const Record>,
+    place: AtomicU8,
+    slot: UnsafeCell<M>,
     _pinned: PhantomPinned,
 }
 
@@ -53,6 +58,7 @@ struct Links<M> {
 }
 
 impl<M> Waiter<M> {
+    #[inline(always)]
     pub(crate) fn new(slot: M) -> Self {
         Waiter {
             links: UnsafeCell::new(Links { next: None, prev: None, record: std::ptr::null() }),

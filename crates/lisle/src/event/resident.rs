@@ -4,22 +4,37 @@
 //! memory of a *resident* task is used again when the task has ended, for another of the same kind, but is never given
 //! back. So its waker is a mere address. A wake that comes too late wakes whoever lives there by then, for nothing,
 //! which every future has to stand anyway.
+//!
+//! An event's future that lies within the memory of the task that polls it (it has been awaited, not put into a box) can do
+//! without a waker, too: it is polled by nobody else, and does not outlive the task. It waits *directly*: whoever
+//! commits its event counts an arrival at the task, in the same instruction that wakes it, and touches nothing of the
+//! future. One future at a time can do so; if a task waits for several at once, the others use its waker.
 
+mod state;
+
+pub(crate) use state::{Arrivals, State};
+
+use super::record::Task;
 use super::tick;
 use super::waits::Parked;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-/// The first field of a resident task.
+/// The first field of a resident task, or one of the first.
+///
+/// All but `state` belongs to who owns the task, as `state` says.
 #[repr(C)]
 pub(crate) struct Resident {
-    wake: unsafe fn(NonNull<Resident>),
-    /// What the task waits for, if the event that it waits for lies within its own memory. It belongs to who runs
-    /// the task, or has claimed it.
-    parked: Cell<Option<Parked>>,
+    state: State,
+    /// Queues the task, which was parked, and which the caller owns.
+    ready: unsafe fn(NonNull<Resident>),
     /// How many bytes of memory the task has, from here on.
     size: usize,
+    /// The address of the future that waits directly; 0 if none does.
+    direct: Cell<usize>,
+    /// What the task waits for, if that lies within its own memory.
+    parked: Cell<Option<Parked>>,
     /// When its turn began, see `tick.rs`.
     began: Cell<u32>,
     /// It is to go on as a thread that is scheduled by itself, once it has come out of its poll.
@@ -27,71 +42,111 @@ pub(crate) struct Resident {
 }
 
 // SAFETY (of the functions below): a waker of this table is made by `waker` only, of a resident, whose memory stays.
-static TABLE: RawWakerVTable = RawWakerVTable::new(
-    |resident| RawWaker::new(resident, &TABLE),
-    wake,
-    wake,
-    |_| {},
-);
+static TABLE: RawWakerVTable =
+    RawWakerVTable::new(|resident| RawWaker::new(resident, &TABLE), wake, wake, |_| {});
+
+fn at<'a>(resident: *const ()) -> &'a Resident {
+    // SAFETY: the address is that of a resident, see `TABLE` and `Resident::wait_directly`; its memory stays.
+    unsafe { &*resident.cast::<Resident>() }
+}
 
 fn wake(resident: *const ()) {
-    let resident = NonNull::new(resident.cast_mut().cast::<Resident>()).expect("a resident's address");
-    // SAFETY: see `TABLE`.
-    unsafe { Resident::wake(resident) };
+    if at(resident).state.wake() {
+        queue(resident);
+    }
+}
+
+/// Wakes a task for the event that it waits for directly.
+fn arrive(resident: *const ()) {
+    if at(resident).state.arrive() {
+        queue(resident);
+    }
+}
+
+fn queue(resident: *const ()) {
+    let address = NonNull::new(resident.cast_mut().cast()).expect("a resident's address");
+    // SAFETY: it was parked, and its waker owns it.
+    unsafe { (at(resident).ready)(address) };
 }
 
 impl Resident {
     /// # Safety
     ///
-    /// `wake` may be called with the address of this resident at any time, from any thread, for ever.
-    pub(crate) const unsafe fn new(wake: unsafe fn(NonNull<Resident>), size: usize) -> Self {
-        Resident { wake, parked: Cell::new(None), size, began: Cell::new(0), leaving: Cell::new(false) }
+    /// The memory from where this is put, of this size, is never used for anything but residents, and is always
+    /// initialized as one. `ready` may be called whenever somebody has become the owner of the task by waking it.
+    pub(crate) unsafe fn new(ready: unsafe fn(NonNull<Resident>), size: usize) -> Self {
+        Resident {
+            state: State::vacant(),
+            ready,
+            size,
+            direct: Cell::new(0),
+            parked: Cell::new(None),
+            began: Cell::new(0),
+            leaving: Cell::new(false),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn state(&self) -> &State {
+        &self.state
     }
 
     /// A waker for the task that lives at `resident`. To be forgotten or dropped, it does not matter.
+    #[inline(always)]
     pub(crate) fn waker(resident: NonNull<Resident>) -> Waker {
         // SAFETY: the functions of the table ask for no more than the address, which is good for ever.
         unsafe { Waker::from_raw(RawWaker::new(resident.as_ptr().cast(), &TABLE)) }
     }
 
     /// The resident that `waker` wakes, if it wakes one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of(waker: &Waker) -> Option<NonNull<Resident>> {
         if std::ptr::eq(waker.vtable(), &TABLE) { NonNull::new(waker.data().cast_mut().cast()) } else { None }
     }
 
-    /// Wakes the task that lives there.
-    ///
-    /// # Safety
-    ///
-    /// It is the address of a resident.
-    #[inline]
-    pub(super) unsafe fn wake(resident: NonNull<Resident>) {
-        // SAFETY: its memory stays.
-        let wake = unsafe { (*resident.as_ptr()).wake };
-        // SAFETY: by the promise given to `new`.
-        unsafe { wake(resident) };
+    /// Does the task own what lies at this address?
+    #[inline(always)]
+    fn contains(&self, address: usize) -> bool {
+        address.wrapping_sub(std::ptr::from_ref(self).addr()) < self.size
     }
 
-    /// Does the task own what lies at this address?
-    fn contains(&self, address: usize) -> bool {
-        let start = std::ptr::from_ref(self).addr();
-        (start..start + self.size).contains(&address)
+    /// Has the future at this address, which the task polls, wait directly, if it lies in the task and no other does:
+    /// the task that wakes it, and the arrivals so far.
+    #[inline(always)]
+    pub(super) fn wait_directly(resident: NonNull<Resident>, future: usize) -> Option<(Task, Arrivals)> {
+        // SAFETY: its memory stays.
+        let this = unsafe { resident.as_ref() };
+        if this.direct.get() != 0 || !this.contains(future) {
+            return None;
+        }
+        this.direct.set(future);
+        // SAFETY: its memory stays, so this may be called at any time, from any thread.
+        Some((unsafe { Task::new(resident.as_ptr().cast(), arrive) }, this.state.arrivals()))
+    }
+
+    /// The future that waited directly does so no more.
+    #[inline(always)]
+    pub(super) fn wait_no_more(&self) {
+        self.direct.set(0);
+        self.parked.set(None);
     }
 
     /// Notes what the task waits for, if that lies in the task itself: then it stays as long as the task waits, and
-    /// nobody else has it. Called within a poll of the task.
-    #[inline]
+    /// nobody else has it. Called within a poll of the task, for the future that waits directly.
+    #[inline(always)]
     pub(super) fn note(&self, parked: Parked) {
-        if self.contains(parked.event_address()) {
-            self.parked.set(Some(parked));
-        }
+        self.parked.set(Some(parked));
     }
 
-    /// The task is polled again: what it waited for may go. Called by who runs it.
+    /// A task begins to live here.
+    #[inline(always)]
+    pub(crate) fn move_in(&self) {
+        self.leaving.set(false);
+    }
+
+    /// A turn of the task begins.
     #[inline(always)]
     pub(crate) fn begin_turn(&self) {
-        self.forget();
         self.began.set(tick::now());
     }
 
@@ -114,36 +169,13 @@ impl Resident {
 
     /// Has the task's turn lasted for so long that it has to leave? Then it is to come out of its poll, having had
     /// itself woken. Called within the poll.
-    #[inline]
+    #[inline(always)]
     pub(super) fn overstays(&self) -> bool {
         let overstays = self.began.get() != tick::now();
         if overstays {
             self.leave();
         }
         overstays
-    }
-
-    /// Nothing is known of what the task waits for.
-    #[inline]
-    pub(crate) fn forget(&self) {
-        self.parked.set(None);
-    }
-
-    /// The event at this address is done, or goes. If that is what the task waits for that runs here, then it does no
-    /// more: an event within a task's own memory goes only while that task runs.
-    #[inline]
-    pub(super) fn forget_event(address: usize) {
-        #[cfg(not(lisle_loom))]
-        super::parker::with_bearing(|bearing| {
-            // SAFETY: who runs here is alive.
-            if let Some(running) = unsafe { bearing.parasite.get().as_ref() }
-                && running.parked.get().is_some_and(|parked| parked.event_address() == address)
-            {
-                running.forget();
-            }
-        });
-        #[cfg(lisle_loom)]
-        let _ = address;
     }
 
     /// What the task waits for, as far as it is known. For who has claimed it.

@@ -6,12 +6,13 @@ use super::scratch::Scratch;
 use std::marker::PhantomPinned;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
+use std::ptr::without_provenance_mut;
 
 /// Room for one value of any type, pinned. `WORDS` words of it lie inline.
 pub(super) struct Storage<const WORDS: usize> {
     inline: MaybeUninit<[usize; WORDS]>,
-    /// Where the value lies and how it is dropped, if there is one.
-    held: Option<Held>,
+    /// Where the value lies and how it is dropped; or [`Held::NOTHING`].
+    held: Held,
     _pinned: PhantomPinned,
 }
 
@@ -21,15 +22,38 @@ struct Held {
     drop: unsafe fn(*mut ()),
 }
 
+impl Held {
+    /// No value. Not zeros, lest the compiler find that the whole storage may as well be cleared.
+    const NOTHING: Held = Held { value: without_provenance_mut(1), drop: drop_nothing };
+
+    fn is_nothing(self) -> bool {
+        self.value == Self::NOTHING.value
+    }
+}
+
+/// # Safety
+///
+/// None is needed.
+unsafe fn drop_nothing(_: *mut ()) {}
+
 impl<const WORDS: usize> Storage<WORDS> {
-    pub(super) const fn new() -> Self {
-        Storage { inline: MaybeUninit::uninit(), held: None, _pinned: PhantomPinned }
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Storage { inline: MaybeUninit::uninit(), held: Held::NOTHING, _pinned: PhantomPinned }
     }
 
     /// Puts `value` in, dropping what was there. The returned pointer is good for writing until the next
     /// `put`, `clear` or drop.
     pub(super) fn put<T>(mut self: Pin<&mut Self>, value: T) -> *mut T {
         self.as_mut().clear();
+        self.fill(|| value)
+    }
+
+    /// Puts the value of `make` in, where nothing is. It is made in its place: to make it elsewhere and move it, right
+    /// after it was written in pieces, costs more than all the rest.
+    #[inline(always)]
+    pub(super) fn fill<T>(self: Pin<&mut Self>, make: impl FnOnce() -> T) -> *mut T {
+        debug_assert!(self.held.is_nothing());
         // SAFETY: nothing is moved out of the storage; `held` is plain data and `inline` is only
         // written where no value lies any more.
         let this = unsafe { self.get_unchecked_mut() };
@@ -37,12 +61,12 @@ impl<const WORDS: usize> Storage<WORDS> {
         if fits {
             let place = this.inline.as_mut_ptr().cast::<T>();
             // SAFETY: `inline` is large and aligned enough, as just computed, and holds no value.
-            unsafe { place.write(value) };
-            this.held = Some(Held { value: place.cast(), drop: drop_inline::<T> });
+            unsafe { place.write(make()) };
+            this.held = Held { value: place.cast(), drop: drop_inline::<T> };
             place
         } else {
-            let place = Scratch::one(value);
-            this.held = Some(Held { value: place.cast(), drop: drop_recycled::<T> });
+            let place = Scratch::one(make());
+            this.held = Held { value: place.cast(), drop: drop_recycled::<T> };
             place
         }
     }
@@ -51,15 +75,14 @@ impl<const WORDS: usize> Storage<WORDS> {
     pub(super) fn clear(self: Pin<&mut Self>) {
         // SAFETY: the value is dropped in place, not moved.
         let this = unsafe { self.get_unchecked_mut() };
-        if let Some(held) = this.held.take() {
-            // SAFETY: `put` stored the matching function, and `take` sees to it that it runs once.
-            unsafe { (held.drop)(held.value) };
-        }
+        let held = std::mem::replace(&mut this.held, Held::NOTHING);
+        // SAFETY: `fill` stored the matching function, and taking it out sees to it that it runs once.
+        unsafe { (held.drop)(held.value) };
     }
 
     /// The value's address, as `put` returned it.
     pub(super) fn get(&self) -> Option<*mut ()> {
-        self.held.map(|held| held.value)
+        (!self.held.is_nothing()).then_some(self.held.value)
     }
 }
 

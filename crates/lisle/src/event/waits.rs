@@ -189,11 +189,6 @@ impl Parked {
         }
     }
 
-    /// Where the event lies.
-    pub(super) fn event_address(&self) -> usize {
-        self.event.addr()
-    }
-
     /// Has the event describe itself. Runs [`Event::describe`], which may be a user's.
     ///
     /// # Safety
@@ -215,7 +210,7 @@ impl Parked {
 #[inline(always)]
 pub(crate) fn performer_id() -> usize {
     thread_local! { static HERE: u8 = const { 0 }; }
-    let parasite = super::parker::with_bearing(|bearing| bearing.parasite.get());
+    let parasite = super::parker::bearing().parasite.get();
     match super::parker::running() {
         _ if !parasite.is_null() => parasite.addr(),
         Some(parker) => std::ptr::from_ref(parker).addr(),

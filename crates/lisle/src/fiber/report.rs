@@ -49,11 +49,8 @@ fn nobody_joins(who: &str, policy: PanicPolicy, panic: Box<dyn Any + Send>) {
     }
     if policy != PanicPolicy::Ignore {
         // A closed standard error is no reason to panic again.
-        let _ = writeln!(
-            std::io::stderr(),
-            "lisle: {who} panicked and nobody joins it: {}",
-            message(&*panic)
-        );
+        let _ =
+            writeln!(std::io::stderr(), "lisle: {who} panicked and nobody joins it: {}", message(&*panic));
     }
     if policy == PanicPolicy::Abort {
         std::process::abort();

@@ -171,8 +171,9 @@ impl<'scope> Scope<'scope, '_> {
     {
         // SAFETY: what the future borrows outlives 'scope, and the scope does not end before the parasite has ended,
         // if it is reified, and an unclaimed result has been dropped.
-        let handle =
-            unsafe { parasite::spawn_unchecked(future, Some(NonNull::from(&self.state)), Location::caller()) };
+        let handle = unsafe {
+            parasite::spawn_unchecked(future, Some(NonNull::from(&self.state)), Location::caller())
+        };
         ScopedParasiteHandle { handle, scope: PhantomData }
     }
 }

@@ -104,11 +104,14 @@ impl<T> ParasiteHandle<T> {
     ///
     /// As the [event](ParasiteHandle).
     #[inline]
-    pub fn join(self) -> Result<T, JoinError> {
-        match &self.held {
-            Held::Ended(_) => self.take(),
-            Held::Living(..) => self.sync(),
+    pub fn join(mut self) -> Result<T, JoinError> {
+        // Nobody else has the handle, so no lock is needed.
+        if let Held::Ended(ended) = &mut self.held
+            && let Some(Ok(value)) = ended.result.get_mut().take_if(|result| result.is_ok())
+        {
+            return Ok(value);
         }
+        self.sync()
     }
 
     /// The event of the parasite's end, which is the handle itself. For code that is to read like that for
@@ -163,8 +166,11 @@ impl<T> ParasiteHandle<T> {
             outcome
         });
         match outcome {
-            // SAFETY: just written.
-            Outcome::Done => unsafe { place.assume_init() }.map_err(|panic| JoinError::panicked(who(), panic)),
+            Outcome::Done => {
+                // SAFETY: just written.
+                let result = unsafe { place.assume_init() };
+                result.map_err(|panic| JoinError::panicked(who(), panic))
+            }
             Outcome::Cancelled => Err(JoinError::cancelled(who())),
             Outcome::ShutDown => Err(JoinError::shut_down(who())),
             Outcome::Taken | Outcome::Future => Err(JoinError::taken(who())),
@@ -231,7 +237,12 @@ impl<T> Event for ParasiteHandle<T> {
     fn describe<'e>(&'e self, _: &MaybeWaiting<'e>, waits: &mut Waits) {
         match self.parasite() {
             Some(parasite) => {
-                waits.on_held("join", &parasite.label(), std::ptr::from_ref(parasite).addr(), [parasite.id()]);
+                waits.on_held(
+                    "join",
+                    &parasite.label(),
+                    std::ptr::from_ref(parasite).addr(),
+                    [parasite.id()],
+                );
             }
             None => waits.on("join", &Label::anywhere("parasite").made_at(self.site()), 0),
         }

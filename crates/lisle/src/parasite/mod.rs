@@ -49,7 +49,6 @@ mod record;
 mod reify;
 mod slots;
 mod spawn;
-mod state;
 
 pub use handle::ParasiteHandle;
 pub use inflate::{Inflate, YieldNow, inflate, yield_now};
@@ -61,10 +60,10 @@ pub(crate) use census::{waiting, wake_all};
 pub(crate) use record::{Parasite, run};
 pub(crate) use spawn::spawn_unchecked;
 
-use crate::event::parker::with_bearing;
+use crate::event::parker::bearing;
 use std::ptr::NonNull;
 
 /// The parasite that runs this, if it is one.
 fn current() -> Option<NonNull<Parasite>> {
-    with_bearing(|bearing| NonNull::new(bearing.parasite.get().cast_mut()).map(Parasite::of))
+    NonNull::new(bearing().parasite.get().cast_mut()).map(Parasite::of)
 }

@@ -2,17 +2,17 @@
 //!
 //! While it runs for the first time the record is little more than the place of its future; `spawn.rs` polls that as
 //! part of the spawner. Only when it waits does it become a thread that others know of: it is *reified*. From then on
-//! whoever makes it RUNNING or QUEUED (`state.rs`) owns everything in it; the handle may look at `finished`, which has a
-//! lock.
+//! everything in it belongs to whoever owns it in the sense of `event/resident/state.rs`; the handle may look at
+//! `finished`, which has a lock.
 
 use super::local::Locals;
 use super::slots;
-use super::state::State;
+use crate::domain::Domain;
 use crate::domain::runnable::{Kind, Runnable};
 use crate::domain::runtime::{Shared, default_runtime};
-use crate::domain::worker::with_current;
-use crate::event::parker::with_bearing;
-use crate::event::resident::Resident;
+use crate::domain::worker::{Worker, with_current};
+use crate::event::parker::{Bearing, bearing};
+use crate::event::resident::{Resident, State};
 use crate::event::{Interrupted, Label, Source, Waits};
 use crate::fiber::{ScopeState, report};
 use crate::shim::atomic::{AtomicPtr, Ordering};
@@ -32,7 +32,6 @@ use std::task::{Context, Poll};
 pub(crate) struct Parasite {
     runnable: Runnable,
     resident: Resident,
-    state: State,
     outcome: Cell<Outcome>,
     /// It has become a thread that is scheduled by itself.
     inflated: Cell<bool>,
@@ -118,9 +117,8 @@ impl Parasite {
         let size = size - offset_of!(Parasite, resident);
         Parasite {
             runnable: Runnable::new(Kind::Parasite),
-            // SAFETY: slots are never given back, so `wake` may be called with the address for ever.
-            resident: unsafe { Resident::new(wake, size) },
-            state: State::vacant(),
+            // SAFETY: slots are never given back, and `ready_resident` asks for what is promised.
+            resident: unsafe { Resident::new(ready_resident, size) },
             outcome: Cell::new(Outcome::Taken),
             inflated: Cell::new(false),
             penalty: Cell::new(0),
@@ -163,8 +161,9 @@ impl Parasite {
         std::ptr::from_ref(&self.resident).addr()
     }
 
+    #[inline(always)]
     pub(super) fn state(&self) -> &State {
-        &self.state
+        self.resident.state()
     }
 
     /// Where it was spawned.
@@ -204,16 +203,14 @@ impl Parasite {
         std::ptr::eq(self.home.load(Ordering::Relaxed), shared)
     }
 
-    /// It has a turn on this domain, which is that of the current worker.
-    fn note_domain(&self, domain: usize) {
-        with_current(|worker| {
-            let worker = worker.expect("only workers run parasites that have waited");
-            worker.domain.running_code_of(self.site());
-            let before = self.domain.replace(domain);
-            if before != domain && before != usize::MAX {
-                worker.domain.counts.tally.migrations.add(1);
-            }
-        });
+    /// It has a turn on this domain.
+    #[inline]
+    fn note_domain(&self, domain: &Domain) {
+        domain.running_code_of(self.site());
+        let before = self.domain.replace(domain.index);
+        if before != domain.index && before != usize::MAX {
+            domain.counts.tally.migrations.add(1);
+        }
     }
 
     /// What it waits for.
@@ -247,6 +244,7 @@ pub(super) unsafe fn settle<F: Future>(
     this.site.set(Some(site));
     this.scope.set(scope);
     this.outcome.set(Outcome::Future);
+    this.resident.move_in();
     // SAFETY: the slot is large enough, and nothing is in its body.
     unsafe { (&raw mut (*body::<F>(slot)).future).write(ManuallyDrop::new(future)) };
 }
@@ -294,7 +292,10 @@ unsafe fn poll<F: Future>(parasite: NonNull<Parasite>, context: &mut Context<'_>
 /// # Safety
 ///
 /// As for [`poll_future`]; the future is not used again.
-unsafe fn end_body<F: Future>(parasite: NonNull<Parasite>, result: std::thread::Result<F::Output>) -> Progress {
+unsafe fn end_body<F: Future>(
+    parasite: NonNull<Parasite>,
+    result: std::thread::Result<F::Output>,
+) -> Progress {
     // SAFETY: by the caller's promise.
     let dropped = unsafe { drop_future::<F>(parasite) };
     let result = result.and_then(|value| dropped.map(|()| value));
@@ -319,9 +320,11 @@ unsafe fn end_body<F: Future>(parasite: NonNull<Parasite>, result: std::thread::
 /// The caller runs the parasite, whose body holds a future of this type, which is not used again.
 #[inline(always)]
 pub(super) unsafe fn drop_future<F: Future>(parasite: NonNull<Parasite>) -> std::thread::Result<()> {
+    // SAFETY: by the caller's promise; a place in a union, not a copy.
+    let future = unsafe { &mut (*body::<F>(parasite)).future };
     let drop = || {
         // SAFETY: by the caller's promise.
-        unsafe { ManuallyDrop::drop(&mut *(&raw mut (*body::<F>(parasite)).future)) }
+        unsafe { ManuallyDrop::drop(future) }
     };
     if std::mem::needs_drop::<F>() { catch_unwind(AssertUnwindSafe(drop)) } else { Ok(()) }
 }
@@ -408,14 +411,14 @@ pub(super) unsafe fn wait(parasite: NonNull<Parasite>) {
         // SAFETY: passed on to the caller.
         return unsafe { inflate(parasite) };
     }
-    if this.state.park() {
+    if this.state().park() {
         return;
     }
-    if this.state.is_cancelled() {
+    if this.state().is_cancelled() {
         // SAFETY: passed on to the caller.
         return unsafe { drop_and_end(parasite, Outcome::Cancelled) };
     }
-    this.state.requeue();
+    this.state().absorb();
     // SAFETY: reified, by the caller's promise.
     let home = unsafe { this.home() };
     with_current(|worker| match worker {
@@ -433,9 +436,9 @@ pub(super) unsafe fn wait(parasite: NonNull<Parasite>) {
 pub(super) unsafe fn release(parasite: NonNull<Parasite>) {
     // SAFETY: claimed by the caller.
     let this = unsafe { parasite.as_ref() };
-    if !this.state.park() {
-        this.state.requeue();
-        // SAFETY: it has been queued by this, for us to do.
+    if !this.state().park() {
+        this.state().absorb();
+        // SAFETY: it is ours still.
         unsafe { ready(parasite) };
     }
 }
@@ -444,29 +447,28 @@ pub(super) unsafe fn release(parasite: NonNull<Parasite>) {
 pub(super) fn attach(parasite: NonNull<Parasite>) -> bool {
     // SAFETY: slots are never given back.
     let this = unsafe { parasite.as_ref() };
-    let domain = with_current(|worker| {
-        worker.filter(|worker| this.is_of(worker.shared())).map(|worker| worker.domain.index)
-    });
-    let Some(domain) = domain.filter(|_| super::spawn::has_room()) else { return false };
-    if !this.state.claim() {
-        return false;
-    }
-    if with_current(|worker| worker.is_some_and(|worker| this.is_of(worker.shared()))) {
-        this.note_domain(domain);
-        // SAFETY: claimed, and reified as it was parked.
-        unsafe { turn(parasite) };
-        return true;
-    }
-    // Another has moved in meanwhile.
-    // SAFETY: just claimed.
-    unsafe { release(parasite) };
-    false
+    with_current(|worker| {
+        let Some(worker) = worker.filter(|worker| this.is_of(worker.shared())) else { return false };
+        if !super::spawn::has_room(bearing()) || !this.state().claim() {
+            return false;
+        }
+        let is_here = this.is_of(worker.shared());
+        if is_here {
+            // SAFETY: claimed, so it is ours, and this is its worker.
+            unsafe { run(parasite, worker) };
+        } else {
+            // Another has moved in meanwhile.
+            // SAFETY: just claimed.
+            unsafe { release(parasite) };
+        }
+        is_here
+    })
 }
 
 /// Queues a parasite that waits for whichever domain comes first. False: it does not wait.
 pub(super) fn inflate_parked(parasite: NonNull<Parasite>) -> bool {
     // SAFETY: slots are never given back.
-    let claimed = unsafe { parasite.as_ref() }.state.claim();
+    let claimed = unsafe { parasite.as_ref() }.state().claim();
     if claimed {
         // SAFETY: claimed, so it is ours, and reified as it was parked.
         unsafe { inflate(parasite) };
@@ -482,14 +484,14 @@ pub(super) fn inflate_parked(parasite: NonNull<Parasite>) -> bool {
 unsafe fn inflate(parasite: NonNull<Parasite>) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { parasite.as_ref() };
-    if this.state.is_cancelled() {
+    if this.state().is_cancelled() {
         // SAFETY: passed on to the caller.
         return unsafe { drop_and_end(parasite, Outcome::Cancelled) };
     }
     if !this.inflated.replace(true) {
         count_inflation(this);
     }
-    this.state.requeue();
+    this.state().absorb();
     // SAFETY: reified, and queued by us, for it.
     unsafe { Shared::push_common_at(this.home.load(Ordering::Relaxed), parasite.cast()) };
 }
@@ -514,19 +516,19 @@ pub(super) unsafe fn queue(parasite: NonNull<Parasite>) {
     let this = unsafe { parasite.as_ref() };
     this.inflated.set(true);
     count_inflation(this);
-    this.state.begin_queued();
+    this.state().begin();
     // SAFETY: as above.
     unsafe { Shared::push_common_at(this.home.load(Ordering::Relaxed), parasite.cast()) };
 }
 
-/// Wakes whoever lives in the slot.
-fn wake(resident: NonNull<Resident>) {
-    let parasite = Parasite::of(resident);
-    // SAFETY: slots are never given back.
-    if unsafe { parasite.as_ref() }.state.wake() {
-        // SAFETY: it was parked, and is ours now.
-        unsafe { ready(parasite) };
-    }
+/// As [`ready`], by the part of the parasite that wakers know.
+///
+/// # Safety
+///
+/// As there.
+unsafe fn ready_resident(resident: NonNull<Resident>) {
+    // SAFETY: passed on to the caller.
+    unsafe { ready(Parasite::of(resident)) };
 }
 
 /// Queues a parasite that was parked: to run next here, if this is a worker of its runtime.
@@ -552,32 +554,32 @@ pub(super) unsafe fn ready(parasite: NonNull<Parasite>) {
 ///
 /// # Safety
 ///
-/// It was taken out of its queue for this, by a worker of its runtime, on the domain with this index.
-pub(crate) unsafe fn run(parasite: NonNull<Parasite>, domain: usize) {
+/// It was taken out of its queue for this, by this worker of its runtime, on whose thread this is.
+pub(crate) unsafe fn run(parasite: NonNull<Parasite>, worker: &Worker) {
     // SAFETY: queued parasites are alive.
     let this = unsafe { parasite.as_ref() };
-    this.state.take();
-    this.note_domain(domain);
+    this.note_domain(&worker.domain);
     // SAFETY: it is ours since it left its queue.
-    unsafe { turn(parasite) };
+    unsafe { turn(parasite, worker.shared()) };
 }
 
 /// Says that a parasite's code runs on this stack, until dropped.
-pub(super) struct Aboard {
+pub(super) struct Aboard<'a> {
+    bearing: &'a Bearing,
     pub(super) before: *const Resident,
 }
 
-impl Aboard {
+impl<'a> Aboard<'a> {
     #[inline(always)]
-    pub(super) fn new(resident: NonNull<Resident>) -> Self {
-        Aboard { before: with_bearing(|bearing| bearing.parasite.replace(resident.as_ptr())) }
+    pub(super) fn new(bearing: &'a Bearing, resident: NonNull<Resident>) -> Self {
+        Aboard { bearing, before: bearing.parasite.replace(resident.as_ptr()) }
     }
 }
 
-impl Drop for Aboard {
+impl Drop for Aboard<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        with_bearing(|bearing| bearing.parasite.set(self.before));
+        self.bearing.parasite.set(self.before);
     }
 }
 
@@ -585,16 +587,15 @@ impl Drop for Aboard {
 ///
 /// # Safety
 ///
-/// The caller runs the parasite, which has been reified, and does not use it afterwards.
-pub(super) unsafe fn turn(parasite: NonNull<Parasite>) {
+/// The caller runs the parasite, which has been reified and is at home here, and does not use it afterwards.
+unsafe fn turn(parasite: NonNull<Parasite>, home: &Shared) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { parasite.as_ref() };
     let resident = Parasite::resident(parasite);
-    let _aboard = Aboard::new(resident);
+    let _aboard = Aboard::new(bearing(), resident);
     this.resident.begin_turn();
-    // SAFETY: reified, by the caller's promise.
-    if this.state.is_cancelled() || unsafe { this.home() }.is_stopping() {
-        let outcome = if this.state.is_cancelled() { Outcome::Cancelled } else { Outcome::ShutDown };
+    if this.state().is_cancelled() || home.is_stopping() {
+        let outcome = if this.state().is_cancelled() { Outcome::Cancelled } else { Outcome::ShutDown };
         // SAFETY: passed on to the caller.
         return unsafe { drop_and_end(parasite, outcome) };
     }
@@ -650,7 +651,7 @@ unsafe fn end(parasite: NonNull<Parasite>) {
     let scope = this.scope.get();
     let home = this.home.load(Ordering::Relaxed);
     this.locals.clear();
-    if this.state.is_detached() {
+    if this.state().is_detached() {
         // Here, where destructors may block.
         // SAFETY: the handle is gone, so nobody else looks at the body.
         unsafe { drop_unclaimed(parasite) };
@@ -660,7 +661,7 @@ unsafe fn end(parasite: NonNull<Parasite>) {
         *finished = true;
         while waiters.grant(()).is_ok() {}
     });
-    if this.state.finish() {
+    if this.state().finish() {
         // SAFETY: the handle is gone, and nobody else has it.
         unsafe { vacate(parasite) };
     }
@@ -684,12 +685,11 @@ pub(super) unsafe fn vacate(parasite: NonNull<Parasite>) {
     unsafe { drop_unclaimed(parasite) };
     this.locals.clear();
     this.finished.update(|finished, _| *finished = false);
-    this.resident.forget();
     this.inflated.set(false);
     this.penalty.set(0);
     this.domain.set(usize::MAX);
     this.home.store(std::ptr::null_mut(), Ordering::Relaxed);
-    this.state.vacate();
+    this.state().vacate();
     // SAFETY: everything in it has been dropped.
     unsafe { slots::give(parasite, this.table().class) };
 }

@@ -3,7 +3,7 @@
 use super::handle::ParasiteHandle;
 use super::record::{self, Aboard, Kept, Parasite};
 use super::slots;
-use crate::event::parker::{Bearing, with_bearing};
+use crate::event::parker::{Bearing, bearing};
 use crate::event::resident::Resident;
 use crate::event::{Interrupted, tally, tick};
 use crate::fiber::ScopeState;
@@ -118,10 +118,11 @@ unsafe fn begin<F: Future>(
     site: &'static Location<'static>,
 ) -> ParasiteHandle<F::Output> {
     tally::parasite();
+    let bearing = bearing();
     let slot = slots::take(Kept::<F>::CLASS);
     // SAFETY: it has just been taken, for a future of this type.
     unsafe { record::settle(slot, future, scope, site) };
-    if !may_begin() {
+    if !may_begin(bearing) {
         // SAFETY: it has just been settled.
         unsafe { record::queue(slot) };
         // SAFETY: made with this output.
@@ -133,13 +134,13 @@ unsafe fn begin<F: Future>(
     let resident = Parasite::resident(slot);
     // SAFETY: as above.
     unsafe { resident.as_ref() }.begin_turn();
-    let aboard = Aboard::new(resident);
+    let aboard = Aboard::new(bearing, resident);
     let waker = ManuallyDrop::new(Resident::waker(resident));
     // SAFETY: it has just begun, here.
     let polled = unsafe { record::poll_future::<F>(slot, &mut Context::from_waker(&waker)) };
     // SAFETY: as above.
     if unsafe { resident.as_ref() }.began() != tick::now() {
-        charge(aboard.before);
+        charge(bearing, aboard.before);
     }
     let result = match polled {
         Ok(Poll::Ready(value)) => Ok(value),
@@ -173,31 +174,24 @@ unsafe fn begin<F: Future>(
 
 /// May a parasite begin on this stack now? If its spawner is charged, that is one less.
 #[inline(always)]
-fn may_begin() -> bool {
-    let here = 0_u8;
-    let here = (&raw const here).addr();
-    with_bearing(|bearing| {
-        let penalty = match NonNull::new(bearing.parasite.get().cast_mut()) {
-            None => &bearing.penalty,
-            // SAFETY: it runs, below us.
-            Some(parasite) => unsafe { &(*Parasite::of(parasite).as_ptr()).penalty },
-        };
-        if penalty.get() > 0 {
-            penalty.set(penalty.get() - 1);
-            return false;
-        }
-        is_above(bearing, here)
-    })
+fn may_begin(bearing: &Bearing) -> bool {
+    let penalty = match NonNull::new(bearing.parasite.get().cast_mut()) {
+        None => &bearing.penalty,
+        // SAFETY: it runs, below us.
+        Some(parasite) => unsafe { &(*Parasite::of(parasite).as_ptr()).penalty },
+    };
+    if penalty.get() > 0 {
+        penalty.set(penalty.get() - 1);
+        return false;
+    }
+    has_room(bearing)
 }
 
 /// Is enough left of this stack for a parasite to run on it?
-pub(super) fn has_room() -> bool {
-    let here = 0_u8;
-    with_bearing(|bearing| is_above(bearing, (&raw const here).addr()))
-}
-
 #[inline(always)]
-fn is_above(bearing: &Bearing, here: usize) -> bool {
+pub(super) fn has_room(bearing: &Bearing) -> bool {
+    let here = 0_u8;
+    let here = (&raw const here).addr();
     if bearing.limit.get() == 0 {
         bearing.limit.set(here.saturating_sub(ROOM_ON_THREADS));
     }
@@ -206,10 +200,10 @@ fn is_above(bearing: &Bearing, here: usize) -> bool {
 
 /// Charges the spawner of a parasite whose first turn has been long: the parasite below it, or else the stack's owner.
 #[cold]
-fn charge(spawner: *const Resident) {
+fn charge(bearing: &Bearing, spawner: *const Resident) {
     match NonNull::new(spawner.cast_mut()) {
         // SAFETY: it runs, below the one that it has spawned.
         Some(parasite) => unsafe { &(*Parasite::of(parasite).as_ptr()).penalty }.set(PENALTY),
-        None => with_bearing(|bearing| bearing.penalty.set(PENALTY)),
+        None => bearing.penalty.set(PENALTY),
     }
 }

@@ -19,6 +19,7 @@ mod forwarding;
 mod futures;
 mod guards;
 mod hosts;
+mod interchange;
 mod kill_safe;
 mod latch;
 mod lines;

@@ -77,7 +77,12 @@ impl fmt::Display for Waiter {
 
 impl fmt::Display for RunningHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} runs on domain {}", who(Performer::Host, 1, self.name.as_deref(), Some(self.site)), self.domain)
+        write!(
+            f,
+            "{} runs on domain {}",
+            who(Performer::Host, 1, self.name.as_deref(), Some(self.site)),
+            self.domain
+        )
     }
 }
 
@@ -102,8 +107,9 @@ fn block(f: &mut fmt::Formatter<'_>, alike: &[&Waiter]) -> fmt::Result {
 
 impl fmt::Display for WaitGraph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counted_waiters = [(&self.hosts, "host"), (&self.parasites, "parasite"), (&self.threads, "thread")]
-            .map(|(waiters, what)| counted(waiters.len(), what));
+        let counted_waiters =
+            [(&self.hosts, "host"), (&self.parasites, "parasite"), (&self.threads, "thread")]
+                .map(|(waiters, what)| counted(waiters.len(), what));
         let [hosts, parasites, threads] = counted_waiters;
         if self.parasites.is_empty() {
             write!(f, "{hosts} and {threads} wait")?;

@@ -1,99 +1,111 @@
-//! How the future of an event is woken: by the waker of whoever polls it, or, if that is a resident task, by its
-//! address.
+//! How the future of an event is woken: by the waker of whoever polls it, or, if it lies within a resident task,
+//! together with that.
 //!
-//! A waker has to be cloned to be kept, and taken out by whoever wakes; both sides hold a lock for that. Of a
-//! [`Resident`] the address is enough, and one exchange wakes: it says that the wake has come, and finds out for whom.
-//! After the exchange the future may be gone, but the resident's memory is not.
-//!
-//! The way is chosen for each publishing, by who polls then. If the future is given to somebody else while it waits,
-//! the address is exchanged for another, or for the mark that says that it is by a waker after all: then whoever wakes
-//! goes on to do that. A future that began with a waker stays with wakers.
+//! A waker has to be cloned to be kept, and taken out by whoever wakes; both sides hold a lock for that. A future that
+//! waits *directly* (`event/resident.rs`) is told by a count of the task that it lies in. Which it is is found out for each
+//! publishing. A future that waits directly and is then polled with another waker, by some combinator within its task,
+//! has to be withdrawn and published anew.
 
 use super::super::lock::Lock;
 use super::super::record::Task;
-use super::super::resident::Resident;
+use super::super::resident::{Arrivals, Resident};
 use crate::shim::Backoff;
-use crate::shim::atomic::{AtomicPtr, Ordering};
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::{NonNull, null_mut, without_provenance_mut};
+use std::ptr::NonNull;
 use std::task::Waker;
 
 pub(super) struct Wake {
-    /// Null: it is to be woken by a waker, and nobody looks here. Else whom to wake, or one of the marks.
-    resident: AtomicPtr<Resident>,
+    /// The task in which the future lies, and the arrivals there when it was published, if it waits directly.
+    direct: Cell<Option<(NonNull<Resident>, Arrivals)>>,
     waking: Lock<Waking>,
 }
 
-#[derive(Default)]
 struct Waking {
     waker: Option<Waker>,
     woken: bool,
 }
 
-/// The wake has come.
-fn woken() -> *mut Resident {
-    without_provenance_mut(1)
+/// Has the wake come?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Come {
+    Yes,
+    No,
+    /// No, and when it comes it will wake somebody else than who asks.
+    Elsewhere,
 }
 
-/// The future has been given to somebody who is woken by a waker.
-fn by_waker() -> *mut Resident {
-    without_provenance_mut(2)
-}
+// SAFETY: `direct` is looked at by who polls or drops the future only; residents may be looked at by any thread.
+unsafe impl Send for Wake {}
 
 impl Wake {
+    #[inline(always)]
     pub(super) fn new() -> Self {
-        Wake { resident: AtomicPtr::new(null_mut()), waking: Lock::new(Waking::default()) }
+        Wake { direct: Cell::new(None), waking: Lock::new(Waking { waker: None, woken: false }) }
     }
 
-    /// Makes ready to be woken by `waker`: nobody can, yet. The task wakes by `self`.
+    /// Makes ready to be woken by `waker`, on behalf of the future at this address: nobody can, yet. The task wakes
+    /// it.
     ///
     /// # Safety
     ///
     /// `self` stays where it is until the task has been woken, and that wake has been seen, or until nobody has the
-    /// task any more.
-    pub(super) unsafe fn prepare(&self, waker: &Waker) -> Task {
-        let resident = Resident::of(waker).map_or(null_mut(), NonNull::as_ptr);
-        self.resident.store(resident, Ordering::Relaxed);
-        let wake = if resident.is_null() {
-            self.take_wake(waker);
-            by_its_waker
-        } else {
-            by_exchange
-        };
+    /// task any more. The future has been told to be [`done`](Wake::done) before.
+    #[inline(always)]
+    pub(super) unsafe fn prepare(&self, waker: &Waker, future: usize) -> Task {
+        if let Some(resident) = Resident::of(waker)
+            && let Some((task, arrivals)) = Resident::wait_directly(resident, future)
+        {
+            self.direct.set(Some((resident, arrivals)));
+            return task;
+        }
+        self.take_wake(waker);
         // SAFETY: by the caller's promise.
-        unsafe { Task::new(std::ptr::from_ref(self).cast(), wake) }
+        unsafe { Task::new(std::ptr::from_ref(self).cast(), by_waker) }
     }
 
-    /// Has the wake come? If not, it will wake `waker`.
-    pub(super) fn has_come(&self, waker: &Waker) -> bool {
-        let current = self.resident.load(Ordering::Acquire);
-        if current == woken() {
-            return true;
+    /// Has the wake come? If not, it will wake `waker`, unless the answer says otherwise.
+    #[inline(always)]
+    pub(super) fn has_come(&self, waker: &Waker) -> Come {
+        match self.direct.get() {
+            // SAFETY: the memory of residents stays.
+            Some((resident, before)) if unsafe { resident.as_ref() }.state().arrivals() == before => {
+                if Resident::of(waker) == Some(resident) {
+                    Come::No
+                } else {
+                    Come::Elsewhere
+                }
+            }
+            Some(_) => Come::Yes,
+            None if self.take_wake(waker) => Come::Yes,
+            None => Come::No,
         }
-        if current.is_null() || current == by_waker() {
-            return self.take_wake(waker);
-        }
-        let resident = Resident::of(waker).map(NonNull::as_ptr);
-        if resident == Some(current) {
-            return false;
-        }
-        // Release: who wakes sees what was done to the new one.
-        let next = resident.unwrap_or(by_waker());
-        match self.resident.compare_exchange(current, next, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => resident.is_none() && self.take_wake(waker),
-            Err(_) => true,
+    }
+
+    /// The resident in which the future waits directly.
+    #[inline(always)]
+    pub(super) fn resident(&self) -> Option<&Resident> {
+        // SAFETY: the memory of residents stays.
+        self.direct.get().map(|(resident, _)| unsafe { &*resident.as_ptr() })
+    }
+
+    /// The future waits no more, having seen the wake or having none to expect.
+    #[inline(always)]
+    pub(super) fn done(&self) {
+        if let Some(resident) = self.resident() {
+            resident.wait_no_more();
+            self.direct.set(None);
         }
     }
 
     /// Waits for the wake, which is a few instructions away.
     pub(super) fn wait(&self) {
         let mut backoff = Backoff::new();
-        loop {
-            let current = self.resident.load(Ordering::Acquire);
-            let by_waker = current.is_null() || current == by_waker();
-            if current == woken() || (by_waker && std::mem::take(&mut self.waking.lock().woken)) {
-                return;
-            }
+        let has_come = || match (self.direct.get(), self.resident()) {
+            (Some((_, before)), Some(resident)) => resident.state().arrivals() != before,
+            _ => std::mem::take(&mut self.waking.lock().woken),
+        };
+        while !has_come() {
             backoff.wait();
         }
     }
@@ -117,29 +129,8 @@ impl Wake {
     }
 }
 
-/// Wakes the future whose `Wake` lies at `data`, and which began with a resident.
-fn by_exchange(data: *const ()) {
-    // SAFETY: the future neither returns nor goes away before it has seen the mark.
-    let wake = unsafe { &*data.cast::<Wake>() };
-    // Acquire: pairs with the release of who has given the future to another resident.
-    let mut whom = wake.resident.load(Ordering::Acquire);
-    // Once given to somebody with a waker it waits for what is done under the lock, and no mark is to be left.
-    while whom != by_waker() {
-        // Release: what the event was given is there before the future is seen to be woken.
-        match wake.resident.compare_exchange(whom, woken(), Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => {
-                let resident = NonNull::new(whom).expect("the future began with a resident");
-                // SAFETY: only residents and the other mark are ever there before this one.
-                return unsafe { Resident::wake(resident) };
-            }
-            Err(seen) => whom = seen,
-        }
-    }
-    by_its_waker(data);
-}
-
 /// Wakes the future whose `Wake` lies at `data`, by the waker left there.
-fn by_its_waker(data: *const ()) {
+fn by_waker(data: *const ()) {
     // SAFETY: the future neither returns nor goes away before it has seen `woken` under the lock.
     let wake = unsafe { &*data.cast::<Wake>() };
     let waker = {

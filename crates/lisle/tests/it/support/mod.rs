@@ -262,7 +262,7 @@ impl Shared {
 }
 
 /// Runs a future that never suspends.
-fn at_once<F: Future>(future: F) -> F::Output {
+pub(crate) fn at_once<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
         Poll::Pending => unreachable!("a performer that waits in place does not suspend"),

@@ -1,0 +1,172 @@
+//! Hosts and parasites are interchangeable: whichever each thread of a program is, the same may come of it, and it is
+//! what the semantics of parasites says.
+//!
+//! The semantics is section 3 of KC Sivaramakrishnan, Lukasz Ziarek and Suresh Jagannathan, *Featherweight Threads for
+//! Communication*, 2011. It is executed here: `machine.rs` has its rules, `search.rs` follows all of them. `generator.rs`
+//! draws programs, and `runner.rs` runs them with the library; `ledger.rs` knows when nothing more can come of one, so
+//! that it has a result also if some of its threads wait for ever. `known.rs` has programs whose results are known
+//! without any machine.
+
+mod generator;
+mod known;
+mod ledger;
+mod machine;
+mod program;
+mod runner;
+mod search;
+
+use crate::support::{Random, scaled, watched};
+use generator::Limits;
+use lisle::Runtime;
+use program::{Kind, Outcome, Program};
+use search::{Found, Steps, outcomes};
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// A program, and all that may come of it.
+struct Enumerated {
+    number: usize,
+    program: Program,
+    possible: HashSet<Outcome>,
+}
+
+/// Of programs with up to so many threads and operations the one with this number.
+fn program(number: usize, threads: usize, operations: usize) -> Program {
+    let mut random = Random::new(number as u64 + 1);
+    generator::program(&mut random, Limits { threads, channels: 3, operations })
+}
+
+fn hosts(threads: usize) -> Vec<Kind> {
+    vec![Kind::Host; threads]
+}
+
+fn parasites(threads: usize) -> Vec<Kind> {
+    vec![Kind::Parasite; threads]
+}
+
+/// Each thread is drawn by itself.
+fn mix(random: &mut Random, threads: usize) -> Vec<Kind> {
+    (0..threads).map(|_| [Kind::Host, Kind::Parasite][random.below(2)]).collect()
+}
+
+/// All ways to say which threads are hosts.
+fn all_kinds(threads: usize) -> impl Iterator<Item = Vec<Kind>> {
+    let kind = |number: usize, thread: usize| [Kind::Host, Kind::Parasite][number >> thread & 1];
+    (0..1 << threads).map(move |number| (0..threads).map(|thread| kind(number, thread)).collect())
+}
+
+fn is_stuck(outcome: &Outcome) -> bool {
+    outcome.iter().flatten().any(|fate| fate.value.is_none())
+}
+
+/// Those of which all results are soon known; they are most. Of the many with a single result, in which somebody waits
+/// for ever, some are enough.
+static PROGRAMS: LazyLock<Vec<Enumerated>> = LazyLock::new(|| {
+    let enumerate = |number| {
+        let (threads, operations) = [(2, 6), (3, 8), (4, 10)][number % 3];
+        let program = program(number, threads, operations);
+        let found = outcomes(&program, &hosts(program.threads), Steps::Essential, 500)?;
+        let is_wanted = found.outcomes.len() > 1 || number % 5 == 0 || !found.outcomes.iter().all(is_stuck);
+        is_wanted.then_some(Enumerated { number, program, possible: found.outcomes })
+    };
+    (0..scaled(2_000, 400).max(100)).filter_map(enumerate).collect()
+});
+
+/// Some have one result and some many; threads are left waiting in some, in all of their results, and in none.
+#[test]
+fn the_programs_are_various() {
+    let count = |is: &dyn Fn(&Enumerated) -> bool| PROGRAMS.iter().filter(|one| is(one)).count();
+    let all = PROGRAMS.len();
+    let enough = [
+        count(&|one| one.possible.len() == 1),
+        count(&|one| one.possible.len() > 1),
+        count(&|one| one.possible.len() > 10),
+        count(&|one| one.possible.iter().all(is_stuck)),
+        count(&|one| one.possible.iter().any(is_stuck) && !one.possible.iter().all(is_stuck)),
+        count(&|one| !one.possible.iter().any(is_stuck)),
+        count(&|one| one.possible.iter().any(|outcome| outcome.iter().any(Option::is_none))),
+    ];
+    assert!(enough.iter().all(|count| count * 20 > all), "{enough:?} of {all}");
+}
+
+/// What `search.rs` leaves out makes no difference.
+#[test]
+fn only_the_order_of_communications_matters() {
+    let count = scaled(1_000, 200).max(50);
+    let mut several = 0;
+    for number in 0..count {
+        let program = program(number, 2 + number % 2, 3);
+        let kinds = mix(&mut Random::new(number as u64), program.threads);
+        let Some(all) = outcomes(&program, &kinds, Steps::All, 5_000) else { continue };
+        let Found { outcomes, states } = outcomes(&program, &kinds, Steps::Essential, all.states).unwrap();
+        assert_eq!(outcomes, all.outcomes, "program {number} with {kinds:?}: {program:?}");
+        assert!(states <= all.states);
+        several += usize::from(outcomes.len() > 1);
+    }
+    assert!(several * 10 > count, "only {several} of {count} have several results");
+}
+
+/// By the semantics: the set of results does not depend on who is a host.
+#[test]
+fn all_kinds_of_threads_come_to_the_same() {
+    for Enumerated { number, program, possible } in PROGRAMS.iter().take(scaled(300, 30)) {
+        for kinds in all_kinds(program.threads) {
+            let found = outcomes(program, &kinds, Steps::Essential, usize::MAX).unwrap();
+            assert_eq!(found.outcomes, *possible, "program {number} with {kinds:?}: {program:?}");
+        }
+    }
+}
+
+/// In the library: whatever comes of a program is possible by the semantics. The other way round, what is possible
+/// comes to pass, in so far as a few runs can show it: two thirds to three quarters do.
+fn compare(domains: usize, kinds: impl Fn(&mut Random, usize) -> Vec<Kind>) {
+    const RUNS: usize = 20;
+    let _watched = watched();
+    let (mut possible_results, mut seen_results) = (0, 0);
+    let programs = &*PROGRAMS;
+    Runtime::builder().domains(domains).stall_report(None).run(|| {
+        for Enumerated { number, program, possible } in programs {
+            let mut random = Random::new(*number as u64 + 1);
+            let mut seen = HashSet::new();
+            for run in 0..RUNS {
+                let kinds = kinds(&mut random, program.threads);
+                let outcome = runner::run(program, &kinds, domains, (number * RUNS + run) as u64);
+                assert!(
+                    possible.contains(&outcome),
+                    "program {number} with {kinds:?} cannot come to {outcome:#?}\n{program:?}"
+                );
+                seen.insert(outcome);
+            }
+            if possible.len() > 1 {
+                possible_results += possible.len().min(RUNS);
+                seen_results += seen.len();
+            }
+        }
+    });
+    println!("{seen_results} of {possible_results} results have been seen");
+    assert!(seen_results * 2 > possible_results, "of {possible_results} only {seen_results} have been seen");
+}
+
+macro_rules! on_one_and_two_domains {
+    ($($name:ident: $kinds:expr;)*) => {
+        $(mod $name {
+            use super::*;
+
+            #[test]
+            fn one_domain() {
+                compare(1, $kinds);
+            }
+
+            #[test]
+            fn two_domains() {
+                compare(2, $kinds);
+            }
+        })*
+    };
+}
+
+on_one_and_two_domains! {
+    hosts_alone: |_, threads| hosts(threads);
+    parasites_alone: |_, threads| parasites(threads);
+    any_mix: mix;
+}
