@@ -19,8 +19,11 @@ const fn system(name: &'static str, about: &'static str) -> System {
 /// In the order of the tables.
 pub(crate) static ALL: &[System] = &[
     System { most_workers: 1, ..system("serial", "one thread, and no others: the work alone") },
+    System { most_workers: 1, ..system("call", "a plain function call") },
     system("lisle", "this library"),
     system("lisle-parasites", "this library's parasites and asynchronous events"),
+    system("lisle-hosts", "this library, with hosts in the place of parasites"),
+    system("lisle-inline", "this library's parasites, none of which is inflated"),
     system("lisle-threads", "this library between plain threads"),
     system("lisle-choose", "this library, by its choice rather than its wait set"),
     system("lisle-futures", "this library's events as futures on tokio"),

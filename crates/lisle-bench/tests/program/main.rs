@@ -3,6 +3,7 @@
 mod failures;
 mod interrupts;
 mod names;
+mod parasites;
 mod peers;
 mod processes;
 mod programs;

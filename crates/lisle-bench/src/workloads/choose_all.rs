@@ -1,0 +1,191 @@
+//! Gathering a message from each of several producers, again and again.
+//!
+//! `threads`: a thread for each receive, which is how a choice of all is made of threads. An end of a channel goes
+//! along with its receive and comes back with the message, which is less than sharing it. `together`: without
+//! threads, by what the system has to wait for all of several; where it has nothing, one after the other.
+
+use crate::{
+    job::{Job, Measured, Outcome, timed},
+    peers::{self, Channel, Executor, TokioCurrentThread, TokioMpsc, TokioMultiThread},
+    workload::{Case, Param, Program, Unit, Workload, param, size},
+};
+use ::futures::future::join_all;
+use lisle::channel::{Receiver, Sender};
+use std::time::{Duration, Instant};
+
+pub(crate) static WORKLOAD: Workload = Workload {
+    name: "choose-all",
+    about: "a consumer gathers a message from each of several producers, round by round",
+    follows: "\"Featherweight Threads for Communication\", figure 10: by parasites in half the time of hosts",
+    unit: Unit::lower_is_better("ns/message"),
+    units: &[],
+    cases: &[
+        Case::new("threads", &[param("producers", 2), MESSAGES]),
+        Case::new("threads", &[param("producers", 4), MESSAGES]),
+        Case::new("threads", &[param("producers", 8), MESSAGES]),
+        Case::new("threads", &[param("producers", 16), MESSAGES]),
+        Case::new("together", &[param("producers", 2), MESSAGES]),
+        Case::new("together", &[param("producers", 4), MESSAGES]),
+        Case::new("together", &[param("producers", 8), MESSAGES]),
+        Case::new("together", &[param("producers", 16), MESSAGES]),
+    ],
+    programs: &[
+        Program::here("lisle-parasites", parasites).only(by_threads),
+        Program::here("lisle-hosts", hosts).only(by_threads),
+        Program::here("lisle", in_turn).only(together).note("one after the other"),
+        Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>).note("one slot; together: join_all"),
+        Program::here("tokio-mt", futures::<TokioMultiThread, TokioMpsc>).note("one slot; together: join_all"),
+        Program::elsewhere("go").note("together: one after the other"),
+    ],
+};
+
+/// From each producer.
+const MESSAGES: Param = size("messages", 100_000, 1_000);
+
+
+fn by_threads(case: &Case) -> bool {
+    case.variant == "threads"
+}
+
+fn together(case: &Case) -> bool {
+    case.variant == "together"
+}
+
+/// What each producer sends adds up to this.
+fn sum_below(n: u64) -> u64 {
+    n * (n - 1) / 2
+}
+
+/// Measures `run`, in which each producer sends so many messages, with a hundredth of them as a warm-up.
+fn measure(job: &Job, run: impl Fn(u64, u64) -> Duration) -> Outcome {
+    let (producers, messages) = (job.param("producers"), job.param("messages"));
+    let warm_up = || {
+        run(producers, messages.div_ceil(100));
+    };
+    let measured = job.measure_whole(warm_up, || run(producers, messages));
+    Measured { operations: measured.operations * producers * messages, ..measured }.nanoseconds()
+}
+
+/// Measures `gather`, which receives so many rounds and returns the sum, beside producers that are hosts.
+fn measure_hosts(job: &Job, gather: fn(u64, Vec<Receiver<u64>>) -> u64) -> Outcome {
+    fn produce(messages: u64, tx: Sender<u64>) {
+        lisle::spawn(move || (0..messages).for_each(|message| tx.send(message).unwrap()));
+    }
+
+    let run = |producers, messages| {
+        timed(|| {
+            let receivers = (0..producers)
+                .map(|_| {
+                    let (tx, rx) = lisle::channel();
+                    produce(messages, tx);
+                    rx
+                })
+                .collect();
+            assert_eq!(gather(messages, receivers), producers * sum_below(messages));
+        })
+    };
+    peers::runtime(job.workers).run(|| measure(job, run))
+}
+
+fn parasites(job: &Job) -> Outcome {
+    measure_hosts(job, |rounds, mut receivers| {
+        let mut parasites = Vec::with_capacity(receivers.len());
+        let mut sum = 0;
+        for _ in 0..rounds {
+            parasites.extend(receivers.drain(..).map(|rx| {
+                lisle::spawn_parasite(async move {
+                    let message = rx.recv_evt().await.unwrap();
+                    (rx, message)
+                })
+            }));
+            receivers.extend(parasites.drain(..).map(|parasite| {
+                let (rx, message) = parasite.join().unwrap();
+                sum += message;
+                rx
+            }));
+        }
+        sum
+    })
+}
+
+fn hosts(job: &Job) -> Outcome {
+    measure_hosts(job, |rounds, mut receivers| {
+        let mut hosts = Vec::with_capacity(receivers.len());
+        let mut sum = 0;
+        for _ in 0..rounds {
+            hosts.extend(receivers.drain(..).map(|rx| {
+                lisle::spawn(move || {
+                    let message = rx.recv().unwrap();
+                    (rx, message)
+                })
+            }));
+            receivers.extend(hosts.drain(..).map(|host| {
+                let (rx, message) = host.join().unwrap();
+                sum += message;
+                rx
+            }));
+        }
+        sum
+    })
+}
+
+fn in_turn(job: &Job) -> Outcome {
+    measure_hosts(job, |rounds, receivers| {
+        (0..rounds).flat_map(|_| &receivers).map(|rx| rx.recv().unwrap()).sum()
+    })
+}
+
+fn futures<E: Executor, C: Channel>(job: &Job) -> Outcome {
+    async fn by_tasks<E: Executor, C: Channel>(rounds: u64, mut receivers: Vec<C::Receiver>) -> u64 {
+        let mut tasks = Vec::with_capacity(receivers.len());
+        let mut sum = 0;
+        for _ in 0..rounds {
+            tasks.extend(receivers.drain(..).map(|mut rx| {
+                E::spawn(async move {
+                    let message = C::receive(&mut rx).await.unwrap();
+                    (rx, message)
+                })
+            }));
+            for task in tasks.drain(..) {
+                let (rx, message) = task.await;
+                receivers.push(rx);
+                sum += message;
+            }
+        }
+        sum
+    }
+
+    async fn by_joining<C: Channel>(rounds: u64, mut receivers: Vec<C::Receiver>) -> u64 {
+        let mut sum = 0;
+        for _ in 0..rounds {
+            let messages = join_all(receivers.iter_mut().map(C::receive)).await;
+            sum += messages.into_iter().map(Option::unwrap).sum::<u64>();
+        }
+        sum
+    }
+
+    let joins = job.variant == "together";
+    let executor = E::start(job.workers);
+    measure(job, |producers, messages| {
+        executor.run(async move {
+            let start = Instant::now();
+            let mut receivers = Vec::new();
+            for _ in 0..producers {
+                let (tx, rx) = C::bounded(0);
+                receivers.push(rx);
+                E::detach(async move {
+                    for message in 0..messages {
+                        C::send(&tx, message).await;
+                    }
+                });
+            }
+            let sum = if joins {
+                by_joining::<C>(messages, receivers).await
+            } else {
+                by_tasks::<E, C>(messages, receivers).await
+            };
+            assert_eq!(sum, producers * sum_below(messages));
+            start.elapsed()
+        })
+    })
+}
