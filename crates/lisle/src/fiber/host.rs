@@ -380,7 +380,8 @@ unsafe fn run<F: FnOnce() -> T, T>(host: NonNull<Host>) {
     this.outcome.set(Outcome::Nothing);
     // SAFETY: a host that has not run holds its closure, which is moved out here, once.
     let closure = ManuallyDrop::into_inner(unsafe { (&raw mut (*body).closure).read() });
-    let stopped = this.parker.interrupted.get();
+    // A bearer that begins while the runtime stops has a parasite to end.
+    let stopped = this.parker.interrupted.get() && this.runnable.kind() != Kind::Bearer;
     let result = catch_unwind(AssertUnwindSafe(|| if stopped { Err(Interrupted) } else { Ok(closure()) }));
     let (result, outcome) = match result {
         Ok(Ok(value)) => (Ok(value), Outcome::Done),
