@@ -7,7 +7,7 @@ use lisle::parasite::{
     AsyncRecvError, AsyncSendError, TimeoutError, choose_all, gather, race, rush, scatter, timeout, yield_now,
 };
 use lisle::time::after;
-use lisle::{Event, always, choose, never};
+use lisle::{Event, Runtime, always, choose, never};
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -611,4 +611,14 @@ async fn in_time_or_not(cx: Cx) {
         pending::<()>().await;
     }));
     cx.until(|| dropped.load(Ordering::Relaxed) == 2).await;
+}
+
+/// The parasites that a race cancels are queued when the runtime begins to stop.
+#[test]
+fn what_is_cancelled_as_its_runtime_stops_ends() {
+    for _ in 0..scaled(400, 100) {
+        let runtime = Runtime::builder().domains(3).start().expect("a runtime starts");
+        runtime.run(|| drop(race([(); 4].map(|()| pending::<()>()))));
+        assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
+    }
 }
