@@ -1,4 +1,7 @@
 //! Parasites: begun as a call, reified when they wait, gone on with elsewhere.
+//!
+//! Any of them may be queued instead of begun, when the clock that finds those that take long has moved on at the wrong
+//! moment. So nothing here relies on one that was spawned to have begun.
 
 mod cancel;
 mod inflation;
@@ -39,6 +42,11 @@ fn until(mut condition: impl FnMut() -> bool) {
 /// Lets others run, whoever this is.
 fn pause() {
     if lisle::statistics().hosts > 0 { fiber::yield_now() } else { std::thread::yield_now() }
+}
+
+/// Does any of a few attempts succeed? For what is so unless a tick of the clock comes in between.
+fn at_last(attempt: impl Fn() -> bool) -> bool {
+    (0..50).any(|_| attempt())
 }
 
 /// Comes back to whoever polls, having had itself woken.

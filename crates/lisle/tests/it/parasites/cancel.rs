@@ -131,8 +131,9 @@ fn a_destructor_that_blocks() {
         let (tx, rx) = channel::<u32>();
         let (got, gots) = channel();
         let receives = move || got.send(rx.recv().unwrap()).unwrap();
+        let then = Then(receives);
         let parasite = spawn_parasite(async move {
-            let _then = Then(receives);
+            let _then = then;
             pending::<()>().await;
         });
         parasite.cancel();

@@ -89,7 +89,7 @@ fn they_are_dropped_with_it() {
                 hold();
                 pending::<()>().await;
             });
-            assert_eq!(count.load(Ordering::SeqCst), 1);
+            until(|| count.load(Ordering::SeqCst) == 1);
             waits.cancel();
             assert!(waits.join().is_err());
             assert_eq!(count.load(Ordering::SeqCst), 0);
@@ -115,11 +115,14 @@ fn destructors_use_them() {
         for waits in [false, true] {
             for cancelled in [false, true] {
                 let (says, says_too) = (heard.clone(), heard.clone());
+                let begun = Arc::new(AtomicUsize::new(0));
+                let begins = begun.clone();
                 let parasite = spawn_parasite(async move {
                     NUMBER.with(|number| number.set(40));
                     let last: Says = Box::new(move || says.lock().unwrap().push(NUMBER.with(|n| n.replace(1))));
                     LAST.with(|place| *place.borrow_mut() = Some(Then(last)));
                     let _then = Then(move || says_too.lock().unwrap().push(NUMBER.with(Cell::get)));
+                    begins.store(1, Ordering::SeqCst);
                     if waits {
                         come_back().await;
                     }
@@ -127,6 +130,7 @@ fn destructors_use_them() {
                         pending::<()>().await;
                     }
                 });
+                until(|| begun.load(Ordering::SeqCst) == 1);
                 parasite.cancel();
                 drop(parasite.join());
                 // That of the number has gone first, as it was made last or not at all.
@@ -154,8 +158,12 @@ fn who_goes_on_here_has_its_own() {
         });
         let attaches = spawn_parasite(async move {
             NUMBER.with(|number| number.set(60));
-            let me = place.lock().unwrap().take().unwrap();
-            me.prepare(()).attach().unwrap();
+            let mut me = None;
+            until(|| {
+                me = place.lock().unwrap().take();
+                me.is_some()
+            });
+            me.unwrap().prepare(()).attach().unwrap();
             assert_eq!(NUMBER.with(Cell::get), 60);
         });
         attaches.join().unwrap();
@@ -176,7 +184,7 @@ fn a_detached_ones_locals_are_dropped() {
                 rx.recv_evt().await.unwrap();
             }));
         }
-        assert_eq!(count.load(Ordering::SeqCst), 100);
+        until(|| count.load(Ordering::SeqCst) == 100);
         (0..100).for_each(|_| tx.send(()).unwrap());
         until(|| count.load(Ordering::SeqCst) == 0);
     });

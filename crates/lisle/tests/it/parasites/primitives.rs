@@ -23,7 +23,12 @@ fn guest<T: Send + 'static>(hall: &Hall<T>) -> ParasiteHandle<Option<T>> {
 }
 
 fn next<T>(hall: &Hall<T>) -> Reified<T> {
-    hall.lock().unwrap().pop_front().expect("somebody waits")
+    let mut next = None;
+    until(|| {
+        next = hall.lock().unwrap().pop_front();
+        next.is_some()
+    });
+    next.expect("just seen")
 }
 
 #[test]
@@ -43,14 +48,14 @@ fn each_way_to_go_on() {
 /// Attached by a worker of its runtime, it goes on as a part of the caller.
 #[test]
 fn one_that_is_attached_goes_on_at_once() {
-    on_domains(|| {
+    let _watched = watched();
+    Runtime::builder().domains(1).run(|| {
         let hall = hall();
         let guest = guest(&hall);
         next(&hall).prepare(1).attach().unwrap();
         assert!(guest.is_finished());
         assert_eq!(guest.join().unwrap(), Some(1));
     });
-    let _watched = watched();
     let hall = hall();
     let runtimes = [1, 2].map(|domains| Runtime::builder().domains(domains).start().unwrap());
     let guests = runtimes[0].run(|| [(); 3].map(|()| guest(&hall)));
@@ -82,9 +87,10 @@ fn the_value_comes_back_from_one_that_is_gone() {
         let hall = hall();
         for way in 0..3 {
             let guest = guest(&hall);
+            let place = next(&hall);
             guest.cancel();
             assert!(guest.join().unwrap_err().is_cancelled());
-            let prepared = next(&hall).prepare(Counted::new(&count));
+            let prepared = place.prepare(Counted::new(&count));
             let back = match way {
                 0 => prepared.attach(),
                 1 => prepared.ready(),

@@ -119,8 +119,9 @@ fn they_are_cancelled() {
         scope(|scope| {
             let parasites: Vec<_> = (0..10)
                 .map(|_| {
-                    scope.spawn_parasite(async {
-                        let _then = Then(|| _ = dropped.fetch_add(1, Ordering::SeqCst));
+                    let then = Then(|| _ = dropped.fetch_add(1, Ordering::SeqCst));
+                    scope.spawn_parasite(async move {
+                        let _then = then;
                         pending::<()>().await;
                     })
                 })

