@@ -29,19 +29,26 @@ impl Worker {
         self.run(bearer, turn);
     }
 
-    /// The next parasite for a bearer that runs, if that is what is to run next and nothing else is due.
+    /// The next parasite for a bearer that runs, if no host is to run next and nothing else is due.
     fn follow(&self) -> Option<NonNull<Parasite>> {
         let turn = self.turn.get().wrapping_add(1);
         if turn.is_multiple_of(VISIT) || self.streak.get() >= STREAK || !self.interrupting.get().is_null() {
             return None;
         }
-        let next = self.next.get()?;
-        // SAFETY: what is queued is alive, and is run by who takes it.
-        let Either::Parasite(parasite) = (unsafe { either(next) }) else { return None };
-        self.next.set(None);
+        let following = match self.next.get() {
+            Some(_) if self.due() => self.take_woken()?.cast(),
+            Some(next) => {
+                // SAFETY: what is queued is alive, and is run by who takes it.
+                let Either::Parasite(parasite) = (unsafe { either(next) }) else { return None };
+                self.next.set(None);
+                self.streak.set(self.streak.get() + 1);
+                parasite
+            }
+            // They are many at times: each that somebody unblocks who goes on. None of them is to pile up.
+            None => self.take_woken()?.cast(),
+        };
         self.turn.set(turn);
-        self.streak.set(self.streak.get() + 1);
-        Some(parasite)
+        Some(following)
     }
 
     /// Ends the bearer that rests, if there is one.

@@ -30,6 +30,7 @@ impl Worker {
             self.answer();
         }
         self.tell_tally();
+        self.offer_woken();
         self.take_inbox();
         self.fire_timers();
         self.take_common();

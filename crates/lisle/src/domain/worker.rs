@@ -10,7 +10,7 @@ use super::fifo::Fifo;
 use super::reactor::{self, Driver};
 use super::runnable::{Either, Kind, Runnable, either};
 use super::runtime::Shared;
-use super::thief::Sighting;
+use super::thief::{SHARE, Sighting};
 use crate::event::parker::{self, State, Suspend};
 use crate::event::patience::Patience;
 use crate::event::{Context, Interrupted, Task, Timer, Unparked, install, tally};
@@ -18,7 +18,7 @@ use crate::fiber::host::{self, Host, Outcome, Traits};
 use crate::fiber::stack::{StackPool, overflow::AltStack};
 use crate::own_threads;
 use crate::parasite::{self, Parasite};
-use crate::shim::{clock, random::Random, sync::Arc};
+use crate::shim::{atomic::Ordering, clock, random::Random, sync::Arc};
 use crate::time::wheel::Wheel;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
@@ -27,6 +27,9 @@ use std::ptr::NonNull;
 
 /// How many turns pass between visits to the inbox, the timers and the sockets of a busy domain.
 pub(super) const VISIT: u32 = 32;
+/// If a host leaves so many parasites that are ready, they go first. One host can unblock many in a turn, and the next
+/// as many again: they would pile up.
+const BACKLOG: u32 = 32;
 /// How many hosts in a row may come from the run-next slot or be the youngest while others wait.
 pub(super) const STREAK: u32 = 16;
 
@@ -56,9 +59,14 @@ pub(crate) struct Worker {
     /// Woken by who runs: goes next.
     pub(super) next: Cell<Option<NonNull<Runnable>>>,
     pub(super) streak: Cell<u32>,
-    /// Whether the next turn of the queues is for those that have begun, or for the others.
-    begun_first: Cell<bool>,
+    /// Which of the three queues has the next turn of those.
+    queue: Cell<u8>,
     pub(super) ready: Fifo<Runnable>,
+    /// Parasites that are ready, but for those that lie where they may be stolen; how many; and how many of them are to
+    /// run before the next host does.
+    woken: Fifo<Runnable>,
+    backlog: Cell<u32>,
+    due: Cell<u32>,
     pub(super) turn: Cell<u32>,
     /// All hosts that have begun here and not ended, for shutdown.
     begun: Cell<*mut Host>,
@@ -97,8 +105,11 @@ impl Worker {
             current: Cell::new(std::ptr::null_mut()),
             next: Cell::new(None),
             streak: Cell::new(0),
-            begun_first: Cell::new(true),
+            queue: Cell::new(0),
             ready: Fifo::new(),
+            woken: Fifo::new(),
+            backlog: Cell::new(0),
+            due: Cell::new(0),
             turn: Cell::new(0),
             begun: Cell::new(std::ptr::null_mut()),
             stopping: Cell::new(false),
@@ -169,7 +180,12 @@ impl Worker {
             match self.pick() {
                 // SAFETY: what was queued is alive, and is run by who takes it.
                 Some(picked) => match unsafe { either(picked) } {
-                    Either::Host(host) => self.run(host, turn),
+                    Either::Host(host) => {
+                        self.run(host, turn);
+                        if self.backlog.get() >= BACKLOG {
+                            self.due.set(self.backlog.get());
+                        }
+                    }
                     Either::Parasite(parasite) => self.run_parasite(parasite, turn),
                 },
                 None if done() => return,
@@ -186,6 +202,11 @@ impl Worker {
         {
             return Some(host.cast());
         }
+        if self.due()
+            && let Some(woken) = self.take_woken()
+        {
+            return Some(woken);
+        }
         if let Some(next) = self.next.take() {
             if self.streak.get() < STREAK {
                 self.streak.set(self.streak.get() + 1);
@@ -200,15 +221,20 @@ impl Worker {
         }
         self.streak.set(0);
         // Not by the parity of the turn: turns of the slots may fall on every other one.
-        if self.begun_first.replace(!self.begun_first.get()) {
-            self.ready.pop().or_else(|| self.domain.stealable.take_oldest())
-        } else {
-            self.domain.stealable.take_oldest().or_else(|| self.ready.pop())
-        }
+        let first = self.queue.get();
+        self.queue.set((first + 1) % 3);
+        (first..first + 3).find_map(|queue| match queue % 3 {
+            0 => self.ready.pop(),
+            1 => self.domain.stealable.take_oldest(),
+            _ => self.take_woken(),
+        })
     }
 
     pub(super) fn has_ready(&self) -> bool {
-        !self.ready.is_empty() || self.next.get().is_some() || self.domain.stealable.len() > 0
+        !self.ready.is_empty()
+            || !self.woken.is_empty()
+            || self.next.get().is_some()
+            || self.domain.stealable.len() > 0
     }
 
     /// Runs `host` until it parks, yields or ends.
@@ -401,7 +427,8 @@ impl Worker {
         }
     }
 
-    /// Queues what is in no list, to go on after the others: a parasite where it may be stolen.
+    /// Queues what is in no list, to go on after the others: a parasite where it may be stolen, if anybody is there to do
+    /// so and nothing lies there yet.
     #[inline]
     pub(crate) fn postpone(&self, later: NonNull<Runnable>) {
         // SAFETY: what is to be queued is alive.
@@ -409,10 +436,43 @@ impl Worker {
             // SAFETY: it is in no list.
             Either::Host(_) => unsafe { self.ready.push(later) },
             Either::Parasite(_) => {
-                self.adopt(later);
-                self.share_work();
+                let thieves = self.shared.idle.load(Ordering::Relaxed) > 0;
+                if thieves && self.domain.stealable.len() == 0 && self.domain.stealable.append(later) {
+                    self.share_work();
+                } else {
+                    self.backlog.set(self.backlog.get() + 1);
+                    // SAFETY: it is in no list.
+                    unsafe { self.woken.push(later) };
+                }
             }
         }
+    }
+
+    /// Are parasites to run before the next host does?
+    pub(super) fn due(&self) -> bool {
+        self.due.get() > 0
+    }
+
+    /// The next of the parasites that are ready.
+    #[inline]
+    pub(super) fn take_woken(&self) -> Option<NonNull<Runnable>> {
+        let woken = self.woken.pop()?;
+        self.backlog.set(self.backlog.get() - 1);
+        self.due.set(self.due.get().saturating_sub(1));
+        Some(woken)
+    }
+
+    /// Lets thieves have some of the parasites that are ready, if there are thieves.
+    pub(super) fn offer_woken(&self) {
+        if self.woken.is_empty() || self.shared.idle.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        while self.domain.stealable.len() < SHARE
+            && let Some(woken) = self.take_woken()
+        {
+            self.adopt(woken);
+        }
+        self.share_work();
     }
 
     /// Takes what others have handed over.
@@ -511,6 +571,7 @@ impl Worker {
         let next = || {
             self.ready
                 .pop()
+                .or_else(|| self.take_woken())
                 .or_else(|| self.domain.stealable.take_oldest())
                 .or_else(|| self.shared.take_common())
         };

@@ -96,7 +96,10 @@ async fn connection(stream: TcpStream, peer: SocketAddr, components: &Components
 /// Sends asynchronously. Of two messages to one receiver the later may be the first to arrive.
 fn send<T: Clone + Send + 'static>(to: &Sender<T>, message: T) {
     let to = to.clone();
-    spawn_parasite(async move { to.send_evt(message).await.ok().expect("the components stay") });
+    spawn_parasite(async move {
+        let sent = to.send_evt(message).await;
+        assert!(sent.is_ok(), "the components stay");
+    });
 }
 
 async fn write_all(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
