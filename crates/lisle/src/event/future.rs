@@ -78,9 +78,10 @@ impl<E: Event> Future for EventFuture<E> {
         let foreign = Foreign { wake: &raw const this.wake };
 
         // A task whose turn has been long goes on in another, before it does anything.
-        // SAFETY: its memory stays.
         if this.record.is_none()
-            && Resident::of(context.waker()).is_some_and(|resident| unsafe { resident.as_ref() }.overstays())
+            && let Some(resident) = Resident::of(context.waker())
+            // SAFETY: its memory stays.
+            && unsafe { resident.as_ref() }.overstays()
         {
             context.waker().wake_by_ref();
             return Poll::Pending;

@@ -30,7 +30,10 @@ impl Task {
             unsafe { resident.cast::<Task>().as_ref() }.woken.notify();
         }
         // SAFETY: as said, the task stays as long as anybody may wake it.
-        Arc::new(Task { resident: unsafe { Resident::new(wake, size_of::<Resident>()) }, woken: Notify::new() })
+        Arc::new(Task {
+            resident: unsafe { Resident::new(wake, size_of::<Resident>()) },
+            woken: Notify::new(),
+        })
     }
 
     fn waker(&self) -> Waker {
@@ -185,7 +188,11 @@ fn a_future_moves_to_another_thread_while_it_is_granted() {
 
 /// Polls a future once as a resident task and drops it. Its memory is leaked, so that a committer that comes too
 /// late is noticed, see `Lock`.
-fn poll_once<E: Event>(task: &Task, event: E, then: impl FnOnce(Pin<&mut EventFuture<E>>) -> Poll<E::Output>) -> Poll<E::Output> {
+fn poll_once<E: Event>(
+    task: &Task,
+    event: E,
+    then: impl FnOnce(Pin<&mut EventFuture<E>>) -> Poll<E::Output>,
+) -> Poll<E::Output> {
     let mut place = Box::pin(Some(event.future()));
     let mut outcome = task.poll(place.as_mut().as_pin_mut().expect("just made"));
     if outcome.is_pending() {
@@ -197,7 +204,9 @@ fn poll_once<E: Event>(task: &Task, event: E, then: impl FnOnce(Pin<&mut EventFu
 }
 
 /// Drops a future of a resident, alone and in a choice, while it is granted; before that it may be handed on.
-fn dropped_beside(then: impl Fn(&Task, Pin<&mut dyn Future<Output = u32>>) -> Poll<u32> + Sync + Send + 'static) {
+fn dropped_beside(
+    then: impl Fn(&Task, Pin<&mut dyn Future<Output = u32>>) -> Poll<u32> + Sync + Send + 'static,
+) {
     explore(3, move || {
         let (a, b) = (Arc::new(Tokens::new(Vec::new())), Arc::new(Tokens::new(Vec::new())));
         let giver = thread::spawn({

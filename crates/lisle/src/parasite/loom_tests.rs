@@ -181,7 +181,8 @@ fn it_migrates_or_is_cancelled() {
         let model = Model::new(2);
         model.marks[1].store(true, Ordering::Relaxed);
         assert_eq!(model.turn(false), Turn::Parked);
-        let others: [fn(&Model); 2] = [|model| model.mark_and_wake(0), |model| model.resume(model.state.cancel())];
+        let others: [fn(&Model); 2] =
+            [|model| model.mark_and_wake(0), |model| model.resume(model.state.cancel())];
         beside(&model, &others, || ());
         model.ends_with(&[Body::Result, Body::Dropped]);
     });
@@ -204,10 +205,13 @@ fn a_cancellation_reaches_it_wherever_it_is() {
 fn one_that_leaves_is_run_once() {
     explore(3, || {
         let model = Model::new(1);
-        let others: [fn(&Model); 2] = [|model| model.mark_and_wake(0), |model| {
-            model.take_over();
-            model.resume(true);
-        }];
+        let others: [fn(&Model); 2] = [
+            |model| model.mark_and_wake(0),
+            |model| {
+                model.take_over();
+                model.resume(true);
+            },
+        ];
         beside(&model, &others, || {
             assert_eq!(model.turn(true), Turn::Left);
             model.hand_over();
@@ -276,10 +280,13 @@ fn its_memory_is_freed_once() {
 fn a_late_wake_finds_nobody_or_another() {
     explore(3, || {
         let model = Model::new(1);
-        let others: [fn(&Model); 2] = [|model| model.resume(model.state.wake()), |model| {
-            model.take_over();
-            model.mark_and_wake(0);
-        }];
+        let others: [fn(&Model); 2] = [
+            |model| model.resume(model.state.wake()),
+            |model| {
+                model.take_over();
+                model.mark_and_wake(0);
+            },
+        ];
         beside(&model, &others, || {
             model.put(Body::Result);
             model.state.vacate();

@@ -320,15 +320,20 @@ unsafe fn end_body<F: Future>(parasite: NonNull<Parasite>, result: std::thread::
 #[inline(always)]
 pub(super) unsafe fn drop_future<F: Future>(parasite: NonNull<Parasite>) -> std::thread::Result<()> {
     let drop = || {
+        // SAFETY: the slot is such a block.
+        let future = unsafe { &raw mut (*body::<F>(parasite)).future };
         // SAFETY: by the caller's promise.
-        unsafe { ManuallyDrop::drop(&mut *(&raw mut (*body::<F>(parasite)).future)) }
+        unsafe { ManuallyDrop::drop(&mut *future) };
     };
     if std::mem::needs_drop::<F>() { catch_unwind(AssertUnwindSafe(drop)) } else { Ok(()) }
 }
 
 /// The result of a future whose destructor has run. Its panic counts, unless the future had panicked before.
 #[inline(always)]
-pub(super) fn with_drop<T>(result: std::thread::Result<T>, dropped: std::thread::Result<()>) -> std::thread::Result<T> {
+pub(super) fn with_drop<T>(
+    result: std::thread::Result<T>,
+    dropped: std::thread::Result<()>,
+) -> std::thread::Result<T> {
     match dropped {
         Ok(()) => result,
         Err(panic) => first_panic(result, panic),

@@ -167,7 +167,7 @@ fn destructors_do_what_they_like() {
                 let then = Then(move || {
                     ran.fetch_add(1, Ordering::SeqCst);
                     match i % 3 {
-                        0 => drop(lisle::time::after(Duration::from_millis(1)).sync()),
+                        0 => lisle::time::after(Duration::from_millis(1)).sync(),
                         1 => assert_eq!(spawn_parasite(async { 1 }).join().unwrap(), 1),
                         _ => drop(spawn_parasite(pending::<()>())),
                     }
@@ -207,9 +207,7 @@ fn draining_waits_for_parasites() {
                     ends.fetch_add(1, Ordering::SeqCst);
                 }));
             }
-            drop(spawn_parasite(async move {
-                while tx.send_evt(1).await.is_ok() {}
-            }));
+            drop(spawn_parasite(async move { while tx.send_evt(1).await.is_ok() {} }));
             drop(rx);
         });
         assert_eq!(ended.load(Ordering::SeqCst), 50);
