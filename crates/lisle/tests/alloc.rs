@@ -12,7 +12,7 @@ use lisle::channel::{Receiver, Sender, bounded};
 use lisle::fiber::{self, scope};
 use lisle::sync::{Condition, IVar};
 use lisle::time::{after, at, sleep};
-use lisle::{Event, Runtime, channel, choose, future, never};
+use lisle::{Event, Runtime, channel, choose, future, never, parasite, spawn_parasite};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::hint::black_box;
@@ -393,6 +393,78 @@ fn spawns() {
                 let sum = scope(|scope| {
                     let left = scope.spawn(|| left);
                     let right = scope.spawn(|| right);
+                    left.join().unwrap() + right.join().unwrap()
+                });
+                assert_eq!(sum, 2 * i + 1);
+            }
+        });
+    });
+}
+
+/// Begun and ended at once, or reified and joined; by a host, and by one another.
+#[test]
+fn parasites() {
+    on_one_domain(|| {
+        let (tx, rx) = channel::<usize>();
+        allocates_nothing("a parasite that waits, and is joined", |times| {
+            for i in 0..times {
+                let rx = rx.clone();
+                let parasite = spawn_parasite(async move { rx.recv_evt().await.unwrap() + 1 });
+                tx.send(i).unwrap();
+                assert_eq!(parasite.join().unwrap(), i + 1);
+            }
+        });
+        let ended = Arc::new(AtomicUsize::new(0));
+        allocates_nothing("parasites that wait, detached", |times| {
+            let before = ended.load(Ordering::Relaxed);
+            for i in 1..=times {
+                let (tx, ends) = (tx.clone(), ended.clone());
+                drop(spawn_parasite(async move {
+                    tx.send_evt(i).await.unwrap();
+                    ends.fetch_add(1, Ordering::Relaxed);
+                }));
+                assert_eq!(rx.recv(), Ok(i));
+                // They end when it is their turn.
+                while i % 100 == 0 && ended.load(Ordering::Relaxed) < before + i {
+                    fiber::yield_now();
+                }
+            }
+        });
+        allocates_nothing("a parasite that awaits another, inflates and yields", |times| {
+            for i in 0..times {
+                let inner = spawn_parasite(async move {
+                    parasite::inflate().await;
+                    i
+                });
+                let outer = spawn_parasite(async move {
+                    parasite::yield_now().await;
+                    inner.await.unwrap()
+                });
+                assert_eq!(outer.join().unwrap(), i);
+            }
+        });
+        allocates_nothing("a parasite that is cancelled", |times| {
+            for _ in 0..times {
+                let parasite = spawn_parasite(std::future::pending::<()>());
+                parasite.cancel();
+                // Not joined: the error says in words who it was.
+                while !parasite.is_finished() {
+                    fiber::yield_now();
+                }
+            }
+        });
+        // Some of a million are queued, as the clock ticks. That is warm by now.
+        allocates_nothing("a parasite that does not wait", |times| {
+            (0..100 * times).for_each(|i| assert_eq!(spawn_parasite(async move { i }).join().unwrap(), i));
+        });
+        allocates_nothing("a scope with two parasites that borrow", |times| {
+            for i in 0..times {
+                let sum = scope(|scope| {
+                    let left = scope.spawn_parasite(async { i });
+                    let right = scope.spawn_parasite(async {
+                        parasite::yield_now().await;
+                        i + 1
+                    });
                     left.join().unwrap() + right.join().unwrap()
                 });
                 assert_eq!(sum, 2 * i + 1);

@@ -89,6 +89,34 @@ const CASES: &[Case] = &[
         },
         expected: Panics(&[DEAD, "thread 'main':\n    join a host (spawned at"]),
     },
+    Case {
+        name: "parasites_that_wait_are_told_and_dropped",
+        run: || {
+            let dropped = Arc::new(());
+            let held = dropped.clone();
+            let run = move || {
+                let (tx, rx) = channel::named::<u32>("orders", 0);
+                let listens = lisle::spawn_parasite(async move {
+                    let _held = held;
+                    rx.recv_evt().await.unwrap()
+                });
+                let joins = lisle::spawn_parasite(async move { listens.await.unwrap() });
+                let _ = joins.join();
+                drop(tx);
+            };
+            let deadlock = Runtime::builder().domains(2).try_run(run).unwrap_err();
+            eprintln!("found {deadlock}");
+            assert_eq!(deadlock.waiting().parasites.len(), 2);
+            assert_eq!(Arc::strong_count(&dropped), 1);
+        },
+        expected: Ends(&[
+            DEAD,
+            "found a deadlock",
+            "a parasite (spawned at crates/lisle/tests/deadlock.rs:",
+            "    receive from channel 'orders' (made at crates/lisle/tests/deadlock.rs:",
+            "    join a parasite (spawned at crates/lisle/tests/deadlock.rs:",
+        ]),
+    },
     Case { name: "hosts_are_unwound", run: hosts_are_unwound, expected: Ends(&[]) },
     Case {
         name: "a_cycle_is_told",

@@ -24,7 +24,7 @@ impl Worker {
     #[cold]
     pub(super) fn visit(&self) {
         if self.shared.is_stopping() {
-            self.stop();
+            self.stop(false);
         }
         if self.is_asked() {
             self.answer();
@@ -46,7 +46,7 @@ impl Worker {
     /// Finds something to run, or sleeps until there may be something.
     pub(super) fn idle(&self) {
         if self.shared.is_stopping() {
-            self.stop();
+            self.stop(!self.has_ready() && !self.take_common());
         }
         if self.is_asked() {
             self.answer();

@@ -508,8 +508,11 @@ impl Worker {
     }
 
     /// Starts interrupting the hosts of this domain: those that are parked, now; others at their next park.
-    pub(super) fn stop(&self) {
-        if self.shared.has_parasites() {
+    ///
+    /// To look for parasites that wait takes time in proportion to all there are, so that is done at first, and then only
+    /// where there is nothing else to do.
+    pub(super) fn stop(&self, is_idle: bool) {
+        if (is_idle || !self.stopping.get()) && self.shared.has_parasites() {
             parasite::wake_all(&self.shared);
         }
         if self.stopping.replace(true) {

@@ -320,11 +320,11 @@ unsafe fn end_body<F: Future>(
 /// The caller runs the parasite, whose body holds a future of this type, which is not used again.
 #[inline(always)]
 pub(super) unsafe fn drop_future<F: Future>(parasite: NonNull<Parasite>) -> std::thread::Result<()> {
-    // SAFETY: by the caller's promise; a place in a union, not a copy.
-    let future = unsafe { &mut (*body::<F>(parasite)).future };
     let drop = || {
+        // SAFETY: the slot is such a block.
+        let future = unsafe { &raw mut (*body::<F>(parasite)).future };
         // SAFETY: by the caller's promise.
-        unsafe { ManuallyDrop::drop(future) }
+        unsafe { ManuallyDrop::drop(&mut *future) };
     };
     if std::mem::needs_drop::<F>() { catch_unwind(AssertUnwindSafe(drop)) } else { Ok(()) }
 }

@@ -34,6 +34,7 @@ mod net;
 mod once;
 mod outside;
 mod pairing;
+mod parasites;
 mod ported_crossbeam;
 mod ported_go;
 mod ported_others;

@@ -4,6 +4,7 @@
 //! moment. So nothing here relies on one that was spawned to have begun.
 
 mod cancel;
+mod depth;
 mod inflation;
 mod life;
 mod locals;

@@ -6,8 +6,8 @@ use lisle::time::sleep;
 use lisle::{Event, PanicPolicy, Runtime, channel, parasite, spawn_parasite};
 use std::future::pending;
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// What is no message, since it cannot be cloned.

@@ -58,7 +58,8 @@ fn one_that_yields_lets_others_run() {
             })
         });
         let seen = parasites.map(|parasite| parasite.join().unwrap());
-        statistics().inflations == 0 && seen.iter().flat_map(|turns| turns.windows(2)).all(|turns| turns[1] > turns[0] + 1)
+        statistics().inflations == 0
+            && seen.iter().flat_map(|turns| turns.windows(2)).all(|turns| turns[1] > turns[0] + 1)
     };
     assert!(at_last(|| Runtime::builder().domains(1).run(attempt)));
 }
@@ -174,7 +175,9 @@ fn statistics_are_exact() {
         host.join().unwrap();
         (before, statistics())
     };
-    let counts = |seen: &Statistics| [seen.hosts, seen.parasites, seen.communications, seen.reifications, seen.inflations, seen.migrations];
+    let counts = |seen: &Statistics| {
+        [seen.hosts, seen.parasites, seen.communications, seen.reifications, seen.inflations, seen.migrations]
+    };
     let seen = Cell::new((Statistics::default(), Statistics::default()));
     let is_exact = at_last(|| {
         let (before, after) = Runtime::builder().domains(1).run(program);
@@ -184,10 +187,17 @@ fn statistics_are_exact() {
     let (before, after) = seen.get();
     assert!(is_exact, "{before}\n{after}");
     assert!(before.largest_parasite >= 400 && before.largest_parasite < 1_024, "{before}");
-    assert!(before.reified_bytes > before.largest_parasite && before.reified_bytes < 2 * before.largest_parasite);
+    assert!(
+        before.reified_bytes > before.largest_parasite && before.reified_bytes < 2 * before.largest_parasite
+    );
     assert_eq!(before.mean_parasite(), before.reified_bytes as f64 / 2.0);
     assert_eq!(after.largest_parasite, before.largest_parasite);
-    assert!(after.to_string().contains("2 hosts, 9 parasites (4 reified, 2 inflated, 0 migrations), 2 communications"), "{after}");
+    assert!(
+        after
+            .to_string()
+            .contains("2 hosts, 9 parasites (4 reified, 2 inflated, 0 migrations), 2 communications"),
+        "{after}"
+    );
 }
 
 /// Each is counted once, on however many domains.
@@ -214,7 +224,9 @@ fn statistics_add_up() {
     });
     let expected = 4 * count as u64;
     // A domain tells what it has counted before it sleeps.
-    until(|| runtime.statistics().communications >= expected && runtime.statistics().parasites >= 2 * expected);
+    until(|| {
+        runtime.statistics().communications >= expected && runtime.statistics().parasites >= 2 * expected
+    });
     let seen = runtime.statistics();
     assert_eq!((seen.parasites, seen.communications), (2 * expected, expected));
     assert!(seen.reifications >= expected);

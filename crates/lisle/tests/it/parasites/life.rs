@@ -1,6 +1,6 @@
 //! From spawn to join.
 
-use super::{Boxed, Counted, come_back, everywhere, until};
+use super::{Counted, come_back, everywhere, until};
 use crate::support::{Executor, block_on, on_domains, scaled, watched};
 use lisle::time::after;
 use lisle::{Event, Runtime, channel, choose, parasite, spawn_parasite};
@@ -112,7 +112,11 @@ fn of_many_joiners_one_has_the_result() {
                 .map(|i| {
                     let parasite = parasite.clone();
                     let joins = async move { parasite.join_evt().await.is_ok() };
-                    if i % 2 == 0 { lisle::spawn(|| lisle::future::block_on(joins)) } else { lisle::spawn(|| spawn_parasite(joins).join().unwrap()) }
+                    if i % 2 == 0 {
+                        lisle::spawn(|| lisle::future::block_on(joins))
+                    } else {
+                        lisle::spawn(|| spawn_parasite(joins).join().unwrap())
+                    }
                 })
                 .collect();
             assert!(tx.send(()).is_ok() || inline);
@@ -211,16 +215,23 @@ fn returns<T: Send + Clone + PartialEq + std::fmt::Debug + 'static>(value: T) {
         }
         // A large result of a small future, and a small one of a large future.
         let small = spawn_parasite(held((), waits));
-        assert!(value == *Box::new(spawn_parasite({
-            let value = Box::new(value.clone());
-            async move { small.await.map(|()| *value).unwrap() }
-        }).join().unwrap()));
+        assert!(
+            value
+                == *Box::new(
+                    spawn_parasite({
+                        let value = Box::new(value.clone());
+                        async move { small.await.map(|()| *value).unwrap() }
+                    })
+                    .join()
+                    .unwrap()
+                )
+        );
         let large = value.clone();
         let own = spawn_parasite(async move {
             let place = (&raw const large).addr();
             come_back().await;
             // It does not move, and lies as it has to.
-            place == (&raw const large).addr() && place % align_of::<T>() == 0
+            place == (&raw const large).addr() && place.is_multiple_of(align_of::<T>())
         });
         assert!(own.join().unwrap());
     }
@@ -252,52 +263,6 @@ fn futures_and_results_of_any_size_and_alignment() {
     thread.spawn(outside).unwrap().join().unwrap();
 }
 
-fn nest(depth: usize) -> Boxed<usize> {
-    Box::pin(async move {
-        if depth == 0 { 0 } else { spawn_parasite(nest(depth - 1)).await.unwrap() + 1 }
-    })
-}
-
-/// A parasite that spawns one that spawns one.
-#[test]
-fn a_hundred_thousand_within_each_other() {
-    let depth = scaled(100_000, 100_000);
-    everywhere(|| assert_eq!(spawn_parasite(nest(depth)).join().unwrap(), depth));
-    let _watched = watched();
-    let small = Runtime::builder().domains(2).stack_size(16 * 1024);
-    assert_eq!(small.run(|| spawn_parasite(nest(5_000)).join().unwrap()), 5_000);
-    let thread = std::thread::Builder::new().stack_size(256 * 1024);
-    let thread = thread.spawn(move || spawn_parasite(nest(5_000)).join().unwrap());
-    assert_eq!(thread.unwrap().join().unwrap(), 5_000);
-}
-
-fn nest_in_place(depth: usize) -> Boxed<usize> {
-    Box::pin(async move {
-        if depth == 0 { 0 } else { spawn_parasite(nest_in_place(depth - 1)).join().unwrap() + 1 }
-    })
-}
-
-/// Each stops the stack on which it runs, until no more begin on that.
-#[test]
-fn many_within_each_other_that_join_in_place() {
-    everywhere(|| assert_eq!(spawn_parasite(nest_in_place(2_000)).join().unwrap(), 2_000));
-}
-
-/// One of whom each waits for the one before, all of whom end at once.
-#[test]
-fn a_long_chain_of_joins() {
-    let count = scaled(100_000, 20_000);
-    everywhere(|| {
-        let (tx, rx) = channel();
-        let mut last = spawn_parasite(async move { rx.recv_evt().await.unwrap() });
-        for _ in 0..count {
-            last = spawn_parasite(async move { last.await.unwrap() + 1 });
-        }
-        tx.send(0).unwrap();
-        assert_eq!(last.join().unwrap(), count);
-    });
-}
-
 #[test]
 fn a_message_goes_around_a_ring() {
     on_domains(|| {
@@ -314,7 +279,13 @@ fn a_message_goes_around_a_ring() {
                     }
                 };
                 // A host among them, now and then.
-                if i % 7 == 0 { spawn_parasite(async move { lisle::spawn(|| lisle::future::block_on(body)).join_evt().await.unwrap() }) } else { spawn_parasite(body) }
+                if i % 7 == 0 {
+                    spawn_parasite(async move {
+                        lisle::spawn(|| lisle::future::block_on(body)).join_evt().await.unwrap()
+                    })
+                } else {
+                    spawn_parasite(body)
+                }
             })
             .collect();
         for round in 0..scaled(500, 100) {

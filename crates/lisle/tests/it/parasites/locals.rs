@@ -119,7 +119,8 @@ fn destructors_use_them() {
                 let begins = begun.clone();
                 let parasite = spawn_parasite(async move {
                     NUMBER.with(|number| number.set(40));
-                    let last: Says = Box::new(move || says.lock().unwrap().push(NUMBER.with(|n| n.replace(1))));
+                    let last: Says =
+                        Box::new(move || says.lock().unwrap().push(NUMBER.with(|n| n.replace(1))));
                     LAST.with(|place| *place.borrow_mut() = Some(Then(last)));
                     let _then = Then(move || says_too.lock().unwrap().push(NUMBER.with(Cell::get)));
                     begins.store(1, Ordering::SeqCst);

@@ -63,7 +63,12 @@ impl Handle {
 
 impl Performer {
     /// Runs `task` beside the others, in a runtime or outside.
-    fn run(self, runtime: &Runtime, executor: &Executor, task: impl Future<Output = ()> + Send + 'static) -> Handle {
+    fn run(
+        self,
+        runtime: &Runtime,
+        executor: &Executor,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> Handle {
         match self {
             Performer::Host => Handle::Host(runtime.spawn(|| block_on_here(task))),
             Performer::Parasite => Handle::Parasite(runtime.run(|| spawn_parasite(task))),
@@ -102,7 +107,12 @@ fn a_lock_is_held_across_the_send() {
     }
 }
 
-fn one_pair(runtime: &Runtime, executor: &Executor, (sender, receiver): (Performer, Performer), count: Count) {
+fn one_pair(
+    runtime: &Runtime,
+    executor: &Executor,
+    (sender, receiver): (Performer, Performer),
+    count: Count,
+) {
     let rounds = scaled(200, 40);
     let (tx, rx) = channel::<usize>();
     let (back, backs) = channel::<()>();

@@ -9,7 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn text(panic: Box<dyn Any + Send>) -> String {
-    *panic.downcast::<&'static str>().map(|text| Box::new((*text).to_owned())).or_else(|panic| panic.downcast()).expect("text")
+    *panic
+        .downcast::<&'static str>()
+        .map(|text| Box::new((*text).to_owned()))
+        .or_else(|panic| panic.downcast())
+        .expect("text")
 }
 
 /// Panics without a word on standard error.
@@ -75,7 +79,10 @@ fn a_panic_of_the_futures_destructor() {
             struct Ends(bool);
             impl Future for Ends {
                 type Output = u32;
-                fn poll(mut self: std::pin::Pin<&mut Self>, context: &mut std::task::Context<'_>) -> std::task::Poll<u32> {
+                fn poll(
+                    mut self: std::pin::Pin<&mut Self>,
+                    context: &mut std::task::Context<'_>,
+                ) -> std::task::Poll<u32> {
                     if std::mem::take(&mut self.0) {
                         context.waker().wake_by_ref();
                         return std::task::Poll::Pending;
@@ -93,7 +100,10 @@ fn a_panic_of_the_futures_destructor() {
             struct Both(Ends);
             impl Future for Both {
                 type Output = ();
-                fn poll(mut self: std::pin::Pin<&mut Self>, context: &mut std::task::Context<'_>) -> std::task::Poll<()> {
+                fn poll(
+                    mut self: std::pin::Pin<&mut Self>,
+                    context: &mut std::task::Context<'_>,
+                ) -> std::task::Poll<()> {
                     match std::pin::Pin::new(&mut self.0).poll(context) {
                         std::task::Poll::Pending => std::task::Poll::Pending,
                         std::task::Poll::Ready(_) => throw("in its poll"),
@@ -117,7 +127,10 @@ fn a_panic_of_a_value_that_is_lost_to_a_panic() {
     struct Gives(bool);
     impl Future for Gives {
         type Output = Value;
-        fn poll(mut self: std::pin::Pin<&mut Self>, context: &mut std::task::Context<'_>) -> std::task::Poll<Value> {
+        fn poll(
+            mut self: std::pin::Pin<&mut Self>,
+            context: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<Value> {
             if std::mem::take(&mut self.0) {
                 context.waker().wake_by_ref();
                 return std::task::Poll::Pending;
@@ -157,7 +170,10 @@ fn a_panic_of_the_results_destructor() {
                 })
             };
             let result = spawn().join().unwrap();
-            assert_eq!(text(catch_unwind(std::panic::AssertUnwindSafe(|| drop(result))).unwrap_err()), "the result's");
+            assert_eq!(
+                text(catch_unwind(std::panic::AssertUnwindSafe(|| drop(result))).unwrap_err()),
+                "the result's"
+            );
             assert!(dropped.swap(false, Ordering::SeqCst));
             // Dropped where it ends, or with its handle.
             drop(spawn());
@@ -221,7 +237,6 @@ fn one_that_is_spawned_while_unwinding() {
 #[test]
 fn any_payload_arrives() {
     on_domains(|| {
-        std::panic::set_hook(std::panic::take_hook());
         let error = spawn_parasite(async {
             come_back().await;
             if true {

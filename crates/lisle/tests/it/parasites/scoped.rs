@@ -33,7 +33,7 @@ fn they_borrow_and_the_scope_waits_for_them() {
 #[test]
 fn results_may_borrow() {
     everywhere(|| {
-        let words = vec![String::from("one"), String::from("two")];
+        let words = [String::from("one"), String::from("two")];
         let longest = scope(|scope| {
             let parasites: Vec<_> = words
                 .iter()

@@ -56,6 +56,26 @@ fn those_that_wait_are_dropped_and_their_joiners_told() {
     }
 }
 
+/// It takes time in proportion to how many there are: with a minute for a domain's look at all of them after every few
+/// that have ended, most would be left.
+#[test]
+fn very_many_are_dropped_in_time() {
+    let _watched = watched();
+    let count = Arc::new(AtomicUsize::new(0));
+    let runtime = start(2);
+    runtime.run(|| {
+        for _ in 0..scaled(1_000_000, 200_000) {
+            let held = Counted::new(&count);
+            drop(spawn_parasite(async move {
+                pending::<()>().await;
+                drop(held);
+            }));
+        }
+    });
+    assert!(runtime.shutdown(MINUTE).is_clean());
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+}
+
 /// They learn it while they wait: a thread, a future.
 #[test]
 fn joiners_elsewhere_are_woken() {
@@ -147,7 +167,7 @@ fn destructors_do_what_they_like() {
                 let then = Then(move || {
                     ran.fetch_add(1, Ordering::SeqCst);
                     match i % 3 {
-                        0 => drop(lisle::time::after(Duration::from_millis(1)).sync()),
+                        0 => lisle::time::after(Duration::from_millis(1)).sync(),
                         1 => assert_eq!(spawn_parasite(async { 1 }).join().unwrap(), 1),
                         _ => drop(spawn_parasite(pending::<()>())),
                     }
@@ -187,9 +207,7 @@ fn draining_waits_for_parasites() {
                     ends.fetch_add(1, Ordering::SeqCst);
                 }));
             }
-            drop(spawn_parasite(async move {
-                while tx.send_evt(1).await.is_ok() {}
-            }));
+            drop(spawn_parasite(async move { while tx.send_evt(1).await.is_ok() {} }));
             drop(rx);
         });
         assert_eq!(ended.load(Ordering::SeqCst), 50);

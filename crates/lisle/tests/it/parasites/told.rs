@@ -37,11 +37,20 @@ fn operation_object_and_site_are_told() {
         let graph = runtime.waiting();
         let mut parasites = graph.parasites.clone();
         parasites.sort_by_key(|waiter| waiter.site.unwrap().line());
-        assert_eq!(parasites.iter().map(line).collect::<Vec<_>>(), [Some(here + 1), Some(here + 2), Some(here + 3)]);
+        assert_eq!(
+            parasites.iter().map(line).collect::<Vec<_>>(),
+            [Some(here + 1), Some(here + 2), Some(here + 3)]
+        );
         assert!(parasites.iter().all(|waiter| waiter.kind == Performer::Parasite && waiter.domain.is_none()));
-        let told = |waiter: &Waiter| waiter.waits.iter().map(|wait| (wait.operation, wait.object.to_string())).collect::<Vec<_>>();
+        let told = |waiter: &Waiter| {
+            waiter.waits.iter().map(|wait| (wait.operation, wait.object.to_string())).collect::<Vec<_>>()
+        };
         assert_eq!(told(&parasites[0])[0].0, "receive from");
-        assert!(told(&parasites[0])[0].1.starts_with("channel 'orders' (made at"), "{:?}", told(&parasites[0]));
+        assert!(
+            told(&parasites[0])[0].1.starts_with("channel 'orders' (made at"),
+            "{:?}",
+            told(&parasites[0])
+        );
         assert_eq!(told(&parasites[1])[0].0, "join");
         assert!(told(&parasites[1])[0].1.starts_with("a parasite (spawned at"), "{:?}", told(&parasites[1]));
         assert_eq!(parasites[1].waits[0].held_by, [parasites[0].id]);
@@ -129,12 +138,14 @@ fn what_others_have_dropped_is_not_told() {
             let parasite = runtime.run(|| {
                 spawn_parasite(async move {
                     let (tx, rx) = channel::named::<Box<u32>>("gone", 0);
-                    let mut place = pin!(Some(rx.recv_evt().wrap(move |got| (got, String::from("held"))).future()));
+                    let mut place =
+                        pin!(Some(rx.recv_evt().wrap(move |got| (got, String::from("held"))).future()));
                     assert!(polled(place.as_mut().as_pin_mut().unwrap()).await.is_pending());
                     drop(rx.clone());
                     let lent = |place: &mut Pin<&mut Option<_>>| {
                         if completed {
-                            let future: Pin<&mut lisle::event::EventFuture<_>> = place.as_mut().as_pin_mut().unwrap();
+                            let future: Pin<&mut lisle::event::EventFuture<_>> =
+                                place.as_mut().as_pin_mut().unwrap();
                             let sent = tx.try_send(Box::new(1)).is_ok();
                             assert_eq!(crate::support::poll_once(future).is_ready(), sent);
                         }
@@ -143,7 +154,9 @@ fn what_others_have_dropped_is_not_told() {
                     if lent_to_thread {
                         thread::scope(|scope| scope.spawn(|| lent(&mut place)).join().unwrap());
                     } else {
-                        fiber::scope(|scope| scope.spawn_parasite(async { lent(&mut place) }).join().unwrap());
+                        fiber::scope(|scope| {
+                            scope.spawn_parasite(async { lent(&mut place) }).join().unwrap()
+                        });
                     }
                     pending::<()>().await;
                 })
@@ -220,7 +233,15 @@ fn a_cycle_of_parasites_is_found() {
         go.signal();
         parasites
     });
-    until(|| runtime.waiting().parasites.iter().filter(|waiter| waiter.waits.iter().any(|wait| wait.operation == "lock")).count() == 2);
+    until(|| {
+        runtime
+            .waiting()
+            .parasites
+            .iter()
+            .filter(|waiter| waiter.waits.iter().any(|wait| wait.operation == "lock"))
+            .count()
+            == 2
+    });
     let graph = runtime.waiting();
     let cycle = graph.cycle().expect("a cycle");
     assert_eq!(cycle.len(), 2, "{graph}");

@@ -84,7 +84,8 @@ fn a_future_goes_from_one_to_another_while_it_waits() {
             let receives = async move { choose((rx.recv_evt(), others.recv_evt())).await.unwrap() };
             let mut future: Boxed<usize> = Box::pin(receives);
             let sends = thread::spawn(move || {
-                if round % 2 == 0 { tx.send(round).map_err(drop) } else { other.send(round).map_err(drop) }.unwrap();
+                if round % 2 == 0 { tx.send(round).map_err(drop) } else { other.send(round).map_err(drop) }
+                    .unwrap();
                 drop((tx, other));
             });
             let mut got = None;
@@ -134,7 +135,8 @@ fn a_future_is_dropped_by_another_while_it_waits() {
         for round in 0..scaled(5_000, 1_000) {
             let (tx, rx) = channel::<usize>();
             let receiver = rx.clone();
-            let mut future: Boxed<usize> = Box::pin(async move { receiver.recv_evt().await.unwrap_or(round) });
+            let mut future: Boxed<usize> =
+                Box::pin(async move { receiver.recv_evt().await.unwrap_or(round) });
             let (back, backs) = lisle::channel::bounded(1);
             drop(spawn_parasite(async move {
                 // It waits, unless this parasite was queued, and begins after the send.
@@ -143,7 +145,11 @@ fn a_future_is_dropped_by_another_while_it_waits() {
             }));
             let sends = lisle::spawn(move || tx.try_send(round));
             let future = backs.recv().unwrap();
-            if round % 2 == 0 { drop(future) } else { spawn_parasite(async { drop(future) }).join().unwrap() }
+            if round % 2 == 0 {
+                drop(future)
+            } else {
+                spawn_parasite(async { drop(future) }).join().unwrap()
+            }
             let sent = sends.join().unwrap();
             assert!(rx.try_recv().is_err(), "{sent:?}");
         }
