@@ -2,7 +2,7 @@
 //! forms in Rust are compared with the serial form's in the same process; the runner compares those of all systems.
 
 use crate::{
-    job::{Job, Outcome},
+    job::{Job, Outcome, Threads},
     peers,
     workload::Program,
 };
@@ -43,12 +43,20 @@ pub(crate) fn serial<F: Forms>(job: &Job) -> Outcome {
 
 pub(crate) fn hosts<F: Forms>(job: &Job) -> Outcome {
     let input = Arc::new(F::input(job));
-    peers::runtime(job.workers).run(|| measure(job, &input, F::hosts))
+    peers::runtime(job.workers).run(|| told(1.0, || measure(job, &input, F::hosts)))
 }
 
 pub(crate) fn parasites<F: Forms>(job: &Job) -> Outcome {
     let input = Arc::new(F::input(job));
-    peers::runtime(job.workers).run(|| measure(job, &input, F::parasites))
+    peers::runtime(job.workers).run(|| told(1.0, || measure(job, &input, F::parasites)))
+}
+
+/// Adds what the threads of this runtime have been. They have done the runs that were measured, and before that so many,
+/// or so much of one, to warm up.
+pub(crate) fn told(warm_up: f64, measure: impl FnOnce() -> Outcome) -> Outcome {
+    let outcome = measure();
+    let threads = Threads::of(lisle::statistics(), outcome.operations as f64 + warm_up);
+    Outcome { threads: Some(threads), ..outcome }
 }
 
 /// Milliseconds for a run of `form`, warmed up by a whole run.

@@ -30,6 +30,40 @@ pub(crate) struct Outcome {
     pub(crate) rss_bytes: u64,
     /// What each system's run must have come to, where it is not a number that the workload itself knows.
     pub(crate) checksum: Option<u64>,
+    /// What its threads were, for one run, where the system tells.
+    #[serde(default)]
+    pub(crate) threads: Option<Threads>,
+}
+
+/// The threads of a program and their messages.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Threads {
+    pub(crate) hosts: u64,
+    pub(crate) parasites: u64,
+    pub(crate) reified: u64,
+    pub(crate) inflated: u64,
+    pub(crate) migrations: u64,
+    pub(crate) messages: u64,
+    /// Of a reified parasite: on average, and of the largest.
+    pub(crate) mean_bytes: u64,
+    pub(crate) largest_bytes: u64,
+}
+
+impl Threads {
+    /// What a runtime of Lisle's has done in `runs` runs.
+    pub(crate) fn of(statistics: lisle::Statistics, runs: f64) -> Self {
+        let each = |all: u64| (all as f64 / runs).round() as u64;
+        Threads {
+            hosts: each(statistics.hosts),
+            parasites: each(statistics.parasites),
+            reified: each(statistics.reifications),
+            inflated: each(statistics.inflations),
+            migrations: each(statistics.migrations),
+            messages: each(statistics.communications),
+            mean_bytes: statistics.mean_parasite().round() as u64,
+            largest_bytes: statistics.largest_parasite,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -116,6 +150,7 @@ impl Measured {
             cpu_seconds: self.cpu_seconds,
             rss_bytes: peak_resident_bytes(),
             checksum: None,
+            threads: None,
         }
     }
 }

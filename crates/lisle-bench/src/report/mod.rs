@@ -10,6 +10,7 @@ mod setting;
 mod standing;
 mod summary;
 mod table;
+mod threads;
 
 use crate::{cli::Options, runner::Findings, workload::Workload};
 use output::Output;
@@ -48,7 +49,8 @@ impl Report {
         if let Some((html, setting)) = &mut self.html {
             html.write(&html::page(findings, &tables, setting))?;
         }
-        self.table.as_mut().map_or(Ok(()), |table| table.write(&table::table(&tables)))
+        let text = || table::table(&tables) + &threads::table(findings);
+        self.table.as_mut().map_or(Ok(()), |table| table.write(&text()))
     }
 }
 

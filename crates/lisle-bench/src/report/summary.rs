@@ -193,6 +193,7 @@ pub(super) mod tests {
             cpu_seconds: 0.5,
             rss_bytes: 4096,
             checksum: None,
+            threads: None,
         }
     }
 

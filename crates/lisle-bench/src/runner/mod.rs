@@ -102,6 +102,7 @@ mod tests {
             cpu_seconds: 0.0,
             rss_bytes: 0,
             checksum,
+            threads: None,
         };
         let mut expected = None;
         let mut agrees = |checksum| agree(&mut expected, outcome(checksum)).is_ok();

@@ -1,6 +1,7 @@
 //! The primes from a chain of filters that grows by one task for each prime.
 
 use crate::{
+    forms,
     job::{Job, Measured, Outcome},
     peers::{
         self, AsyncChannel, Channel, Executor, Flume, Kanal, Smol, Tokio, TokioCurrentThread, TokioMpsc,
@@ -110,7 +111,7 @@ fn lisle(job: &Job) -> Outcome {
         (last, elapsed)
     }
 
-    milliseconds(peers::runtime(job.workers).run(|| measure(job, sieve)))
+    peers::runtime(job.workers).run(|| forms::told(0.1, || milliseconds(measure(job, sieve))))
 }
 
 fn parasites(job: &Job) -> Outcome {
@@ -147,7 +148,7 @@ fn parasites(job: &Job) -> Outcome {
         (last, elapsed)
     }
 
-    milliseconds(peers::runtime(job.workers).run(|| measure(job, sieve)))
+    peers::runtime(job.workers).run(|| forms::told(0.1, || milliseconds(measure(job, sieve))))
 }
 
 fn futures<E: Executor, C: Channel>(job: &Job) -> Outcome {

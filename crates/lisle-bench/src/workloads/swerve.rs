@@ -118,6 +118,7 @@ fn measure(job: &Job, mut command: Command) -> Result<Outcome, String> {
         cpu_seconds: after.cpu_seconds - before.cpu_seconds,
         rss_bytes: after.peak_bytes,
         checksum: Some(checksum),
+        threads: None,
         ..measured.figure(milliseconds)
     })
 }
