@@ -21,7 +21,8 @@ pub(crate) static WORKLOAD: Workload = Workload {
     units: &[],
     cases: &[Case::new("synchronous", &[]), Case::new("asynchronous", &[])],
     programs: &[
-        Program::here("lisle", synchronous).note("synchronous, in both tables: what the others are compared with"),
+        Program::here("lisle", synchronous)
+            .note("synchronous, in both tables: what the others are compared with"),
         Program::here("lisle-parasites", parasites).only(is_asynchronous),
         Program::here("lisle-hosts", hosts).only(is_asynchronous),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>).note("one slot"),

@@ -33,15 +33,16 @@ pub(crate) static WORKLOAD: Workload = Workload {
         Program::here("lisle-parasites", parasites).only(by_threads),
         Program::here("lisle-hosts", hosts).only(by_threads),
         Program::here("lisle", in_turn).only(together).note("one after the other"),
-        Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>).note("one slot; together: join_all"),
-        Program::here("tokio-mt", futures::<TokioMultiThread, TokioMpsc>).note("one slot; together: join_all"),
+        Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>)
+            .note("one slot; together: join_all"),
+        Program::here("tokio-mt", futures::<TokioMultiThread, TokioMpsc>)
+            .note("one slot; together: join_all"),
         Program::elsewhere("go").note("together: one after the other"),
     ],
 };
 
 /// From each producer.
 const MESSAGES: Param = size("messages", 100_000, 1_000);
-
 
 fn by_threads(case: &Case) -> bool {
     case.variant == "threads"

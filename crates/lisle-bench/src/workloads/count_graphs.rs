@@ -88,7 +88,8 @@ impl CountGraphs {
 impl Forms for CountGraphs {
     fn input(job: &Job) -> Self {
         let mut numbers = Numbers::new(4);
-        let graphs = (0..job.param("graphs")).map(|_| Graph::new(job.param("vertices") as usize, &mut numbers));
+        let graphs =
+            (0..job.param("graphs")).map(|_| Graph::new(job.param("vertices") as usize, &mut numbers));
         CountGraphs { graphs: graphs.collect() }
     }
 

@@ -48,7 +48,8 @@ impl KClustering {
     /// Which of the centers is nearest to the point of that number.
     fn nearest(&self, centers: &[Point], point: usize) -> usize {
         let point = &self.points[point];
-        let distance = |center: &Point| -> i32 { center.iter().zip(point).map(|(a, b)| (a - b) * (a - b)).sum() };
+        let distance =
+            |center: &Point| -> i32 { center.iter().zip(point).map(|(a, b)| (a - b) * (a - b)).sum() };
         let (mut nearest, mut least) = (0, i32::MAX);
         for (cluster, center) in centers.iter().enumerate() {
             let distance = distance(center);

@@ -72,12 +72,7 @@ fn is_batch(spawned: u64, n: u64) -> bool {
 }
 
 /// Times `n` threads in direct style: `joined` returns what `work` makes of its argument, `detached` only has it done.
-fn measure(
-    job: &Job,
-    joined: impl Fn(u64) -> u64,
-    detached: impl Fn(u64),
-    let_run: impl Fn(),
-) -> Outcome {
+fn measure(job: &Job, joined: impl Fn(u64) -> u64, detached: impl Fn(u64), let_run: impl Fn()) -> Outcome {
     let run_joined = |n| timed(|| assert_eq!((0..n).map(&joined).sum::<u64>(), sum_below(n)));
     let run_detached = |n| {
         start_counting();

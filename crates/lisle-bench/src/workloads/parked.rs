@@ -39,7 +39,9 @@ pub(crate) static WORKLOAD: Workload = Workload {
         Program::here("tokio-mt", tokio::<TokioMultiThread>).note("at a broadcast channel"),
         Program::here("smol", smol),
         Program::here("may", may).only(is_moderate).note(peers::may::CROWD),
-        Program::here("threads", threads).only(is_moderate).note("a tenth as many threads, each with a channel of its own"),
+        Program::here("threads", threads)
+            .only(is_moderate)
+            .note("a tenth as many threads, each with a channel of its own"),
         Program::elsewhere("go").only(is_whole),
         Program::elsewhere("java").only(is_moderate),
         Program::elsewhere("boost-fiber").only(is_moderate),

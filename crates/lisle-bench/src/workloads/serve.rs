@@ -146,6 +146,6 @@ fn outcome(answers: &Answers, cpu_seconds: f64, rss_bytes: u64) -> Outcome {
         cpu_seconds,
         rss_bytes,
         checksum: None,
-            threads: None,
+        threads: None,
     }
 }

@@ -48,7 +48,8 @@ enum Parts {
 
 impl Sky {
     pub(super) fn new(bodies: Vec<Body>) -> Self {
-        let side = bodies.iter().flat_map(|body| body.position).fold(1.0, |most, at| f64::max(most, 2.0 * at.abs()));
+        let side =
+            bodies.iter().flat_map(|body| body.position).fold(1.0, |most, at| f64::max(most, 2.0 * at.abs()));
         let root = Cube::new(&bodies, (0..bodies.len()).collect(), [0.0; 3], 2.0 * side);
         Sky { bodies, root }
     }
@@ -101,7 +102,8 @@ impl Cube {
         }
         let quarter = side / 4.0;
         let cube = |(eighth, members)| {
-            let middle = |axis: usize| center[axis] + if eighth >> axis & 1 == 1 { quarter } else { -quarter };
+            let middle =
+                |axis: usize| center[axis] + if eighth >> axis & 1 == 1 { quarter } else { -quarter };
             Cube::new(bodies, members, array::from_fn(middle), side / 2.0)
         };
         let inhabited = eighths.into_iter().enumerate().filter(|(_, members)| !members.is_empty());

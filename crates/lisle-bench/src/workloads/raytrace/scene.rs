@@ -113,8 +113,7 @@ impl Scene {
         let along = towards.unit();
         let straight = along.dot(hit.normal);
         let far = towards.dot(along);
-        let shades =
-            |ball: &Ball| ball.distance(hit.point, along).is_some_and(|distance| distance < far);
+        let shades = |ball: &Ball| ball.distance(hit.point, along).is_some_and(|distance| distance < far);
         if straight <= 0.0 || self.balls.iter().any(shades) { 0.0 } else { straight }
     }
 }

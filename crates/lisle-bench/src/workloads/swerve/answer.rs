@@ -37,7 +37,9 @@ impl Request {
             return if count == 0 { Err(wrong("it ends in the middle, or is too long")) } else { Ok(None) };
         }
         let path = request.path.and_then(|path| path.strip_prefix('/'));
-        path.filter(|path| !path.contains("..")).map(|path| Some(path.to_owned())).ok_or_else(|| wrong("its path"))
+        path.filter(|path| !path.contains(".."))
+            .map(|path| Some(path.to_owned()))
+            .ok_or_else(|| wrong("its path"))
     }
 }
 
@@ -141,7 +143,8 @@ mod tests {
 
     #[test]
     fn what_is_no_request_for_a_file_below_is_an_error() {
-        for parts in [&["GET /../key HTTP/1.1\r\n\r\n"][..], &["GET x HTTP/1.1\r\n\r\n"], &["GET / HTTP", ""]] {
+        for parts in [&["GET /../key HTTP/1.1\r\n\r\n"][..], &["GET x HTTP/1.1\r\n\r\n"], &["GET / HTTP", ""]]
+        {
             assert!(path(parts).is_err(), "{parts:?}");
         }
         let too_long = "x".repeat(1024);

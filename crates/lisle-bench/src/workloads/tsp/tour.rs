@@ -65,7 +65,8 @@ impl Cities {
         for (row, &a) in distances.iter_mut().zip(&cities) {
             row.iter_mut().zip(&cities).for_each(|(distance, &b)| *distance = self.distance(a, b));
         }
-        let mut search = Search { distances, path: array::from_fn(|at| at), best: [0; FEW], least: f64::INFINITY };
+        let mut search =
+            Search { distances, path: array::from_fn(|at| at), best: [0; FEW], least: f64::INFINITY };
         search.extend(1, cities.len(), 0.0);
         search.best[..cities.len()].iter().map(|&at| cities[at]).collect()
     }
