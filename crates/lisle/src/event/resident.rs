@@ -170,7 +170,10 @@ impl Resident {
     #[inline(always)]
     pub(crate) fn begin_turn(&self) {
         self.began.set(tick::now());
-        self.vague.store(false, Ordering::Relaxed);
+        if self.vague.load(Ordering::Relaxed) {
+            self.vague.store(false, Ordering::Relaxed);
+            self.parked.set(None);
+        }
     }
 
     /// When its turn began.
