@@ -1,4 +1,4 @@
-//! Light threads, first-class events and sockets on one scheduler.
+//! Light threads with and without stacks, first-class events and sockets on one scheduler.
 //!
 //! ```
 //! use lisle::{Event, channel, choose, time::after};
@@ -21,6 +21,8 @@
 //!
 //! - [`run`] starts a runtime and runs a function in it; [`spawn`] starts a *host*, a light thread in direct
 //!   style ([`fiber`]).
+//! - [`spawn_parasite`] starts a *parasite*, an `async` block that begins as a call and becomes a thread only if it
+//!   waits ([`parasite`]).
 //! - What may block is an *event* ([`event`]): a value to be performed ([`Event::sync`]), tried
 //!   ([`Event::poll`]), awaited (`.await`, on any executor), or chosen from ([`choose`]). A choice takes
 //!   exactly one of its alternatives; the others have taken nothing.
@@ -49,7 +51,8 @@
 //!
 //! # Caveats
 //!
-//! See those of [`fiber`]: long computations, destructors that block, thread-locals, stack size.
+//! See those of [`fiber`]: long computations, destructors that block, thread-locals, stack size; and those of
+//! [`parasite`].
 //!
 //! # Cargo features
 //!

@@ -33,7 +33,11 @@
 //! - `.sync()`, `recv()` and the like work in a parasite, but stop the stack on which it runs: at first its spawner's. Await
 //!   the event instead.
 //! - A parasite that computes for long without awaiting keeps its spawner waiting: see [`inflate`](inflate()).
-//! - A [`fiber_local!`](crate::fiber_local) is its host's. Use [`parasite_local!`](crate::parasite_local).
+//! - [`fiber::is_cancelled`](crate::fiber::is_cancelled) and a [`fiber_local!`](crate::fiber_local) are those of the host on
+//!   whose stack a parasite runs. A parasite is [cancelled](ParasiteHandle::cancel) by dropping its future; for values of its
+//!   own there is [`parasite_local!`](crate::parasite_local).
+//! - A host that unblocks many and never waits itself, nor yields, keeps them from going on, and their memory in use. So
+//!   does a host that keeps its domain from other hosts.
 //! - Timers in parasites belong to a thread that serves the whole process. One costs more than in a host.
 //!
 //! # Where it comes from
