@@ -28,6 +28,9 @@
 //! what it waits for is. So: parasites for what is short, or many, or most often does not wait: to send without
 //! waiting, to gather from many, to watch over something. Hosts for what is deep, or calls code that blocks in place.
 //!
+//! On top of them are *asynchronous events* ([`acml`]): sends and receives that begin and go on by themselves, all of
+//! several events, the first of several futures.
+//!
 //! # Caveats
 //!
 //! - `.sync()`, `recv()` and the like work in a parasite, but stop the stack on which it runs: at first its spawner's. Await
