@@ -156,6 +156,8 @@ fn a_hundred_thousand_attached_within_each_other() {
                 ended.fetch_add(1, Ordering::SeqCst);
             }));
         }
+        // Some may have been queued instead of begun.
+        until(|| hall.lock().unwrap().len() == count);
         next(&hall).prepare(0).attach().unwrap();
         until(|| ended.load(Ordering::SeqCst) == count);
     });
