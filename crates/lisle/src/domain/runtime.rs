@@ -177,9 +177,10 @@ impl Shared {
     pub(super) fn has_parasites(&self) -> bool {
         let outside = self.outside.lock();
         // The ends first, so that there are never too few.
+        let finished_outside = self.parasites_finished_outside.load(Ordering::SeqCst);
         let finished: u64 = self.domains.iter().map(|domain| domain.counts.parasites_finished.get()).sum();
         let begun = self.domains.iter().map(|domain| domain.counts.tally.reifications.get()).sum::<u64>();
-        begun + outside.reifications.get() > finished + self.parasites_finished_outside.load(Ordering::SeqCst)
+        begun + outside.reifications.get() > finished + finished_outside
     }
 
     /// A parasite has been reified by a thread that is no worker.
@@ -229,8 +230,10 @@ impl Shared {
     /// How many hosts have been spawned and have not ended, and parasites that have been reified; never too few.
     pub(super) fn live(&self) -> u64 {
         let finished: u64 = self.domains.iter().map(|domain| domain.counts.finished.get()).sum();
+        // Before what was spawned inside: this is taken from for those that end outside.
+        let outside = self.spawned_outside.load(Ordering::SeqCst);
         let spawned: u64 = self.domains.iter().map(|domain| domain.counts.spawned.get()).sum();
-        let spawned = spawned.wrapping_add(self.spawned_outside.load(Ordering::SeqCst));
+        let spawned = spawned.wrapping_add(outside);
         // Less than none: what has ended since it was looked at.
         u64::try_from(spawned.wrapping_sub(finished).cast_signed()).unwrap_or(0)
     }

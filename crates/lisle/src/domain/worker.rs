@@ -572,8 +572,9 @@ impl Worker {
     pub(super) fn wind_up(&self) {
         self.take_inbox();
         let next = || {
-            self.ready
-                .pop()
+            self.next
+                .take()
+                .or_else(|| self.ready.pop())
                 .or_else(|| self.take_woken())
                 .or_else(|| self.domain.stealable.take_oldest())
                 .or_else(|| self.shared.take_common())

@@ -44,7 +44,8 @@ pub struct EventFuture<E> {
 }
 
 // SAFETY: what lies untyped in `branch` is an `E::Branch`, which the trait requires to be `Send`; the
-// record's task is the address of `wake`, which does not change once pinned; all else is `Send` by type.
+// record's task is the address of `wake`, which does not change once pinned, or that of a resident, which stays; all else
+// is `Send` by type.
 unsafe impl<E: Send> Send for EventFuture<E> {}
 // SAFETY: a shared reference to the future gives access to nothing.
 unsafe impl<E: Sync> Sync for EventFuture<E> {}
@@ -113,6 +114,8 @@ impl<E: Event> Future for EventFuture<E> {
             // A task whose turn has been long goes on in another, before it does anything.
             // SAFETY: its memory stays, and it is being polled by us.
             if unsafe { resident.as_ref() }.overstays() {
+                // Once: if what comes before it takes long in each turn, it begins all the same.
+                this.stays = true;
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }

@@ -91,10 +91,12 @@ impl Locals {
     /// The value of `key`, which stays until `clear`.
     fn get<T: Send + 'static>(&self, key: &'static LocalKey<T>) -> NonNull<T> {
         let id = std::ptr::from_ref(key).addr();
-        let found =
-            self.values.borrow().as_ref().and_then(|values| {
-                values.iter().find(|(of, _)| *of == id).map(|(_, value)| value.cast::<T>())
-            });
+        let found = self.values.borrow().as_ref().and_then(|values| {
+            // Constants that are no statics may share an address, so the type is compared, too.
+            // SAFETY: values stay until they have left the list, and nobody has one for itself.
+            let is_it = |value: &NonNull<dyn Any + Send>| unsafe { value.as_ref() }.is::<T>();
+            values.iter().find(|(of, value)| *of == id && is_it(value)).map(|(_, value)| value.cast::<T>())
+        });
         found.unwrap_or_else(|| {
             // Not borrowed while the user's function runs: it may use other locals.
             let made: Box<dyn Any + Send> = Box::new((key.init)());

@@ -403,6 +403,17 @@ pub(super) unsafe fn take_result(parasite: NonNull<Parasite>, place: *mut ()) {
     unsafe { (table.take)(parasite, place) }
 }
 
+/// Ends the process if it is dropped: a parasite waits, and cannot become a thread. What it waits for may refer to it, and
+/// to what its spawner has lent it.
+struct Whole;
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        eprintln!("lisle: a parasite waits, and the runtime that it would belong to cannot be started");
+        std::process::abort();
+    }
+}
+
 /// Makes a thread of a parasite: from now on its runtime knows of it.
 ///
 /// # Safety
@@ -412,6 +423,7 @@ pub(super) unsafe fn reify(parasite: NonNull<Parasite>) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { parasite.as_ref() };
     let size = this.table().size;
+    let whole = Whole;
     with_current(|worker| match worker {
         Some(worker) => {
             this.home.store(Arc::as_ptr(worker.shared()).cast_mut(), Ordering::Relaxed);
@@ -424,6 +436,7 @@ pub(super) unsafe fn reify(parasite: NonNull<Parasite>) {
             shared.parasite_from_outside(size);
         }
     });
+    std::mem::forget(whole);
     if let Some(scope) = this.scope.get() {
         // SAFETY: who spawned it is within the scope.
         unsafe { scope.as_ref() }.enter();
@@ -450,8 +463,7 @@ pub(super) unsafe fn wait(parasite: NonNull<Parasite>) {
         return unsafe { drop_and_end(parasite, Outcome::Cancelled) };
     }
     this.state().absorb();
-    // SAFETY: reified, by the caller's promise.
-    let home = unsafe { this.home() };
+    let home = this.home.load(Ordering::Relaxed).cast_const();
     with_current(|worker| match worker {
         Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => worker.postpone(parasite.cast()),
         // SAFETY: queued by us, for it.

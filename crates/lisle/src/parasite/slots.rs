@@ -117,6 +117,7 @@ impl Drop for Guard {
             for (mine, theirs) in local.lists.iter().zip(&shared.lists) {
                 mine.move_to(theirs, u32::MAX);
             }
+            local.is_guarded.set(false);
         });
     }
 }

@@ -69,8 +69,8 @@ const ROOM_ON_THREADS: usize = 32 * 1024;
 ///
 /// # Panics
 ///
-/// Not with the panic of `future`, which goes to whoever joins it. If the default runtime has to be started and the
-/// system gives no threads.
+/// Not with the panic of `future`, which goes to whoever joins it. (If it waits, so that the default runtime has to be
+/// started, and the system gives no threads, the process is ended with a message.)
 ///
 /// # Complexity
 ///

@@ -19,7 +19,8 @@
 
 use crate::shim::atomic::{AtomicU64, Ordering};
 
-/// The lowest bits count the wakes. There would have to be 2^40 in one turn for the count to overflow.
+/// The lowest bits count the wakes. Who wakes one task 2^39 times in one turn is stopped before the
+/// count overflows.
 const WAKE: u64 = 1;
 const WAKES: u64 = (1 << 40) - 1;
 /// It has ended, or has not begun: a wake is for nothing.
@@ -37,6 +38,13 @@ pub(crate) struct State(AtomicU64);
 /// How many wakes have arrived for the events of a task; to be compared with how many later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Arrivals(u64);
+
+/// Ends the process: a count is about to overflow on which memory safety rests.
+#[cold]
+fn too_many() -> ! {
+    eprintln!("lisle: a parasite has been woken 2^39 times without a turn in between");
+    std::process::abort()
+}
 
 impl State {
     crate::shim::const_fn! {
@@ -72,7 +80,11 @@ impl State {
 
     fn add(&self, more: u64) -> bool {
         // Release: what was done before happens before the turn that follows. Acquire: if it was parked it is ours.
-        self.0.fetch_add(more, Ordering::AcqRel) & WAKES == 0
+        let wakes = self.0.fetch_add(more, Ordering::AcqRel) & WAKES;
+        if wakes > WAKES / 2 {
+            too_many();
+        }
+        wakes == 0
     }
 
     /// Wakes the task. True: it was parked, and is the caller's, who has to queue it.
