@@ -61,10 +61,12 @@ mod groups;
 mod race;
 mod receiving;
 mod sending;
+mod timeout;
 
 pub use groups::{gather, scatter};
-pub use race::{Contenders, Race, Start, Timeout, TimeoutError, race, rush, timeout};
+pub use race::{Contenders, Race, Start, race, rush};
 pub use receiving::{AsyncRecv, AsyncRecvError, RecvAsyncEvt};
 pub use sending::{AsyncSend, AsyncSendError, SendAsyncEvt};
+pub use timeout::{Timeout, TimeoutError, timeout};
 
 pub use crate::event::{ChooseAll, choose_all};

@@ -4,18 +4,15 @@ use super::super::handle::ParasiteHandle;
 use super::super::record;
 use super::super::spawn::spawn_unchecked;
 use crate::event::lock::Lock;
-use crate::event::{Event, Interrupted, Label, Source, awaitable, forwarded, waits_at};
+use crate::event::{Event, Interrupted, Label, Source, awaitable, waits_at};
 use crate::fiber::JoinError;
 use crate::shim::sync::Arc;
-use crate::time::after;
 use std::any::Any;
-use std::error::Error;
 use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::task::Poll;
-use std::time::{Duration, Instant};
 
 /// Runs futures beside each other, until one has ended: that one's value is the answer, the others are cancelled.
 ///
@@ -321,106 +318,6 @@ impl<T: Send + 'static> Event for Race<T> {
 awaitable!([T: Send + 'static] Race<T>);
 awaitable!(['a, T: Send + 'static] &'a Race<T>);
 
-/// Runs a future for at most so long; then it is cancelled.
-///
-/// It is a parasite, which begins before this returns. Dropping what this gives cancels it, too. Where it is
-/// one event that is waited for, a [`choose`](crate::choose) with an [`after`] costs less, and loses nothing.
-///
-/// ```
-/// use lisle::{channel, parasite::{TimeoutError, timeout}};
-/// use std::time::Duration;
-///
-/// lisle::run(|| {
-///     let (tx, rx) = channel::<u32>();
-///     let sum = async move { rx.recv_evt().await.unwrap() + rx.recv_evt().await.unwrap() };
-///     let sum = timeout(Duration::from_millis(5), sum);
-///     tx.send(1).unwrap();
-///     assert!(matches!(sum.join(), Err(TimeoutError::Elapsed)));
-///     assert!(tx.send(2).is_err()); // the future, and its receiver, are gone
-/// });
-/// ```
-#[track_caller]
-pub fn timeout<F>(limit: Duration, future: F) -> Timeout<F::Output>
-where
-    F: IntoFuture<Output: Send + 'static, IntoFuture: Send + 'static>,
-{
-    let began = Instant::now();
-    let future = future.into_future();
-    let elapsed = async move {
-        after(limit.saturating_sub(began.elapsed())).await;
-        None
-    };
-    Timeout { race: race((async move { Some(future.await) }, elapsed)) }
-}
-
-/// What becomes of a future within a time, see [`timeout`], and the event of it.
-///
-/// # Errors
-///
-/// [`TimeoutError::Elapsed`] when the time is over; [`TimeoutError::Ended`] if the future has panicked, or its runtime has
-/// ended.
-#[must_use = "a future whose handle is dropped is cancelled"]
-pub struct Timeout<T> {
-    race: Race<Option<T>>,
-}
-
-impl<T: Send + 'static> Timeout<T> {
-    /// Waits for the future, or the time, as [`Event::sync`] does.
-    ///
-    /// # Errors
-    ///
-    /// As the [event](Timeout).
-    pub fn join(self) -> Result<T, TimeoutError> {
-        self.sync()
-    }
-
-    /// The event of the end, which is the handle itself.
-    pub fn join_evt(&self) -> &Self {
-        self
-    }
-}
-
-impl<T: Send + 'static> Event for Timeout<T> {
-    type Output = Result<T, TimeoutError>;
-    forwarded!(race: Race<Option<T>>);
-    forwarded!(describe race);
-
-    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
-        self.race.complete(branch).map_err(TimeoutError::Ended)?.ok_or(TimeoutError::Elapsed)
-    }
-}
-
-awaitable!([T: Send + 'static] Timeout<T>);
-awaitable!(['a, T: Send + 'static] &'a Timeout<T>);
-
-/// Why a future gave nothing within its time.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum TimeoutError {
-    /// The time is over.
-    Elapsed,
-    /// It has panicked, its runtime has ended, or the answer has been taken already.
-    Ended(JoinError),
-}
-
-impl fmt::Display for TimeoutError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TimeoutError::Elapsed => f.write_str("the time is over"),
-            TimeoutError::Ended(error) => error.fmt(f),
-        }
-    }
-}
-
-impl Error for TimeoutError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            TimeoutError::Elapsed => None,
-            TimeoutError::Ended(error) => Some(error),
-        }
-    }
-}
-
 impl<T> fmt::Debug for Race<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decided = self.ring.state.with(State::is_decided);
@@ -431,12 +328,6 @@ impl<T> fmt::Debug for Race<T> {
 impl<T> fmt::Debug for State<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.is_decided() { "decided" } else { "open" })
-    }
-}
-
-impl<T> fmt::Debug for Timeout<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Timeout").field(&self.race).finish()
     }
 }
 
