@@ -76,9 +76,11 @@ fn bear(first: NonNull<Parasite>) {
         while let Some(parasite) = next {
             // SAFETY: it was taken out of its queue for this.
             unsafe { parasite::run(parasite, worker) };
+            // One that never got a stack is run on the worker's, when the runtime is wound up.
+            let Some(bearer) = parker::running() else { return };
             next = worker.follow();
             if next.is_none() && worker.bearer.get().is_none() {
-                parker::running().expect("a bearer is a host").suspend(Suspend::Resting);
+                bearer.suspend(Suspend::Resting);
                 // Resumed without one, it is to end.
                 next = worker.borne.take();
             }

@@ -1,4 +1,4 @@
-//! A queue of hosts linked through themselves, for one thread at a time.
+//! A queue of hosts and parasites linked through themselves, for one thread at a time.
 
 use super::inbox::Linked;
 use std::cell::Cell;

@@ -1,4 +1,5 @@
-//! The hosts of a domain that have not begun: the youngest in a slot of its own, the others in a ring.
+//! What a domain has that others may take: hosts that have not begun, the youngest in a slot of its own and the others in a
+//! ring, and parasites that are ready, in the ring.
 //!
 //! The youngest begins as soon as the host that spawned it waits, since it is most likely what that waits for: they
 //! follow each other while their data is in the cache, and stay on one domain. The others begin in the order in which

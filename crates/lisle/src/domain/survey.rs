@@ -98,7 +98,11 @@ impl Shared {
                 }
             }
         }
-        let told = parasite::waiting(self);
+        // What an event says of itself is a user's code, which must not park here.
+        let told = {
+            let _between = Between::new();
+            parasite::waiting(self)
+        };
         members.extend(told.iter().filter_map(|told| Some((told.scope?, told.id))));
         graph.parasites = told
             .into_iter()

@@ -1,4 +1,4 @@
-//! How an idle worker takes hosts that have not begun from another domain.
+//! How an idle worker takes hosts that have not begun, and parasites that are ready, from another domain.
 //!
 //! It does not take what it sees, but what the other domain does not get to. A host that has begun stays on its
 //! domain for good, and most hosts that are spawned talk to the one that spawned them, at once: taken away, each

@@ -161,7 +161,8 @@ impl Waits {
 
 /// What a performer that parks waits for: its event and its branch, and the function that knows their types.
 ///
-/// It may be asked until the park returns, by the thread on which the performer is parked.
+/// It may be asked until the park returns, by the thread on which the performer is parked; that of a parasite, by whoever
+/// has claimed it.
 #[derive(Debug, Clone, Copy)]
 pub struct Parked {
     event: *const (),
@@ -193,10 +194,11 @@ impl Parked {
     ///
     /// # Safety
     ///
-    /// The performer is parked, in the park that this was made for, and this is the thread on which it is.
+    /// The performer is parked, in the park that this was made for, and this is the thread on which it is; or the performer
+    /// may go from thread to thread, and the caller has it for itself.
     pub unsafe fn describe(&self, waits: &mut Waits) {
         // SAFETY: a performer that is parked keeps its event and branch, and touches neither; both are of the types
-        // that the function was made for. No other thread is in it, as it runs on the performer's own.
+        // that the function was made for. No other thread is in it: it runs on the performer's own, or where that could.
         unsafe { (self.describe)(self.event, self.branch, waits) }
     }
 }

@@ -577,7 +577,7 @@ unsafe fn ready_resident(resident: NonNull<Resident>) {
 ///
 /// # Safety
 ///
-/// The caller has taken it over by a wake or a cancellation, and does not use it afterwards.
+/// The caller owns it, by a wake, a cancellation or a claim, and does not use it afterwards.
 pub(super) unsafe fn ready(parasite: NonNull<Parasite>) {
     // SAFETY: ours, by the caller's promise.
     let home = unsafe { parasite.as_ref() }.home.load(Ordering::Relaxed).cast_const();
@@ -596,12 +596,13 @@ pub(super) unsafe fn ready(parasite: NonNull<Parasite>) {
 ///
 /// # Safety
 ///
-/// It was taken out of its queue for this, by this worker of its runtime, on whose thread this is.
+/// The caller owns it: it was taken out of its queue for this, or claimed. This is the thread of `worker`, one of its
+/// runtime.
 pub(crate) unsafe fn run(parasite: NonNull<Parasite>, worker: &Worker) {
-    // SAFETY: queued parasites are alive.
+    // SAFETY: slots are never given back.
     let this = unsafe { parasite.as_ref() };
     this.note_domain(&worker.domain);
-    // SAFETY: it is ours since it left its queue.
+    // SAFETY: it is ours.
     unsafe { turn(parasite, worker.shared()) };
 }
 

@@ -135,10 +135,12 @@ fn take_shared(class: usize) -> NonNull<Parasite> {
     LOCAL.with(|local| {
         let mine = &local.lists[class];
         let mut shared = SHARED.lock();
-        shared.lists[class].move_to(mine, KEPT / 2);
-        if mine.first.get().is_null() {
-            shared.cut(class, mine);
+        // A thread that ends keeps nothing, and what it had not used would be lost.
+        let more = if local.is_guarded.get() { KEPT / 2 } else { 1 };
+        if shared.lists[class].first.get().is_null() {
+            shared.cut(class);
         }
+        shared.lists[class].move_to(mine, more);
         mine.pop().expect("some have just been put there")
     })
 }
@@ -150,7 +152,7 @@ fn guard() {
 
 impl Shared {
     /// Cuts new slots.
-    fn cut(&mut self, class: usize, list: &List) {
+    fn cut(&mut self, class: usize) {
         let size = size_of(class);
         let (count, align) = if class < STEPS { (CUT, STEP) } else { (1, size) };
         let layout = Layout::from_size_align(size * count, align).expect("a block of memory has a layout");
@@ -160,7 +162,7 @@ impl Shared {
         for slot in piece.slots() {
             // SAFETY: fresh memory, large and aligned enough.
             unsafe { slot.write(Parasite::vacant(size)) };
-            list.push(slot);
+            self.lists[class].push(slot);
         }
         self.pieces.push(piece);
     }

@@ -49,8 +49,8 @@ impl Wake {
     ///
     /// # Safety
     ///
-    /// `self` stays where it is until the task has been woken, and that wake has been seen, or until nobody has the
-    /// task any more. The future has been told to be [`done`](Wake::done) before.
+    /// `self`, and the future with it, stays where it is until the task has been woken, and that wake has been seen, or
+    /// until nobody has the task any more. The future has been told to be [`done`](Wake::done) before.
     #[inline(always)]
     pub(super) unsafe fn prepare(&self, waker: &Waker, future: usize) -> Task {
         if let Some(resident) = Resident::of(waker)
