@@ -210,7 +210,7 @@ impl<T> Drop for ParasiteHandle<T> {
                 // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
                 if unsafe { parasite.as_ref() }.state().detach() {
                     // SAFETY: it has ended, and its handle goes here.
-                    unsafe { record::vacate(*parasite) };
+                    unsafe { record::vacate_joinable(*parasite) };
                 }
             }
         }

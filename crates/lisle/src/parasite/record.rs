@@ -458,15 +458,23 @@ pub(super) unsafe fn wait(parasite: NonNull<Parasite>) {
     if this.state().park() {
         return;
     }
-    if this.state().is_cancelled() {
-        // SAFETY: passed on to the caller.
-        return unsafe { drop_and_end(parasite, Outcome::Cancelled) };
-    }
+    // Cancelled or not: that is seen when it is taken.
     this.state().absorb();
-    let home = this.home.load(Ordering::Relaxed).cast_const();
+    // SAFETY: ours still, and not used afterwards.
+    unsafe { queue_at_home(parasite, Worker::postpone) };
+}
+
+/// Queues a parasite as `here` does, if this is a worker of its runtime, and else for whichever domain comes first there.
+///
+/// # Safety
+///
+/// The caller owns it, and does not use it afterwards.
+unsafe fn queue_at_home(parasite: NonNull<Parasite>, here: fn(&Worker, NonNull<Runnable>)) {
+    // SAFETY: ours, by the caller's promise.
+    let home = unsafe { parasite.as_ref() }.home.load(Ordering::Relaxed).cast_const();
     with_current(|worker| match worker {
-        Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => worker.postpone(parasite.cast()),
-        // SAFETY: queued by us, for it.
+        Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => here(worker, parasite.cast()),
+        // SAFETY: its home does not go before it.
         _ => unsafe { Shared::push_common_at(home, parasite.cast()) },
     });
 }
@@ -579,13 +587,8 @@ unsafe fn ready_resident(resident: NonNull<Resident>) {
 ///
 /// The caller owns it, by a wake, a cancellation or a claim, and does not use it afterwards.
 pub(super) unsafe fn ready(parasite: NonNull<Parasite>) {
-    // SAFETY: ours, by the caller's promise.
-    let home = unsafe { parasite.as_ref() }.home.load(Ordering::Relaxed).cast_const();
-    with_current(|worker| match worker {
-        Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => worker.put_next(parasite.cast()),
-        // SAFETY: its home does not go before it.
-        _ => unsafe { Shared::push_common_at(home, parasite.cast()) },
-    });
+    // SAFETY: passed on to the caller.
+    unsafe { queue_at_home(parasite, Worker::put_next) };
 }
 
 /// A turn of a parasite that has left its queue, on this stack.
@@ -637,8 +640,9 @@ unsafe fn turn(parasite: NonNull<Parasite>, home: &Shared) {
     let resident = Parasite::resident(parasite);
     let _aboard = Aboard::new(bearing(), resident);
     this.resident.begin_turn();
-    if this.state().is_cancelled() || home.is_stopping() {
-        let outcome = if this.state().is_cancelled() { Outcome::Cancelled } else { Outcome::ShutDown };
+    let is_cancelled = this.state().is_cancelled();
+    if is_cancelled || home.is_stopping() {
+        let outcome = if is_cancelled { Outcome::Cancelled } else { Outcome::ShutDown };
         // SAFETY: passed on to the caller.
         return unsafe { drop_and_end(parasite, outcome) };
     }
@@ -706,18 +710,18 @@ unsafe fn end(parasite: NonNull<Parasite>) {
     let home = this.home.load(Ordering::Relaxed);
     this.locals.clear();
     if this.state().is_detached() {
-        // Here, where destructors may block.
-        // SAFETY: the handle is gone, so nobody else looks at the body.
-        unsafe { drop_unclaimed(parasite) };
-        this.locals.clear();
-    }
-    this.finished.update(|finished, waiters| {
-        *finished = true;
-        while waiters.grant(()).is_ok() {}
-    });
-    if this.state().finish() {
-        // SAFETY: the handle is gone, and nobody else has it.
+        // Nobody can wait for it, or ask.
+        // SAFETY: it has ended, and its handle is gone.
         unsafe { vacate(parasite) };
+    } else {
+        this.finished.update(|finished, waiters| {
+            *finished = true;
+            while waiters.grant(()).is_ok() {}
+        });
+        if this.state().finish() {
+            // SAFETY: it has ended, and its handle is gone.
+            unsafe { vacate_joinable(parasite) };
+        }
     }
     if let Some(scope) = scope {
         // SAFETY: the scope waits for what has entered it, and this was all.
@@ -727,18 +731,29 @@ unsafe fn end(parasite: NonNull<Parasite>) {
     unsafe { Shared::parasite_ended(home) };
 }
 
-/// Makes a slot vacant.
+/// Makes the slot vacant of a parasite whose handle went when it could be joined already.
+///
+/// # Safety
+///
+/// As for [`vacate`].
+pub(super) unsafe fn vacate_joinable(parasite: NonNull<Parasite>) {
+    // SAFETY: the caller's alone.
+    unsafe { parasite.as_ref() }.finished.update(|finished, _| *finished = false);
+    // SAFETY: passed on to the caller.
+    unsafe { vacate(parasite) };
+}
+
+/// Makes a slot vacant. What is unclaimed is dropped: where destructors may block, if its host is still there.
 ///
 /// # Safety
 ///
 /// The parasite was reified and has ended, and its handle is gone; the caller does not use it afterwards.
-pub(super) unsafe fn vacate(parasite: NonNull<Parasite>) {
+unsafe fn vacate(parasite: NonNull<Parasite>) {
     // SAFETY: the caller's alone.
     let this = unsafe { parasite.as_ref() };
     // SAFETY: nobody else looks at the body.
     unsafe { drop_unclaimed(parasite) };
     this.locals.clear();
-    this.finished.update(|finished, _| *finished = false);
     this.inflated.set(false);
     this.penalty.set(0);
     this.domain.set(usize::MAX);
