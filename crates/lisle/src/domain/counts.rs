@@ -32,8 +32,6 @@ pub(crate) struct Counts {
     /// Hosts, and parasites from when they are reified or queued.
     pub(super) spawned: Counter,
     pub(super) finished: Counter,
-    /// Of these, the parasites.
-    pub(super) parasites_finished: Counter,
     pub(crate) tally: Tally,
     /// The current turn; its lowest bit tells whether other hosts wait for theirs.
     pub(super) turn: AtomicU64,

@@ -59,7 +59,6 @@ pub(crate) struct Shared {
     common_waiting: AtomicUsize,
     /// Those spawned by threads that are no workers; less the parasites that have ended on such threads.
     spawned_outside: AtomicU64,
-    parasites_finished_outside: AtomicU64,
     pub(crate) outside: Lock<Tally>,
     reported: AtomicBool,
 }
@@ -173,16 +172,6 @@ impl Shared {
         }
     }
 
-    /// Are there parasites that have been reified and have not ended?
-    pub(super) fn has_parasites(&self) -> bool {
-        let outside = self.outside.lock();
-        // The ends first, so that there are never too few.
-        let finished_outside = self.parasites_finished_outside.load(Ordering::SeqCst);
-        let finished: u64 = self.domains.iter().map(|domain| domain.counts.parasites_finished.get()).sum();
-        let begun = self.domains.iter().map(|domain| domain.counts.tally.reifications.get()).sum::<u64>();
-        begun + outside.reifications.get() > finished + finished_outside
-    }
-
     /// A parasite has been reified by a thread that is no worker.
     pub(crate) fn parasite_from_outside(&self, bytes: usize) {
         self.spawned_outside.fetch_add(1, Ordering::SeqCst);
@@ -200,7 +189,6 @@ impl Shared {
         worker::with_current(|worker| match worker {
             Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => {
                 worker.domain.counts.finished.add(1);
-                worker.domain.counts.parasites_finished.add(1);
                 worker.shared().host_ended();
             }
             _ => {
@@ -208,7 +196,6 @@ impl Shared {
                 unsafe { Arc::increment_strong_count(home) };
                 // SAFETY: the count that was just added.
                 let home = unsafe { Arc::from_raw(home) };
-                home.parasites_finished_outside.fetch_add(1, Ordering::SeqCst);
                 home.spawned_outside.fetch_sub(1, Ordering::SeqCst);
                 home.host_ended();
             }

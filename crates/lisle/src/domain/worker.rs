@@ -512,7 +512,7 @@ impl Worker {
     /// To look for parasites that wait takes time in proportion to all there are, so that is done at first, and then only
     /// where there is nothing else to do.
     pub(super) fn stop(&self, is_idle: bool) {
-        if (is_idle || !self.stopping.get()) && self.shared.has_parasites() {
+        if (is_idle || !self.stopping.get()) && self.shared.live() > 0 {
             parasite::wake_all(&self.shared);
         }
         if self.stopping.replace(true) {

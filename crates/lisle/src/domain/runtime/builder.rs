@@ -309,7 +309,6 @@ impl Builder {
             common: Lock::new(Fifo::new()),
             common_waiting: AtomicUsize::new(0),
             spawned_outside: AtomicU64::new(0),
-            parasites_finished_outside: AtomicU64::new(0),
             outside: Lock::new(crate::domain::counts::Tally::default()),
             reported: AtomicBool::new(false),
         });
