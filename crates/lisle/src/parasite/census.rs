@@ -3,7 +3,8 @@
 //! There is no list of them: keeping one would cost every reification a lock. But their slots are never given back, so
 //! all slots there are can be looked at.
 
-use super::record::{self, Parasite};
+use super::life;
+use super::record::Parasite;
 use super::slots;
 use crate::domain::runtime::Shared;
 use crate::event::Waits;
@@ -29,7 +30,7 @@ fn for_each_parked(shared: &Shared, mut look: impl FnMut(&Parasite)) {
                 look(parasite);
             }
             // SAFETY: just claimed.
-            unsafe { record::release(slot) };
+            unsafe { life::release(slot) };
         }
     });
 }
@@ -46,7 +47,12 @@ pub(crate) fn waiting(shared: &Shared) -> Vec<Told> {
         if catch_unwind(AssertUnwindSafe(describe)).is_err() {
             eprintln!("lisle: an event that was to tell what a parasite waits for has panicked");
         }
-        all.push(Told { id: parasite.id(), scope: parasite.scope(), site: parasite.site(), waits });
+        all.push(Told {
+            id: parasite.id(),
+            scope: parasite.scope.get().map(|scope| scope.addr().get()),
+            site: parasite.site(),
+            waits,
+        });
     });
     all
 }

@@ -1,6 +1,7 @@
 //! The handle of a parasite, which is the event of its end.
 
 use super::record::{self, Outcome, Parasite};
+use super::{body, life};
 use crate::event::lock::Lock;
 use crate::event::record::Committer;
 use crate::event::{Attempt, Event, Label, Step, Waiting, Waits, awaitable};
@@ -129,7 +130,7 @@ impl<T> ParasiteHandle<T> {
         // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
         if unsafe { parasite.as_ref() }.state().cancel() {
             // SAFETY: it was parked, and is ours now.
-            unsafe { record::ready(*parasite) };
+            unsafe { life::ready(*parasite) };
         }
     }
 
@@ -140,7 +141,7 @@ impl<T> ParasiteHandle<T> {
         // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
         if unsafe { parasite.as_ref() }.state().cancel() {
             // SAFETY: it was parked, and is ours now.
-            unsafe { record::end_here(*parasite) };
+            unsafe { life::end_here(*parasite) };
         }
     }
 
@@ -170,10 +171,10 @@ impl<T> ParasiteHandle<T> {
         // One taker at a time: two threads may have shared the handle.
         let mut place = MaybeUninit::<std::thread::Result<T>>::uninit();
         let outcome = this.finished.with(|_| {
-            let outcome = this.outcome();
+            let outcome = this.outcome.get();
             if outcome == Outcome::Done {
                 // SAFETY: ended, of this type, and only moved here, under the source's lock.
-                unsafe { record::take_result(parasite, place.as_mut_ptr().cast()) };
+                unsafe { body::take_result(parasite, place.as_mut_ptr().cast()) };
             }
             outcome
         });
@@ -210,7 +211,7 @@ impl<T> Drop for ParasiteHandle<T> {
                 // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
                 if unsafe { parasite.as_ref() }.state().detach() {
                     // SAFETY: it has ended, and its handle goes here.
-                    unsafe { record::vacate_joinable(*parasite) };
+                    unsafe { life::vacate_joinable(*parasite) };
                 }
             }
         }

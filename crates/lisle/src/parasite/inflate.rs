@@ -72,7 +72,7 @@ impl Step {
         }
         if let Some(parasite) = current() {
             // SAFETY: it is running this.
-            leave(unsafe { parasite.as_ref() }.as_resident());
+            leave(unsafe { &parasite.as_ref().resident });
         }
         context.waker().wake_by_ref();
         Poll::Pending

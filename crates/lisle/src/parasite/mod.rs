@@ -49,9 +49,11 @@
 //! a piece of its host's stack that is copied away when it waits; here it is what the compiler makes of an `async` block.
 
 pub mod acml;
+mod body;
 mod census;
 mod handle;
 mod inflate;
+mod life;
 mod local;
 mod record;
 mod reify;
@@ -69,7 +71,8 @@ pub use reify::{Prepared, Reified, Reify, Unprepared, reify};
 pub use spawn::spawn_parasite;
 
 pub(crate) use census::{waiting, wake_all};
-pub(crate) use record::{Parasite, run};
+pub(crate) use life::run;
+pub(crate) use record::Parasite;
 pub(crate) use spawn::spawn_unchecked;
 
 use crate::event::parker::bearing;

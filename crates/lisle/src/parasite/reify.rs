@@ -1,6 +1,7 @@
 //! The primitives: a parasite gives itself away, is given a value, and goes on.
 
-use super::record::{self, Parasite};
+use super::life;
+use super::record::Parasite;
 use crate::event::lock::Lock;
 use crate::event::resident::Resident;
 use crate::shim::sync::Arc;
@@ -170,7 +171,7 @@ impl<T> Prepared<T> {
     /// The value: the parasite's future has been dropped.
     pub fn attach(self) -> Result<(), T> {
         self.hand_over(|waker| match Resident::of(&waker).map(Parasite::of) {
-            Some(parasite) if record::attach(parasite) => {}
+            Some(parasite) if life::attach(parasite) => {}
             _ => waker.wake(),
         })
     }
@@ -191,7 +192,7 @@ impl<T> Prepared<T> {
     /// As [`attach`](Prepared::attach).
     pub fn inflate(self) -> Result<(), T> {
         self.hand_over(|waker| match Resident::of(&waker).map(Parasite::of) {
-            Some(parasite) if record::inflate_parked(parasite) => {}
+            Some(parasite) if life::inflate_parked(parasite) => {}
             _ => waker.wake(),
         })
     }

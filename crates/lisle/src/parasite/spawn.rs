@@ -1,7 +1,9 @@
 //! Spawning: a parasite begins as a part of whoever spawns it.
 
+use super::body::{self, Kept};
 use super::handle::ParasiteHandle;
-use super::record::{self, Aboard, Kept, Parasite};
+use super::life::{self, Aboard};
+use super::record::Parasite;
 use super::slots;
 use crate::event::parker::{Bearing, bearing};
 use crate::event::resident::Resident;
@@ -141,10 +143,10 @@ unsafe fn begin<F: Future>(
     let bearing = bearing();
     let slot = slots::take(Kept::<F>::CLASS);
     // SAFETY: it has just been taken, for a future of this type.
-    unsafe { record::settle(slot, future, scope, site) };
+    unsafe { body::settle(slot, future, scope, site) };
     if !may_begin(bearing) {
         // SAFETY: it has just been settled.
-        unsafe { record::queue(slot) };
+        unsafe { life::queue(slot) };
         // SAFETY: made with this output.
         return unsafe { ParasiteHandle::living(slot) };
     }
@@ -157,7 +159,7 @@ unsafe fn begin<F: Future>(
     let aboard = Aboard::new(bearing, resident);
     let waker = ManuallyDrop::new(Resident::waker(resident));
     // SAFETY: it has just begun, here.
-    let polled = unsafe { record::poll_future::<F>(slot, &mut Context::from_waker(&waker)) };
+    let polled = unsafe { body::poll_future::<F>(slot, &mut Context::from_waker(&waker)) };
     // SAFETY: as above.
     if unsafe { resident.as_ref() }.began() != tick::now() {
         charge(bearing, aboard.before);
@@ -166,17 +168,17 @@ unsafe fn begin<F: Future>(
         Ok(Poll::Ready(value)) => Ok(value),
         Ok(Poll::Pending) => {
             // SAFETY: it runs here, and has not been reified.
-            unsafe { record::reify(slot) };
+            unsafe { life::reify(slot) };
             // SAFETY: it runs here.
-            unsafe { record::wait(slot) };
+            unsafe { life::wait(slot) };
             // SAFETY: made with this output.
             return unsafe { ParasiteHandle::living(slot) };
         }
         Err(panic) => Err(panic),
     };
     // SAFETY: it has ended, and nobody knows of it.
-    let dropped = unsafe { record::drop_future::<F>(slot) };
-    let result = record::with_drop(result, dropped);
+    let dropped = unsafe { body::drop_future::<F>(slot) };
+    let result = body::with_drop(result, dropped);
     this.locals.clear();
     if this.penalty.get() != 0 {
         this.penalty.set(0);

@@ -1,0 +1,379 @@
+//! The life of a parasite once it has had to wait: queued, run, parked, ended.
+
+use super::body;
+use super::record::{Outcome, Parasite, describe};
+use super::slots;
+use super::spawn::has_room;
+use crate::domain::runnable::Runnable;
+use crate::domain::runtime::{Shared, default_runtime};
+use crate::domain::worker::{Worker, with_current};
+use crate::event::Interrupted;
+use crate::event::parker::{Bearing, bearing};
+use crate::event::resident::Resident;
+use crate::fiber::{ScopeState, report};
+use crate::shim::atomic::Ordering;
+use crate::shim::sync::Arc;
+use std::mem::ManuallyDrop;
+use std::panic::resume_unwind;
+use std::ptr::NonNull;
+use std::task::Context;
+
+/// Ends the process if it is dropped: a parasite waits, and cannot become a thread. What it waits for may refer to it, and
+/// to what its spawner has lent it.
+struct Whole;
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        eprintln!("lisle: a parasite waits, and the runtime that it would belong to cannot be started");
+        std::process::abort();
+    }
+}
+
+/// Makes a thread of a parasite: from now on its runtime knows of it.
+///
+/// # Safety
+///
+/// The caller owns the parasite, which has not been reified.
+pub(super) unsafe fn reify(parasite: NonNull<Parasite>) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { parasite.as_ref() };
+    let size = this.table().size;
+    let whole = Whole;
+    with_current(|worker| match worker {
+        Some(worker) => {
+            this.home.store(Arc::as_ptr(worker.shared()).cast_mut(), Ordering::Relaxed);
+            this.domain.set(worker.domain.index);
+            worker.domain.counts.begun_parasite(size);
+        }
+        None => {
+            let shared = default_runtime();
+            this.home.store(Arc::as_ptr(shared).cast_mut(), Ordering::Relaxed);
+            shared.parasite_from_outside(size);
+        }
+    });
+    std::mem::forget(whole);
+    if let Some(scope) = this.scope.get() {
+        // SAFETY: who spawned it is within the scope.
+        unsafe { scope.as_ref() }.enter();
+    }
+}
+
+/// What follows a poll that came to no end: the parasite is parked, or queued again if it has been woken meanwhile.
+///
+/// # Safety
+///
+/// The caller runs the parasite, which has been reified, and does not use it afterwards.
+pub(super) unsafe fn wait(parasite: NonNull<Parasite>) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { parasite.as_ref() };
+    if this.resident.is_leaving() {
+        // SAFETY: passed on to the caller.
+        return unsafe { inflate(parasite) };
+    }
+    if this.state().park() {
+        return;
+    }
+    // Cancelled or not: that is seen when it is taken.
+    this.state().absorb();
+    // SAFETY: ours still, and not used afterwards.
+    unsafe { queue_at_home(parasite, Worker::postpone) };
+}
+
+/// Queues a parasite as `here` does, if this is a worker of its runtime, and else for whichever domain comes first there.
+///
+/// # Safety
+///
+/// The caller owns it, and does not use it afterwards.
+unsafe fn queue_at_home(parasite: NonNull<Parasite>, here: fn(&Worker, NonNull<Runnable>)) {
+    // SAFETY: ours, by the caller's promise.
+    let home = unsafe { parasite.as_ref() }.home.load(Ordering::Relaxed).cast_const();
+    with_current(|worker| match worker {
+        Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => here(worker, parasite.cast()),
+        // SAFETY: its home does not go before it.
+        _ => unsafe { Shared::push_common_at(home, parasite.cast()) },
+    });
+}
+
+/// Lets go of a parasite that was claimed.
+///
+/// # Safety
+///
+/// The caller has claimed it, and does not use it afterwards.
+pub(super) unsafe fn release(parasite: NonNull<Parasite>) {
+    // SAFETY: claimed by the caller.
+    let this = unsafe { parasite.as_ref() };
+    if !this.state().park() {
+        this.state().absorb();
+        // SAFETY: it is ours still.
+        unsafe { ready(parasite) };
+    }
+}
+
+/// Has a parasite that waits go on here. False: it does not wait, or this is not the place.
+pub(super) fn attach(parasite: NonNull<Parasite>) -> bool {
+    // SAFETY: slots are never given back.
+    let this = unsafe { parasite.as_ref() };
+    with_current(|worker| {
+        let Some(worker) = worker.filter(|worker| this.is_of(worker.shared())) else { return false };
+        if !has_room(bearing()) || !this.state().claim() {
+            return false;
+        }
+        let is_here = this.is_of(worker.shared());
+        if is_here {
+            // SAFETY: claimed, so it is ours, and this is its worker.
+            unsafe { run(parasite, worker) };
+        } else {
+            // Another has moved in meanwhile.
+            // SAFETY: just claimed.
+            unsafe { release(parasite) };
+        }
+        is_here
+    })
+}
+
+/// Queues a parasite that waits for whichever domain comes first. False: it does not wait.
+pub(super) fn inflate_parked(parasite: NonNull<Parasite>) -> bool {
+    // SAFETY: slots are never given back.
+    let claimed = unsafe { parasite.as_ref() }.state().claim();
+    if claimed {
+        // SAFETY: claimed, so it is ours, and reified as it was parked.
+        unsafe { inflate(parasite) };
+    }
+    claimed
+}
+
+/// Queues a parasite that runs for whichever domain comes first.
+///
+/// # Safety
+///
+/// As for [`wait`].
+unsafe fn inflate(parasite: NonNull<Parasite>) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { parasite.as_ref() };
+    // Cancelled or not: that is seen when it is taken.
+    if !this.inflated.replace(true) {
+        count_inflation(this);
+    }
+    this.state().absorb();
+    // SAFETY: reified, and queued by us, for it.
+    unsafe { Shared::push_common_at(this.home.load(Ordering::Relaxed), parasite.cast()) };
+}
+
+fn count_inflation(this: &Parasite) {
+    with_current(|worker| match worker {
+        Some(worker) => worker.domain.counts.tally.inflations.add(1),
+        // SAFETY: who counts is about to queue it, so it is alive, and has been reified.
+        None => unsafe { this.home() }.outside.lock().inflations.add(1),
+    });
+}
+
+/// Queues a parasite that has not begun for whichever domain comes first.
+///
+/// # Safety
+///
+/// The caller has just settled it.
+pub(super) unsafe fn queue(parasite: NonNull<Parasite>) {
+    // SAFETY: passed on to the caller.
+    unsafe { reify(parasite) };
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { parasite.as_ref() };
+    this.inflated.set(true);
+    // It has had no turn.
+    this.domain.set(usize::MAX);
+    count_inflation(this);
+    this.state().begin();
+    // SAFETY: as above.
+    unsafe { Shared::push_common_at(this.home.load(Ordering::Relaxed), parasite.cast()) };
+}
+
+/// As [`ready`], by the part of the parasite that wakers know.
+///
+/// # Safety
+///
+/// As there.
+pub(super) unsafe fn ready_resident(resident: NonNull<Resident>) {
+    // SAFETY: passed on to the caller.
+    unsafe { ready(Parasite::of(resident)) };
+}
+
+/// Queues a parasite that was parked: to run next here, if this is a worker of its runtime.
+///
+/// # Safety
+///
+/// The caller owns it, by a wake, a cancellation or a claim, and does not use it afterwards.
+pub(super) unsafe fn ready(parasite: NonNull<Parasite>) {
+    // SAFETY: passed on to the caller.
+    unsafe { queue_at_home(parasite, Worker::put_next) };
+}
+
+/// A turn of a parasite that has left its queue, on this stack.
+///
+/// # Panics
+///
+/// When the runtime interrupts the host on whose stack it runs.
+///
+/// # Safety
+///
+/// The caller owns it: it was taken out of its queue for this, or claimed. This is the thread of `worker`, one of its
+/// runtime.
+pub(crate) unsafe fn run(parasite: NonNull<Parasite>, worker: &Worker) {
+    // SAFETY: slots are never given back.
+    let this = unsafe { parasite.as_ref() };
+    this.note_domain(&worker.domain);
+    // SAFETY: it is ours.
+    unsafe { turn(parasite, worker.shared()) };
+}
+
+/// Says that a parasite's code runs on this stack, until dropped.
+pub(super) struct Aboard<'a> {
+    bearing: &'a Bearing,
+    pub(super) before: *const Resident,
+}
+
+impl<'a> Aboard<'a> {
+    #[inline(always)]
+    pub(super) fn new(bearing: &'a Bearing, resident: NonNull<Resident>) -> Self {
+        Aboard { bearing, before: bearing.parasite.replace(resident.as_ptr()) }
+    }
+}
+
+impl Drop for Aboard<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.bearing.parasite.set(self.before);
+    }
+}
+
+/// A turn of a parasite, on this stack.
+///
+/// # Safety
+///
+/// The caller runs the parasite, which has been reified and is at home here, and does not use it afterwards.
+unsafe fn turn(parasite: NonNull<Parasite>, home: &Shared) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { parasite.as_ref() };
+    let resident = Parasite::resident(parasite);
+    let _aboard = Aboard::new(bearing(), resident);
+    this.resident.begin_turn();
+    let is_cancelled = this.state().is_cancelled();
+    if is_cancelled || home.is_stopping() {
+        let outcome = if is_cancelled { Outcome::Cancelled } else { Outcome::ShutDown };
+        // SAFETY: passed on to the caller.
+        return unsafe { drop_and_end(parasite, outcome) };
+    }
+    let waker = ManuallyDrop::new(Resident::waker(resident));
+    // SAFETY: it holds a future, and runs here.
+    match unsafe { (this.table().poll)(parasite, &mut Context::from_waker(&waker)) } {
+        // SAFETY: passed on to the caller.
+        body::Progress::Waits => unsafe { wait(parasite) },
+        // SAFETY: passed on to the caller.
+        body::Progress::Ended => unsafe { end(parasite) },
+        body::Progress::Interrupted(payload) => {
+            // SAFETY: passed on to the caller.
+            unsafe { end(parasite) };
+            resume_unwind(payload)
+        }
+    }
+}
+
+/// Ends a parasite that was parked and has been cancelled, on this stack.
+///
+/// # Safety
+///
+/// The caller owns it, and does not use it afterwards.
+pub(super) unsafe fn end_here(parasite: NonNull<Parasite>) {
+    let _aboard = Aboard::new(bearing(), Parasite::resident(parasite));
+    // SAFETY: passed on to the caller.
+    unsafe { drop_and_end(parasite, Outcome::Cancelled) };
+}
+
+/// Drops the future of a parasite that is not to go on.
+///
+/// # Safety
+///
+/// As for [`wait`].
+unsafe fn drop_and_end(parasite: NonNull<Parasite>, outcome: Outcome) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { parasite.as_ref() };
+    // SAFETY: it holds a future, which is not polled again.
+    let dropped = unsafe { (this.table().drop_future)(parasite) };
+    this.outcome.set(outcome);
+    let interrupted = match dropped {
+        Err(panic) if panic.is::<Interrupted>() => Some(panic),
+        Err(panic) => {
+            report::unclaimed(&describe(this.site()), panic);
+            None
+        }
+        Ok(()) => None,
+    };
+    // SAFETY: passed on to the caller.
+    unsafe { end(parasite) };
+    if let Some(payload) = interrupted {
+        resume_unwind(payload);
+    }
+}
+
+/// Ends a reified parasite whose body holds no future any more: joiners go on.
+///
+/// # Safety
+///
+/// As for [`wait`].
+unsafe fn end(parasite: NonNull<Parasite>) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { parasite.as_ref() };
+    let scope = this.scope.get();
+    let home = this.home.load(Ordering::Relaxed);
+    this.locals.clear();
+    if this.state().is_detached() {
+        // Nobody can wait for it, or ask.
+        // SAFETY: it has ended, and its handle is gone.
+        unsafe { vacate(parasite) };
+    } else {
+        this.finished.update(|finished, waiters| {
+            *finished = true;
+            while waiters.grant(()).is_ok() {}
+        });
+        if this.state().finish() {
+            // SAFETY: it has ended, and its handle is gone.
+            unsafe { vacate_joinable(parasite) };
+        }
+    }
+    if let Some(scope) = scope {
+        // SAFETY: the scope waits for what has entered it, and this was all.
+        unsafe { ScopeState::exit(scope) };
+    }
+    // SAFETY: counted out here, and its home was alive until then.
+    unsafe { Shared::parasite_ended(home) };
+}
+
+/// Makes the slot vacant of a parasite whose handle went when it could be joined already.
+///
+/// # Safety
+///
+/// As for [`vacate`].
+pub(super) unsafe fn vacate_joinable(parasite: NonNull<Parasite>) {
+    // SAFETY: the caller's alone.
+    unsafe { parasite.as_ref() }.finished.update(|finished, _| *finished = false);
+    // SAFETY: passed on to the caller.
+    unsafe { vacate(parasite) };
+}
+
+/// Makes a slot vacant. What is unclaimed is dropped: where destructors may block, if its host is still there.
+///
+/// # Safety
+///
+/// The parasite was reified and has ended, and its handle is gone; the caller does not use it afterwards.
+unsafe fn vacate(parasite: NonNull<Parasite>) {
+    // SAFETY: the caller's alone.
+    let this = unsafe { parasite.as_ref() };
+    // SAFETY: nobody else looks at the body.
+    unsafe { body::drop_unclaimed(parasite) };
+    this.locals.clear();
+    this.inflated.set(false);
+    this.penalty.set(0);
+    this.domain.set(usize::MAX);
+    this.home.store(std::ptr::null_mut(), Ordering::Relaxed);
+    this.state().vacate();
+    // SAFETY: everything in it has been dropped.
+    unsafe { slots::give(parasite, this.table().class) };
+}
