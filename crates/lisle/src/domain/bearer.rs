@@ -8,8 +8,9 @@
 //!
 //! A bearer counts for nothing: what is counted as alive is the parasites.
 
+use super::queues::STREAK;
 use super::runnable::{Either, Kind, either};
-use super::worker::{STREAK, VISIT, Worker, with_current};
+use super::worker::{VISIT, Worker, with_current};
 use crate::event::parker::{self, Suspend};
 use crate::fiber::host::{self, Host, Traits};
 use crate::parasite::{self, Parasite};

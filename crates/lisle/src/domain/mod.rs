@@ -1,6 +1,7 @@
 //! Domains: one worker thread each, with its own queues, poller, timers and stacks.
 //!
-//! `worker.rs` is the loop, `idle.rs` how it looks for work and sleeps, `thief.rs` how it takes work from
+//! `worker.rs` is the loop, `queues.rs` what runs next, `ending.rs` what happens when there is to be no next, `bearer.rs` where
+//! parasites run, `idle.rs` how it looks for work and sleeps, `thief.rs` how it takes work from
 //! others, `inbox.rs` how others hand it something, `stealable.rs` and `ring.rs` where hosts wait that have not
 //! begun and may be stolen, `reactor.rs` its sockets, `runtime.rs` what starts and ends it all,
 //! `survey.rs` asks who waits, and `deadlock.rs` notices that all do. The README beside this file explains how a domain
@@ -9,11 +10,13 @@
 mod bearer;
 pub(crate) mod counts;
 mod deadlock;
+mod ending;
 mod fifo;
 mod idle;
 pub(crate) mod inbox;
 mod monitor;
 mod overflow;
+mod queues;
 pub(crate) mod reactor;
 mod ring;
 pub(crate) mod runnable;

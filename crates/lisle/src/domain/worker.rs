@@ -10,15 +10,15 @@ use super::fifo::Fifo;
 use super::reactor::{self, Driver};
 use super::runnable::{Either, Kind, Runnable, either};
 use super::runtime::Shared;
-use super::thief::{SHARE, Sighting};
+use super::thief::Sighting;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::patience::Patience;
 use crate::event::{Context, Interrupted, Task, Timer, Unparked, install, tally};
 use crate::fiber::host::{self, Host, Outcome, Traits};
 use crate::fiber::stack::{StackPool, overflow::AltStack};
 use crate::own_threads;
-use crate::parasite::{self, Parasite};
-use crate::shim::{atomic::Ordering, clock, random::Random, sync::Arc};
+use crate::parasite::Parasite;
+use crate::shim::{clock, random::Random, sync::Arc};
 use crate::time::wheel::Wheel;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
@@ -27,12 +27,6 @@ use std::ptr::NonNull;
 
 /// How many turns pass between visits to the inbox, the timers and the sockets of a busy domain.
 pub(super) const VISIT: u32 = 32;
-/// If a host leaves so many parasites that are ready, they go first. One host can unblock many in a turn, and the next
-/// as many again: they would pile up.
-const BACKLOG: u32 = 32;
-/// How many hosts in a row may come from the run-next slot or be the youngest while others wait.
-pub(super) const STREAK: u32 = 16;
-
 /// Of a host's stack so much is left to the code that runs last on it: parasites do not begin there.
 const LEFT_TO_LEAVES: usize = 64 * 1024;
 
@@ -55,28 +49,28 @@ pub(crate) struct Worker {
     pub(super) stacks: RefCell<StackPool>,
     pub(super) random: Random,
     /// The host that runs now; null in between.
-    current: Cell<*mut Host>,
+    pub(super) current: Cell<*mut Host>,
     /// Woken by who runs: goes next.
     pub(super) next: Cell<Option<NonNull<Runnable>>>,
     pub(super) streak: Cell<u32>,
     /// Which of the three queues has the next turn of those.
-    queue: Cell<u8>,
+    pub(super) queue: Cell<u8>,
     pub(super) ready: Fifo<Runnable>,
     /// Parasites that are ready, but for those that lie where they may be stolen; how many; and how many of them are to
     /// run before the next host does.
-    woken: Fifo<Runnable>,
-    backlog: Cell<u32>,
-    due: Cell<u32>,
+    pub(super) woken: Fifo<Runnable>,
+    pub(super) backlog: Cell<u32>,
+    pub(super) due: Cell<u32>,
     pub(super) turn: Cell<u32>,
     /// All hosts that have begun here and not ended, for shutdown.
-    begun: Cell<*mut Host>,
+    pub(super) begun: Cell<*mut Host>,
     /// Its hosts are being interrupted.
     pub(super) stopping: Cell<bool>,
     /// Where in the list of begun hosts the interrupting has come to. A parked host that has been committed
     /// may lie in the inbox, so it is run straight from here and put into no other list.
     pub(super) interrupting: Cell<*mut Host>,
     /// Some host waits that has caught an interrupt.
-    stubborn: Cell<bool>,
+    pub(super) stubborn: Cell<bool>,
     /// A bearer that rests, and what it is to begin with when it is resumed.
     pub(super) bearer: Cell<Option<NonNull<Host>>>,
     pub(super) borne: Cell<Option<NonNull<Parasite>>>,
@@ -182,9 +176,7 @@ impl Worker {
                 Some(picked) => match unsafe { either(picked) } {
                     Either::Host(host) => {
                         self.run(host, turn);
-                        if self.backlog.get() >= BACKLOG {
-                            self.due.set(self.backlog.get());
-                        }
+                        self.look_at_backlog();
                     }
                     Either::Parasite(parasite) => self.run_parasite(parasite, turn),
                 },
@@ -192,49 +184,6 @@ impl Worker {
                 None => self.idle(),
             }
         }
-    }
-
-    /// What to run next.
-    #[inline]
-    fn pick(&self) -> Option<NonNull<Runnable>> {
-        if !self.interrupting.get().is_null()
-            && let Some(host) = self.next_interrupted()
-        {
-            return Some(host.cast());
-        }
-        if self.due()
-            && let Some(woken) = self.take_woken()
-        {
-            return Some(woken);
-        }
-        if let Some(next) = self.next.take() {
-            if self.streak.get() < STREAK {
-                self.streak.set(self.streak.get() + 1);
-                return Some(next);
-            }
-            self.postpone(next);
-        } else if self.streak.get() < STREAK
-            && let Some(youngest) = self.domain.stealable.take_youngest()
-        {
-            self.streak.set(self.streak.get() + 1);
-            return Some(youngest);
-        }
-        self.streak.set(0);
-        // Not by the parity of the turn: turns of the slots may fall on every other one.
-        let first = self.queue.get();
-        self.queue.set((first + 1) % 3);
-        (first..first + 3).find_map(|queue| match queue % 3 {
-            0 => self.ready.pop(),
-            1 => self.domain.stealable.take_oldest(),
-            _ => self.take_woken(),
-        })
-    }
-
-    pub(super) fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
-            || !self.woken.is_empty()
-            || self.next.get().is_some()
-            || self.domain.stealable.len() > 0
     }
 
     /// Runs `host` until it parks, yields or ends.
@@ -387,111 +336,6 @@ impl Worker {
         unsafe { host::release(cleaner) };
     }
 
-    /// Queues a host that has not begun.
-    #[inline]
-    pub(crate) fn spawn(&self, host: NonNull<Host>, domain: Option<usize>) {
-        self.domain.counts.spawned.add(1);
-        self.domain.counts.tally.hosts.add(1);
-        match domain {
-            None => match self.domain.stealable.push(host.cast()) {
-                Ok(()) => self.share_work(),
-                Err(older) => self.shared.push_common(older),
-            },
-            Some(index) if index == self.domain.index => {
-                // SAFETY: a new host is in no list.
-                unsafe { self.ready.push(host.cast()) };
-            }
-            Some(index) => self.shared.domain(index).hand_over(host),
-        }
-    }
-
-    /// Queues a host that has been woken, to run next if a host woke it.
-    #[inline]
-    pub(super) fn wake(&self, host: NonNull<Host>) {
-        // SAFETY: a host to be woken is alive.
-        let this = unsafe { host.as_ref() };
-        this.parker.woken.set(true);
-        if !matches!(this.parker.state.get(), State::Parked | State::ParkedMasked) {
-            return;
-        }
-        this.parker.state.set(State::Queued);
-        self.put_next(host.cast());
-    }
-
-    /// Queues what has been woken, to run next if somebody runs now, who then has woken it.
-    #[inline]
-    pub(crate) fn put_next(&self, woken: NonNull<Runnable>) {
-        let later = if self.current.get().is_null() { Some(woken) } else { self.next.replace(Some(woken)) };
-        if let Some(later) = later {
-            self.postpone(later);
-        }
-    }
-
-    /// Queues what is in no list, to go on after the others: a parasite where it may be stolen, if anybody is there to do
-    /// so and nothing lies there yet.
-    #[inline]
-    pub(crate) fn postpone(&self, later: NonNull<Runnable>) {
-        // SAFETY: what is to be queued is alive.
-        match unsafe { either(later) } {
-            // SAFETY: it is in no list.
-            Either::Host(_) => unsafe { self.ready.push(later) },
-            Either::Parasite(_) => {
-                let thieves = self.shared.idle.load(Ordering::Relaxed) > 0;
-                if thieves && self.domain.stealable.len() == 0 && self.domain.stealable.append(later) {
-                    self.share_work();
-                } else {
-                    self.backlog.set(self.backlog.get() + 1);
-                    // SAFETY: it is in no list.
-                    unsafe { self.woken.push(later) };
-                }
-            }
-        }
-    }
-
-    /// Are parasites to run before the next host does?
-    pub(super) fn due(&self) -> bool {
-        self.due.get() > 0
-    }
-
-    /// The next of the parasites that are ready.
-    #[inline]
-    pub(super) fn take_woken(&self) -> Option<NonNull<Runnable>> {
-        let woken = self.woken.pop()?;
-        self.backlog.set(self.backlog.get() - 1);
-        self.due.set(self.due.get().saturating_sub(1));
-        Some(woken)
-    }
-
-    /// Lets thieves have some of the parasites that are ready, if there are thieves.
-    pub(super) fn offer_woken(&self) {
-        if self.woken.is_empty() || self.shared.idle.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        while self.domain.stealable.len() < SHARE
-            && let Some(woken) = self.take_woken()
-        {
-            self.adopt(woken);
-        }
-        self.share_work();
-    }
-
-    /// Takes what others have handed over.
-    pub(super) fn take_inbox(&self) {
-        if !self.domain.inbox.has_news() {
-            return;
-        }
-        self.domain.inbox.take_all(|handed_over| {
-            let host = handed_over.cast::<Host>();
-            // SAFETY: what is handed over is a host, and alive.
-            if unsafe { host.as_ref() }.parker.state.get() == State::New {
-                // SAFETY: it has just left the inbox.
-                unsafe { self.ready.push(handed_over) };
-            } else {
-                self.wake(host);
-            }
-        });
-    }
-
     /// Fires the timers that are due.
     pub(super) fn fire_timers(&self) {
         let mut wheel = self.wheel.borrow_mut();
@@ -507,56 +351,6 @@ impl Worker {
         });
     }
 
-    /// Starts interrupting the hosts of this domain: those that are parked, now; others at their next park.
-    ///
-    /// To look for parasites that wait takes time in proportion to all there are, so that is done at first, and then only
-    /// where there is nothing else to do.
-    pub(super) fn stop(&self, is_idle: bool) {
-        if (is_idle || !self.stopping.get()) && self.shared.live() > 0 {
-            parasite::wake_all(&self.shared);
-        }
-        if self.stopping.replace(true) {
-            if self.stubborn.take() {
-                self.interrupting.set(self.begun.get());
-            }
-            return;
-        }
-        let mut next = NonNull::new(self.begun.get());
-        while let Some(host) = next {
-            // SAFETY: hosts in the list are alive, and this is their thread.
-            let this = unsafe { host.as_ref() };
-            next = NonNull::new(this.siblings.get().1);
-            this.parker.interrupted.set(true);
-        }
-        self.interrupting.set(self.begun.get());
-    }
-
-    /// The next host that is parked and to be interrupted.
-    #[cold]
-    fn next_interrupted(&self) -> Option<NonNull<Host>> {
-        while let Some(host) = NonNull::new(self.interrupting.get()) {
-            // SAFETY: hosts in the list are alive; `end` moves on from one that ends.
-            let this = unsafe { host.as_ref() };
-            self.interrupting.set(this.siblings.get().1);
-            if this.parker.state.get() == State::Parked {
-                return Some(host);
-            }
-        }
-        None
-    }
-
-    /// Have all hosts that began here ended?
-    pub(super) fn is_empty(&self) -> bool {
-        self.begun.get().is_null()
-    }
-
-    /// Is a host suspended here that cannot be unwound, since others may borrow from it?
-    pub(super) fn has_masked(&self) -> bool {
-        let mut has_masked = false;
-        self.for_each_begun(|host| has_masked |= host.parker.state.get() == State::ParkedMasked);
-        has_masked
-    }
-
     /// Calls `look` with each host that has begun here and not ended. It must not run hosts, nor end any.
     pub(super) fn for_each_begun(&self, mut look: impl FnMut(&Host)) {
         let mut next = NonNull::new(self.begun.get());
@@ -566,46 +360,6 @@ impl Worker {
             look(this);
             next = NonNull::new(this.siblings.get().1);
         }
-    }
-
-    /// Ends what is queued and will not be run, since the runtime has ended or was given up.
-    pub(super) fn wind_up(&self) {
-        self.take_inbox();
-        let next = || {
-            self.next
-                .take()
-                .or_else(|| self.ready.pop())
-                .or_else(|| self.take_woken())
-                .or_else(|| self.domain.stealable.take_oldest())
-                .or_else(|| self.shared.take_common())
-        };
-        while let Some(queued) = next() {
-            // SAFETY: what is queued is alive.
-            match unsafe { either(queued) } {
-                // SAFETY: as above; a host that has begun is left as it is.
-                Either::Host(host) if unsafe { host.as_ref() }.parker.state.get() == State::New => {
-                    // SAFETY: it has not begun, and was just taken from its list.
-                    unsafe { host::refuse(host) };
-                }
-                Either::Host(_) => {}
-                // SAFETY: it was just taken from its list.
-                Either::Parasite(parasite) => unsafe { parasite::run(parasite, self) },
-            }
-        }
-        self.retire_bearer();
-    }
-
-    /// The hosts that have begun and not ended, described.
-    pub(super) fn describe_begun(&self, limit: usize) -> Vec<String> {
-        let mut all = Vec::new();
-        let mut next = NonNull::new(self.begun.get());
-        while let Some(host) = next.filter(|_| all.len() < limit) {
-            // SAFETY: hosts in the list are alive.
-            let this = unsafe { host.as_ref() };
-            next = NonNull::new(this.siblings.get().1);
-            all.push(this.describe());
-        }
-        all
     }
 }
 

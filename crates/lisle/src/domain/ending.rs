@@ -1,0 +1,92 @@
+//! How a worker ends what it has, when its runtime does.
+
+use super::runnable::{Either, either};
+use super::worker::Worker;
+use crate::event::parker::State;
+use crate::fiber::host::{self, Host};
+use crate::parasite;
+use std::ptr::NonNull;
+
+impl Worker {
+    /// Starts interrupting the hosts of this domain: those that are parked, now; others at their next park.
+    ///
+    /// To look for parasites that wait takes time in proportion to all there are, so that is done at first, and then only
+    /// where there is nothing else to do.
+    pub(super) fn stop(&self, is_idle: bool) {
+        if (is_idle || !self.stopping.get()) && self.shared.live() > 0 {
+            parasite::wake_all(&self.shared);
+        }
+        if self.stopping.replace(true) {
+            if self.stubborn.take() {
+                self.interrupting.set(self.begun.get());
+            }
+            return;
+        }
+        self.for_each_begun(|host| host.parker.interrupted.set(true));
+        self.interrupting.set(self.begun.get());
+    }
+
+    /// The next host that is parked and to be interrupted.
+    #[cold]
+    pub(super) fn next_interrupted(&self) -> Option<NonNull<Host>> {
+        while let Some(host) = NonNull::new(self.interrupting.get()) {
+            // SAFETY: hosts in the list are alive; `end` moves on from one that ends.
+            let this = unsafe { host.as_ref() };
+            self.interrupting.set(this.siblings.get().1);
+            if this.parker.state.get() == State::Parked {
+                return Some(host);
+            }
+        }
+        None
+    }
+
+    /// Have all hosts that began here ended?
+    pub(super) fn is_empty(&self) -> bool {
+        self.begun.get().is_null()
+    }
+
+    /// Is a host suspended here that cannot be unwound, since others may borrow from it?
+    pub(super) fn has_masked(&self) -> bool {
+        let mut has_masked = false;
+        self.for_each_begun(|host| has_masked |= host.parker.state.get() == State::ParkedMasked);
+        has_masked
+    }
+
+    /// Ends what is queued and will not be run, since the runtime has ended or was given up.
+    pub(super) fn wind_up(&self) {
+        self.take_inbox();
+        let next = || {
+            self.next
+                .take()
+                .or_else(|| self.ready.pop())
+                .or_else(|| self.take_woken())
+                .or_else(|| self.domain.stealable.take_oldest())
+                .or_else(|| self.shared.take_common())
+        };
+        while let Some(queued) = next() {
+            // SAFETY: what is queued is alive.
+            match unsafe { either(queued) } {
+                // SAFETY: as above; a host that has begun is left as it is.
+                Either::Host(host) if unsafe { host.as_ref() }.parker.state.get() == State::New => {
+                    // SAFETY: it has not begun, and was just taken from its list.
+                    unsafe { host::refuse(host) };
+                }
+                Either::Host(_) => {}
+                // SAFETY: it was just taken from its list.
+                Either::Parasite(parasite) => unsafe { parasite::run(parasite, self) },
+            }
+        }
+        self.retire_bearer();
+    }
+
+    /// The hosts that have begun and not ended, described.
+    pub(super) fn describe_begun(&self, limit: usize) -> Vec<String> {
+        let mut all = Vec::new();
+        self.for_each_begun(|host| {
+            if all.len() < limit {
+                all.push(host.describe());
+            }
+        });
+        all
+    }
+}

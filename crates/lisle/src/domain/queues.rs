@@ -1,0 +1,172 @@
+//! The queues of a worker: what runs next, and where that goes which is ready.
+
+use super::runnable::{Either, Runnable, either};
+use super::thief::SHARE;
+use super::worker::Worker;
+use crate::event::parker::State;
+use crate::fiber::host::Host;
+use crate::shim::atomic::Ordering;
+use std::ptr::NonNull;
+
+/// If a host leaves so many parasites that are ready, they go first. One host can unblock many in a turn, and the next
+/// as many again: they would pile up.
+const BACKLOG: u32 = 32;
+/// How many hosts in a row may come from the run-next slot or be the youngest while others wait.
+pub(super) const STREAK: u32 = 16;
+
+impl Worker {
+    /// What to run next.
+    #[inline]
+    pub(super) fn pick(&self) -> Option<NonNull<Runnable>> {
+        if !self.interrupting.get().is_null()
+            && let Some(host) = self.next_interrupted()
+        {
+            return Some(host.cast());
+        }
+        if self.due()
+            && let Some(woken) = self.take_woken()
+        {
+            return Some(woken);
+        }
+        if let Some(next) = self.next.take() {
+            if self.streak.get() < STREAK {
+                self.streak.set(self.streak.get() + 1);
+                return Some(next);
+            }
+            self.postpone(next);
+        } else if self.streak.get() < STREAK
+            && let Some(youngest) = self.domain.stealable.take_youngest()
+        {
+            self.streak.set(self.streak.get() + 1);
+            return Some(youngest);
+        }
+        self.streak.set(0);
+        // Not by the parity of the turn: turns of the slots may fall on every other one.
+        let first = self.queue.get();
+        self.queue.set((first + 1) % 3);
+        (first..first + 3).find_map(|queue| match queue % 3 {
+            0 => self.ready.pop(),
+            1 => self.domain.stealable.take_oldest(),
+            _ => self.take_woken(),
+        })
+    }
+
+    pub(super) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+            || !self.woken.is_empty()
+            || self.next.get().is_some()
+            || self.domain.stealable.len() > 0
+    }
+
+    /// Queues a host that has not begun.
+    #[inline]
+    pub(crate) fn spawn(&self, host: NonNull<Host>, domain: Option<usize>) {
+        self.domain.counts.spawned.add(1);
+        self.domain.counts.tally.hosts.add(1);
+        match domain {
+            None => match self.domain.stealable.push(host.cast()) {
+                Ok(()) => self.share_work(),
+                Err(older) => self.shared.push_common(older),
+            },
+            Some(index) if index == self.domain.index => {
+                // SAFETY: a new host is in no list.
+                unsafe { self.ready.push(host.cast()) };
+            }
+            Some(index) => self.shared.domain(index).hand_over(host),
+        }
+    }
+
+    /// Queues a host that has been woken, to run next if a host woke it.
+    #[inline]
+    pub(super) fn wake(&self, host: NonNull<Host>) {
+        // SAFETY: a host to be woken is alive.
+        let this = unsafe { host.as_ref() };
+        this.parker.woken.set(true);
+        if !matches!(this.parker.state.get(), State::Parked | State::ParkedMasked) {
+            return;
+        }
+        this.parker.state.set(State::Queued);
+        self.put_next(host.cast());
+    }
+
+    /// Queues what has been woken, to run next if somebody runs now, who then has woken it.
+    #[inline]
+    pub(crate) fn put_next(&self, woken: NonNull<Runnable>) {
+        let later = if self.current.get().is_null() { Some(woken) } else { self.next.replace(Some(woken)) };
+        if let Some(later) = later {
+            self.postpone(later);
+        }
+    }
+
+    /// Queues what is in no list, to go on after the others: a parasite where it may be stolen, if anybody is there to do
+    /// so and nothing lies there yet.
+    #[inline]
+    pub(crate) fn postpone(&self, later: NonNull<Runnable>) {
+        // SAFETY: what is to be queued is alive.
+        match unsafe { either(later) } {
+            // SAFETY: it is in no list.
+            Either::Host(_) => unsafe { self.ready.push(later) },
+            Either::Parasite(_) => {
+                let thieves = self.shared.idle.load(Ordering::Relaxed) > 0;
+                if thieves && self.domain.stealable.len() == 0 && self.domain.stealable.append(later) {
+                    self.share_work();
+                } else {
+                    self.backlog.set(self.backlog.get() + 1);
+                    // SAFETY: it is in no list.
+                    unsafe { self.woken.push(later) };
+                }
+            }
+        }
+    }
+
+    /// A host has had its turn: has it left so many parasites that they go before the next one?
+    pub(super) fn look_at_backlog(&self) {
+        if self.backlog.get() >= BACKLOG {
+            self.due.set(self.backlog.get());
+        }
+    }
+
+    /// Are parasites to run before the next host does?
+    pub(super) fn due(&self) -> bool {
+        self.due.get() > 0
+    }
+
+    /// The next of the parasites that are ready.
+    #[inline]
+    pub(super) fn take_woken(&self) -> Option<NonNull<Runnable>> {
+        let woken = self.woken.pop()?;
+        self.backlog.set(self.backlog.get() - 1);
+        self.due.set(self.due.get().saturating_sub(1));
+        Some(woken)
+    }
+
+    /// Lets thieves have some of the parasites that are ready, if there are thieves.
+    pub(super) fn offer_woken(&self) {
+        if self.woken.is_empty() || self.shared.idle.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        while self.domain.stealable.len() < SHARE
+            && let Some(woken) = self.take_woken()
+        {
+            self.adopt(woken);
+        }
+        self.share_work();
+    }
+
+    /// Takes what others have handed over.
+    pub(super) fn take_inbox(&self) {
+        if !self.domain.inbox.has_news() {
+            return;
+        }
+        self.domain.inbox.take_all(|handed_over| {
+            let host = handed_over.cast::<Host>();
+            // SAFETY: what is handed over is a host, and alive.
+            if unsafe { host.as_ref() }.parker.state.get() == State::New {
+                // SAFETY: it has just left the inbox.
+                unsafe { self.ready.push(handed_over) };
+            } else {
+                self.wake(host);
+            }
+        });
+    }
+}
