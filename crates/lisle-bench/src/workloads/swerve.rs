@@ -135,13 +135,12 @@ fn measure(job: &Job, mut command: Command) -> Result<Outcome, String> {
     let after = server.usage();
     let checksum = bytes.map_err(|error| error.to_string())?;
     logged(&site, asked)?;
-    let milliseconds = measured.elapsed.as_secs_f64() * 1e3 / measured.operations as f64;
     Ok(Outcome {
         cpu_seconds: after.cpu_seconds - before.cpu_seconds,
         rss_bytes: after.peak_bytes,
         checksum: Some(checksum),
         threads: None,
-        ..measured.figure(milliseconds)
+        ..measured.milliseconds()
     })
 }
 
