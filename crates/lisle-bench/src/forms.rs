@@ -72,9 +72,7 @@ fn measure<F: Forms>(job: &Job, input: &Arc<F>, form: impl Fn(&Arc<F>) -> u64) -
     let warm_up = || {
         run();
     };
-    let measured = job.measure_whole(warm_up, run);
-    let milliseconds = measured.elapsed.as_secs_f64() * 1e3 / measured.operations as f64;
-    Outcome { checksum: Some(expected), ..measured.figure(milliseconds) }
+    Outcome { checksum: Some(expected), ..job.measure_whole(warm_up, run).milliseconds() }
 }
 
 /// A checksum of numbers in their order: FNV-1a, on whole numbers in the place of bytes.

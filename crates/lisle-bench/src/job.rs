@@ -133,6 +133,11 @@ impl Measured {
         self.figure(self.elapsed.as_secs_f64() * 1e9 / self.operations as f64)
     }
 
+    /// Milliseconds for each operation.
+    pub(crate) fn milliseconds(self) -> Outcome {
+        self.figure(self.elapsed.as_secs_f64() * 1e3 / self.operations as f64)
+    }
+
     /// How many a second, where an operation stands for `each`.
     pub(crate) fn per_second(self, each: u64) -> Outcome {
         self.figure(self.operations as f64 * each as f64 / self.elapsed.as_secs_f64())

@@ -7,11 +7,6 @@ func init() { register("count-graphs", variants{"-": program(countGraphs)}) }
 // For each vertex the set of its neighbours, a bit each.
 type graph []uint32
 
-type graphCount struct {
-	graph int
-	count uint64
-}
-
 func countGraphs(j job) (func() uint64, error) {
 	vertices, err := j.count("vertices", 1)
 	if err != nil {
@@ -27,30 +22,18 @@ func countGraphs(j job) (func() uint64, error) {
 		graphs[i] = newGraph(vertices, &random)
 	}
 	return func() uint64 {
-		counts := make(chan graphCount)
-		for i, g := range graphs {
-			go func() {
-				parts := make(chan uint64)
-				for image := range g {
-					go func() { parts <- g.symmetries(image) }()
-				}
-				sum := uint64(0)
-				for range g {
-					sum += <-parts
-				}
-				counts <- graphCount{i, sum}
-			}()
-		}
-		all := make([]uint64, len(graphs))
-		for range graphs {
-			c := <-counts
-			all[c.graph] = c.count
-		}
-		sum := fnvBasis
-		for _, count := range all {
-			sum = checksum(sum, count)
-		}
-		return sum
+		return checksum(inOrder(len(graphs), func(i int) uint64 {
+			g := graphs[i]
+			parts := make(chan uint64)
+			for image := range g {
+				go func() { parts <- g.symmetries(image) }()
+			}
+			sum := uint64(0)
+			for range g {
+				sum += <-parts
+			}
+			return sum
+		}))
 	}, nil
 }
 

@@ -60,13 +60,11 @@ func kClustering(j job) (func() uint64, error) {
 		for _, server := range work {
 			close(server)
 		}
-		sum := fnvBasis
+		var coordinates []int32
 		for i := range centers {
-			for _, coordinate := range centers[i] {
-				sum = checksum(sum, uint64(coordinate))
-			}
+			coordinates = append(coordinates, centers[i][:]...)
 		}
-		return sum
+		return checksum(coordinates)
 	}, nil
 }
 

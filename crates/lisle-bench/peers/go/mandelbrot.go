@@ -2,11 +2,6 @@ package main
 
 func init() { register("mandelbrot", variants{"-": program(mandelbrot)}) }
 
-type mandelbrotRow struct {
-	y     int
-	steps []uint16
-}
-
 func mandelbrot(j job) (func() uint64, error) {
 	side, err := j.count("side", 1)
 	if err != nil {
@@ -17,22 +12,7 @@ func mandelbrot(j job) (func() uint64, error) {
 		return nil, err
 	}
 	return func() uint64 {
-		rows := make(chan mandelbrotRow)
-		for y := range side {
-			go func() { rows <- mandelbrotRow{y, escapes(side, y, uint16(steps))} }()
-		}
-		picture := make([][]uint16, side)
-		for range side {
-			row := <-rows
-			picture[row.y] = row.steps
-		}
-		sum := fnvBasis
-		for _, row := range picture {
-			for _, steps := range row {
-				sum = checksum(sum, uint64(steps))
-			}
-		}
-		return sum
+		return checksum(inOrder(side, func(y int) []uint16 { return escapes(side, y, uint16(steps)) })...)
 	}, nil
 }
 

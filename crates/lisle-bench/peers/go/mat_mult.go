@@ -37,11 +37,7 @@ func matMult(j job) (func() uint64, error) {
 			e := <-elements
 			product[e.place] = e.value
 		}
-		sum := fnvBasis
-		for _, value := range product {
-			sum = checksum(sum, uint64(value))
-		}
-		return sum
+		return checksum(product)
 	}, nil
 }
 

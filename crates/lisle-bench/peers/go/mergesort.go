@@ -30,11 +30,7 @@ func mergesort(j job) (func() uint64, error) {
 		for p := range out {
 			sorted = append(sorted, p[:]...)
 		}
-		sum := fnvBasis
-		for _, number := range sorted {
-			sum = checksum(sum, uint64(number))
-		}
-		return sum
+		return checksum(sorted)
 	}, nil
 }
 

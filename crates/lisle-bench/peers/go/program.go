@@ -30,10 +30,35 @@ func program(input func(job) (func() uint64, error)) workload {
 	}
 }
 
-// checksum adds a number to the checksum of those before it, which is fnvBasis at first.
-func checksum(before, number uint64) uint64 { return (before ^ number) * 0x100000001b3 }
+// inOrder has a goroutine for each number below count, which sends the part of that number, and gives the parts in
+// the order of their numbers.
+func inOrder[T any](count int, part func(int) T) []T {
+	type numbered struct {
+		nth  int
+		part T
+	}
+	parts := make(chan numbered)
+	for nth := range count {
+		go func() { parts <- numbered{nth, part(nth)} }()
+	}
+	all := make([]T, count)
+	for range all {
+		one := <-parts
+		all[one.nth] = one.part
+	}
+	return all
+}
 
-const fnvBasis uint64 = 0xcbf29ce484222325
+// checksum of numbers in their order: FNV-1a, on whole numbers in the place of bytes.
+func checksum[T uint16 | uint32 | uint64 | int | int32 | float64](rows ...[]T) uint64 {
+	sum := uint64(0xcbf29ce484222325)
+	for _, row := range rows {
+		for _, number := range row {
+			sum = (sum ^ uint64(number)) * 0x100000001b3
+		}
+	}
+	return sum
+}
 
 // numbers look random and are the same in every language.
 type numbers uint64

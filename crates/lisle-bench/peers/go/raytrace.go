@@ -2,11 +2,6 @@ package main
 
 func init() { register("raytrace", variants{"-": program(raytrace)}) }
 
-type pictureRow struct {
-	y      int
-	pixels []uint32
-}
-
 func raytrace(j job) (func() uint64, error) {
 	side, err := j.count("side", 1)
 	if err != nil {
@@ -14,22 +9,7 @@ func raytrace(j job) (func() uint64, error) {
 	}
 	s := newScene()
 	return func() uint64 {
-		rows := make(chan pictureRow)
-		for y := range side {
-			go func() { rows <- pictureRow{y, s.row(side, y)} }()
-		}
-		picture := make([][]uint32, side)
-		for range side {
-			row := <-rows
-			picture[row.y] = row.pixels
-		}
-		sum := fnvBasis
-		for _, row := range picture {
-			for _, pixel := range row {
-				sum = checksum(sum, uint64(pixel))
-			}
-		}
-		return sum
+		return checksum(inOrder(side, func(y int) []uint32 { return s.row(side, y) })...)
 	}, nil
 }
 

@@ -6,9 +6,9 @@ mod tree;
 use crate::{
     forms::{self, Forms, Numbers, checksum},
     job::Job,
+    parts::{by_hosts, by_parasites},
     workload::{Case, Unit, Workload, param, size},
 };
-use lisle::{parasite::inflate, spawn_parasite};
 use std::sync::Arc;
 use tree::{Body, Sky, Vector};
 
@@ -29,7 +29,7 @@ struct BarnesHut {
 
 impl BarnesHut {
     /// All steps. `pulls` gives each body's number and how it is pulled, in any order.
-    fn run<P: Iterator<Item = (usize, Vector)>>(&self, mut pulls: impl FnMut(Arc<Sky>) -> P) -> u64 {
+    fn run<P: IntoIterator<Item = (usize, Vector)>>(&self, mut pulls: impl FnMut(Arc<Sky>) -> P) -> u64 {
         let mut bodies = self.bodies.clone();
         for _ in 0..self.steps {
             let mut moved = bodies.clone();
@@ -55,27 +55,10 @@ impl Forms for BarnesHut {
     }
 
     fn hosts(self: &Arc<Self>) -> u64 {
-        self.run(|sky| {
-            let (tx, rx) = lisle::channel();
-            for body in 0..sky.bodies() {
-                let (sky, tx) = (sky.clone(), tx.clone());
-                lisle::spawn(move || tx.send((body, sky.pull(body))).unwrap());
-            }
-            rx.into_iter()
-        })
+        self.run(|sky| by_hosts(sky.bodies(), move |body| (body, sky.pull(body))))
     }
 
     fn parasites(self: &Arc<Self>) -> u64 {
-        self.run(|sky| {
-            let (tx, rx) = lisle::channel();
-            for body in 0..sky.bodies() {
-                let (sky, tx) = (sky.clone(), tx.clone());
-                spawn_parasite(async move {
-                    inflate().await;
-                    tx.send_evt((body, sky.pull(body))).await.unwrap();
-                });
-            }
-            rx.into_iter()
-        })
+        self.run(|sky| by_parasites(sky.bodies(), move |body| (body, sky.pull(body))))
     }
 }

@@ -3,9 +3,10 @@
 use crate::{
     forms::{self, Forms, Numbers, checksum},
     job::Job,
+    parts::{by_hosts, by_parasites, in_order},
     workload::{Case, Unit, Workload, param, size},
 };
-use lisle::{parasite::inflate, spawn_parasite};
+use lisle::spawn_parasite;
 use std::sync::Arc;
 
 pub(crate) static WORKLOAD: Workload = Workload {
@@ -78,10 +79,8 @@ impl Graph {
 
 impl CountGraphs {
     /// The symmetries of all graphs, of counts that come in any order.
-    fn result(&self, counts: impl Iterator<Item = (usize, u64)>) -> u64 {
-        let mut all = vec![0; self.graphs.len()];
-        counts.for_each(|(graph, count)| all[graph] = count);
-        checksum(all)
+    fn result(&self, counts: impl IntoIterator<Item = (usize, u64)>) -> u64 {
+        checksum(in_order(self.graphs.len(), counts))
     }
 }
 
@@ -99,21 +98,13 @@ impl Forms for CountGraphs {
     }
 
     fn hosts(self: &Arc<Self>) -> u64 {
-        let (tx, rx) = lisle::channel();
-        for graph in 0..self.graphs.len() {
-            let (this, tx) = (self.clone(), tx.clone());
-            lisle::spawn(move || {
-                let (part, parts) = lisle::channel();
-                for image in 0..this.graphs[graph].vertices() {
-                    let (this, part) = (this.clone(), part.clone());
-                    lisle::spawn(move || part.send(this.graphs[graph].symmetries(image)).unwrap());
-                }
-                drop(part);
-                tx.send((graph, parts.iter().sum())).unwrap();
-            });
-        }
-        drop(tx);
-        self.result(rx.iter())
+        let this = self.clone();
+        self.result(by_hosts(self.graphs.len(), move |graph| {
+            let this = this.clone();
+            let vertices = this.graphs[graph].vertices();
+            let parts = by_hosts(vertices, move |image| this.graphs[graph].symmetries(image));
+            (graph, parts.iter().sum())
+        }))
     }
 
     fn parasites(self: &Arc<Self>) -> u64 {
@@ -121,15 +112,8 @@ impl Forms for CountGraphs {
         for graph in 0..self.graphs.len() {
             let (this, tx) = (self.clone(), tx.clone());
             spawn_parasite(async move {
-                let (part, parts) = lisle::channel();
-                for image in 0..this.graphs[graph].vertices() {
-                    let (this, part) = (this.clone(), part.clone());
-                    spawn_parasite(async move {
-                        inflate().await;
-                        part.send_evt(this.graphs[graph].symmetries(image)).await.unwrap();
-                    });
-                }
-                drop(part);
+                let vertices = this.graphs[graph].vertices();
+                let parts = by_parasites(vertices, move |image| this.graphs[graph].symmetries(image));
                 let mut sum = 0;
                 while let Ok(part) = parts.recv_evt().await {
                     sum += part;

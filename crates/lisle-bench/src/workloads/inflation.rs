@@ -5,7 +5,7 @@
 //! stack, until the spawner is charged for such parasites: then the next ones are scheduled by themselves.
 
 use crate::{
-    job::{Job, Measured, Outcome, timed},
+    job::{Job, Outcome, timed},
     peers::{self, Executor, TokioCurrentThread, TokioMultiThread},
     workload::{Case, Program, Unit, Workload, param, size},
 };
@@ -50,11 +50,7 @@ fn measure(job: &Job, burst: impl Fn(u64, u64) -> u64) -> Outcome {
     let warm_up = || {
         run(threads.div_ceil(100));
     };
-    milliseconds(job.measure_whole(warm_up, || run(threads)))
-}
-
-fn milliseconds(measured: Measured) -> Outcome {
-    measured.figure(measured.elapsed.as_secs_f64() * 1e3 / measured.operations as f64)
+    job.measure_whole(warm_up, || run(threads)).milliseconds()
 }
 
 fn sum(results: impl Iterator<Item = u64>) -> u64 {
@@ -122,5 +118,5 @@ fn futures<E: Executor>(job: &Job) -> Outcome {
     let warm_up = || {
         run(threads.div_ceil(100));
     };
-    milliseconds(job.measure_whole(warm_up, || run(threads)))
+    job.measure_whole(warm_up, || run(threads)).milliseconds()
 }

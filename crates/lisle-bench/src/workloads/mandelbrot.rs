@@ -3,9 +3,9 @@
 use crate::{
     forms::{self, Forms, checksum},
     job::Job,
+    parts::{by_hosts, by_parasites, in_order},
     workload::{Case, Unit, Workload, param, size},
 };
-use lisle::{parasite::inflate, spawn_parasite};
 use std::sync::Arc;
 
 pub(crate) static WORKLOAD: Workload = Workload {
@@ -25,14 +25,14 @@ struct Mandelbrot {
     steps: u16,
 }
 
-/// The steps that each point of a row took.
-type Row = Vec<u16>;
+/// Its number, and the steps that each of its points took.
+type Row = (usize, Vec<u16>);
 
 impl Mandelbrot {
     fn row(&self, y: usize) -> Row {
         let scale = 3.0 / self.side as f64;
         let imaginary = y as f64 * scale - 1.5;
-        (0..self.side).map(|x| self.escape(x as f64 * scale - 2.0, imaginary)).collect()
+        (y, (0..self.side).map(|x| self.escape(x as f64 * scale - 2.0, imaginary)).collect())
     }
 
     /// After how many steps the point leaves the circle of radius 2.
@@ -52,10 +52,8 @@ impl Mandelbrot {
     }
 
     /// The picture, of rows that come in any order.
-    fn picture(&self, rows: impl Iterator<Item = (usize, Row)>) -> u64 {
-        let mut picture = vec![Row::new(); self.side];
-        rows.for_each(|(y, row)| picture[y] = row);
-        checksum(picture.iter().flatten().map(|&steps| u64::from(steps)))
+    fn picture(&self, rows: impl IntoIterator<Item = Row>) -> u64 {
+        checksum(in_order(self.side, rows).into_iter().flatten().map(u64::from))
     }
 }
 
@@ -65,29 +63,16 @@ impl Forms for Mandelbrot {
     }
 
     fn serial(&self) -> u64 {
-        self.picture((0..self.side).map(|y| (y, self.row(y))))
+        self.picture((0..self.side).map(|y| self.row(y)))
     }
 
     fn hosts(self: &Arc<Self>) -> u64 {
-        let (tx, rx) = lisle::channel();
-        for y in 0..self.side {
-            let (this, tx) = (self.clone(), tx.clone());
-            lisle::spawn(move || tx.send((y, this.row(y))).unwrap());
-        }
-        drop(tx);
-        self.picture(rx.iter())
+        let this = self.clone();
+        self.picture(by_hosts(self.side, move |y| this.row(y)))
     }
 
     fn parasites(self: &Arc<Self>) -> u64 {
-        let (tx, rx) = lisle::channel();
-        for y in 0..self.side {
-            let (this, tx) = (self.clone(), tx.clone());
-            spawn_parasite(async move {
-                inflate().await;
-                tx.send_evt((y, this.row(y))).await.unwrap();
-            });
-        }
-        drop(tx);
-        self.picture(rx.iter())
+        let this = self.clone();
+        self.picture(by_parasites(self.side, move |y| this.row(y)))
     }
 }

@@ -3,6 +3,7 @@
 use crate::{
     forms::{self, Forms, checksum},
     job::Job,
+    parts::in_order,
     workload::{Case, Unit, Workload, size},
 };
 use lisle::{parasite::inflate, spawn_parasite};
@@ -40,8 +41,7 @@ impl MatMult {
 
     /// The product, of elements that come in any order.
     fn product(&self, elements: impl Iterator<Item = Element>) -> u64 {
-        let mut product = vec![0.0; self.side * self.side];
-        elements.for_each(|(place, value)| product[place] = value);
+        let product = in_order(self.side * self.side, elements);
         checksum(product.into_iter().map(|value| value as u64))
     }
 }

@@ -8,9 +8,9 @@ mod vector;
 use crate::{
     forms::{self, Forms, checksum},
     job::Job,
+    parts::{by_hosts, by_parasites, in_order},
     workload::{Case, Unit, Workload, size},
 };
-use lisle::{parasite::inflate, spawn_parasite};
 use scene::Scene;
 use std::sync::Arc;
 use vector::Vector;
@@ -32,12 +32,12 @@ struct Raytrace {
     scene: Scene,
 }
 
-/// Its pixels: red, green and blue, a byte each.
-type Row = Vec<u32>;
+/// Its number, and its pixels: red, green and blue, a byte each.
+type Row = (usize, Vec<u32>);
 
 impl Raytrace {
     fn row(&self, y: usize) -> Row {
-        (0..self.side).map(|x| self.pixel(x, y)).collect()
+        (y, (0..self.side).map(|x| self.pixel(x, y)).collect())
     }
 
     fn pixel(&self, x: usize, y: usize) -> u32 {
@@ -49,10 +49,8 @@ impl Raytrace {
     }
 
     /// The picture, of rows that come in any order.
-    fn picture(&self, rows: impl Iterator<Item = (usize, Row)>) -> u64 {
-        let mut picture = vec![Row::new(); self.side];
-        rows.for_each(|(y, row)| picture[y] = row);
-        checksum(picture.iter().flatten().map(|&pixel| u64::from(pixel)))
+    fn picture(&self, rows: impl IntoIterator<Item = Row>) -> u64 {
+        checksum(in_order(self.side, rows).into_iter().flatten().map(u64::from))
     }
 }
 
@@ -62,29 +60,16 @@ impl Forms for Raytrace {
     }
 
     fn serial(&self) -> u64 {
-        self.picture((0..self.side).map(|y| (y, self.row(y))))
+        self.picture((0..self.side).map(|y| self.row(y)))
     }
 
     fn hosts(self: &Arc<Self>) -> u64 {
-        let (tx, rx) = lisle::channel();
-        for y in 0..self.side {
-            let (this, tx) = (self.clone(), tx.clone());
-            lisle::spawn(move || tx.send((y, this.row(y))).unwrap());
-        }
-        drop(tx);
-        self.picture(rx.iter())
+        let this = self.clone();
+        self.picture(by_hosts(self.side, move |y| this.row(y)))
     }
 
     fn parasites(self: &Arc<Self>) -> u64 {
-        let (tx, rx) = lisle::channel();
-        for y in 0..self.side {
-            let (this, tx) = (self.clone(), tx.clone());
-            spawn_parasite(async move {
-                inflate().await;
-                tx.send_evt((y, this.row(y))).await.unwrap();
-            });
-        }
-        drop(tx);
-        self.picture(rx.iter())
+        let this = self.clone();
+        self.picture(by_parasites(self.side, move |y| this.row(y)))
     }
 }

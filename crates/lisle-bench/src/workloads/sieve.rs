@@ -2,7 +2,7 @@
 
 use crate::{
     forms,
-    job::{Job, Measured, Outcome},
+    job::{Job, Outcome},
     peers::{
         self, AsyncChannel, Channel, Executor, Flume, Kanal, Smol, Tokio, TokioCurrentThread, TokioMpsc,
         TokioMultiThread,
@@ -49,7 +49,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
 };
 
 /// Checks and measures `sieve`, which gives the last of so many primes, and how long it took to find it.
-fn measure(job: &Job, sieve: impl Fn(u64) -> (u64, Duration)) -> Measured {
+fn measure(job: &Job, sieve: impl Fn(u64) -> (u64, Duration)) -> Outcome {
     let checked = |primes| {
         let (last, elapsed) = sieve(primes);
         assert_eq!(last, prime(primes));
@@ -59,11 +59,7 @@ fn measure(job: &Job, sieve: impl Fn(u64) -> (u64, Duration)) -> Measured {
     let warm_up = || {
         checked(primes / 10);
     };
-    job.measure_whole(warm_up, || checked(primes))
-}
-
-fn milliseconds(measured: Measured) -> Outcome {
-    measured.figure(measured.elapsed.as_secs_f64() * 1e3 / measured.operations as f64)
+    job.measure_whole(warm_up, || checked(primes)).milliseconds()
 }
 
 /// The `nth` prime, by trial.
@@ -86,7 +82,7 @@ fn serial(job: &Job) -> Outcome {
         (found.last().copied().unwrap_or_default(), start.elapsed())
     }
 
-    milliseconds(measure(job, sieve))
+    measure(job, sieve)
 }
 
 fn lisle(job: &Job) -> Outcome {
@@ -111,7 +107,7 @@ fn lisle(job: &Job) -> Outcome {
         (last, elapsed)
     }
 
-    peers::runtime(job.workers).run(|| forms::told(0.1, || milliseconds(measure(job, sieve))))
+    peers::runtime(job.workers).run(|| forms::told(0.1, || measure(job, sieve)))
 }
 
 fn parasites(job: &Job) -> Outcome {
@@ -148,7 +144,7 @@ fn parasites(job: &Job) -> Outcome {
         (last, elapsed)
     }
 
-    peers::runtime(job.workers).run(|| forms::told(0.1, || milliseconds(measure(job, sieve))))
+    peers::runtime(job.workers).run(|| forms::told(0.1, || measure(job, sieve)))
 }
 
 fn futures<E: Executor, C: Channel>(job: &Job) -> Outcome {
@@ -187,5 +183,5 @@ fn futures<E: Executor, C: Channel>(job: &Job) -> Outcome {
     }
 
     let executor = E::start(job.workers);
-    milliseconds(measure(job, |primes| executor.run(sieve::<E, C>(primes))))
+    measure(job, |primes| executor.run(sieve::<E, C>(primes)))
 }

@@ -26,10 +26,13 @@ use crate::{
     systems,
     workload::{Case, Program, Unit, Workload, param, size},
 };
+use answer::Piece;
+use lisle::{channel::Sender, net::TcpListener};
 use load::Load;
 use std::{
     ffi::OsString,
-    fs,
+    fs::{self, File},
+    net::Ipv4Addr,
     process::Command,
     thread::sleep,
     time::{Duration, Instant},
@@ -62,6 +65,25 @@ const LOG: &str = "access.log";
 const MOST_OPEN: usize = 64;
 /// How long the last lines of the log may take.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How a connection reaches the components, of hosts or of parasites.
+#[derive(Clone)]
+struct Components {
+    /// To the file processor: the path, and where the pieces go.
+    files: Sender<(String, Sender<Piece>)>,
+    /// To the logger.
+    log: Sender<String>,
+    /// To the connection manager.
+    ended: Sender<()>,
+}
+
+/// The log, and a listener on a free port, which is announced.
+fn open() -> (File, TcpListener) {
+    let log = File::create(LOG).expect("the working directory is ours");
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a free port");
+    println!("listening {}", listener.local_addr().expect("it is bound"));
+    (log, listener)
+}
 
 fn here(job: &Job, system: &str, serve: impl FnOnce()) -> Outcome {
     if job.variant == SERVER {
@@ -113,13 +135,12 @@ fn measure(job: &Job, mut command: Command) -> Result<Outcome, String> {
     let after = server.usage();
     let checksum = bytes.map_err(|error| error.to_string())?;
     logged(&site, asked)?;
-    let milliseconds = measured.elapsed.as_secs_f64() * 1e3 / measured.operations as f64;
     Ok(Outcome {
         cpu_seconds: after.cpu_seconds - before.cpu_seconds,
         rss_bytes: after.peak_bytes,
         checksum: Some(checksum),
         threads: None,
-        ..measured.figure(milliseconds)
+        ..measured.milliseconds()
     })
 }
 

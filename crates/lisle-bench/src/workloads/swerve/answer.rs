@@ -1,4 +1,4 @@
-//! What the forms have in common that does not wait: a request's head, the answer, a line of the log.
+//! What the forms have in common: a request's head, the answer, a line of the log. Only `Request::read` waits.
 
 use std::{
     fs::{self, File},
@@ -20,6 +20,17 @@ pub(super) struct Request {
 impl Request {
     pub(super) fn new() -> Self {
         Request { bytes: vec![0; 1024], filled: 0 }
+    }
+
+    /// The path that is asked for by the request from `stream`, whose bytes are waited for.
+    pub(super) fn read(stream: &mut impl Read) -> io::Result<String> {
+        let mut request = Request::new();
+        loop {
+            let count = stream.read(request.rest())?;
+            if let Some(path) = request.came(count)? {
+                return Ok(path);
+            }
+        }
     }
 
     /// Where its next bytes go.

@@ -1,8 +1,9 @@
 //! The server by hosts, which communicate synchronously.
 
 use super::{
-    LOG, MOST_OPEN,
+    Components, MOST_OPEN,
     answer::{Answer, Piece, Request, line, pieces},
+    open,
 };
 use crate::peers;
 use lisle::{
@@ -13,26 +14,13 @@ use lisle::{
 };
 use std::{
     fs::File,
-    io::{self, Read, Write},
-    net::{Ipv4Addr, SocketAddr},
+    io::{self, Write},
+    net::SocketAddr,
 };
-
-/// How a connection reaches the components.
-#[derive(Clone)]
-struct Components {
-    /// To the file processor: the path, and where the pieces go.
-    files: Sender<(String, Sender<Piece>)>,
-    /// To the logger.
-    log: Sender<String>,
-    /// To the connection manager.
-    ended: Sender<()>,
-}
 
 pub(super) fn serve(workers: usize) {
     peers::runtime(workers).run(|| {
-        let log = File::create(LOG).expect("the working directory is ours");
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a free port");
-        println!("listening {}", listener.local_addr().expect("it is bound"));
+        let (log, listener) = open();
         let (files, asked) = lisle::channel();
         let (lines, logged) = lisle::channel();
         let (ended, ends) = lisle::channel();
@@ -65,13 +53,7 @@ fn manage(leave: &Sender<()>, ends: &Receiver<()>) {
 }
 
 fn connection(mut stream: TcpStream, peer: SocketAddr, components: &Components) -> io::Result<()> {
-    let mut request = Request::new();
-    let path = loop {
-        let count = stream.read(request.rest())?;
-        if let Some(path) = request.came(count)? {
-            break path;
-        }
-    };
+    let path = Request::read(&mut stream)?;
     let (reader, pieces) = lisle::channel();
     components.files.send((path.clone(), reader)).expect("the file processor stays");
     let mut answer = Answer::default();

@@ -1,8 +1,9 @@
 //! The server by parasites in the place of the hosts, which send asynchronously.
 
 use super::{
-    LOG, MOST_OPEN,
+    Components, MOST_OPEN,
     answer::{Answer, Piece, Request, line, pieces},
+    open,
 };
 use crate::peers;
 use lisle::{
@@ -15,25 +16,12 @@ use lisle::{
 use std::{
     fs::File,
     io::{self, Write},
-    net::{Ipv4Addr, SocketAddr},
+    net::SocketAddr,
 };
-
-/// How a connection reaches the components.
-#[derive(Clone)]
-struct Components {
-    /// To the file processor: the path, and where the pieces go.
-    files: Sender<(String, Sender<Piece>)>,
-    /// To the logger.
-    log: Sender<String>,
-    /// To the connection manager.
-    ended: Sender<()>,
-}
 
 pub(super) fn serve(workers: usize) {
     peers::runtime(workers).run(|| {
-        let log = File::create(LOG).expect("the working directory is ours");
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a free port");
-        println!("listening {}", listener.local_addr().expect("it is bound"));
+        let (log, listener) = open();
         let (files, asked) = lisle::channel();
         let (lines, logged) = lisle::channel();
         let (ended, ends) = lisle::channel();

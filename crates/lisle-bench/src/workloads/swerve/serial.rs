@@ -6,7 +6,7 @@ use super::{
 };
 use std::{
     fs::File,
-    io::{self, Read, Write},
+    io::{self, Write},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
 };
 
@@ -24,13 +24,7 @@ pub(super) fn serve() {
 }
 
 fn serve_one(mut stream: TcpStream, peer: SocketAddr) -> io::Result<String> {
-    let mut request = Request::new();
-    let path = loop {
-        let count = stream.read(request.rest())?;
-        if let Some(path) = request.came(count)? {
-            break path;
-        }
-    };
+    let path = Request::read(&mut stream)?;
     let answer = Answer::with_file(&path).bytes();
     stream.write_all(&answer)?;
     Ok(line(peer, &path, answer.len()))

@@ -1,0 +1,42 @@
+//! Work in parts: a thread for each, which sends what it makes, and one that puts together what comes.
+
+use lisle::{channel::Receiver, parasite::inflate, spawn_parasite};
+
+/// A host for each number below `count`, which sends the part of that number. They come in any order.
+pub(crate) fn by_hosts<T: Send + 'static>(
+    count: usize,
+    part: impl Fn(usize) -> T + Clone + Send + 'static,
+) -> Receiver<T> {
+    let (tx, rx) = lisle::channel();
+    for nth in 0..count {
+        let (part, tx) = (part.clone(), tx.clone());
+        lisle::spawn(move || tx.send(part(nth)).unwrap());
+    }
+    rx
+}
+
+/// As [`by_hosts`], by parasites. They inflate, to run beside each other: what makes a part does not wait.
+pub(crate) fn by_parasites<T: Clone + Send + 'static>(
+    count: usize,
+    part: impl Fn(usize) -> T + Clone + Send + 'static,
+) -> Receiver<T> {
+    let (tx, rx) = lisle::channel();
+    for nth in 0..count {
+        let (part, tx) = (part.clone(), tx.clone());
+        spawn_parasite(async move {
+            inflate().await;
+            tx.send_evt(part(nth)).await.unwrap();
+        });
+    }
+    rx
+}
+
+/// The parts in the order of their numbers, of those that come in any.
+pub(crate) fn in_order<T: Clone + Default>(
+    count: usize,
+    parts: impl IntoIterator<Item = (usize, T)>,
+) -> Vec<T> {
+    let mut all = vec![T::default(); count];
+    parts.into_iter().for_each(|(nth, part)| all[nth] = part);
+    all
+}
