@@ -78,6 +78,8 @@ mod imp {
     }
     pub(crate) mod sync {
         pub(crate) use loom::sync::Arc;
+        /// What it keeps is made without anything that loom could interleave.
+        pub(crate) use std::sync::OnceLock;
     }
     pub(crate) mod thread {
         pub(crate) use loom::thread::yield_now;

@@ -21,14 +21,14 @@ use std::task::{Context, Poll, Waker};
 
 /// Explores `model` with at most `preemptions` forced switches a run. Most bugs need one or two; the
 /// number each model runs under is the highest that ends within seconds.
-fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+pub(super) fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.check(model);
 }
 
 /// A message that counts how many of it there are.
-struct Message(u32, StdArc<AtomicIsize>);
+pub(super) struct Message(pub(super) u32, StdArc<AtomicIsize>);
 
 impl Clone for Message {
     fn clone(&self) -> Self {
@@ -51,34 +51,34 @@ impl std::fmt::Debug for Message {
 
 /// The messages of one run.
 #[derive(Clone, Default)]
-struct Messages(StdArc<AtomicIsize>);
+pub(super) struct Messages(StdArc<AtomicIsize>);
 
 impl Messages {
-    fn make(&self, number: u32) -> Message {
+    pub(super) fn make(&self, number: u32) -> Message {
         self.0.fetch_add(1, Ordering::Relaxed);
         Message(number, self.0.clone())
     }
 
-    fn assert_all_dropped(&self) {
+    pub(super) fn assert_all_dropped(&self) {
         assert_eq!(self.0.load(Ordering::Relaxed), 0, "every message is dropped once");
     }
 }
 
 /// A channel whose queues can be looked at.
-struct Channel {
-    tx: Sender<Message>,
-    rx: Receiver<Message>,
-    shared: Arc<Shared<Message>>,
+pub(super) struct Channel {
+    pub(super) tx: Sender<Message>,
+    pub(super) rx: Receiver<Message>,
+    pub(super) shared: Arc<Shared<Message>>,
 }
 
 impl Channel {
-    fn new(capacity: usize) -> Self {
+    pub(super) fn new(capacity: usize) -> Self {
         let shared = Arc::new(Shared::new(capacity, crate::event::Label::new("channel")));
         Channel { tx: Sender::new(shared.clone()), rx: Receiver::new(shared.clone()), shared }
     }
 
     /// Nobody waits and nothing is buffered.
-    fn assert_clean(&self) {
+    pub(super) fn assert_clean(&self) {
         self.shared.locked(|inner| {
             assert!(inner.receiving.is_empty(), "a receiver is left behind");
             assert!(inner.sending.is_empty(), "a sender is left behind");
@@ -91,7 +91,7 @@ impl Channel {
 type Received = Result<Message, RecvError>;
 type Sent = Result<(), SendError<Message>>;
 
-fn number(received: Received) -> Option<u32> {
+pub(super) fn number(received: Received) -> Option<u32> {
     received.ok().map(|message| message.0)
 }
 

@@ -27,11 +27,17 @@
 //! two locked instructions and a switch.
 
 mod error;
+#[cfg(not(lisle_loom))]
+pub(crate) mod fetch;
+#[cfg(all(test, lisle_loom))]
+mod loom_orders;
 #[cfg(all(test, lisle_loom))]
 mod loom_tests;
 mod mailbox;
 mod multicast;
-#[cfg(not(lisle_loom))]
+#[cfg_attr(lisle_loom, expect(unreachable_pub, reason = "the events that name its types are not modelled"))]
+pub(crate) mod order;
+#[cfg_attr(lisle_loom, expect(unreachable_pub, reason = "as above"))]
 pub(crate) mod outbox;
 mod owned;
 mod promise;

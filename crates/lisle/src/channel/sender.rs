@@ -158,21 +158,29 @@ impl<T> fmt::Debug for Sender<T> {
 /// Sends `message`, waiting for it.
 #[inline(always)]
 pub(super) fn send<T: Send>(shared: &Shared<T>, message: T) -> Result<(), SendError<T>> {
-    visible();
     let mut message = Some(message);
-    if shared.is_sendable() {
-        // Most likely nothing is to be waited for, so no record and no waiter is made yet.
-        match shared.locked(|inner| inner.send(&Outsider, &mut message)) {
-            Sent::Done(task) => {
-                if let Some(task) = task {
-                    task.wake();
-                }
-                return Ok(());
-            }
-            Sent::Closed | Sent::Nothing => {}
-        }
+    if send_at_once(shared, &mut message) {
+        return Ok(());
     }
     SendOnce { shared, message: Cell::new(message) }.sync()
+}
+
+/// Sends `message` if it can be seen that nothing is to be waited for; then no record and no waiter has to be made.
+#[inline(always)]
+pub(super) fn send_at_once<T: Send>(shared: &Shared<T>, message: &mut Option<T>) -> bool {
+    visible();
+    if !shared.is_sendable() {
+        return false;
+    }
+    match shared.locked(|inner| inner.send(&Outsider, message)) {
+        Sent::Done(task) => {
+            if let Some(task) = task {
+                task.wake();
+            }
+            true
+        }
+        Sent::Closed | Sent::Nothing => false,
+    }
 }
 
 /// The branch of a send: a waiter with the message in its slot, until somebody takes it.
@@ -236,11 +244,16 @@ impl<'e, T> Sending<'e, T> {
     #[inline]
     pub(super) fn withdraw(&self, attempt: &Attempt<'_>) -> bool {
         if !self.waiter.is_free() {
-            // SAFETY: it was linked into this queue, if into any, and is alive.
-            self.shared.locked(|inner| unsafe { inner.sending.unlink(NonNull::from(&self.waiter)) });
+            self.unlink();
         }
         self.waiter.taken_back(attempt);
         attempt.record().won_by(self.waiter.id())
+    }
+
+    /// Leaves the queue. False if it lies in none: then somebody has committed it, or is about to.
+    pub(super) fn unlink(&self) -> bool {
+        // SAFETY: it was linked into this queue, if into any, and is alive.
+        self.shared.locked(|inner| unsafe { inner.sending.unlink(NonNull::from(&self.waiter)) })
     }
 
     /// The outcome of a send that has committed or won: what still lies in the slot was refused.

@@ -8,8 +8,7 @@
 //! - `buffer.len() + reserved <= capacity`.
 //! - Once closed, nobody waits to send, and nobody waits to receive.
 
-#[cfg(not(lisle_loom))]
-use super::outbox::Outbox;
+use super::outbox::{Out, Outbox};
 use super::promise::Promise;
 use crate::event::lock::Lock;
 use crate::event::queue::{Committed, Decided, WaitQueue};
@@ -17,6 +16,7 @@ use crate::event::record::{Attempt, Committer, Task};
 use crate::event::woken::Woken;
 use crate::event::{Label, Waits, tally};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::shim::sync::OnceLock;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
@@ -45,8 +45,7 @@ pub(super) struct Shared<T> {
     pub(super) receivers: AtomicUsize,
     label: Label,
     /// Made by the first asynchronous send.
-    #[cfg(not(lisle_loom))]
-    outbox: std::sync::OnceLock<Box<Outbox<T>>>,
+    outbox: OnceLock<Box<Outbox<T>>>,
 }
 
 #[derive(Debug)]
@@ -107,16 +106,14 @@ impl<T> Shared<T> {
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),
             label,
-            #[cfg(not(lisle_loom))]
-            outbox: std::sync::OnceLock::new(),
+            outbox: OnceLock::new(),
         }
     }
 
     /// Where asynchronous sends are counted.
-    #[cfg(not(lisle_loom))]
     #[inline]
     pub(super) fn outbox(&self) -> &Outbox<T> {
-        self.outbox.get_or_init(|| Box::new(Outbox::labelled(self.label.clone(), 0)))
+        self.outbox.get_or_init(|| Box::new(Outbox::labelled(self.label.clone(), Out::none())))
     }
 
     /// Says that a performer waits to do `operation` with this channel. Nobody who could let it waits on the other

@@ -1,6 +1,5 @@
 //! The two constants of choice: always ready, never ready.
 
-use super::record::Committer;
 use super::{Attempt, Event, Label, Step, Waits, awaitable};
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -31,7 +30,7 @@ impl<T: Clone> Event for Always<T> {
     }
     fn branch(&self) {}
     fn try_commit(&self, _: Pin<&mut ()>, attempt: &Attempt<'_>) -> Step {
-        if attempt.commit_alone() { Step::Committed } else { Step::Waiting }
+        attempt.at_once()
     }
     fn publish(&self, branch: Pin<&mut ()>, attempt: &Attempt<'_>) -> Step {
         self.try_commit(branch, attempt)

@@ -5,7 +5,6 @@
 //! thread for each part; that costs each part a thread and a wake, where here those that are ready when the performer
 //! looks cost what they do in a choice.
 
-use super::record::Committer;
 use super::scratch::Scratch;
 use super::{Attempt, Event, Step, Waits, awaitable};
 use std::fmt;
@@ -198,10 +197,6 @@ impl<P> AllBranch<P> {
     }
 }
 
-fn at_once(attempt: &Attempt<'_>) -> Step {
-    if attempt.commit_alone() { Step::Committed } else { Step::Waiting }
-}
-
 impl<A: Every> Event for ChooseAll<A> {
     type Output = A::Outputs;
     type Branch<'e>
@@ -221,7 +216,7 @@ impl<A: Every> Event for ChooseAll<A> {
     }
     fn try_commit<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         if branch.missing == 0 {
-            return at_once(attempt);
+            return attempt.at_once();
         }
         // On from the one that has happened last: those before were not ready a moment ago.
         let (count, first) = (self.events.count(), branch.chosen);
@@ -235,7 +230,7 @@ impl<A: Every> Event for ChooseAll<A> {
     }
     fn publish<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         if branch.missing == 0 {
-            return at_once(attempt);
+            return attempt.at_once();
         }
         for index in 0..self.events.count() {
             if self.events.step(branch.as_mut().parts(), index, Stride::Publish(attempt)) {

@@ -121,3 +121,51 @@ macro_rules! waits_at {
     };
 }
 pub(crate) use waits_at;
+
+/// As [`waits_at`], for an event that waits nowhere where there is no source. Then its steps come to what `absent` says:
+/// [`Attempt::at_once`](crate::event::Attempt::at_once), or that it waits, for ever.
+#[cfg(not(lisle_loom))]
+macro_rules! may_wait_at {
+    ($this:ident: $state:ty, $grant:ty; $source:expr, $take:expr, $absent:expr) => {
+        type Branch<'e>
+            = Option<$crate::event::Waiting<'e, $state, $grant>>
+        where
+            Self: 'e;
+
+        #[inline]
+        fn is_single(&self) -> bool {
+            true
+        }
+        #[inline]
+        fn branch(&self) -> Self::Branch<'_> {
+            let $this = self;
+            $source.map($crate::event::Source::waiting)
+        }
+        #[inline]
+        fn try_commit<'e>(
+            &'e self,
+            branch: std::pin::Pin<&mut Self::Branch<'e>>,
+            attempt: &$crate::event::Attempt<'_>,
+        ) -> $crate::event::Step {
+            branch.as_pin_mut().map_or_else(|| $absent(attempt), |branch| branch.try_commit(attempt, $take))
+        }
+        #[inline]
+        fn publish<'e>(
+            &'e self,
+            branch: std::pin::Pin<&mut Self::Branch<'e>>,
+            attempt: &$crate::event::Attempt<'_>,
+        ) -> $crate::event::Step {
+            branch.as_pin_mut().map_or_else(|| $absent(attempt), |branch| branch.publish(attempt, $take))
+        }
+        #[inline]
+        fn withdraw<'e>(
+            &'e self,
+            branch: std::pin::Pin<&mut Self::Branch<'e>>,
+            attempt: &$crate::event::Attempt<'_>,
+        ) -> bool {
+            branch.as_pin_mut().is_some_and(|branch| branch.withdraw(attempt))
+        }
+    };
+}
+#[cfg(not(lisle_loom))]
+pub(crate) use may_wait_at;

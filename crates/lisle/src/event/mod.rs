@@ -61,7 +61,7 @@ pub(crate) mod queue;
 pub(crate) mod record;
 mod replace;
 pub(crate) mod resident;
-mod scratch;
+pub(crate) mod scratch;
 #[doc(hidden)]
 pub mod select;
 #[cfg(not(lisle_loom))]
@@ -103,10 +103,12 @@ pub use waits::{Label, Parked, Wait, Waits};
 pub use wrap::{Wrap, WrapPanic};
 
 pub(crate) use context::{Interrupted, install, installed};
+#[cfg(not(lisle_loom))]
+pub(crate) use forward::may_wait_at;
 pub(crate) use forward::{forwarded, waits_at};
 pub(crate) use future::awaitable;
 pub(crate) use step::suspend;
-pub(crate) use sync::{sync_masked, visible};
+pub(crate) use sync::{Nowhere, no_task, sync_masked, visible};
 pub(crate) use wrap::described;
 
 use std::any::Any;

@@ -278,18 +278,20 @@ impl<M> WaitQueue<M> {
         attempt.published();
     }
 
-    /// Unlinks `waiter` if it is linked. Constant time.
+    /// Unlinks `waiter` if it is linked: was it? Constant time.
     ///
     /// # Safety
     ///
     /// If the waiter is linked, then in this queue, and it is alive.
     #[inline]
-    pub(crate) unsafe fn unlink(&mut self, waiter: NonNull<Waiter<M>>) {
+    pub(crate) unsafe fn unlink(&mut self, waiter: NonNull<Waiter<M>>) -> bool {
         // SAFETY: alive by the caller's promise.
-        if unsafe { waiter.as_ref() }.place.load(Ordering::Relaxed) == LINKED {
+        let is_linked = unsafe { waiter.as_ref() }.place.load(Ordering::Relaxed) == LINKED;
+        if is_linked {
             // SAFETY: linked here, and alive.
             unsafe { self.remove(waiter, FREE) };
         }
+        is_linked
     }
 
     /// Takes `waiter` out of the list and leaves it in `place`.

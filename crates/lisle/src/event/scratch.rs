@@ -33,8 +33,43 @@ thread_local! {
     static CACHE: RefCell<Cache> = RefCell::default();
 }
 
+const fn size(class: usize) -> usize {
+    1 << (class as u32 + SMALLEST)
+}
+
 fn layout(class: usize) -> Layout {
-    Layout::from_size_align(1 << (class as u32 + SMALLEST), ALIGN).expect("a small power of two")
+    Layout::from_size_align(size(class), ALIGN).expect("a small power of two")
+}
+
+/// A block of a class.
+#[inline]
+fn block(class: usize) -> NonNull<u8> {
+    let recycled = CACHE.try_with(|cache| cache.borrow_mut().free[class].pop()).ok().flatten();
+    recycled.unwrap_or_else(|| {
+        // SAFETY: the layout is not empty.
+        NonNull::new(unsafe { alloc(layout(class)) }).unwrap_or_else(|| handle_alloc_error(layout(class)))
+    })
+}
+
+/// Gives a block of a class back.
+///
+/// # Safety
+///
+/// It came from [`block`], for this class, and is not used again.
+#[inline]
+unsafe fn give_back(block: NonNull<u8>, class: usize) {
+    let kept = CACHE.try_with(|cache| {
+        let free = &mut cache.borrow_mut().free[class];
+        let keep = free.len() < KEPT_LEAST.max(KEPT_BYTES / size(class));
+        if keep {
+            free.push(block);
+        }
+        keep
+    });
+    if kept != Ok(true) {
+        // SAFETY: allocated with this layout, in use nowhere.
+        unsafe { dealloc(block.as_ptr(), layout(class)) };
+    }
 }
 
 /// A boxed slice in recycled memory. Its elements do not move until it is dropped.
@@ -56,12 +91,7 @@ impl<T> Scratch<T> {
             let mut boxed = ManuallyDrop::new(items.take(count).collect::<Box<[T]>>());
             return Scratch { items: NonNull::from(&mut **boxed).cast(), len: boxed.len(), class: None };
         };
-        let recycled = CACHE.try_with(|cache| cache.borrow_mut().free[class].pop()).ok().flatten();
-        let block = recycled.unwrap_or_else(|| {
-            // SAFETY: the layout is not empty.
-            NonNull::new(unsafe { alloc(layout(class)) }).unwrap_or_else(|| handle_alloc_error(layout(class)))
-        });
-        let mut scratch = Scratch { items: block.cast::<T>(), len: 0, class: Some(class) };
+        let mut scratch = Scratch { items: block(class).cast::<T>(), len: 0, class: Some(class) };
         for item in items.take(count) {
             // SAFETY: `len < count`, and the block has room for `count` items.
             let place = unsafe { scratch.items.add(scratch.len) };
@@ -82,20 +112,31 @@ impl<T> Scratch<T> {
             .filter(|&class| class < CLASSES && align_of::<T>() <= ALIGN)
     }
 
-    /// Room for one item, and the item in it.
-    pub(super) fn one(item: T) -> *mut T {
-        ManuallyDrop::new(Self::collect(1, std::iter::once(item))).items.as_ptr()
+    /// Room for one item. It is lost if no item comes to lie there.
+    #[inline]
+    pub(crate) fn room() -> NonNull<T> {
+        match Self::class(1) {
+            Some(class) => block(class).cast::<T>(),
+            None => NonNull::from(Box::leak(Box::<T>::new_uninit())).cast::<T>(),
+        }
     }
 
-    /// Drops an item that came from [`Scratch::one`], and its room.
+    /// Drops an item in room from [`Scratch::room`], and the room.
     ///
     /// # Safety
     ///
-    /// The item came from there and is not used again.
-    pub(super) unsafe fn drop_one(item: *mut T) {
-        // SAFETY: the address of an item is not null.
-        let items = unsafe { NonNull::new_unchecked(item) };
-        drop(Scratch { items, len: 1, class: Self::class(1) });
+    /// It is room from there, and the item is not used again.
+    #[inline]
+    pub(crate) unsafe fn drop_one(item: NonNull<T>) {
+        let Some(class) = Self::class(1) else {
+            // SAFETY: leaked by `room`, and an item has come to lie there.
+            drop(unsafe { Box::from_raw(item.as_ptr()) });
+            return;
+        };
+        // SAFETY: the caller's to drop.
+        unsafe { item.drop_in_place() };
+        // SAFETY: from `room`, and nothing lies there.
+        unsafe { give_back(item.cast(), class) };
     }
 
     /// The items. They may be pinned: they stay where they are until the scratch is dropped.
@@ -122,19 +163,8 @@ impl<T> Drop for Scratch<T> {
         };
         // SAFETY: the items are owned and not used again.
         unsafe { std::ptr::drop_in_place(self.items()) };
-        let block = self.items.cast::<u8>();
-        let kept = CACHE.try_with(|cache| {
-            let free = &mut cache.borrow_mut().free[class];
-            let keep = free.len() < KEPT_LEAST.max(KEPT_BYTES / layout(class).size());
-            if keep {
-                free.push(block);
-            }
-            keep
-        });
-        if kept != Ok(true) {
-            // SAFETY: allocated with this layout, in use nowhere.
-            unsafe { dealloc(block.as_ptr(), layout(class)) };
-        }
+        // SAFETY: the block of the items, which are gone.
+        unsafe { give_back(self.items.cast(), class) };
     }
 }
 

@@ -6,6 +6,7 @@ use super::scratch::Scratch;
 use std::marker::PhantomPinned;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
+use std::ptr::NonNull;
 use std::ptr::without_provenance_mut;
 
 /// Room for one value of any type, pinned. `WORDS` words of it lie inline.
@@ -65,7 +66,10 @@ impl<const WORDS: usize> Storage<WORDS> {
             this.held = Held { value: place.cast(), drop: drop_inline::<T> };
             place
         } else {
-            let place = Scratch::one(make());
+            let value = make();
+            let place = Scratch::<T>::room().as_ptr();
+            // SAFETY: room for it.
+            unsafe { place.write(value) };
             this.held = Held { value: place.cast(), drop: drop_recycled::<T> };
             place
         }
@@ -103,10 +107,12 @@ unsafe fn drop_inline<T>(value: *mut ()) {
 
 /// # Safety
 ///
-/// `value` comes from `Scratch::<T>::one` and is not used again.
+/// `value` comes from `Scratch::<T>::room` and is not used again.
 unsafe fn drop_recycled<T>(value: *mut ()) {
+    // SAFETY: no item is at null.
+    let item = unsafe { NonNull::new_unchecked(value.cast::<T>()) };
     // SAFETY: passed on to the caller.
-    unsafe { Scratch::drop_one(value.cast::<T>()) };
+    unsafe { Scratch::drop_one(item) };
 }
 
 /// The branch at `place`, with the lifetime of the event that it borrows.

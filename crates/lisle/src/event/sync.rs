@@ -223,14 +223,14 @@ pub(super) fn give_up<'e, E: Event>(
     attempt.record().is_withdrawn()
 }
 
-pub(super) fn no_task() -> Task {
+pub(crate) fn no_task() -> Task {
     fn nothing(_: *const ()) {}
     // SAFETY: waking does nothing at all.
     unsafe { Task::new(std::ptr::null(), nothing) }
 }
 
-/// The context of a poll, which never waits.
-struct Nowhere;
+/// The context of a poll, which never waits, and of others that have no context to wait in.
+pub(crate) struct Nowhere;
 
 // SAFETY: nothing here ever parks or arms.
 unsafe impl Context for Nowhere {

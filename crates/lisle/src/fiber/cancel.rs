@@ -2,7 +2,7 @@
 
 use super::current;
 use super::host::HostRef;
-use crate::event::{Attempt, Event, Label, Step, Waiting, Waits, awaitable};
+use crate::event::{Attempt, Event, Label, Step, Waits, awaitable, may_wait_at};
 use std::fmt;
 use std::pin::Pin;
 
@@ -52,33 +52,12 @@ fn asked(cancelled: &mut bool) -> Option<()> {
     cancelled.then_some(())
 }
 
-type MaybeWaiting<'e> = Option<Waiting<'e, bool, ()>>;
-
-fn waiting<'b, 'e>(branch: Pin<&'b mut MaybeWaiting<'e>>) -> Option<Pin<&'b mut Waiting<'e, bool, ()>>> {
-    branch.as_pin_mut()
-}
-
 impl Event for CancelledEvt {
     type Output = ();
-    type Branch<'e> = MaybeWaiting<'e>;
+    may_wait_at!(this: bool, (); this.host.as_ref().map(HostRef::cancelled), asked, |_: &Attempt<'_>| Step::Waiting);
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> MaybeWaiting<'_> {
-        self.host.as_ref().map(|host| host.cancelled().waiting())
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut MaybeWaiting<'e>>, attempt: &Attempt<'_>) -> Step {
-        waiting(branch).map_or(Step::Waiting, |branch| branch.try_commit(attempt, asked))
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut MaybeWaiting<'e>>, attempt: &Attempt<'_>) -> Step {
-        waiting(branch).map_or(Step::Waiting, |branch| branch.publish(attempt, asked))
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut MaybeWaiting<'e>>, attempt: &Attempt<'_>) -> bool {
-        waiting(branch).is_some_and(|branch| branch.withdraw(attempt))
-    }
-    fn complete<'e>(&'e self, _: Pin<&mut MaybeWaiting<'e>>) {}
-    fn describe<'e>(&'e self, _: &MaybeWaiting<'e>, waits: &mut Waits) {
+    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
         match &self.host {
             Some(host) => waits.on("wait for a cancellation of", &host.label(), host.id()),
             None => waits.on("wait for a cancellation of", &Label::anywhere("thread"), 0),

@@ -3,8 +3,7 @@
 use super::record::{self, Outcome, Parasite};
 use super::{body, life};
 use crate::event::lock::Lock;
-use crate::event::record::Committer;
-use crate::event::{Attempt, Event, Label, Step, Waiting, Waits, awaitable};
+use crate::event::{Attempt, Event, Label, Waits, awaitable, may_wait_at};
 use crate::fiber::{JoinError, ScopeState};
 use std::fmt;
 use std::marker::PhantomData;
@@ -218,43 +217,19 @@ impl<T> Drop for ParasiteHandle<T> {
     }
 }
 
-/// A parasite that has ended leaves no waiter anywhere.
-type MaybeWaiting<'e> = Option<Waiting<'e, bool, ()>>;
-
 fn finished(finished: &mut bool) -> Option<()> {
     finished.then_some(())
 }
 
-fn at_once(attempt: &Attempt<'_>) -> Step {
-    if attempt.commit_alone() { Step::Committed } else { Step::Waiting }
-}
-
 impl<T> Event for ParasiteHandle<T> {
     type Output = Result<T, JoinError>;
-    type Branch<'e>
-        = MaybeWaiting<'e>
-    where
-        Self: 'e;
+    // One that has ended at once has no source.
+    may_wait_at!(this: bool, (); this.parasite().map(|parasite| &parasite.finished), finished, Attempt::at_once);
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> MaybeWaiting<'_> {
-        self.parasite().map(|parasite| parasite.finished.waiting())
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut MaybeWaiting<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.as_pin_mut().map_or_else(|| at_once(attempt), |branch| branch.try_commit(attempt, finished))
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut MaybeWaiting<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.as_pin_mut().map_or_else(|| at_once(attempt), |branch| branch.publish(attempt, finished))
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut MaybeWaiting<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.as_pin_mut().is_some_and(|branch| branch.withdraw(attempt))
-    }
-    fn complete<'e>(&'e self, _: Pin<&mut MaybeWaiting<'e>>) -> Self::Output {
+    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         self.take()
     }
-    fn describe<'e>(&'e self, _: &MaybeWaiting<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
         match self.parasite() {
             Some(parasite) => {
                 waits.on_held(

@@ -1,8 +1,8 @@
 //! Who commits: an attempt, on behalf of a performer, or somebody from outside.
 
 use super::{BY_SELF, CLAIMED, Decision, Meeting, Record, WAITING, misuse};
-use crate::event::Context;
 use crate::event::standing::Seat;
+use crate::event::{Context, Step};
 use crate::shim::{
     Backoff,
     atomic::{AtomicUsize, Ordering},
@@ -201,6 +201,11 @@ impl<'a> Attempt<'a> {
             claim.1 = BY_SELF;
         }
         Ok(result)
+    }
+
+    /// The step of an event that is ready, whatever happens.
+    pub(crate) fn at_once(&self) -> Step {
+        if self.commit_alone() { Step::Committed } else { Step::Waiting }
     }
 
     fn commit_published(&self) -> bool {

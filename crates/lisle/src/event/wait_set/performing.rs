@@ -1,7 +1,7 @@
 //! Performing a wait set: looking at what may be ready, opening the set, taking from it.
 
 use super::{Elsewhere, Key, Member, WaitSet};
-use crate::event::record::{Attempt, Committer, Record, misuse};
+use crate::event::record::{Attempt, Record, misuse};
 use crate::event::standing::{Seat, Standing};
 use crate::event::{Event, Step, Waits, awaitable};
 use crate::shim::Backoff;
@@ -98,7 +98,7 @@ impl<'e, 'a, T> Taking<'e, 'a, T> {
 
     fn try_member(&self, member: &Member<'a, T>, attempt: &Attempt<'_>) -> Step {
         if member.won.get() {
-            return if attempt.commit_alone() { Step::Committed } else { Step::Waiting };
+            return attempt.at_once();
         }
         let record = &member.seat.record;
         let seated = Attempt::seated(record, &Elsewhere, Some(attempt));

@@ -2,7 +2,8 @@
 //!
 //! What an event of Concurrent ML does is done when it has happened. Here are those that are done when something has
 //! *begun*, and those that are about many things at once. What goes on meanwhile goes on in
-//! [parasites](crate::parasite), which cost little, and nothing where nothing has to be waited for.
+//! [parasites](crate::parasite), which cost little, and nothing where nothing has to be waited for; or, if it is a message
+//! that is sent, by itself.
 //!
 //! ```
 //! use lisle::{Event, channel, choose, parasite::{choose_all, timeout}, time::after};
@@ -54,7 +55,7 @@
 //!
 //! Ziarek, Sivaramakrishnan and Jagannathan: *Composable Asynchronous Events* (PLDI 2011); on top of parasites in
 //! *Featherweight Threads for Communication* (Purdue 2011), section 5. There each event of a `chooseAll` has a
-//! thread; here it is one performance in several stages.
+//! thread, and each asynchronous send; here the one is one performance in several stages, and the other a message in line.
 
 mod begun;
 mod groups;

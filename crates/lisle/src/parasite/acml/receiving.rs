@@ -1,9 +1,12 @@
 //! Receiving without waiting for the sender.
 
-use super::begun::{Begun, MaybeWaiting, Outcome, settle};
-use crate::channel::outbox::Fetch;
+use super::super::handle::ParasiteHandle;
+use super::super::spawn::spawn_here;
+use super::begun::{Begun, Outcome, Place, UnderWay};
+use crate::channel::fetch::Fetch;
 use crate::channel::{Receiver, RecvError, TryRecvError};
-use crate::event::{Always, Event, always, awaitable, forwarded};
+use crate::event::{Always, Event, Label, Source, Waiting, Waits, always, awaitable, forwarded};
+use crate::shim::sync::Arc;
 use std::error::Error;
 use std::fmt;
 use std::panic::Location;
@@ -62,12 +65,7 @@ fn begin<T: Send + 'static>(receiver: &Receiver<T>, site: &'static Location<'sta
     let begun = match receiver.try_recv() {
         Ok(message) => Begun::ended(Ok(message)),
         Err(TryRecvError::Closed) => Begun::ended(Err(AsyncRecvError::Closed)),
-        Err(TryRecvError::Empty) => Begun::begin(site, |place| {
-            let gone = Gone(place);
-            Fetch::new(receiver.clone(), move |received: Result<T, RecvError>| {
-                gone.settle(received.map_err(|RecvError| AsyncRecvError::Closed));
-            })
-        }),
+        Err(TryRecvError::Empty) => Begun::UnderWay(Fetching::begin(receiver.clone(), site)),
     };
     AsyncRecv { begun }
 }
@@ -93,12 +91,59 @@ awaitable!(['a, T: Send + 'static] RecvAsyncEvt<'a, T>);
 
 type Received<T> = Result<T, AsyncRecvError>;
 
+/// A receive that is under way: a parasite that performs it, and the place of its outcome, which outlasts the parasite if
+/// that is cancelled.
+struct Fetching<T: Send + 'static> {
+    place: Arc<Place<Received<T>>>,
+    parasite: ParasiteHandle<()>,
+}
+
+impl<T: Send + 'static> Fetching<T> {
+    /// Begins to receive before this returns.
+    ///
+    /// Receives that are begun one after another so come to wait one after another: the parasite neither is queued nor
+    /// leaves the stack before it waits.
+    fn begin(receiver: Receiver<T>, site: &'static Location<'static>) -> Self {
+        let place = Arc::new(Source::labelled(Label::anywhere("outcome"), None));
+        let gone = Gone(place.clone());
+        let fetch = Fetch::new(receiver, move |received: Result<T, RecvError>| {
+            gone.settle(received.map_err(|RecvError| AsyncRecvError::Closed));
+        });
+        Fetching { place, parasite: spawn_here(fetch.future().staying(), site) }
+    }
+}
+
+impl<T: Send + 'static> UnderWay for Fetching<T> {
+    type Outcome = Received<T>;
+
+    fn place(&self) -> &Place<Received<T>> {
+        &self.place
+    }
+
+    /// When this returns nobody can meet it any more, unless the parasite was queued or runs elsewhere: that is so when
+    /// somebody has met it, or has woken it in vain.
+    fn take_back(&self) {
+        self.parasite.cancel_here();
+    }
+
+    fn describe(&self, waits: &mut Waits) {
+        self.parasite.describe(&None, waits);
+    }
+}
+
 /// Says that a receive was cancelled, when it goes without an outcome.
-struct Gone<T: Send + 'static>(super::begun::Place<Received<T>>);
+struct Gone<T: Send + 'static>(Arc<Place<Received<T>>>);
 
 impl<T: Send + 'static> Gone<T> {
     fn settle(&self, received: Received<T>) {
-        settle(&self.0, received);
+        let _unused = self.0.update(|held, waiters| {
+            if held.is_some() {
+                return Some(received);
+            }
+            *held = Some(received);
+            while waiters.grant(()).is_ok() {}
+            None
+        });
     }
 }
 
@@ -147,7 +192,7 @@ impl<T: Send + 'static> Outcome for Received<T> {
 /// ```
 #[must_use = "a receive whose handle is dropped is cancelled"]
 pub struct AsyncRecv<T: Send + 'static> {
-    begun: Begun<Received<T>>,
+    begun: Begun<Fetching<T>>,
 }
 
 impl<T: Send + 'static> AsyncRecv<T> {
@@ -168,7 +213,7 @@ impl<T: Send + 'static> AsyncRecv<T> {
     /// Takes the receive back, unless a sender has given it a message. Which of the two it was is told by the
     /// [event](AsyncRecv).
     pub fn cancel(&self) {
-        self.begun.cancel();
+        self.begun.take_back();
     }
 
     /// Is the message there, or certain not to come?
@@ -185,7 +230,7 @@ impl<T: Send + 'static> Drop for AsyncRecv<T> {
 
 impl<T: Send + 'static> Event for AsyncRecv<T> {
     type Output = Result<T, AsyncRecvError>;
-    forwarded!(begun: Begun<Received<T>>, MaybeWaiting<'e, Received<T>>);
+    forwarded!(begun: Begun<Fetching<T>>, Option<Waiting<'e, Option<Received<T>>, ()>>);
     forwarded!(describe begun);
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
