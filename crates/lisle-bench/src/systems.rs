@@ -23,6 +23,8 @@ pub(crate) static ALL: &[System] = &[
     system("lisle", "this library"),
     system("lisle-parasites", "this library's parasites and asynchronous events"),
     system("lisle-hosts", "this library, with hosts in the place of parasites"),
+    system("lisle-send-async", "this library, messages sent asynchronously"),
+    system("lisle-choose-all", "this library, all of several events"),
     system("lisle-inline", "this library's parasites, none of which is inflated"),
     system("lisle-threads", "this library between plain threads"),
     system("lisle-choose", "this library, by its choice rather than its wait set"),

@@ -1,9 +1,10 @@
 //! Messages that their producer sends without waiting until they are taken: what that costs beside sending them
 //! synchronously.
 //!
-//! An asynchronous send is a thread that sends. No more than a batch of them are under way: the producer waits for
-//! all of a batch before it goes on. With Lisle that is a scope; with tokio it waits for the last task first, by which
-//! the others most often have ended as well.
+//! An asynchronous send is a thread that sends, or what the system has for it: with Lisle a message that waits in line,
+//! of which so many may be under way. Of threads no more than a batch are under way: the producer waits for all of a
+//! batch before it goes on. With Lisle that is a scope; with tokio it waits for the last task first, by which the others
+//! most often have ended as well.
 
 use crate::{
     job::{Job, Outcome, timed},
@@ -23,6 +24,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     programs: &[
         Program::here("lisle", synchronous)
             .note("synchronous, in both tables: what the others are compared with"),
+        Program::here("lisle-send-async", in_line).only(is_asynchronous).note("`Sender::send_async`"),
         Program::here("lisle-parasites", parasites).only(is_asynchronous),
         Program::here("lisle-hosts", hosts).only(is_asynchronous),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>).note("one slot"),
@@ -64,6 +66,11 @@ fn measure(job: &Job, produce: impl Fn(u64, &Sender<u64>)) -> Outcome {
 fn synchronous(job: &Job) -> Outcome {
     peers::runtime(job.workers)
         .run(|| measure(job, |n, tx| (0..n).for_each(|message| tx.send(message).unwrap())))
+}
+
+fn in_line(job: &Job) -> Outcome {
+    peers::runtime(job.workers)
+        .run(|| measure(job, |n, tx| (0..n).for_each(|message| drop(tx.send_async(message)))))
 }
 
 fn parasites(job: &Job) -> Outcome {

@@ -10,7 +10,11 @@ use crate::{
     workload::{Case, Param, Program, Unit, Workload, param, size},
 };
 use ::futures::future::join_all;
-use lisle::channel::{Receiver, Sender};
+use lisle::{
+    Event,
+    channel::{Receiver, Sender},
+    parasite::choose_all,
+};
 use std::time::{Duration, Instant};
 
 pub(crate) static WORKLOAD: Workload = Workload {
@@ -33,6 +37,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
         Program::here("lisle-parasites", parasites).only(by_threads),
         Program::here("lisle-hosts", hosts).only(by_threads),
         Program::here("lisle", in_turn).only(together).note("one after the other"),
+        Program::here("lisle-choose-all", all).only(together).note("`choose_all`"),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>)
             .note("one slot; together: join_all"),
         Program::here("tokio-mt", futures::<TokioMultiThread, TokioMpsc>)
@@ -133,6 +138,13 @@ fn hosts(job: &Job) -> Outcome {
 fn in_turn(job: &Job) -> Outcome {
     measure_hosts(job, |rounds, receivers| {
         (0..rounds).flat_map(|_| &receivers).map(|rx| rx.recv().unwrap()).sum()
+    })
+}
+
+fn all(job: &Job) -> Outcome {
+    measure_hosts(job, |rounds, receivers| {
+        let messages = choose_all(receivers.iter().map(Receiver::recv_evt).collect::<Vec<_>>());
+        (0..rounds).map(|_| messages.sync().into_iter().map(Result::unwrap).sum::<u64>()).sum()
     })
 }
 
