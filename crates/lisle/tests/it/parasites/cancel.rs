@@ -53,9 +53,10 @@ fn one_that_has_ended_keeps_its_result() {
         until(|| parasite.is_finished());
         parasite.cancel();
         parasite.join().unwrap();
-        let inline = spawn_parasite(async { 1 });
-        inline.cancel();
-        assert_eq!(inline.join().unwrap(), 1);
+        let never_waits = spawn_parasite(async { 1 });
+        until(|| never_waits.is_finished());
+        never_waits.cancel();
+        assert_eq!(never_waits.join().unwrap(), 1);
     });
 }
 

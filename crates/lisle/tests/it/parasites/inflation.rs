@@ -70,7 +70,7 @@ fn one_that_yields_lets_others_run() {
 fn an_inflation_that_loses_is_none() {
     let _watched = watched();
     let attempt = || {
-        for _ in 0..10 {
+        for _ in 0..2 {
             let loses = spawn_parasite(async {
                 let mut inflates = pin!(parasite::inflate());
                 poll_fn(|context| {
@@ -82,16 +82,14 @@ fn an_inflation_that_loses_is_none() {
             loses.join().unwrap();
         }
         let (tx, rx) = channel::<()>();
-        let waits: Vec<_> = (0..10)
-            .map(|_| {
-                let rx = rx.clone();
-                spawn_parasite(async move { rx.recv_evt().await.unwrap() })
-            })
-            .collect();
-        (0..10).for_each(|_| tx.send(()).unwrap());
+        let waits = [(); 2].map(|()| {
+            let rx = rx.clone();
+            spawn_parasite(async move { rx.recv_evt().await.unwrap() })
+        });
+        (0..2).for_each(|_| tx.send(()).unwrap());
         waits.into_iter().for_each(|parasite| parasite.join().unwrap());
         let seen = statistics();
-        (seen.reifications, seen.inflations) == (10, 0)
+        (seen.reifications, seen.inflations) == (2, 0)
     };
     assert!(at_last(|| Runtime::builder().domains(1).run(attempt)));
 }
@@ -123,29 +121,23 @@ fn one_that_takes_long_is_inflated_at_its_await() {
 #[test]
 fn the_next_ten_are_queued() {
     let _watched = watched();
-    let case = || {
-        loop {
-            until_one_is_inflated();
-            let inline: Vec<bool> = (0..12).map(|_| spawn_parasite(async {}).is_inline()).collect();
-            let queued = inline.iter().take_while(|&&inline| !inline).count();
-            // A tick may fall into one of the short ones, which charges anew.
-            if queued == 10 && inline[10] && inline[11] {
-                return;
-            }
-            assert!(queued >= 10, "{inline:?}");
-        }
+    let attempt = || {
+        until_one_is_inflated();
+        let inline: Vec<bool> = (0..12).map(|_| spawn_parasite(async {}).is_inline()).collect();
+        inline == [[false; 10].as_slice(), &[true; 2]].concat()
     };
     for domains in [1, 2] {
-        Runtime::builder().domains(domains).run(case);
+        assert!(at_last(|| Runtime::builder().domains(domains).run(attempt)));
         // It is the same for a parasite that spawns, whose charge is its own.
-        Runtime::builder().domains(domains).run(|| {
-            spawn_parasite(async move {
-                case();
+        let within_one = || {
+            let spawns = spawn_parasite(async move {
+                let succeeds = attempt();
                 come_back().await;
-            })
-            .join()
-            .unwrap();
-        });
+                succeeds
+            });
+            spawns.join().unwrap()
+        };
+        assert!(at_last(|| Runtime::builder().domains(domains).run(within_one)));
     }
 }
 
@@ -229,9 +221,9 @@ fn statistics_add_up() {
     });
     let seen = runtime.statistics();
     assert_eq!((seen.parasites, seen.communications), (2 * expected, expected));
-    assert!(seen.reifications >= expected);
-    // A tick may fall into any turn, but seldom does.
-    assert!(seen.inflations < expected);
+    assert!((expected..=2 * expected).contains(&seen.reifications));
+    // How many have been inflated depends on where the ticks fall. None is counted twice.
+    assert!(seen.inflations <= seen.reifications);
 }
 
 /// Timers and choices in parasites are those of anybody.

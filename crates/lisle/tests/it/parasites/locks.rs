@@ -61,21 +61,22 @@ impl Handle {
     }
 }
 
-impl Performer {
-    /// Runs `task` beside the others, in a runtime or outside.
-    fn run(
-        self,
-        runtime: &Runtime,
-        executor: &Executor,
-        task: impl Future<Output = ()> + Send + 'static,
-    ) -> Handle {
-        match self {
-            Performer::Host => Handle::Host(runtime.spawn(|| block_on_here(task))),
-            Performer::Parasite => Handle::Parasite(runtime.run(|| spawn_parasite(task))),
+/// Where performers run: in a runtime, or outside.
+struct Place {
+    runtime: Runtime,
+    executor: Executor,
+}
+
+impl Place {
+    /// Runs `task` beside the others.
+    fn run(&self, performer: Performer, task: impl Future<Output = ()> + Send + 'static) -> Handle {
+        match performer {
+            Performer::Host => Handle::Host(self.runtime.spawn(|| block_on_here(task))),
+            Performer::Parasite => Handle::Parasite(self.runtime.run(|| spawn_parasite(task))),
             Performer::Thread => Handle::Thread(thread::spawn(|| block_on(task))),
             Performer::Future => {
                 let (ends, ended) = channel();
-                executor.spawn(async move {
+                self.executor.spawn(async move {
                     task.await;
                     drop(ends);
                 });
@@ -89,34 +90,35 @@ fn block_on_here<F: Future>(task: F) -> F::Output {
     lisle::future::block_on(task)
 }
 
-/// All pairs, where the receiver is there when the lock is taken and the message sent.
-#[test]
-fn a_lock_is_held_across_the_send() {
+/// Calls `f` with each pair of a sender and a receiver, on one domain and on two.
+fn all_pairs(f: impl Fn(&Place, Performer, Performer)) {
     let _watched = watched();
-    let executor = Executor::new(2);
     for domains in [1, 2] {
         let runtime = Runtime::builder().domains(domains).stall_report(None).start().unwrap();
+        let place = Place { runtime, executor: Executor::new(2) };
         for sender in ALL {
             for receiver in ALL {
-                for count in Count::both() {
-                    one_pair(&runtime, &executor, (sender, receiver), count);
-                }
+                f(&place, sender, receiver);
             }
         }
-        drop(runtime);
     }
 }
 
-fn one_pair(
-    runtime: &Runtime,
-    executor: &Executor,
-    (sender, receiver): (Performer, Performer),
-    count: Count,
-) {
+/// Where the receiver is there when the lock is taken and the message sent.
+#[test]
+fn a_lock_is_held_across_the_send() {
+    all_pairs(|place, sender, receiver| {
+        for count in Count::both() {
+            holds_the_lock_and_tries(place, (sender, receiver), count);
+        }
+    });
+}
+
+fn holds_the_lock_and_tries(place: &Place, (sender, receiver): (Performer, Performer), count: Count) {
     let rounds = scaled(200, 40);
     let (tx, rx) = channel::<usize>();
     let (back, backs) = channel::<()>();
-    let receives = receiver.run(runtime, executor, {
+    let receives = place.run(receiver, {
         let count = count.clone();
         async move {
             for _ in 0..rounds {
@@ -126,7 +128,7 @@ fn one_pair(
             }
         }
     });
-    let sends = sender.run(runtime, executor, {
+    let sends = place.run(sender, {
         let count = count.clone();
         async move {
             for _ in 0..rounds {
@@ -150,39 +152,31 @@ fn one_pair(
 /// The same with the event awaited under this library's lock, which may be held across an await.
 #[test]
 fn a_lock_is_held_across_the_awaited_send() {
-    let _watched = watched();
-    let executor = Executor::new(2);
-    for domains in [1, 2] {
-        let runtime = Runtime::builder().domains(domains).stall_report(None).start().unwrap();
-        for sender in ALL {
-            for receiver in ALL {
-                let rounds = scaled(200, 40);
-                let lock = Arc::new(OurMutex::new(0));
-                let (tx, rx) = channel::<usize>();
-                let (locks, wants) = (lock.clone(), lock.clone());
-                let (back, backs) = channel::<()>();
-                let receives = receiver.run(&runtime, &executor, async move {
-                    for _ in 0..rounds {
-                        let n = rx.recv_evt().await.unwrap();
-                        *wants.lock_evt().await += n;
-                        back.send_evt(()).await.unwrap();
-                    }
-                });
-                let sends = sender.run(&runtime, &executor, async move {
-                    for _ in 0..rounds {
-                        let mut guard = locks.lock_evt().await;
-                        tx.send_evt(1).await.unwrap();
-                        *guard += 1;
-                        drop(guard);
-                        // The lock need not be fair.
-                        backs.recv_evt().await.unwrap();
-                    }
-                });
-                receives.join();
-                sends.join();
-                assert_eq!(*lock.lock(), 2 * rounds, "{sender:?} to {receiver:?}");
+    all_pairs(|place, sender, receiver| {
+        let rounds = scaled(200, 40);
+        let lock = Arc::new(OurMutex::new(0));
+        let (tx, rx) = channel::<usize>();
+        let (locks, wants) = (lock.clone(), lock.clone());
+        let (back, backs) = channel::<()>();
+        let receives = place.run(receiver, async move {
+            for _ in 0..rounds {
+                let n = rx.recv_evt().await.unwrap();
+                *wants.lock_evt().await += n;
+                back.send_evt(()).await.unwrap();
             }
-        }
-        drop(runtime);
-    }
+        });
+        let sends = place.run(sender, async move {
+            for _ in 0..rounds {
+                let mut guard = locks.lock_evt().await;
+                tx.send_evt(1).await.unwrap();
+                *guard += 1;
+                drop(guard);
+                // The lock need not be fair.
+                backs.recv_evt().await.unwrap();
+            }
+        });
+        receives.join();
+        sends.join();
+        assert_eq!(*lock.lock(), 2 * rounds, "{sender:?} to {receiver:?}");
+    });
 }

@@ -16,7 +16,7 @@ fn hall<T>() -> Hall<T> {
     Arc::default()
 }
 
-/// One that waits there.
+/// One that waits there. Of several, any may come first.
 fn guest<T: Send + 'static>(hall: &Hall<T>) -> ParasiteHandle<Option<T>> {
     let hall = hall.clone();
     spawn_parasite(async move { reify(|me| hall.lock().unwrap().push_back(me)).await.ok() })
@@ -34,12 +34,12 @@ fn next<T>(hall: &Hall<T>) -> Reified<T> {
 #[test]
 fn each_way_to_go_on() {
     everywhere(|| {
-        let hall = hall();
         for round in 0..10 {
-            let guests = [(); 3].map(|()| guest(&hall));
-            next(&hall).prepare(round).attach().unwrap();
-            next(&hall).prepare(round + 1).ready().unwrap();
-            next(&hall).prepare(round + 2).inflate().unwrap();
+            let halls = [(); 3].map(|()| hall());
+            let guests = halls.each_ref().map(guest);
+            next(&halls[0]).prepare(round).attach().unwrap();
+            next(&halls[1]).prepare(round + 1).ready().unwrap();
+            next(&halls[2]).prepare(round + 2).inflate().unwrap();
             assert_eq!(guests.map(|guest| guest.join().unwrap().unwrap()), [round, round + 1, round + 2]);
         }
     });
@@ -56,13 +56,13 @@ fn one_that_is_attached_goes_on_at_once() {
         assert!(guest.is_finished());
         assert_eq!(guest.join().unwrap(), Some(1));
     });
-    let hall = hall();
+    let halls = [(); 3].map(|()| hall());
     let runtimes = [1, 2].map(|domains| Runtime::builder().domains(domains).start().unwrap());
-    let guests = runtimes[0].run(|| [(); 3].map(|()| guest(&hall)));
+    let guests = runtimes[0].run(|| halls.each_ref().map(guest));
     // Neither a worker of another runtime nor a plain thread is the place.
-    runtimes[1].run(|| next(&hall).prepare(1).attach().unwrap());
-    next(&hall).prepare(2).attach().unwrap();
-    runtimes[0].run(|| next(&hall).prepare(3).attach().unwrap());
+    runtimes[1].run(|| next(&halls[0]).prepare(1).attach().unwrap());
+    next(&halls[1]).prepare(2).attach().unwrap();
+    runtimes[0].run(|| next(&halls[2]).prepare(3).attach().unwrap());
     assert_eq!(guests.map(|guest| guest.join().unwrap()), [Some(1), Some(2), Some(3)]);
 }
 

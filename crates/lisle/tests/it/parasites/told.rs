@@ -230,6 +230,7 @@ fn a_cycle_of_parasites_is_found() {
                 let _second = second.lock_evt().await;
             })
         });
+        until(|| locks.iter().all(|lock| lock.try_lock().is_none()));
         go.signal();
         parasites
     });
