@@ -16,7 +16,7 @@ pub(crate) fn by_hosts<T: Send + 'static>(
 }
 
 /// As [`by_hosts`], by parasites. They inflate, to run beside each other: what makes a part does not wait.
-pub(crate) fn by_parasites<T: Clone + Send + 'static>(
+pub(crate) fn by_parasites<T: Send + 'static>(
     count: usize,
     part: impl Fn(usize) -> T + Clone + Send + 'static,
 ) -> Receiver<T> {
@@ -25,7 +25,7 @@ pub(crate) fn by_parasites<T: Clone + Send + 'static>(
         let (part, tx) = (part.clone(), tx.clone());
         spawn_parasite(async move {
             inflate().await;
-            tx.send_evt(part(nth)).await.unwrap();
+            drop(tx.send_async_evt(part(nth)).await);
         });
     }
     rx

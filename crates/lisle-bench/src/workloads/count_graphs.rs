@@ -118,7 +118,7 @@ impl Forms for CountGraphs {
                 while let Ok(part) = parts.recv_evt().await {
                     sum += part;
                 }
-                tx.send_evt((graph, sum)).await.unwrap();
+                drop(tx.send_async_evt((graph, sum)).await);
             });
         }
         drop(tx);

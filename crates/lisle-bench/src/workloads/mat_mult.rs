@@ -95,7 +95,7 @@ impl Forms for MatMult {
             spawn_parasite(async move {
                 inflate().await;
                 for column in 0..this.side {
-                    tx.send_evt(this.element(row, column)).await.unwrap();
+                    drop(tx.send_async_evt(this.element(row, column)).await);
                 }
             });
         }

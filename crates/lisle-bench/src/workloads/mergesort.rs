@@ -77,14 +77,12 @@ fn sort_by_host(this: Arc<Mergesort>, range: Range<usize>, out: Sender<Piece>) {
     });
 }
 
-/// A piece may not overtake the one before, so to send asynchronously a parasite would have to wait for that first: twice
-/// the work for each piece, to be one piece ahead.
 fn sort_by_parasite(this: Arc<Mergesort>, range: Range<usize>, out: Sender<Piece>) {
     spawn_parasite(async move {
         let halves = match this.divide(range) {
             Err(few) => {
                 for piece in pieces(&few) {
-                    out.send_evt(piece).await.unwrap();
+                    drop(out.send_async_evt(piece).await);
                 }
                 return;
             }
@@ -98,7 +96,7 @@ fn sort_by_parasite(this: Arc<Mergesort>, range: Range<usize>, out: Sender<Piece
         loop {
             match merger.step() {
                 Step::Take(half) => merger.put(half, halves[half].recv_evt().await.ok()),
-                Step::Give(piece) => out.send_evt(piece).await.unwrap(),
+                Step::Give(piece) => drop(out.send_async_evt(piece).await),
                 Step::End => break,
             }
         }

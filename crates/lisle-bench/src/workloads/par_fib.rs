@@ -63,12 +63,12 @@ fn host(n: u64, result: Sender<u64>) {
 fn parasite(n: u64, result: Sender<u64>) {
     spawn_parasite(async move {
         if n < 2 {
-            return result.send_evt(n).await.unwrap();
+            return drop(result.send_async_evt(n).await);
         }
         let (tx, rx) = lisle::channel();
         parasite(n - 1, tx.clone());
         parasite(n - 2, tx);
         let sum = rx.recv_evt().await.unwrap() + rx.recv_evt().await.unwrap();
-        result.send_evt(sum).await.unwrap();
+        drop(result.send_async_evt(sum).await);
     });
 }

@@ -74,10 +74,10 @@ fn parasite(args: [i64; 3]) -> Receiver<i64> {
 
 async fn tak([x, y, z]: [i64; 3], result: Sender<i64>) {
     if y >= x {
-        return result.send_evt(z).await.unwrap();
+        return drop(result.send_async_evt(z).await);
     }
     let [a, b, c] = inner([x, y, z]).map(parasite);
     let results = [a.recv_evt().await.unwrap(), b.recv_evt().await.unwrap(), c.recv_evt().await.unwrap()];
     let value = parasite(results).recv_evt().await.unwrap();
-    result.send_evt(value).await.unwrap();
+    drop(result.send_async_evt(value).await);
 }

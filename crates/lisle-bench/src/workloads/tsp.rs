@@ -55,7 +55,7 @@ fn tour_by_parasite(cities: Arc<Cities>, part: Part, out: Sender<Tour>) {
                 cities.join(axis, left, right.recv_evt().await.unwrap())
             }
         };
-        out.send_evt(tour).await.unwrap();
+        drop(out.send_async_evt(tour).await);
     });
 }
 

@@ -187,3 +187,61 @@ fn a_permit_passes_to_who_waits() {
         messages.assert_all_dropped();
     });
 }
+
+/// Both ends go, and with them the channel, while the message is taken back.
+#[test]
+fn the_channel_goes_while_an_order_is_taken_back() {
+    explore(3, || {
+        let messages = Messages::default();
+        let Channel { tx, rx, shared } = Channel::new(0);
+        drop(shared);
+        let permit = tx.outbox().update(|out, _| tx.take_leave(out)).expect("none is under way");
+        let order = Order::place(permit, messages.make(1)).ok().expect("nobody waits");
+        drop(tx);
+        let receiver = thread::spawn(move || drop(rx));
+        Order::take_back(&order);
+        receiver.join().unwrap();
+        assert_eq!(fate(&order), Some(1));
+        drop(order);
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn the_channel_goes_while_a_handle_does() {
+    explore(3, || {
+        let messages = Messages::default();
+        let Channel { tx, rx, shared } = Channel::new(0);
+        drop(shared);
+        let permit = tx.outbox().update(|out, _| tx.take_leave(out)).expect("none is under way");
+        let order = Order::place(permit, messages.make(1)).ok().expect("nobody waits");
+        let handle = thread::spawn(move || drop(order));
+        let receiver = thread::spawn(move || drop(rx));
+        drop(tx);
+        handle.join().unwrap();
+        receiver.join().unwrap();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn two_orders_end_and_the_channel_goes() {
+    explore(2, || {
+        let messages = Messages::default();
+        let Channel { tx, rx, shared } = Channel::new(0);
+        drop(shared);
+        let orders = [1, 2].map(|n| {
+            let permit = tx.outbox().update(|out, _| tx.take_leave(out)).expect("few are under way");
+            Order::place(permit, messages.make(n)).ok().expect("nobody waits")
+        });
+        drop(tx);
+        let [first, second] = orders;
+        let other = thread::spawn(move || Order::take_back(&first));
+        let receiver = thread::spawn(move || drop(rx.try_recv()));
+        Order::take_back(&second);
+        drop(second);
+        other.join().unwrap();
+        receiver.join().unwrap();
+        messages.assert_all_dropped();
+    });
+}

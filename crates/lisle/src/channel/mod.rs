@@ -44,6 +44,7 @@ mod promise;
 mod receiver;
 mod sender;
 mod shared;
+mod unwanted;
 
 pub use error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 pub use mailbox::{MailEvt, MailIter, MailReceiver, MailSender, unbounded_mailbox};

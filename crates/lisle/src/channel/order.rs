@@ -3,7 +3,8 @@
 //!
 //! An order is a performer without a thread. It lies in the channel's queue as a waiting sender does, and whoever commits
 //! it wakes it as it would a host; but for an order to be woken is to end, so that happens there and then, in the
-//! committer, once that has let go of its locks. Nothing has to be scheduled for it.
+//! committer, once that has let go of its locks. Nothing has to be scheduled for it. It is a wake all the same, so no code
+//! of the user's runs there: a message that was refused is dropped later, see `unwanted.rs`.
 //!
 //! Two share an order: the queue, until it has ended, and the handle that its sender has, which may ask and may take it
 //! back. The send itself (its branch, and the permit that keeps the channel in place) belongs to who ends it:
@@ -17,14 +18,15 @@ use super::SendError;
 use super::outbox::Permit;
 use super::sender::Sending;
 use super::shared::Shared;
+use super::unwanted;
 use crate::event::record::{Record, Task};
 use crate::event::scratch::Scratch;
 use crate::event::{Attempt, Label, Nowhere, Source, Step, no_task};
 use crate::shim::atomic::{AtomicU8, Ordering};
 use crate::shim::cell::UnsafeCell;
 use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
 
@@ -73,6 +75,18 @@ unsafe impl<T: Send> Send for Share<T> {}
 unsafe impl<T: Send> Sync for Share<T> {}
 
 impl<T> Share<T> {
+    /// The share as an address, for [`Share::drop_raw`].
+    pub(super) fn into_raw(self) -> NonNull<()> {
+        ManuallyDrop::new(self).0.cast()
+    }
+
+    /// # Safety
+    ///
+    /// `share` comes from [`Share::into_raw`] of this type, and is not used again.
+    pub(super) unsafe fn drop_raw(share: NonNull<()>) {
+        drop(Share(share.cast::<Order<T>>()));
+    }
+
     /// Is it the only one? Then it stays so.
     fn is_last(&self) -> bool {
         self.shares.load(Ordering::Acquire) == 1
@@ -125,6 +139,8 @@ impl<T: Send + 'static> Order<T> {
         let order = Share(place);
         // SAFETY: whoever wakes the task has committed the order: nobody else does, or ends it otherwise.
         order.record.entrust(unsafe { Task::new(order.0.as_ptr().cast(), ended::<T>) });
+        // The queue's.
+        let queued = Share(order.0);
         let sending = order.send.with_mut(|send| {
             // SAFETY: nobody else knows of it, until it is linked; after that `attempt` does not touch it.
             let send = unsafe { (*send).as_mut() }.expect("there until it ends");
@@ -133,10 +149,10 @@ impl<T: Send + 'static> Order<T> {
         });
         let step = sending.attempt(&Attempt::new(&order.record, &Nowhere), true);
         if step == Step::Waiting {
+            std::mem::forget(queued);
             return Ok(order);
         }
-        // The queue's, where it does not lie.
-        drop(Share(order.0));
+        drop(queued);
         // SAFETY: not linked, so it is ours.
         Err(unsafe { order.conclude(Fate::Closed) })
     }
@@ -212,20 +228,12 @@ unsafe fn ended<T: Send + 'static>(order: *const ()) {
         order.fate.update(|_, _| order.ending.set(true));
     }
     // SAFETY: committed, and nobody takes it back any more.
-    let fate = unsafe { order.conclude(Fate::Closed) };
-    if is_watched {
-        order.settle(fate);
-        forget_panics(|| drop(order));
-    } else {
-        forget_panics(|| drop(fate));
-    }
-}
-
-/// Drops what may hold a message that nobody wants. Others wait to be woken, and are not to suffer from a destructor that
-/// panics; the panic hook has told of it.
-fn forget_panics(drop: impl FnOnce()) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(drop)) {
-        // It may have a destructor that panics, too.
-        std::mem::forget(payload);
+    match unsafe { order.conclude(Fate::Closed) } {
+        Fate::Sent if !is_watched => {}
+        Fate::Sent => order.settle(Fate::Sent),
+        refused => {
+            order.settle(refused);
+            unwanted::put(order);
+        }
     }
 }

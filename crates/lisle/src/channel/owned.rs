@@ -5,6 +5,7 @@ use super::sender::{Sender, Sending, sends};
 use super::shared::Shared;
 use super::{RecvError, SendError};
 use crate::event::{Attempt, Event, Step, Waits, awaitable};
+use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
 
@@ -45,8 +46,8 @@ impl<T> OwnedRecvEvt<T> {
     }
 }
 
-impl<T: Clone> Sender<T> {
-    /// As [`send_evt`](Sender::send_evt), with the sender inside the event.
+impl<T> Sender<T> {
+    /// As [`send_evt`](Sender::send_evt), with the sender inside the event. Awaited, it sends the message itself.
     pub fn into_send_evt(self, message: T) -> OwnedSendEvt<T> {
         OwnedSendEvt { sender: self, message }
     }
@@ -64,6 +65,22 @@ sends!([T: Send + Clone] OwnedSendEvt<T>, |event| {
     Sending::new(&event.sender.shared, Some(event.message.clone()), None)
 });
 
+/// The event of sending one message once. A message that was not sent comes home.
+pub struct OwnedSendOnce<T> {
+    sender: Sender<T>,
+    message: Cell<Option<T>>,
+}
+
+sends!([T: Send] OwnedSendOnce<T>, |event| {
+    Sending::new(&event.sender.shared, event.message.take(), Some(&event.message))
+});
+
+impl<T> fmt::Debug for OwnedSendOnce<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OwnedSendOnce")
+    }
+}
+
 impl<T> fmt::Debug for OwnedRecvEvt<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("OwnedRecvEvt")
@@ -77,4 +94,6 @@ impl<T> fmt::Debug for OwnedSendEvt<T> {
 }
 
 awaitable!([T: Send] OwnedRecvEvt<T>);
-awaitable!([T: Send + Clone] OwnedSendEvt<T>);
+awaitable!([T: Send] OwnedSendEvt<T> => OwnedSendOnce<T>, |event| {
+    OwnedSendOnce { sender: event.sender, message: Cell::new(Some(event.message)) }
+});

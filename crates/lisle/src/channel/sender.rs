@@ -115,11 +115,23 @@ impl<T: Send> Sender<T> {
     }
 }
 
-impl<T: Clone> Sender<T> {
-    /// The event of sending `message`, or rather a clone of it for each time the event is performed.
+impl<T> Sender<T> {
+    /// The event of sending `message`, or rather a clone of it for each time the event is performed. If it is awaited, that
+    /// is once: then the message itself is sent, and need not be `Clone`.
     ///
-    /// For messages that are costly or impossible to clone there is
+    /// For messages that are costly or impossible to clone, and are to be sent in a choice, there is
     /// [`send_with_evt`](Sender::send_with_evt).
+    ///
+    /// ```
+    /// struct Unique(u32); // not `Clone`
+    ///
+    /// lisle::run(|| {
+    ///     let (tx, rx) = lisle::channel();
+    ///     let sender = lisle::spawn_parasite(async move { tx.send_evt(Unique(1)).await.is_ok() });
+    ///     assert_eq!(rx.recv().unwrap().0, 1);
+    ///     assert!(sender.join().unwrap());
+    /// });
+    /// ```
     ///
     /// # Errors
     ///
@@ -331,7 +343,7 @@ pub(super) use sends;
 sends!(['a, T: Send + Clone] SendEvt<'a, T>, |event| Sending::new(event.shared, Some(event.message.clone()), None));
 
 /// The event of sending one message once. A message that was not sent comes home.
-struct SendOnce<'a, T> {
+pub struct SendOnce<'a, T> {
     shared: &'a Shared<T>,
     message: Cell<Option<T>>,
 }
@@ -363,4 +375,12 @@ impl<T> fmt::Debug for SendEvt<'_, T> {
     }
 }
 
-crate::event::awaitable!(['a, T: Send + Clone] SendEvt<'a, T>);
+impl<T> fmt::Debug for SendOnce<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SendOnce")
+    }
+}
+
+crate::event::awaitable!(['a, T: Send] SendEvt<'a, T> => SendOnce<'a, T>, |event| {
+    SendOnce::new(event.shared, event.message)
+});

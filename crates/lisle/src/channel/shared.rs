@@ -10,6 +10,7 @@
 
 use super::outbox::{Out, Outbox};
 use super::promise::Promise;
+use super::unwanted;
 use crate::event::lock::Lock;
 use crate::event::queue::{Committed, Decided, WaitQueue};
 use crate::event::record::{Attempt, Committer, Task};
@@ -167,7 +168,7 @@ impl<T> Shared<T> {
 
     /// Closes the channel: whoever waits learns it. What is buffered can still be received.
     pub(super) fn close(&self) -> bool {
-        let (closed_now, _woken) = self.locked(|inner| {
+        let (closed_now, woken) = self.locked(|inner| {
             let mut woken = Woken::default();
             let closed_now = !std::mem::replace(&mut inner.closed, true);
             if closed_now {
@@ -183,6 +184,7 @@ impl<T> Shared<T> {
             }
             (closed_now, woken)
         });
+        unwanted::drop_after(|| drop(woken));
         closed_now
     }
 

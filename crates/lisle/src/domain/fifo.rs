@@ -1,4 +1,5 @@
-//! A queue of hosts and parasites linked through themselves, for one thread at a time.
+//! A queue of hosts and parasites linked through themselves, for one thread at a time. What says no other is first in,
+//! first out.
 
 use super::inbox::Linked;
 use std::cell::Cell;
@@ -38,7 +39,21 @@ impl<T: Linked> Fifo<T> {
         }
     }
 
-    /// Takes the oldest item.
+    /// Adds an item before all others.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Fifo::push`].
+    pub(crate) unsafe fn push_first(&self, item: NonNull<T>) {
+        let next = self.head.replace(item.as_ptr());
+        if next.is_null() {
+            self.tail.set(item.as_ptr());
+        }
+        // SAFETY: alive by the caller's promise.
+        unsafe { item.as_ref() }.set_link(next);
+    }
+
+    /// Takes the first item.
     #[inline]
     pub(crate) fn pop(&self) -> Option<NonNull<T>> {
         let first = NonNull::new(self.head.get())?;

@@ -4,6 +4,7 @@ use super::runnable::{Either, Runnable, either};
 use super::thief::SHARE;
 use super::worker::Worker;
 use crate::event::parker::State;
+use crate::event::tick;
 use crate::fiber::host::Host;
 use crate::shim::atomic::Ordering;
 use std::ptr::NonNull;
@@ -46,9 +47,21 @@ impl Worker {
         self.queue.set((first + 1) % 3);
         (first..first + 3).find_map(|queue| match queue % 3 {
             0 => self.ready.pop(),
-            1 => self.domain.stealable.take_oldest(),
+            1 => self.take_unbegun(),
             _ => self.take_woken(),
         })
+    }
+
+    /// A host that has not begun: the one that has waited longest; but if there are more than the ring holds, the youngest
+    /// of those, so that what they spawn in turn is done before others begin to spawn. Then no more are alive than the
+    /// ring holds and they lead to, and one that has waited longest begins every 10 ms.
+    fn take_unbegun(&self) -> Option<NonNull<Runnable>> {
+        let now = tick::now();
+        if self.shared.has_surplus() && self.oldest_began.replace(now) == now {
+            self.shared.take_surplus().or_else(|| self.domain.stealable.take_oldest())
+        } else {
+            self.domain.stealable.take_oldest()
+        }
     }
 
     pub(super) fn has_ready(&self) -> bool {
@@ -66,7 +79,7 @@ impl Worker {
         match domain {
             None => match self.domain.stealable.push(host.cast()) {
                 Ok(()) => self.share_work(),
-                Err(older) => self.shared.push_common(older),
+                Err(older) => self.shared.push_surplus(older),
             },
             Some(index) if index == self.domain.index => {
                 // SAFETY: a new host is in no list.

@@ -8,7 +8,7 @@
 use crate::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::ptr::NonNull;
 
-/// A power of two. What does not fit goes to the runtime's common queue.
+/// A power of two. What does not fit goes to the runtime's surplus.
 pub(crate) const CAPACITY: u64 = if cfg!(lisle_loom) { 4 } else { 256 };
 
 pub(crate) struct Ring<T> {

@@ -54,13 +54,22 @@ pub(crate) struct Shared {
     phase: AtomicU8,
     /// How many workers have left.
     left: AtomicUsize,
-    /// What may move between domains and belongs to none: from outside, or when a ring is full, or to go elsewhere.
-    common: Lock<Fifo<Runnable>>,
+    common: Lock<Common>,
+    /// How many are in either of its queues, and how many are surplus.
     common_waiting: AtomicUsize,
+    surplus_waiting: AtomicUsize,
     /// Those spawned by threads that are no workers; less the parasites that have ended on such threads.
     spawned_outside: AtomicU64,
     pub(crate) outside: Lock<Tally>,
     reported: AtomicBool,
+}
+
+/// What may move between domains and belongs to none.
+struct Common {
+    /// From outside, or to go elsewhere.
+    first_come: Fifo<Runnable>,
+    /// What rings had no room for, the youngest first.
+    surplus: Fifo<Runnable>,
 }
 
 impl Shared {
@@ -141,10 +150,24 @@ impl Shared {
     /// Queues a host that has not begun, or a parasite, for whichever domain comes first.
     #[cold]
     pub(crate) fn push_common(&self, movable: NonNull<Runnable>) {
+        // SAFETY: it is in no list, and stays until it runs.
+        self.add_common(|common| unsafe { common.first_come.push(movable) });
+    }
+
+    /// The same for what a ring has no room for.
+    #[cold]
+    pub(super) fn push_surplus(&self, movable: NonNull<Runnable>) {
+        self.add_common(|common| {
+            // SAFETY: it is in no list, and stays until it runs.
+            unsafe { common.surplus.push_first(movable) };
+            self.surplus_waiting.fetch_add(1, Ordering::Relaxed);
+        });
+    }
+
+    fn add_common(&self, add: impl FnOnce(&Common)) {
         {
             let common = self.common.lock();
-            // SAFETY: it is in no list, and stays until it runs.
-            unsafe { common.push(movable) };
+            add(&common);
             self.common_waiting.fetch_add(1, Ordering::SeqCst);
         }
         if self.idle.load(Ordering::SeqCst) > 0 {
@@ -157,8 +180,28 @@ impl Shared {
         if self.common_waiting.load(Ordering::SeqCst) == 0 {
             return None;
         }
-        let taken = self.common.lock().pop()?;
+        let common = self.common.lock();
+        let taken = common.first_come.pop().or_else(|| self.take_from_surplus(&common))?;
         self.common_waiting.fetch_sub(1, Ordering::SeqCst);
+        Some(taken)
+    }
+
+    /// Do more wait to begin than the rings hold?
+    #[inline]
+    pub(super) fn has_surplus(&self) -> bool {
+        self.surplus_waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// The youngest of those for which rings had no room.
+    pub(super) fn take_surplus(&self) -> Option<NonNull<Runnable>> {
+        let taken = self.take_from_surplus(&self.common.lock())?;
+        self.common_waiting.fetch_sub(1, Ordering::SeqCst);
+        Some(taken)
+    }
+
+    fn take_from_surplus(&self, common: &Common) -> Option<NonNull<Runnable>> {
+        let taken = common.surplus.pop()?;
+        self.surplus_waiting.fetch_sub(1, Ordering::Relaxed);
         Some(taken)
     }
 

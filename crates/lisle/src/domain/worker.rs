@@ -61,6 +61,8 @@ pub(crate) struct Worker {
     pub(super) woken: Fifo<Runnable>,
     pub(super) backlog: Cell<u32>,
     pub(super) due: Cell<u32>,
+    /// When the oldest of those that have not begun had its turn before younger ones, see `tick.rs`.
+    pub(super) oldest_began: Cell<u32>,
     pub(super) turn: Cell<u32>,
     /// All hosts that have begun here and not ended, for shutdown.
     pub(super) begun: Cell<*mut Host>,
@@ -104,6 +106,7 @@ impl Worker {
             woken: Fifo::new(),
             backlog: Cell::new(0),
             due: Cell::new(0),
+            oldest_began: Cell::new(0),
             turn: Cell::new(0),
             begun: Cell::new(std::ptr::null_mut()),
             stopping: Cell::new(false),

@@ -77,7 +77,7 @@ macro_rules! waits_at {
     };
     ($this:ident: $state:ty, $grant:ty; $source:expr, $take:expr) => {
         type Branch<'e>
-            = $crate::event::Waiting<'e, $state, $grant>
+            = $crate::event::Hidden<'e, $state, $grant>
         where
             Self: 'e;
 
@@ -88,7 +88,7 @@ macro_rules! waits_at {
         #[inline]
         fn branch(&self) -> Self::Branch<'_> {
             let $this = self;
-            $source.waiting()
+            $source.hidden()
         }
         #[inline]
         fn try_commit<'e>(
@@ -128,7 +128,7 @@ pub(crate) use waits_at;
 macro_rules! may_wait_at {
     ($this:ident: $state:ty, $grant:ty; $source:expr, $take:expr, $absent:expr) => {
         type Branch<'e>
-            = Option<$crate::event::Waiting<'e, $state, $grant>>
+            = Option<$crate::event::Hidden<'e, $state, $grant>>
         where
             Self: 'e;
 
@@ -139,7 +139,7 @@ macro_rules! may_wait_at {
         #[inline]
         fn branch(&self) -> Self::Branch<'_> {
             let $this = self;
-            $source.map($crate::event::Source::waiting)
+            $source.map($crate::event::Source::hidden)
         }
         #[inline]
         fn try_commit<'e>(

@@ -248,5 +248,16 @@ macro_rules! awaitable {
             }
         }
     };
+    // Awaited, it is performed once, which `$inner` does better.
+    ([$($generics:tt)*] $event:ty => $inner:ty, $once:expr) => {
+        impl<$($generics)*> IntoFuture for $event {
+            type Output = <$inner as $crate::event::Event>::Output;
+            type IntoFuture = $crate::event::EventFuture<$inner>;
+            fn into_future(self) -> Self::IntoFuture {
+                let once: fn(Self) -> $inner = $once;
+                $crate::event::Event::future(once(self))
+            }
+        }
+    };
 }
 pub(crate) use awaitable;

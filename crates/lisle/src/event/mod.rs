@@ -95,6 +95,7 @@ pub use guard::{Guard, guard};
 pub use nack::{Nack, WithNack, with_nack};
 pub use record::{Attempt, Task};
 pub use replace::Replace;
+pub(crate) use source::Hidden;
 pub use source::{Source, SourceEvent, Waiters, Waiting};
 pub use timer::Timer;
 pub use wait_set::{Key, Taking, WaitSet, WaitSetEvt};

@@ -133,10 +133,18 @@ impl<T> Scratch<T> {
             drop(unsafe { Box::from_raw(item.as_ptr()) });
             return;
         };
+        /// Gives the room back also if the item's destructor panics.
+        struct Room(NonNull<u8>, usize);
+        impl Drop for Room {
+            #[inline]
+            fn drop(&mut self) {
+                // SAFETY: from `room`, and nothing lies there.
+                unsafe { give_back(self.0, self.1) };
+            }
+        }
+        let _room = Room(item.cast(), class);
         // SAFETY: the caller's to drop.
         unsafe { item.drop_in_place() };
-        // SAFETY: from `room`, and nothing lies there.
-        unsafe { give_back(item.cast(), class) };
     }
 
     /// The items. They may be pinned: they stay where they are until the scratch is dropped.

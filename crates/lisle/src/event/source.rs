@@ -148,6 +148,12 @@ impl<S, M> Source<S, M> {
     pub fn waiting(&self) -> Waiting<'_, S, M> {
         Waiting { source: self, waiter: Waiter::new(None) }
     }
+
+    /// The same, for an event of this crate.
+    #[inline]
+    pub(crate) fn hidden(&self) -> Hidden<'_, S, M> {
+        Hidden(self.waiting())
+    }
 }
 
 impl<S: fmt::Debug, M> fmt::Debug for Source<S, M> {
@@ -252,6 +258,55 @@ impl<'e, S, M> Waiting<'e, S, M> {
 impl<S, M> fmt::Debug for Waiting<'_, S, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Waiting").field("published", &self.waiter.is_published()).finish_non_exhaustive()
+    }
+}
+
+/// The branch of an event of this crate that waits at a source. Nobody outside can take its steps by hand, and so get at
+/// the state of the source, or at what is granted there, on which unsafe code may rest.
+pub struct Hidden<'e, S, M>(Waiting<'e, S, M>);
+
+impl<'e, S, M> Hidden<'e, S, M> {
+    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<'e, S, M>> {
+        // SAFETY: structurally pinned.
+        unsafe { self.map_unchecked_mut(|this| &mut this.0) }
+    }
+
+    #[inline]
+    pub(crate) fn try_commit(
+        self: Pin<&mut Self>,
+        attempt: &Attempt<'_>,
+        take: impl FnOnce(&mut S) -> Option<M>,
+    ) -> Step {
+        self.waiting().try_commit(attempt, take)
+    }
+
+    #[inline]
+    pub(crate) fn publish(
+        self: Pin<&mut Self>,
+        attempt: &Attempt<'_>,
+        take: impl FnOnce(&mut S) -> Option<M>,
+    ) -> Step {
+        self.waiting().publish(attempt, take)
+    }
+
+    #[inline]
+    pub(crate) fn withdraw(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
+        self.waiting().withdraw(attempt)
+    }
+
+    #[inline]
+    pub(crate) fn take(self: Pin<&mut Self>) -> M {
+        self.waiting().take()
+    }
+
+    pub(crate) fn describe(&self, operation: &'static str, waits: &mut Waits) {
+        self.0.describe(operation, waits);
+    }
+}
+
+impl<S, M> fmt::Debug for Hidden<'_, S, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -230,8 +230,8 @@ impl<T> Watcher<T> {
         WaitForEvt { watcher: self, wanted }
     }
 
-    fn waiting(&self) -> Waiting<'_, State<T>, Seen<T>> {
-        self.shared.source.waiting()
+    fn source(&self) -> &Source<State<T>, Seen<T>> {
+        &self.shared.source
     }
 
     /// What has not been seen yet, which it now is. Called under the lock.
@@ -278,7 +278,7 @@ pub struct ChangedEvt<'a, T> {
 
 impl<T: Send + Sync> Event for ChangedEvt<'_, T> {
     type Output = Result<Arc<T>, WatchClosed>;
-    waits_at!(this: State<T>, Seen<T>; this.watcher, |state| this.watcher.unseen(state));
+    waits_at!(this: State<T>, Seen<T>; this.watcher.source(), |state| this.watcher.unseen(state));
     waits_at!(describe "wait for a change of");
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
@@ -322,7 +322,11 @@ impl<T: Send + Sync, F: Fn(&T) -> bool> Event for WaitForEvt<'_, T, F> {
         true
     }
     fn branch(&self) -> WaitingFor<'_, T> {
-        WaitingFor { waiting: self.watcher.waiting(), refused: Cell::new(None), outcome: Cell::new(None) }
+        WaitingFor {
+            waiting: self.watcher.source().waiting(),
+            refused: Cell::new(None),
+            outcome: Cell::new(None),
+        }
     }
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         let refused = branch.refused.get();

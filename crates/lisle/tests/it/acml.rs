@@ -3,6 +3,7 @@
 mod all;
 mod racing;
 mod receiving;
+mod refused;
 mod sending;
 
 use lisle::Event;

@@ -86,3 +86,52 @@ fn hosts_from_outside_begin_on_a_domain_with_many_of_its_own() {
     stop.store(true, Ordering::Relaxed);
     assert!(runtime.shutdown(Duration::from_secs(30)).is_clean());
 }
+
+/// More than a domain's ring holds, so that the youngest go first.
+#[test]
+fn hosts_that_spawn_without_end_do_not_keep_the_oldest_from_beginning() {
+    let _watched = watched();
+    Runtime::builder().domains(1).run(|| {
+        let (begun, stop) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        for _ in 0..400 {
+            let (begun, stop) = (begun.clone(), stop.clone());
+            drop(spawn(move || {
+                if begun.fetch_add(1, Ordering::Relaxed) == 200 {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }));
+        }
+        let stopped = stop.clone();
+        // 144 and those that are spawned in the chain are surplus.
+        spawn(move || chain(stopped, || drop(spawn(|| ())))).join().unwrap();
+        while !stop.load(Ordering::Relaxed) {
+            fiber::yield_now();
+        }
+    });
+}
+
+/// What one spawns is done before others begin to spawn, so few of a tree's hosts are alive at a time.
+#[test]
+fn a_tree_of_hosts_is_not_alive_all_at_once() {
+    fn grow(depth: usize, alive: &Arc<AtomicUsize>, most: &Arc<AtomicUsize>) {
+        most.fetch_max(alive.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        if depth > 0 {
+            let halves = [(); 2].map(|()| {
+                let (alive, most) = (alive.clone(), most.clone());
+                spawn(move || grow(depth - 1, &alive, &most))
+            });
+            halves.into_iter().for_each(|half| half.join().unwrap());
+        }
+        alive.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    let _watched = watched();
+    for domains in [1, 2] {
+        Runtime::builder().domains(domains).run(|| {
+            let (alive, most) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
+            grow(14, &alive, &most);
+            let most = most.load(Ordering::Relaxed);
+            assert!(most < 32_767 / 4, "{most} of 32,767 hosts were alive at once");
+        });
+    }
+}

@@ -41,7 +41,7 @@ async fn listen(listener: TcpListener, may_accept: Receiver<()>, components: Com
         spawn_parasite(async move {
             // An error is the client's going away.
             let _ = connection(stream, peer, &components).await;
-            send(&components.ended, ());
+            drop(components.ended.send_async_evt(()).await);
         });
     }
 }
@@ -69,7 +69,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, components: &Components
         }
     };
     let (reader, pieces) = lisle::channel();
-    send(&components.files, (path.clone(), reader));
+    drop(components.files.send_async_evt((path.clone(), reader)).await);
     let mut answer = Answer::default();
     while let Ok(piece) = pieces.recv_evt().await {
         answer.add(piece);
@@ -77,17 +77,8 @@ async fn connection(stream: TcpStream, peer: SocketAddr, components: &Components
     let answer = answer.bytes();
     write_all(&stream, &answer).await?;
     drop(stream);
-    send(&components.log, line(peer, &path, answer.len()));
+    drop(components.log.send_async_evt(line(peer, &path, answer.len())).await);
     Ok(())
-}
-
-/// Sends asynchronously. Of two messages to one receiver the later may be the first to arrive.
-fn send<T: Clone + Send + 'static>(to: &Sender<T>, message: T) {
-    let to = to.clone();
-    spawn_parasite(async move {
-        let sent = to.send_evt(message).await;
-        assert!(sent.is_ok(), "the components stay");
-    });
 }
 
 async fn write_all(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
@@ -106,9 +97,10 @@ async fn process_files(asked: Receiver<(String, Sender<Piece>)>) {
             // That there is no such file is seen by the channel's end.
             if let Ok(pieces) = pieces(&path) {
                 for piece in pieces {
-                    if connection.send_evt(piece).await.is_err() {
+                    if connection.is_closed() {
                         break;
                     }
+                    drop(connection.send_async_evt(piece).await);
                 }
             }
         });

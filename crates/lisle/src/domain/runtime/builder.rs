@@ -1,6 +1,6 @@
 //! How a runtime is started: its settings, and what `run` does from start to end.
 
-use super::{RUNNING, Runtime, Shared, failed, pin_to};
+use super::{Common, RUNNING, Runtime, Shared, failed, pin_to};
 use crate::domain::deadlock::{Deadlock, Deadlocks, OnDeadlock};
 use crate::domain::fifo::Fifo;
 use crate::domain::monitor::{self, Monitor};
@@ -306,8 +306,9 @@ impl Builder {
             idle: AtomicUsize::new(0),
             phase: AtomicU8::new(RUNNING),
             left: AtomicUsize::new(0),
-            common: Lock::new(Fifo::new()),
+            common: Lock::new(Common { first_come: Fifo::new(), surplus: Fifo::new() }),
             common_waiting: AtomicUsize::new(0),
+            surplus_waiting: AtomicUsize::new(0),
             spawned_outside: AtomicU64::new(0),
             outside: Lock::new(crate::domain::counts::Tally::default()),
             reported: AtomicBool::new(false),

@@ -2,7 +2,7 @@
 //! what comes of it.
 
 use crate::event::lock::Lock;
-use crate::event::{Attempt, Event, Source, Waits, may_wait_at};
+use crate::event::{Attempt, Event, Source, Waits, may_wait_at, visible};
 use std::pin::Pin;
 
 /// What an operation comes to, of which a value can be taken once.
@@ -39,6 +39,7 @@ impl<W: UnderWay> Begun<W> {
 
     pub(super) fn take_back(&self) {
         if let Begun::UnderWay(operation) = self {
+            visible();
             operation.take_back();
         }
     }

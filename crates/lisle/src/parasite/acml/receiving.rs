@@ -5,7 +5,7 @@ use super::super::spawn::spawn_here;
 use super::begun::{Begun, Outcome, Place, UnderWay};
 use crate::channel::fetch::Fetch;
 use crate::channel::{Receiver, RecvError, TryRecvError};
-use crate::event::{Always, Event, Label, Source, Waiting, Waits, always, awaitable, forwarded};
+use crate::event::{Always, Event, Hidden, Label, Source, Waits, always, awaitable, forwarded};
 use crate::shim::sync::Arc;
 use std::error::Error;
 use std::fmt;
@@ -230,7 +230,7 @@ impl<T: Send + 'static> Drop for AsyncRecv<T> {
 
 impl<T: Send + 'static> Event for AsyncRecv<T> {
     type Output = Result<T, AsyncRecvError>;
-    forwarded!(begun: Begun<Fetching<T>>, Option<Waiting<'e, Option<Received<T>>, ()>>);
+    forwarded!(begun: Begun<Fetching<T>>, Option<Hidden<'e, Option<Received<T>>, ()>>);
     forwarded!(describe begun);
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {

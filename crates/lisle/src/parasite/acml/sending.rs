@@ -4,7 +4,8 @@ use super::begun::{Begun, Outcome, Place, UnderWay};
 use crate::channel::Sender;
 use crate::channel::order::{Fate, Order, Share};
 use crate::channel::outbox::{Out, Permit};
-use crate::event::{Event, Label, Waiting, Waits, awaitable, forwarded, waits_at};
+use crate::event::{Event, Hidden, Label, Waits, awaitable, forwarded, waits_at};
+use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
@@ -25,7 +26,8 @@ impl<T: Send + 'static> Sender<T> {
     /// # Complexity
     ///
     /// A send that has to wait costs about as much as one that its sender waits for, without a switch: two short locks
-    /// here and two where it is received. No allocation once warm.
+    /// here and two where it is received. No allocation once warm, if it is received on the same thread; else one, as
+    /// memory is kept by the thread that lets go of it.
     ///
     /// # Fairness
     ///
@@ -50,7 +52,8 @@ impl<T: Send + 'static> Sender<T> {
         begin(permit.unwrap_or_else(|| (Leave { sender: self }).sync()), message)
     }
 
-    /// The event of having begun to send `message`, or rather a clone of it for each time the event is performed.
+    /// The event of having begun to send `message`, or rather a clone of it for each time the event is performed. If it is
+    /// awaited, that is once: then the message itself is sent, and need not be `Clone`.
     ///
     /// As [`send_async`](Sender::send_async); it is ready unless 64 sends of the channel are under way.
     ///
@@ -74,10 +77,7 @@ impl<T: Send + 'static> Sender<T> {
     ///     producer.join().unwrap();
     /// });
     /// ```
-    pub fn send_async_evt(&self, message: T) -> SendAsyncEvt<'_, T>
-    where
-        T: Clone,
-    {
+    pub fn send_async_evt(&self, message: T) -> SendAsyncEvt<'_, T> {
         SendAsyncEvt { leave: Leave { sender: self }, message }
     }
 }
@@ -90,6 +90,16 @@ fn begin<T: Send + 'static>(permit: Permit<T>, message: T) -> AsyncSend<T> {
 /// The event of getting leave for one more send to be under way.
 struct Leave<'a, T> {
     sender: &'a Sender<T>,
+}
+
+impl<T: Send + 'static> Leave<'_, T> {
+    /// Begins a send, with leave. Most likely that is not needed if somebody waits.
+    fn begin(&self, permit: Permit<T>, message: T) -> AsyncSend<T> {
+        match self.sender.send_at_once(message) {
+            Some(message) => begin(permit, message),
+            None => AsyncSend { begun: Begun::ended(Fate::Sent) },
+        }
+    }
 }
 
 impl<T: Send> Event for Leave<'_, T> {
@@ -112,16 +122,35 @@ pub struct SendAsyncEvt<'a, T> {
 
 impl<'a, T: Send + Clone + 'static> Event for SendAsyncEvt<'a, T> {
     type Output = AsyncSend<T>;
-    forwarded!(leave: Leave<'a, T>, Waiting<'e, Out<T>, Permit<T>>);
+    forwarded!(leave: Leave<'a, T>, Hidden<'e, Out<T>, Permit<T>>);
     forwarded!(describe leave);
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> AsyncSend<T> {
         let permit = self.leave.complete(branch);
-        begin(permit, self.message.clone())
+        self.leave.begin(permit, self.message.clone())
     }
 }
 
-awaitable!(['a, T: Send + Clone + 'static] SendAsyncEvt<'a, T>);
+/// The event of having begun to send a message, once.
+pub struct SendAsyncOnce<'a, T> {
+    leave: Leave<'a, T>,
+    message: Cell<Option<T>>,
+}
+
+impl<'a, T: Send + 'static> Event for SendAsyncOnce<'a, T> {
+    type Output = AsyncSend<T>;
+    forwarded!(leave: Leave<'a, T>, Hidden<'e, Out<T>, Permit<T>>);
+    forwarded!(describe leave);
+
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> AsyncSend<T> {
+        let permit = self.leave.complete(branch);
+        self.leave.begin(permit, self.message.take().expect("performed once"))
+    }
+}
+
+awaitable!(['a, T: Send + 'static] SendAsyncEvt<'a, T> => SendAsyncOnce<'a, T>, |event| {
+    SendAsyncOnce { leave: event.leave, message: Cell::new(Some(event.message)) }
+});
 
 impl<T: Send + 'static> Outcome for Fate<T> {
     fn again(&self) -> Self {
@@ -211,7 +240,7 @@ impl<T: Send + 'static> AsyncSend<T> {
 
 impl<T: Send + 'static> Event for AsyncSend<T> {
     type Output = Result<(), AsyncSendError<T>>;
-    forwarded!(begun: Begun<Share<T>>, Option<Waiting<'e, Option<Fate<T>>, ()>>);
+    forwarded!(begun: Begun<Share<T>>, Option<Hidden<'e, Option<Fate<T>>, ()>>);
     forwarded!(describe begun);
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
@@ -274,6 +303,12 @@ impl<T> Error for AsyncSendError<T> {}
 impl<T: Send + 'static> fmt::Debug for AsyncSend<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AsyncSend").field("has_ended", &self.has_ended()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for SendAsyncOnce<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SendAsyncOnce")
     }
 }
 
