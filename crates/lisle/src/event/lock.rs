@@ -71,6 +71,7 @@ impl<T> Lock<T> {
 }
 
 impl<T: ?Sized> Lock<T> {
+    #[inline]
     pub(crate) fn get_mut(&mut self) -> &mut T {
         // SAFETY: `&mut self`: nobody holds the lock.
         self.value.with_mut(|value| unsafe { &mut *value })

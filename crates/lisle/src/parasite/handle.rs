@@ -7,7 +7,7 @@ use crate::event::{Attempt, Event, Label, Waits, awaitable, may_wait_at};
 use crate::fiber::{JoinError, ScopeState};
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -103,14 +103,22 @@ impl<T> ParasiteHandle<T> {
     /// # Errors
     ///
     /// As the [event](ParasiteHandle).
-    #[inline]
-    pub fn join(mut self) -> Result<T, JoinError> {
-        // Nobody else has the handle, so no lock is needed.
-        if let Held::Ended(ended) = &mut self.held
+    // Inlined, so that a handle which has ended is never made: to write it in pieces, and move it right after, takes
+    // longer than all the rest.
+    #[inline(always)]
+    pub fn join(self) -> Result<T, JoinError> {
+        let mut this = ManuallyDrop::new(self);
+        // Nobody else has the handle, so no lock is needed. What is left of it has no destructor.
+        if let Held::Ended(ended) = &mut this.held
             && let Some(Ok(value)) = ended.result.get_mut().take_if(|result| result.is_ok())
         {
             return Ok(value);
         }
+        ManuallyDrop::into_inner(this).wait()
+    }
+
+    #[inline(never)]
+    fn wait(self) -> Result<T, JoinError> {
         self.sync()
     }
 
@@ -190,17 +198,15 @@ impl<T> ParasiteHandle<T> {
     }
 }
 
-impl<T> Drop for ParasiteHandle<T> {
-    #[inline]
-    fn drop(&mut self) {
+impl<T> ParasiteHandle<T> {
+    #[inline(never)]
+    fn let_go(&mut self) {
         match &mut self.held {
             Held::Ended(ended) => {
                 let dropped = match ended.result.get_mut().take() {
-                    Some(Ok(value)) if std::mem::needs_drop::<T>() => {
-                        catch_unwind(AssertUnwindSafe(|| drop(value)))
-                    }
+                    Some(Ok(value)) => catch_unwind(AssertUnwindSafe(|| drop(value))),
                     Some(Err(panic)) => Err(panic),
-                    _ => return,
+                    None => return,
                 };
                 if let Err(panic) = dropped {
                     record::unclaimed(panic, ended.scope, ended.site);
@@ -213,6 +219,23 @@ impl<T> Drop for ParasiteHandle<T> {
                     unsafe { life::vacate_joinable(*parasite) };
                 }
             }
+        }
+    }
+}
+
+impl<T> Drop for ParasiteHandle<T> {
+    // Inlined for the same reason as `join`.
+    #[inline(always)]
+    fn drop(&mut self) {
+        let is_done = match &mut self.held {
+            Held::Ended(ended) => match ended.result.get_mut() {
+                None => true,
+                Some(result) => result.is_ok() && !std::mem::needs_drop::<T>(),
+            },
+            Held::Living(..) => false,
+        };
+        if !is_done {
+            self.let_go();
         }
     }
 }

@@ -58,16 +58,18 @@
 //! thread, and each asynchronous send; here the one is one performance in several stages, and the other a message in line.
 
 mod begun;
+mod error;
 mod groups;
 mod race;
 mod receiving;
 mod sending;
 mod timeout;
 
+pub use error::{AsyncRecvError, AsyncSendError};
 pub use groups::{gather, scatter};
 pub use race::{Contenders, Race, Start, race, rush};
-pub use receiving::{AsyncRecv, AsyncRecvError, RecvAsyncEvt};
-pub use sending::{AsyncSend, AsyncSendError, SendAsyncEvt};
+pub use receiving::{AsyncRecv, RecvAsyncEvt};
+pub use sending::{AsyncSend, SendAsyncEvt};
 pub use timeout::{Timeout, TimeoutError, timeout};
 
 pub use crate::event::{ChooseAll, choose_all};

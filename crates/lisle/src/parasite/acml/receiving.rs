@@ -3,11 +3,11 @@
 use super::super::handle::ParasiteHandle;
 use super::super::spawn::spawn_here;
 use super::begun::{Begun, Outcome, Place, UnderWay};
+use super::error::AsyncRecvError;
 use crate::channel::fetch::Fetch;
 use crate::channel::{Receiver, RecvError, TryRecvError};
 use crate::event::{Always, Event, Hidden, Label, Source, Waits, always, awaitable, forwarded};
 use crate::shim::sync::Arc;
-use std::error::Error;
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
@@ -240,30 +240,6 @@ impl<T: Send + 'static> Event for AsyncRecv<T> {
 
 awaitable!([T: Send + 'static] AsyncRecv<T>);
 awaitable!(['a, T: Send + 'static] &'a AsyncRecv<T>);
-
-/// Why no message came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AsyncRecvError {
-    /// The channel is closed, and everything in it has been received.
-    Closed,
-    /// The receive was cancelled, or its runtime has ended.
-    Cancelled,
-    /// The message has been taken already.
-    Taken,
-}
-
-impl fmt::Display for AsyncRecvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            AsyncRecvError::Closed => "receiving on a channel that is closed and empty",
-            AsyncRecvError::Cancelled => "the receive was cancelled before there was a message",
-            AsyncRecvError::Taken => "the message has been taken already",
-        })
-    }
-}
-
-impl Error for AsyncRecvError {}
 
 impl<T: Send + 'static> fmt::Debug for AsyncRecv<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,12 +1,12 @@
 //! Sending without waiting for the receiver.
 
 use super::begun::{Begun, Outcome, Place, UnderWay};
+use super::error::AsyncSendError;
 use crate::channel::Sender;
 use crate::channel::order::{Fate, Order, Share};
 use crate::channel::outbox::{Out, Permit};
 use crate::event::{Event, Hidden, Label, Waits, awaitable, forwarded, waits_at};
 use std::cell::Cell;
-use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
 
@@ -255,50 +255,6 @@ impl<T: Send + 'static> Event for AsyncSend<T> {
 
 awaitable!([T: Send + 'static] AsyncSend<T>);
 awaitable!(['a, T: Send + 'static] &'a AsyncSend<T>);
-
-/// Why a message was not sent in the end. Gives it back.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AsyncSendError<T> {
-    /// The channel is closed.
-    Closed(T),
-    /// The send was taken back.
-    Cancelled(T),
-    /// It was one of these; the message has been given back before.
-    Taken,
-}
-
-impl<T> AsyncSendError<T> {
-    /// The message, unless it has been given back before.
-    pub fn into_inner(self) -> Option<T> {
-        match self {
-            AsyncSendError::Closed(message) | AsyncSendError::Cancelled(message) => Some(message),
-            AsyncSendError::Taken => None,
-        }
-    }
-}
-
-impl<T> fmt::Debug for AsyncSendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            AsyncSendError::Closed(_) => "Closed(..)",
-            AsyncSendError::Cancelled(_) => "Cancelled(..)",
-            AsyncSendError::Taken => "Taken",
-        })
-    }
-}
-
-impl<T> fmt::Display for AsyncSendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            AsyncSendError::Closed(_) => "sending on a closed channel",
-            AsyncSendError::Cancelled(_) => "the send was cancelled before anybody had taken the message",
-            AsyncSendError::Taken => "the message that was not sent has been given back already",
-        })
-    }
-}
-
-impl<T> Error for AsyncSendError<T> {}
 
 impl<T: Send + 'static> fmt::Debug for AsyncSend<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
