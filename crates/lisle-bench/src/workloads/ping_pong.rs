@@ -30,6 +30,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
     programs: &[
         Program::here("lisle", lisle),
+        Program::here("lisle-parasites", parasites).only(|case| case.variant == "one-domain"),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>)
             .only(|case| case.variant != "two-domains")
             .note("one slot"),
@@ -48,9 +49,43 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
 };
 
-fn lisle(job: &Job) -> Outcome {
-    type Ends = (lisle::channel::Sender<u64>, lisle::channel::Receiver<u64>);
+type Ends = (lisle::channel::Sender<u64>, lisle::channel::Receiver<u64>);
 
+fn ends() -> (Ends, Ends) {
+    let (ping, pinged) = lisle::channel();
+    let (pong, ponged) = lisle::channel();
+    ((ping, ponged), (pong, pinged))
+}
+
+fn parasites(job: &Job) -> Outcome {
+    async fn ask(n: u64, (ping, pong): Ends) -> Duration {
+        let start = Instant::now();
+        for i in 0..n {
+            ping.send_evt(i).await.unwrap();
+            assert_eq!(pong.recv_evt().await, Ok(i));
+        }
+        start.elapsed()
+    }
+
+    async fn answer((pong, ping): Ends) {
+        while let Ok(message) = ping.recv_evt().await {
+            pong.send_evt(message).await.unwrap();
+        }
+    }
+
+    let measured = peers::runtime(job.workers).run(|| {
+        job.measure(|n| {
+            let (asks, answers) = ends();
+            let answers = lisle::spawn_parasite(answer(answers));
+            let elapsed = lisle::spawn_parasite(ask(n, asks)).join().unwrap();
+            answers.join().unwrap();
+            elapsed
+        })
+    });
+    measured.nanoseconds()
+}
+
+fn lisle(job: &Job) -> Outcome {
     /// Asks `n` times.
     fn ask(n: u64, (ping, pong): Ends) -> Duration {
         timed(|| {
@@ -65,12 +100,6 @@ fn lisle(job: &Job) -> Outcome {
         for message in ping {
             pong.send(message).unwrap();
         }
-    }
-
-    fn ends() -> (Ends, Ends) {
-        let (ping, pinged) = lisle::channel();
-        let (pong, ponged) = lisle::channel();
-        ((ping, ponged), (pong, pinged))
     }
 
     let measured = match job.variant.as_str() {
