@@ -104,8 +104,8 @@ impl<T> ParasiteHandle<T> {
     ///
     /// As the [event](ParasiteHandle).
     // Inlined, so that a handle which has ended is never made: to write it in pieces, and move it right after, takes
-    // longer than all the rest.
-    #[inline(always)]
+    // longer than all the rest. Not where nothing is optimized: there it would only add to its caller's frame.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(self) -> Result<T, JoinError> {
         let mut this = ManuallyDrop::new(self);
         // Nobody else has the handle, so no lock is needed. What is left of it has no destructor.
@@ -224,8 +224,8 @@ impl<T> ParasiteHandle<T> {
 }
 
 impl<T> Drop for ParasiteHandle<T> {
-    // Inlined for the same reason as `join`.
-    #[inline(always)]
+    // Inlined as `join` is, and for the same reason.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         let is_done = match &mut self.held {
             Held::Ended(ended) => match ended.result.get_mut() {
