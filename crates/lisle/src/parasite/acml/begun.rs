@@ -15,10 +15,8 @@ pub(super) trait Outcome: Send + 'static {
 pub(super) type Place<R> = Source<Option<R>, ()>;
 
 /// An operation that goes on while whoever has begun it does so, too.
-pub(super) trait UnderWay {
-    type Outcome: Outcome;
-
-    fn place(&self) -> &Place<Self::Outcome>;
+pub(super) trait UnderWay<R> {
+    fn place(&self) -> &Place<R>;
     /// Takes the operation back, unless somebody has met it.
     fn take_back(&self);
     /// Says that a performer waits for its end.
@@ -26,14 +24,17 @@ pub(super) trait UnderWay {
 }
 
 /// An operation that has begun, and the event of its end.
-pub(super) enum Begun<W: UnderWay> {
+///
+/// The outcome is a parameter of its own, not told by `W`: whether a future that holds this is `Send` would else depend on
+/// an implementation with a lifetime, which the compiler does not see through.
+pub(super) enum Begun<R, W> {
     /// It has ended as it began.
-    Ended(Lock<W::Outcome>),
+    Ended(Lock<R>),
     UnderWay(W),
 }
 
-impl<W: UnderWay> Begun<W> {
-    pub(super) fn ended(outcome: W::Outcome) -> Self {
+impl<R: Outcome, W: UnderWay<R>> Begun<R, W> {
+    pub(super) fn ended(outcome: R) -> Self {
         Begun::Ended(Lock::new(outcome))
     }
 
@@ -48,7 +49,7 @@ impl<W: UnderWay> Begun<W> {
         self.place().is_none_or(|place| place.with(Option::is_some))
     }
 
-    fn place(&self) -> Option<&Place<W::Outcome>> {
+    fn place(&self) -> Option<&Place<R>> {
         match self {
             Begun::Ended(_) => None,
             Begun::UnderWay(operation) => Some(operation.place()),
@@ -65,11 +66,11 @@ fn take<R: Outcome>(held: &mut R) -> R {
     std::mem::replace(held, again)
 }
 
-impl<W: UnderWay> Event for Begun<W> {
-    type Output = W::Outcome;
-    may_wait_at!(this: Option<W::Outcome>, (); this.place(), is_there, Attempt::at_once);
+impl<R: Outcome, W: UnderWay<R>> Event for Begun<R, W> {
+    type Output = R;
+    may_wait_at!(this: Option<R>, (); this.place(), is_there, Attempt::at_once);
 
-    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> W::Outcome {
+    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> R {
         match self {
             Begun::Ended(outcome) => take(&mut outcome.lock()),
             Begun::UnderWay(operation) => {

@@ -113,9 +113,7 @@ impl<T: Send + 'static> Fetching<T> {
     }
 }
 
-impl<T: Send + 'static> UnderWay for Fetching<T> {
-    type Outcome = Received<T>;
-
+impl<T: Send + 'static> UnderWay<Received<T>> for Fetching<T> {
     fn place(&self) -> &Place<Received<T>> {
         &self.place
     }
@@ -192,7 +190,7 @@ impl<T: Send + 'static> Outcome for Received<T> {
 /// ```
 #[must_use = "a receive whose handle is dropped is cancelled"]
 pub struct AsyncRecv<T: Send + 'static> {
-    begun: Begun<Fetching<T>>,
+    begun: Begun<Received<T>, Fetching<T>>,
 }
 
 impl<T: Send + 'static> AsyncRecv<T> {
@@ -230,7 +228,7 @@ impl<T: Send + 'static> Drop for AsyncRecv<T> {
 
 impl<T: Send + 'static> Event for AsyncRecv<T> {
     type Output = Result<T, AsyncRecvError>;
-    forwarded!(begun: Begun<Fetching<T>>, Option<Hidden<'e, Option<Received<T>>, ()>>);
+    forwarded!(begun: Begun<Received<T>, Fetching<T>>, Option<Hidden<'e, Option<Received<T>>, ()>>);
     forwarded!(describe begun);
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {

@@ -161,9 +161,7 @@ impl<T: Send + 'static> Outcome for Fate<T> {
     }
 }
 
-impl<T: Send + 'static> UnderWay for Share<T> {
-    type Outcome = Fate<T>;
-
+impl<T: Send + 'static> UnderWay<Fate<T>> for Share<T> {
     fn place(&self) -> &Place<Fate<T>> {
         self.fate()
     }
@@ -208,7 +206,7 @@ impl<T: Send + 'static> UnderWay for Share<T> {
 /// ```
 #[must_use = "it tells whether the message was sent; drop it if that is of no interest"]
 pub struct AsyncSend<T: Send + 'static> {
-    begun: Begun<Share<T>>,
+    begun: Begun<Fate<T>, Share<T>>,
 }
 
 impl<T: Send + 'static> AsyncSend<T> {
@@ -240,7 +238,7 @@ impl<T: Send + 'static> AsyncSend<T> {
 
 impl<T: Send + 'static> Event for AsyncSend<T> {
     type Output = Result<(), AsyncSendError<T>>;
-    forwarded!(begun: Begun<Share<T>>, Option<Hidden<'e, Option<Fate<T>>, ()>>);
+    forwarded!(begun: Begun<Fate<T>, Share<T>>, Option<Hidden<'e, Option<Fate<T>>, ()>>);
     forwarded!(describe begun);
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {

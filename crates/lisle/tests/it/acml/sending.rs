@@ -1,10 +1,10 @@
 //! Sends that have begun: in order, held back, taken or given back.
 
 use super::soon;
-use crate::support::{Cx, scaled, worlds};
+use crate::support::{Cx, scaled, watched, worlds};
 use lisle::channel::{bounded, channel};
 use lisle::parasite::{AsyncRecvError, AsyncSendError};
-use lisle::{Event, always, choose};
+use lisle::{Event, always, choose, spawn_parasite};
 
 worlds!(
     sends_that_one_begins_arrive_in_order,
@@ -151,4 +151,32 @@ async fn a_send_at_once_has_ended(cx: Cx) {
     assert!(receive.has_ended());
     assert_eq!(cx.sync(&receive).await, Ok(1));
     assert_eq!(cx.sync(&receive).await, Err(AsyncRecvError::Taken));
+}
+
+/// Of messages that borrow for ever, which is where the compiler is short of sight.
+#[test]
+fn what_has_begun_may_be_held_in_a_parasite() {
+    let _watched = watched();
+    lisle::run(|| {
+        let (tx, rx) = channel::<&str>();
+        let sends = spawn_parasite(async move {
+            let first = tx.send_async("a");
+            tx.send_async_evt("b").await.await.unwrap();
+            let third = tx.send_async_evt("c").await;
+            first.await.unwrap();
+            third.done_evt().await.unwrap();
+            tx.send_evt("d").await.unwrap();
+        });
+        let receives = spawn_parasite(async move {
+            let first = rx.recv_async();
+            let second = rx.recv_async_evt().await;
+            let mut all = vec![first.await.unwrap(), second.await.unwrap()];
+            while let Ok(message) = rx.recv_evt().await {
+                all.push(message);
+            }
+            all
+        });
+        sends.join().unwrap();
+        assert_eq!(receives.join().unwrap(), ["a", "b", "c", "d"]);
+    });
 }
