@@ -401,7 +401,8 @@ async fn many_consumers_sum_the_primes(cx: Cx) {
 
 /// Two senders that always have something: neither is starved.
 async fn selects_are_fair(cx: Cx) {
-    let rounds = scaled(10_000, 1_000);
+    // Enough for a quarter to be far from a half, however small the tests are made.
+    let rounds = scaled(10_000, 1_000).max(400);
     let (first, firsts) = bounded::<()>(rounds);
     let (second, seconds) = bounded::<()>(rounds);
     (0..rounds).for_each(|_| (first.try_send(()).unwrap(), second.try_send(()).unwrap()).0);
