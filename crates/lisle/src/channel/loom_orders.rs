@@ -4,6 +4,7 @@
 
 use super::loom_tests::{Channel, Message, Messages, explore, number};
 use super::order::{Fate, Order, Share};
+use super::sender::Sender;
 use super::{RecvError, TryRecvError};
 use crate::event::Event;
 use crate::shim::sync::Arc;
@@ -12,8 +13,8 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Begins to send: nobody waits to receive.
-fn begin(c: &Channel, message: Message) -> Share<Message> {
-    let permit = c.tx.outbox().update(|out, _| c.tx.take_leave(out)).expect("few are under way");
+fn begin(tx: &Sender<Message>, message: Message) -> Share<Message> {
+    let permit = tx.outbox().update(|out, _| tx.take_leave(out)).expect("few are under way");
     match Order::place(permit, message) {
         Ok(order) => order,
         Err(fate) => panic!("it is to wait, but has ended: {fate:?}"),
@@ -43,7 +44,7 @@ fn an_order_is_taken_or_taken_back() {
     explore(3, move || {
         let messages = Messages::default();
         let c = Arc::new(Channel::new(0));
-        let order = begin(&c, messages.make(1));
+        let order = begin(&c.tx, messages.make(1));
         let receiver = thread::spawn({
             let c = c.clone();
             move || match c.rx.try_recv() {
@@ -69,7 +70,7 @@ fn an_order_is_taken_while_its_handle_goes() {
     explore(3, || {
         let messages = Messages::default();
         let c = Arc::new(Channel::new(0));
-        let order = begin(&c, messages.make(1));
+        let order = begin(&c.tx, messages.make(1));
         let receiver = thread::spawn({
             let c = c.clone();
             move || number(c.rx.recv())
@@ -86,7 +87,7 @@ fn its_end_is_awaited() {
     explore(2, || {
         let messages = Messages::default();
         let c = Arc::new(Channel::new(0));
-        let order = begin(&c, messages.make(1));
+        let order = begin(&c.tx, messages.make(1));
         let receiver = thread::spawn({
             let c = c.clone();
             move || number(c.rx.recv())
@@ -104,7 +105,7 @@ fn the_channel_closes_while_an_order_is_taken_back() {
     explore(2, || {
         let messages = Messages::default();
         let c = Arc::new(Channel::new(0));
-        let order = begin(&c, messages.make(1));
+        let order = begin(&c.tx, messages.make(1));
         let closer = thread::spawn({
             let c = c.clone();
             move || c.tx.close()
@@ -125,8 +126,7 @@ fn an_order_is_the_last_sender() {
         let messages = Messages::default();
         let Channel { tx, rx, shared } = Channel::new(0);
         drop(shared);
-        let permit = tx.outbox().update(|out, _| tx.take_leave(out)).expect("none is under way");
-        let order = Order::place(permit, messages.make(1));
+        let order = begin(&tx, messages.make(1));
         let receiver = thread::spawn(move || (rx.recv(), rx.recv()));
         drop(tx);
         let (first, second) = receiver.join().unwrap();
@@ -143,7 +143,7 @@ fn two_take_it_back() {
     explore(2, || {
         let messages = Messages::default();
         let c = Arc::new(Channel::new(0));
-        let order = Arc::new(begin(&c, messages.make(1)));
+        let order = Arc::new(begin(&c.tx, messages.make(1)));
         let other = thread::spawn({
             let order = order.clone();
             move || Order::take_back(&order)
@@ -168,7 +168,7 @@ fn a_permit_passes_to_who_waits() {
     explore(2, || {
         let messages = Messages::default();
         let c = Arc::new(Channel::new(0));
-        let order = begin(&c, messages.make(1));
+        let order = begin(&c.tx, messages.make(1));
         let waiter = thread::spawn({
             let c = c.clone();
             // As if there were room for one only.
@@ -195,8 +195,7 @@ fn the_channel_goes_while_an_order_is_taken_back() {
         let messages = Messages::default();
         let Channel { tx, rx, shared } = Channel::new(0);
         drop(shared);
-        let permit = tx.outbox().update(|out, _| tx.take_leave(out)).expect("none is under way");
-        let order = Order::place(permit, messages.make(1)).ok().expect("nobody waits");
+        let order = begin(&tx, messages.make(1));
         drop(tx);
         let receiver = thread::spawn(move || drop(rx));
         Order::take_back(&order);
@@ -213,8 +212,7 @@ fn the_channel_goes_while_a_handle_does() {
         let messages = Messages::default();
         let Channel { tx, rx, shared } = Channel::new(0);
         drop(shared);
-        let permit = tx.outbox().update(|out, _| tx.take_leave(out)).expect("none is under way");
-        let order = Order::place(permit, messages.make(1)).ok().expect("nobody waits");
+        let order = begin(&tx, messages.make(1));
         let handle = thread::spawn(move || drop(order));
         let receiver = thread::spawn(move || drop(rx));
         drop(tx);
@@ -230,10 +228,7 @@ fn two_orders_end_and_the_channel_goes() {
         let messages = Messages::default();
         let Channel { tx, rx, shared } = Channel::new(0);
         drop(shared);
-        let orders = [1, 2].map(|n| {
-            let permit = tx.outbox().update(|out, _| tx.take_leave(out)).expect("few are under way");
-            Order::place(permit, messages.make(n)).ok().expect("nobody waits")
-        });
+        let orders = [1, 2].map(|n| begin(&tx, messages.make(n)));
         drop(tx);
         let [first, second] = orders;
         let other = thread::spawn(move || Order::take_back(&first));

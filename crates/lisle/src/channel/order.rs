@@ -21,7 +21,7 @@ use super::shared::Shared;
 use super::unwanted;
 use crate::event::record::{Record, Task};
 use crate::event::scratch::Scratch;
-use crate::event::{Attempt, Label, Nowhere, Source, Step, no_task};
+use crate::event::{Attempt, Label, Nowhere, Source, Step};
 use crate::shim::atomic::{AtomicU8, Ordering};
 use crate::shim::cell::UnsafeCell;
 use std::cell::Cell;
@@ -122,8 +122,10 @@ impl<T: Send + 'static> Order<T> {
         // would take as long as all the rest.
         // SAFETY: room for an order, as for all fields below.
         unsafe { (&raw mut (*order).shares).write(AtomicU8::new(2)) };
+        // SAFETY: whoever wakes the task has committed the order: nobody else does, or ends it otherwise.
+        let task = unsafe { Task::new(order.cast(), ended::<T>) };
         // SAFETY: as above.
-        unsafe { (&raw mut (*order).record).write(Record::new(no_task(), true)) };
+        unsafe { (&raw mut (*order).record).write(Record::new(task, true)) };
         // SAFETY: the channel is there as long as the permit is, and the reference goes before that.
         let shared: &'static Shared<T> = unsafe { permit.shared().as_ref() };
         let send = UnsafeCell::new(Some(Held {
@@ -137,8 +139,6 @@ impl<T: Send + 'static> Order<T> {
         // SAFETY: as above.
         unsafe { (&raw mut (*order).fate).write(Source::labelled(Label::anywhere("outcome"), None)) };
         let order = Share(place);
-        // SAFETY: whoever wakes the task has committed the order: nobody else does, or ends it otherwise.
-        order.record.entrust(unsafe { Task::new(order.0.as_ptr().cast(), ended::<T>) });
         // The queue's.
         let queued = Share(order.0);
         let sending = order.send.with_mut(|send| {

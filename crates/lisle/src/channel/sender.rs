@@ -117,7 +117,7 @@ impl<T: Send> Sender<T> {
 
 impl<T> Sender<T> {
     /// The event of sending `message`, or rather a clone of it for each time the event is performed. If it is awaited, that
-    /// is once: then the message itself is sent, and need not be `Clone`.
+    /// is once: then the message itself is sent, and need not be `Clone`; a future that is dropped before drops it.
     ///
     /// For messages that are costly or impossible to clone, and are to be sent in a choice, there is
     /// [`send_with_evt`](Sender::send_with_evt).

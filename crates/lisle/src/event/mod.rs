@@ -109,7 +109,7 @@ pub(crate) use forward::may_wait_at;
 pub(crate) use forward::{forwarded, waits_at};
 pub(crate) use future::awaitable;
 pub(crate) use step::suspend;
-pub(crate) use sync::{Nowhere, no_task, sync_masked, visible};
+pub(crate) use sync::{Nowhere, sync_masked, visible};
 pub(crate) use wrap::described;
 
 use std::any::Any;

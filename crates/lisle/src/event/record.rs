@@ -79,7 +79,7 @@ pub(crate) struct Record {
     seated: bool,
     /// Who stands back, of two that want each other at the same time.
     rank: Rank,
-    /// Changed only for a seat of a wait set, by who has just committed it, and before others can see it.
+    /// Changed only for a seat of a wait set, by who has just committed it.
     task: Cell<Task>,
     /// How many of the attempt's waiters its performer has linked and not yet taken back. Only the
     /// performer looks at it.
@@ -162,11 +162,6 @@ impl Record {
     #[inline]
     pub(crate) fn task(&self) -> Task {
         self.task.get()
-    }
-
-    /// Says whom to wake, before others can see the record.
-    pub(crate) fn entrust(&self, task: Task) {
-        self.task.set(task);
     }
 
     /// Tells a record for a seat where that is.

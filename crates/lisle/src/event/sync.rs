@@ -223,7 +223,7 @@ pub(super) fn give_up<'e, E: Event>(
     attempt.record().is_withdrawn()
 }
 
-pub(crate) fn no_task() -> Task {
+pub(super) fn no_task() -> Task {
     fn nothing(_: *const ()) {}
     // SAFETY: waking does nothing at all.
     unsafe { Task::new(std::ptr::null(), nothing) }
