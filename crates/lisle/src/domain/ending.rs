@@ -61,7 +61,7 @@ impl Worker {
                 .or_else(|| self.ready.pop())
                 .or_else(|| self.take_woken())
                 .or_else(|| self.domain.stealable.take_oldest())
-                .or_else(|| self.shared.take_common())
+                .or_else(|| self.shared.common.take())
         };
         while let Some(queued) = next() {
             // SAFETY: what is queued is alive.

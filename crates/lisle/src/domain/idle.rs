@@ -168,7 +168,7 @@ impl Worker {
         let mut taken = 0;
         while taken < SHARE
             && (taken == 0 || self.domain.stealable.len() < SHARE)
-            && let Some(taken_over) = self.shared.take_common()
+            && let Some(taken_over) = self.shared.common.take()
         {
             if taken == 0 {
                 // SAFETY: it was just taken out of its queue.

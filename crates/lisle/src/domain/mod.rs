@@ -2,12 +2,13 @@
 //!
 //! `worker.rs` is the loop, `queues.rs` what runs next, `ending.rs` what happens when there is to be no next, `bearer.rs` where
 //! parasites run, `idle.rs` how it looks for work and sleeps, `thief.rs` how it takes work from
-//! others, `inbox.rs` how others hand it something, `stealable.rs` and `ring.rs` where hosts wait that have not
+//! others, `inbox.rs` how others hand it something, `common.rs` what belongs to no domain, `stealable.rs` and `ring.rs` where hosts wait that have not
 //! begun and may be stolen, `reactor.rs` its sockets, `runtime.rs` what starts and ends it all,
 //! `survey.rs` asks who waits, and `deadlock.rs` notices that all do. The README beside this file explains how a domain
 //! sleeps and is woken.
 
 mod bearer;
+mod common;
 pub(crate) mod counts;
 mod deadlock;
 mod ending;

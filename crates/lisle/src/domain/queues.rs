@@ -56,12 +56,13 @@ impl Worker {
     /// of those, so that what they spawn in turn is done before others begin to spawn. Then no more are alive than the
     /// ring holds and they lead to, and one that has waited longest begins every 10 ms.
     fn take_unbegun(&self) -> Option<NonNull<Runnable>> {
-        let now = tick::now();
-        if self.shared.has_surplus() && self.oldest_began.replace(now) == now {
-            self.shared.take_surplus().or_else(|| self.domain.stealable.take_oldest())
-        } else {
-            self.domain.stealable.take_oldest()
+        let oldest = || self.domain.stealable.take_oldest();
+        let common = &self.shared.common;
+        if !common.has_surplus() {
+            return oldest();
         }
+        let now = tick::now();
+        if self.oldest_began.replace(now) == now { common.take_surplus().or_else(oldest) } else { oldest() }
     }
 
     pub(super) fn has_ready(&self) -> bool {

@@ -5,9 +5,9 @@ mod builder;
 pub use builder::Builder;
 
 use super::Domain;
+use super::common::Common;
 use super::counts::Tally;
 use super::deadlock::Deadlocks;
-use super::fifo::Fifo;
 use super::monitor::Monitor;
 use super::reactor::Driver;
 use super::runnable::Runnable;
@@ -54,22 +54,11 @@ pub(crate) struct Shared {
     phase: AtomicU8,
     /// How many workers have left.
     left: AtomicUsize,
-    common: Lock<Common>,
-    /// How many are in either of its queues, and how many are surplus.
-    common_waiting: AtomicUsize,
-    surplus_waiting: AtomicUsize,
+    pub(super) common: Common,
     /// Those spawned by threads that are no workers; less the parasites that have ended on such threads.
     spawned_outside: AtomicU64,
     pub(crate) outside: Lock<Tally>,
     reported: AtomicBool,
-}
-
-/// What may move between domains and belongs to none.
-struct Common {
-    /// From outside, or to go elsewhere.
-    first_come: Fifo<Runnable>,
-    /// What rings had no room for, the youngest first.
-    surplus: Fifo<Runnable>,
 }
 
 impl Shared {
@@ -151,58 +140,22 @@ impl Shared {
     #[cold]
     pub(crate) fn push_common(&self, movable: NonNull<Runnable>) {
         // SAFETY: it is in no list, and stays until it runs.
-        self.add_common(|common| unsafe { common.first_come.push(movable) });
+        unsafe { self.common.push(movable) };
+        self.wake_if_idle();
     }
 
     /// The same for what a ring has no room for.
     #[cold]
     pub(super) fn push_surplus(&self, movable: NonNull<Runnable>) {
-        self.add_common(|common| {
-            // SAFETY: it is in no list, and stays until it runs.
-            unsafe { common.surplus.push_first(movable) };
-            self.surplus_waiting.fetch_add(1, Ordering::Relaxed);
-        });
+        // SAFETY: as above.
+        unsafe { self.common.push_surplus(movable) };
+        self.wake_if_idle();
     }
 
-    fn add_common(&self, add: impl FnOnce(&Common)) {
-        {
-            let common = self.common.lock();
-            add(&common);
-            self.common_waiting.fetch_add(1, Ordering::SeqCst);
-        }
+    fn wake_if_idle(&self) {
         if self.idle.load(Ordering::SeqCst) > 0 {
             self.wake_one(0);
         }
-    }
-
-    #[inline]
-    pub(super) fn take_common(&self) -> Option<NonNull<Runnable>> {
-        if self.common_waiting.load(Ordering::SeqCst) == 0 {
-            return None;
-        }
-        let common = self.common.lock();
-        let taken = common.first_come.pop().or_else(|| self.take_from_surplus(&common))?;
-        self.common_waiting.fetch_sub(1, Ordering::SeqCst);
-        Some(taken)
-    }
-
-    /// Do more wait to begin than the rings hold?
-    #[inline]
-    pub(super) fn has_surplus(&self) -> bool {
-        self.surplus_waiting.load(Ordering::Relaxed) > 0
-    }
-
-    /// The youngest of those for which rings had no room.
-    pub(super) fn take_surplus(&self) -> Option<NonNull<Runnable>> {
-        let taken = self.take_from_surplus(&self.common.lock())?;
-        self.common_waiting.fetch_sub(1, Ordering::SeqCst);
-        Some(taken)
-    }
-
-    fn take_from_surplus(&self, common: &Common) -> Option<NonNull<Runnable>> {
-        let taken = common.surplus.pop()?;
-        self.surplus_waiting.fetch_sub(1, Ordering::Relaxed);
-        Some(taken)
     }
 
     /// Queues a host spawned by a thread that is no worker.
@@ -271,7 +224,7 @@ impl Shared {
     /// How many hosts lie where those wait that have not begun, but for those that were placed on a domain.
     pub(super) fn waiting_to_begin(&self) -> usize {
         let unbegun: u64 = self.domains.iter().map(|domain| domain.stealable.len()).sum();
-        self.common_waiting.load(Ordering::SeqCst) + usize::try_from(unbegun).unwrap_or(usize::MAX)
+        self.common.len() + usize::try_from(unbegun).unwrap_or(usize::MAX)
     }
 
     /// May a worker that has nothing to run leave?

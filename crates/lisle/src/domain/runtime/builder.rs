@@ -1,8 +1,8 @@
 //! How a runtime is started: its settings, and what `run` does from start to end.
 
-use super::{Common, RUNNING, Runtime, Shared, failed, pin_to};
+use super::{RUNNING, Runtime, Shared, failed, pin_to};
+use crate::domain::common::Common;
 use crate::domain::deadlock::{Deadlock, Deadlocks, OnDeadlock};
-use crate::domain::fifo::Fifo;
 use crate::domain::monitor::{self, Monitor};
 use crate::domain::reactor::{Driver, Reactor};
 use crate::domain::survey::Survey;
@@ -306,9 +306,7 @@ impl Builder {
             idle: AtomicUsize::new(0),
             phase: AtomicU8::new(RUNNING),
             left: AtomicUsize::new(0),
-            common: Lock::new(Common { first_come: Fifo::new(), surplus: Fifo::new() }),
-            common_waiting: AtomicUsize::new(0),
-            surplus_waiting: AtomicUsize::new(0),
+            common: Common::new(),
             spawned_outside: AtomicU64::new(0),
             outside: Lock::new(crate::domain::counts::Tally::default()),
             reported: AtomicBool::new(false),

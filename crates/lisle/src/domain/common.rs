@@ -1,0 +1,98 @@
+//! What may move between domains and belongs to none.
+//!
+//! It is taken in the order in which it came, but for what rings had no room for: of that the youngest goes first, and it
+//! goes last, see `Worker::take_unbegun`.
+
+use super::fifo::Fifo;
+use super::runnable::Runnable;
+use crate::event::lock::Lock;
+use crate::shim::atomic::{AtomicUsize, Ordering};
+use std::ptr::NonNull;
+
+pub(crate) struct Common {
+    queues: Lock<Queues>,
+    /// How many are in either queue; never too few. Part of how a domain falls asleep, see the README.
+    waiting: AtomicUsize,
+    /// How many are surplus, more or less: most often there is none, and then no lock is taken.
+    surplus: AtomicUsize,
+}
+
+struct Queues {
+    /// From outside, or to go elsewhere.
+    first_come: Fifo<Runnable>,
+    /// What rings had no room for.
+    surplus: Fifo<Runnable>,
+}
+
+impl Common {
+    pub(super) fn new() -> Self {
+        Common {
+            queues: Lock::new(Queues { first_come: Fifo::new(), surplus: Fifo::new() }),
+            waiting: AtomicUsize::new(0),
+            surplus: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many wait here.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.waiting.load(Ordering::SeqCst)
+    }
+
+    /// Adds what has come from outside, or is to go elsewhere.
+    ///
+    /// # Safety
+    ///
+    /// It is in no list, and stays until it is taken.
+    pub(super) unsafe fn push(&self, movable: NonNull<Runnable>) {
+        let queues = self.queues.lock();
+        // SAFETY: by the caller's promise.
+        unsafe { queues.first_come.push(movable) };
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Adds what a ring has no room for.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Common::push`].
+    pub(super) unsafe fn push_surplus(&self, movable: NonNull<Runnable>) {
+        let queues = self.queues.lock();
+        // SAFETY: by the caller's promise.
+        unsafe { queues.surplus.push_first(movable) };
+        self.surplus.fetch_add(1, Ordering::Relaxed);
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Takes what came first, and surplus if nothing else is there.
+    #[inline]
+    pub(super) fn take(&self) -> Option<NonNull<Runnable>> {
+        if self.len() == 0 {
+            return None;
+        }
+        let queues = self.queues.lock();
+        let taken = queues.first_come.pop().or_else(|| self.pop_surplus(&queues))?;
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        Some(taken)
+    }
+
+    /// Is there surplus? What is seen may be late.
+    #[inline]
+    pub(super) fn has_surplus(&self) -> bool {
+        self.surplus.load(Ordering::Relaxed) > 0
+    }
+
+    /// Takes the youngest of the surplus.
+    pub(super) fn take_surplus(&self) -> Option<NonNull<Runnable>> {
+        let queues = self.queues.lock();
+        let taken = self.pop_surplus(&queues)?;
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        Some(taken)
+    }
+
+    fn pop_surplus(&self, queues: &Queues) -> Option<NonNull<Runnable>> {
+        let taken = queues.surplus.pop()?;
+        self.surplus.fetch_sub(1, Ordering::Relaxed);
+        Some(taken)
+    }
+}
