@@ -65,7 +65,7 @@ fn begin<T: Send + 'static>(receiver: &Receiver<T>, site: &'static Location<'sta
     let begun = match receiver.try_recv() {
         Ok(message) => Begun::ended(Ok(message)),
         Err(TryRecvError::Closed) => Begun::ended(Err(AsyncRecvError::Closed)),
-        Err(TryRecvError::Empty) => Begun::UnderWay(Fetching::begin(receiver.clone(), site)),
+        Err(TryRecvError::Empty) => Begun::UnderWay(Receive::begin(receiver.clone(), site)),
     };
     AsyncRecv { begun }
 }
@@ -93,12 +93,12 @@ type Received<T> = Result<T, AsyncRecvError>;
 
 /// A receive that is under way: a parasite that performs it, and the place of its outcome, which outlasts the parasite if
 /// that is cancelled.
-struct Fetching<T: Send + 'static> {
+struct Receive<T: Send + 'static> {
     place: Arc<Place<Received<T>>>,
     parasite: ParasiteHandle<()>,
 }
 
-impl<T: Send + 'static> Fetching<T> {
+impl<T: Send + 'static> Receive<T> {
     /// Begins to receive before this returns.
     ///
     /// Receives that are begun one after another so come to wait one after another: the parasite neither is queued nor
@@ -109,11 +109,11 @@ impl<T: Send + 'static> Fetching<T> {
         let fetch = Fetch::new(receiver, move |received: Result<T, RecvError>| {
             gone.settle(received.map_err(|RecvError| AsyncRecvError::Closed));
         });
-        Fetching { place, parasite: spawn_here(fetch.future().staying(), site) }
+        Receive { place, parasite: spawn_here(fetch.future().staying(), site) }
     }
 }
 
-impl<T: Send + 'static> UnderWay<Received<T>> for Fetching<T> {
+impl<T: Send + 'static> UnderWay<Received<T>> for Receive<T> {
     fn place(&self) -> &Place<Received<T>> {
         &self.place
     }
@@ -190,7 +190,7 @@ impl<T: Send + 'static> Outcome for Received<T> {
 /// ```
 #[must_use = "a receive whose handle is dropped is cancelled"]
 pub struct AsyncRecv<T: Send + 'static> {
-    begun: Begun<Received<T>, Fetching<T>>,
+    begun: Begun<Received<T>, Receive<T>>,
 }
 
 impl<T: Send + 'static> AsyncRecv<T> {
@@ -228,7 +228,7 @@ impl<T: Send + 'static> Drop for AsyncRecv<T> {
 
 impl<T: Send + 'static> Event for AsyncRecv<T> {
     type Output = Result<T, AsyncRecvError>;
-    forwarded!(begun: Begun<Received<T>, Fetching<T>>, Option<Hidden<'e, Option<Received<T>>, ()>>);
+    forwarded!(begun: Begun<Received<T>, Receive<T>>, Option<Hidden<'e, Option<Received<T>>, ()>>);
     forwarded!(describe begun);
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
