@@ -91,6 +91,8 @@ pub mod net;
 #[cfg(not(lisle_loom))]
 mod own_threads;
 #[cfg(not(lisle_loom))]
+pub mod par;
+#[cfg(not(lisle_loom))]
 pub mod parasite;
 #[cfg(not(lisle_loom))]
 pub mod process;
