@@ -1,9 +1,23 @@
 //! Loops over all cores: join, parallel loops, reductions, scans, sorts.
 
+pub(crate) mod beat;
+#[cfg(not(lisle_loom))]
 mod consumer;
+#[cfg(not(lisle_loom))]
 mod drive;
+#[cfg(not(lisle_loom))]
+mod experience;
+pub(crate) mod job;
+#[cfg(not(lisle_loom))]
 mod join;
+pub(crate) mod offers;
+#[cfg(not(lisle_loom))]
+mod owner;
+#[cfg(not(lisle_loom))]
 mod part;
+pub(crate) mod pending;
+#[cfg(not(lisle_loom))]
 mod plan;
 
-pub use join::join;
+#[cfg(not(lisle_loom))]
+pub use join::{join, join_with};
