@@ -2,8 +2,10 @@
 
 mod consumer;
 mod drive;
+pub mod iter;
 mod join;
 mod part;
 mod plan;
+pub mod prelude;
 
 pub use join::join;
