@@ -7,6 +7,8 @@ mod consumer;
 mod drive;
 #[cfg(not(lisle_loom))]
 mod experience;
+#[cfg(not(lisle_loom))]
+pub mod iter;
 pub(crate) mod job;
 #[cfg(not(lisle_loom))]
 mod join;
@@ -18,6 +20,8 @@ mod part;
 pub(crate) mod pending;
 #[cfg(not(lisle_loom))]
 mod plan;
+#[cfg(not(lisle_loom))]
+pub mod prelude;
 
 #[cfg(not(lisle_loom))]
 pub use join::{join, join_with};
