@@ -12,6 +12,8 @@ pub mod iter;
 pub(crate) mod job;
 #[cfg(not(lisle_loom))]
 mod join;
+#[cfg(all(test, lisle_loom))]
+mod loom_tests;
 pub(crate) mod offers;
 #[cfg(not(lisle_loom))]
 mod owner;
