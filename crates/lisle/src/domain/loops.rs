@@ -48,7 +48,7 @@ impl Worker {
         }
         if is_due {
             self.last_beat.set(now);
-            if self.shared.idle.load(Ordering::SeqCst) > 0 && self.give_away(pending) {
+            if self.shared.could_wake_one() && self.give_away(pending) {
                 self.wake_idle();
             }
             self.attend(now);
@@ -71,13 +71,18 @@ impl Worker {
         }
         if self.has_ready() {
             fiber::yield_now();
-        } else if self.shared.hungry.load(Ordering::SeqCst) == 0 && self.is_alone() {
+        } else if self.is_alone() && !self.is_of_use() {
             let word = &self.domain.beat;
             word.turn_off();
-            if self.shared.hungry.load(Ordering::SeqCst) > 0 {
+            if self.is_of_use() {
                 word.want();
             }
         }
+    }
+
+    /// Could anybody take what is put off here?
+    fn is_of_use(&self) -> bool {
+        self.shared.looking() > 0 || self.shared.could_wake_one()
     }
 
     /// Can nothing but its own code make a host of this domain ready?
@@ -128,7 +133,7 @@ impl Worker {
     /// Runs what was taken, if anything was.
     pub(super) fn run_taken(&self) {
         if let Some(job) = self.taken.take() {
-            if self.shared.idle.load(Ordering::Relaxed) > 0 {
+            if self.shared.could_wake_one() {
                 // Those that still sleep are to be woken by who has something for them, at once.
                 self.last_beat.set(0);
                 self.domain.beat.want();

@@ -54,6 +54,8 @@ pub(crate) struct Shared {
     pub(super) idle: AtomicUsize,
     /// How many domains look for work, those that sleep included.
     pub(super) hungry: AtomicUsize,
+    /// How many domains can work at the same time.
+    processors: usize,
     /// What threads offer that are no workers.
     pub(crate) offers: Offers,
     phase: AtomicU8,
@@ -122,9 +124,10 @@ impl Shared {
         self.idle.load(Ordering::Relaxed) + 1 < self.domains.len()
     }
 
-    /// Does any domain sleep?
-    pub(crate) fn has_sleepers(&self) -> bool {
-        self.idle.load(Ordering::SeqCst) > 0
+    /// Does a domain sleep for which there would be a processor?
+    pub(crate) fn could_wake_one(&self) -> bool {
+        let asleep = self.idle.load(Ordering::SeqCst);
+        asleep > 0 && self.domains.len() - asleep.min(self.domains.len()) < self.processors
     }
 
     /// How many domains look for work and do not sleep.

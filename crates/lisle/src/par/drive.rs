@@ -193,12 +193,12 @@ impl<C: Consumer> Loop<'_, C> {
         };
         loop {
             // SAFETY: the frame stays until the entry has been popped, below; what the steps put off they pop before.
-            unsafe { pending.push(NonNull::from(&frame).cast()) };
+            let older = unsafe { pending.push(NonNull::from(&frame).cast()) };
             let fed = catch_unwind(AssertUnwindSafe(|| frame.feed(pending, acc)));
             if fed.is_err() {
                 self.stop.store(true, Ordering::Relaxed);
             }
-            if pending.pop(&frame.entry) {
+            if pending.pop(&frame.entry, older) {
                 return fed.unwrap_or_else(|panic| frame.fail(panic));
             }
             match frame.settle(fed) {

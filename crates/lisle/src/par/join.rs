@@ -195,12 +195,12 @@ where
         site,
     };
     // SAFETY: it stays until `a` has ended and it has been popped; what `a` puts off it pops before.
-    unsafe { pending.push(NonNull::from(&half).cast()) };
+    let older = unsafe { pending.push(NonNull::from(&half).cast()) };
     if pending.count() || beat::here().is_wanted() {
         owner::beat(pending);
     }
     let first = catch_unwind(AssertUnwindSafe(a));
-    if !pending.pop(&half.entry) {
+    if !pending.pop(&half.entry, older) {
         return half.settle(first);
     }
     // SAFETY: it has not been offered, so nobody else knows of it.

@@ -1,4 +1,53 @@
 //! Loops over all cores: join, parallel loops, reductions, scans, sorts.
+//!
+//! They run on the same domains as everything else, and cost about what a call costs while nobody is there to take a part.
+//!
+//! ```
+//! use lisle::par::{self, prelude::*};
+//!
+//! lisle::run(|| {
+//!     // Loops are written as iterators.
+//!     let squares: Vec<u64> = (0..1_000_u64).into_par_iter().map(|n| n * n).collect();
+//!     let sum: u64 = squares.par_iter().sum();
+//!     assert_eq!(sum, 332_833_500);
+//!
+//!     // Recursions put one half off.
+//!     fn fibonacci(n: u64) -> u64 {
+//!         if n < 2 {
+//!             return n;
+//!         }
+//!         let (a, b) = par::join(|| fibonacci(n - 1), || fibonacci(n - 2));
+//!         a + b
+//!     }
+//!     assert_eq!(fibonacci(20), 6_765);
+//! });
+//! ```
+//!
+//! # How it divides
+//!
+//! Nothing is divided beforehand. A join notes its second half down, a loop what is left of it, and goes on. Only when another
+//! domain has nothing to do is the oldest of what was noted down given to it, and half of that to the next. So there is no
+//! grain to choose and no penalty for a loop that turns out to be short. The README beside this file argues why that is so
+//! and why nobody waits in vain.
+//!
+//! # Where it runs
+//!
+//! - In a host: on the domains of its runtime. If the host has to wait for a part that another domain has, it gives its own
+//!   to other hosts; and if it computes for long, these have a turn, and sockets and timers are looked at, every 200 µs or
+//!   so. A server goes on serving on the domains on which a loop runs.
+//! - On a plain thread: there, with the help of the domains of the default runtime, which is started for it.
+//! - In a parasite, in a part of another loop, in a half of a join: as there.
+//!
+//! # Caveats
+//!
+//! - A part may run on another thread and in another host than the code around it: thread-locals and
+//!   [`fiber::LocalKey`](crate::fiber::LocalKey)s are not those of the caller. Their values must be [`Send`].
+//! - Parts of a loop must not wait for each other: nobody promises that they run at the same time. They may wait for
+//!   anything else; the domain does something else meanwhile.
+//! - A loop may let other hosts run. So do not hold a lock of the standard library across it that other hosts of the runtime
+//!   want: the one that locks it would stop the thread on which the loop is to go on. (Its own parts may want it, before and
+//!   after: they do not run in between.) The locks of [`sync`](crate::sync) may be held.
+//! - A step is not interrupted. One that takes 10 ms keeps the other hosts of its domain waiting for that long.
 
 pub(crate) mod beat;
 #[cfg(not(lisle_loom))]

@@ -105,7 +105,7 @@ fn beat_outside(pending: &Pending) {
     if now.wrapping_sub(LAST.get()) >= PERIOD {
         LAST.set(now);
         let shared = default_runtime();
-        if shared.has_sleepers() && offer(&shared.offers) {
+        if shared.could_wake_one() && offer(&shared.offers) {
             shared.wake_one(0);
         }
     }

@@ -39,6 +39,10 @@ impl Entry {
     }
 }
 
+/// What was the youngest before.
+#[derive(Clone, Copy)]
+pub(crate) struct Older(*const Entry);
+
 /// How many joins there are between two looks at the clock.
 const JOINS_A_LOOK: u32 = 64;
 
@@ -73,7 +77,7 @@ impl Pending {
     /// It is in no list, the pointer may be used for all that it is the first field of, and it stays in place until [`pop`](Pending::pop) has been called for it, before which all that is
     /// noted down after it has been popped.
     #[inline(always)]
-    pub(crate) unsafe fn push(&self, entry: NonNull<Entry>) {
+    pub(crate) unsafe fn push(&self, entry: NonNull<Entry>) -> Older {
         let older = self.youngest.get();
         // SAFETY: in place, by the caller's promise.
         unsafe { entry.as_ref() }.older.set(older);
@@ -81,16 +85,30 @@ impl Pending {
         let place = unsafe { older.as_ref() }.map_or(&self.oldest, |older| &older.newer);
         place.set(entry.as_ptr());
         self.youngest.set(entry.as_ptr());
+        Older(older)
     }
 
-    /// Crosses `entry` out. False if it is no longer in the list, since it has been offered.
+    /// Crosses `entry` out, whose push gave `older`. False if it is no longer in the list, since it has been offered.
     #[inline(always)]
-    pub(crate) fn pop(&self, entry: &Entry) -> bool {
+    pub(crate) fn pop(&self, entry: &Entry, Older(older): Older) -> bool {
         let is_youngest = self.is_youngest(entry);
         if is_youngest {
-            self.youngest.set(entry.older.get());
+            // The same, most often. But to compare and to store what one has is not to wait for what is read: a join is
+            // so short that what one join writes and the next reads would be most of its time.
+            if entry.older.get() == older {
+                self.youngest.set(older);
+            } else {
+                self.restore(entry);
+            }
         }
         is_youngest
+    }
+
+    /// The end of a pop, if the one before it has been offered.
+    #[cold]
+    #[inline(never)]
+    fn restore(&self, entry: &Entry) {
+        self.youngest.set(entry.older.get());
     }
 
     /// Is `entry`, of which all younger ones have been popped, still in the list?
@@ -193,15 +211,14 @@ mod tests {
     fn the_oldest_that_has_something_is_offered_first() {
         let pending = Pending::new();
         let boxes = [0, 1, 2, 0, 1].map(Chest::new);
-        for each in &boxes {
-            // SAFETY: they stay until the end of the test, and are popped in turn.
-            unsafe { pending.push(each.entry()) };
-        }
+        // SAFETY: they stay until the end of the test, and are popped in turn.
+        let older = boxes.each_ref().map(|each| unsafe { pending.push(each.entry()) });
         for expected in [1, 2, 2, 4] {
             assert!(boxes[expected].is(pending.offer()), "number {expected}");
         }
         assert!(pending.offer().is_none());
-        let in_list = boxes.iter().rev().map(|each| pending.pop(&each.entry)).collect::<Vec<_>>();
+        let pop = |(each, older): (&Chest, Older)| pending.pop(&each.entry, older);
+        let in_list = boxes.iter().zip(older).rev().map(pop).collect::<Vec<_>>();
         assert_eq!(in_list, [false, true, false, false, true]);
         assert!(pending.offer().is_none());
     }
@@ -211,16 +228,16 @@ mod tests {
         let pending = Pending::new();
         let (one, two, three) = (Chest::new(1), Chest::new(1), Chest::new(1));
         // SAFETY: as above.
-        unsafe { pending.push(one.entry()) };
+        let before_one = unsafe { pending.push(one.entry()) };
         assert!(one.is(pending.offer()));
         // SAFETY: as above.
-        unsafe { pending.push(two.entry()) };
+        let before_two = unsafe { pending.push(two.entry()) };
         // SAFETY: as above.
-        unsafe { pending.push(three.entry()) };
+        let before_three = unsafe { pending.push(three.entry()) };
         assert!(two.is(pending.offer()));
-        assert!(pending.pop(&three.entry));
-        assert!(!pending.pop(&two.entry));
-        assert!(!pending.pop(&one.entry));
+        assert!(pending.pop(&three.entry, before_three));
+        assert!(!pending.pop(&two.entry, before_two));
+        assert!(!pending.pop(&one.entry, before_one));
         assert!(pending.offer().is_none());
     }
 }
