@@ -43,6 +43,8 @@ pub(crate) fn prepare(system: &str) -> Result<Vec<OsString>, Missing> {
         "go" => go(),
         "java" => java(),
         "boost-fiber" => boost_fiber(),
+        "onetbb" => onetbb(),
+        "openmp" => openmp(),
         "guile-fibers" => guile_fibers(),
         other => unreachable!("{other} has no program of its own"),
     }
@@ -85,6 +87,19 @@ fn go() -> Result<Vec<OsString>, Missing> {
 fn boost_fiber() -> Result<Vec<OsString>, Missing> {
     const HOW: &str = "install a C++ compiler and Boost.Fiber (Debian: g++ libboost-fiber-dev)";
     cpp("boost-fiber", HOW, &["-DSYSTEM=\"Boost.Fiber\"", "-O2"], &["-lboost_fiber", "-lboost_context"])
+}
+
+/// As much is asked of the compiler as Cargo asks of its own, and that sums are those which the program says.
+const LOOPS: [&str; 2] = ["-O3", "-ffp-contract=off"];
+
+fn onetbb() -> Result<Vec<OsString>, Missing> {
+    const HOW: &str = "install a C++ compiler and oneTBB (Debian: g++ libtbb-dev)";
+    cpp("onetbb", HOW, &[&LOOPS[..], &["-DSYSTEM=\"oneTBB\""]].concat(), &["-ltbb"])
+}
+
+fn openmp() -> Result<Vec<OsString>, Missing> {
+    const HOW: &str = "install a C++ compiler with OpenMP (Debian: g++)";
+    cpp("openmp", HOW, &[&LOOPS[..], &["-DSYSTEM=\"OpenMP\"", "-fopenmp"]].concat(), &[])
 }
 
 /// A program of C++ from its own folder and from the one that they share.
