@@ -1,0 +1,13 @@
+//! What makes one parallel iterator of another.
+
+pub(super) mod chain;
+pub(super) mod chunked;
+pub(super) mod cut;
+pub(super) mod enumerate;
+pub(super) mod fold;
+pub(super) mod planned;
+pub(super) mod rev;
+pub(super) mod stage;
+pub mod stages;
+pub(super) mod step_by;
+pub(super) mod zip;

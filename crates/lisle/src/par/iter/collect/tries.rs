@@ -1,0 +1,211 @@
+//! A collection, or the first failure.
+
+use super::FromParallelIterator;
+use crate::par::iter::ends::stop::First;
+use crate::par::iter::tries::Try;
+use crate::par::iter::{Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
+use crate::shim::sync::Mutex;
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+use std::sync::PoisonError;
+
+/// The failure with the lowest block.
+struct Failure<E> {
+    at: First,
+    /// The block's first step and the failure. Locked by those only that have one.
+    first: Mutex<Option<(usize, E)>>,
+}
+
+impl<E> Failure<E> {
+    fn new() -> Self {
+        Failure { at: First::new(), first: Mutex::new(None) }
+    }
+
+    #[cold]
+    fn found_at(&self, at: usize, residual: E) {
+        self.at.found_at(at);
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|&(before, _)| at < before) {
+            // The other one is dropped when the lock is free again, since that may be anything.
+            let _later = first.replace((at, residual));
+            drop(first);
+        }
+    }
+
+    fn into_inner(self) -> Option<E> {
+        let first = self.first.into_inner().unwrap_or_else(PoisonError::into_inner);
+        first.map(|(_, residual)| residual)
+    }
+}
+
+/// What the items of an iterator hold, up to the first failure.
+struct Successes<'f, I, E> {
+    base: I,
+    failure: &'f Failure<E>,
+}
+
+impl<I, R> ParallelIterator for Successes<'_, I, R::Residual>
+where
+    I: ParallelIterator<Item = R>,
+    R: Try<Output: Send, Residual: Send>,
+{
+    type Item = R::Output;
+    type Part<'a>
+        = SuccessesPart<'a, I::Part<'a>, R::Residual>
+    where
+        Self: 'a;
+
+    fn part(&mut self) -> Self::Part<'_> {
+        SuccessesPart { base: self.base.part(), at: 0, failure: self.failure }
+    }
+
+    fn plan(&self) -> Plan {
+        self.base.plan()
+    }
+
+    fn drive<C: Consumer<Item = R::Output>>(self, consumer: &C, plan: Plan) -> C::Acc {
+        self.base.drive(&UpToFailure { consumer, failure: self.failure, takes: PhantomData }, plan)
+    }
+}
+
+/// A part that counts its steps, to know which failure is the first.
+struct SuccessesPart<'f, P, E> {
+    base: P,
+    at: usize,
+    failure: &'f Failure<E>,
+}
+
+impl<'f, P, R> Part for SuccessesPart<'f, P, R::Residual>
+where
+    P: Part<Item = R>,
+    R: Try<Residual: Send>,
+{
+    type Item = R::Output;
+    type Items = SuccessesItems<'f, P::Items, R::Residual>;
+
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+
+    fn split_at(self, at: usize) -> (Self, Self) {
+        let (left, right) = self.base.split_at(at);
+        let left = SuccessesPart { base: left, at: self.at, failure: self.failure };
+        (left, SuccessesPart { base: right, at: self.at + at, failure: self.failure })
+    }
+
+    fn items(self) -> Self::Items {
+        SuccessesItems::new(self.base.items(), self.at, self.failure)
+    }
+}
+
+/// The items of the block that begins at step `at`.
+struct SuccessesItems<'f, I, E> {
+    items: I,
+    at: usize,
+    failure: &'f Failure<E>,
+    is_over: bool,
+}
+
+impl<'f, I, E> SuccessesItems<'f, I, E> {
+    fn new(items: I, at: usize, failure: &'f Failure<E>) -> Self {
+        SuccessesItems { items, at, failure, is_over: failure.at.is_before(at) }
+    }
+}
+
+impl<I, R> Iterator for SuccessesItems<'_, I, R::Residual>
+where
+    I: Iterator<Item = R>,
+    R: Try,
+{
+    type Item = R::Output;
+
+    fn next(&mut self) -> Option<R::Output> {
+        if self.is_over {
+            return None;
+        }
+        match self.items.next()?.branch() {
+            ControlFlow::Continue(output) => Some(output),
+            ControlFlow::Break(residual) => {
+                self.is_over = true;
+                self.failure.found_at(self.at, residual);
+                None
+            }
+        }
+    }
+
+    fn fold<A, G: FnMut(A, R::Output) -> A>(mut self, init: A, mut op: G) -> A {
+        if self.is_over {
+            return init;
+        }
+        let folded = self.items.try_fold(init, |acc, item| match item.branch() {
+            ControlFlow::Continue(output) => ControlFlow::Continue(op(acc, output)),
+            ControlFlow::Break(residual) => {
+                self.failure.found_at(self.at, residual);
+                ControlFlow::Break(acc)
+            }
+        });
+        match folded {
+            ControlFlow::Continue(acc) | ControlFlow::Break(acc) => acc,
+        }
+    }
+}
+
+/// A consumer of what the items hold as a consumer of the items.
+struct UpToFailure<'f, C, R: Try> {
+    consumer: &'f C,
+    failure: &'f Failure<R::Residual>,
+    takes: PhantomData<fn(R)>,
+}
+
+impl<C, R> Consumer for UpToFailure<'_, C, R>
+where
+    C: Consumer<Item = R::Output>,
+    R: Try<Residual: Send>,
+{
+    type Item = R;
+    type Acc = C::Acc;
+
+    fn begin(&self) -> C::Acc {
+        self.consumer.begin()
+    }
+
+    #[inline]
+    fn feed<I: Iterator<Item = R>>(&self, acc: C::Acc, at: usize, items: I) -> C::Acc {
+        self.consumer.feed(acc, at, SuccessesItems::new(items, at, self.failure))
+    }
+
+    fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
+        self.consumer.merge(left, right)
+    }
+
+    fn is_done(&self, acc: &C::Acc, at: usize) -> bool {
+        self.failure.at.is_before(at) || self.consumer.is_done(acc, at)
+    }
+}
+
+/// Collects what the items hold, unless one of them is a failure: then it is the first one.
+fn collect<R, C, I>(iter: I) -> ControlFlow<R::Residual, C>
+where
+    R: Try<Output: Send, Residual: Send> + Send,
+    C: FromParallelIterator<R::Output>,
+    I: IntoParallelIterator<Item = R>,
+{
+    let failure = Failure::new();
+    let all = C::from_par_iter(Successes { base: iter.into_par_iter(), failure: &failure });
+    match failure.into_inner() {
+        Some(residual) => ControlFlow::Break(residual),
+        None => ControlFlow::Continue(all),
+    }
+}
+
+impl<T: Send, E: Send, C: FromParallelIterator<T>> FromParallelIterator<Result<T, E>> for Result<C, E> {
+    fn from_par_iter<I: IntoParallelIterator<Item = Result<T, E>>>(iter: I) -> Self {
+        Try::from_branch(collect(iter))
+    }
+}
+
+impl<T: Send, C: FromParallelIterator<T>> FromParallelIterator<Option<T>> for Option<C> {
+    fn from_par_iter<I: IntoParallelIterator<Item = Option<T>>>(iter: I) -> Self {
+        Try::from_branch(collect(iter))
+    }
+}

@@ -1,0 +1,8 @@
+//! What a loop is for: the consumers behind the methods that run one.
+
+pub(super) mod each;
+pub(super) mod find;
+pub(super) mod reduce;
+pub(super) mod stop;
+pub(super) mod sum;
+pub(super) mod tries;

@@ -1,0 +1,52 @@
+//! Parts that know how many items they have.
+
+use super::Part;
+
+/// A [`Part`] of which every step gives exactly one item, and which can also be run from its end.
+///
+/// That it keeps this promise is relied on for results, not for memory safety: what is collected in place is counted, and
+/// a wrong count is a panic.
+pub trait ExactPart: Part {
+    /// The items from the last to the first.
+    ///
+    /// Not the reverse of [`Part::Items`] by a bound, since some of the standard iterators need to know their length for
+    /// that, and a chain does not.
+    type Back: Iterator<Item = Self::Item>;
+
+    /// The items from the last to the first.
+    fn back(self) -> Self::Back;
+}
+
+/// The first `count` steps of `part`, or all.
+pub(super) fn first<P: Part>(part: P, count: usize) -> P {
+    // What need not be divided is not: of what moves, a part that is empty is still to be dropped.
+    if part.len() <= count { part } else { part.split_at(count).0 }
+}
+
+/// What comes after the first `count` steps of `part`.
+pub(super) fn rest<P: Part>(part: P, count: usize) -> P {
+    if count == 0 {
+        return part;
+    }
+    let count = count.min(part.len());
+    part.split_at(count).1
+}
+
+/// What an iterator says of its parts if all of them are exact: that it has only the one kind.
+macro_rules! parts_are_exact {
+    () => {
+        type Part<'a>
+            = <Self as $crate::par::iter::IndexedParallelIterator>::Exact<'a>
+        where
+            Self: 'a;
+
+        fn part(&mut self) -> Self::Part<'_> {
+            $crate::par::iter::IndexedParallelIterator::exact(self)
+        }
+
+        fn exact_len(&self) -> Option<usize> {
+            Some($crate::par::iter::IndexedParallelIterator::len(self))
+        }
+    };
+}
+pub(super) use parts_are_exact;

@@ -1,0 +1,97 @@
+//! How a value becomes a parallel iterator.
+
+use super::ParallelIterator;
+
+/// What can be turned into a parallel iterator: ranges, vectors, arrays, slices by reference, and parallel iterators
+/// themselves.
+///
+/// ```
+/// use lisle::par::prelude::*;
+///
+/// let names = vec![String::from("a"), String::from("b")];
+/// let long: Vec<String> = names.into_par_iter().map(|name| name + "!").collect();
+/// assert_eq!(long, ["a!", "b!"]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be run as a parallel loop",
+    note = "ranges of integers, slices by reference, vectors and arrays can, if what they give may go to another thread"
+)]
+pub trait IntoParallelIterator {
+    /// What it becomes.
+    type Iter: ParallelIterator<Item = Self::Item>;
+    /// What that gives.
+    type Item: Send;
+
+    /// Turns it into a parallel iterator.
+    fn into_par_iter(self) -> Self::Iter;
+}
+
+impl<I: ParallelIterator> IntoParallelIterator for I {
+    type Iter = I;
+    type Item = I::Item;
+
+    fn into_par_iter(self) -> I {
+        self
+    }
+}
+
+/// What can be looked at by a parallel iterator: whatever can be turned into one by shared reference.
+///
+/// ```
+/// use lisle::par::prelude::*;
+///
+/// let data = [3, 1, 2];
+/// assert_eq!(data.par_iter().max(), Some(&3));
+/// ```
+pub trait IntoParallelRefIterator<'data> {
+    /// What its reference becomes.
+    type Iter: ParallelIterator<Item = Self::Item>;
+    /// What that gives: shared references.
+    type Item: Send + 'data;
+
+    /// `(&self).into_par_iter()`.
+    fn par_iter(&'data self) -> Self::Iter;
+}
+
+impl<'data, C: 'data + ?Sized> IntoParallelRefIterator<'data> for C
+where
+    &'data C: IntoParallelIterator,
+{
+    type Iter = <&'data C as IntoParallelIterator>::Iter;
+    type Item = <&'data C as IntoParallelIterator>::Item;
+
+    fn par_iter(&'data self) -> Self::Iter {
+        self.into_par_iter()
+    }
+}
+
+/// What can be changed by a parallel iterator: whatever can be turned into one by unique reference.
+///
+/// ```
+/// use lisle::par::prelude::*;
+///
+/// let mut data = [3, 1, 2];
+/// data.par_iter_mut().for_each(|x| *x *= 2);
+/// assert_eq!(data, [6, 2, 4]);
+/// ```
+pub trait IntoParallelRefMutIterator<'data> {
+    /// What its reference becomes.
+    type Iter: ParallelIterator<Item = Self::Item>;
+    /// What that gives: unique references.
+    type Item: Send + 'data;
+
+    /// `(&mut self).into_par_iter()`.
+    fn par_iter_mut(&'data mut self) -> Self::Iter;
+}
+
+impl<'data, C: 'data + ?Sized> IntoParallelRefMutIterator<'data> for C
+where
+    &'data mut C: IntoParallelIterator,
+{
+    type Iter = <&'data mut C as IntoParallelIterator>::Iter;
+    type Item = <&'data mut C as IntoParallelIterator>::Item;
+
+    fn par_iter_mut(&'data mut self) -> Self::Iter {
+        self.into_par_iter()
+    }
+}

@@ -1,0 +1,141 @@
+//! Parallel loops that are written as iterators.
+//!
+//! ```
+//! use lisle::par::prelude::*;
+//!
+//! let words = ["a", "few", "words", "of", "text"];
+//! let lengths: Vec<usize> = words.par_iter().map(|word| word.len()).collect();
+//! let longest = words.par_iter().max_by_key(|word| word.len());
+//! let small: u64 = (1..=1_000_u64).into_par_iter().filter(|n| n % 3 == 0).map(|n| n * n).sum();
+//! assert_eq!(lengths, [1, 3, 5, 2, 4]);
+//! assert_eq!(longest, Some(&"words"));
+//! assert_eq!(small, 111_277_611);
+//! ```
+//!
+//! The names and the signatures are those of rayon, where there was no reason against. What to know:
+//!
+//! - *Order is kept.* Whatever is put together, is put together from neighbouring runs, the first one on the left. An
+//!   operation that is associative gives what a plain loop gives; it need not be commutative.
+//! - *Where the loop is divided is up to the moment.* A domain gives half of what it has left to one that asks for work. An
+//!   operation that is not associative, such as the addition of floating-point numbers, may give another result each time;
+//!   [`deterministic`](ParallelIterator::deterministic) divides the same way each time.
+//! - *Nothing is copied.* Closures and collections stay where they are, in the caller's frame, and are borrowed by those who
+//!   take part.
+//! - *A panic* in one of the closures ends the loop, and goes on in the caller when all who take part have stopped. Items
+//!   that have not been consumed are dropped.
+//!
+//! A loop runs over a [`Part`], what becomes of the items is a [`Consumer`]'s business, and adapters are parts around
+//! parts. Only iterators that know their length, [`IndexedParallelIterator`]s, can be zipped, numbered, reversed and cut.
+//!
+//! # What does not compile
+//!
+//! A loop's body is run by several threads at once. So it cannot change what it has borrowed from outside:
+//!
+//! ```compile_fail,E0594
+//! use lisle::par::prelude::*;
+//!
+//! let mut sum = 0;
+//! (0..10).into_par_iter().for_each(|n| sum += n);
+//! ```
+//!
+//! ```compile_fail,E0596
+//! use lisle::par::prelude::*;
+//!
+//! let mut seen = Vec::new();
+//! (0..10).into_par_iter().for_each(|n| seen.push(n));
+//! ```
+//!
+//! nor share what cannot be shared, nor give what cannot be sent:
+//!
+//! ```compile_fail,E0277
+//! use lisle::par::prelude::*;
+//!
+//! let sum = std::cell::Cell::new(0);
+//! (0..10).into_par_iter().for_each(|n| sum.set(sum.get() + n));
+//! ```
+//!
+//! ```compile_fail,E0277
+//! use lisle::par::prelude::*;
+//!
+//! let shared = std::rc::Rc::new(5);
+//! (0..10).into_par_iter().for_each(|n| assert!(n != *shared + 10));
+//! ```
+//!
+//! ```compile_fail,E0277
+//! use lisle::par::prelude::*;
+//!
+//! (0..10).into_par_iter().map(std::rc::Rc::new).for_each(drop);
+//! ```
+//!
+//! ```compile_fail,E0599
+//! use lisle::par::prelude::*;
+//!
+//! let cells = [std::cell::Cell::new(1), std::cell::Cell::new(2)];
+//! cells.par_iter().for_each(|cell| cell.set(3));
+//! ```
+//!
+//! A filter does not know how many items it lets through, so there is nothing to be put beside the items or to number:
+//!
+//! ```compile_fail,E0277
+//! use lisle::par::prelude::*;
+//!
+//! let odd = (0..10).into_par_iter().filter(|n| n % 2 == 1);
+//! (0..5).into_par_iter().zip(odd).for_each(drop);
+//! ```
+//!
+//! ```compile_fail,E0599
+//! use lisle::par::prelude::*;
+//!
+//! (0..10).into_par_iter().filter(|n| n % 2 == 1).enumerate().for_each(drop);
+//! ```
+//!
+//! What it gives may live no longer than what it was made of:
+//!
+//! ```compile_fail,E0597
+//! use lisle::par::prelude::*;
+//!
+//! let longest = {
+//!     let words = vec![String::from("a")];
+//!     words.par_iter().max_by_key(|word| word.len())
+//! };
+//! assert!(longest.is_some());
+//! ```
+
+mod adapters;
+mod collect;
+mod ends;
+mod exact;
+mod indexed;
+mod into;
+mod parallel;
+mod run;
+mod sources;
+#[cfg(test)]
+mod tests;
+mod tries;
+
+pub use super::consumer::Consumer;
+pub use super::part::Part;
+pub use super::plan::Plan;
+pub use adapters::chain::Chain;
+pub use adapters::chunked::Chunked;
+pub use adapters::cut::{Skip, Take};
+pub use adapters::enumerate::Enumerate;
+pub use adapters::fold::{Folded, Folding, Folds, TryFolded};
+pub use adapters::planned::Planned;
+pub use adapters::rev::Rev;
+pub use adapters::stages;
+pub use adapters::stages::{
+    Cloned, Copied, Filter, FilterMap, FlatMapIter, FlattenIter, Inspect, Map, MapInit, Update,
+};
+pub use adapters::step_by::StepBy;
+pub use adapters::zip::Zip;
+pub use collect::{FromParallelIterator, ParallelExtend};
+pub use exact::ExactPart;
+pub use indexed::IndexedParallelIterator;
+pub use into::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator};
+pub use parallel::ParallelIterator;
+pub use sources::chunks::{ParallelSlice, ParallelSliceMut};
+pub use sources::few::{empty, once, repeat_n};
+pub use sources::{array, chunks, few, range, slice, vec};
+pub use tries::Try;

@@ -1,0 +1,5 @@
+//! Parallel iterators against the standard ones, with loops divided at random.
+
+mod erased;
+mod programs;
+pub(super) mod splits;

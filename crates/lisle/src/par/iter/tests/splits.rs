@@ -1,0 +1,82 @@
+//! Loops that are divided at random places, and whose parts are run in random order.
+
+use crate::par::iter::{Consumer, Part};
+use crate::shim::random::Random;
+use std::cell::Cell;
+
+thread_local! {
+    static SEED: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// Runs `f` with all of its loops divided in a way that `seed` says.
+pub(super) fn divided<R>(seed: u64, f: impl FnOnce() -> R) -> R {
+    /// Also after a panic.
+    struct Undo(Option<u64>);
+    impl Drop for Undo {
+        fn drop(&mut self) {
+            SEED.set(self.0);
+        }
+    }
+    let _undo = Undo(SEED.replace(Some(seed)));
+    f()
+}
+
+/// How the next loop is to be divided, if that is to be at random.
+pub(in crate::par::iter) fn random() -> Option<Random> {
+    let seed = SEED.get()?;
+    SEED.set(Some(seed.wrapping_add(1)));
+    Some(Random::seeded(seed))
+}
+
+/// Feeds all items of `part` to `consumer`.
+pub(in crate::par::iter) fn drive<P: Part, C: Consumer<Item = P::Item>>(
+    part: P,
+    consumer: &C,
+    random: &Random,
+) -> C::Acc {
+    // Every so many loops are not divided at all, and some are in as many parts as there are steps.
+    let wildness = random.next() % 4;
+    go(part, consumer, consumer.begin(), 0, random, wildness)
+}
+
+fn go<P: Part, C: Consumer<Item = P::Item>>(
+    mut part: P,
+    consumer: &C,
+    mut acc: C::Acc,
+    mut at: usize,
+    random: &Random,
+    wildness: u64,
+) -> C::Acc {
+    while !consumer.is_done(&acc, at) {
+        let len = part.len();
+        // Mostly near the ends, where mistakes are.
+        let within = match random.next() % 4 {
+            0 => len.min(1),
+            1 => len.saturating_sub(1),
+            2 => len,
+            _ => random.next() as usize % (len + 1),
+        };
+        if random.next() % 4 < wildness && len > 0 {
+            let (left, right) = part.split_at(within);
+            assert_eq!((left.len(), right.len()), (within, len - within));
+            let go_on = |acc, part, at| go(part, consumer, acc, at, random, wildness);
+            let (left, right) = if random.next().is_multiple_of(2) {
+                let left = go_on(acc, left, at);
+                (left, go_on(consumer.begin(), right, at + within))
+            } else {
+                let right = go_on(consumer.begin(), right, at + within);
+                (go_on(acc, left, at), right)
+            };
+            return consumer.merge(left, right);
+        }
+        // A block, which may have no steps.
+        let (block, rest) = part.split_at(within);
+        assert_eq!((block.len(), rest.len()), (within, len - within));
+        acc = consumer.feed(acc, at, block.items());
+        if rest.is_empty() {
+            return acc;
+        }
+        (part, at) = (rest, at + within);
+    }
+    acc
+}

@@ -1,0 +1,109 @@
+//! What may have failed: the part of the standard `Try` that loops need, which cannot be named on a stable compiler.
+
+use std::ops::ControlFlow;
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T> Sealed for Option<T> {}
+    impl<T, E> Sealed for Result<T, E> {}
+    impl<B, C> Sealed for std::ops::ControlFlow<B, C> {}
+}
+
+/// An [`Option`], a [`Result`] or a [`ControlFlow`]: what the operation of a loop may return in order to end it.
+///
+/// ```
+/// use lisle::par::prelude::*;
+/// use std::ops::ControlFlow;
+///
+/// let even = [2, 4, 5, 6].par_iter().try_for_each(|&n| match n % 2 {
+///     0 => ControlFlow::Continue(()),
+///     _ => ControlFlow::Break(n),
+/// });
+/// assert_eq!(even, ControlFlow::Break(5));
+/// ```
+pub trait Try: Sized + sealed::Sealed {
+    /// What it holds if the loop is to go on.
+    type Output;
+    /// What it holds if not.
+    type Residual;
+
+    /// Going on with `output`.
+    fn from_output(output: Self::Output) -> Self;
+    /// Not going on because of `residual`.
+    fn from_residual(residual: Self::Residual) -> Self;
+    /// Which of the two it is.
+    fn branch(self) -> ControlFlow<Self::Residual, Self::Output>;
+    /// Is it not to go on?
+    fn is_over(&self) -> bool;
+
+    /// The inverse of [`branch`](Try::branch).
+    fn from_branch(branch: ControlFlow<Self::Residual, Self::Output>) -> Self {
+        match branch {
+            ControlFlow::Continue(output) => Self::from_output(output),
+            ControlFlow::Break(residual) => Self::from_residual(residual),
+        }
+    }
+}
+
+impl<T> Try for Option<T> {
+    type Output = T;
+    type Residual = ();
+
+    fn from_output(output: T) -> Self {
+        Some(output)
+    }
+
+    fn from_residual((): ()) -> Self {
+        None
+    }
+
+    fn branch(self) -> ControlFlow<(), T> {
+        self.map_or(ControlFlow::Break(()), ControlFlow::Continue)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T, E> Try for Result<T, E> {
+    type Output = T;
+    type Residual = E;
+
+    fn from_output(output: T) -> Self {
+        Ok(output)
+    }
+
+    fn from_residual(residual: E) -> Self {
+        Err(residual)
+    }
+
+    fn branch(self) -> ControlFlow<E, T> {
+        self.map_or_else(ControlFlow::Break, ControlFlow::Continue)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_err()
+    }
+}
+
+impl<B, C> Try for ControlFlow<B, C> {
+    type Output = C;
+    type Residual = B;
+
+    fn from_output(output: C) -> Self {
+        ControlFlow::Continue(output)
+    }
+
+    fn from_residual(residual: B) -> Self {
+        ControlFlow::Break(residual)
+    }
+
+    fn branch(self) -> ControlFlow<B, C> {
+        self
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_break()
+    }
+}

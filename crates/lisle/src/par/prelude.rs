@@ -1,0 +1,13 @@
+//! The traits of parallel iterators, to be imported together.
+//!
+//! ```
+//! use lisle::par::prelude::*;
+//!
+//! let squares: Vec<u64> = (0..1_000).into_par_iter().map(|i| i * i).collect();
+//! assert_eq!(squares.par_iter().max(), Some(&998_001));
+//! ```
+
+pub use super::iter::{
+    FromParallelIterator, IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
+    IntoParallelRefMutIterator, ParallelExtend, ParallelIterator, ParallelSlice, ParallelSliceMut,
+};
