@@ -19,7 +19,7 @@ pub(crate) use executors::{Executor, Smol, Tokio, TokioCurrentThread, TokioMulti
 pub(crate) use mutexes::{
     AsyncLock, AsyncMutex, BlockingMutex, LisleMutex, ParkingLot, StdMutex, TokioMutex,
 };
-pub(crate) use pools::{Chili, Number, Pool, Rayon, Serial};
+pub(crate) use pools::{Chili, Lisle, Number, Pool, Rayon, Serial};
 
 /// Ends the sample since the system cannot do it, for this reason.
 pub(crate) fn cannot(why: &str) -> ! {

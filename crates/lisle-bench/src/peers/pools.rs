@@ -4,10 +4,11 @@
 //! same code. What a pool does here is the form that its own documentation has.
 
 mod chili;
+mod lisle;
 mod rayon;
 mod serial;
 
-pub(crate) use self::{chili::Chili, rayon::Rayon};
+pub(crate) use self::{chili::Chili, lisle::Lisle, rayon::Rayon};
 pub(crate) use serial::Serial;
 
 use std::{iter::Sum, ops::Add};
@@ -27,8 +28,12 @@ pub(crate) trait Pool {
     /// Starts a pool of so many workers, and runs `main` as one of them.
     fn run<T: Send>(workers: usize, main: impl FnOnce() -> T + Send) -> T;
 
-    /// Both, at the same time if that can be.
-    fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B);
+    /// What `combine` makes of both, which run at the same time if that can be.
+    fn join<A: Send, B: Send, R>(
+        a: impl FnOnce() -> A + Send,
+        b: impl FnOnce() -> B + Send,
+        combine: impl FnOnce(A, B) -> R,
+    ) -> R;
 
     /// Each item, with its number.
     fn each<T: Send>(items: &mut [T], item: impl Fn(usize, &mut T) + Send + Sync);

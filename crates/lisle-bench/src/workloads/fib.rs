@@ -2,7 +2,7 @@
 
 use crate::{
     job::{Job, Outcome, timed},
-    peers::{Chili, Pool, Rayon},
+    peers::{Chili, Lisle, Pool, Rayon},
     workload::{Case, Program, Unit, Workload, size},
 };
 use std::hint::black_box;
@@ -23,6 +23,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
     programs: &[
         Program::here("serial", |job| measure(job, |n, _| serial(n))),
+        Program::here("lisle", on::<Lisle>),
         Program::here("rayon", on::<Rayon>),
         Program::here("chili", chili),
         Program::elsewhere("onetbb").only(in_time),
@@ -47,8 +48,7 @@ fn fork<P: Pool>(n: u64, cut_off: u64) -> u64 {
     if n <= cut_off {
         return serial(n);
     }
-    let (one, two) = P::join(|| fork::<P>(n - 1, cut_off), || fork::<P>(n - 2, cut_off));
-    one + two
+    P::join(move || fork::<P>(n - 1, cut_off), move || fork::<P>(n - 2, cut_off), |one, two| one + two)
 }
 
 fn on<P: Pool>(job: &Job) -> Outcome {

@@ -4,7 +4,7 @@ use crate::{
     forms::{Numbers, checksum},
     job::Job,
     loops::{self, Loops},
-    peers::{Pool, Rayon, Serial},
+    peers::{Lisle, Pool, Rayon, Serial},
     workload::{Case, Program, Unit, Workload, size},
 };
 use std::mem::swap;
@@ -18,6 +18,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     cases: &[Case::new("-", &[size("side", 1024, 256), size("generations", 512, 64)])],
     programs: &[
         Program::here("serial", loops::on::<Life, Serial>),
+        Program::here("lisle", loops::on::<Life, Lisle>),
         Program::here("rayon", loops::on::<Life, Rayon>),
         Program::elsewhere("onetbb").note("keeps rows to threads: affinity_partitioner"),
         Program::elsewhere("openmp"),

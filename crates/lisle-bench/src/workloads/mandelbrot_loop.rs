@@ -6,7 +6,7 @@ use crate::{
     forms::checksum,
     job::Job,
     loops::{self, Loops},
-    peers::{Pool, Rayon, Serial},
+    peers::{Lisle, Pool, Rayon, Serial},
     workload::{Case, Program, Unit, Workload, param, size},
 };
 
@@ -19,6 +19,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     cases: &[Case::new("-", &[size("width", 4096, 512), size("height", 1024, 128), param("steps", 256)])],
     programs: &[
         Program::here("serial", loops::on::<Mandelbrot, Serial>),
+        Program::here("lisle", loops::on::<Mandelbrot, Lisle>),
         Program::here("rayon", loops::on::<Mandelbrot, Rayon>),
         Program::elsewhere("onetbb"),
         Program::elsewhere("openmp").note("schedule(dynamic)"),

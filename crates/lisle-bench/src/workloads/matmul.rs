@@ -4,7 +4,7 @@ use crate::{
     forms::{Numbers, checksum},
     job::Job,
     loops::{self, Loops},
-    peers::{Pool, Rayon, Serial},
+    peers::{Lisle, Pool, Rayon, Serial},
     workload::{Case, Program, Unit, Workload, size},
 };
 
@@ -17,6 +17,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     cases: &[Case::new("-", &[size("side", 1024, 192)])],
     programs: &[
         Program::here("serial", loops::on::<Matmul, Serial>),
+        Program::here("lisle", loops::on::<Matmul, Lisle>),
         Program::here("rayon", loops::on::<Matmul, Rayon>),
         Program::elsewhere("onetbb"),
         Program::elsewhere("openmp"),

@@ -9,6 +9,8 @@
 mod answer;
 #[path = "mixed/client.rs"]
 mod client;
+#[path = "mixed/lisle.rs"]
+mod lisle;
 #[path = "mixed/tokio.rs"]
 mod tokio;
 
@@ -46,6 +48,8 @@ pub(crate) static WORKLOAD: Workload = Workload {
         &[param("rate", 1000), param("width", 256), size("height", 16384, 2048), param("steps", 256)],
     )],
     programs: &[
+        Program::here("lisle", |job| here(job, "lisle", lisle::serve))
+            .note("hosts and the loop in one runtime"),
         Program::here("tokio-rayon", |job| here(job, "tokio-rayon", tokio::beside_rayon))
             .note("as many threads of each as there are workers"),
         Program::here("tokio-blocking", |job| here(job, "tokio-blocking", tokio::blocking))

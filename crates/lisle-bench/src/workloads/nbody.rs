@@ -4,7 +4,7 @@ use crate::{
     forms::{Numbers, checksum},
     job::Job,
     loops::{self, Loops},
-    peers::{Pool, Rayon, Serial},
+    peers::{Lisle, Pool, Rayon, Serial},
     workload::{Case, Program, Unit, Workload, param, size},
 };
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -20,6 +20,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     cases: &[Case::new("in-place", SIZE), Case::new("in-locals", SIZE)],
     programs: &[
         Program::here("serial", loops::on::<Nbody, Serial>),
+        Program::here("lisle", loops::on::<Nbody, Lisle>),
         Program::here("rayon", loops::on::<Nbody, Rayon>),
         Program::elsewhere("onetbb").note("keeps bodies to threads: affinity_partitioner"),
         Program::elsewhere("openmp"),

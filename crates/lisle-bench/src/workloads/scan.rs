@@ -4,7 +4,7 @@ use crate::{
     forms::{Numbers, checksum},
     job::{Job, Outcome},
     loops::{self, Loops},
-    peers::{Number, Pool, Rayon, Serial},
+    peers::{Lisle, Number, Pool, Rayon, Serial},
     workload::{Case, Program, Unit, Workload, size},
 };
 
@@ -19,6 +19,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     cases: &[Case::new("u32", SIZE), Case::new("u64", SIZE)],
     programs: &[
         Program::here("serial", on::<Serial>),
+        Program::here("lisle", on::<Lisle>),
         Program::here("rayon", on::<Rayon>).note("has no scan: two passes over pieces, by hand"),
         Program::elsewhere("onetbb"),
         Program::elsewhere("openmp"),

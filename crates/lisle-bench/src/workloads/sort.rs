@@ -4,7 +4,7 @@ use crate::{
     forms::{Numbers, checksum},
     job::Job,
     loops::{self, Loops},
-    peers::{Pool, Rayon, Serial},
+    peers::{Lisle, Pool, Rayon, Serial},
     workload::{Case, Program, Unit, Workload, size},
 };
 
@@ -19,6 +19,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     cases: &[Case::new("stable", SIZE), Case::new("unstable", SIZE)],
     programs: &[
         Program::here("serial", loops::on::<Sort, Serial>),
+        Program::here("lisle", loops::on::<Sort, Lisle>),
         Program::here("rayon", loops::on::<Sort, Rayon>),
         Program::elsewhere("onetbb").only(|case| case.variant == "unstable").note("parallel_sort"),
         Program::elsewhere("openmp").note("libstdc++'s parallel mode"),

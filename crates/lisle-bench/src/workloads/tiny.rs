@@ -3,7 +3,7 @@
 use crate::{
     forms::Numbers,
     job::{Job, Outcome, timed},
-    peers::{Pool, Rayon, Serial},
+    peers::{Lisle, Pool, Rayon, Serial},
     workload::{Case, Program, Unit, Workload, param},
 };
 use std::hint::black_box;
@@ -17,6 +17,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     cases: &[Case::new("-", &[param("numbers", 1024)])],
     programs: &[
         Program::here("serial", on::<Serial>),
+        Program::here("lisle", on::<Lisle>),
         Program::here("rayon", on::<Rayon>),
         Program::elsewhere("onetbb"),
         Program::elsewhere("openmp"),

@@ -2,7 +2,7 @@
 
 use crate::{
     job::{Job, Outcome, timed},
-    peers::{Chili, Pool, Rayon, Serial},
+    peers::{Chili, Lisle, Pool, Rayon, Serial},
     workload::{Case, Program, Unit, Workload, param, size},
 };
 use std::hint::black_box;
@@ -19,6 +19,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
     programs: &[
         Program::here("serial", on::<Serial>),
+        Program::here("lisle", on::<Lisle>),
         Program::here("rayon", on::<Rayon>),
         Program::here("chili", chili),
         Program::elsewhere("onetbb"),
@@ -40,8 +41,7 @@ impl Node {
 
     fn sum<P: Pool>(&self) -> u64 {
         let side = |node: &Option<Box<Node>>| node.as_deref().map_or(0, Node::sum::<P>);
-        let (left, right) = P::join(|| side(&self.left), || side(&self.right));
-        self.value + left + right
+        P::join(|| side(&self.left), || side(&self.right), |left, right| self.value + left + right)
     }
 
     fn sum_on_chili(&self, scope: &mut chili::Scope<'_>) -> u64 {

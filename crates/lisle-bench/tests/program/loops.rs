@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 
 /// Each with the systems in Rust that do it with one worker; with two, all but `serial`.
 const WORKLOADS: [(&str, &[&str]); 11] = [
-    ("fib", &["chili", "rayon", "serial"]),
-    ("life", &["rayon", "serial"]),
-    ("mandelbrot-loop", &["rayon", "serial"]),
-    ("matmul", &["rayon", "serial"]),
-    ("mixed", &["tokio-blocking", "tokio-rayon"]),
-    ("nbody", &["rayon", "serial"]),
-    ("scan", &["rayon", "serial"]),
-    ("sort", &["rayon", "serial"]),
-    ("sum", &["rayon", "serial"]),
-    ("tiny", &["rayon", "serial"]),
-    ("tree", &["chili", "rayon", "serial"]),
+    ("fib", &["chili", "lisle", "rayon", "serial"]),
+    ("life", &["lisle", "rayon", "serial"]),
+    ("mandelbrot-loop", &["lisle", "rayon", "serial"]),
+    ("matmul", &["lisle", "rayon", "serial"]),
+    ("mixed", &["lisle", "tokio-blocking", "tokio-rayon"]),
+    ("nbody", &["lisle", "rayon", "serial"]),
+    ("scan", &["lisle", "rayon", "serial"]),
+    ("sort", &["lisle", "rayon", "serial"]),
+    ("sum", &["lisle", "rayon", "serial"]),
+    ("tiny", &["lisle", "rayon", "serial"]),
+    ("tree", &["chili", "lisle", "rayon", "serial"]),
 ];
 
 /// Not here, where there is no compiler or library for them.

@@ -12,8 +12,14 @@ impl Pool for Rayon {
         pool.install(main)
     }
 
-    fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-        rayon::join(a, b)
+    #[inline(always)]
+    fn join<A: Send, B: Send, R>(
+        a: impl FnOnce() -> A + Send,
+        b: impl FnOnce() -> B + Send,
+        combine: impl FnOnce(A, B) -> R,
+    ) -> R {
+        let (a, b) = rayon::join(a, b);
+        combine(a, b)
     }
 
     fn each<T: Send>(items: &mut [T], item: impl Fn(usize, &mut T) + Send + Sync) {

@@ -10,8 +10,13 @@ impl Pool for Serial {
         main()
     }
 
-    fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-        (a(), b())
+    #[inline(always)]
+    fn join<A: Send, B: Send, R>(
+        a: impl FnOnce() -> A + Send,
+        b: impl FnOnce() -> B + Send,
+        combine: impl FnOnce(A, B) -> R,
+    ) -> R {
+        combine(a(), b())
     }
 
     fn each<T: Send>(items: &mut [T], item: impl Fn(usize, &mut T) + Send + Sync) {
