@@ -5,6 +5,7 @@
 mod cli;
 mod forms;
 mod job;
+mod loops;
 mod parts;
 mod peers;
 mod report;

@@ -50,7 +50,7 @@ func inOrder[T any](count int, part func(int) T) []T {
 }
 
 // checksum of numbers in their order: FNV-1a, on whole numbers in the place of bytes.
-func checksum[T uint16 | uint32 | uint64 | int | int32 | float64](rows ...[]T) uint64 {
+func checksum[T uint8 | uint16 | uint32 | uint64 | int | int32 | float64](rows ...[]T) uint64 {
 	sum := uint64(0xcbf29ce484222325)
 	for _, row := range rows {
 		for _, number := range row {

@@ -10,6 +10,7 @@ mod executors;
 mod lisle;
 pub(crate) mod may;
 mod mutexes;
+mod pools;
 
 pub(crate) use self::lisle::runtime;
 pub(crate) use blocking::{BlockingChannel, Crossbeam, Std};
@@ -18,6 +19,7 @@ pub(crate) use executors::{Executor, Smol, Tokio, TokioCurrentThread, TokioMulti
 pub(crate) use mutexes::{
     AsyncLock, AsyncMutex, BlockingMutex, LisleMutex, ParkingLot, StdMutex, TokioMutex,
 };
+pub(crate) use pools::{Chili, Lisle, Number, Pool, Rayon, Serial};
 
 /// Ends the sample since the system cannot do it, for this reason.
 pub(crate) fn cannot(why: &str) -> ! {

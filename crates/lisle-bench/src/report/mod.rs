@@ -59,7 +59,7 @@ pub(crate) fn list(workloads: &[&Workload]) -> Result<(), String> {
     let mut text = String::new();
     for workload in workloads {
         let Workload { name, about, unit, follows, .. } = workload;
-        text += &format!("{name:<12} {about} [{}; {follows}]\n", unit.name);
+        text += &format!("{name:<15} {about} [{}; {follows}]\n", unit.name);
     }
     Output::Standard.write(&text)
 }

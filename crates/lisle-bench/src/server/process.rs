@@ -8,12 +8,14 @@ use rustix::{
     process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open},
 };
 use std::{
-    env, fs,
+    env,
+    fmt::Display,
+    fs,
     fs::File,
     io::{self, BufRead, BufReader},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     path::PathBuf,
-    process::{Child, Command, Stdio},
+    process::{Child, Command, Stdio, exit},
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -109,6 +111,14 @@ fn errors(site: &Site) -> PathBuf {
 fn failed(site: &Site) -> String {
     let said = fs::read_to_string(errors(site)).unwrap_or_default();
     format!("the server does not listen: {}", said.lines().last().unwrap_or("it says nothing"))
+}
+
+/// What is there, or the end of this sample with the reason that there is none.
+pub(crate) fn found<T>(found: Result<T, impl Display>) -> T {
+    found.unwrap_or_else(|missing| {
+        eprintln!("{missing}");
+        exit(3)
+    })
 }
 
 /// An address that nobody listens at now.

@@ -4,7 +4,9 @@ use crate::runner::process;
 use std::{
     env,
     ffi::OsString,
-    fmt, fs, io,
+    fmt,
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
     process::Command,
     time::{Duration, SystemTime},
@@ -41,6 +43,8 @@ pub(crate) fn prepare(system: &str) -> Result<Vec<OsString>, Missing> {
         "go" => go(),
         "java" => java(),
         "boost-fiber" => boost_fiber(),
+        "onetbb" => onetbb(),
+        "openmp" => openmp(),
         "guile-fibers" => guile_fibers(),
         other => unreachable!("{other} has no program of its own"),
     }
@@ -72,7 +76,7 @@ fn lisle() -> Result<Vec<OsString>, Missing> {
 fn go() -> Result<Vec<OsString>, Missing> {
     const HOW: &str = "install Go from go.dev or as the package golang";
     let program = built("go").join("peer");
-    build("go", &program, HOW, |sources| {
+    build(&["go"], &program, HOW, |sources| {
         let mut go = Command::new("go");
         go.arg("build").arg("-o").arg(&program).arg(".").current_dir(sources);
         go
@@ -82,11 +86,36 @@ fn go() -> Result<Vec<OsString>, Missing> {
 
 fn boost_fiber() -> Result<Vec<OsString>, Missing> {
     const HOW: &str = "install a C++ compiler and Boost.Fiber (Debian: g++ libboost-fiber-dev)";
-    let program = built("boost-fiber").join("peer");
-    build("boost-fiber", &program, HOW, |sources| {
+    cpp("boost-fiber", HOW, &["-DSYSTEM=\"Boost.Fiber\"", "-O2"], &["-lboost_fiber", "-lboost_context"])
+}
+
+/// As much is asked of the compiler as Cargo asks of its own, and that sums are those which the program says.
+const LOOPS: [&str; 2] = ["-O3", "-ffp-contract=off"];
+
+fn onetbb() -> Result<Vec<OsString>, Missing> {
+    const HOW: &str = "install a C++ compiler and oneTBB (Debian: g++ libtbb-dev)";
+    cpp("onetbb", HOW, &[&LOOPS[..], &["-DSYSTEM=\"oneTBB\""]].concat(), &["-ltbb"])
+}
+
+fn openmp() -> Result<Vec<OsString>, Missing> {
+    const HOW: &str = "install a C++ compiler with OpenMP (Debian: g++)";
+    cpp("openmp", HOW, &[&LOOPS[..], &["-DSYSTEM=\"OpenMP\"", "-fopenmp"]].concat(), &[])
+}
+
+/// A program of C++ from its own folder and from the one that they share.
+fn cpp(
+    system: &str,
+    how: &'static str,
+    options: &[&str],
+    libraries: &[&str],
+) -> Result<Vec<OsString>, Missing> {
+    const SHARED: &str = "cpp";
+    let program = built(system).join("peer");
+    build(&[system, SHARED], &program, how, |own| {
+        let shared = sources(SHARED);
         let mut compiler = Command::new(env::var_os("CXX").unwrap_or_else(|| "g++".into()));
-        compiler.args(["-O2", "-std=c++17", "-o"]).arg(&program).args(files(sources, "cpp"));
-        compiler.args(["-lboost_fiber", "-lboost_context", "-pthread"]);
+        compiler.arg("-std=c++17").args(options).arg("-I").arg(&shared).arg("-o").arg(&program);
+        compiler.args(files(own, "cpp")).args(files(&shared, "cpp")).args(libraries).arg("-pthread");
         compiler
     })?;
     Ok(vec![program.into()])
@@ -97,7 +126,7 @@ fn java() -> Result<Vec<OsString>, Missing> {
     let home =
         java_home().ok_or_else(|| Missing { why: "there is no JDK 21 or later".to_owned(), how: HOW })?;
     let classes = built("java");
-    build("java", &classes.join("Main.class"), HOW, |sources| {
+    build(&["java"], &classes.join("Main.class"), HOW, |sources| {
         let mut compiler = Command::new(home.join("bin/javac"));
         compiler.arg("-d").arg(&classes).args(files(sources, "java"));
         compiler
@@ -143,7 +172,7 @@ fn guile_fibers() -> Result<Vec<OsString>, Missing> {
     }
     let (sources, compiled) = (sources("guile-fibers"), built("guile-fibers"));
     // Guile takes compiled code only if it is younger than its source, so any change compiles everything.
-    build("guile-fibers", &compiled.join("main.go"), HOW, |sources| {
+    build(&["guile-fibers"], &compiled.join("main.go"), HOW, |sources| {
         let mut shell = Command::new("sh");
         shell.env("GUILE_AUTO_COMPILE", "0").arg("-c");
         shell.arg(
@@ -163,25 +192,32 @@ fn guile() -> Command {
     guile
 }
 
-/// Runs `compile` on the system's sources if `product` is older than they are.
+/// Runs `compile` on the sources of a system, the first of `folders`, if `product` is older than what is in these.
 fn build(
-    system: &str,
+    folders: &[&str],
     product: &Path,
     how: &'static str,
     compile: impl FnOnce(&Path) -> Command,
 ) -> Result<(), Missing> {
     let missing = |why: String| Missing { why, how };
-    let sources = sources(system);
-    let newest = newest(&sources).map_err(|error| missing(format!("{}: {error}", sources.display())))?;
+    let system = folders[0];
+    let mut latest = SystemTime::UNIX_EPOCH;
+    for folder in folders.iter().map(|folder| sources(folder)) {
+        let newest = newest(&folder).map_err(|error| missing(format!("{}: {error}", folder.display())))?;
+        latest = latest.max(newest);
+    }
+    fs::create_dir_all(built(system)).map_err(|error| missing(error.to_string()))?;
+    // Another run may be about to build the same. The lock ends with the file.
+    let lock = File::create(built(system).join("lock")).and_then(|file| file.lock().map(|()| file));
+    let _lock = lock.map_err(|error| missing(error.to_string()))?;
     // Written last: a compiler that is interrupted leaves a product that is new, but not whole.
     let stamp = built(system).join("stamp");
     let is_current =
-        fs::metadata(&stamp).and_then(|stamp| stamp.modified()).is_ok_and(|built| built > newest);
+        fs::metadata(&stamp).and_then(|stamp| stamp.modified()).is_ok_and(|built| built > latest);
     if is_current && product.exists() {
         return Ok(());
     }
-    fs::create_dir_all(built(system)).map_err(|error| missing(error.to_string()))?;
-    let mut command = compile(&sources);
+    let mut command = compile(&sources(system));
     let ended = process::run(&mut command, Duration::from_secs(600)).map_err(|error| {
         missing(format!("{} cannot be run: {error}", Path::new(command.get_program()).display()))
     })?;

@@ -32,29 +32,29 @@ impl Mandelbrot {
     fn row(&self, y: usize) -> Row {
         let scale = 3.0 / self.side as f64;
         let imaginary = y as f64 * scale - 1.5;
-        (y, (0..self.side).map(|x| self.escape(x as f64 * scale - 2.0, imaginary)).collect())
-    }
-
-    /// After how many steps the point leaves the circle of radius 2.
-    fn escape(&self, real: f64, imaginary: f64) -> u16 {
-        let (mut x, mut y) = (0.0, 0.0);
-        let mut steps = 0;
-        while steps < self.steps {
-            let (xx, yy) = (x * x, y * y);
-            if xx + yy > 4.0 {
-                break;
-            }
-            y = 2.0 * x * y + imaginary;
-            x = xx - yy + real;
-            steps += 1;
-        }
-        steps
+        (y, (0..self.side).map(|x| escape(x as f64 * scale - 2.0, imaginary, self.steps)).collect())
     }
 
     /// The picture, of rows that come in any order.
     fn picture(&self, rows: impl IntoIterator<Item = Row>) -> u64 {
         checksum(in_order(self.side, rows).into_iter().flatten().map(u64::from))
     }
+}
+
+/// After how many steps the point leaves the circle of radius 2, if after fewer than `most`.
+pub(super) fn escape(real: f64, imaginary: f64, most: u16) -> u16 {
+    let (mut x, mut y) = (0.0, 0.0);
+    let mut steps = 0;
+    while steps < most {
+        let (xx, yy) = (x * x, y * y);
+        if xx + yy > 4.0 {
+            break;
+        }
+        y = 2.0 * x * y + imaginary;
+        x = xx - yy + real;
+        steps += 1;
+    }
+    steps
 }
 
 impl Forms for Mandelbrot {

@@ -19,18 +19,14 @@ use crate::{
     job::{Figure, Job, Outcome},
     server::{
         cores,
-        process::{self, Server},
+        process::{self, Server, found},
         site::{self, Site},
     },
     systems,
     workload::{Case, Program, Unit, Workload, param},
 };
 use load::{Answers, Load};
-use std::{
-    ffi::OsString,
-    fmt::Display,
-    process::{Command, exit},
-};
+use std::{ffi::OsString, process::Command};
 
 pub(crate) static WORKLOAD: Workload = Workload {
     name: "serve",
@@ -93,14 +89,6 @@ fn nginx(job: &Job) -> Outcome {
         let mut command = Command::new(&nginx);
         command.arg("-c").arg(nginx::configure(site, address, job.workers)?);
         Server::at(address, command, site)
-    })
-}
-
-/// What is there, or the end of this sample with the reason that there is none.
-fn found<T>(found: Result<T, impl Display>) -> T {
-    found.unwrap_or_else(|missing| {
-        eprintln!("{missing}");
-        exit(3)
     })
 }
 

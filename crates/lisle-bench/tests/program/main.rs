@@ -2,6 +2,7 @@
 
 mod failures;
 mod interrupts;
+mod loops;
 mod names;
 mod parasites;
 mod peers;

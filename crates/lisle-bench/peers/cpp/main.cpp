@@ -1,4 +1,4 @@
-// Boost.Fiber, measured: one sample for each process, its answer a line of JSON.
+// A library of C++, measured: one sample for each process, its answer a line of JSON. SYSTEM is the library's name.
 
 #include "harness.hpp"
 
@@ -37,9 +37,13 @@ void print(measured const& result) {
         }
         separator = ",";
     }
-    std::printf("],\"operations\":%llu,\"cpu_seconds\":%.6f,\"rss_bytes\":%llu}\n",
+    std::printf("],\"operations\":%llu,\"cpu_seconds\":%.6f,\"rss_bytes\":%llu",
                 static_cast<unsigned long long>(result.operations), result.cpu_seconds,
                 static_cast<unsigned long long>(peak_resident_bytes()));
+    if (result.checksum) {
+        std::printf(",\"checksum\":%llu", static_cast<unsigned long long>(*result.checksum));
+    }
+    std::printf("}\n");
 }
 
 }  // namespace
@@ -48,7 +52,7 @@ int main(int count, char** arguments) try {
     job const job = parse(count, arguments);
     auto const found = workload::all().find(job.workload);
     if (found == workload::all().end()) {
-        throw unsupported("Boost.Fiber has no program for the workload " + job.workload);
+        throw unsupported(SYSTEM " has no program for the workload " + job.workload);
     }
     print(found->second(job));
     return EXIT_SUCCESS;

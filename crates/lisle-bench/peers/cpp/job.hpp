@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-// What Boost.Fiber, or this program, cannot do.
+// What the library, or this program, cannot do.
 struct unsupported : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -28,6 +28,6 @@ struct job {
     }
 
     unsupported no_variant() const {
-        return unsupported("Boost.Fiber's program for " + workload + " has no variant " + variant);
+        return unsupported(SYSTEM "'s program for " + workload + " has no variant " + variant);
     }
 };

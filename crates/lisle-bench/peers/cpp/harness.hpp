@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <time.h>
 #include <vector>
@@ -26,13 +27,15 @@ struct measured {
     nanoseconds elapsed;
     double cpu_seconds;
     std::vector<figure> figures;
+    // What the runner compares with the other systems' results, if it is there.
+    std::optional<std::uint64_t> checksum = {};
 
     double seconds() const {
         return std::chrono::duration<double>(elapsed).count();
     }
 
     measured with(std::vector<figure> values) const {
-        return {operations, elapsed, cpu_seconds, std::move(values)};
+        return {operations, elapsed, cpu_seconds, std::move(values), checksum};
     }
 
     measured with(double value) const {

@@ -1,0 +1,50 @@
+//! Programs of parallel loops: one form for all systems in Rust, which a [`Pool`] runs. Its result is a checksum, which the
+//! runner compares with that of the other systems.
+
+use crate::{
+    job::{Job, Measured, Outcome, cpu_seconds},
+    peers::Pool,
+};
+use std::time::{Duration, Instant};
+
+/// The program, with what it works on and what it makes of that.
+pub(crate) trait Loops: Send + Sized {
+    /// What the case says to work on, and room for the result.
+    fn input(job: &Job) -> Self;
+
+    /// Has everything as it was before the first run, if a run changes what it begins with. Not timed.
+    fn reset(&mut self) {}
+
+    /// What is timed. Called within the pool.
+    fn run<P: Pool>(&mut self);
+
+    /// What the last run has come to. Not timed.
+    fn checksum(&self) -> u64;
+}
+
+/// Milliseconds for a run of `L` on `P`, warmed up by a whole run.
+pub(crate) fn on<L: Loops, P: Pool>(job: &Job) -> Outcome {
+    let mut program = L::input(job);
+    P::run(job.workers, || {
+        let (_, expected) = run::<L, P>(&mut program);
+        let mut all = Measured { operations: 0, elapsed: Duration::ZERO, cpu_seconds: 0.0 };
+        while all.elapsed < job.target {
+            let (one, checksum) = run::<L, P>(&mut program);
+            assert_eq!(checksum, expected, "the result is not that of the run before");
+            all.operations += 1;
+            all.elapsed += one.elapsed;
+            all.cpu_seconds += one.cpu_seconds;
+        }
+        Outcome { checksum: Some(expected), ..all.milliseconds() }
+    })
+}
+
+/// What is timed is only a part of what a run does, and so its processor time is taken here, too.
+fn run<L: Loops, P: Pool>(program: &mut L) -> (Measured, u64) {
+    program.reset();
+    let cpu = cpu_seconds();
+    let start = Instant::now();
+    program.run::<P>();
+    let elapsed = start.elapsed();
+    (Measured { operations: 1, elapsed, cpu_seconds: cpu_seconds() - cpu }, program.checksum())
+}
