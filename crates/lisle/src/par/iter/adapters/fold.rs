@@ -78,6 +78,8 @@ where
             ControlFlow::Continue(acc) => items.try_fold(acc, |acc, item| (self.op)(acc, item).branch()),
             over => over,
         };
+        // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+        drop(items);
         R::from_branch(folded)
     }
 

@@ -144,6 +144,8 @@ where
                 ControlFlow::Break(acc)
             }
         });
+        // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+        drop(self.items);
         match folded {
             ControlFlow::Continue(acc) | ControlFlow::Break(acc) => acc,
         }
