@@ -90,7 +90,6 @@ pub mod kill_safe;
 pub mod net;
 #[cfg(not(lisle_loom))]
 mod own_threads;
-#[cfg(not(lisle_loom))]
 pub mod par;
 #[cfg(not(lisle_loom))]
 pub mod parasite;

@@ -284,3 +284,23 @@ impl<T> std::ops::Deref for CachePadded<T> {
         &self.0
     }
 }
+
+/// A clock for what happens often: cheaper than [`clock`], in units of its own, and only for comparing on one thread.
+#[cfg(not(lisle_loom))]
+pub(crate) mod ticks {
+    /// About as many as a microsecond has: between a half and two and a half, as processors differ.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) const A_MICROSECOND: u64 = 2_000;
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(crate) const A_MICROSECOND: u64 = 1_000;
+
+    /// Now.
+    #[inline(always)]
+    pub(crate) fn now() -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every processor of this architecture has the counter.
+        return unsafe { std::arch::x86_64::_rdtsc() };
+        #[cfg(not(target_arch = "x86_64"))]
+        super::clock::now()
+    }
+}

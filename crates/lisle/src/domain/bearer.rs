@@ -1,4 +1,4 @@
-//! On whose stack a worker runs parasites: a host of its own, the *bearer*.
+//! On whose stack a worker runs parasites, and parts of loops: a host of its own, the *bearer*.
 //!
 //! A parasite that is ready has no stack: it needs one for as long as it is polled. It could be the worker's. But
 //! then a parasite that blocks in place (it locks a mutex, joins a host, calls a function that receives) would
@@ -8,30 +8,31 @@
 //!
 //! A bearer counts for nothing: what is counted as alive is the parasites.
 
+use super::loops::Load;
 use super::queues::STREAK;
 use super::runnable::{Either, Kind, either};
 use super::worker::{VISIT, Worker, with_current};
 use crate::event::parker::{self, Suspend};
 use crate::fiber::host::{self, Host, Traits};
-use crate::parasite::{self, Parasite};
+use crate::parasite;
 use std::panic::Location;
 use std::ptr::NonNull;
 
 impl Worker {
-    /// Runs a parasite until it waits or ends.
-    pub(super) fn run_parasite(&self, parasite: NonNull<Parasite>, turn: u32) {
+    /// Runs a parasite until it waits or ends, or a part of a loop until it ends.
+    pub(super) fn run_on_bearer(&self, load: Load, turn: u32) {
         let bearer = match self.bearer.take() {
             Some(resting) => {
-                self.borne.set(Some(parasite));
+                self.borne.set(Some(load));
                 resting
             }
-            None => new_bearer(parasite),
+            None => new_bearer(load),
         };
         self.run(bearer, turn);
     }
 
     /// The next parasite for a bearer that runs, if no host is to run next and nothing else is due.
-    fn follow(&self) -> Option<NonNull<Parasite>> {
+    fn follow(&self) -> Option<Load> {
         let turn = self.turn.get().wrapping_add(1);
         if turn.is_multiple_of(VISIT) || self.streak.get() >= STREAK || !self.interrupting.get().is_null() {
             return None;
@@ -49,7 +50,7 @@ impl Worker {
             None => self.take_woken()?.cast(),
         };
         self.turn.set(turn);
-        Some(following)
+        Some(Load::Parasite(following))
     }
 
     /// Ends the bearer that rests, if there is one.
@@ -61,7 +62,7 @@ impl Worker {
 }
 
 #[cold]
-fn new_bearer(first: NonNull<Parasite>) -> NonNull<Host> {
+fn new_bearer(first: Load) -> NonNull<Host> {
     let traits = Traits { kind: Some(Kind::Bearer), ..Traits::default() };
     let bearer = Host::new(move || bear(first), traits, Location::caller());
     // SAFETY: the handle's reference, which nobody needs.
@@ -70,13 +71,17 @@ fn new_bearer(first: NonNull<Parasite>) -> NonNull<Host> {
 }
 
 /// A bearer's life.
-fn bear(first: NonNull<Parasite>) {
+fn bear(first: Load) {
     with_current(|worker| {
         let worker = worker.expect("a bearer runs in a worker, and stays there");
         let mut next = Some(first);
-        while let Some(parasite) = next {
-            // SAFETY: it was taken out of its queue for this.
-            unsafe { parasite::run(parasite, worker) };
+        while let Some(load) = next {
+            match load {
+                // SAFETY: it was taken out of its queue for this.
+                Load::Parasite(parasite) => unsafe { parasite::run(parasite, worker) },
+                // SAFETY: it was taken for this.
+                Load::Job(job) => unsafe { worker.run_job(job) },
+            }
             // One that never got a stack is run on the worker's, when the runtime is wound up.
             let Some(bearer) = parker::running() else { return };
             next = worker.follow();

@@ -22,7 +22,7 @@ const POLL_PAUSE: u64 = 20_000;
 impl Worker {
     /// Looks after everything that is not in a queue of this worker, though there is work.
     #[cold]
-    pub(super) fn visit(&self) {
+    pub(crate) fn visit(&self) {
         if self.shared.is_stopping() {
             self.stop(false);
         }
@@ -62,8 +62,18 @@ impl Worker {
                 return;
             }
         }
+        if self.take_job() {
+            return self.run_taken();
+        }
         self.domain.resting();
         self.tell_tally();
+        let hunger = self.hunger();
+        self.look_and_sleep();
+        drop(hunger);
+        self.run_taken();
+    }
+
+    fn look_and_sleep(&self) {
         if self.look() {
             return;
         }
@@ -95,6 +105,9 @@ impl Worker {
         if self.domain.inbox.has_news() {
             return true;
         }
+        if count.is_multiple_of(8) && self.take_job() {
+            return true;
+        }
         if count.is_multiple_of(32) && (self.take_common() || (others && self.steal_overdue())) {
             return true;
         }
@@ -117,7 +130,7 @@ impl Worker {
         self.shared.idle.fetch_add(1, Ordering::SeqCst);
         // Who spawns looks for sleepers after its spawn; we look for work after we are seen to sleep.
         // So does who asks who waits; it has woken the poller, unless we have looked since, and see the question.
-        if !self.take_common() && !self.shared.is_stopping() && !self.is_asked() {
+        if !self.take_common() && !self.take_job() && !self.shared.is_stopping() && !self.is_asked() {
             let next = self.wheel.borrow().next_deadline();
             let mut pause = next.map(|next| Duration::from_nanos(next.saturating_sub(clock::now())));
             if self.shared.is_draining() {
@@ -190,7 +203,7 @@ impl Worker {
     }
 
     #[cold]
-    fn wake_idle(&self) {
+    pub(super) fn wake_idle(&self) {
         let (left, pause) = self.wake_pause.get();
         if left > 0 {
             return self.wake_pause.set((left - 1, pause));

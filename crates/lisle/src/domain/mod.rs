@@ -1,7 +1,7 @@
 //! Domains: one worker thread each, with its own queues, poller, timers and stacks.
 //!
 //! `worker.rs` is the loop, `queues.rs` what runs next, `ending.rs` what happens when there is to be no next, `bearer.rs` where
-//! parasites run, `idle.rs` how it looks for work and sleeps, `thief.rs` how it takes work from
+//! parasites run, `loops.rs` how it takes part in loops, `idle.rs` how it looks for work and sleeps, `thief.rs` how it takes work from
 //! others, `inbox.rs` how others hand it something, `common.rs` what belongs to no domain, `stealable.rs` and `ring.rs` where hosts wait that have not
 //! begun and may be stolen, `reactor.rs` its sockets, `runtime.rs` what starts and ends it all,
 //! `survey.rs` asks who waits, and `deadlock.rs` notices that all do. The README beside this file explains how a domain
@@ -15,6 +15,7 @@ mod ending;
 mod fifo;
 mod idle;
 pub(crate) mod inbox;
+pub(crate) mod loops;
 mod monitor;
 mod overflow;
 mod queues;
@@ -39,6 +40,8 @@ pub use waiting::{Performer, RunningHost, WaitGraph, Waiter};
 
 use crate::event::lock::Lock;
 use crate::fiber::host::Host;
+use crate::par::beat::Beat;
+use crate::par::offers::Offers;
 use crate::shim::{
     CachePadded,
     atomic::{AtomicU64, Ordering},
@@ -61,6 +64,10 @@ pub(crate) struct Domain {
     stealable: CachePadded<Stealable<Runnable>>,
     stolen: AtomicU64,
     pub(crate) reactor: Arc<Reactor>,
+    /// Looked at by the loops that run here.
+    pub(crate) beat: CachePadded<Beat>,
+    /// Written by the owner and by thieves, but seldom.
+    pub(crate) offers: CachePadded<Offers>,
     /// Written by the owner.
     pub(crate) counts: CachePadded<Counts>,
     /// What is needed to name the host that runs now. Held while a named host is retired or looked at.
@@ -75,6 +82,8 @@ impl Domain {
             stealable: CachePadded(Stealable::new()),
             stolen: AtomicU64::new(0),
             reactor,
+            beat: CachePadded(Beat::new()),
+            offers: CachePadded(Offers::new()),
             counts: CachePadded(Counts::default()),
             naming: Lock::new(()),
         }
@@ -85,6 +94,8 @@ impl Domain {
         // SAFETY: the host is in no list: it is new, or parked and woken by us; it is alive until it runs.
         if unsafe { self.inbox.push(host.cast()) } {
             self.reactor.wake();
+        } else {
+            self.beat.turn_on();
         }
     }
 

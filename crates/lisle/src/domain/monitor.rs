@@ -135,6 +135,7 @@ fn look(shared: &Shared, seen: &mut [Seen]) {
         if domain.stealable.len() > 0 && shared.idle.load(Ordering::Relaxed) > 0 {
             shared.wake_one(domain.index);
         }
+        domain.beat.turn_on();
         let turn = domain.counts.turn.load(Ordering::Relaxed);
         if turn != seen.turn || domain.inbox.is_asleep() {
             *seen = Seen { turn, ..Seen::default() };

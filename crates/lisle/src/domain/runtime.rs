@@ -18,6 +18,7 @@ use super::worker::{self, Worker};
 use crate::event::lock::Lock;
 use crate::fiber::host::{Host, Traits};
 use crate::fiber::{JoinError, JoinHandle, PanicPolicy, spawn_unchecked};
+use crate::par::offers::Offers;
 use crate::shim::{
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Mutex, OnceLock},
@@ -51,6 +52,10 @@ pub(crate) struct Shared {
     pub(crate) number: usize,
     /// How many domains sleep.
     pub(super) idle: AtomicUsize,
+    /// How many domains look for work, those that sleep included.
+    pub(super) hungry: AtomicUsize,
+    /// What threads offer that are no workers.
+    pub(crate) offers: Offers,
     phase: AtomicU8,
     /// How many workers have left.
     left: AtomicUsize,
@@ -117,8 +122,19 @@ impl Shared {
         self.idle.load(Ordering::Relaxed) + 1 < self.domains.len()
     }
 
+    /// Does any domain sleep?
+    pub(crate) fn has_sleepers(&self) -> bool {
+        self.idle.load(Ordering::SeqCst) > 0
+    }
+
+    /// How many domains look for work and do not sleep.
+    pub(crate) fn looking(&self) -> usize {
+        let hungry = self.hungry.load(Ordering::SeqCst);
+        hungry.saturating_sub(self.idle.load(Ordering::SeqCst))
+    }
+
     /// Wakes a domain that sleeps, other than `except`.
-    pub(super) fn wake_one(&self, except: usize) {
+    pub(crate) fn wake_one(&self, except: usize) {
         let count = self.domains.len();
         for offset in 1..=count {
             let domain = &self.domains[(except + offset) % count];
@@ -535,8 +551,14 @@ pub fn waiting() -> WaitGraph {
     }
 }
 
+static DEFAULT: OnceLock<Runtime> = OnceLock::new();
+
+/// That runtime, if it has been started.
+pub(crate) fn started_default_runtime() -> Option<&'static Arc<Shared>> {
+    DEFAULT.get().map(|runtime| &runtime.shared)
+}
+
 /// The runtime of those who spawn outside any: started by the first, never shut down.
 pub(crate) fn default_runtime() -> &'static Arc<Shared> {
-    static DEFAULT: OnceLock<Runtime> = OnceLock::new();
     &DEFAULT.get_or_init(|| Builder::default().start().unwrap_or_else(|error| failed(&error))).shared
 }

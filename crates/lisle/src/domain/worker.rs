@@ -7,6 +7,7 @@
 
 use super::Domain;
 use super::fifo::Fifo;
+use super::loops::{Joining, Load};
 use super::reactor::{self, Driver};
 use super::runnable::{Either, Kind, Runnable, either};
 use super::runtime::Shared;
@@ -17,7 +18,8 @@ use crate::event::{Context, Interrupted, Task, Timer, Unparked, install, tally};
 use crate::fiber::host::{self, Host, Outcome, Traits};
 use crate::fiber::stack::{StackPool, overflow::AltStack};
 use crate::own_threads;
-use crate::parasite::Parasite;
+use crate::par::beat;
+use crate::par::job::Job;
 use crate::shim::{clock, random::Random, sync::Arc};
 use crate::time::wheel::Wheel;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -75,7 +77,14 @@ pub(crate) struct Worker {
     pub(super) stubborn: Cell<bool>,
     /// A bearer that rests, and what it is to begin with when it is resumed.
     pub(super) bearer: Cell<Option<NonNull<Host>>>,
-    pub(super) borne: Cell<Option<NonNull<Parasite>>>,
+    pub(super) borne: Cell<Option<Load>>,
+    /// A part of a loop that was taken from elsewhere and is to be run next.
+    pub(super) taken: Cell<Option<NonNull<Job>>>,
+    /// The last of the hosts here that wait for parts of their loops.
+    pub(super) joining: Cell<*const Joining>,
+    /// When it last looked what others want while something computes here, and what they do, in ticks.
+    pub(super) last_beat: Cell<u64>,
+    pub(super) last_visit: Cell<u64>,
     /// How many spawns to let pass before an idle domain is woken again, and how many at first.
     pub(super) wake_pause: Cell<(u32, u32)>,
     pub(super) stolen_before: Cell<u64>,
@@ -114,6 +123,10 @@ impl Worker {
             stubborn: Cell::new(false),
             bearer: Cell::new(None),
             borne: Cell::new(None),
+            taken: Cell::new(None),
+            joining: Cell::new(std::ptr::null()),
+            last_beat: Cell::new(0),
+            last_visit: Cell::new(0),
             wake_pause: Cell::new((0, 0)),
             stolen_before: Cell::new(0),
             last_poll: Cell::new(0),
@@ -133,6 +146,8 @@ impl Worker {
             fn drop(&mut self) {
                 WORKER.with(|worker| worker.set(std::ptr::null()));
                 reactor::set_current(None);
+                // SAFETY: nothing is put in its place.
+                unsafe { beat::set_here(None) };
             }
         }
         // Boxed for good: hosts that outlive a failed shutdown may still refer to it.
@@ -143,6 +158,8 @@ impl Worker {
             let _leave = Leave;
             WORKER.with(|current| current.set(worker));
             reactor::set_current(Some(worker.domain.reactor.clone()));
+            // SAFETY: the worker keeps its domain, and takes this back when it leaves.
+            unsafe { beat::set_here(Some(NonNull::from(&*worker.domain.beat))) };
             // SAFETY: dropped at the end of this block, on this thread.
             let _installed = unsafe { install(worker) };
             f(worker)
@@ -181,7 +198,7 @@ impl Worker {
                         self.run(host, turn);
                         self.look_at_backlog();
                     }
-                    Either::Parasite(parasite) => self.run_parasite(parasite, turn),
+                    Either::Parasite(parasite) => self.run_on_bearer(Load::Parasite(parasite), turn),
                 },
                 None if done() => return,
                 None => self.idle(),

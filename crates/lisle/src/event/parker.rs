@@ -8,6 +8,7 @@ use super::context::Unparked;
 use super::record::Task;
 use super::resident::Resident;
 use super::waits::{Parked, Waits};
+use crate::par::pending::Pending;
 use crate::shim::random::Random;
 use corosensei::Yielder;
 use std::cell::Cell;
@@ -62,7 +63,7 @@ pub(crate) struct Parker {
     pub(crate) refuse: fn(&Parker) -> !,
 }
 
-/// What a stack keeps for the parasites that run on it.
+/// What a stack keeps for the parasites and loops that run on it.
 pub(crate) struct Bearing {
     /// Whose code runs on top of the stack: a parasite's, or, if null, the stack's own.
     pub(crate) parasite: Cell<*const Resident>,
@@ -70,11 +71,18 @@ pub(crate) struct Bearing {
     pub(crate) penalty: Cell<u32>,
     /// None begins if the stack has come down below this address.
     pub(crate) limit: Cell<usize>,
+    /// What loops have put off.
+    pub(crate) pending: Pending,
 }
 
 impl Bearing {
     const fn new() -> Self {
-        Bearing { parasite: Cell::new(std::ptr::null()), penalty: Cell::new(0), limit: Cell::new(0) }
+        Bearing {
+            parasite: Cell::new(std::ptr::null()),
+            penalty: Cell::new(0),
+            limit: Cell::new(0),
+            pending: Pending::new(),
+        }
     }
 }
 

@@ -1,11 +1,348 @@
-//! Runs a loop.
+//! Runs a loop: block by block, until another domain wants work, and then what is left is divided.
+//!
+//! A loop notes down its *rest*, the steps that it has not begun. To offer it is to divide it in two: the second half
+//! becomes a job, the first stays. The loop notices that after the block that it is in, goes on with the first half as
+//! with a loop of its own, and then either takes the second half back and goes on with that, or waits for whoever has taken
+//! it. So there is never more to be merged than was given away, what is merged are neighbours, and
+//! the stack holds one frame for each half that was given away and not merged yet, of which there are no more than
+//! the number of steps can be halved.
+//!
+//! This is the lazy binary splitting of A. Tzannes, G. Caragea, R. Barua and U. Vishkin (*Lazy binary-splitting: a run-time
+//! adaptive work-stealing scheduler*, PPoPP 2010), with the oldest loop of a nest divided first, as heartbeat scheduling does.
 
+use super::beat;
 use super::consumer::Consumer;
+use super::experience;
+use super::job::Job;
+use super::join::{forget_panic, join_with};
+use super::owner;
 use super::part::Part;
+use super::pending::{Entry, Offer, Pending};
 use super::plan::Plan;
+use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::shim::ticks;
+use std::any::Any;
+use std::cell::{Cell, UnsafeCell};
+use std::mem::{MaybeUninit, offset_of};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::thread;
+
+/// How long a block of steps is to take: after so long a loop looks whether anybody wants work.
+const BLOCK: u64 = 5 * ticks::A_MICROSECOND;
+/// So short a loop is not divided at all.
+const SHORT: u64 = 5 * ticks::A_MICROSECOND;
+/// A loop of unknown cost begins with a block of so small a part of it, but of no more than so many steps.
+const FIRST_SHARE: usize = 256;
+const FIRST_BLOCK: usize = 64;
+/// What a loop's cost is remembered for: so many steps, as a power of two.
+const STEPS: u32 = 10;
 
 /// Feeds all items of `part` to `consumer`.
+#[track_caller]
 pub(crate) fn drive<P: Part, C: Consumer<Item = P::Item>>(part: P, consumer: &C, plan: Plan) -> C::Acc {
-    let _ = plan;
-    consumer.feed(consumer.begin(), 0, part.items())
+    let site = Location::caller();
+    let pending = owner::pending();
+    let looping = Loop { consumer, stop: AtomicBool::new(false), site, grain: plan.grain.map(Into::into) };
+    let outside = Inside::enter(pending);
+    if !owner::has_room() {
+        return owner::on_another_stack(pending, || drive_here(part, &looping, plan.fixed));
+    }
+    let acc = drive_here(part, &looping, plan.fixed);
+    drop(outside);
+    acc
+}
+
+fn drive_here<P: Part, C: Consumer<Item = P::Item>>(part: P, looping: &Loop<'_, C>, fixed: bool) -> C::Acc {
+    let acc = looping.consumer.begin();
+    if fixed {
+        return looping.fixed(part, 0);
+    }
+    let code = Frame::<P, C>::offer as *const () as usize;
+    let steps = part.len() as u64;
+    let known = experience::recall(code);
+    let expected = known.map(|known| u128::from(known.cost) * u128::from(steps) >> STEPS);
+    if expected.is_some_and(|ticks| ticks < u128::from(SHORT)) && looping.grain.is_none() {
+        if known.is_some_and(|known| known.is_fresh) {
+            return looping.consumer.feed(acc, 0, part.items());
+        }
+        let start = ticks::now();
+        let acc = looping.consumer.feed(acc, 0, part.items());
+        experience::learn(code, (ticks::now().wrapping_sub(start) << STEPS) / steps.max(1));
+        return acc;
+    }
+    let first = known.map_or_else(
+        || (part.len() / FIRST_SHARE).clamp(1, FIRST_BLOCK),
+        |known| usize::try_from((BLOCK << STEPS) / known.cost.max(1)).unwrap_or(usize::MAX).max(1),
+    );
+    let pace = Pace { block: looping.grain.unwrap_or(first), is_fixed: looping.grain.is_some(), code };
+    looping.run(part, 0, acc, pace)
+}
+
+/// This is within a loop, until dropped.
+struct Inside<'a>(Option<&'a Pending>);
+
+impl<'a> Inside<'a> {
+    fn enter(pending: &'a Pending) -> Self {
+        let is_outermost = !pending.inside.replace(true);
+        if is_outermost {
+            pending.hurry();
+        }
+        Inside(is_outermost.then_some(pending))
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        if let Some(pending) = self.0 {
+            pending.inside.set(false);
+        }
+    }
+}
+
+/// What all who take part in a loop share.
+struct Loop<'c, C> {
+    consumer: &'c C,
+    /// There is nothing more to be done, since somebody has panicked.
+    stop: AtomicBool,
+    site: &'static Location<'static>,
+    grain: Option<usize>,
+}
+
+/// How many steps a block has.
+#[derive(Clone, Copy)]
+struct Pace {
+    block: usize,
+    is_fixed: bool,
+    code: usize,
+}
+
+impl Pace {
+    /// A block has taken so long.
+    #[inline]
+    fn adapt(&mut self, steps: usize, took: u64) {
+        // A full block that was far too short or too long tells that the pace is wrong; less is no matter.
+        if self.is_fixed || (took >= BLOCK / 2 && took <= 2 * BLOCK) || (steps < self.block && took < BLOCK) {
+            return;
+        }
+        let took = took.max(BLOCK / 256);
+        let cost = ((u128::from(took)) << STEPS) / steps.max(1) as u128;
+        experience::learn(self.code, u64::try_from(cost).unwrap_or(u64::MAX));
+        let block = (u128::from(BLOCK) * steps as u128) / u128::from(took);
+        self.block = usize::try_from(block).unwrap_or(usize::MAX).max(1);
+    }
+}
+
+/// One who takes part in a loop, in a run of neighbouring steps.
+#[repr(C)]
+struct Frame<'l, 'c, P: Part, C: Consumer<Item = P::Item>> {
+    entry: Entry,
+    looping: &'l Loop<'c, C>,
+    /// The steps that have not begun, and the number of the first.
+    rest: Cell<Option<P>>,
+    at: Cell<usize>,
+    pace: Cell<Pace>,
+    /// The second half of the rest, once it has been offered.
+    given: Given<P, C::Acc>,
+}
+
+#[repr(C)]
+struct Given<P, A> {
+    job: UnsafeCell<MaybeUninit<Job>>,
+    part: UnsafeCell<MaybeUninit<P>>,
+    at: Cell<usize>,
+    pace: Cell<Pace>,
+    result: UnsafeCell<MaybeUninit<thread::Result<A>>>,
+}
+
+type Panic = Box<dyn Any + Send>;
+
+impl<C: Consumer> Loop<'_, C> {
+    /// By the number of steps alone: halves of whole blocks, down to one.
+    fn fixed<P: Part<Item = C::Item>>(&self, part: P, at: usize) -> C::Acc {
+        let grain = self.grain.unwrap_or(1);
+        let blocks = part.len().div_ceil(grain);
+        if blocks <= 1 {
+            return self.consumer.feed(self.consumer.begin(), at, part.items());
+        }
+        let middle = blocks / 2 * grain;
+        let (front, back) = part.split_at(middle);
+        join_with(
+            || self.fixed(front, at),
+            || self.fixed(back, at + middle),
+            |left, right| self.consumer.merge(left, right),
+        )
+    }
+
+    /// Feeds `part`, whose first step is number `at`, on top of `acc`.
+    fn run<P: Part<Item = C::Item>>(&self, part: P, at: usize, mut acc: C::Acc, pace: Pace) -> C::Acc {
+        let pending = owner::pending();
+        let frame = Frame::<P, C> {
+            entry: Entry::new(Frame::<P, C>::offer),
+            looping: self,
+            rest: Cell::new(Some(part)),
+            at: Cell::new(at),
+            pace: Cell::new(pace),
+            given: Given {
+                job: UnsafeCell::new(MaybeUninit::uninit()),
+                part: UnsafeCell::new(MaybeUninit::uninit()),
+                at: Cell::new(0),
+                pace: Cell::new(pace),
+                result: UnsafeCell::new(MaybeUninit::uninit()),
+            },
+        };
+        loop {
+            // SAFETY: the frame stays until the entry has been popped, below; what the steps put off they pop before.
+            unsafe { pending.push(NonNull::from(&frame).cast()) };
+            let fed = catch_unwind(AssertUnwindSafe(|| frame.feed(pending, acc)));
+            if fed.is_err() {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            if pending.pop(&frame.entry) {
+                return fed.unwrap_or_else(|panic| frame.fail(panic));
+            }
+            match frame.settle(fed) {
+                Settled::Merged(merged) => return merged,
+                Settled::TakenBack(before) => acc = before,
+            }
+        }
+    }
+}
+
+/// What has become of a half that was given away.
+enum Settled<A> {
+    /// It was done elsewhere, and this is the whole.
+    Merged(A),
+    /// It is the rest now, and this is what comes before it.
+    TakenBack(A),
+}
+
+impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
+    /// Feeds the rest block by block, until there is none or it was divided; the half that is left then, too.
+    fn feed(&self, pending: &Pending, mut acc: C::Acc) -> C::Acc {
+        let consumer = self.looping.consumer;
+        let mut pace = self.pace.get();
+        let word = beat::here();
+        if word.is_wanted() || (!word.is_off() && pending.count()) {
+            owner::beat(pending);
+        }
+        loop {
+            if !pending.is_youngest(&self.entry) {
+                // Divided: what is left goes on in a frame of its own, which can be divided in turn.
+                return match self.rest.take() {
+                    Some(part) => self.looping.run(part, self.at.get(), acc, pace),
+                    None => acc,
+                };
+            }
+            let at = self.at.get();
+            let Some(part) = self.rest.take() else { return acc };
+            let left = part.len();
+            if left == 0 || self.looping.stop.load(Ordering::Relaxed) || consumer.is_done(&acc, at) {
+                return acc;
+            }
+            let start = ticks::now();
+            if left <= pace.block {
+                acc = consumer.feed(acc, at, part.items());
+                pace.adapt(left, ticks::now().wrapping_sub(start));
+                return acc;
+            }
+            let (block, rest) = part.split_at(pace.block);
+            self.rest.set(Some(rest));
+            self.at.set(at + pace.block);
+            acc = consumer.feed(acc, at, block.items());
+            let end = ticks::now();
+            pace.adapt(pace.block, end.wrapping_sub(start));
+            self.pace.set(pace);
+            // A block is as good as many joins: it is time to look at the clock.
+            if !beat::here().is_off() && owner::is_due(end) {
+                owner::beat(pending);
+            }
+        }
+    }
+
+    /// Goes on with a panic, having dropped what has not begun.
+    fn fail(&self, panic: Panic) -> ! {
+        forget_panic(self.rest.take());
+        resume_unwind(panic)
+    }
+
+    /// Settles what was given away, after what comes before it has been fed.
+    #[cold]
+    fn settle(&self, fed: thread::Result<C::Acc>) -> Settled<C::Acc> {
+        // SAFETY: made when it was offered, and changed but by its own rules.
+        let job = unsafe { (*self.given.job.get()).assume_init_ref() };
+        if owner::settle(job) {
+            // SAFETY: put there when it was offered, and taken back, so nobody else has it.
+            let part = unsafe { (*self.given.part.get()).assume_init_read() };
+            self.rest.set(Some(part));
+            self.at.set(self.given.at.get());
+            return Settled::TakenBack(fed.unwrap_or_else(|panic| self.fail(panic)));
+        }
+        // SAFETY: the job is done, so its result is there.
+        let given = unsafe { (*self.given.result.get()).assume_init_read() };
+        match (fed, given) {
+            (Ok(fed), Ok(given)) => Settled::Merged(self.looping.consumer.merge(fed, given)),
+            (Err(panic), given) => {
+                forget_panic(given);
+                self.fail(panic)
+            }
+            (Ok(fed), Err(panic)) => {
+                forget_panic(fed);
+                self.fail(panic)
+            }
+        }
+    }
+
+    /// Divides the rest.
+    ///
+    /// # Safety
+    ///
+    /// The entry is that of such a frame, and is pending on this thread.
+    unsafe fn offer(entry: NonNull<Entry>, parent: *const Job) -> Offer {
+        // SAFETY: the entry is its first field.
+        let frame = unsafe { entry.cast::<Self>().as_ref() };
+        let Some(part) = frame.rest.take() else { return Offer::Nothing };
+        let left = part.len();
+        let least = if frame.pace.get().is_fixed { frame.pace.get().block } else { 1 };
+        if left < 2 * least {
+            frame.rest.set(Some(part));
+            return Offer::Nothing;
+        }
+        // Whole blocks, where their size matters to somebody.
+        let middle = left.div_ceil(2).next_multiple_of(least).min(left - 1);
+        let (front, back) = part.split_at(middle);
+        frame.rest.set(Some(front));
+        frame.given.at.set(frame.at.get() + middle);
+        frame.given.pace.set(frame.pace.get());
+        // SAFETY: it has been settled if it was given away before, so nobody looks.
+        unsafe { (*frame.given.part.get()).write(back) };
+        let offset = offset_of!(Self, given) + offset_of!(Given<P, C::Acc>, job);
+        // SAFETY: a field of a field of the frame.
+        let job = unsafe { entry.byte_add(offset) }.cast::<Job>();
+        // SAFETY: as above.
+        unsafe { job.write(Job::new(Self::run, parent, frame.looping.site)) };
+        Offer::Last(job)
+    }
+
+    /// # Safety
+    ///
+    /// The job is that of such a frame, and has been taken by the caller.
+    unsafe fn run(job: NonNull<Job>) {
+        let offset = offset_of!(Self, given) + offset_of!(Given<P, C::Acc>, job);
+        // SAFETY: the job is this field of a frame, which is in place until the job is done.
+        let frame = unsafe { job.byte_sub(offset) }.cast::<Self>().as_ptr();
+        // SAFETY: shared by all who take part; its owner changes it no more.
+        let looping = unsafe { (*frame).looping };
+        // SAFETY: as above.
+        let given = unsafe { &(*frame).given };
+        // SAFETY: put there when it was offered, and only who has taken the job takes it, once.
+        let part = unsafe { (*given.part.get()).assume_init_read() };
+        let (at, pace) = (given.at.get(), given.pace.get());
+        let result = catch_unwind(AssertUnwindSafe(|| looping.run(part, at, looping.consumer.begin(), pace)));
+        if result.is_err() {
+            looping.stop.store(true, Ordering::Relaxed);
+        }
+        // SAFETY: its owner looks only when the job is done.
+        unsafe { (*given.result.get()).write(result) };
+    }
 }

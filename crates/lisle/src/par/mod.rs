@@ -1,11 +1,29 @@
 //! Loops over all cores: join, parallel loops, reductions, scans, sorts.
 
+pub(crate) mod beat;
+#[cfg(not(lisle_loom))]
 mod consumer;
+#[cfg(not(lisle_loom))]
 mod drive;
+#[cfg(not(lisle_loom))]
+mod experience;
+#[cfg(not(lisle_loom))]
 pub mod iter;
+pub(crate) mod job;
+#[cfg(not(lisle_loom))]
 mod join;
+#[cfg(all(test, lisle_loom))]
+mod loom_tests;
+pub(crate) mod offers;
+#[cfg(not(lisle_loom))]
+mod owner;
+#[cfg(not(lisle_loom))]
 mod part;
+pub(crate) mod pending;
+#[cfg(not(lisle_loom))]
 mod plan;
+#[cfg(not(lisle_loom))]
 pub mod prelude;
 
-pub use join::join;
+#[cfg(not(lisle_loom))]
+pub use join::{join, join_with};

@@ -73,7 +73,7 @@ pub use spawn::spawn_parasite;
 pub(crate) use census::{waiting, wake_all};
 pub(crate) use life::run;
 pub(crate) use record::Parasite;
-pub(crate) use spawn::spawn_unchecked;
+pub(crate) use spawn::{has_room, spawn_unchecked};
 
 use crate::event::parker::bearing;
 use std::ptr::NonNull;

@@ -211,7 +211,7 @@ fn may_begin(bearing: &Bearing) -> bool {
 
 /// Is enough left of this stack for a parasite to run on it?
 #[inline(always)]
-pub(super) fn has_room(bearing: &Bearing) -> bool {
+pub(crate) fn has_room(bearing: &Bearing) -> bool {
     let here = 0_u8;
     let here = (&raw const here).addr();
     if bearing.limit.get() == 0 {

@@ -11,6 +11,7 @@ use crate::domain::{Domain, overflow};
 use crate::event::lock::Lock;
 use crate::fiber::host::{Host, Traits};
 use crate::fiber::{PanicPolicy, stack};
+use crate::par::offers::Offers;
 use crate::shim::{
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
     sync::{Arc, Mutex, OnceLock},
@@ -304,6 +305,8 @@ impl Builder {
             },
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             idle: AtomicUsize::new(0),
+            hungry: AtomicUsize::new(0),
+            offers: Offers::new(),
             phase: AtomicU8::new(RUNNING),
             left: AtomicUsize::new(0),
             common: Common::new(),

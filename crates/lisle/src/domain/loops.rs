@@ -1,0 +1,203 @@
+//! How a worker takes part in loops: what it gives away of its own, and what it takes.
+//!
+//! A host that computes looks at its domain's word (`par/beat.rs`) wherever it puts something off, and comes here if
+//! that says that somebody looks for work, or that it is time to look at the clock. So this is also where a long
+//! loop lets others have their turn: the sockets, timers and hosts of its domain.
+
+use super::worker::Worker;
+use crate::event::parker::{self, bearing};
+use crate::fiber;
+use crate::par::beat;
+use crate::par::job::Job;
+use crate::par::pending::Pending;
+use crate::shim::{atomic::Ordering, ticks};
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+/// Between two beats: so long what is put off is left to its domain if those that could take it sleep. It is about what
+/// it costs to wake one.
+pub(crate) const PERIOD: u64 = 50 * ticks::A_MICROSECOND;
+/// Between two looks at the timers and sockets of a domain that computes.
+const ATTENTION: u64 = 200 * ticks::A_MICROSECOND;
+
+/// What a bearer is given.
+#[derive(Clone, Copy)]
+pub(super) enum Load {
+    Parasite(NonNull<crate::parasite::Parasite>),
+    Job(NonNull<Job>),
+}
+
+impl Worker {
+    /// Looks whether somebody wants something, on behalf of the code that runs on this stack.
+    #[cold]
+    pub(crate) fn beat(&self, pending: &Pending) {
+        pending.looked();
+        if parker::running().is_none() || std::thread::panicking() {
+            // Who unwinds cannot wait, and what runs between hosts cannot either.
+            return;
+        }
+        let now = ticks::now();
+        let is_due = self.is_due(now);
+        let word = &self.domain.beat;
+        if word.is_wanted() {
+            word.heard();
+            let mut looking = self.shared.looking();
+            while looking > 0 && self.give_away(pending) {
+                looking -= 1;
+            }
+        }
+        if is_due {
+            self.last_beat.set(now);
+            if self.shared.idle.load(Ordering::SeqCst) > 0 && self.give_away(pending) {
+                self.wake_idle();
+            }
+            self.attend(now);
+        }
+    }
+
+    /// Offers the oldest of what is pending.
+    fn give_away(&self, pending: &Pending) -> bool {
+        // SAFETY: what is pending stays in place until it has been taken back or is done.
+        unsafe { self.domain.offers.offer(|| pending.offer()) }
+    }
+
+    /// Lets others have their turn, if there are any.
+    fn attend(&self, now: u64) {
+        if now.wrapping_sub(self.last_visit.get()) >= ATTENTION {
+            self.last_visit.set(now);
+            self.visit();
+        } else {
+            self.take_inbox();
+        }
+        if self.has_ready() {
+            fiber::yield_now();
+        } else if self.shared.hungry.load(Ordering::SeqCst) == 0 && self.is_alone() {
+            let word = &self.domain.beat;
+            word.turn_off();
+            if self.shared.hungry.load(Ordering::SeqCst) > 0 {
+                word.want();
+            }
+        }
+    }
+
+    /// Can nothing but its own code make a host of this domain ready?
+    fn is_alone(&self) -> bool {
+        self.domain.reactor.is_empty() && self.wheel.borrow().is_empty() && !self.domain.inbox.has_news()
+    }
+
+    /// Looks for work, until dropped: what other domains put off is wanted.
+    pub(super) fn hunger(&self) -> Hunger<'_> {
+        self.shared.hungry.fetch_add(1, Ordering::SeqCst);
+        for domain in self.shared.domains.iter().filter(|domain| domain.index != self.domain.index) {
+            domain.beat.want();
+        }
+        beat::OUTSIDE.want();
+        Hunger(self)
+    }
+
+    /// Takes what another domain offers. If hosts wait here for parts of their loops, then only what belongs to the part
+    /// that was waited for last: other code might want a lock that one of them holds, and which it could not let go of,
+    /// since this is its domain.
+    pub(super) fn take_job(&self) -> bool {
+        let domains = &self.shared.domains;
+        // SAFETY: it stays until it is taken out of the list.
+        let waited_for = unsafe { self.joining.get().as_ref() }.map(|wait| wait.job);
+        // SAFETY: `take` asks about what is offered.
+        let may = |job: &Job| waited_for.is_none_or(|waited_for| unsafe { job.is_part_of(waited_for) });
+        let start = self.random.next() as usize;
+        for offset in 0..domains.len() {
+            let victim = &domains[start.wrapping_add(offset) % domains.len()];
+            if victim.offers.len() > 0
+                && let Some(job) = victim.offers.take(may)
+            {
+                victim.stolen.fetch_add(1, Ordering::Relaxed);
+                self.taken.set(Some(job));
+                return true;
+            }
+        }
+        let outside = &self.shared.offers;
+        if outside.len() > 0
+            && let Some(job) = outside.take(may)
+        {
+            self.taken.set(Some(job));
+            return true;
+        }
+        false
+    }
+
+    /// Runs what was taken, if anything was.
+    pub(super) fn run_taken(&self) {
+        if let Some(job) = self.taken.take() {
+            if self.shared.idle.load(Ordering::Relaxed) > 0 {
+                // Those that still sleep are to be woken by who has something for them, at once.
+                self.last_beat.set(0);
+                self.domain.beat.want();
+            }
+            self.run_on_bearer(Load::Job(job), self.turn.get());
+        }
+    }
+
+    /// Runs what was taken on the stack of the bearer that calls this.
+    ///
+    /// # Safety
+    ///
+    /// It was taken by this worker, and is not used afterwards.
+    pub(super) unsafe fn run_job(&self, job: NonNull<Job>) {
+        // SAFETY: taken, and not done.
+        self.domain.running_code_of(unsafe { job.as_ref() }.site);
+        let pending = &bearing().pending;
+        pending.job.set(job.as_ptr());
+        pending.inside.set(true);
+        // SAFETY: passed on to the caller.
+        unsafe { Job::run(job) };
+        pending.job.set(std::ptr::null());
+        pending.inside.set(false);
+    }
+
+    /// Waits until `job`, which another domain has taken, is done.
+    pub(crate) fn wait_for(&self, job: &Job) {
+        self.while_waiting_for(job, || job.wait());
+    }
+
+    /// Calls `wait`, in which a host of this domain waits for a part of what it does.
+    pub(crate) fn while_waiting_for<R>(&self, job: *const Job, wait: impl FnOnce() -> R) -> R {
+        struct Unlink<'a>(&'a Worker, &'a Joining);
+        impl Drop for Unlink<'_> {
+            fn drop(&mut self) {
+                let mut place = &self.0.joining;
+                while !std::ptr::eq(place.get(), self.1) {
+                    // SAFETY: what is in the list stays until it is taken out, and this one is in it.
+                    place = unsafe { &(*place.get()).before };
+                }
+                place.set(self.1.before.get());
+            }
+        }
+        let joining = Joining { job, before: Cell::new(self.joining.get()) };
+        self.joining.set(&raw const joining);
+        let _unlink = Unlink(self, &joining);
+        wait()
+    }
+
+    /// Is it time to look at what others want?
+    #[inline]
+    pub(crate) fn is_due(&self, now: u64) -> bool {
+        now.wrapping_sub(self.last_beat.get()) >= PERIOD
+    }
+}
+
+/// A host waits for a part of what it does.
+pub(super) struct Joining {
+    /// Null: it is known to nobody by a job.
+    job: *const Job,
+    /// The one that waited before.
+    before: Cell<*const Joining>,
+}
+
+/// A domain looks for work.
+pub(super) struct Hunger<'a>(&'a Worker);
+
+impl Drop for Hunger<'_> {
+    fn drop(&mut self) {
+        self.0.shared.hungry.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,103 @@
+//! Whether what is put off could be of use to anybody: a word for each domain, which the loops there look at.
+//!
+//! A half of a join that nobody could take is not even noted down: then a join is a look at this word and two calls. The
+//! word belongs to the domain on which the code runs, and is reached through the thread, so looking at it costs two
+//! loads, of memory that hardly ever changes.
+
+use crate::shim::atomic::{AtomicU8, Ordering};
+use crate::shim::const_fn;
+
+/// Nobody could take anything, and nothing else wants this domain.
+const OFF: u8 = 0;
+/// Halves and rests are to be noted down, and the clock is to be looked at now and then.
+const ON: u8 = 1;
+/// Somebody looks for work: give something away at once.
+const WANTED: u8 = 2;
+
+/// The word of one domain.
+#[derive(Debug)]
+pub(crate) struct Beat(AtomicU8);
+
+impl Beat {
+    const_fn! {
+        pub(crate) fn new() -> Self {
+            Beat(AtomicU8::new(ON))
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_off(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == OFF
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == WANTED
+    }
+
+    /// Somebody looks for work. He has been counted before, so an owner that turns the word off at the same time sees
+    /// either this or him.
+    #[inline]
+    pub(crate) fn want(&self) {
+        if !self.is_wanted() {
+            self.0.store(WANTED, Ordering::SeqCst);
+        }
+    }
+
+    /// The wish has been heard. Owner only.
+    pub(crate) fn heard(&self) {
+        self.0.store(ON, Ordering::Relaxed);
+    }
+
+    /// Nobody seems to want anything. Owner only, who then has to look once more.
+    pub(crate) fn turn_off(&self) {
+        // Not if somebody has come to want something meanwhile.
+        let _ = self.0.compare_exchange(ON, OFF, Ordering::SeqCst, Ordering::Relaxed);
+    }
+
+    /// Nothing is to be given away for now, whoever looks for work. Owner only.
+    pub(crate) fn silence(&self) {
+        self.0.store(OFF, Ordering::Relaxed);
+    }
+
+    /// Something else wants the domain: it is to look at the clock again.
+    #[inline]
+    pub(crate) fn turn_on(&self) {
+        if self.is_off() {
+            let _ = self.0.compare_exchange(OFF, ON, Ordering::SeqCst, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(not(lisle_loom))]
+pub(crate) use here::{OUTSIDE, here, set_here};
+
+#[cfg(not(lisle_loom))]
+mod here {
+    use super::Beat;
+    use std::cell::Cell;
+    use std::ptr::NonNull;
+
+    /// That of all threads that are no workers: somebody might always take what they put off.
+    pub(crate) static OUTSIDE: Beat = Beat::new();
+
+    thread_local! {
+        static HERE: Cell<*const Beat> = const { Cell::new(&raw const OUTSIDE) };
+    }
+
+    /// The word of the domain whose code runs on this thread. To be used within the current call.
+    #[inline(always)]
+    pub(crate) fn here<'a>() -> &'a Beat {
+        // SAFETY: it is `OUTSIDE`, or what `set_here` was given, which is there until it is taken back.
+        unsafe { &*HERE.with(Cell::get) }
+    }
+
+    /// Makes `beat` the word of this thread, or with `None` that of the threads that are no workers.
+    ///
+    /// # Safety
+    ///
+    /// It stays in place until it is taken back.
+    pub(crate) unsafe fn set_here(beat: Option<NonNull<Beat>>) {
+        HERE.with(|here| here.set(beat.map_or(&raw const OUTSIDE, |beat| beat.as_ptr().cast_const())));
+    }
+}

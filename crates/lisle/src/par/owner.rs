@@ -1,0 +1,131 @@
+//! What the owner of something pending does: looks whether it is wanted, and settles what has been offered.
+
+use super::beat;
+use super::job::Job;
+use super::pending::Pending;
+use crate::domain::loops::PERIOD;
+use crate::domain::runtime::{default_runtime, started_default_runtime};
+use crate::domain::worker::with_current;
+use crate::event::{Interrupted, parker};
+use crate::fiber::{self, JoinError};
+use crate::parasite;
+use crate::shim::ticks;
+use std::cell::Cell;
+use std::panic::resume_unwind;
+use std::ptr::NonNull;
+
+/// What is pending on the stack that this runs on. For use by what runs on that stack, and no longer.
+#[inline(always)]
+pub(super) fn pending<'a>() -> &'a Pending {
+    &parker::bearing().pending
+}
+
+/// Does this run in a domain, and not on a plain thread?
+pub(super) fn in_domain() -> bool {
+    parker::running().is_some()
+}
+
+/// Is enough left of this stack for a loop to run on it?
+#[inline]
+pub(super) fn has_room() -> bool {
+    parasite::has_room(parker::bearing())
+}
+
+/// Runs `f` on the stack of a host of its own, and waits for it, as for a part of what runs here.
+#[cold]
+pub(super) fn on_another_stack<R: Send>(pending: &Pending, f: impl FnOnce() -> R + Send) -> R {
+    /// Which job this is in the course of, to be told to another stack.
+    struct Parent(*const Job);
+    // SAFETY: it is only compared and followed, and stays until what is done in its course is.
+    unsafe impl Send for Parent {}
+    let parent = Parent(pending.job.get());
+    let run = move || {
+        let parent = parent;
+        let pending = self::pending();
+        pending.job.set(parent.0);
+        pending.inside.set(true);
+        f()
+    };
+    let joined = with_current(|worker| {
+        // Nothing else is to run on the domain meanwhile that might be a part of the same loop.
+        let wait = || fiber::scope(|scope| scope.spawn(run).join());
+        match worker {
+            Some(worker) => worker.while_waiting_for(std::ptr::null(), wait),
+            None => wait(),
+        }
+    });
+    match joined.map_err(JoinError::into_panic) {
+        Ok(result) => result,
+        Err(Ok(panic)) => resume_unwind(panic),
+        Err(Err(_)) => resume_unwind(Box::new(Interrupted)),
+    }
+}
+
+/// Is it time, on this thread, to look whether somebody wants something?
+#[inline]
+pub(super) fn is_due(now: u64) -> bool {
+    beat::here().is_wanted()
+        || with_current(|worker| match worker {
+            Some(worker) => worker.is_due(now),
+            None => LAST.with(|last| now.wrapping_sub(last.get()) >= PERIOD),
+        })
+}
+
+thread_local! {
+    /// When a thread that is no worker has last looked.
+    static LAST: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Looks whether somebody wants something.
+#[cold]
+pub(super) fn beat(pending: &Pending) {
+    with_current(|worker| match worker {
+        Some(worker) => worker.beat(pending),
+        None => beat_outside(pending),
+    });
+}
+
+/// The same for a thread that is no worker: the domains of the default runtime help it.
+fn beat_outside(pending: &Pending) {
+    pending.looked();
+    if std::thread::panicking() {
+        return;
+    }
+    // SAFETY: what is pending stays in place until it has been taken back or is done.
+    let offer = |offers: &super::offers::Offers| unsafe { offers.offer(|| pending.offer()) };
+    if beat::OUTSIDE.is_wanted() {
+        beat::OUTSIDE.heard();
+        if let Some(shared) = started_default_runtime()
+            && shared.looking() > 0
+        {
+            offer(&shared.offers);
+        }
+    }
+    let now = ticks::now();
+    if now.wrapping_sub(LAST.get()) >= PERIOD {
+        LAST.set(now);
+        let shared = default_runtime();
+        if shared.has_sleepers() && offer(&shared.offers) {
+            shared.wake_one(0);
+        }
+    }
+}
+
+/// Settles what has been offered and is to be gone on with: true if the caller has it back, false if another has done it.
+pub(super) fn settle(job: &Job) -> bool {
+    let this = NonNull::from(job);
+    with_current(|worker| match worker {
+        Some(worker) => {
+            worker.domain.offers.take_back(this) || {
+                worker.wait_for(job);
+                false
+            }
+        }
+        None => {
+            default_runtime().offers.take_back(this) || {
+                job.wait();
+                false
+            }
+        }
+    })
+}

@@ -1,0 +1,226 @@
+//! What has been put off on a stack: the second halves of joins, the rests of loops, the tasks of scopes.
+//!
+//! Whoever puts something off goes on with something else, and comes back to it. So the entries lie where they were
+//! made, on the stack, in a list that grows and shrinks at its young end, and belongs to one thread: noting one down
+//! is four stores, crossing it out a comparison and a store. Only what is *offered* is ever seen by another thread. The
+//! oldest is offered first, since it is most likely the largest.
+//!
+//! An entry that has been offered is no longer in the list. When it would be its turn to be crossed out, all
+//! younger ones have gone; so it is the youngest if and only if it has not been offered.
+
+use super::job::Job;
+use std::cell::Cell;
+use std::ptr::{NonNull, null};
+
+/// What has been put off, first field of what knows more of it.
+#[repr(C)]
+pub(crate) struct Entry {
+    older: Cell<*const Entry>,
+    /// Of use if this is not the youngest.
+    newer: Cell<*const Entry>,
+    offer: unsafe fn(NonNull<Entry>, *const Job) -> Offer,
+}
+
+/// What an entry has to offer.
+pub(crate) enum Offer {
+    /// Nothing now.
+    Nothing,
+    /// This, and the entry is to leave the list.
+    Last(NonNull<Job>),
+    /// This, and there may be more.
+    More(NonNull<Job>),
+}
+
+impl Entry {
+    /// `offer` prepares something for others, in the course of a job, or of none. It is called while the entry is in a list, by the thread of that.
+    #[inline(always)]
+    pub(crate) const fn new(offer: unsafe fn(NonNull<Entry>, *const Job) -> Offer) -> Self {
+        Entry { older: Cell::new(null()), newer: Cell::new(null()), offer }
+    }
+}
+
+/// How many joins there are between two looks at the clock.
+const JOINS_A_LOOK: u32 = 64;
+
+/// The list of one stack, and what else a stack keeps for its loops.
+pub(crate) struct Pending {
+    youngest: Cell<*const Entry>,
+    /// Of use if there is any.
+    oldest: Cell<*const Entry>,
+    /// How many joins are left until the next look at the clock.
+    until_look: Cell<u32>,
+    /// What was taken from elsewhere and runs on this stack; null for the stack's own code.
+    pub(crate) job: Cell<*const Job>,
+    /// Is this within a join or a loop?
+    pub(crate) inside: Cell<bool>,
+}
+
+impl Pending {
+    pub(crate) const fn new() -> Self {
+        Pending {
+            youngest: Cell::new(null()),
+            oldest: Cell::new(null()),
+            until_look: Cell::new(0),
+            job: Cell::new(null()),
+            inside: Cell::new(false),
+        }
+    }
+
+    /// Notes `entry` down as the youngest.
+    ///
+    /// # Safety
+    ///
+    /// It is in no list, the pointer may be used for all that it is the first field of, and it stays in place until [`pop`](Pending::pop) has been called for it, before which all that is
+    /// noted down after it has been popped.
+    #[inline(always)]
+    pub(crate) unsafe fn push(&self, entry: NonNull<Entry>) {
+        let older = self.youngest.get();
+        // SAFETY: in place, by the caller's promise.
+        unsafe { entry.as_ref() }.older.set(older);
+        // SAFETY: what is in the list is in place.
+        let place = unsafe { older.as_ref() }.map_or(&self.oldest, |older| &older.newer);
+        place.set(entry.as_ptr());
+        self.youngest.set(entry.as_ptr());
+    }
+
+    /// Crosses `entry` out. False if it is no longer in the list, since it has been offered.
+    #[inline(always)]
+    pub(crate) fn pop(&self, entry: &Entry) -> bool {
+        let is_youngest = self.is_youngest(entry);
+        if is_youngest {
+            self.youngest.set(entry.older.get());
+        }
+        is_youngest
+    }
+
+    /// Is `entry`, of which all younger ones have been popped, still in the list?
+    #[inline(always)]
+    pub(crate) fn is_youngest(&self, entry: &Entry) -> bool {
+        std::ptr::eq(self.youngest.get(), entry)
+    }
+
+    /// Counts a join. True if it is time to look at the clock.
+    #[inline(always)]
+    pub(crate) fn count(&self) -> bool {
+        let left = self.until_look.get();
+        self.until_look.set(left.wrapping_sub(1));
+        left == 0
+    }
+
+    /// The clock has been looked at.
+    pub(crate) fn looked(&self) {
+        self.until_look.set(JOINS_A_LOOK);
+    }
+
+    /// The next look at the clock is to be soon.
+    pub(crate) fn hurry(&self) {
+        self.until_look.set(0);
+    }
+
+    /// Prepares what the oldest entry that has anything has to offer.
+    pub(crate) fn offer(&self) -> Option<NonNull<Job>> {
+        let mut next = NonNull::new(self.oldest.get().cast_mut()).filter(|_| !self.youngest.get().is_null());
+        while let Some(entry) = next {
+            // SAFETY: what is in the list is in place.
+            let this = unsafe { entry.as_ref() };
+            // SAFETY: it is in the list, and this is its thread.
+            match unsafe { (this.offer)(entry, self.job.get()) } {
+                Offer::Last(job) => {
+                    self.unlink(this);
+                    return Some(job);
+                }
+                Offer::More(job) => return Some(job),
+                Offer::Nothing if self.is_youngest(this) => return None,
+                Offer::Nothing => next = NonNull::new(this.newer.get().cast_mut()),
+            }
+        }
+        None
+    }
+
+    fn unlink(&self, entry: &Entry) {
+        let (older, newer) = (entry.older.get(), entry.newer.get());
+        if self.is_youngest(entry) {
+            self.youngest.set(older);
+        } else {
+            // SAFETY: what is in the list is in place, and an entry that is not the youngest has a newer one.
+            unsafe { &*newer }.older.set(older);
+            // SAFETY: as above.
+            let place = unsafe { older.as_ref() }.map_or(&self.oldest, |older| &older.newer);
+            place.set(newer);
+        }
+    }
+}
+
+#[cfg(all(test, not(lisle_loom)))]
+mod tests {
+    use super::*;
+
+    /// An entry that has so many things to offer.
+    #[repr(C)]
+    struct Chest {
+        entry: Entry,
+        left: Cell<usize>,
+    }
+
+    impl Chest {
+        fn new(left: usize) -> Self {
+            unsafe fn offer(entry: NonNull<Entry>, _: *const Job) -> Offer {
+                // SAFETY: made below, as the first field of this.
+                let this = unsafe { entry.cast::<Chest>().as_ref() };
+                let job = entry.cast();
+                match this.left.get() {
+                    0 => Offer::Nothing,
+                    1 => Offer::Last(job),
+                    _ => {
+                        this.left.update(|left| left - 1);
+                        Offer::More(job)
+                    }
+                }
+            }
+            Chest { entry: Entry::new(offer), left: Cell::new(left) }
+        }
+
+        fn entry(&self) -> NonNull<Entry> {
+            NonNull::from(self).cast()
+        }
+
+        fn is(&self, offered: Option<NonNull<Job>>) -> bool {
+            offered.is_some_and(|offered| std::ptr::eq(offered.as_ptr().cast(), &raw const self.entry))
+        }
+    }
+
+    #[test]
+    fn the_oldest_that_has_something_is_offered_first() {
+        let pending = Pending::new();
+        let boxes = [0, 1, 2, 0, 1].map(Chest::new);
+        for each in &boxes {
+            // SAFETY: they stay until the end of the test, and are popped in turn.
+            unsafe { pending.push(each.entry()) };
+        }
+        for expected in [1, 2, 2, 4] {
+            assert!(boxes[expected].is(pending.offer()), "number {expected}");
+        }
+        assert!(pending.offer().is_none());
+        let in_list = boxes.iter().rev().map(|each| pending.pop(&each.entry)).collect::<Vec<_>>();
+        assert_eq!(in_list, [false, true, false, false, true]);
+        assert!(pending.offer().is_none());
+    }
+
+    #[test]
+    fn the_list_can_be_emptied_from_either_end_and_used_again() {
+        let pending = Pending::new();
+        let (one, two, three) = (Chest::new(1), Chest::new(1), Chest::new(1));
+        // SAFETY: as above.
+        unsafe { pending.push(one.entry()) };
+        assert!(one.is(pending.offer()));
+        // SAFETY: as above.
+        unsafe { pending.push(two.entry()) };
+        // SAFETY: as above.
+        unsafe { pending.push(three.entry()) };
+        assert!(two.is(pending.offer()));
+        assert!(pending.pop(&three.entry));
+        assert!(!pending.pop(&two.entry));
+        assert!(!pending.pop(&one.entry));
+        assert!(pending.offer().is_none());
+    }
+}
