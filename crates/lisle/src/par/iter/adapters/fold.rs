@@ -116,6 +116,7 @@ impl<I: ParallelIterator, F: Folding<I::Item>> ParallelIterator for Folds<I, F> 
         self.base.plan()
     }
 
+    #[track_caller]
     fn drive<C: Consumer<Item = F::Out>>(self, consumer: &C, plan: Plan) -> C::Acc {
         let folder = Folder { folding: &self.folding, consumer, takes: PhantomData };
         let mut run = self.base.drive(&folder, plan);

@@ -142,13 +142,13 @@ impl<T> Written<'_, T> {
         self
     }
 
-    /// Of two runs one.
+    /// Of two runs one. If there is a gap between them, the second one is dropped: a loop that a panic has stopped goes on to
+    /// merge what there is, and nobody gets to see it.
     fn and(mut self, mut next: Self) -> Self {
         if self.len == 0 {
             return next;
         }
-        if next.len != 0 {
-            self = self.at(next.from);
+        if self.from + self.len == next.from {
             self.len += std::mem::take(&mut next.len);
         }
         self
@@ -227,6 +227,7 @@ impl<'a, A: Send, B: Send> Consumer for WriteTwo<'a, A, B> {
 /// # Panics
 ///
 /// If there are fewer or more. Then, and if the iterator panics, `vec` is as before.
+#[track_caller]
 pub(in crate::par::iter) fn extend_in_place<I: ParallelIterator>(
     vec: &mut Vec<I::Item>,
     mut iter: I,
@@ -245,6 +246,7 @@ pub(in crate::par::iter) fn extend_in_place<I: ParallelIterator>(
 /// # Panics
 ///
 /// As [`extend_in_place`].
+#[track_caller]
 pub(in crate::par::iter) fn extend_two_in_place<A, B, I>(
     a: &mut Vec<A>,
     b: &mut Vec<B>,
