@@ -19,17 +19,24 @@ pub trait ExactPart: Part {
 
 /// The first `count` steps of `part`, or all.
 pub(super) fn first<P: Part>(part: P, count: usize) -> P {
-    // What need not be divided is not: of what moves, a part that is empty is still to be dropped.
-    if part.len() <= count { part } else { part.split_at(count).0 }
+    if part.len() <= count {
+        return part;
+    }
+    let (first, rest) = part.split_at(count);
+    // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+    drop(rest);
+    first
 }
 
 /// What comes after the first `count` steps of `part`.
 pub(super) fn rest<P: Part>(part: P, count: usize) -> P {
+    let count = count.min(part.len());
     if count == 0 {
         return part;
     }
-    let count = count.min(part.len());
-    part.split_at(count).1
+    let (first, rest) = part.split_at(count);
+    drop(first);
+    rest
 }
 
 /// What an iterator says of its parts if all of them are exact: that it has only the one kind.

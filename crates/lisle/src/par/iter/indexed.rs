@@ -173,6 +173,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// assert_eq!(line, [0, 1, 2]);
     /// assert!(line.capacity() >= 100);
     /// ```
+    #[track_caller]
     fn collect_into_vec(self, target: &mut Vec<Self::Item>) {
         target.clear();
         let len = self.len();
@@ -188,6 +189,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// [(1, 'x'), (2, 'y')].into_par_iter().unzip_into_vecs(&mut a, &mut b);
     /// assert_eq!((a, b), (vec![1, 2], vec!['x', 'y']));
     /// ```
+    #[track_caller]
     fn unzip_into_vecs<A: Send, B: Send>(self, left: &mut Vec<A>, right: &mut Vec<B>)
     where
         Self: IndexedParallelIterator<Item = (A, B)>,
@@ -206,6 +208,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// let at = [2, 3, 4, 5].par_iter().position_any(|n| n % 2 == 1);
     /// assert!(at == Some(1) || at == Some(3));
     /// ```
+    #[track_caller]
     fn position_any<P>(self, predicate: P) -> Option<usize>
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
@@ -220,6 +223,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     ///
     /// assert_eq!([2, 3, 4, 5].par_iter().position_first(|n| n % 2 == 1), Some(1));
     /// ```
+    #[track_caller]
     fn position_first<P>(self, predicate: P) -> Option<usize>
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
@@ -234,6 +238,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     ///
     /// assert_eq!([2, 3, 4, 5].par_iter().position_last(|n| n % 2 == 1), Some(3));
     /// ```
+    #[track_caller]
     fn position_last<P>(self, predicate: P) -> Option<usize>
     where
         P: Fn(Self::Item) -> bool + Sync + Send,

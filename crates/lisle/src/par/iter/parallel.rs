@@ -132,6 +132,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let plan = all.plan();
     /// assert_eq!(all.drive(&Rises, plan), Some((3, 1, 4)));
     /// ```
+    #[track_caller]
     fn drive<C: Consumer<Item = Self::Item>>(mut self, consumer: &C, plan: Plan) -> C::Acc {
         run(self.part(), consumer, plan)
     }
@@ -454,6 +455,7 @@ pub trait ParallelIterator: Sized + Send {
     /// data.par_iter_mut().for_each(|n| *n += 1);
     /// assert_eq!(data, [2, 3, 4]);
     /// ```
+    #[track_caller]
     fn for_each<F>(self, op: F)
     where
         F: Fn(Self::Item) + Sync + Send,
@@ -474,6 +476,7 @@ pub trait ParallelIterator: Sized + Send {
     /// drop(tx);
     /// assert_eq!(rx.iter().sum::<i32>(), 10);
     /// ```
+    #[track_caller]
     fn for_each_init<N, T, F>(self, init: N, op: F)
     where
         N: Fn() -> T + Sync + Send,
@@ -496,6 +499,7 @@ pub trait ParallelIterator: Sized + Send {
     /// });
     /// assert_eq!(all, Err("x"));
     /// ```
+    #[track_caller]
     fn try_for_each<F, R>(self, op: F) -> R
     where
         F: Fn(Self::Item) -> R + Sync + Send,
@@ -512,6 +516,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// assert_eq!((0..100).into_par_iter().filter(|n| n % 7 == 0).count(), 15);
     /// ```
+    #[track_caller]
     fn count(self) -> usize {
         let plan = self.plan();
         self.drive(&Count::new(), plan)
@@ -526,6 +531,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let text = ["a", "b", "c"].par_iter().map(|s| s.to_string()).reduce(String::new, |a, b| a + &b);
     /// assert_eq!(text, "abc");
     /// ```
+    #[track_caller]
     fn reduce<F, N>(self, identity: N, op: F) -> Self::Item
     where
         F: Fn(Self::Item, Self::Item) -> Self::Item + Sync + Send,
@@ -543,6 +549,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let longest = ["a", "ccc", "bb"].into_par_iter().reduce_with(|a, b| if b.len() > a.len() { b } else { a });
     /// assert_eq!(longest, Some("ccc"));
     /// ```
+    #[track_caller]
     fn reduce_with<F>(self, op: F) -> Option<Self::Item>
     where
         F: Fn(Self::Item, Self::Item) -> Self::Item + Sync + Send,
@@ -559,6 +566,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let sum = ["1", "2"].par_iter().map(|text| text.parse()).try_reduce(|| 0, |a, b| Ok(a + b));
     /// assert_eq!(sum, Ok(3));
     /// ```
+    #[track_caller]
     fn try_reduce<T, F, N>(self, identity: N, op: F) -> Self::Item
     where
         F: Fn(T, T) -> Self::Item + Sync + Send,
@@ -576,6 +584,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// assert_eq!((1..=100).into_par_iter().sum::<i32>(), 5_050);
     /// ```
+    #[track_caller]
     fn sum<S>(self) -> S
     where
         S: Send + iter::Sum<Self::Item> + iter::Sum<S>,
@@ -591,6 +600,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// assert_eq!((1..=10).into_par_iter().product::<i32>(), 3_628_800);
     /// ```
+    #[track_caller]
     fn product<S>(self) -> S
     where
         S: Send + iter::Product<Self::Item> + iter::Product<S>,
@@ -606,6 +616,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// assert_eq!([3, 1, 2].par_iter().min(), Some(&1));
     /// ```
+    #[track_caller]
     fn min(self) -> Option<Self::Item>
     where
         Self::Item: Ord,
@@ -620,6 +631,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// assert_eq!([3.0, 1.0].par_iter().min_by(|a, b| f64::total_cmp(a, b)), Some(&1.0));
     /// ```
+    #[track_caller]
     fn min_by<F>(self, compare: F) -> Option<Self::Item>
     where
         F: Fn(&Self::Item, &Self::Item) -> Ordering + Sync + Send,
@@ -634,6 +646,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// assert_eq!([-3, 1, -1].par_iter().min_by_key(|n: &&i32| n.abs()), Some(&1));
     /// ```
+    #[track_caller]
     fn min_by_key<K, F>(self, key: F) -> Option<Self::Item>
     where
         K: Ord + Send,
@@ -650,6 +663,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// assert_eq!([3, 1, 2].par_iter().max(), Some(&3));
     /// ```
+    #[track_caller]
     fn max(self) -> Option<Self::Item>
     where
         Self::Item: Ord,
@@ -664,6 +678,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// assert_eq!([3.0, 1.0].par_iter().max_by(|a, b| f64::total_cmp(a, b)), Some(&3.0));
     /// ```
+    #[track_caller]
     fn max_by<F>(self, compare: F) -> Option<Self::Item>
     where
         F: Fn(&Self::Item, &Self::Item) -> Ordering + Sync + Send,
@@ -678,6 +693,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// assert_eq!([-1, 0, 1].par_iter().max_by_key(|n: &&i32| n.abs()), Some(&1));
     /// ```
+    #[track_caller]
     fn max_by_key<K, F>(self, key: F) -> Option<Self::Item>
     where
         K: Ord + Send,
@@ -695,6 +711,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let even = [1, 2, 4].par_iter().find_any(|n| *n % 2 == 0);
     /// assert!(even == Some(&2) || even == Some(&4));
     /// ```
+    #[track_caller]
     fn find_any<P>(self, predicate: P) -> Option<Self::Item>
     where
         P: Fn(&Self::Item) -> bool + Sync + Send,
@@ -709,6 +726,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// assert_eq!([1, 2, 4].par_iter().find_first(|n| *n % 2 == 0), Some(&2));
     /// ```
+    #[track_caller]
     fn find_first<P>(self, predicate: P) -> Option<Self::Item>
     where
         P: Fn(&Self::Item) -> bool + Sync + Send,
@@ -724,6 +742,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// assert_eq!([1, 2, 4].par_iter().find_last(|n| *n % 2 == 0), Some(&4));
     /// ```
+    #[track_caller]
     fn find_last<P>(self, predicate: P) -> Option<Self::Item>
     where
         P: Fn(&Self::Item) -> bool + Sync + Send,
@@ -739,6 +758,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let number = ["x", "2"].par_iter().find_map_any(|text| text.parse().ok());
     /// assert_eq!(number, Some(2));
     /// ```
+    #[track_caller]
     fn find_map_any<F, R>(self, map: F) -> Option<R>
     where
         F: Fn(Self::Item) -> Option<R> + Sync + Send,
@@ -756,6 +776,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let number = ["x", "2", "3"].par_iter().find_map_first(|text| text.parse().ok());
     /// assert_eq!(number, Some(2));
     /// ```
+    #[track_caller]
     fn find_map_first<F, R>(self, map: F) -> Option<R>
     where
         F: Fn(Self::Item) -> Option<R> + Sync + Send,
@@ -773,6 +794,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let number = ["2", "3", "x"].par_iter().find_map_last(|text| text.parse().ok());
     /// assert_eq!(number, Some(3));
     /// ```
+    #[track_caller]
     fn find_map_last<F, R>(self, map: F) -> Option<R>
     where
         F: Fn(Self::Item) -> Option<R> + Sync + Send,
@@ -789,6 +811,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// assert!([1, 2].par_iter().any(|n| *n == 2));
     /// ```
+    #[track_caller]
     fn any<P>(self, predicate: P) -> bool
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
@@ -803,6 +826,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// assert!([1, 2].par_iter().all(|n| *n > 0));
     /// ```
+    #[track_caller]
     fn all<P>(self, predicate: P) -> bool
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
@@ -825,6 +849,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let numbers: Result<Vec<i32>, _> = ["1", "2"].par_iter().map(|text| text.parse()).collect();
     /// assert_eq!(numbers, Ok(vec![1, 2]));
     /// ```
+    #[track_caller]
     fn collect<C>(self) -> C
     where
         C: FromParallelIterator<Self::Item>,
@@ -840,6 +865,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let (n, c): (Vec<i32>, String) = [(1, 'a'), (2, 'b')].into_par_iter().unzip();
     /// assert_eq!((n, c), (vec![1, 2], String::from("ab")));
     /// ```
+    #[track_caller]
     fn unzip<A, B, FromA, FromB>(self) -> (FromA, FromB)
     where
         Self: ParallelIterator<Item = (A, B)>,
@@ -859,6 +885,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let (even, odd): (Vec<i32>, Vec<i32>) = (0..5).into_par_iter().partition(|n| n % 2 == 0);
     /// assert_eq!((even, odd), (vec![0, 2, 4], vec![1, 3]));
     /// ```
+    #[track_caller]
     fn partition<A, B, P>(self, predicate: P) -> (A, B)
     where
         A: Default + Send + ParallelExtend<Self::Item>,

@@ -1,6 +1,6 @@
 //! So many items at a time.
 
-use crate::par::iter::exact::parts_are_exact;
+use crate::par::iter::exact::{parts_are_exact, rest};
 use crate::par::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 
 /// See [`chunks`](IndexedParallelIterator::chunks).
@@ -89,10 +89,7 @@ impl<P: Part> Iterator for ChunkedItems<P> {
     type Item = Vec<P::Item>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let rest = self.rest.take()?;
-        if rest.is_empty() {
-            return None;
-        }
+        let rest = self.rest.take().filter(|rest| !rest.is_empty())?;
         let middle = self.size.min(rest.len());
         let (chunk, rest) = rest.split_at(middle);
         self.rest = Some(rest);
@@ -106,9 +103,8 @@ impl<P: Part> Iterator for ChunkedItems<P> {
 
     /// Not by making what is skipped: `step_by` asks for it.
     fn nth(&mut self, count: usize) -> Option<Self::Item> {
-        let rest = self.rest.take()?;
-        let skipped = count.saturating_mul(self.size).min(rest.len());
-        self.rest = Some(rest.split_at(skipped).1);
+        let skipped = count.saturating_mul(self.size);
+        self.rest = Some(rest(self.rest.take()?, skipped));
         self.next()
     }
 }
@@ -124,10 +120,7 @@ impl<P: Part> Iterator for ChunkedBack<P> {
     type Item = Vec<P::Item>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let rest = self.rest.take()?;
-        if rest.is_empty() {
-            return None;
-        }
+        let rest = self.rest.take().filter(|rest| !rest.is_empty())?;
         // Only the last of all may be shorter, and then the others are whole.
         let middle = (rest.len() - 1) / self.size * self.size;
         let (rest, chunk) = rest.split_at(middle);

@@ -78,6 +78,8 @@ where
             ControlFlow::Continue(acc) => items.try_fold(acc, |acc, item| (self.op)(acc, item).branch()),
             over => over,
         };
+        // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+        drop(items);
         R::from_branch(folded)
     }
 
@@ -114,6 +116,7 @@ impl<I: ParallelIterator, F: Folding<I::Item>> ParallelIterator for Folds<I, F> 
         self.base.plan()
     }
 
+    #[track_caller]
     fn drive<C: Consumer<Item = F::Out>>(self, consumer: &C, plan: Plan) -> C::Acc {
         let folder = Folder { folding: &self.folding, consumer, takes: PhantomData };
         let mut run = self.base.drive(&folder, plan);

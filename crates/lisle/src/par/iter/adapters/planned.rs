@@ -37,6 +37,7 @@ impl<I: ParallelIterator> ParallelIterator for Planned<I> {
         self.base.exact_len()
     }
 
+    #[track_caller]
     fn drive<C: Consumer<Item = I::Item>>(self, consumer: &C, plan: Plan) -> C::Acc {
         self.base.drive(consumer, plan)
     }

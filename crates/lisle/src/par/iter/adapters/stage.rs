@@ -62,6 +62,7 @@ impl<I: ParallelIterator, S: Stage<I::Item>> ParallelIterator for Staged<I, S> {
     }
 
     // By the iterator inside, which may have a way of its own to be run.
+    #[track_caller]
     fn drive<C: Consumer<Item = S::Out>>(self, consumer: &C, plan: Plan) -> C::Acc {
         self.base.drive(&Behind { stage: &self.stage, consumer, takes: PhantomData }, plan)
     }

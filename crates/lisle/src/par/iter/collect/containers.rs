@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 impl<T: Send> ParallelExtend<T> for Vec<T> {
+    #[track_caller]
     fn par_extend<I: IntoParallelIterator<Item = T>>(&mut self, iter: I) {
         let iter = iter.into_par_iter();
         match iter.exact_len() {
@@ -28,12 +29,14 @@ impl<T: Send> ParallelExtend<T> for Vec<T> {
 }
 
 impl<'t, T: Copy + Send + Sync + 't> ParallelExtend<&'t T> for Vec<T> {
+    #[track_caller]
     fn par_extend<I: IntoParallelIterator<Item = &'t T>>(&mut self, iter: I) {
         self.par_extend(iter.into_par_iter().copied());
     }
 }
 
 impl<T: Send> FromParallelIterator<T> for Vec<T> {
+    #[track_caller]
     fn from_par_iter<I: IntoParallelIterator<Item = T>>(iter: I) -> Self {
         let mut vec = Vec::new();
         vec.par_extend(iter);
@@ -42,12 +45,14 @@ impl<T: Send> FromParallelIterator<T> for Vec<T> {
 }
 
 impl<T: Send> FromParallelIterator<T> for Box<[T]> {
+    #[track_caller]
     fn from_par_iter<I: IntoParallelIterator<Item = T>>(iter: I) -> Self {
         Vec::from_par_iter(iter).into_boxed_slice()
     }
 }
 
 impl<T: Send> FromParallelIterator<T> for Arc<[T]> {
+    #[track_caller]
     fn from_par_iter<I: IntoParallelIterator<Item = T>>(iter: I) -> Self {
         Vec::from_par_iter(iter).into()
     }
@@ -55,12 +60,14 @@ impl<T: Send> FromParallelIterator<T> for Arc<[T]> {
 
 /// Of loops that are run for what they do.
 impl FromParallelIterator<()> for () {
+    #[track_caller]
     fn from_par_iter<I: IntoParallelIterator<Item = ()>>(iter: I) {
         iter.into_par_iter().for_each(|()| ());
     }
 }
 
 impl ParallelExtend<()> for () {
+    #[track_caller]
     fn par_extend<I: IntoParallelIterator<Item = ()>>(&mut self, iter: I) {
         iter.into_par_iter().for_each(|()| ());
     }
@@ -70,6 +77,7 @@ impl ParallelExtend<()> for () {
 macro_rules! one_by_one {
     ($([$($generics:tt)*] $Item:ty => $Collection:ty;)*) => {$(
         impl<$($generics)*> ParallelExtend<$Item> for $Collection {
+            #[track_caller]
             fn par_extend<I: IntoParallelIterator<Item = $Item>>(&mut self, iter: I) {
                 self.extend(gather(iter.into_par_iter()).into_items());
             }
@@ -80,6 +88,7 @@ macro_rules! one_by_one {
         }
 
         impl<$($generics)*> FromParallelIterator<$Item> for $Collection {
+            #[track_caller]
             fn from_par_iter<I: IntoParallelIterator<Item = $Item>>(iter: I) -> Self {
                 gather(iter.into_par_iter()).into_items().collect()
             }
@@ -125,6 +134,7 @@ where
 macro_rules! texts {
     ($([$($lifetime:lifetime)?] $Piece:ty;)*) => {$(
         impl$(<$lifetime>)? ParallelExtend<$Piece> for String {
+            #[track_caller]
             fn par_extend<I: IntoParallelIterator<Item = $Piece>>(&mut self, iter: I) {
                 let iter = iter.into_par_iter();
                 let plan = iter.plan();
@@ -138,6 +148,7 @@ macro_rules! texts {
         }
 
         impl$(<$lifetime>)? FromParallelIterator<$Piece> for String {
+            #[track_caller]
             fn from_par_iter<I: IntoParallelIterator<Item = $Piece>>(iter: I) -> Self {
                 let mut text = String::new();
                 text.par_extend(iter);

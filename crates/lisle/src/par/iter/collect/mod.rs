@@ -29,6 +29,7 @@ pub trait FromParallelIterator<T: Send> {
     /// let halves = Vec::from_par_iter((0..6).into_par_iter().step_by(2));
     /// assert_eq!(halves, [0, 2, 4]);
     /// ```
+    #[track_caller]
     fn from_par_iter<I: IntoParallelIterator<Item = T>>(iter: I) -> Self;
 }
 
@@ -47,9 +48,11 @@ pub trait ParallelExtend<T: Send> {
     /// # Panics
     ///
     /// If the iterator does. Then a vector is as it was before.
+    #[track_caller]
     fn par_extend<I: IntoParallelIterator<Item = T>>(&mut self, iter: I);
 
     /// Takes in what is in a vector.
+    #[track_caller]
     fn par_extend_vec(&mut self, vec: Vec<T>) {
         self.par_extend(vec);
     }

@@ -82,6 +82,7 @@ impl<T: Send> Consumer for Gather<T> {
 }
 
 /// All items of `iter`.
+#[track_caller]
 pub(super) fn gather<I: ParallelIterator>(iter: I) -> Runs<I::Item> {
     let plan = iter.plan();
     match iter.exact_len() {

@@ -63,6 +63,7 @@ where
         self.base.plan()
     }
 
+    #[track_caller]
     fn drive<C: Consumer<Item = R::Output>>(self, consumer: &C, plan: Plan) -> C::Acc {
         self.base.drive(&UpToFailure { consumer, failure: self.failure, takes: PhantomData }, plan)
     }
@@ -144,6 +145,8 @@ where
                 ControlFlow::Break(acc)
             }
         });
+        // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+        drop(self.items);
         match folded {
             ControlFlow::Continue(acc) | ControlFlow::Break(acc) => acc,
         }
@@ -184,6 +187,7 @@ where
 }
 
 /// Collects what the items hold, unless one of them is a failure: then it is the first one.
+#[track_caller]
 fn collect<R, C, I>(iter: I) -> ControlFlow<R::Residual, C>
 where
     R: Try<Output: Send, Residual: Send> + Send,
@@ -199,12 +203,14 @@ where
 }
 
 impl<T: Send, E: Send, C: FromParallelIterator<T>> FromParallelIterator<Result<T, E>> for Result<C, E> {
+    #[track_caller]
     fn from_par_iter<I: IntoParallelIterator<Item = Result<T, E>>>(iter: I) -> Self {
         Try::from_branch(collect(iter))
     }
 }
 
 impl<T: Send, C: FromParallelIterator<T>> FromParallelIterator<Option<T>> for Option<C> {
+    #[track_caller]
     fn from_par_iter<I: IntoParallelIterator<Item = Option<T>>>(iter: I) -> Self {
         Try::from_branch(collect(iter))
     }

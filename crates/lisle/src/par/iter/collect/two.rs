@@ -31,6 +31,7 @@ impl<T, A: Send, B: Send, F: Fn(T, &mut Vec<A>, &mut Vec<B>) + Sync> Consumer fo
     }
 }
 
+#[track_caller]
 fn sort<I, A, B, F>(iter: I, put: F) -> (Vec<A>, Vec<B>)
 where
     I: ParallelIterator,
@@ -46,6 +47,7 @@ where
     (a, b)
 }
 
+#[track_caller]
 fn extended<T: Send, C: Default + ParallelExtend<T>>(vec: Vec<T>) -> C {
     let mut all = C::default();
     all.par_extend_vec(vec);
@@ -53,6 +55,7 @@ fn extended<T: Send, C: Default + ParallelExtend<T>>(vec: Vec<T>) -> C {
 }
 
 /// See [`ParallelIterator::unzip`].
+#[track_caller]
 pub(in crate::par::iter) fn unzip<A, B, FromA, FromB, I>(iter: I) -> (FromA, FromB)
 where
     A: Send,
@@ -76,6 +79,7 @@ where
 }
 
 /// See [`ParallelIterator::partition`].
+#[track_caller]
 pub(in crate::par::iter) fn partition<A, B, P, I>(iter: I, predicate: P) -> (A, B)
 where
     A: Default + ParallelExtend<I::Item>,

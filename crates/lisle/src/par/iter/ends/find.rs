@@ -4,6 +4,15 @@ use super::stop::{First, Found, Last};
 use crate::par::iter::Consumer;
 use std::marker::PhantomData;
 
+/// What `op` makes something of first.
+#[inline]
+fn find<I: Iterator, R>(mut items: I, op: impl FnMut(I::Item) -> Option<R>) -> Option<R> {
+    let found = items.find_map(op);
+    // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+    drop(items);
+    found
+}
+
 macro_rules! finder {
     ($(#[$doc:meta])* $Find:ident, $Stop:ident) => {
         $(#[$doc])*
@@ -44,9 +53,9 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindAny<T, F> {
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, _: usize, mut items: I) -> Option<R> {
+    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, _: usize, items: I) -> Option<R> {
         acc.or_else(|| {
-            let found = items.find_map(&self.op);
+            let found = find(items, &self.op);
             if found.is_some() {
                 self.stop.set();
             }
@@ -72,9 +81,9 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindFirst<T, F> {
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, mut items: I) -> Option<R> {
+    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
         acc.or_else(|| {
-            let found = items.find_map(&self.op);
+            let found = find(items, &self.op);
             if found.is_some() {
                 self.stop.found_at(at);
             }

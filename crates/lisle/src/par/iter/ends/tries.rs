@@ -35,7 +35,10 @@ impl<T, R: Try<Output = ()> + Send, F: Fn(T) -> R + Sync> Consumer for TryForEac
         if acc.is_over() {
             return acc;
         }
-        match items.try_for_each(|item| (self.op)(item).branch()) {
+        let outcome = items.try_for_each(|item| (self.op)(item).branch());
+        // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+        drop(items);
+        match outcome {
             ControlFlow::Continue(()) => acc,
             ControlFlow::Break(residual) => {
                 self.stop.found_at(at);
@@ -89,6 +92,8 @@ where
             }),
             over => over,
         };
+        // As above.
+        drop(items);
         if reduced.is_break() {
             self.stop.found_at(at);
         }

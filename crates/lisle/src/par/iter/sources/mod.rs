@@ -2,6 +2,7 @@
 
 pub mod array;
 pub mod chunks;
+mod collections;
 pub mod few;
 pub mod range;
 pub mod slice;

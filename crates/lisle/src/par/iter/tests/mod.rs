@@ -1,5 +1,7 @@
 //! Parallel iterators against the standard ones, with loops divided at random.
 
+mod drops;
 mod erased;
+mod liars;
 mod programs;
 pub(super) mod splits;

@@ -73,10 +73,12 @@ fn go<P: Part, C: Consumer<Item = P::Item>>(
         let (block, rest) = part.split_at(within);
         assert_eq!((block.len(), rest.len()), (within, len - within));
         acc = consumer.feed(acc, at, block.items());
-        if rest.is_empty() {
-            return acc;
-        }
         (part, at) = (rest, at + within);
+        if part.is_empty() {
+            break;
+        }
     }
+    // Before it is returned: if it panics, what is returned already would not be dropped.
+    drop(part);
     acc
 }
