@@ -1,4 +1,4 @@
-//! Light threads with and without stacks, first-class events and sockets on one scheduler.
+//! Light threads with and without stacks, first-class events, loops over all cores and sockets on one scheduler.
 //!
 //! ```
 //! use lisle::{Event, channel, choose, time::after};
@@ -28,6 +28,7 @@
 //!   exactly one of its alternatives; the others have taken nothing.
 //! - [`mod@channel`]s, [`sync`] cells, [`time`] and [`net`] sockets all work from hosts, from plain OS threads
 //!   and from futures, against each other.
+//! - Loops over all cores ([`par`]): iterators, joins, sorts and scans, on the same domains.
 //! - What happens outside is an event, too: the exit of a [`process`], a [`mod@signal`], a line of [`io`], the end of a
 //!   foreign [`thread`] or [`mod@future`].
 //!
@@ -43,7 +44,6 @@
 //!
 //! # When not to use it
 //!
-//! - For a loop over data on all cores, a loop library does better today.
 //! - Where every byte counts, a host takes a page of memory or two, a future less.
 //! - On Windows: hosts, domains and sockets are for Unix. Linux on x86-64 is what is tested.
 //! - With libraries written for one async runtime's sockets and timers: they want that runtime. Events can

@@ -35,13 +35,25 @@ struct Node {
 impl Node {
     /// A full tree of so many nodes, one less than a power of two. The values are the sizes of the trees below.
     fn tree(nodes: u64) -> Self {
-        let side = || (nodes > 1).then(|| Box::new(Node::tree(nodes / 2)));
-        Node { value: nodes, left: side(), right: side() }
+        let mut root = Node { value: nodes, left: None, right: None };
+        root.grow();
+        root
+    }
+
+    /// Makes a node before those below it, and those to the left before those to the right: no order of visiting them has
+    /// the memory all to itself.
+    fn grow(&mut self) {
+        if self.value > 1 {
+            for side in [&mut self.left, &mut self.right] {
+                let node = Node { value: self.value / 2, left: None, right: None };
+                side.insert(Box::new(node)).grow();
+            }
+        }
     }
 
     fn sum<P: Pool>(&self) -> u64 {
         let side = |node: &Option<Box<Node>>| node.as_deref().map_or(0, Node::sum::<P>);
-        P::join(|| side(&self.left), || side(&self.right), |left, right| self.value + left + right)
+        P::join(move || side(&self.left), move || side(&self.right), |left, right| self.value + left + right)
     }
 
     fn sum_on_chili(&self, scope: &mut chili::Scope<'_>) -> u64 {
