@@ -1,5 +1,6 @@
 //! Joins: results, panics, nesting, from every kind of caller.
 
+use lisle::par::prelude::*;
 use lisle::par::{self, join};
 use lisle::{Event, Runtime, channel};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -155,4 +156,56 @@ fn a_join_in_a_destructor_while_unwinding_is_done_in_place() {
     });
     assert!(caught.is_err());
     assert_eq!(result.into_inner(), 2_584);
+}
+
+/// A loop of one step in a loop of one step, and so on.
+fn nested(depth: u32) -> u32 {
+    if depth == 0 {
+        return 0;
+    }
+    (0..1_u32).into_par_iter().map(|_| 1 + nested(depth - 1)).sum()
+}
+
+#[test]
+fn nested_loops_do_not_overflow() {
+    assert_eq!(on(2).run(|| nested(10_000)), 10_000);
+    let thread = std::thread::Builder::new().stack_size(512 * 1024).spawn(|| nested(10_000));
+    assert_eq!(thread.unwrap().join().unwrap(), 10_000);
+}
+
+#[test]
+fn a_panic_in_one_of_a_million_steps_arrives_once_and_leaks_nothing() {
+    struct Live<'a>(&'a AtomicUsize, u32);
+    impl Drop for Live<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    let runtime = on(3);
+    for bad in [0, 1, 499_999, 777_777, 999_999] {
+        let live = AtomicUsize::new(1_000_000);
+        let items: Vec<_> = (0..1_000_000).map(|i| Live(&live, i)).collect();
+        let caught = runtime.run(|| {
+            catch_unwind(AssertUnwindSafe(|| {
+                let kept: Vec<_> =
+                    items.into_par_iter().inspect(|item| assert_ne!(item.1, bad, "this one")).collect();
+                kept.len()
+            }))
+        });
+        let panic = caught.unwrap_err();
+        assert!(panic.downcast_ref::<String>().unwrap().contains("this one"));
+        assert_eq!(live.into_inner(), 0);
+    }
+}
+
+#[test]
+fn sums_are_the_same_on_any_number_of_domains_if_asked() {
+    let numbers: Vec<f64> = (0..1_000_000).map(|i| 1.0 / f64::from(i * 7919 % 1_000_003 + 1)).collect();
+    let sum = |domains: usize| -> f64 {
+        on(domains).run(|| numbers.par_iter().copied().deterministic(1_000).sum())
+    };
+    let one = sum(1);
+    for domains in [2, 3, 8] {
+        assert_eq!(sum(domains).to_bits(), one.to_bits());
+    }
 }

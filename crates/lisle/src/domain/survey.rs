@@ -217,7 +217,7 @@ impl Worker {
         let name = host.name.as_deref().map(str::to_owned);
         let (kind, site, id) = match host.borne() {
             Some(parasite) => (Performer::Parasite, parasite.site(), parasite.id()),
-            None => (Performer::Host, host.site, id),
+            None => (Performer::Host, host.code_site(), id),
         };
         Waiter { kind, id, name, site: Some(site), domain: Some(self.domain.index), waits }
     }

@@ -156,6 +156,12 @@ impl Host {
         Some(unsafe { Parasite::of(borne).as_ref() })
     }
 
+    /// Where the code comes from that runs on it: a bearer's may be a part of a loop.
+    pub(crate) fn code_site(&self) -> &'static Location<'static> {
+        // SAFETY: a job is in place while it runs.
+        unsafe { self.parker.bearing.pending.job.get().as_ref() }.map_or(self.site, |job| job.site)
+    }
+
     /// Its number as a performer, see `event/waits.rs`.
     pub(crate) fn performer_id(&self) -> usize {
         std::ptr::from_ref(&self.parker).addr()

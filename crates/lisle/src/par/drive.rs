@@ -30,8 +30,9 @@ use std::thread;
 
 /// How long a block of steps is to take: after so long a loop looks whether anybody wants work.
 const BLOCK: u64 = 5 * ticks::A_MICROSECOND;
-/// So short a loop is not divided at all.
+/// So short a loop is not divided at all, if such a part of it shows that it is as short as expected.
 const SHORT: u64 = 5 * ticks::A_MICROSECOND;
+const TRIAL: usize = 8;
 /// A loop of unknown cost begins with a block of so small a part of it, but of no more than so many steps.
 const FIRST_SHARE: usize = 256;
 const FIRST_BLOCK: usize = 64;
@@ -53,30 +54,36 @@ pub(crate) fn drive<P: Part, C: Consumer<Item = P::Item>>(part: P, consumer: &C,
     acc
 }
 
-fn drive_here<P: Part, C: Consumer<Item = P::Item>>(part: P, looping: &Loop<'_, C>, fixed: bool) -> C::Acc {
-    let acc = looping.consumer.begin();
+fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
+    mut part: P,
+    looping: &Loop<'_, C>,
+    fixed: bool,
+) -> C::Acc {
     if fixed {
         return looping.fixed(part, 0);
     }
+    let mut acc = looping.consumer.begin();
+    let mut at = 0;
     let code = Frame::<P, C>::offer as *const () as usize;
-    let steps = part.len() as u64;
     let known = experience::recall(code);
-    let expected = known.map(|known| u128::from(known.cost) * u128::from(steps) >> STEPS);
+    let expected = known.map(|known| u128::from(known.cost) * part.len() as u128 >> STEPS);
     if expected.is_some_and(|ticks| ticks < u128::from(SHORT)) && looping.grain.is_none() {
-        if known.is_some_and(|known| known.is_fresh) {
-            return looping.consumer.feed(acc, 0, part.items());
-        }
+        // It may be that its steps are dearer this time. A first part of it tells.
         let start = ticks::now();
-        let acc = looping.consumer.feed(acc, 0, part.items());
-        experience::learn(code, (ticks::now().wrapping_sub(start) << STEPS) / steps.max(1));
-        return acc;
+        at = part.len().div_ceil(TRIAL);
+        let (trial, rest) = part.split_at(at);
+        acc = looping.consumer.feed(acc, 0, trial.items());
+        if ticks::now().wrapping_sub(start) < SHORT {
+            return looping.consumer.feed(acc, at, rest.items());
+        }
+        part = rest;
     }
     let first = known.map_or_else(
         || (part.len() / FIRST_SHARE).clamp(1, FIRST_BLOCK),
         |known| usize::try_from((BLOCK << STEPS) / known.cost.max(1)).unwrap_or(usize::MAX).max(1),
     );
     let pace = Pace { block: looping.grain.unwrap_or(first), is_fixed: looping.grain.is_some(), code };
-    looping.run(part, 0, acc, pace)
+    looping.run(part, at, acc, pace)
 }
 
 /// This is within a loop, until dropped.
