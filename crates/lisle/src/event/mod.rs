@@ -57,6 +57,8 @@ mod option;
 pub(crate) mod parker;
 #[cfg(not(lisle_loom))]
 pub(crate) mod patience;
+#[cfg(not(lisle_loom))]
+mod polled;
 pub(crate) mod queue;
 pub(crate) mod record;
 mod replace;
@@ -108,6 +110,8 @@ pub(crate) use context::{Interrupted, install, installed};
 pub(crate) use forward::may_wait_at;
 pub(crate) use forward::{forwarded, waits_at};
 pub(crate) use future::awaitable;
+#[cfg(not(lisle_loom))]
+pub(crate) use polled::Polled;
 pub(crate) use step::suspend;
 pub(crate) use sync::{Nowhere, sync_masked, visible};
 pub(crate) use wrap::described;

@@ -60,7 +60,7 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     fixed: bool,
 ) -> C::Acc {
     if fixed {
-        return looping.fixed(part, 0);
+        return looping.fixed(part, 0, acc);
     }
     let mut acc = looping.consumer.begin();
     let mut at = 0;
@@ -165,18 +165,21 @@ struct Given<P, A> {
 type Panic = Box<dyn Any + Send>;
 
 impl<C: Consumer> Loop<'_, C> {
-    /// By the number of steps alone: halves of whole blocks, down to one.
-    fn fixed<P: Part<Item = C::Item>>(&self, part: P, at: usize) -> C::Acc {
+    /// By the number of steps alone: halves of whole blocks, down to one. On top of `acc`, of no steps.
+    fn fixed<P: Part<Item = C::Item>>(&self, part: P, at: usize, acc: C::Acc) -> C::Acc {
+        if self.consumer.is_done(&acc, at) {
+            return acc;
+        }
         let grain = self.grain.unwrap_or(1);
         let blocks = part.len().div_ceil(grain);
         if blocks <= 1 {
-            return self.consumer.feed(self.consumer.begin(), at, part.items());
+            return self.consumer.feed(acc, at, part.items());
         }
         let middle = blocks / 2 * grain;
         let (front, back) = part.split_at(middle);
         join_with(
-            || self.fixed(front, at),
-            || self.fixed(back, at + middle),
+            || self.fixed(front, at, acc),
+            || self.fixed(back, at + middle, self.consumer.begin()),
             |left, right| self.consumer.merge(left, right),
         )
     }

@@ -73,6 +73,12 @@ pub(crate) mod pending;
 mod plan;
 #[cfg(not(lisle_loom))]
 pub mod prelude;
+#[cfg(not(lisle_loom))]
+mod progress;
 
 #[cfg(not(lisle_loom))]
+pub use iter::Stopped;
+#[cfg(not(lisle_loom))]
 pub use join::{join, join_with};
+#[cfg(not(lisle_loom))]
+pub use progress::{Progress, ReachedEvt};

@@ -119,6 +119,7 @@ pub use super::part::Part;
 pub use super::plan::Plan;
 pub use adapters::chain::Chain;
 pub use adapters::chunked::Chunked;
+pub use adapters::counted::Counted;
 pub use adapters::cut::{Skip, Take};
 pub use adapters::enumerate::Enumerate;
 pub use adapters::fold::{Folded, Folding, Folds, TryFolded};
@@ -129,6 +130,7 @@ pub use adapters::stages::{
     Cloned, Copied, Filter, FilterMap, FlatMapIter, FlattenIter, Inspect, Map, MapInit, Update,
 };
 pub use adapters::step_by::StepBy;
+pub use adapters::until::{Stoppable, Stopped, Until};
 pub use adapters::zip::Zip;
 pub use collect::{FromParallelIterator, ParallelExtend};
 pub use exact::ExactPart;

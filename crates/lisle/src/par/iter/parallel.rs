@@ -1,6 +1,7 @@
 //! Parallel iterators.
 
 use super::adapters::chain::Chain;
+use super::adapters::counted::Counted;
 use super::adapters::fold::{Folded, Folds, TryFolded};
 use super::adapters::planned::Planned;
 use super::adapters::stages::{
@@ -8,6 +9,7 @@ use super::adapters::stages::{
     FlattenIter, Flattening, Inspect, Inspecting, Map, MapInit, Mapping, MappingWith, Staged, Update,
     Updating,
 };
+use super::adapters::until::Until;
 use super::collect::{partition, unzip};
 use super::ends::each::{Count, ForEach};
 use super::ends::find::{FindAny, FindFirst, FindLast};
@@ -16,6 +18,8 @@ use super::ends::sum::{Product, Sum};
 use super::ends::tries::{TryForEach, TryReduce};
 use super::run::run;
 use super::{Consumer, FromParallelIterator, IntoParallelIterator, ParallelExtend, Part, Plan, Try};
+use crate::event::Event;
+use crate::par::Progress;
 use std::cmp::Ordering;
 use std::iter;
 use std::marker::PhantomData;
@@ -442,6 +446,121 @@ pub trait ParallelIterator: Sized + Send {
     #[track_caller]
     fn deterministic(self, grain: usize) -> Planned<Self> {
         Planned::new(self, grain, true)
+    }
+
+    // What stops and watches it.
+
+    /// Lets `event` stop the loop: a condition, a message, a point in time, the cancellation of a host. Comes last, before
+    /// the end.
+    ///
+    /// Since then there may be no result, the ends give a `Result`: [`Stopped`](super::Stopped) with what the event gave,
+    /// if it has happened. All ends are to be had by [`run`](super::Until::run), the usual ones as methods.
+    ///
+    /// The loop is one performance of the event, from when the end is called until it returns; so a time of
+    /// [`after`](crate::time::after) counts from there, and guards run once. It is looked at before anything is begun and
+    /// then between blocks of steps, without waiting: by one at a time of those who take part, every 50 microseconds or so.
+    /// Blocks that have begun are finished, no others are begun, and their items are dropped. A loop whose steps wait for
+    /// something long is stopped only when they have ended: let them wait for the same event as well. Nor is there a look
+    /// within a loop that has been over in some microseconds before, since it is run as one block.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the loop ends first, nothing has happened to the event: no message has been taken. If the event happens, its
+    /// value is returned, also by a loop that had no more to do than some last blocks. It happens at most once. If a step
+    /// panics after it has happened, its value is dropped.
+    ///
+    /// # Fairness
+    ///
+    /// The event is looked at now and then, and not queued: among others that wait for the same message, those that wait
+    /// are served first.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::{Stopped, prelude::*};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = lisle::channel::bounded(1);
+    /// let squares = |n: u64| (0..n).into_par_iter().map(|n| n * n).until(rx.recv_evt()).sum::<u64>();
+    /// assert_eq!(squares(5), Ok(30));
+    /// tx.send("that will do").unwrap();
+    /// assert_eq!(squares(5), Err(Stopped(Ok("that will do"))));
+    /// assert_eq!(squares(5), Ok(30)); // the message has been taken
+    ///
+    /// let soon = lisle::time::after(Duration::from_millis(1));
+    /// let forever = (0..u64::MAX / 2).into_par_iter().until(soon).for_each(|_| std::hint::spin_loop());
+    /// assert_eq!(forever, Err(Stopped(())));
+    /// ```
+    ///
+    /// A host that is asked to end stops its loops:
+    ///
+    /// ```
+    /// use lisle::fiber;
+    /// use lisle::par::{Progress, Stopped, prelude::*};
+    /// use lisle::Event;
+    /// use std::sync::Arc;
+    ///
+    /// lisle::run(|| {
+    ///     let progress = Arc::new(Progress::new());
+    ///     let counted = progress.clone();
+    ///     let host = lisle::spawn(move || {
+    ///         let numbers = (0..u64::MAX / 2).into_par_iter().progress(&counted);
+    ///         numbers.until(fiber::cancelled_evt()).for_each(|_| std::hint::spin_loop())
+    ///     });
+    ///     progress.reached_evt(1).sync(); // it is at work
+    ///     host.cancel();
+    ///     assert_eq!(host.join().unwrap(), Err(Stopped(())));
+    /// });
+    /// ```
+    ///
+    /// That there may be no result cannot be overlooked:
+    ///
+    /// ```compile_fail,E0308
+    /// use lisle::par::prelude::*;
+    ///
+    /// let sum: i32 = (0..10).into_par_iter().until(lisle::never::<()>()).sum::<i32>();
+    /// ```
+    ///
+    /// What stops a loop is looked at by all who take part, and what it gives goes from one to the other:
+    ///
+    /// ```compile_fail,E0277
+    /// use lisle::{Event, par::prelude::*};
+    ///
+    /// let count = std::cell::Cell::new(0);
+    /// let counts = lisle::never::<()>().wrap(|()| count.set(1));
+    /// (0..10).into_par_iter().until(counts);
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// use lisle::{Event, par::prelude::*};
+    ///
+    /// (0..10).into_par_iter().until(lisle::never::<()>().wrap(std::rc::Rc::new));
+    /// ```
+    fn until<E>(self, event: E) -> Until<Self, E>
+    where
+        E: Event<Output: Send> + Sync,
+    {
+        Until::new(self, event)
+    }
+
+    /// Counts the steps that have been done in `progress`, which others may watch meanwhile. What exactly is counted is
+    /// said at [`Progress`].
+    ///
+    /// Put it where the steps are that you want to see counted, close to the source: behind a [`fold`](Self::fold) it would
+    /// have an accumulator made for each block, and after [`until`](Self::until) the blocks would be counted in which there
+    /// was nothing left to do.
+    ///
+    /// ```
+    /// use lisle::par::{Progress, prelude::*};
+    ///
+    /// let progress = Progress::new();
+    /// let small = (0..100).into_par_iter().progress(&progress).filter(|n| *n < 10).count();
+    /// assert_eq!((small, progress.done(), progress.total()), (10, 100, 100));
+    /// (0..50).into_par_iter().progress(&progress).for_each(drop);
+    /// assert_eq!((progress.done(), progress.total()), (150, 150));
+    /// ```
+    fn progress(self, progress: &Progress) -> Counted<'_, Self> {
+        Counted::new(self, progress)
     }
 
     // What runs it.

@@ -2,6 +2,7 @@
 
 pub(super) mod chain;
 pub(super) mod chunked;
+pub(super) mod counted;
 pub(super) mod cut;
 pub(super) mod enumerate;
 pub(super) mod fold;
@@ -10,4 +11,5 @@ pub(super) mod rev;
 pub(super) mod stage;
 pub mod stages;
 pub(super) mod step_by;
+pub(super) mod until;
 pub(super) mod zip;
