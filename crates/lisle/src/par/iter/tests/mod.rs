@@ -1,5 +1,6 @@
 //! Parallel iterators against the standard ones, with loops divided at random.
 
+mod control;
 mod erased;
 mod programs;
 pub(super) mod splits;
