@@ -59,10 +59,10 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     looping: &Loop<'_, C>,
     fixed: bool,
 ) -> C::Acc {
+    let mut acc = looping.consumer.begin();
     if fixed {
         return looping.fixed(part, 0, acc);
     }
-    let mut acc = looping.consumer.begin();
     let mut at = 0;
     let code = Frame::<P, C>::offer as *const () as usize;
     let known = experience::recall(code);

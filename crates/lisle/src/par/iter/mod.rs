@@ -23,6 +23,8 @@
 //!   take part.
 //! - *A panic* in one of the closures ends the loop, and goes on in the caller when all who take part have stopped. Items
 //!   that have not been consumed are dropped.
+//! - *Events stop a loop*, see [`until`](ParallelIterator::until), and [`progress`](ParallelIterator::progress) lets others
+//!   watch how far it has come.
 //!
 //! A loop runs over a [`Part`], what becomes of the items is a [`Consumer`]'s business, and adapters are parts around
 //! parts. Only iterators that know their length, [`IndexedParallelIterator`]s, can be zipped, numbered, reversed and cut.

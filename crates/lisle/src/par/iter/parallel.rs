@@ -474,6 +474,11 @@ pub trait ParallelIterator: Sized + Send {
     /// The event is looked at now and then, and not queued: among others that wait for the same message, those that wait
     /// are served first.
     ///
+    /// # Cost
+    ///
+    /// A poll of the event and some ten nanoseconds when the loop begins, a look at the clock for each block, and a poll
+    /// every 50 microseconds. Nothing is allocated.
+    ///
     /// # Examples
     ///
     /// ```

@@ -28,6 +28,14 @@ impl<T> fmt::Display for Stopped<T> {
 impl<T: fmt::Debug> Error for Stopped<T> {}
 
 /// A loop that an event can stop, to which its end is still to be given. See [`until`](ParallelIterator::until).
+///
+/// It is no parallel iterator: `map` and its like come before `until`, or into what [`run`](Until::run) is given.
+///
+/// ```compile_fail,E0599
+/// use lisle::par::prelude::*;
+///
+/// (0..10).into_par_iter().until(lisle::never::<()>()).map(|n| n + 1);
+/// ```
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Until<I, E> {
