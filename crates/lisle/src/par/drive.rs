@@ -66,7 +66,7 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     let mut at = 0;
     let code = Frame::<P, C>::offer as *const () as usize;
     let known = experience::recall(code);
-    let expected = known.map(|known| u128::from(known.cost) * part.len() as u128 >> STEPS);
+    let expected = known.map(|known| (u128::from(known.cost) * part.len() as u128) >> STEPS);
     if expected.is_some_and(|ticks| ticks < u128::from(SHORT)) && looping.grain.is_none() {
         // It may be that its steps are dearer this time. A first part of it tells.
         let start = ticks::now();
@@ -129,7 +129,7 @@ impl Pace {
     #[inline]
     fn adapt(&mut self, steps: usize, took: u64) {
         // A full block that was far too short or too long tells that the pace is wrong; less is no matter.
-        if self.is_fixed || (took >= BLOCK / 2 && took <= 2 * BLOCK) || (steps < self.block && took < BLOCK) {
+        if self.is_fixed || (BLOCK / 2..=2 * BLOCK).contains(&took) || (steps < self.block && took < BLOCK) {
             return;
         }
         let took = took.max(BLOCK / 256);

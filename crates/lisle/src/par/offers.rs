@@ -52,7 +52,7 @@ impl Offers {
             let job = jobs[index]?;
             // SAFETY: what is offered is in place, and neither taken back nor done while the lock is held.
             if may(unsafe { job.as_ref() }) {
-                self.remove(&mut *jobs, index);
+                self.remove(&mut jobs, index);
                 return Some(job);
             }
         }
@@ -64,7 +64,7 @@ impl Offers {
         let mut jobs = self.jobs.lock();
         let found = jobs.iter().position(|&offered| offered == Some(job));
         if let Some(index) = found {
-            self.remove(&mut *jobs, index);
+            self.remove(&mut jobs, index);
         }
         found.is_some()
     }
