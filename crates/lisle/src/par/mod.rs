@@ -22,6 +22,10 @@ pub(crate) mod pending;
 mod plan;
 #[cfg(not(lisle_loom))]
 pub mod prelude;
+#[cfg(not(lisle_loom))]
+mod scope;
 
 #[cfg(not(lisle_loom))]
 pub use join::{join, join_with};
+#[cfg(not(lisle_loom))]
+pub use scope::{Promise, Scope, scope};
