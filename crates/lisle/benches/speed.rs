@@ -25,6 +25,8 @@ const BENCHES: &[Bench] = &[
     Bench { name: "bounded(64), a message", times: 1_000_000, run: bounded },
     Bench { name: "spawn and join a host", times: 500_000, run: spawn_join },
     Bench { name: "spawn 1,000 hosts, join them; a host", times: 500_000, run: spawn_burst },
+    Bench { name: "spawn a task of a scope and wait for it", times: 2_000_000, run: task },
+    Bench { name: "spawn 1,000 tasks, end their scope; a task", times: 1_000_000, run: task_burst },
 ];
 
 fn main() {
@@ -116,6 +118,28 @@ fn spawn_join(n: u64) -> Duration {
     let start = Instant::now();
     for i in 0..n {
         assert_eq!(lisle::spawn(move || black_box(i)).join().unwrap(), i);
+    }
+    start.elapsed()
+}
+
+fn task(n: u64) -> Duration {
+    let start = Instant::now();
+    lisle::par::scope(|s| {
+        for i in 0..n {
+            assert_eq!(s.spawn(move || black_box(i)).wait(), i);
+        }
+    });
+    start.elapsed()
+}
+
+fn task_burst(n: u64) -> Duration {
+    let start = Instant::now();
+    for _ in 0..n / 1_000 {
+        lisle::par::scope(|s| {
+            for i in 0..1_000 {
+                let _ = s.spawn(move || black_box(i));
+            }
+        });
     }
     start.elapsed()
 }

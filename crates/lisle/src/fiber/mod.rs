@@ -32,7 +32,7 @@ mod join;
 mod local;
 pub(crate) mod report;
 mod scope;
-mod slots;
+pub(crate) mod slots;
 mod spawn;
 pub(crate) mod stack;
 

@@ -54,7 +54,7 @@ fn layout_of(class: usize) -> Layout {
 
 /// A block for `layout`, uninitialized.
 #[inline]
-pub(super) fn take(layout: Layout) -> NonNull<u8> {
+pub(crate) fn take(layout: Layout) -> NonNull<u8> {
     let Some(class) = class_of(layout) else { return allocate(layout) };
     let kept = LOCAL.try_with(|local| local.borrow_mut().0[class].pop()).ok().flatten();
     kept.unwrap_or_else(|| take_shared(class))
@@ -80,7 +80,7 @@ fn allocate(layout: Layout) -> NonNull<u8> {
 
 /// Gives back a block that came from [`take`] with the same layout and is not used again.
 #[inline]
-pub(super) fn give(block: NonNull<u8>, layout: Layout) {
+pub(crate) fn give(block: NonNull<u8>, layout: Layout) {
     let Some(class) = class_of(layout) else {
         // SAFETY: `take` allocated it with this layout.
         return unsafe { dealloc(block.as_ptr(), layout) };

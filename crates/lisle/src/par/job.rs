@@ -52,16 +52,26 @@ impl Job {
         let run = unsafe { job.as_ref() }.run;
         // SAFETY: taken by the caller, and run once.
         unsafe { run(job) };
-        // SAFETY: still not done. The owner may go as soon as we have let go of the source's lock; the wake that follows
-        // touches only his task, which waits for it.
+        // SAFETY: still not done.
+        unsafe { Job::finish(job) };
+    }
+
+    /// Tells all who wait for it that it is done.
+    ///
+    /// # Safety
+    ///
+    /// It is in place, and this is called once, by whoever has done what there was to do.
+    pub(crate) unsafe fn finish(job: NonNull<Job>) {
+        // SAFETY: in place. Its owner may go as soon as we have let go of the source's lock; the wake that follows touches
+        // only his task, which waits for it.
         let done = unsafe { &(*job.as_ptr()).done };
         done.update(|done, waiters| {
             *done = true;
-            let _ = waiters.grant(());
+            while waiters.grant(()).is_ok() {}
         });
     }
 
-    /// Waits until it is done. For its owner, if somebody else has taken it.
+    /// Waits until it is done. For its owner, if somebody else has taken it, and for those for whom he keeps it in place.
     pub(crate) fn wait(&self) {
         let done = self.done.event(|done| done.then_some(()));
         sync_masked(&described(done, |waits: &mut Waits| {

@@ -75,6 +75,8 @@ mod plan;
 pub mod prelude;
 #[cfg(not(lisle_loom))]
 mod progress;
+#[cfg(not(lisle_loom))]
+mod scope;
 
 #[cfg(not(lisle_loom))]
 pub use iter::Stopped;
@@ -82,3 +84,5 @@ pub use iter::Stopped;
 pub use join::{join, join_with};
 #[cfg(not(lisle_loom))]
 pub use progress::{Progress, ReachedEvt};
+#[cfg(not(lisle_loom))]
+pub use scope::{Promise, Scope, scope};

@@ -129,3 +129,11 @@ pub(super) fn settle(job: &Job) -> bool {
         }
     })
 }
+
+/// Waits until `job`, which somebody else runs, is done.
+pub(super) fn wait_for(job: &Job) {
+    with_current(|worker| match worker {
+        Some(worker) => worker.wait_for(job),
+        None => job.wait(),
+    });
+}

@@ -57,6 +57,8 @@ pub(crate) struct Pending {
     pub(crate) job: Cell<*const Job>,
     /// Is this within a join or a loop?
     pub(crate) inside: Cell<bool>,
+    /// The entry of the innermost scope that runs here, or that a task running here belongs to; null for none.
+    pub(crate) scope: Cell<*const Entry>,
 }
 
 impl Pending {
@@ -67,6 +69,7 @@ impl Pending {
             until_look: Cell::new(0),
             job: Cell::new(null()),
             inside: Cell::new(false),
+            scope: Cell::new(null()),
         }
     }
 

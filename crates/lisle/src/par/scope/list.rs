@@ -1,0 +1,72 @@
+//! Tasks in the order in which they were spawned.
+
+use super::task::Header;
+use std::cell::Cell;
+use std::ptr::{NonNull, null};
+
+/// A list whose links lie in the tasks.
+pub(super) struct List {
+    oldest: Cell<*const Header>,
+    newest: Cell<*const Header>,
+}
+
+impl List {
+    pub(super) const fn new() -> Self {
+        List { oldest: Cell::new(null()), newest: Cell::new(null()) }
+    }
+
+    #[inline]
+    pub(super) fn oldest(&self) -> Option<NonNull<Header>> {
+        NonNull::new(self.oldest.get().cast_mut())
+    }
+
+    #[inline]
+    pub(super) fn newest(&self) -> Option<NonNull<Header>> {
+        NonNull::new(self.newest.get().cast_mut())
+    }
+
+    /// Appends `task`.
+    ///
+    /// # Safety
+    ///
+    /// It is in no list, and stays in place until it has been [removed](List::remove) from this one.
+    #[inline]
+    pub(super) unsafe fn push(&self, task: NonNull<Header>) {
+        let before = self.newest.replace(task.as_ptr());
+        // SAFETY: in place, by the caller's promise.
+        let links = unsafe { &task.as_ref().links };
+        links.older.set(before);
+        links.newer.set(null());
+        // SAFETY: what is in the list is in place.
+        unsafe { before.as_ref() }.map_or(&self.oldest, |before| &before.links.newer).set(task.as_ptr());
+    }
+
+    /// Takes `task` out, wherever it is.
+    ///
+    /// # Safety
+    ///
+    /// It is in this list.
+    #[inline]
+    pub(super) unsafe fn remove(&self, task: NonNull<Header>) {
+        // SAFETY: what is in the list is in place.
+        let Links { older, newer } = unsafe { &task.as_ref().links };
+        // SAFETY: as above.
+        let from_older = unsafe { older.get().as_ref() }.map_or(&self.oldest, |older| &older.links.newer);
+        from_older.set(newer.get());
+        // SAFETY: as above.
+        let from_newer = unsafe { newer.get().as_ref() }.map_or(&self.newest, |newer| &newer.links.older);
+        from_newer.set(older.get());
+    }
+}
+
+/// The neighbours of a task in its list.
+pub(super) struct Links {
+    pub(super) older: Cell<*const Header>,
+    pub(super) newer: Cell<*const Header>,
+}
+
+impl Links {
+    pub(super) const fn new() -> Self {
+        Links { older: Cell::new(null()), newer: Cell::new(null()) }
+    }
+}

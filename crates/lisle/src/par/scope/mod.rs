@@ -1,0 +1,254 @@
+//! Tasks and promises: parts of a computation that are put off, to be waited for in any order.
+//!
+//! `frame.rs` has what a stack puts off and how that ends, `task.rs` whose a task is, `promise.rs` how it is waited for.
+
+mod frame;
+mod list;
+mod promise;
+mod task;
+
+pub use promise::Promise;
+
+use super::join::forget_panic;
+use super::owner;
+use crate::event::lock::Lock;
+use frame::Frame;
+use list::List;
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{Location, resume_unwind};
+use std::ptr::NonNull;
+use task::Header;
+
+/// Runs `f`, which may spawn tasks that borrow from outside the scope, and returns when all of them have ended.
+///
+/// A task is put off until somebody waits for it, another domain has nothing better to do, or the scope ends. The
+/// tasks may spawn tasks into the same scope, from wherever they run.
+///
+/// Works in hosts, in parasites and on plain threads, as [`join`](super::join()) does. For a division in two, that is the
+/// cheaper way; for a loop, [iterators](super::iter) are.
+///
+/// # Waiting for each other
+///
+/// A task may wait for promises, those of its own tasks and those that it was given. It must not wait for one that waits
+/// for it in turn. What two tasks say to each other over channels works only if they happen to run at the same time, which
+/// nobody promises.
+///
+/// A task that another domain runs has ended when those have, too, that it spawned: to wait for it may mean to wait
+/// for them. So do not hold a lock that they want.
+///
+/// # Panics
+///
+/// With the panic of `f`, or else with that of a task whose promise nobody has waited for, the first that was noticed. In either
+/// case all tasks run, and have ended before.
+///
+/// # Cost
+///
+/// To spawn a task and wait for it is some nanoseconds more than a call; if no domain is idle, nothing is shared with
+/// others, and nobody is asked. Memory of tasks is recycled, so nothing is allocated once it is warm, unless a function or
+/// its result takes more than about 800 bytes.
+///
+/// # Where it comes from
+///
+/// The interface is that of `async` and `await` in *Domainslib* (K. C. Sivaramakrishnan et al., *Retrofitting parallelism
+/// onto OCaml*, ICFP 2020), within a scope, as Rust's borrowing wants it. That what is not wanted elsewhere stays a call is lazy
+/// task creation (E. Mohr, D. Kranz and R. Halstead, *Lazy task creation: a technique for increasing the granularity of parallel
+/// programs*, LFP 1990).
+///
+/// # Examples
+///
+/// ```
+/// use lisle::par::{self, Scope};
+///
+/// fn fibonacci<'s>(s: &'s Scope<'s, '_>, n: u64) -> u64 {
+///     if n < 2 {
+///         return n;
+///     }
+///     let a = s.spawn(move || fibonacci(s, n - 1));
+///     let b = fibonacci(s, n - 2);
+///     a.wait() + b
+/// }
+/// assert_eq!(lisle::run(|| par::scope(|s| fibonacci(s, 20))), 6_765);
+/// ```
+///
+/// Tasks borrow what outlives the scope, and nothing else:
+///
+/// ```
+/// let mut halves = [vec![1, 2, 3], vec![4, 5]];
+/// lisle::par::scope(|s| {
+///     for half in &mut halves {
+///         let _ = s.spawn(|| half.reverse());
+///     }
+/// });
+/// assert_eq!(halves, [vec![3, 2, 1], vec![5, 4]]);
+/// ```
+///
+/// ```compile_fail,E0597
+/// lisle::par::scope(|s| {
+///     let inside = 1;
+///     let _ = s.spawn(|| println!("{}", &inside));
+/// });
+/// ```
+///
+/// ```compile_fail,E0373
+/// lisle::par::scope(|s| {
+///     for i in 0..3 {
+///         let _ = s.spawn(|| println!("{i}"));
+///     }
+/// });
+/// ```
+///
+/// What they use must be safe to use from another thread, and so must be what they give:
+///
+/// ```compile_fail,E0277
+/// let counter = std::rc::Rc::new(1);
+/// lisle::par::scope(|s| s.spawn(|| println!("{counter}")).wait());
+/// ```
+///
+/// ```compile_fail,E0277
+/// lisle::par::scope(|s| drop(s.spawn(|| std::rc::Rc::new(1)).wait()));
+/// ```
+pub fn scope<'env, F, R>(f: F) -> R
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
+{
+    let core = Core { strays: Lock::new(List::new()), panic: Lock::new(None) };
+    let scope = Scope { core, scope: PhantomData, env: PhantomData };
+    let pending = owner::pending();
+    let is_outermost = !pending.inside.replace(true);
+    if is_outermost {
+        pending.hurry();
+    }
+    let result = Frame::within(&scope.core, true, || f(&scope));
+    if is_outermost {
+        pending.inside.set(false);
+    }
+    let unheard = scope.core.panic.lock().take();
+    match (result, unheard) {
+        (Ok(result), None) => result,
+        (Err(panic), unheard) => {
+            forget_panic(unheard);
+            resume_unwind(panic)
+        }
+        (Ok(result), Some(panic)) => {
+            forget_panic(result);
+            resume_unwind(panic)
+        }
+    }
+}
+
+/// Where tasks are spawned, see [`scope`].
+pub struct Scope<'scope, 'env: 'scope> {
+    core: Core,
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Puts `f` off, to be run by whoever waits for the promise, by another domain, or at the end of the scope.
+    ///
+    /// It does not run within this call.
+    ///
+    /// ```
+    /// let squares: Vec<u64> = lisle::par::scope(|s| {
+    ///     let promises: Vec<_> = (0..10).map(|i| s.spawn(move || i * i)).collect();
+    ///     promises.into_iter().map(|promise| promise.wait()).collect()
+    /// });
+    /// assert_eq!(squares[9], 81);
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn spawn<F, T>(&'scope self, f: F) -> Promise<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let pending = owner::pending();
+        let site = Location::caller();
+        match Frame::here(&self.core, pending) {
+            Some(frame) => {
+                let task = task::new(f, &self.core, frame, site);
+                // SAFETY: just made, and the scope does not end before the frame has settled it.
+                unsafe { frame.push(task) };
+                // Before the look: that may let others run, and panic.
+                let promise = Promise::new(task);
+                Frame::look(pending);
+                promise
+            }
+            None => {
+                let task = task::new(f, &self.core, std::ptr::null(), site);
+                // SAFETY: just made.
+                unsafe { self.core.stray(task) };
+                Promise::new(task)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
+
+/// What all frames of a scope share.
+struct Core {
+    /// Tasks that were spawned on a stack on which neither the scope nor a task that was taken of it runs: in a part of a
+    /// loop, in a host. The scope's own function looks after them.
+    strays: Lock<List>,
+    /// The first panic that nobody has waited for.
+    panic: Lock<Option<Box<dyn Any + Send>>>,
+}
+
+// SAFETY: all is under locks, and the tasks of the list may be run and dropped by any thread.
+unsafe impl Sync for Core {}
+// SAFETY: as above.
+unsafe impl Send for Core {}
+
+impl Core {
+    /// Notes a panic that nobody will hear of otherwise.
+    #[cold]
+    fn note(&self, panic: Box<dyn Any + Send>) {
+        let unheard = {
+            let mut first = self.panic.lock();
+            if first.is_none() { first.replace(panic) } else { Some(panic) }
+        };
+        forget_panic(unheard);
+    }
+
+    /// # Safety
+    ///
+    /// It is in no list, and not offered.
+    #[cold]
+    unsafe fn stray(&self, task: NonNull<Header>) {
+        let strays = self.strays.lock();
+        // SAFETY: in place.
+        unsafe { task.as_ref() }.is_astray.set(true);
+        // SAFETY: it stays until it has been taken out.
+        unsafe { strays.push(task) };
+    }
+
+    /// Takes the oldest stray, for the root to look after.
+    fn take_stray(&self) -> Option<NonNull<Header>> {
+        let strays = self.strays.lock();
+        let oldest = strays.oldest()?;
+        // SAFETY: what is in the list is in place.
+        unsafe { oldest.as_ref() }.is_astray.set(false);
+        // SAFETY: it is the oldest of the list.
+        unsafe { strays.remove(oldest) };
+        Some(oldest)
+    }
+
+    /// Takes `task` out of the list of strays, if it is there; then nobody but the caller has an interest in it.
+    fn take_back(&self, task: NonNull<Header>) -> bool {
+        let strays = self.strays.lock();
+        // SAFETY: the caller has an interest in it.
+        let is_astray = unsafe { task.as_ref() }.is_astray.replace(false);
+        if is_astray {
+            // SAFETY: as it says.
+            unsafe { strays.remove(task) };
+        }
+        is_astray
+    }
+}

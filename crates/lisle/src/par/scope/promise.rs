@@ -1,0 +1,178 @@
+//! The right to what comes of a task.
+
+use super::frame::Frame;
+use super::task::{self, Header, PROMISE_GONE, Rest, TAKEN};
+use crate::par::owner;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::thread;
+
+/// What a task of a [scope](super::scope()) will have come to: see [`Scope::spawn`](super::Scope::spawn).
+///
+/// To drop it changes nothing for the task, which is run by the end of the scope all the same.
+#[must_use = "`wait` gives the result; `let _ =` says that nobody wants it"]
+pub struct Promise<'scope, T> {
+    task: NonNull<Header>,
+    scope: PhantomData<&'scope ()>,
+    /// It gives a `T`.
+    result: PhantomData<fn() -> T>,
+}
+
+// SAFETY: it gives a `T` to whoever has it, and runs a function that may be sent on any thread.
+unsafe impl<T: Send> Send for Promise<'_, T> {}
+// SAFETY: a reference to it lets one ask whether the task has ended.
+unsafe impl<T: Send> Sync for Promise<'_, T> {}
+
+/// What the holder of a promise finds.
+enum Found<T> {
+    /// A task that has not begun, and is his.
+    Task(NonNull<Header>, Rest),
+    /// A task that has ended.
+    Result(thread::Result<T>),
+}
+
+impl<'scope, T> Promise<'scope, T> {
+    /// `task` gives a `T`.
+    #[inline]
+    pub(super) fn new(task: NonNull<Header>) -> Self {
+        Promise { task, scope: PhantomData, result: PhantomData }
+    }
+
+    /// Waits for the task and gives what it has come to. If it has not begun, it runs here and now, as a call.
+    ///
+    /// While it waits for a task that another domain runs, a host gives its worker away. So do not hold a lock of
+    /// the standard library that other hosts of the domain want; other tasks do not run there meanwhile, but those
+    /// that belong to the task.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of the task.
+    ///
+    /// # Cost
+    ///
+    /// That of an indirect call, if the task has not begun and was spawned on this stack.
+    ///
+    /// ```
+    /// let words = lisle::par::scope(|s| {
+    ///     let (first, second) = (s.spawn(|| "par".to_owned()), s.spawn(|| "allel".to_owned()));
+    ///     first.wait() + &second.wait()
+    /// });
+    /// assert_eq!(words, "parallel");
+    /// ```
+    #[inline]
+    pub fn wait(self) -> T {
+        match self.find() {
+            // SAFETY: found for this, and a task of this promise.
+            Found::Task(task, rest) => unsafe { task::call(task, rest) },
+            Found::Result(result) => result.unwrap_or_else(|panic| resume_unwind(panic)),
+        }
+    }
+
+    /// As [`wait`](Promise::wait), and gives the panic of the task as an error.
+    ///
+    /// # Errors
+    ///
+    /// What the task has panicked with.
+    ///
+    /// ```
+    /// lisle::par::scope(|s| {
+    ///     let bad = s.spawn(|| -> u32 { panic!("no") });
+    ///     let good = s.spawn(|| 1);
+    ///     assert_eq!(bad.join().unwrap_err().downcast_ref(), Some(&"no"));
+    ///     assert_eq!(good.join().unwrap(), 1);
+    /// });
+    /// ```
+    pub fn join(self) -> thread::Result<T> {
+        match self.find() {
+            // SAFETY: found for this, and a task of this promise.
+            Found::Task(task, rest) => catch_unwind(AssertUnwindSafe(|| unsafe { task::call(task, rest) })),
+            Found::Result(result) => result,
+        }
+    }
+
+    /// Has the task ended, so that its result is there without waiting or running it?
+    pub fn is_finished(&self) -> bool {
+        // SAFETY: a promise has an interest in its task.
+        unsafe { self.task.as_ref() }.is_done()
+    }
+
+    #[inline]
+    fn find(self) -> Found<T> {
+        // SAFETY: a promise has an interest in its task.
+        let this = unsafe { self.task.as_ref() };
+        // SAFETY: a scope stays until all who might hold its promises have ended.
+        let core = unsafe { this.core.as_ref() };
+        let pending = owner::pending();
+        let home = Frame::here(core, pending).filter(|frame| this.is_at_home(*frame));
+        if home.is_some() {
+            // Perhaps it is this one that somebody wants.
+            Frame::look(pending);
+        }
+        let task = ManuallyDrop::new(self).task;
+        match home {
+            Some(frame) if this.is_offered.get() => Self::find_offered(task, frame),
+            Some(frame) => {
+                // SAFETY: it is at home, and not settled, so it is in the list.
+                unsafe { frame.remove(task) };
+                Found::Task(task, Rest::Free)
+            }
+            None => Self::find_elsewhere(task),
+        }
+    }
+
+    /// For a task that was spawned on this stack and has been offered.
+    #[cold]
+    fn find_offered(task: NonNull<Header>, frame: &Frame) -> Found<T> {
+        // SAFETY: a promise has an interest in its task.
+        let this = unsafe { task.as_ref() };
+        // SAFETY: made when it was offered.
+        let is_ours = owner::settle(unsafe { this.job() });
+        // SAFETY: it is still in the list, since its frame's stack does this.
+        unsafe { frame.remove(task) };
+        if is_ours {
+            return Found::Task(task, Rest::Free);
+        }
+        // SAFETY: the job is done, and nobody else could have begun the task.
+        let result = unsafe { task::take(task) };
+        // SAFETY: the frame's interest is given up, too, and the result was taken out.
+        unsafe { task::free(task) };
+        Found::Result(result)
+    }
+
+    /// For a task that was spawned on another stack.
+    #[cold]
+    fn find_elsewhere(task: NonNull<Header>) -> Found<T> {
+        // SAFETY: a promise has an interest in its task.
+        let this = unsafe { task.as_ref() };
+        // SAFETY: as in `find`.
+        if unsafe { this.core.as_ref() }.take_back(task) {
+            return Found::Task(task, Rest::Free);
+        }
+        if this.claim() {
+            return Found::Task(task, Rest::Release);
+        }
+        // SAFETY: claimed by somebody who does not hold the promise, so there is one.
+        owner::wait_for(unsafe { this.job() });
+        // SAFETY: it is done.
+        let result = unsafe { task::take(task) };
+        // SAFETY: the promise's interest.
+        unsafe { task::release(task, PROMISE_GONE | TAKEN) };
+        Found::Result(result)
+    }
+}
+
+impl<T> Drop for Promise<'_, T> {
+    fn drop(&mut self) {
+        // SAFETY: the promise's interest.
+        unsafe { task::release(self.task, PROMISE_GONE) };
+    }
+}
+
+impl<T> fmt::Debug for Promise<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Promise").field("is_finished", &self.is_finished()).finish_non_exhaustive()
+    }
+}

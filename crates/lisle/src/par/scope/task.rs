@@ -1,0 +1,341 @@
+//! A task: a function that is to be called, or what came of it, in recycled memory.
+//!
+//! Two have an interest in the memory: the [frame](super::frame) on which the task was spawned, which sees to it that it ends, and
+//! the promise. The last of them gives it back. Three may want to begin the task: the frame, whoever has taken it as a
+//! job, and whoever waits for the promise elsewhere. The first to set [`CLAIMED`] has it. If the frame's own stack waits for the
+//! promise, and the task has not been offered, then there is nobody else, and neither is looked at.
+
+use super::Core;
+use super::frame::Frame;
+use super::list::Links;
+use crate::fiber::slots;
+use crate::par::job::Job;
+use crate::shim::atomic::{AtomicU8, Ordering};
+use std::alloc::Layout;
+use std::cell::{Cell, UnsafeCell};
+use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::ptr::NonNull;
+use std::thread;
+
+/// Somebody has begun it.
+pub(super) const CLAIMED: u8 = 1;
+/// What came of it lies in its memory.
+const DONE: u8 = 2;
+/// There is no promise any more.
+pub(super) const PROMISE_GONE: u8 = 4;
+/// The frame has settled it.
+pub(super) const FRAME_GONE: u8 = 8;
+/// What came of it has been taken out, or was never put there.
+pub(super) const TAKEN: u8 = 16;
+
+/// What is the same for all tasks.
+pub(super) struct Header {
+    /// Of the frame's thread, or under the lock of the list of strays.
+    pub(super) links: Links,
+    state: AtomicU8,
+    /// Its job has been offered. Of the frame's thread.
+    pub(super) is_offered: Cell<bool>,
+    /// It is in the list of strays. Under the lock of that.
+    pub(super) is_astray: Cell<bool>,
+    /// The frame on which it was spawned; null for a stray. Of use only while the frame has not settled it.
+    home: *const Frame,
+    pub(super) core: NonNull<Core>,
+    site: &'static Location<'static>,
+    verbs: &'static Verbs,
+    /// Made when it is offered, or when its frame begins it while there is a promise.
+    job: UnsafeCell<MaybeUninit<Job>>,
+}
+
+/// What depends on the types of a task.
+struct Verbs {
+    call: unsafe fn(NonNull<Header>, Rest, *mut ()),
+    run: unsafe fn(NonNull<Header>),
+    take: unsafe fn(NonNull<Header>, *mut ()),
+    discard: unsafe fn(NonNull<Header>),
+    layout: Layout,
+}
+
+/// What is to become of the memory, once the function has been taken out.
+#[derive(Clone, Copy)]
+pub(super) enum Rest {
+    /// Nobody else has an interest.
+    Free,
+    /// The frame has.
+    Release,
+}
+
+#[repr(C)]
+struct Task<F, T> {
+    header: Header,
+    body: UnsafeCell<Body<F, T>>,
+}
+
+union Body<F, T> {
+    function: ManuallyDrop<F>,
+    result: ManuallyDrop<thread::Result<T>>,
+}
+
+/// A task that calls `function`.
+#[inline]
+pub(super) fn new<F: FnOnce() -> T, T>(
+    function: F,
+    core: &Core,
+    home: *const Frame,
+    site: &'static Location<'static>,
+) -> NonNull<Header> {
+    let block = slots::take(Layout::new::<Task<F, T>>()).cast::<Task<F, T>>();
+    let task = Task::<F, T> {
+        header: Header {
+            links: Links::new(),
+            state: AtomicU8::new(0),
+            is_offered: Cell::new(false),
+            is_astray: Cell::new(false),
+            home,
+            core: NonNull::from(core),
+            site,
+            verbs: &Task::<F, T>::VERBS,
+            job: UnsafeCell::new(MaybeUninit::uninit()),
+        },
+        body: UnsafeCell::new(Body { function: ManuallyDrop::new(function) }),
+    };
+    // SAFETY: a block of this layout, which nobody else has.
+    unsafe { block.write(task) };
+    block.cast()
+}
+
+impl Header {
+    /// Has the caller begun it? Otherwise somebody else has, and if that was not the promise's holder, there is a job.
+    pub(super) fn claim(&self) -> bool {
+        // Release: the job was made before. Acquire: who finds it claimed may wait for the job.
+        self.state.fetch_or(CLAIMED, Ordering::AcqRel) & CLAIMED == 0
+    }
+
+    /// Has it not begun, and is there nobody but its frame who could begin it, unless it is offered?
+    #[inline]
+    pub(super) fn is_unpromised(&self) -> bool {
+        self.state.load(Ordering::Acquire) & (PROMISE_GONE | CLAIMED) == PROMISE_GONE
+    }
+
+    pub(super) fn is_claimed(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & CLAIMED != 0
+    }
+
+    /// Is `frame` where it was spawned, and has that not settled it? For the thread of that frame.
+    #[inline]
+    pub(super) fn is_at_home(&self, frame: *const Frame) -> bool {
+        // A frame that has gone may have had the address of one that is there now. That was on this thread, if so.
+        std::ptr::eq(self.home, frame) && self.state.load(Ordering::Relaxed) & FRAME_GONE == 0
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.state.load(Ordering::Acquire) & DONE != 0
+    }
+
+    /// The job.
+    ///
+    /// # Safety
+    ///
+    /// It has been made.
+    pub(super) unsafe fn job(&self) -> &Job {
+        // SAFETY: made, and changed but by its own rules.
+        unsafe { (*self.job.get()).assume_init_ref() }
+    }
+}
+
+/// Where the job of `task` lies.
+fn job_of(task: NonNull<Header>) -> NonNull<Job> {
+    // SAFETY: a field of what the pointer points at.
+    unsafe { task.byte_add(offset_of!(Header, job)) }.cast()
+}
+
+/// Makes the job, as one that is done in the course of `parent`.
+///
+/// # Safety
+///
+/// The task is in place and has none; its frame's thread calls this, before somebody could look for it.
+pub(super) unsafe fn make_job(task: NonNull<Header>, parent: *const Job) -> NonNull<Job> {
+    let job = job_of(task);
+    // SAFETY: in place.
+    let site = unsafe { task.as_ref() }.site;
+    // SAFETY: memory of the task, and nobody looks.
+    unsafe { job.write(Job::new(run_job, parent, site)) };
+    job
+}
+
+/// Runs a task that was taken from elsewhere.
+///
+/// # Safety
+///
+/// It is the job of a task, and has been taken by the caller.
+unsafe fn run_job(job: NonNull<Job>) {
+    // SAFETY: it is this field of a task, which is in place until the job is done.
+    let task = unsafe { job.byte_sub(offset_of!(Header, job)) }.cast::<Header>();
+    // SAFETY: in place.
+    let this = unsafe { task.as_ref() };
+    if this.claim() {
+        // SAFETY: a scope stays until all its tasks have ended.
+        let core = unsafe { this.core.as_ref() };
+        // SAFETY: claimed. It does not unwind.
+        let _ = Frame::within(core, false, || unsafe { (this.verbs.run)(task) });
+        this.state.fetch_or(DONE, Ordering::Release);
+    }
+}
+
+/// Runs a task of its own frame to which there may be a promise, and a job.
+///
+/// # Safety
+///
+/// It has been claimed by the caller, the frame's thread.
+pub(super) unsafe fn run_at_home(task: NonNull<Header>) {
+    // SAFETY: the frame has an interest, so it is in place.
+    let this = unsafe { task.as_ref() };
+    // SAFETY: claimed.
+    unsafe { (this.verbs.run)(task) };
+    this.state.fetch_or(DONE, Ordering::Release);
+    // SAFETY: made before it was claimed; whoever might have taken it has given it back.
+    unsafe { Job::finish(job_of(task)) };
+}
+
+/// Runs a task in which nobody but the caller has an interest.
+///
+/// # Safety
+///
+/// As it says, and the task has not been claimed.
+pub(super) unsafe fn run_alone(task: NonNull<Header>) {
+    // SAFETY: in place.
+    let verbs = unsafe { task.as_ref() }.verbs;
+    // SAFETY: nobody else claims it.
+    unsafe { (verbs.run)(task) };
+    // SAFETY: just put there.
+    unsafe { (verbs.discard)(task) };
+    slots::give(task.cast(), verbs.layout);
+}
+
+/// Calls the function of a task.
+///
+/// # Safety
+///
+/// The task is the caller's: claimed, or nobody else has an interest in it, if `rest` says so; he does not use it
+/// afterwards, and `T` is what it gives.
+#[inline]
+pub(super) unsafe fn call<T>(task: NonNull<Header>, rest: Rest) -> T {
+    let mut result = MaybeUninit::<T>::uninit();
+    // SAFETY: in place.
+    let call = unsafe { task.as_ref() }.verbs.call;
+    // SAFETY: passed on to the caller.
+    unsafe { call(task, rest, result.as_mut_ptr().cast()) };
+    // SAFETY: it has not unwound, so the result is there.
+    unsafe { result.assume_init() }
+}
+
+/// Takes what came of a task.
+///
+/// # Safety
+///
+/// It is done, `T` is what it gives, and only the promise's holder calls this, once.
+pub(super) unsafe fn take<T>(task: NonNull<Header>) -> thread::Result<T> {
+    let mut result = MaybeUninit::<thread::Result<T>>::uninit();
+    // SAFETY: in place.
+    let take = unsafe { task.as_ref() }.verbs.take;
+    // SAFETY: passed on to the caller.
+    unsafe { take(task, result.as_mut_ptr().cast()) };
+    // SAFETY: just put there.
+    unsafe { result.assume_init() }
+}
+
+/// Gives back the memory of a task out of which everything has been taken.
+///
+/// # Safety
+///
+/// As it says, and nobody else has an interest in it.
+pub(super) unsafe fn free(task: NonNull<Header>) {
+    // SAFETY: in place.
+    let layout = unsafe { task.as_ref() }.verbs.layout;
+    slots::give(task.cast(), layout);
+}
+
+/// Gives up an interest: `interest` is [`PROMISE_GONE`], perhaps with [`TAKEN`], or [`FRAME_GONE`].
+///
+/// # Safety
+///
+/// It was the caller's, who does not use the task afterwards.
+pub(super) unsafe fn release(task: NonNull<Header>, interest: u8) {
+    // SAFETY: in place, since the caller has an interest.
+    let this = unsafe { task.as_ref() };
+    let state = this.state.fetch_or(interest, Ordering::AcqRel) | interest;
+    if state & (PROMISE_GONE | FRAME_GONE) == PROMISE_GONE | FRAME_GONE {
+        if state & (DONE | TAKEN) == DONE {
+            // SAFETY: there is a result, and nobody else will take it.
+            unsafe { (this.verbs.discard)(task) };
+        }
+        // SAFETY: that was the last interest, and there is nothing in it.
+        unsafe { free(task) };
+    }
+}
+
+impl<F: FnOnce() -> T, T> Task<F, T> {
+    const VERBS: Verbs = Verbs {
+        call: Self::call,
+        run: Self::run,
+        take: Self::take,
+        discard: Self::discard,
+        layout: Layout::new::<Self>(),
+    };
+
+    /// # Safety
+    ///
+    /// Nobody has taken it out before, and nobody else will.
+    #[inline]
+    unsafe fn function(task: NonNull<Header>) -> F {
+        // SAFETY: a task of these types, in place.
+        let body = unsafe { task.cast::<Self>().as_ref() }.body.get();
+        // SAFETY: it is there until it is taken out.
+        ManuallyDrop::into_inner(unsafe { (&raw mut (*body).function).read() })
+    }
+
+    unsafe fn call(task: NonNull<Header>, rest: Rest, result: *mut ()) {
+        // SAFETY: passed on to the caller.
+        let function = unsafe { Self::function(task) };
+        match rest {
+            Rest::Free => slots::give(task.cast(), Layout::new::<Self>()),
+            // SAFETY: the caller holds the promise, and nothing is left in the task.
+            Rest::Release => unsafe { release(task, PROMISE_GONE | TAKEN) },
+        }
+        let value = function();
+        // SAFETY: room for it, by the caller's promise.
+        unsafe { result.cast::<T>().write(value) };
+    }
+
+    unsafe fn run(task: NonNull<Header>) {
+        // SAFETY: passed on to the caller.
+        let function = unsafe { Self::function(task) };
+        let result = catch_unwind(AssertUnwindSafe(function));
+        // SAFETY: a task of these types, in place.
+        let body = unsafe { task.cast::<Self>().as_ref() }.body.get();
+        // SAFETY: the function has been taken out, and nobody looks for the result yet.
+        unsafe { (&raw mut (*body).result).write(ManuallyDrop::new(result)) };
+    }
+
+    unsafe fn take(task: NonNull<Header>, result: *mut ()) {
+        // SAFETY: a task of these types, in place.
+        let body = unsafe { task.cast::<Self>().as_ref() }.body.get();
+        // SAFETY: it is there, and taken once.
+        let taken = ManuallyDrop::into_inner(unsafe { (&raw mut (*body).result).read() });
+        // SAFETY: room for it, by the caller's promise.
+        unsafe { result.cast::<thread::Result<T>>().write(taken) };
+    }
+
+    unsafe fn discard(task: NonNull<Header>) {
+        let mut result = MaybeUninit::<thread::Result<T>>::uninit();
+        // SAFETY: passed on to the caller.
+        unsafe { Self::take(task, result.as_mut_ptr().cast()) };
+        // SAFETY: just put there.
+        let result = unsafe { result.assume_init() };
+        let panic = result.and_then(|value| catch_unwind(AssertUnwindSafe(|| drop(value)))).err();
+        if let Some(panic) = panic {
+            // SAFETY: a scope stays until all its tasks have been settled and all its promises have gone.
+            unsafe { task.as_ref().core.as_ref() }.note(panic);
+        }
+    }
+}
