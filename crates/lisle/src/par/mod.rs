@@ -1,8 +1,10 @@
-//! Loops over all cores: join, parallel loops, reductions, scans, sorts.
+//! Work for all cores: joins, loops, tasks and promises, sparks.
 
 pub(crate) mod beat;
 #[cfg(not(lisle_loom))]
 mod consumer;
+#[cfg(not(lisle_loom))]
+pub mod dag;
 #[cfg(not(lisle_loom))]
 mod drive;
 #[cfg(not(lisle_loom))]
@@ -25,6 +27,8 @@ pub mod prelude;
 #[cfg(not(lisle_loom))]
 mod scope;
 
+#[cfg(not(lisle_loom))]
+pub use dag::Dag;
 #[cfg(not(lisle_loom))]
 pub use join::{join, join_with};
 #[cfg(not(lisle_loom))]
