@@ -603,3 +603,18 @@ fn allocations_are_seen() {
     drop(black_box(Box::new(AtomicUsize::new(0).load(Ordering::Relaxed))));
     assert_eq!(allocations() - before, 1);
 }
+
+#[test]
+fn tasks_and_promises() {
+    on_one_domain(|| {
+        allocates_nothing("tasks waited for, dropped, and left to the end of the scope", |times| {
+            for i in 0..times {
+                lisle::par::scope(|s| {
+                    let first = s.spawn(move || black_box([i; 10]));
+                    drop(s.spawn(move || black_box(i)));
+                    assert_eq!(first.wait()[9], i);
+                });
+            }
+        });
+    });
+}

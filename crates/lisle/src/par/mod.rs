@@ -23,6 +23,9 @@
 //! });
 //! ```
 //!
+//! [`join`] is for two halves, [`iter`] for loops, [`scope()`] for tasks and promises, [`dag!`](crate::dag) for a graph of
+//! computations.
+//!
 //! # How it divides
 //!
 //! Nothing is divided beforehand. A join notes its second half down, a loop what is left of it, and goes on. Only when another
@@ -50,25 +53,28 @@
 //! - A step is not interrupted. One that takes 10 ms keeps the other hosts of its domain waiting for that long.
 
 pub(crate) mod beat;
+pub(crate) mod job;
+#[cfg(all(test, lisle_loom))]
+mod loom_tests;
+pub(crate) mod offers;
+pub(crate) mod pending;
+
 #[cfg(not(lisle_loom))]
 mod consumer;
+#[cfg(not(lisle_loom))]
+pub mod dag;
 #[cfg(not(lisle_loom))]
 mod drive;
 #[cfg(not(lisle_loom))]
 mod experience;
 #[cfg(not(lisle_loom))]
 pub mod iter;
-pub(crate) mod job;
 #[cfg(not(lisle_loom))]
 mod join;
-#[cfg(all(test, lisle_loom))]
-mod loom_tests;
-pub(crate) mod offers;
 #[cfg(not(lisle_loom))]
 mod owner;
 #[cfg(not(lisle_loom))]
 mod part;
-pub(crate) mod pending;
 #[cfg(not(lisle_loom))]
 mod plan;
 #[cfg(not(lisle_loom))]
@@ -78,6 +84,8 @@ mod progress;
 #[cfg(not(lisle_loom))]
 mod scope;
 
+#[cfg(not(lisle_loom))]
+pub use dag::Dag;
 #[cfg(not(lisle_loom))]
 pub use iter::Stopped;
 #[cfg(not(lisle_loom))]

@@ -12,6 +12,7 @@ pub use promise::Promise;
 use super::join::forget_panic;
 use super::owner;
 use crate::event::lock::Lock;
+use crate::shim::atomic::{AtomicBool, Ordering};
 use frame::Frame;
 use list::List;
 use std::any::Any;
@@ -113,8 +114,9 @@ pub fn scope<'env, F, R>(f: F) -> R
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
 {
-    let core = Core { strays: Lock::new(List::new()), panic: Lock::new(None) };
-    let scope = Scope { core, scope: PhantomData, env: PhantomData };
+    let core =
+        Core { strays: Lock::new(List::new()), has_strays: AtomicBool::new(false), panic: Lock::new(None) };
+    let mut scope = Scope { core, scope: PhantomData, env: PhantomData };
     let pending = owner::pending();
     let is_outermost = !pending.inside.replace(true);
     if is_outermost {
@@ -124,7 +126,7 @@ where
     if is_outermost {
         pending.inside.set(false);
     }
-    let unheard = scope.core.panic.lock().take();
+    let unheard = scope.core.panic.get_mut().take();
     match (result, unheard) {
         (Ok(result), None) => result,
         (Err(panic), unheard) => {
@@ -197,6 +199,8 @@ struct Core {
     /// Tasks that were spawned on a stack on which neither the scope nor a task that was taken of it runs: in a part of a
     /// loop, in a host. The scope's own function looks after them.
     strays: Lock<List>,
+    /// There may be some.
+    has_strays: AtomicBool,
     /// The first panic that nobody has waited for.
     panic: Lock<Option<Box<dyn Any + Send>>>,
 }
@@ -223,6 +227,7 @@ impl Core {
     #[cold]
     unsafe fn stray(&self, task: NonNull<Header>) {
         let strays = self.strays.lock();
+        self.has_strays.store(true, Ordering::Relaxed);
         // SAFETY: in place.
         unsafe { task.as_ref() }.is_astray.set(true);
         // SAFETY: it stays until it has been taken out.
@@ -231,8 +236,15 @@ impl Core {
 
     /// Takes the oldest stray, for the root to look after.
     fn take_stray(&self) -> Option<NonNull<Header>> {
+        // At the end of the scope, all that could have spawned one has ended, and been seen to.
+        if !self.has_strays.load(Ordering::Relaxed) {
+            return None;
+        }
         let strays = self.strays.lock();
-        let oldest = strays.oldest()?;
+        let Some(oldest) = strays.oldest() else {
+            self.has_strays.store(false, Ordering::Relaxed);
+            return None;
+        };
         // SAFETY: what is in the list is in place.
         unsafe { oldest.as_ref() }.is_astray.set(false);
         // SAFETY: it is the oldest of the list.

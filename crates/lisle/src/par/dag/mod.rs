@@ -1,0 +1,235 @@
+//! Sparks: pure computations that use each other's results, run in any order that this allows.
+//!
+//! [`dag!`](crate::dag!) writes a graph as bindings, [`Dag`] builds one piece by piece.
+//!
+//! The word is that of P. Trinder, K. Hammond, H.-W. Loidl and S. Peyton Jones, *Algorithm + strategy = parallelism* (Journal
+//! of Functional Programming, 1998), and of the Glasgow Haskell compiler: a piece of pure work that may be evaluated elsewhere,
+//! and is not if nobody else has the time.
+
+mod bindings;
+mod inputs;
+mod schedule;
+
+pub use inputs::{Borrow, Inputs};
+
+use super::scope::scope;
+use crate::event::lock::Lock;
+use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::shim::clock::saturating_nanos;
+use crate::shim::sync::{Arc, OnceLock};
+use crate::shim::ticks;
+use inputs::Slot;
+use schedule::{Node, Running, estimate, remember};
+use std::fmt;
+use std::panic::resume_unwind;
+use std::time::Duration;
+
+/// A graph of computations that use each other's results.
+///
+/// A spark is added together with the sparks that it uses, which are there already: so a cycle cannot be expressed. Its
+/// function is given references to their results.
+///
+/// Short computations run where what they use was computed; long ones are offered to other domains, and those first on which
+/// most depends. What is short is measured whenever the same code has built and run a graph on this thread before, or
+/// [said](Dag::cost).
+///
+/// # Cost
+///
+/// Two or three allocations a spark, and some hundred nanoseconds. Computations that are shorter than that are better put
+/// together in one spark.
+///
+/// ```
+/// use lisle::par::Dag;
+///
+/// let text = "it was the best of times, it was the worst of times";
+/// let mut dag = Dag::new();
+/// let words = dag.spark((), |()| text.split(' ').collect::<Vec<_>>());
+/// let count = dag.spark((&words,), |(words,)| words.len());
+/// let longest = dag.spark((&words,), |(words,)| *words.iter().max_by_key(|word| word.len()).unwrap());
+/// let report = dag.spark((&count, &longest), |(count, longest)| format!("{count} words, such as {longest}"));
+/// let results = dag.run();
+/// assert_eq!(results.get(&count), &12);
+/// assert_eq!(results.take(report), "12 words, such as times,");
+/// ```
+///
+/// A spark has what it uses as a reference, and what it borrows from outside must outlive the graph:
+///
+/// ```compile_fail,E0597
+/// let mut dag = lisle::par::Dag::new();
+/// {
+///     let inside = 1;
+///     dag.spark((), |()| inside + 1);
+/// }
+/// dag.run();
+/// ```
+///
+/// ```compile_fail,E0507
+/// let mut dag = lisle::par::Dag::new();
+/// let text = dag.spark((), |()| String::new());
+/// dag.spark((&text,), |(text,)| -> String { *text });
+/// ```
+///
+/// Results are seen by other threads, and functions called there:
+///
+/// ```compile_fail,E0277
+/// lisle::par::Dag::new().spark((), |()| std::rc::Rc::new(1));
+/// ```
+#[derive(Default)]
+pub struct Dag<'env> {
+    nodes: Vec<Node<'env>>,
+    number: Number,
+}
+
+/// Of a graph, unlike that of all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Number(u64);
+
+impl Default for Number {
+    fn default() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Number(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// A computation of a [`Dag`] that gives a `T`: to be used by others, and to ask the [`Results`] for it.
+pub struct Spark<T> {
+    slot: Slot<T>,
+    index: usize,
+    dag: Number,
+}
+
+impl<'env> Dag<'env> {
+    /// An empty graph.
+    #[must_use]
+    pub fn new() -> Self {
+        Dag::default()
+    }
+
+    /// Adds a computation that uses the results of `inputs`: a tuple of references to sparks, or a slice of sparks.
+    ///
+    /// ```
+    /// let mut dag = lisle::par::Dag::new();
+    /// let squares: Vec<_> = (0..10_u64).map(|n| dag.spark((), move |()| n * n)).collect();
+    /// let sum = dag.spark(&squares, |squares| squares.into_iter().sum::<u64>());
+    /// assert_eq!(dag.run().take(sum), 285);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If one of the sparks belongs to another graph.
+    pub fn spark<I, F, T>(&mut self, inputs: I, f: F) -> Spark<T>
+    where
+        I: Inputs,
+        I::Kept: 'env,
+        F: for<'r> FnOnce(<I::Kept as Borrow<'r>>::Refs) -> T + Send + 'env,
+        T: Send + Sync + 'env,
+    {
+        let index = self.nodes.len();
+        let mut used = Vec::new();
+        let kept = inputs.keep(self, &mut used);
+        for &used in &used {
+            self.nodes[used].dependents.push(index);
+        }
+        let slot = Arc::new(OnceLock::new());
+        let place = slot.clone();
+        let compute = move || {
+            let _ = place.set(f(kept.borrow()));
+        };
+        self.nodes.push(Node {
+            compute: Lock::new(Some(Box::new(compute))),
+            code: Self::spark::<I, F, T> as *const () as usize,
+            hint: None,
+            missing: AtomicUsize::new(used.len()),
+            dependents: Vec::new(),
+            path: 0,
+            cost: 0,
+            took: AtomicU64::new(0),
+        });
+        Spark { slot, index, dag: self.number }
+    }
+
+    /// Says about how long a spark takes, instead of what was measured.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let mut dag = lisle::par::Dag::new();
+    /// let answer = dag.spark((), |()| 42);
+    /// dag.cost(&answer, Duration::from_nanos(10));
+    /// assert_eq!(dag.run().take(answer), 42);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If it belongs to another graph.
+    pub fn cost<T>(&mut self, spark: &Spark<T>, about: Duration) {
+        assert_eq!(spark.dag, self.number, "the spark belongs to another graph");
+        let ticks = u128::from(saturating_nanos(about)) * u128::from(ticks::A_MICROSECOND) / 1_000;
+        self.nodes[spark.index].hint = Some(u64::try_from(ticks).unwrap_or(u64::MAX));
+    }
+
+    /// Runs all sparks, each after those that it uses, and returns when all have ended.
+    ///
+    /// Works wherever [`par::scope`](super::scope()) does, and waits as that does.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of a spark: of several, with that of the one that was added first. What uses its result does not
+    /// run; all else does, before.
+    pub fn run(mut self) -> Results {
+        estimate(&mut self.nodes);
+        let running = Running { nodes: &self.nodes, panic: Lock::new(None) };
+        if !running.nodes.is_empty() {
+            scope(|s| running.begin(s));
+        }
+        remember(running.nodes);
+        if let Some((_, panic)) = running.panic.into_inner() {
+            resume_unwind(panic);
+        }
+        Results(self.number)
+    }
+}
+
+/// The graph has run: what there is to be had from its [`Spark`]s.
+#[derive(Debug)]
+pub struct Results(Number);
+
+impl Results {
+    /// The result of a spark.
+    ///
+    /// # Panics
+    ///
+    /// If it belongs to another graph.
+    pub fn get<'r, T>(&'r self, spark: &'r Spark<T>) -> &'r T {
+        self.check(spark);
+        spark.slot.get().expect("all sparks of a graph that has run have run")
+    }
+
+    /// The result of a spark, by value.
+    ///
+    /// # Panics
+    ///
+    /// If it belongs to another graph.
+    pub fn take<T>(&self, spark: Spark<T>) -> T {
+        self.check(&spark);
+        // Those who used it have let go of it.
+        let slot = Arc::into_inner(spark.slot).and_then(OnceLock::into_inner);
+        slot.expect("all sparks of a graph that has run have run")
+    }
+
+    fn check<T>(&self, spark: &Spark<T>) {
+        assert_eq!(spark.dag, self.0, "the spark belongs to another graph");
+    }
+}
+
+impl fmt::Debug for Dag<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dag").field("sparks", &self.nodes.len()).finish()
+    }
+}
+
+impl<T> fmt::Debug for Spark<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spark").field("index", &self.index).finish_non_exhaustive()
+    }
+}
