@@ -135,7 +135,7 @@ impl Worker {
         if let Some(job) = self.taken.take() {
             if self.shared.could_wake_one() {
                 // Those that still sleep are to be woken by who has something for them, at once.
-                self.last_beat.set(0);
+                self.hurry();
                 self.domain.beat.want();
             }
             self.run_on_bearer(Load::Job(job), self.turn.get());
@@ -181,6 +181,11 @@ impl Worker {
         self.joining.set(&raw const joining);
         let _unlink = Unlink(self, &joining);
         wait()
+    }
+
+    /// The next beat is due at once.
+    pub(crate) fn hurry(&self) {
+        self.last_beat.set(0);
     }
 
     /// Is it time to look at what others want?

@@ -14,7 +14,7 @@ use super::beat;
 use super::consumer::Consumer;
 use super::experience;
 use super::job::Job;
-use super::join::{forget_panic, join_with};
+use super::join::{LONG, forget_panic, join_with};
 use super::owner;
 use super::part::Part;
 use super::pending::{Entry, Offer, Pending};
@@ -45,12 +45,13 @@ pub(crate) fn drive<P: Part, C: Consumer<Item = P::Item>>(part: P, consumer: &C,
     let site = Location::caller();
     let pending = owner::pending();
     let looping = Loop { consumer, stop: AtomicBool::new(false), site, grain: plan.grain.map(Into::into) };
-    let outside = Inside::enter(pending);
+    let inside = Inside::enter(pending);
+    let is_outermost = inside.0.is_some();
     if !owner::has_room() {
-        return owner::on_another_stack(pending, || drive_here(part, &looping, plan.fixed));
+        return owner::on_another_stack(pending, || drive_here(part, &looping, plan.fixed, is_outermost));
     }
-    let acc = drive_here(part, &looping, plan.fixed);
-    drop(outside);
+    let acc = drive_here(part, &looping, plan.fixed, is_outermost);
+    drop(inside);
     acc
 }
 
@@ -58,6 +59,7 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     mut part: P,
     looping: &Loop<'_, C>,
     fixed: bool,
+    is_outermost: bool,
 ) -> C::Acc {
     let mut acc = looping.consumer.begin();
     if fixed {
@@ -78,6 +80,10 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
         }
         part = rest;
     }
+    if is_outermost {
+        // A loop of few long steps is to be divided before the first of them.
+        owner::hurry(owner::pending(), expected.is_none_or(|ticks| ticks >= u128::from(LONG)));
+    }
     let first = known.map_or_else(
         || (part.len() / FIRST_SHARE).clamp(1, FIRST_BLOCK),
         |known| usize::try_from((BLOCK << STEPS) / known.cost.max(1)).unwrap_or(usize::MAX).max(1),
@@ -92,9 +98,6 @@ struct Inside<'a>(Option<&'a Pending>);
 impl<'a> Inside<'a> {
     fn enter(pending: &'a Pending) -> Self {
         let is_outermost = !pending.inside.replace(true);
-        if is_outermost {
-            pending.hurry();
-        }
         Inside(is_outermost.then_some(pending))
     }
 }

@@ -140,6 +140,8 @@ where
 
 /// So short a join is left undivided, in ticks: to divide it takes longer.
 const SHORT: u64 = 10 * ticks::A_MICROSECOND;
+/// So long a one is divided at once, as far as there is anybody.
+pub(super) const LONG: u64 = 1_000 * ticks::A_MICROSECOND;
 
 /// A join that is not part of another or of a loop. If the likes of it were over in no time, nothing is put off in it,
 /// as far as this is up to its domain: the monitor ends that within 10 ms, and so does another domain that begins to
@@ -170,7 +172,8 @@ where
             return (a(), b());
         }
     } else {
-        pending.hurry();
+        // To wait for the next beat could be to wait for one that never comes: the halves may look at nothing.
+        owner::hurry(pending, known.is_none_or(|known| known.cost >= LONG));
     }
     let start = ticks::now();
     let results = if beat::here().is_off() { (a(), b()) } else { put_off_inside(a, b, site, pending) };

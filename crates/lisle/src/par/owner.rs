@@ -5,7 +5,7 @@ use super::job::Job;
 use super::pending::Pending;
 use crate::domain::loops::PERIOD;
 use crate::domain::runtime::{default_runtime, started_default_runtime};
-use crate::domain::worker::with_current;
+use crate::domain::worker::{Worker, with_current};
 use crate::event::{Interrupted, parker};
 use crate::fiber::{self, JoinError};
 use crate::parasite;
@@ -58,6 +58,15 @@ pub(super) fn on_another_stack<R: Send>(pending: &Pending, f: impl FnOnce() -> R
         Ok(result) => result,
         Err(Ok(panic)) => resume_unwind(panic),
         Err(Err(_)) => resume_unwind(Box::new(Interrupted)),
+    }
+}
+
+/// Has the code that runs here look at the clock the next time that it puts something off, and if `now`, beat then.
+pub(super) fn hurry(pending: &Pending, now: bool) {
+    pending.hurry();
+    if now {
+        LAST.set(0);
+        with_current(|worker| worker.into_iter().for_each(Worker::hurry));
     }
 }
 

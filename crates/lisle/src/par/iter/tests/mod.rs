@@ -1,7 +1,7 @@
 //! Parallel iterators against the standard ones, with loops divided at random.
 
-mod drops;
 mod control;
+mod drops;
 mod erased;
 mod liars;
 mod programs;
