@@ -18,7 +18,7 @@ use std::ptr::NonNull;
 /// it costs to wake one.
 pub(crate) const PERIOD: u64 = 50 * ticks::A_MICROSECOND;
 /// Between two looks at the timers and sockets of a domain that computes.
-const ATTENTION: u64 = 200 * ticks::A_MICROSECOND;
+const ATTENTION: u64 = 100 * ticks::A_MICROSECOND;
 
 /// What a bearer is given.
 #[derive(Clone, Copy)]

@@ -36,7 +36,7 @@
 //! # Where it runs
 //!
 //! - In a host: on the domains of its runtime. If the host has to wait for a part that another domain has, it gives its own
-//!   to other hosts; and if it computes for long, these have a turn, and sockets and timers are looked at, every 200 µs or
+//!   to other hosts; and if it computes for long, these have a turn, and sockets and timers are looked at, every 100 µs or
 //!   so. A server goes on serving on the domains on which a loop runs.
 //! - On a plain thread: there, with the help of the domains of the default runtime, which is started for it.
 //! - In a parasite, in a part of another loop, in a half of a join: as there.
