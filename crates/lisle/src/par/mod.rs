@@ -5,5 +5,8 @@ mod drive;
 mod join;
 mod part;
 mod plan;
+pub mod sort;
+mod workers;
 
 pub use join::join;
+pub(crate) use workers::workers;
