@@ -83,6 +83,10 @@ pub mod prelude;
 mod progress;
 #[cfg(not(lisle_loom))]
 mod scope;
+#[cfg(not(lisle_loom))]
+pub mod sort;
+#[cfg(not(lisle_loom))]
+mod workers;
 
 #[cfg(not(lisle_loom))]
 pub use dag::Dag;
@@ -94,3 +98,5 @@ pub use join::{join, join_with};
 pub use progress::{Progress, ReachedEvt};
 #[cfg(not(lisle_loom))]
 pub use scope::{Promise, Scope, scope};
+#[cfg(not(lisle_loom))]
+pub(crate) use workers::workers;
