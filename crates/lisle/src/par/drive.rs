@@ -152,6 +152,8 @@ struct Frame<'l, 'c, P: Part, C: Consumer<Item = P::Item>> {
     rest: Cell<Option<P>>,
     at: Cell<usize>,
     pace: Cell<Pace>,
+    /// To divide it has panicked.
+    broken: Cell<Option<Panic>>,
     /// The second half of the rest, once it has been offered.
     given: Given<P, C::Acc>,
 }
@@ -196,6 +198,7 @@ impl<C: Consumer> Loop<'_, C> {
             rest: Cell::new(Some(part)),
             at: Cell::new(at),
             pace: Cell::new(pace),
+            broken: Cell::new(None),
             given: Given {
                 job: UnsafeCell::new(MaybeUninit::uninit()),
                 part: UnsafeCell::new(MaybeUninit::uninit()),
@@ -248,7 +251,9 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
                 };
             }
             let at = self.at.get();
-            let Some(part) = self.rest.take() else { return acc };
+            let Some(part) = self.rest.take() else {
+                return self.broken.take().map_or(acc, |panic| resume_unwind(panic));
+            };
             let left = part.len();
             if left == 0 || self.looping.stop.load(Ordering::Relaxed) || consumer.is_done(&acc, at) {
                 return acc;
@@ -323,7 +328,14 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         }
         // Whole blocks, where their size matters to somebody.
         let middle = left.div_ceil(2).next_multiple_of(least).min(left - 1);
-        let (front, back) = part.split_at(middle);
+        let (front, back) = match catch_unwind(AssertUnwindSafe(|| part.split_at(middle))) {
+            Ok(halves) => halves,
+            Err(panic) => {
+                // Whoever asks for work has nothing to do with it.
+                frame.broken.set(Some(panic));
+                return Offer::Nothing;
+            }
+        };
         frame.rest.set(Some(front));
         frame.given.at.set(frame.at.get() + middle);
         frame.given.pace.set(frame.pace.get());
