@@ -1,9 +1,13 @@
-//! Parallel loops from outside: on runtimes of several sizes, from hosts and from plain threads.
+//! Joins, loops, tasks and sparks from outside: on runtimes of several sizes, from hosts and from plain threads.
 
 mod collections;
+mod control;
+mod dag;
 mod early;
 mod edges;
+mod joins;
 mod panics;
 mod programs;
 mod reductions;
+mod scope;
 mod support;
