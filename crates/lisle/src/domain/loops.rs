@@ -4,6 +4,7 @@
 //! that says that somebody looks for work, or that it is time to look at the clock. So this is also where a long
 //! loop lets others have their turn: the sockets, timers and hosts of its domain.
 
+use super::survey::Between;
 use super::worker::Worker;
 use crate::event::parker::{self, bearing};
 use crate::fiber;
@@ -32,8 +33,8 @@ impl Worker {
     #[cold]
     pub(crate) fn beat(&self, pending: &Pending) {
         pending.looked();
-        if parker::running().is_none() || std::thread::panicking() {
-            // Who unwinds cannot wait, and what runs between hosts cannot either.
+        if parker::running().is_none() {
+            // What runs between hosts cannot wait for what it gives away.
             return;
         }
         let now = ticks::now();
@@ -48,8 +49,9 @@ impl Worker {
         }
         if is_due {
             self.last_beat.set(now);
-            if self.shared.could_wake_one() && self.give_away(pending) {
-                self.wake_idle();
+            // Without the back-off of spawns: one wake each period is little enough.
+            if self.shared.could_wake_one() && (self.give_away(pending) || self.domain.offers.len() > 0) {
+                self.shared.wake_for_loop(self.domain.index);
             }
             self.attend(now);
         }
@@ -65,6 +67,8 @@ impl Worker {
     fn attend(&self, now: u64) {
         if now.wrapping_sub(self.last_visit.get()) >= ATTENTION {
             self.last_visit.set(now);
+            // Foreign code may run meanwhile, which cannot be suspended between what a visit does.
+            let _between = Between::new();
             self.visit();
         } else {
             self.take_inbox();
@@ -175,10 +179,12 @@ impl Worker {
                     place = unsafe { &(*place.get()).before };
                 }
                 place.set(self.1.before.get());
+                self.0.domain.is_joining.store(!self.0.joining.get().is_null(), Ordering::Relaxed);
             }
         }
         let joining = Joining { job, before: Cell::new(self.joining.get()) };
         self.joining.set(&raw const joining);
+        self.domain.is_joining.store(true, Ordering::Relaxed);
         let _unlink = Unlink(self, &joining);
         wait()
     }

@@ -44,7 +44,7 @@ use crate::par::beat::Beat;
 use crate::par::offers::Offers;
 use crate::shim::{
     CachePadded,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
     sync::Arc,
 };
 use counts::Counts;
@@ -63,6 +63,8 @@ pub(crate) struct Domain {
     /// Written by the owner and by thieves.
     stealable: CachePadded<Stealable<Runnable>>,
     stolen: AtomicU64,
+    /// Hosts of it wait for parts of their loops.
+    is_joining: AtomicBool,
     pub(crate) reactor: Arc<Reactor>,
     /// Looked at by the loops that run here.
     pub(crate) beat: CachePadded<Beat>,
@@ -81,6 +83,7 @@ impl Domain {
             inbox: CachePadded(Inbox::new()),
             stealable: CachePadded(Stealable::new()),
             stolen: AtomicU64::new(0),
+            is_joining: AtomicBool::new(false),
             reactor,
             beat: CachePadded(Beat::new()),
             offers: CachePadded(Offers::new()),

@@ -132,8 +132,12 @@ fn sleeps_of(shared: &Shared) -> u64 {
 
 fn look(shared: &Shared, seen: &mut [Seen]) {
     for (domain, seen) in shared.domains.iter().zip(seen) {
-        if domain.stealable.len() > 0 && shared.idle.load(Ordering::Relaxed) > 0 {
-            shared.wake_one(domain.index);
+        if shared.idle.load(Ordering::Relaxed) > 0 {
+            if domain.stealable.len() > 0 {
+                shared.wake_one(domain.index);
+            } else if domain.offers.len() > 0 && shared.could_wake_one() {
+                shared.wake_for_loop(domain.index);
+            }
         }
         domain.beat.turn_on();
         let turn = domain.counts.turn.load(Ordering::Relaxed);

@@ -148,6 +148,19 @@ impl Shared {
         }
     }
 
+    /// Wakes a domain that sleeps, other than `except`, for a part of a loop: if there is one, one that may take any.
+    pub(crate) fn wake_for_loop(&self, except: usize) {
+        let count = self.domains.len();
+        for may_take_any in [true, false] {
+            for offset in 1..=count {
+                let domain = &self.domains[(except + offset) % count];
+                if domain.is_joining.load(Ordering::Relaxed) != may_take_any && domain.inbox.rouse() {
+                    return domain.reactor.wake();
+                }
+            }
+        }
+    }
+
     pub(super) fn wake_all(&self) {
         for domain in &self.domains {
             domain.inbox.rouse();
@@ -555,6 +568,15 @@ pub fn waiting() -> WaitGraph {
 }
 
 static DEFAULT: OnceLock<Runtime> = OnceLock::new();
+
+/// The same, if it can be started.
+pub(crate) fn try_default_runtime() -> Option<&'static Arc<Shared>> {
+    started_default_runtime().or_else(|| {
+        let runtime = Builder::default().start().ok()?;
+        // Somebody else may have been faster; then this one goes again.
+        Some(&DEFAULT.get_or_init(|| runtime).shared)
+    })
+}
 
 /// That runtime, if it has been started.
 pub(crate) fn started_default_runtime() -> Option<&'static Arc<Shared>> {

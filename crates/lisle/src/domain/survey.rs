@@ -142,10 +142,10 @@ pub(super) fn threads() -> Vec<Waiter> {
 }
 
 /// Keeps what an event does while it describes itself from being taken for the running host's doing: it must not park.
-struct Between(*const parker::Parker);
+pub(super) struct Between(*const parker::Parker);
 
 impl Between {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let running = parker::running().map_or(std::ptr::null(), std::ptr::from_ref);
         parker::set_running(std::ptr::null());
         Between(running)

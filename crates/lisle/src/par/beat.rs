@@ -39,14 +39,14 @@ impl Beat {
     /// either this or him.
     #[inline]
     pub(crate) fn want(&self) {
-        if !self.is_wanted() {
+        if self.0.load(Ordering::SeqCst) != WANTED {
             self.0.store(WANTED, Ordering::SeqCst);
         }
     }
 
-    /// The wish has been heard. Owner only.
+    /// The wish has been heard. Owner only, who then looks who wishes.
     pub(crate) fn heard(&self) {
-        self.0.store(ON, Ordering::Relaxed);
+        self.0.swap(ON, Ordering::SeqCst);
     }
 
     /// Nobody seems to want anything. Owner only, who then has to look once more.

@@ -67,17 +67,21 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     }
     let mut at = 0;
     let code = Frame::<P, C>::offer as *const () as usize;
-    let known = experience::recall(code);
-    let expected = known.map(|known| (u128::from(known.cost) * part.len() as u128) >> STEPS);
+    let mut known = experience::recall(code);
+    let mut expected = known.map(|known| (u128::from(known.cost) * part.len() as u128) >> STEPS);
     if expected.is_some_and(|ticks| ticks < u128::from(SHORT)) && looping.grain.is_none() {
         // It may be that its steps are dearer this time. A first part of it tells.
         let start = ticks::now();
         at = part.len().div_ceil(TRIAL);
         let (trial, rest) = part.split_at(at);
         acc = looping.consumer.feed(acc, 0, trial.items());
-        if ticks::now().wrapping_sub(start) < SHORT {
+        let took = ticks::now().wrapping_sub(start);
+        if took < SHORT {
             return looping.consumer.feed(acc, at, rest.items());
         }
+        experience::learn(code, (took << STEPS) / at.max(1) as u64);
+        known = experience::recall(code);
+        expected = None;
         part = rest;
     }
     if is_outermost {
@@ -106,6 +110,8 @@ impl Drop for Inside<'_> {
     fn drop(&mut self) {
         if let Some(pending) = self.0 {
             pending.inside.set(false);
+            // Turned off, it would be off for what comes next.
+            beat::here().turn_on();
         }
     }
 }
@@ -320,16 +326,22 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         // SAFETY: the entry is its first field.
         let frame = unsafe { entry.cast::<Self>().as_ref() };
         let Some(part) = frame.rest.take() else { return Offer::Nothing };
-        let left = part.len();
         let least = if frame.pace.get().is_fixed { frame.pace.get().block } else { 1 };
-        if left < 2 * least {
-            frame.rest.set(Some(part));
-            return Offer::Nothing;
-        }
-        // Whole blocks, where their size matters to somebody.
-        let middle = left.div_ceil(2).next_multiple_of(least).min(left - 1);
-        let (front, back) = match catch_unwind(AssertUnwindSafe(|| part.split_at(middle))) {
-            Ok(halves) => halves,
+        let divided = catch_unwind(AssertUnwindSafe(|| {
+            let left = part.len();
+            if left < 2 * least {
+                return Err(part);
+            }
+            // Whole blocks, where their size matters to somebody.
+            let middle = left.div_ceil(2).next_multiple_of(least).min(left - 1);
+            Ok((middle, part.split_at(middle)))
+        }));
+        let (middle, (front, back)) = match divided {
+            Ok(Ok(halves)) => halves,
+            Ok(Err(part)) => {
+                frame.rest.set(Some(part));
+                return Offer::Nothing;
+            }
             Err(panic) => {
                 // Whoever asks for work has nothing to do with it.
                 frame.broken.set(Some(panic));

@@ -199,10 +199,12 @@ where
     };
     // SAFETY: it stays until `a` has ended and it has been popped; what `a` puts off it pops before.
     let older = unsafe { pending.push(NonNull::from(&half).cast()) };
-    if pending.count() || beat::here().is_wanted() {
-        owner::beat(pending);
-    }
-    let first = catch_unwind(AssertUnwindSafe(a));
+    let first = catch_unwind(AssertUnwindSafe(|| {
+        if pending.count() || beat::here().is_wanted() {
+            owner::beat(pending);
+        }
+        a()
+    }));
     if !pending.pop(&half.entry, older) {
         return half.settle(first);
     }
@@ -211,7 +213,7 @@ where
     match first {
         Ok(first) => (first, b()),
         Err(panic) => {
-            drop(b);
+            forget_panic(b);
             resume_unwind(panic)
         }
     }
@@ -229,7 +231,7 @@ impl<B: FnOnce() -> R, R> Half<B, R> {
             return match first {
                 Ok(first) => (first, b()),
                 Err(panic) => {
-                    drop(b);
+                    forget_panic(b);
                     resume_unwind(panic)
                 }
             };
@@ -243,7 +245,7 @@ impl<B: FnOnce() -> R, R> Half<B, R> {
                 resume_unwind(panic)
             }
             (Ok(first), Err(panic)) => {
-                drop(first);
+                forget_panic(first);
                 resume_unwind(panic)
             }
         }

@@ -4,7 +4,7 @@ use super::beat;
 use super::job::Job;
 use super::pending::Pending;
 use crate::domain::loops::PERIOD;
-use crate::domain::runtime::{default_runtime, started_default_runtime};
+use crate::domain::runtime::{default_runtime, started_default_runtime, try_default_runtime};
 use crate::domain::worker::{Worker, with_current};
 use crate::event::{Interrupted, parker};
 use crate::fiber::{self, JoinError};
@@ -28,7 +28,9 @@ pub(super) fn in_domain() -> bool {
 /// Is enough left of this stack for a loop to run on it?
 #[inline]
 pub(super) fn has_room() -> bool {
-    parasite::has_room(parker::bearing())
+    // Who unwinds cannot wait for another stack, and what runs on a worker's own cannot either.
+    let cannot_wait = || std::thread::panicking() || with_current(|worker| worker.is_some() && !in_domain());
+    parasite::has_room(parker::bearing()) || cannot_wait()
 }
 
 /// Runs `f` on the stack of a host of its own, and waits for it, as for a part of what runs here.
@@ -85,9 +87,24 @@ thread_local! {
     static LAST: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Looks whether somebody wants something.
+/// Looks whether somebody wants something. It does not unwind: entries are pending that lie on the stack.
 #[cold]
 pub(super) fn beat(pending: &Pending) {
+    /// Ends the process if it is dropped by a panic.
+    struct Whole;
+    impl Drop for Whole {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                eprintln!("lisle: a panic has reached the sharing of a loop, whose parts are on the stack");
+                std::process::abort();
+            }
+        }
+    }
+    if std::thread::panicking() {
+        // Who unwinds cannot wait for what it gives away.
+        return pending.looked();
+    }
+    let _whole = Whole;
     with_current(|worker| match worker {
         Some(worker) => worker.beat(pending),
         None => beat_outside(pending),
@@ -97,9 +114,6 @@ pub(super) fn beat(pending: &Pending) {
 /// The same for a thread that is no worker: the domains of the default runtime help it.
 fn beat_outside(pending: &Pending) {
     pending.looked();
-    if std::thread::panicking() {
-        return;
-    }
     // SAFETY: what is pending stays in place until it has been taken back or is done.
     let offer = |offers: &super::offers::Offers| unsafe { offers.offer(|| pending.offer()) };
     if beat::OUTSIDE.is_wanted() {
@@ -113,9 +127,12 @@ fn beat_outside(pending: &Pending) {
     let now = ticks::now();
     if now.wrapping_sub(LAST.get()) >= PERIOD {
         LAST.set(now);
-        let shared = default_runtime();
-        if shared.could_wake_one() && offer(&shared.offers) {
-            shared.wake_one(0);
+        // If it cannot be started nobody helps.
+        if let Some(shared) = try_default_runtime()
+            && shared.could_wake_one()
+            && (offer(&shared.offers) || shared.offers.len() > 0)
+        {
+            shared.wake_for_loop(0);
         }
     }
 }

@@ -11,3 +11,4 @@ mod programs;
 mod reductions;
 mod scope;
 mod support;
+mod trouble;

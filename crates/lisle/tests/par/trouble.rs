@@ -28,7 +28,7 @@ fn in_child(test: &str, shell: &str, body: impl FnOnce()) {
     }
     let this = std::env::current_exe().unwrap();
     let mut child = Command::new("sh")
-        .args(["-c", &format!("{shell} exec \"$0\" --exact --nocapture --test-threads=1 {test}")])
+        .args(["-c", &format!("{shell} exec \"$0\" --exact --nocapture --test-threads=1 trouble::{test}")])
         .arg(this)
         .env(CHILD, test)
         .spawn()
