@@ -82,6 +82,8 @@ pub mod prelude;
 #[cfg(not(lisle_loom))]
 mod progress;
 #[cfg(not(lisle_loom))]
+mod scan;
+#[cfg(not(lisle_loom))]
 mod scope;
 #[cfg(not(lisle_loom))]
 pub mod sort;
@@ -96,6 +98,8 @@ pub use iter::Stopped;
 pub use join::{join, join_with};
 #[cfg(not(lisle_loom))]
 pub use progress::{Progress, ReachedEvt};
+#[cfg(not(lisle_loom))]
+pub use scan::{Scan, exclusive_scan, exclusive_scan_in_place, inclusive_scan, inclusive_scan_in_place};
 #[cfg(not(lisle_loom))]
 pub use scope::{Promise, Scope, scope};
 #[cfg(not(lisle_loom))]

@@ -10,5 +10,6 @@ mod panics;
 mod programs;
 mod reductions;
 mod scope;
+mod sorting;
 mod support;
 mod trouble;

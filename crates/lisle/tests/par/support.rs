@@ -6,7 +6,8 @@ use lisle::Runtime;
 pub(crate) fn everywhere(f: impl Fn() + Send + Sync) {
     f();
     for domains in [1, 2, 3, 8] {
-        Runtime::builder().domains(domains).start().unwrap().run(&f);
+        // Adapters around adapters have deep frames where nothing is optimized and a sanitizer watches.
+        Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(&f);
     }
 }
 

@@ -1,0 +1,335 @@
+//! Scans: all sums up to some element, over all cores.
+//!
+//! A scan, or prefix sum, puts into each place what an associative operation makes of all elements before it: before
+//! it and itself if it is *inclusive*, before it only, and of an initial value, if it is *exclusive*.
+//!
+//! It is one pass over the memory. The slice is cut into chunks that fit a core's cache; the ones that take part
+//! claim them in order, and a chunk whose predecessors' sum is not known yet is added up first and scanned while it
+//! still is in the cache, after D. Merrill and M. Garland, *Single-pass parallel prefix scan with decoupled
+//! look-back* (2016). With one worker it is a plain loop.
+
+mod chain;
+mod forms;
+#[cfg(test)]
+mod tests;
+
+use super::workers;
+use chain::Form;
+use forms::{Exclusive, ExclusiveInPlace, Inclusive, InclusiveInPlace, Mapped, Plain};
+use std::marker::PhantomData;
+use std::num::NonZeroUsize;
+
+/// Puts into each place of `output` the sum of the elements of `input` up to and with that place: `op` of all of
+/// them, in their order.
+///
+/// `op` has to be associative, need not be commutative, and is called once for each element, or up to twice if
+/// several take part. How sums are associated then depends on how the work was divided; for floating-point numbers see
+/// [`Scan::fixed`].
+///
+/// # Panics
+///
+/// If the slices are not equally long, and if `op` panics; some outputs are new then, and the others what they were.
+///
+/// ```
+/// let mut sums = [0; 5];
+/// lisle::par::inclusive_scan(&[1, 2, 3, 4, 5], &mut sums, |a, b| a + b);
+/// assert_eq!(sums, [1, 3, 6, 10, 15]);
+/// ```
+pub fn inclusive_scan<T, F>(input: &[T], output: &mut [T], op: F)
+where
+    T: Clone + Send + Sync,
+    F: Fn(&T, &T) -> T + Sync,
+{
+    Scan::new(op).inclusive(input, output);
+}
+
+/// Puts into each place of `output` the sum of `init` and the elements of `input` up to and without that place;
+/// returns the sum of all.
+///
+/// `op` has to be associative, need not be commutative, and is called once for each element, or up to twice if
+/// several take part. How sums are associated then depends on how the work was divided; for floating-point numbers see
+/// [`Scan::fixed`].
+///
+/// # Panics
+///
+/// If the slices are not equally long, and if `op` panics; some outputs are new then, and the others what they were.
+///
+/// ```
+/// let lengths = [3, 1, 4];
+/// let mut starts = [0; 3];
+/// let end = lisle::par::exclusive_scan(&lengths, &mut starts, 0, |a, b| a + b);
+/// assert_eq!((starts, end), ([0, 3, 4], 8));
+/// ```
+pub fn exclusive_scan<T, F>(input: &[T], output: &mut [T], init: T, op: F) -> T
+where
+    T: Send + Sync,
+    F: Fn(&T, &T) -> T + Sync,
+{
+    Scan::new(op).exclusive(input, output, init)
+}
+
+/// Replaces each element by the sum of all up to and with it.
+///
+/// As [`inclusive_scan`]; elements need not be `Clone`, nor `Sync`.
+///
+/// # Panics
+///
+/// If `op` panics; some elements have been replaced then.
+///
+/// ```
+/// let mut peaks = [3, 1, 4, 1, 5, 9, 2];
+/// lisle::par::inclusive_scan_in_place(&mut peaks, |a, b| *a.max(b));
+/// assert_eq!(peaks, [3, 3, 4, 4, 5, 9, 9]);
+/// ```
+pub fn inclusive_scan_in_place<T, F>(slice: &mut [T], op: F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> T + Sync,
+{
+    Scan::new(op).inclusive_in_place(slice);
+}
+
+/// Replaces each element by the sum of `init` and all before it; returns the sum of all.
+///
+/// As [`exclusive_scan`]; elements need not be `Sync`.
+///
+/// # Panics
+///
+/// If `op` panics; some elements have been replaced then.
+///
+/// ```
+/// let mut counts = [2, 0, 5];
+/// assert_eq!(lisle::par::exclusive_scan_in_place(&mut counts, 0, |a, b| a + b), 7);
+/// assert_eq!(counts, [0, 2, 2]);
+/// ```
+pub fn exclusive_scan_in_place<T, F>(slice: &mut [T], init: T, op: F) -> T
+where
+    T: Send,
+    F: Fn(&T, &T) -> T + Sync,
+{
+    Scan::new(op).exclusive_in_place(slice, init)
+}
+
+/// A scan by some operation, and how it is to be done.
+///
+/// The operation has to be associative, or to come near it, as the addition of floating-point numbers does. It need
+/// not be commutative: the order of the elements is kept. It is called once for each element, or up to twice if
+/// several take part; so two workers are at best half as fast again as one where the operation is what takes the
+/// time, and *n* are (*n* + 1) / 2 times as fast. Where the memory does, they are as fast as it is.
+///
+/// ```
+/// use lisle::par::Scan;
+///
+/// let words = ["parallel", "prefix", "sum"];
+/// let mut ends = [0; 3];
+/// Scan::new(|a: &usize, b: &usize| a + b).inclusive_map(&words, &mut ends, |word| word.len());
+/// assert_eq!(ends, [8, 14, 17]);
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Scan<F> {
+    op: F,
+    grain: Option<NonZeroUsize>,
+    is_fixed: bool,
+}
+
+impl<F> Scan<F> {
+    /// A scan by this operation.
+    pub fn new(op: F) -> Self {
+        Scan { op, grain: None, is_fixed: false }
+    }
+
+    /// The same scan in chunks of so many elements (at least two).
+    ///
+    /// Without this there are enough chunks for all workers, but not of fewer than some hundred elements: few, if the
+    /// operation takes milliseconds.
+    #[must_use]
+    pub fn grain(self, elements: NonZeroUsize) -> Self {
+        Scan { grain: Some(elements), ..self }
+    }
+
+    /// The same scan with sums that are associated in the same way whatever the number of workers and whoever comes
+    /// when. Floating-point numbers give the same results then, to the last bit, each time.
+    ///
+    /// Chunks depend on the number of elements, their size, and the [`grain`](Self::grain) only. The sum of a chunk
+    /// is made of its elements from the left. What is carried into a chunk is made of the sums of the chunks before,
+    /// and of the initial value if there is one, from the left; and the outputs of a chunk of this and its elements,
+    /// from the left. So they come as near the exact sums as those of a plain loop, or nearer; but where two chunks
+    /// meet they may fall by an error of rounding, though all elements are positive.
+    ///
+    /// The operation is called twice for each element, also with one worker.
+    ///
+    /// ```
+    /// use lisle::par::Scan;
+    ///
+    /// let input: Vec<f32> = (1..100_000).map(|i| 1.0 / i as f32).collect();
+    /// let scan = Scan::new(|a: &f32, b: &f32| a + b).fixed();
+    /// let (mut once, mut again) = (input.clone(), input);
+    /// scan.inclusive_in_place(&mut once);
+    /// scan.inclusive_in_place(&mut again);
+    /// assert_eq!(once, again);
+    /// ```
+    #[must_use]
+    pub fn fixed(self) -> Self {
+        Scan { is_fixed: true, ..self }
+    }
+
+    /// As [`inclusive_scan`].
+    ///
+    /// # Panics
+    ///
+    /// As that does.
+    pub fn inclusive<T>(&self, input: &[T], output: &mut [T])
+    where
+        T: Clone + Send + Sync,
+        F: Fn(&T, &T) -> T + Sync,
+    {
+        self.copying(Inclusive(Plain(&self.op), PhantomData), input, output, None);
+    }
+
+    /// As [`exclusive_scan`].
+    ///
+    /// # Panics
+    ///
+    /// As that does.
+    pub fn exclusive<T>(&self, input: &[T], output: &mut [T], init: T) -> T
+    where
+        T: Send + Sync,
+        F: Fn(&T, &T) -> T + Sync,
+    {
+        total(self.copying(Exclusive(Plain(&self.op), PhantomData), input, output, Some(init)))
+    }
+
+    /// As [`inclusive_scan`], of what `map` makes of the elements. It is called as often as the operation.
+    ///
+    /// # Panics
+    ///
+    /// As that does, and if `map` panics.
+    pub fn inclusive_map<A, T, M>(&self, input: &[A], output: &mut [T], map: M)
+    where
+        A: Sync,
+        T: Send,
+        M: Fn(&A) -> T + Sync,
+        F: Fn(&T, &T) -> T + Sync,
+    {
+        self.copying(Inclusive(Mapped { map, op: &self.op }, PhantomData), input, output, None);
+    }
+
+    /// As [`exclusive_scan`], of what `map` makes of the elements. It is called as often as the operation.
+    ///
+    /// # Panics
+    ///
+    /// As that does, and if `map` panics.
+    ///
+    /// ```
+    /// use lisle::par::Scan;
+    ///
+    /// // Where each of the even numbers comes to lie if the odd ones are left out.
+    /// let numbers = [2, 3, 6, 8, 1];
+    /// let mut places = [0; 5];
+    /// let scan = Scan::new(|a: &usize, b: &usize| a + b);
+    /// let evens = scan.exclusive_map(&numbers, &mut places, 0, |n| usize::from(n % 2 == 0));
+    /// assert_eq!((places, evens), ([0, 1, 1, 2, 3], 3));
+    /// ```
+    pub fn exclusive_map<A, T, M>(&self, input: &[A], output: &mut [T], init: T, map: M) -> T
+    where
+        A: Sync,
+        T: Send,
+        M: Fn(&A) -> T + Sync,
+        F: Fn(&T, &T) -> T + Sync,
+    {
+        let form = Exclusive(Mapped { map, op: &self.op }, PhantomData);
+        total(self.copying(form, input, output, Some(init)))
+    }
+
+    /// As [`inclusive_scan_in_place`].
+    ///
+    /// # Panics
+    ///
+    /// As that does.
+    pub fn inclusive_in_place<T>(&self, slice: &mut [T])
+    where
+        T: Send,
+        F: Fn(&T, &T) -> T + Sync,
+    {
+        self.in_place(InclusiveInPlace(Plain(&self.op), PhantomData), slice, None);
+    }
+
+    /// As [`exclusive_scan_in_place`].
+    ///
+    /// # Panics
+    ///
+    /// As that does.
+    pub fn exclusive_in_place<T>(&self, slice: &mut [T], init: T) -> T
+    where
+        T: Send,
+        F: Fn(&T, &T) -> T + Sync,
+    {
+        total(self.in_place(ExclusiveInPlace(Plain(&self.op), PhantomData), slice, Some(init)))
+    }
+
+    fn copying<'a, A, T, S>(
+        &self,
+        form: S,
+        mut input: &'a [A],
+        mut output: &'a mut [T],
+        carry: Option<T>,
+    ) -> Option<T>
+    where
+        S: Form<Item = T, Piece = (&'a [A], &'a mut [T])>,
+    {
+        assert_eq!(input.len(), output.len(), "a scan has as many outputs as inputs");
+        let Some(chunks) = self.chunks(input.len(), size_of::<A>() + size_of::<T>()) else {
+            return form.scan((input, output), carry, S::TOTAL);
+        };
+        let pieces = chunks.map(|len| {
+            let (piece, rest) = input.split_at(len);
+            input = rest;
+            let (piece_of_output, rest) = std::mem::take(&mut output).split_at_mut(len);
+            output = rest;
+            (piece, piece_of_output)
+        });
+        chain::scan(&form, pieces, carry, self.is_fixed)
+    }
+
+    fn in_place<'a, T, S>(&self, form: S, mut slice: &'a mut [T], carry: Option<T>) -> Option<T>
+    where
+        S: Form<Item = T, Piece = &'a mut [T]>,
+    {
+        let Some(chunks) = self.chunks(slice.len(), size_of::<T>()) else {
+            return form.scan(slice, carry, S::TOTAL);
+        };
+        let pieces = chunks.map(|len| {
+            let (piece, rest) = std::mem::take(&mut slice).split_at_mut(len);
+            slice = rest;
+            piece
+        });
+        chain::scan(&form, pieces, carry, self.is_fixed)
+    }
+
+    /// How long the chunks are, at least two elements each; nothing if there is no use in several. An element takes
+    /// so many bytes.
+    fn chunks(&self, len: usize, bytes: usize) -> Option<impl Iterator<Item = usize>> {
+        /// What a chunk takes in the cache at most, unless it is shorter than the shortest.
+        const MOST_BYTES: usize = 1 << 17;
+        /// What chunks have at least: claiming one takes as long as some hundred additions.
+        const SHORTEST: usize = 512;
+
+        // Some for each worker, of which nothing that is to be fixed may know.
+        let wanted = if self.is_fixed { 64 } else { 8 * workers() };
+        let longest = (MOST_BYTES / bytes.max(1)).max(SHORTEST);
+        let chunk = match self.grain {
+            Some(grain) => grain.get().max(2),
+            None => (len / wanted).clamp(SHORTEST, longest),
+        };
+        let count = len / chunk;
+        // The last one takes what the division leaves, so that none is too short to have a sum.
+        let last = len - count.saturating_sub(1) * chunk;
+        let is_worth_it = count > 1 && (self.is_fixed || workers() > 1);
+        is_worth_it.then(|| std::iter::repeat_n(chunk, count - 1).chain([last]))
+    }
+}
+
+/// Exclusive scans end with a sum, since they begin with one.
+fn total<T>(sum: Option<T>) -> T {
+    sum.expect("there is an initial value")
+}

@@ -1,0 +1,228 @@
+//! What is done to a chunk in each form of a scan: adding it up, and scanning it.
+
+use super::chain::Form;
+use std::marker::PhantomData;
+use std::mem;
+
+/// How what is read is added to what has been added up.
+pub(super) trait Add<A, T>: Sync {
+    /// Of two neighbouring runs.
+    fn sums(&self, left: &T, right: &T) -> T;
+
+    /// Of what was before an element, and that.
+    fn next(&self, sum: &T, element: &A) -> T;
+
+    /// Of two elements.
+    fn two(&self, left: &A, right: &A) -> T;
+}
+
+/// How a sum begins that nothing is before.
+pub(super) trait Begin<A, T>: Add<A, T> {
+    /// Of one element.
+    fn one(&self, element: &A) -> T;
+}
+
+/// Elements are added up as they are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plain<F>(pub(super) F);
+
+impl<T, F: Fn(&T, &T) -> T + Sync> Add<T, T> for Plain<F> {
+    #[inline(always)]
+    fn sums(&self, left: &T, right: &T) -> T {
+        (self.0)(left, right)
+    }
+
+    #[inline(always)]
+    fn next(&self, sum: &T, element: &T) -> T {
+        (self.0)(sum, element)
+    }
+
+    #[inline(always)]
+    fn two(&self, left: &T, right: &T) -> T {
+        (self.0)(left, right)
+    }
+}
+
+impl<T: Clone, F: Fn(&T, &T) -> T + Sync> Begin<T, T> for Plain<F> {
+    fn one(&self, element: &T) -> T {
+        element.clone()
+    }
+}
+
+/// What a function makes of the elements is added up.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mapped<M, F> {
+    pub(super) map: M,
+    pub(super) op: F,
+}
+
+impl<A, T, M, F> Add<A, T> for Mapped<M, F>
+where
+    M: Fn(&A) -> T + Sync,
+    F: Fn(&T, &T) -> T + Sync,
+{
+    #[inline(always)]
+    fn sums(&self, left: &T, right: &T) -> T {
+        (self.op)(left, right)
+    }
+
+    #[inline(always)]
+    fn next(&self, sum: &T, element: &A) -> T {
+        (self.op)(sum, &(self.map)(element))
+    }
+
+    #[inline(always)]
+    fn two(&self, left: &A, right: &A) -> T {
+        (self.op)(&(self.map)(left), &(self.map)(right))
+    }
+}
+
+impl<A, T, M, F> Begin<A, T> for Mapped<M, F>
+where
+    M: Fn(&A) -> T + Sync,
+    F: Fn(&T, &T) -> T + Sync,
+{
+    fn one(&self, element: &A) -> T {
+        (self.map)(element)
+    }
+}
+
+/// The sum of at least two elements, from the left; or nothing, if it is to stop before half of it is made. It asks
+/// now and then.
+#[inline(always)]
+fn sum<A, T>(elements: &[A], add: &impl Add<A, T>, is_to_stop: impl Fn() -> bool) -> Option<T> {
+    let mut sum = add.two(&elements[0], &elements[1]);
+    let (half, rest) = elements[2..].split_at(elements[2..].len() / 2);
+    for part in half.chunks(half.len().div_ceil(4).max(1)) {
+        if is_to_stop() {
+            return None;
+        }
+        sum = part.iter().fold(sum, |sum, element| add.next(&sum, element));
+    }
+    Some(rest.iter().fold(sum, |sum, element| add.next(&sum, element)))
+}
+
+/// To each place of another slice, the sum up to and with the element there.
+pub(super) struct Inclusive<'a, A, T, S>(pub(super) S, pub(super) PhantomData<fn(&'a A, &'a mut T)>);
+
+impl<'a, A: Sync, T: Send, S: Begin<A, T>> Form for Inclusive<'a, A, T, S> {
+    type Item = T;
+    type Piece = (&'a [A], &'a mut [T]);
+    const TOTAL: bool = false;
+
+    fn sums(&self, left: &T, right: &T) -> T {
+        self.0.sums(left, right)
+    }
+
+    fn sum(&self, (input, _): &Self::Piece, is_to_stop: impl Fn() -> bool) -> Option<T> {
+        sum(input, &self.0, is_to_stop)
+    }
+
+    fn scan(&self, (mut input, mut output): Self::Piece, carry: Option<T>, go_on: bool) -> Option<T> {
+        let mut sum = match &carry {
+            Some(carry) => carry,
+            None => {
+                let first = output.split_off_first_mut()?;
+                *first = self.0.one(input.split_off_first()?);
+                first
+            }
+        };
+        let (last_input, last_output) = (input.split_off_last()?, output.split_off_last_mut()?);
+        for (element, place) in input.iter().zip(output) {
+            *place = self.0.next(sum, element);
+            sum = place;
+        }
+        // Twice, since the one stays here and the other goes on.
+        let next = go_on.then(|| self.0.next(sum, last_input));
+        *last_output = self.0.next(sum, last_input);
+        next
+    }
+}
+
+/// To each place of another slice, the sum up to and without the element there.
+pub(super) struct Exclusive<'a, A, T, S>(pub(super) S, pub(super) PhantomData<fn(&'a A, &'a mut T)>);
+
+impl<'a, A: Sync, T: Send, S: Add<A, T>> Form for Exclusive<'a, A, T, S> {
+    type Item = T;
+    type Piece = (&'a [A], &'a mut [T]);
+    const TOTAL: bool = true;
+
+    fn sums(&self, left: &T, right: &T) -> T {
+        self.0.sums(left, right)
+    }
+
+    fn sum(&self, (input, _): &Self::Piece, is_to_stop: impl Fn() -> bool) -> Option<T> {
+        sum(input, &self.0, is_to_stop)
+    }
+
+    fn scan(&self, (mut input, output): Self::Piece, carry: Option<T>, go_on: bool) -> Option<T> {
+        let Some((first, output)) = output.split_first_mut() else { return carry };
+        *first = carry?;
+        let mut sum = &*first;
+        let last = input.split_off_last()?;
+        for (element, place) in input.iter().zip(output) {
+            *place = self.0.next(sum, element);
+            sum = place;
+        }
+        go_on.then(|| self.0.next(sum, last))
+    }
+}
+
+/// In each place, the sum up to and with the element that was there.
+pub(super) struct InclusiveInPlace<'a, T, S>(pub(super) S, pub(super) PhantomData<fn(&'a mut T)>);
+
+impl<'a, T: Send, S: Add<T, T>> Form for InclusiveInPlace<'a, T, S> {
+    type Item = T;
+    type Piece = &'a mut [T];
+    const TOTAL: bool = false;
+
+    fn sums(&self, left: &T, right: &T) -> T {
+        self.0.sums(left, right)
+    }
+
+    fn sum(&self, piece: &Self::Piece, is_to_stop: impl Fn() -> bool) -> Option<T> {
+        sum(piece, &self.0, is_to_stop)
+    }
+
+    fn scan(&self, mut piece: &'a mut [T], carry: Option<T>, go_on: bool) -> Option<T> {
+        let mut sum = match &carry {
+            Some(carry) => carry,
+            None => piece.split_off_first_mut()?,
+        };
+        let last = piece.split_off_last_mut()?;
+        for place in piece {
+            *place = self.0.next(sum, place);
+            sum = place;
+        }
+        // Twice, since the one stays here and the other goes on.
+        let next = go_on.then(|| self.0.next(sum, last));
+        *last = self.0.next(sum, last);
+        next
+    }
+}
+
+/// In each place, the sum up to and without the element that was there.
+pub(super) struct ExclusiveInPlace<'a, T, S>(pub(super) S, pub(super) PhantomData<fn(&'a mut T)>);
+
+impl<'a, T: Send, S: Add<T, T>> Form for ExclusiveInPlace<'a, T, S> {
+    type Item = T;
+    type Piece = &'a mut [T];
+    const TOTAL: bool = true;
+
+    fn sums(&self, left: &T, right: &T) -> T {
+        self.0.sums(left, right)
+    }
+
+    fn sum(&self, piece: &Self::Piece, is_to_stop: impl Fn() -> bool) -> Option<T> {
+        sum(piece, &self.0, is_to_stop)
+    }
+
+    fn scan(&self, piece: &'a mut [T], carry: Option<T>, _: bool) -> Option<T> {
+        let mut sum = carry?;
+        for place in piece {
+            let next = self.0.next(&sum, place);
+            *place = mem::replace(&mut sum, next);
+        }
+        Some(sum)
+    }
+}
