@@ -121,6 +121,7 @@ pub use adapters::chain::Chain;
 pub use adapters::chunked::Chunked;
 pub use adapters::cut::{Skip, Take};
 pub use adapters::enumerate::Enumerate;
+pub use adapters::flat_map::FlatMap;
 pub use adapters::fold::{Folded, Folding, Folds, TryFolded};
 pub use adapters::planned::Planned;
 pub use adapters::rev::Rev;
