@@ -19,7 +19,7 @@ const ENDLESS: u64 = u64::MAX / 2;
 /// Calls `test` in hosts of runtimes with so many domains, and on a plain thread, where it is told 0.
 fn everywhere(test: impl Fn(usize) + Sync) {
     for domains in [1, 2, 4] {
-        Runtime::builder().domains(domains).start().unwrap().run(|| test(domains));
+        Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(|| test(domains));
     }
     test(0);
 }
@@ -276,7 +276,7 @@ fn a_panic_in_a_step_or_in_the_event_arrives() {
 #[test]
 fn a_host_that_is_asked_to_end_stops_its_loops() {
     for domains in [1, 2, 4] {
-        Runtime::builder().domains(domains).start().unwrap().run(|| {
+        Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(|| {
             fiber::scope(|scope| {
                 let hosts: Vec<_> = (0..3)
                     .map(|_| {
@@ -550,7 +550,7 @@ fn whoever_waits_for_a_count_is_woken_when_it_is_reached() {
 #[test]
 fn a_host_sees_what_the_steps_have_written_that_it_has_waited_for() {
     for domains in [1, 2, 4] {
-        Runtime::builder().domains(domains).start().unwrap().run(|| {
+        Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(|| {
             let progress = Progress::new();
             let flags: Vec<_> = (0..10_000).map(|_| AtomicBool::new(false)).collect();
             fiber::scope(|scope| {

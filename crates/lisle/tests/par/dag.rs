@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Runs `f` on several numbers of domains, and on a plain thread.
 fn everywhere(f: impl Fn() + Sync) {
     for domains in [1, 2, 4, 8] {
-        Runtime::builder().domains(domains).start().unwrap().run(&f);
+        Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(&f);
     }
     f();
 }

@@ -54,6 +54,10 @@ fn the_first_failure() {
         assert_eq!(ENDLESS.into_par_iter().map(limit).try_reduce(|| 0, |a, b| Ok(a.max(b))), Err(9_999));
         assert_eq!(ENDLESS.into_par_iter().map(limit).collect::<Result<Vec<u64>, u64>>(), Err(9_999));
         assert_eq!(ENDLESS.into_par_iter().map(|n| limit(n).ok()).collect::<Option<Vec<u64>>>(), None);
+        let row =
+            |n: u64| (n..n.saturating_add(100)).into_par_iter().map(move |m| limit(n.saturating_add(m)));
+        let rows = ENDLESS.into_par_iter().flat_map(row);
+        assert_eq!(rows.collect::<Result<Vec<u64>, u64>>(), Err(9_999));
         let broken = ENDLESS.into_par_iter().try_for_each(|n| match n {
             77 => ControlFlow::Break("77"),
             _ => ControlFlow::Continue(()),

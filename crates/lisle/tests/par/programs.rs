@@ -57,6 +57,13 @@ fn loops_within_loops() {
     everywhere(|| {
         let inner = |n| (0..n).into_par_iter().map(work).reduce(|| 0, |a, b| a ^ b);
         assert_eq!((0..100).into_par_iter().map(inner).collect::<Vec<_>>(), expected);
+        let pairs = (0..100).into_par_iter().flat_map(|a| (0..a).into_par_iter().map(move |b| (a, work(b))));
+        assert!(
+            pairs
+                .collect::<Vec<_>>()
+                .into_iter()
+                .eq((0..100).flat_map(|a| (0..a).map(move |b| (a, work(b)))))
+        );
     });
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Runs `f` on several numbers of domains, and on a plain thread.
 fn everywhere(f: impl Fn() + Sync) {
     for domains in [1, 2, 4, 8] {
-        Runtime::builder().domains(domains).start().unwrap().run(&f);
+        Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(&f);
     }
     f();
 }
@@ -385,7 +385,7 @@ fn a_lock_held_across_a_wait_does_not_meet_itself() {
 #[test]
 fn a_task_may_block() {
     for domains in [1, 2, 4] {
-        Runtime::builder().domains(domains).start().unwrap().run(|| {
+        Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(|| {
             let (tx, rx) = lisle::channel::<u64>();
             let feeder = lisle::spawn(move || (0..100).for_each(|i| tx.send(i).unwrap()));
             let sum: u64 = scope(|s| {

@@ -1,6 +1,6 @@
 //! This library: the domains of a runtime, loops in its hosts.
 
-use super::{Number, Pool, serial::scan_from};
+use super::{Number, Pool};
 use lisle::par::{self, prelude::*};
 
 pub(crate) struct Lisle;
@@ -37,33 +37,14 @@ impl Pool for Lisle {
     }
 
     fn scan<T: Number>(numbers: &[T], sums: &mut [T]) {
-        let piece = numbers.len().div_ceil(8).max(1);
-        let totals: Vec<T> = numbers.par_chunks(piece).map(|own| own.iter().sum()).collect();
-        let before = totals.iter().scan(T::default(), |sum, total| {
-            let before = *sum;
-            *sum = before + *total;
-            Some(before)
-        });
-        let before: Vec<T> = before.collect();
-        let pieces = numbers.par_chunks(piece).zip(sums.par_chunks_mut(piece)).zip(&before);
-        pieces.for_each(|((numbers, sums), before)| scan_from(*before, numbers, sums));
+        par::inclusive_scan(numbers, sums, |sum, number| *sum + *number);
     }
 
     fn sort(numbers: &mut [u64]) {
-        sort_halves(numbers, <[u64]>::sort);
+        numbers.par_sort();
     }
 
     fn sort_unstable(numbers: &mut [u64]) {
-        sort_halves(numbers, <[u64]>::sort_unstable);
+        numbers.par_sort_unstable();
     }
-}
-
-/// Both halves, and then the two runs that they are, which the standard library's sort merges.
-fn sort_halves(numbers: &mut [u64], sort: fn(&mut [u64])) {
-    if numbers.len() < 1 << 14 {
-        return sort(numbers);
-    }
-    let (left, right) = numbers.split_at_mut(numbers.len() / 2);
-    par::join(|| sort_halves(left, sort), || sort_halves(right, sort));
-    numbers.sort();
 }

@@ -124,6 +124,7 @@ pub use adapters::chunked::Chunked;
 pub use adapters::counted::Counted;
 pub use adapters::cut::{Skip, Take};
 pub use adapters::enumerate::Enumerate;
+pub use adapters::flat_map::FlatMap;
 pub use adapters::fold::{Folded, Folding, Folds, TryFolded};
 pub use adapters::planned::Planned;
 pub use adapters::rev::Rev;

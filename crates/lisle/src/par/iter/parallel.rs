@@ -2,6 +2,7 @@
 
 use super::adapters::chain::Chain;
 use super::adapters::counted::Counted;
+use super::adapters::flat_map::FlatMap;
 use super::adapters::fold::{Folded, Folds, TryFolded};
 use super::adapters::planned::Planned;
 use super::adapters::stages::{
@@ -179,7 +180,7 @@ pub trait ParallelIterator: Sized + Send {
     ///     .collect();
     /// assert_eq!(lengths.iter().sum::<usize>(), 190);
     /// ```
-    fn map_init<N, T, F, R>(self, init: N, map: F) -> MapInit<Self, N, F>
+    fn map_init<F, N, T, R>(self, init: N, map: F) -> MapInit<Self, N, F>
     where
         N: Fn() -> T + Sync + Send,
         F: Fn(&mut T, Self::Item) -> R + Sync + Send,
@@ -283,6 +284,39 @@ pub trait ParallelIterator: Sized + Send {
         Staged::new(self, FilterMapping(map))
     }
 
+    /// All that is in what `map` makes of each item; that is a parallel loop itself.
+    ///
+    /// If it is short, [`flat_map_iter`](Self::flat_map_iter) costs less.
+    ///
+    /// ```
+    /// use lisle::par::prelude::*;
+    ///
+    /// let pairs = (0..3).into_par_iter().flat_map(|a| (0..a).into_par_iter().map(move |b| (a, b)));
+    /// assert_eq!(pairs.collect::<Vec<_>>(), [(1, 0), (2, 0), (2, 1)]);
+    /// ```
+    fn flat_map<F, U>(self, map: F) -> FlatMap<Self, F>
+    where
+        F: Fn(Self::Item) -> U + Sync + Send,
+        U: IntoParallelIterator,
+    {
+        FlatMap::new(self, map)
+    }
+
+    /// All that is in each item; that is a parallel loop itself.
+    ///
+    /// ```
+    /// use lisle::par::prelude::*;
+    ///
+    /// let rows = [vec![1, 2], vec![], vec![3]];
+    /// assert_eq!(rows.par_iter().flatten().sum::<i32>(), 6);
+    /// ```
+    fn flatten(self) -> FlatMap<Self, impl Fn(Self::Item) -> Self::Item + Sync + Send>
+    where
+        Self::Item: IntoParallelIterator,
+    {
+        self.flat_map(|item| item)
+    }
+
     /// All that is in what `map` makes of each item; that is run through as a plain iterator.
     ///
     /// ```
@@ -375,7 +409,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let bits = [1_u8, 2, 8].par_iter().fold_with(0, |bits, bit| bits | bit).reduce(|| 0, |a, b| a | b);
     /// assert_eq!(bits, 11);
     /// ```
-    fn fold_with<T, F>(self, init: T, op: F) -> Folds<Self, Folded<impl Fn() -> T + Sync + Send, F>>
+    fn fold_with<F, T>(self, init: T, op: F) -> Folds<Self, Folded<impl Fn() -> T + Sync + Send, F>>
     where
         F: Fn(T, Self::Item) -> T + Sync + Send,
         T: Send + Sync + Clone,
@@ -601,7 +635,7 @@ pub trait ParallelIterator: Sized + Send {
     /// assert_eq!(rx.iter().sum::<i32>(), 10);
     /// ```
     #[track_caller]
-    fn for_each_init<N, T, F>(self, init: N, op: F)
+    fn for_each_init<F, N, T>(self, init: N, op: F)
     where
         N: Fn() -> T + Sync + Send,
         F: Fn(&mut T, Self::Item) + Sync + Send,

@@ -5,6 +5,7 @@ pub(super) mod chunked;
 pub(super) mod counted;
 pub(super) mod cut;
 pub(super) mod enumerate;
+pub(super) mod flat_map;
 pub(super) mod fold;
 pub(super) mod planned;
 pub(super) mod rev;

@@ -9,10 +9,10 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-/// The failure with the lowest block.
+/// What all who take part know of failures.
 struct Failure<E> {
     at: First,
-    /// The block's first step and the failure. Locked by those only that have one.
+    /// The first one and the block that it was in. Locked by those only that have one.
     first: Mutex<Option<(usize, E)>>,
 }
 
@@ -21,12 +21,13 @@ impl<E> Failure<E> {
         Failure { at: First::new(), first: Mutex::new(None) }
     }
 
+    /// There is one in the block that begins at step `at`.
     #[cold]
-    fn found_at(&self, at: usize, residual: E) {
+    fn put(&self, at: usize, residual: E) {
         self.at.found_at(at);
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         if first.as_ref().is_none_or(|&(before, _)| at < before) {
-            // The other one is dropped when the lock is free again, since that may be anything.
+            // The later one is dropped when the lock is free again, since that may do anything.
             let _later = first.replace((at, residual));
             drop(first);
         }
@@ -65,7 +66,12 @@ where
 
     #[track_caller]
     fn drive<C: Consumer<Item = R::Output>>(self, consumer: &C, plan: Plan) -> C::Acc {
-        self.base.drive(&UpToFailure { consumer, failure: self.failure, takes: PhantomData }, plan)
+        let until_failure = UntilFailure { consumer, at: &self.failure.at, takes: PhantomData };
+        let (acc, failure) = self.base.drive(&until_failure, plan);
+        if let Some(residual) = failure {
+            self.failure.put(0, residual);
+        }
+        acc
     }
 }
 
@@ -82,7 +88,7 @@ where
     R: Try<Residual: Send>,
 {
     type Item = R::Output;
-    type Items = SuccessesItems<'f, P::Items, R::Residual>;
+    type Items = Successful<P::Items, PutAt<'f, R::Residual>>;
 
     fn len(&self) -> usize {
         self.base.len()
@@ -95,28 +101,47 @@ where
     }
 
     fn items(self) -> Self::Items {
-        SuccessesItems::new(self.base.items(), self.at, self.failure)
+        let is_over = self.failure.at.is_before(self.at);
+        Successful { items: self.base.items(), put: PutAt { failure: self.failure, at: self.at }, is_over }
     }
 }
 
-/// The items of the block that begins at step `at`.
-struct SuccessesItems<'f, I, E> {
-    items: I,
-    at: usize,
+/// Where a failure goes.
+trait Put<E> {
+    fn put(&mut self, residual: E);
+}
+
+/// To all who take part.
+struct PutAt<'f, E> {
     failure: &'f Failure<E>,
+    at: usize,
+}
+
+impl<E> Put<E> for PutAt<'_, E> {
+    fn put(&mut self, residual: E) {
+        self.failure.put(self.at, residual);
+    }
+}
+
+/// To one's own.
+impl<E> Put<E> for &mut Option<E> {
+    fn put(&mut self, residual: E) {
+        **self = Some(residual);
+    }
+}
+
+/// What the items of a block hold, up to the first failure.
+struct Successful<I, P> {
+    items: I,
+    put: P,
     is_over: bool,
 }
 
-impl<'f, I, E> SuccessesItems<'f, I, E> {
-    fn new(items: I, at: usize, failure: &'f Failure<E>) -> Self {
-        SuccessesItems { items, at, failure, is_over: failure.at.is_before(at) }
-    }
-}
-
-impl<I, R> Iterator for SuccessesItems<'_, I, R::Residual>
+impl<I, R, P> Iterator for Successful<I, P>
 where
     I: Iterator<Item = R>,
     R: Try,
+    P: Put<R::Residual>,
 {
     type Item = R::Output;
 
@@ -128,7 +153,7 @@ where
             ControlFlow::Continue(output) => Some(output),
             ControlFlow::Break(residual) => {
                 self.is_over = true;
-                self.failure.found_at(self.at, residual);
+                self.put.put(residual);
                 None
             }
         }
@@ -141,7 +166,7 @@ where
         let folded = self.items.try_fold(init, |acc, item| match item.branch() {
             ControlFlow::Continue(output) => ControlFlow::Continue(op(acc, output)),
             ControlFlow::Break(residual) => {
-                self.failure.found_at(self.at, residual);
+                self.put.put(residual);
                 ControlFlow::Break(acc)
             }
         });
@@ -153,36 +178,43 @@ where
     }
 }
 
-/// A consumer of what the items hold as a consumer of the items.
-struct UpToFailure<'f, C, R: Try> {
+/// A consumer of what the items hold as a consumer of the items. With the accumulator goes the first failure of its run.
+struct UntilFailure<'f, C, R> {
     consumer: &'f C,
-    failure: &'f Failure<R::Residual>,
+    at: &'f First,
     takes: PhantomData<fn(R)>,
 }
 
-impl<C, R> Consumer for UpToFailure<'_, C, R>
+impl<C, R> Consumer for UntilFailure<'_, C, R>
 where
     C: Consumer<Item = R::Output>,
     R: Try<Residual: Send>,
 {
     type Item = R;
-    type Acc = C::Acc;
+    type Acc = (C::Acc, Option<R::Residual>);
 
-    fn begin(&self) -> C::Acc {
-        self.consumer.begin()
+    fn begin(&self) -> Self::Acc {
+        (self.consumer.begin(), None)
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = R>>(&self, acc: C::Acc, at: usize, items: I) -> C::Acc {
-        self.consumer.feed(acc, at, SuccessesItems::new(items, at, self.failure))
+    fn feed<I: Iterator<Item = R>>(&self, (acc, mut failure): Self::Acc, at: usize, items: I) -> Self::Acc {
+        if failure.is_some() {
+            return (acc, failure);
+        }
+        let acc = self.consumer.feed(acc, at, Successful { items, put: &mut failure, is_over: false });
+        if failure.is_some() {
+            self.at.found_at(at);
+        }
+        (acc, failure)
     }
 
-    fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
-        self.consumer.merge(left, right)
+    fn merge(&self, left: Self::Acc, right: Self::Acc) -> Self::Acc {
+        (self.consumer.merge(left.0, right.0), left.1.or(right.1))
     }
 
-    fn is_done(&self, acc: &C::Acc, at: usize) -> bool {
-        self.failure.at.is_before(at) || self.consumer.is_done(acc, at)
+    fn is_done(&self, (acc, failure): &Self::Acc, at: usize) -> bool {
+        failure.is_some() || self.at.is_before(at) || self.consumer.is_done(acc, at)
     }
 }
 

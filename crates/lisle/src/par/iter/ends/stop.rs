@@ -58,3 +58,26 @@ impl Last {
         self.0.load(Relaxed) > at
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{First, Found, Last};
+
+    #[test]
+    fn the_best_that_was_found_counts() {
+        let found = Found::new();
+        assert!(!found.is_set());
+        found.set();
+        assert!(found.is_set());
+
+        let first = First::new();
+        assert!(!first.is_before(usize::MAX));
+        [7, 5, 9].into_iter().for_each(|at| first.found_at(at));
+        assert!(first.is_before(6) && !first.is_before(5));
+
+        let last = Last::new();
+        assert!(!last.is_after(0));
+        [7, 9, 5].into_iter().for_each(|at| last.found_at(at));
+        assert!(last.is_after(8) && !last.is_after(9));
+    }
+}

@@ -168,6 +168,22 @@ fn loose_adapter(random: &Random, iter: Loose, items: Vec<i64>) -> (Loose, Vec<i
         6 => {
             (Loose::new(iter.inspect(|_| ()).update(|x| *x += 1)), items.into_iter().map(|x| x + 1).collect())
         }
+        7 => {
+            let several = move |x: i64| x..x + x.rem_euclid(n + 1);
+            (Loose::new(iter.flat_map(several)), items.into_iter().flat_map(several).collect())
+        }
+        8 => {
+            let several = |x: i64| vec![x; x.rem_euclid(3) as usize];
+            (Loose::new(iter.map(several).flatten()), items.into_iter().flat_map(several).collect())
+        }
+        // As something that another one divides.
+        9 => {
+            let several = move |x: i64| x..x + x.rem_euclid(n + 1);
+            let (other, others) = source(random);
+            let chained = iter.flat_map(several).chain(other.fold(|| 0, |a, _| a).filter(|x| *x > 0));
+            drop(others);
+            (Loose::new(chained), items.into_iter().flat_map(several).collect())
+        }
         _ => (Loose::new(iter.map_init(|| 1, |one, x| x + *one)), items.into_iter().map(|x| x + 1).collect()),
     }
 }
@@ -342,6 +358,66 @@ fn programs_of_any_adapters() {
             (iter, items) = loose_adapter(&random, iter, items);
         }
         divided(seed, || end(&random, iter, items));
+    }
+}
+
+/// Adapters that have a way of their own to be driven, right before the end.
+#[test]
+fn programs_that_are_driven_otherwise() {
+    for seed in 0..PROGRAMS {
+        let random = Random::seeded(seed ^ 0x1234);
+        let (iter, items) = source(&random);
+        let n = below(&random, 4) as i64;
+        let limit = below(&random, 60) as i64;
+        let inner = move |x: i64| x..x + x.rem_euclid(n + 1);
+        let serial = || items.iter().copied().flat_map(inner);
+        let failing = move |x: i64| if x % 60 < limit { Ok(x) } else { Err(x) };
+        divided(seed, || {
+            let iter = iter.grain(1).flat_map(inner).map(|x| x + 1).map(|x| x - 1);
+            match below(&random, 10) {
+                0 => assert_eq!(iter.collect::<Vec<_>>(), serial().collect::<Vec<_>>()),
+                1 => assert_eq!(
+                    iter.map(failing).collect::<Result<Vec<_>, _>>(),
+                    serial().map(failing).collect::<Result<Vec<_>, _>>()
+                ),
+                2 => assert_eq!(iter.find_first(|x| *x > limit), serial().find(|x| *x > limit)),
+                3 => assert_eq!(iter.find_last(|x| *x > limit), serial().rfind(|x| *x > limit)),
+                4 => assert_eq!(
+                    iter.try_for_each(|x| failing(x).map(drop)),
+                    serial().try_for_each(|x| failing(x).map(drop))
+                ),
+                5 => assert_eq!(iter.max_by_key(|x| x / 8), serial().max_by_key(|x| x / 8)),
+                6 => {
+                    let text = iter
+                        .fold(String::new, |text, x| format!("{text}{x},"))
+                        .reduce(String::new, |a, b| a + &b);
+                    assert_eq!(text, serial().map(|x| format!("{x},")).collect::<String>());
+                }
+                7 => {
+                    let folds = iter.try_fold(|| 0, |a, x| failing(x).map(|x| a + x));
+                    let sums: Result<Vec<i64>, i64> = folds.collect();
+                    assert_eq!(
+                        sums.map(|sums| sums.iter().sum()),
+                        serial().try_fold(0, |a, x| failing(x).map(|x| a + x))
+                    );
+                }
+                8 => {
+                    let count = iter
+                        .fold(|| 0, |count, _| count + 1)
+                        .map(|count| count * 2)
+                        .filter(|count| *count > 0);
+                    assert_eq!(count.sum::<usize>(), serial().count() * 2);
+                }
+                _ => {
+                    let all = iter
+                        .map(failing)
+                        .chain([Ok(7)])
+                        .map(|x| x.map(Some))
+                        .collect::<Result<Option<Vec<_>>, _>>();
+                    assert_eq!(all, serial().map(failing).chain([Ok(7)]).map(|x| x.map(Some)).collect());
+                }
+            }
+        });
     }
 }
 

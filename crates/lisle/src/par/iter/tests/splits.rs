@@ -57,17 +57,25 @@ fn go<P: Part, C: Consumer<Item = P::Item>>(
             _ => random.next() as usize % (len + 1),
         };
         if random.next() % 4 < wildness && len > 0 {
-            let (left, right) = part.split_at(within);
-            assert_eq!((left.len(), right.len()), (within, len - within));
+            let (front, rest) = part.split_at(within);
+            assert_eq!((front.len(), rest.len()), (within, len - within));
+            // What comes after the two may be fed on top of what they have become.
+            let second = if random.next().is_multiple_of(4) { rest.len() / 2 } else { rest.len() };
+            let (back, rest) = rest.split_at(second);
             let go_on = |acc, part, at| go(part, consumer, acc, at, random, wildness);
             let (left, right) = if random.next().is_multiple_of(2) {
-                let left = go_on(acc, left, at);
-                (left, go_on(consumer.begin(), right, at + within))
+                let left = go_on(acc, front, at);
+                (left, go_on(consumer.begin(), back, at + within))
             } else {
-                let right = go_on(consumer.begin(), right, at + within);
-                (go_on(acc, left, at), right)
+                let right = go_on(consumer.begin(), back, at + within);
+                (go_on(acc, front, at), right)
             };
-            return consumer.merge(left, right);
+            acc = consumer.merge(left, right);
+            (part, at) = (rest, at + within + second);
+            if part.is_empty() {
+                break;
+            }
+            continue;
         }
         // A block, which may have no steps.
         let (block, rest) = part.split_at(within);
