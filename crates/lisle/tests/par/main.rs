@@ -1,5 +1,6 @@
 //! Joins, loops, tasks and sparks from outside: on runtimes of several sizes, from hosts and from plain threads.
 
+mod allocations;
 mod collections;
 mod control;
 mod dag;

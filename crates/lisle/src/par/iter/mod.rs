@@ -47,6 +47,15 @@
 //! (0..10).into_par_iter().for_each(|n| seen.push(n));
 //! ```
 //!
+//! nor use up what there is only one of:
+//!
+//! ```compile_fail,E0507
+//! use lisle::par::prelude::*;
+//!
+//! let name = String::from("a");
+//! (0..10).into_par_iter().for_each(move |_| drop(name));
+//! ```
+//!
 //! nor share what cannot be shared, nor give what cannot be sent:
 //!
 //! ```compile_fail,E0277

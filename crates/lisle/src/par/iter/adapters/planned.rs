@@ -71,3 +71,34 @@ impl Plan {
         Plan { grain, ..self }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::par::iter::ParallelIterator;
+    use crate::par::prelude::*;
+
+    /// The grain and whether it is fixed.
+    fn plan(iter: impl ParallelIterator) -> (Option<usize>, bool) {
+        let plan = iter.plan();
+        (plan.grain.map(Into::into), plan.fixed)
+    }
+
+    #[test]
+    fn what_is_said_of_a_loop_goes_through_its_adapters() {
+        let loop_of = || (0..100).into_par_iter();
+        assert_eq!(plan(loop_of().map(|n| n).filter(|_| true)), (None, false));
+        assert_eq!(plan(loop_of().grain(7).map(|n| n).rev().take(9).skip(1).enumerate()), (Some(7), false));
+        assert_eq!(plan(loop_of().deterministic(7).filter(|_| true).flat_map(|n| 0..n)), (Some(7), true));
+        assert_eq!(plan(loop_of().grain(7).fold(|| 0, |a, n| a + n).map(|n| n)), (Some(7), false));
+        // The last word counts, but what is fixed stays so.
+        assert_eq!(plan(loop_of().grain(7).grain(5)), (Some(5), false));
+        assert_eq!(plan(loop_of().deterministic(7).grain(5)), (Some(5), true));
+        // Of two the larger grain, and fixed if either is.
+        assert_eq!(plan(loop_of().grain(7).zip(loop_of().grain(9))), (Some(9), false));
+        assert_eq!(plan(loop_of().zip(loop_of().deterministic(9))), (Some(9), true));
+        assert_eq!(plan(loop_of().deterministic(9).chain(loop_of())), (Some(9), true));
+        // A grain is of the steps that it was said of.
+        assert_eq!(plan(loop_of().grain(10).chunks(3)), (Some(4), false));
+        assert_eq!(plan(loop_of().grain(10).step_by(20)), (Some(1), false));
+    }
+}

@@ -199,7 +199,7 @@ where
 
     #[inline]
     fn feed<I: Iterator<Item = R>>(&self, (acc, mut failure): Self::Acc, at: usize, items: I) -> Self::Acc {
-        if failure.is_some() {
+        if failure.is_some() || self.at.is_before(at) {
             return (acc, failure);
         }
         let acc = self.consumer.feed(acc, at, Successful { items, put: &mut failure, is_over: false });

@@ -53,14 +53,15 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindAny<T, F> {
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, _: usize, items: I) -> Option<R> {
-        acc.or_else(|| {
-            let found = find(items, &self.op);
-            if found.is_some() {
-                self.stop.set();
-            }
-            found
-        })
+    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
+        if self.is_done(&acc, at) {
+            return acc;
+        }
+        let found = find(items, &self.op);
+        if found.is_some() {
+            self.stop.set();
+        }
+        found
     }
 
     fn merge(&self, left: Option<R>, right: Option<R>) -> Option<R> {
@@ -82,13 +83,14 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindFirst<T, F> {
 
     #[inline]
     fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
-        acc.or_else(|| {
-            let found = find(items, &self.op);
-            if found.is_some() {
-                self.stop.found_at(at);
-            }
-            found
-        })
+        if self.is_done(&acc, at) {
+            return acc;
+        }
+        let found = find(items, &self.op);
+        if found.is_some() {
+            self.stop.found_at(at);
+        }
+        found
     }
 
     fn merge(&self, left: Option<R>, right: Option<R>) -> Option<R> {

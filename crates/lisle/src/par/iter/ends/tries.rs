@@ -32,7 +32,7 @@ impl<T, R: Try<Output = ()> + Send, F: Fn(T) -> R + Sync> Consumer for TryForEac
 
     #[inline]
     fn feed<I: Iterator<Item = T>>(&self, acc: R, at: usize, mut items: I) -> R {
-        if acc.is_over() {
+        if self.is_done(&acc, at) {
             return acc;
         }
         let outcome = items.try_for_each(|item| (self.op)(item).branch());
@@ -85,6 +85,9 @@ where
 
     #[inline]
     fn feed<I: Iterator<Item = R>>(&self, acc: R, at: usize, mut items: I) -> R {
+        if self.is_done(&acc, at) {
+            return acc;
+        }
         let reduced = match acc.branch() {
             ControlFlow::Continue(acc) => items.try_fold(acc, |acc, item| match item.branch() {
                 ControlFlow::Continue(item) => (self.op)(acc, item).branch(),

@@ -130,14 +130,14 @@ fn not_zero(size: usize) {
 }
 
 /// See [`ParallelSlice::par_chunks`].
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Chunks<'data, T> {
     slice: &'data [T],
     size: usize,
 }
 
 /// See [`ParallelSlice::par_chunks_exact`].
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct ChunksExact<'data, T> {
     slice: &'data [T],
     size: usize,
@@ -152,7 +152,7 @@ impl<'data, T> ChunksExact<'data, T> {
 }
 
 /// See [`ParallelSlice::par_windows`].
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Windows<'data, T> {
     slice: &'data [T],
     size: usize,
@@ -180,8 +180,21 @@ impl<'data, T> ChunksExactMut<'data, T> {
     }
 }
 
+// Not derived, which would want `T: Clone`.
+macro_rules! cloned {
+    ($($Iter:ident { $($field:ident),* })*) => {$(
+        impl<T> Clone for $Iter<'_, T> {
+            fn clone(&self) -> Self {
+                $Iter { $($field: self.$field),* }
+            }
+        }
+    )*};
+}
+
+cloned! { Chunks { slice, size } ChunksExact { slice, size, remainder } Windows { slice, size } }
+
 /// A slice of which every run of neighbours is a step.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Runs<'data, T> {
     slice: &'data [T],
     size: usize,
