@@ -10,6 +10,7 @@
 
 mod chain;
 mod forms;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -288,7 +289,7 @@ impl<F> Scan<F> {
             output = rest;
             (piece, piece_of_output)
         });
-        chain::scan(&form, pieces, carry, self.is_fixed)
+        steps::scan(&form, pieces, carry, self.is_fixed)
     }
 
     fn in_place<'a, T, S>(&self, form: S, mut slice: &'a mut [T], carry: Option<T>) -> Option<T>
@@ -303,7 +304,7 @@ impl<F> Scan<F> {
             slice = rest;
             piece
         });
-        chain::scan(&form, pieces, carry, self.is_fixed)
+        steps::scan(&form, pieces, carry, self.is_fixed)
     }
 
     /// How long the chunks are, at least two elements each; nothing if there is no use in several. An element takes

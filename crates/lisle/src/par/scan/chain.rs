@@ -11,21 +11,13 @@
 //! its sum, and whoever brings the carry finishes it. No chain of waiting can come about then, a claim that comes
 //! late or never stops nobody, and an operation that panics has nobody to release. Here this differs from the
 //! original, where who waits looks back over the sums of several chunks: carries go from chunk to chunk.
-//!
-//! There are as many steps as chunks, and a step claims the first chunk that nobody has claimed, whoever makes it; so
-//! steps can be divided among those who take part in any way, and at any time.
 
-use crate::par::consumer::Consumer;
-use crate::par::drive::drive;
 use crate::par::join;
-use crate::par::part::Part;
-use crate::par::plan::Plan;
 use crate::shim::Backoff;
 use crate::shim::CachePadded;
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::shim::sync::{Mutex, MutexGuard};
 use std::mem::forget;
-use std::num::NonZeroUsize;
 
 /// What is done to chunks.
 pub(super) trait Form: Sync {
@@ -53,20 +45,6 @@ const GLANCES: usize = 4;
 /// How often one looks for a carry after that: for a microsecond or a few. Not so often that a look would give the
 /// core away: on a busy machine that takes milliseconds.
 const LOOKS: usize = if cfg!(test) { 2 } else { 7 };
-
-/// Scans chunks. `carry` is the sum of all before, if there is something before; what is returned is the sum of all,
-/// if the form asks for it.
-pub(super) fn scan<S: Form>(
-    form: &S,
-    pieces: impl Iterator<Item = S::Piece>,
-    carry: Option<S::Item>,
-    is_fixed: bool,
-) -> Option<S::Item> {
-    let chain = Chain::new(form, pieces, carry, is_fixed);
-    let plan = Plan { grain: Some(NonZeroUsize::MIN), fixed: false };
-    drive(chain.steps(), &Nothing, plan);
-    chain.total()
-}
 
 /// A scan that is going on.
 pub(super) struct Chain<'a, S: Form> {
@@ -188,9 +166,9 @@ impl<'a, S: Form> Chain<'a, S> {
         }
     }
 
-    /// All there is to do.
-    pub(super) fn steps(&self) -> Steps<'_, S> {
-        Steps { chain: self, count: self.chunks.len() - 1 }
+    /// How many chunks there are, and steps to be made.
+    pub(super) fn len(&self) -> usize {
+        self.chunks.len() - 1
     }
 
     /// Has anybody claimed a chunk?
@@ -204,8 +182,19 @@ impl<'a, S: Form> Chain<'a, S> {
         self.chunks.pop().and_then(|end| end.0.state.into_inner().ok()?.carry?)
     }
 
-    /// Does what is to be done for one chunk; for more, if the next ones have been left.
-    fn step(&self) {
+    /// Claims a chunk, and does what is to be done for it; also for others, if they have been left. Is there any use
+    /// in going on?
+    pub(super) fn step(&self) -> bool {
+        if self.is_broken.load(Ordering::Relaxed) {
+            return false;
+        }
+        let breaks = Breaks(&self.is_broken);
+        self.claim();
+        forget(breaks);
+        true
+    }
+
+    fn claim(&self) {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let chunk = &self.chunks[number];
         chunk.is_reached_within(GLANCES);
@@ -250,6 +239,7 @@ impl<'a, S: Form> Chain<'a, S> {
 
     /// Hands the carry on, through all chunks that were left, and only then scans.
     fn finish(&self, mut number: usize, mut ready: Ready<S>) {
+        // Mostly there are none.
         let mut earlier = Vec::new();
         loop {
             let Ready { piece, carry, sum } = ready;
@@ -259,8 +249,8 @@ impl<'a, S: Form> Chain<'a, S> {
             });
             number += 1;
             let Some(left) = next.and_then(|next| self.chunks[number].hand(Some(next))) else {
-                earlier.push(Some((piece, carry)));
-                return self.scan_all(&mut earlier);
+                join(|| self.form.scan(piece, carry, false), || self.scan_all(&mut earlier));
+                return;
             };
             earlier.push(Some((piece, carry)));
             ready = left;
@@ -283,48 +273,6 @@ impl<'a, S: Form> Chain<'a, S> {
     }
 }
 
-/// What takes part in a scan is given to do.
-pub(super) struct Steps<'a, S: Form> {
-    chain: &'a Chain<'a, S>,
-    count: usize,
-}
-
-impl<'a, S: Form> Part for Steps<'a, S> {
-    type Item = ();
-    type Items = Made<'a, S>;
-
-    fn len(&self) -> usize {
-        self.count
-    }
-
-    fn split_at(self, at: usize) -> (Self, Self) {
-        (Steps { count: at, ..self }, Steps { count: self.count - at, ..self })
-    }
-
-    fn items(self) -> Made<'a, S> {
-        Made(self)
-    }
-}
-
-/// Steps that are made as they are asked for.
-pub(super) struct Made<'a, S: Form>(Steps<'a, S>);
-
-impl<S: Form> Iterator for Made<'_, S> {
-    type Item = ();
-
-    fn next(&mut self) -> Option<()> {
-        let Steps { chain, count } = &mut self.0;
-        *count = count.checked_sub(1)?;
-        if chain.is_broken.load(Ordering::Relaxed) {
-            return None;
-        }
-        let breaks = Breaks(&chain.is_broken);
-        chain.step();
-        forget(breaks);
-        Some(())
-    }
-}
-
 /// Says so if a step panics.
 struct Breaks<'a>(&'a AtomicBool);
 
@@ -332,20 +280,4 @@ impl Drop for Breaks<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
-}
-
-/// Steps leave nothing that would have to be collected.
-struct Nothing;
-
-impl Consumer for Nothing {
-    type Item = ();
-    type Acc = ();
-
-    fn begin(&self) {}
-
-    fn feed<I: Iterator<Item = ()>>(&self, (): (), _: usize, steps: I) {
-        steps.for_each(drop);
-    }
-
-    fn merge(&self, (): (), (): ()) {}
 }

@@ -1,5 +1,6 @@
 use super::chain::{Chain, Form};
 use super::forms::{Exclusive, ExclusiveInPlace, Inclusive, InclusiveInPlace, Mapped, Plain};
+use super::steps::Steps;
 use super::{Scan, exclusive_scan, inclusive_scan};
 use crate::par::part::Part;
 use crate::shim::Backoff;
@@ -89,7 +90,7 @@ fn slices_of_different_lengths() {
 
 /// Makes the steps of a chain with several threads, as many each as it happens.
 fn by_threads<S: Form>(chain: &Chain<'_, S>, threads: usize) {
-    let mut steps = chain.steps();
+    let mut steps = Steps::of(chain);
     std::thread::scope(|scope| {
         for thread in 1..=threads {
             let len = if thread == threads { steps.len() } else { steps.len() / 2 };
@@ -153,7 +154,7 @@ fn nobody_waits_for_one_who_does_not_come() {
             PhantomData,
         );
         let chain = Chain::new(&form, slice.chunks_mut(10), None, is_fixed);
-        let (first, others) = chain.steps().split_at(1);
+        let (first, others) = Steps::of(&chain).split_at(1);
         std::thread::scope(|scope| {
             scope.spawn(|| first.items().for_each(drop));
             scope.spawn(|| {
@@ -198,7 +199,7 @@ fn who_gets_a_carry_early_on_scans_in_one_go() {
         PhantomData,
     );
     let chain = Chain::new(&form, slice.chunks_mut(50), None, false);
-    let (first, second) = chain.steps().split_at(1);
+    let (first, second) = Steps::of(&chain).split_at(1);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             first.items().for_each(drop);
