@@ -329,7 +329,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         let least = if frame.pace.get().is_fixed { frame.pace.get().block } else { 1 };
         let divided = catch_unwind(AssertUnwindSafe(|| {
             let left = part.len();
-            if left < 2 * least {
+            if left / 2 < least {
                 return Err(part);
             }
             // Whole blocks, where their size matters to somebody.

@@ -413,3 +413,26 @@ fn many_scopes_at_once() {
         });
     });
 }
+
+/// A cycle is an error of the program, and may be no more than a deadlock: of a thread that is left behind here.
+#[test]
+fn a_task_that_waits_for_itself_waits() {
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
+    std::thread::spawn(|| {
+        scope(|s| {
+            let slot: std::sync::Arc<Mutex<Option<Promise<'_, u32>>>> = std::sync::Arc::default();
+            let inner = slot.clone();
+            let own = s.spawn(move || {
+                RUNS.fetch_add(1, Ordering::Relaxed);
+                let own = inner.lock().unwrap().take();
+                own.map_or(0, Promise::wait)
+            });
+            *slot.lock().unwrap() = Some(own);
+        });
+    });
+    let waits = |text: &str| text.lines().any(|line| line.contains("scope.rs") && line.contains("wait for"));
+    while !waits(&lisle::waiting().to_string()) {
+        std::thread::yield_now();
+    }
+    assert_eq!(RUNS.load(Ordering::Relaxed), 1);
+}

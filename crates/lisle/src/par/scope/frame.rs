@@ -118,6 +118,8 @@ impl Frame {
             while let Some(newest) = self.tasks.newest() {
                 // SAFETY: it is in the list.
                 unsafe { self.remove(newest) };
+                // SAFETY: the frame has an interest in it until it has settled it.
+                unsafe { newest.as_ref() }.leave_home();
                 if !self.unoffered.get().is_null() && !beat::here().is_off() && owner::is_due(ticks::now()) {
                     owner::beat(pending);
                 }

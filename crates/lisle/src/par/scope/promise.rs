@@ -115,7 +115,7 @@ impl<'scope, T> Promise<'scope, T> {
         match home {
             Some(frame) if this.is_offered.get() => Self::find_offered(task, frame),
             Some(frame) => {
-                // SAFETY: it is at home, and not settled, so it is in the list.
+                // SAFETY: it is at home, so it is in the list.
                 unsafe { frame.remove(task) };
                 Found::Task(task, Rest::Free)
             }

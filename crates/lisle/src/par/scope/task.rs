@@ -10,7 +10,7 @@ use super::frame::Frame;
 use super::list::Links;
 use crate::fiber::slots;
 use crate::par::job::Job;
-use crate::shim::atomic::{AtomicU8, Ordering};
+use crate::shim::atomic::{AtomicPtr, AtomicU8, Ordering};
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
@@ -38,8 +38,8 @@ pub(super) struct Header {
     pub(super) is_offered: Cell<bool>,
     /// It is in the list of strays. Under the lock of that.
     pub(super) is_astray: Cell<bool>,
-    /// The frame on which it was spawned; null for a stray. Of use only while the frame has not settled it.
-    home: *const Frame,
+    /// The frame in whose list it is, if that is where it was spawned; null for a stray, and once the frame settles it.
+    home: AtomicPtr<Frame>,
     pub(super) core: NonNull<Core>,
     site: &'static Location<'static>,
     verbs: &'static Verbs,
@@ -91,7 +91,7 @@ pub(super) fn new<F: FnOnce() -> T, T>(
             state: AtomicU8::new(0),
             is_offered: Cell::new(false),
             is_astray: Cell::new(false),
-            home,
+            home: AtomicPtr::new(home.cast_mut()),
             core: NonNull::from(core),
             site,
             verbs: &Task::<F, T>::VERBS,
@@ -121,11 +121,16 @@ impl Header {
         self.state.load(Ordering::Relaxed) & CLAIMED != 0
     }
 
-    /// Is `frame` where it was spawned, and has that not settled it? For the thread of that frame.
+    /// Is `frame` where it was spawned, and is it still in the list of that? For the thread of that frame.
     #[inline]
     pub(super) fn is_at_home(&self, frame: *const Frame) -> bool {
-        // A frame that has gone may have had the address of one that is there now. That was on this thread, if so.
-        std::ptr::eq(self.home, frame) && self.state.load(Ordering::Relaxed) & FRAME_GONE == 0
+        // A frame that has gone may have had the address of one that is there now, but has let its tasks leave before.
+        std::ptr::eq(self.home.load(Ordering::Relaxed), frame)
+    }
+
+    /// Its frame has taken it out of its list, to settle it. Its own function, which runs then, may have its promise.
+    pub(super) fn leave_home(&self) {
+        self.home.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
 
     pub(super) fn is_done(&self) -> bool {
