@@ -54,7 +54,7 @@ pub(crate) struct Shared {
     pub(super) idle: AtomicUsize,
     /// How many domains look for work, those that sleep included.
     pub(super) hungry: AtomicUsize,
-    /// How many domains can work at the same time.
+    /// How many the process may use.
     processors: usize,
     /// What threads offer that are no workers.
     pub(crate) offers: Offers,
@@ -122,6 +122,11 @@ impl Shared {
     /// Does any other domain work, so that something may come from it soon?
     pub(super) fn others_work(&self) -> bool {
         self.idle.load(Ordering::Relaxed) + 1 < self.domains.len()
+    }
+
+    /// How many domains can work at the same time.
+    pub(crate) fn most_at_once(&self) -> usize {
+        self.domains.len().min(self.processors)
     }
 
     /// Does a domain sleep for which there would be a processor?

@@ -1,11 +1,13 @@
 //! Sorts and scans as their users see them, at lengths at which they are divided.
 
+use lisle::Runtime;
 use lisle::par::sort::{self, ParallelSort};
 use lisle::par::{Scan, exclusive_scan, inclusive_scan, inclusive_scan_in_place};
 use std::cmp::Reverse;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::thread;
 
 const LENGTHS: [usize; 3] = [100, 20_000, 120_000];
 
@@ -158,4 +160,32 @@ fn fixed_scans_of_floats_are_the_same_each_time() {
         scan.inclusive(&input, &mut again);
         assert!(again.iter().zip(&first).all(|(a, b)| a.to_bits() == b.to_bits()));
     }
+}
+
+/// A thread that is pinned is told that there is one processor.
+#[test]
+fn sorts_and_scans_are_divided_among_domains_that_are_pinned() {
+    if thread::available_parallelism().is_ok_and(|processors| processors.get() < 2) {
+        return;
+    }
+    Runtime::builder().domains(2).pin(true).run(|| {
+        let here = thread::current().id();
+        let elsewhere = AtomicBool::new(false);
+        let look = || elsewhere.fetch_or(thread::current().id() != here, Relaxed);
+        let mut numbers: Vec<u64> = random(5).take(200_000).collect();
+        while !elsewhere.load(Relaxed) {
+            numbers.reverse();
+            sort::sort_by(&mut numbers, |a, b| {
+                look();
+                a.cmp(b)
+            });
+        }
+        elsewhere.store(false, Relaxed);
+        while !elsewhere.load(Relaxed) {
+            inclusive_scan_in_place(&mut numbers, |a, b| {
+                look();
+                a.wrapping_add(*b)
+            });
+        }
+    });
 }
