@@ -305,6 +305,12 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         // SAFETY: the job is done, so its result is there.
         let given = unsafe { (*self.given.result.get()).assume_init_read() };
         match (fed, given) {
+            // Somebody has panicked, which is on its way to whoever called the loop: what there is may have gaps, which
+            // the user's function should not see.
+            (Ok(fed), Ok(given)) if self.looping.stop.load(Ordering::Relaxed) => {
+                forget_panic(given);
+                Settled::Merged(fed)
+            }
             (Ok(fed), Ok(given)) => Settled::Merged(self.looping.consumer.merge(fed, given)),
             (Err(panic), given) => {
                 forget_panic(given);

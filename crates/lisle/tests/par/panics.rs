@@ -2,6 +2,7 @@
 
 use crate::support::{everywhere, work};
 use lisle::par::prelude::*;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -126,6 +127,35 @@ fn early_ends_drop_the_rest() {
                 .collect();
             assert_eq!(failed.err(), Some(wanted));
             assert!(ledger.0.iter().all(|drops| drops.load(Ordering::Relaxed) == 1));
+        }
+    });
+}
+
+/// What a panic has stopped has gaps, over which nothing is merged.
+#[test]
+fn in_a_loop_whose_parts_are_merged() {
+    const STEPS: usize = 20_000;
+    everywhere(|| {
+        for bad in (0..STEPS).step_by(STEPS / 50) {
+            let gaps = AtomicU32::new(0);
+            let merge = |left: Range<usize>, right: Range<usize>| {
+                // Not an assertion: its panic could be taken for the other.
+                if left.end != right.start {
+                    gaps.fetch_add(1, Ordering::Relaxed);
+                }
+                left.start..right.end
+            };
+            let step = |at: usize| {
+                work(at as u64);
+                if at == bad {
+                    resume_unwind(Box::new(Stop(bad)));
+                }
+                at..at + 1
+            };
+            let run = || (0..STEPS).into_par_iter().grain(STEPS / 500).map(step).reduce_with(merge);
+            let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+            assert_eq!(*panic.downcast::<Stop>().unwrap(), Stop(bad));
+            assert_eq!(gaps.into_inner(), 0, "panic at {bad}");
         }
     });
 }
