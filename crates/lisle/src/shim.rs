@@ -77,7 +77,7 @@ mod imp {
         pub(crate) use loom::sync::atomic::*;
     }
     pub(crate) mod sync {
-        pub(crate) use loom::sync::Arc;
+        pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
         /// What it keeps is made without anything that loom could interleave.
         pub(crate) use std::sync::OnceLock;
     }

@@ -36,7 +36,7 @@
 //! # Where it runs
 //!
 //! - In a host: on the domains of its runtime. If the host has to wait for a part that another domain has, it gives its own
-//!   to other hosts; and if it computes for long, these have a turn, and sockets and timers are looked at, every 100 µs or
+//!   to other hosts; and if it computes for long, these have a turn, and sockets and timers are looked at, every 50 µs or
 //!   so. A server goes on serving on the domains on which a loop runs.
 //! - On a plain thread: there, with the help of the domains of the default runtime, which is started for it.
 //! - In a parasite, in a part of another loop, in a half of a join: as there.
@@ -58,6 +58,12 @@ pub(crate) mod job;
 mod loom_tests;
 pub(crate) mod offers;
 pub(crate) mod pending;
+#[cfg(all(test, lisle_loom))]
+#[path = "scan/loom_tests.rs"]
+mod scan_loom_tests;
+#[cfg(all(test, lisle_loom))]
+#[path = "scope/loom_tests.rs"]
+mod scope_loom_tests;
 
 #[cfg(not(lisle_loom))]
 mod consumer;
@@ -96,6 +102,8 @@ pub use dag::Dag;
 pub use iter::Stopped;
 #[cfg(not(lisle_loom))]
 pub use join::{join, join_with};
+#[cfg(all(test, lisle_loom))]
+use loom_tests::join;
 #[cfg(not(lisle_loom))]
 pub use progress::{Progress, ReachedEvt};
 #[cfg(not(lisle_loom))]

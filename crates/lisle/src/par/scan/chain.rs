@@ -40,11 +40,17 @@ pub(super) trait Form: Sync {
 }
 
 /// How often one looks for a carry before adding the chunk up: it may be on its way.
-const GLANCES: usize = 4;
+const GLANCES: usize = if cfg!(lisle_loom) { 1 } else { 4 };
 
 /// How often one looks for a carry after that: for a microsecond or a few. Not so often that a look would give the
 /// core away: on a busy machine that takes milliseconds.
-const LOOKS: usize = if cfg!(test) { 2 } else { 7 };
+const LOOKS: usize = if cfg!(lisle_loom) {
+    1
+} else if cfg!(test) {
+    2
+} else {
+    7
+};
 
 /// A scan that is going on.
 pub(super) struct Chain<'a, S: Form> {

@@ -11,7 +11,7 @@
 
 use super::Core;
 use super::list::List;
-use super::task::{self, FRAME_GONE, Header};
+use super::task::{self, Header};
 use crate::par::job::Job;
 use crate::par::pending::{Entry, Offer, Pending};
 use crate::par::{beat, owner};
@@ -124,7 +124,7 @@ impl Frame {
                     owner::beat(pending);
                 }
                 // SAFETY: just taken out, and settled once.
-                unsafe { self.settle(newest) };
+                unsafe { task::settle(newest, owner::settle) };
             }
             if !self.adopt() {
                 return;
@@ -141,34 +141,6 @@ impl Frame {
             unsafe { self.push(stray) };
         }
         stray.is_some()
-    }
-
-    /// Runs a task, or waits until whoever has it has done it, and gives up the interest in it.
-    ///
-    /// # Safety
-    ///
-    /// It has been taken out of the list, and is not used afterwards.
-    unsafe fn settle(&self, task: NonNull<Header>) {
-        // SAFETY: the frame has an interest in it.
-        let this = unsafe { task.as_ref() };
-        let is_offered = this.is_offered.get();
-        if !is_offered && this.is_unpromised() {
-            // SAFETY: neither a promise nor a job, so there is nobody else.
-            return unsafe { task::run_alone(task) };
-        }
-        if !is_offered {
-            // Whoever has the promise may wait for it.
-            // SAFETY: it has none, and nobody looks before it has been claimed.
-            unsafe { task::make_job(task, null()) };
-        }
-        // SAFETY: made just now, or when it was offered.
-        let is_ours = !is_offered || owner::settle(unsafe { this.job() });
-        if is_ours && this.claim() {
-            // SAFETY: claimed.
-            unsafe { task::run_at_home(task) };
-        }
-        // SAFETY: the frame's, and given up once.
-        unsafe { task::release(task, FRAME_GONE) };
     }
 }
 

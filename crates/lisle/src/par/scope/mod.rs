@@ -12,6 +12,7 @@ pub use promise::Promise;
 use super::join::forget_panic;
 use super::owner;
 use crate::event::lock::Lock;
+use crate::fiber::slots;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use frame::Frame;
 use list::List;

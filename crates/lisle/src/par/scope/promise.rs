@@ -1,7 +1,7 @@
 //! The right to what comes of a task.
 
 use super::frame::Frame;
-use super::task::{self, Header, PROMISE_GONE, Rest, TAKEN};
+use super::task::{self, Header, PROMISE_GONE, Rest};
 use crate::par::owner;
 use std::fmt;
 use std::marker::PhantomData;
@@ -154,12 +154,8 @@ impl<'scope, T> Promise<'scope, T> {
         if this.claim() {
             return Found::Task(task, Rest::Release);
         }
-        // SAFETY: claimed by somebody who does not hold the promise, so there is one.
-        owner::wait_for(unsafe { this.job() });
-        // SAFETY: it is done.
-        let result = unsafe { task::take(task) };
-        // SAFETY: the promise's interest.
-        unsafe { task::release(task, PROMISE_GONE | TAKEN) };
+        // SAFETY: somebody else has claimed it, and the promise is not used any more.
+        let result = unsafe { task::fetch(task, owner::wait_for) };
         Found::Result(result)
     }
 }

@@ -8,14 +8,14 @@
 use super::Core;
 use super::frame::Frame;
 use super::list::Links;
-use crate::fiber::slots;
+use super::slots;
 use crate::par::job::Job;
 use crate::shim::atomic::{AtomicPtr, AtomicU8, Ordering};
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null};
 use std::thread;
 
 /// Somebody has begun it.
@@ -25,7 +25,7 @@ const DONE: u8 = 2;
 /// There is no promise any more.
 pub(super) const PROMISE_GONE: u8 = 4;
 /// The frame has settled it.
-pub(super) const FRAME_GONE: u8 = 8;
+const FRAME_GONE: u8 = 8;
 /// What came of it has been taken out, or was never put there.
 pub(super) const TAKEN: u8 = 16;
 
@@ -113,7 +113,7 @@ impl Header {
 
     /// Has it not begun, and is there nobody but its frame who could begin it, unless it is offered?
     #[inline]
-    pub(super) fn is_unpromised(&self) -> bool {
+    fn is_unpromised(&self) -> bool {
         self.state.load(Ordering::Acquire) & (PROMISE_GONE | CLAIMED) == PROMISE_GONE
     }
 
@@ -187,12 +187,58 @@ unsafe fn run_job(job: NonNull<Job>) {
     }
 }
 
+/// Sees to it that a task ends, for its frame, and gives up the interest of that. `settle` takes an offered job back, or
+/// waits until whoever has it has done it and says false.
+///
+/// # Safety
+///
+/// The task has been taken out of its frame's list, by the thread of that, and is not used afterwards.
+pub(super) unsafe fn settle(task: NonNull<Header>, settle: impl FnOnce(&Job) -> bool) {
+    // SAFETY: the frame has an interest in it.
+    let this = unsafe { task.as_ref() };
+    let is_offered = this.is_offered.get();
+    if !is_offered && this.is_unpromised() {
+        // SAFETY: neither a promise nor a job, so there is nobody else.
+        return unsafe { run_alone(task) };
+    }
+    if !is_offered {
+        // Whoever has the promise may wait for it.
+        // SAFETY: it has none, and nobody looks before it has been claimed.
+        unsafe { make_job(task, null()) };
+    }
+    // SAFETY: made just now, or when it was offered.
+    let is_ours = !is_offered || settle(unsafe { this.job() });
+    if is_ours && this.claim() {
+        // SAFETY: claimed.
+        unsafe { run_at_home(task) };
+    }
+    // SAFETY: the frame's, and given up once.
+    unsafe { release(task, FRAME_GONE) };
+}
+
+/// Gives what a task has come to that somebody else has begun, once `wait` has waited for its job.
+///
+/// # Safety
+///
+/// For the holder of the promise, on another stack than the frame's, who has not found it unclaimed and does not use it
+/// afterwards; `T` is what it gives.
+pub(super) unsafe fn fetch<T>(task: NonNull<Header>, wait: impl FnOnce(&Job)) -> thread::Result<T> {
+    // SAFETY: a promise has an interest in its task. It was claimed by somebody who does not hold the promise, so there
+    // is a job.
+    wait(unsafe { task.as_ref().job() });
+    // SAFETY: it is done.
+    let result = unsafe { take(task) };
+    // SAFETY: the promise's interest.
+    unsafe { release(task, PROMISE_GONE | TAKEN) };
+    result
+}
+
 /// Runs a task of its own frame to which there may be a promise, and a job.
 ///
 /// # Safety
 ///
 /// It has been claimed by the caller, the frame's thread.
-pub(super) unsafe fn run_at_home(task: NonNull<Header>) {
+unsafe fn run_at_home(task: NonNull<Header>) {
     // SAFETY: the frame has an interest, so it is in place.
     let this = unsafe { task.as_ref() };
     // SAFETY: claimed.
@@ -207,7 +253,7 @@ pub(super) unsafe fn run_at_home(task: NonNull<Header>) {
 /// # Safety
 ///
 /// As it says, and the task has not been claimed.
-pub(super) unsafe fn run_alone(task: NonNull<Header>) {
+unsafe fn run_alone(task: NonNull<Header>) {
     // SAFETY: in place.
     let verbs = unsafe { task.as_ref() }.verbs;
     // SAFETY: nobody else claims it.

@@ -1,0 +1,203 @@
+//! Models of a task of a scope: who begins it, of its frame, its promise's holder and whoever has taken it, and who
+//! gives its memory back. Loom follows that memory, the function's effect and what it gives.
+
+#[path = "list.rs"]
+mod list;
+#[path = "task.rs"]
+mod task;
+
+use super::job::Job;
+use super::loom_tests::explore;
+use super::offers::Offers;
+use crate::shim::sync::Arc;
+use loom::cell::UnsafeCell;
+use loom::thread;
+use std::any::Any;
+use std::panic::Location;
+use std::ptr::{NonNull, null};
+use task::{Header, PROMISE_GONE, Rest};
+
+/// Stands for what the frames of a scope share.
+struct Core;
+
+impl Core {
+    fn note(&self, panic: Box<dyn Any + Send>) {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+mod frame {
+    use super::Core;
+
+    /// Stands for a frame, in which nothing is spawned.
+    pub(super) struct Frame;
+
+    impl Frame {
+        pub(super) fn within<R>(_: &Core, _: bool, f: impl FnOnce() -> R) -> std::thread::Result<R> {
+            Ok(f())
+        }
+    }
+}
+
+/// Memory that is not recycled, so that loom misses none.
+mod slots {
+    use std::alloc::Layout;
+    use std::ptr::NonNull;
+
+    pub(super) fn take(layout: Layout) -> NonNull<u8> {
+        // SAFETY: a task is not empty.
+        NonNull::new(unsafe { loom::alloc::alloc(layout) }).expect("there is memory")
+    }
+
+    pub(super) fn give(block: NonNull<u8>, layout: Layout) {
+        // SAFETY: taken above, with this layout.
+        unsafe { loom::alloc::dealloc(block.as_ptr(), layout) };
+    }
+}
+
+/// A task on its way between threads.
+#[derive(Clone, Copy)]
+struct Sent(NonNull<Header>);
+
+// SAFETY: each thread that has it has an interest in it.
+unsafe impl Send for Sent {}
+
+impl Sent {
+    fn task(self) -> NonNull<Header> {
+        self.0
+    }
+}
+
+/// What its function gives: loom sees it if it is not dropped.
+type Given = Arc<u32>;
+
+struct Model {
+    task: NonNull<Header>,
+    runs: Arc<UnsafeCell<u32>>,
+    offers: Arc<Offers>,
+}
+
+impl Model {
+    #[track_caller]
+    fn new() -> Self {
+        let runs = Arc::new(UnsafeCell::new(0));
+        let own = runs.clone();
+        let function = move || {
+            // SAFETY: loom checks that nobody else is here.
+            own.with_mut(|runs| unsafe { *runs += 1 });
+            Given::new(7)
+        };
+        let task = task::new(function, &Core, null(), Location::caller());
+        Model { task, runs, offers: Arc::new(Offers::new()) }
+    }
+
+    /// What its frame does if somebody looks for work.
+    fn offer(&self) {
+        // SAFETY: in place, by its frame's interest.
+        unsafe { self.task.as_ref() }.is_offered.set(true);
+        // SAFETY: it stays until it has been settled, and has no job yet.
+        assert!(unsafe { self.offers.offer(|| Some(task::make_job(self.task, null()))) });
+    }
+
+    fn thief(&self) -> thread::JoinHandle<()> {
+        let offers = self.offers.clone();
+        thread::spawn(move || {
+            if let Some(job) = offers.take(|_| true) {
+                // SAFETY: taken just now.
+                unsafe { Job::run(job) };
+            }
+        })
+    }
+
+    /// Waits for the promise on a stack of its own.
+    fn holder(&self) -> thread::JoinHandle<()> {
+        let sent = Sent(self.task);
+        thread::spawn(move || {
+            let task = sent.task();
+            // SAFETY: the promise has an interest in it.
+            let given: Given = if unsafe { task.as_ref() }.claim() {
+                // SAFETY: claimed, and the frame has an interest.
+                unsafe { task::call(task, Rest::Release) }
+            } else {
+                // SAFETY: somebody else has claimed it.
+                unsafe { task::fetch(task, Job::wait) }.unwrap()
+            };
+            assert_eq!(*given, 7);
+        })
+    }
+
+    /// Drops the promise.
+    fn drop_promise(task: NonNull<Header>) {
+        // SAFETY: the promise's interest.
+        unsafe { task::release(task, PROMISE_GONE) };
+    }
+
+    /// What its frame does at its end.
+    fn settle(&self) {
+        let take_back = |job: &Job| {
+            self.offers.take_back(NonNull::from(job)) || {
+                job.wait();
+                false
+            }
+        };
+        // SAFETY: the frame's interest, given up here.
+        unsafe { task::settle(self.task, take_back) };
+    }
+
+    fn runs(&self) -> u32 {
+        // SAFETY: loom checks that nobody else is here.
+        self.runs.with(|runs| unsafe { *runs })
+    }
+}
+
+#[test]
+fn frame_and_holder() {
+    explore(4, || {
+        let model = Model::new();
+        let holder = model.holder();
+        model.settle();
+        holder.join().unwrap();
+        assert_eq!(model.runs(), 1);
+    });
+}
+
+#[test]
+fn frame_and_thief_without_a_promise() {
+    explore(4, || {
+        let model = Model::new();
+        Model::drop_promise(model.task);
+        model.offer();
+        let thief = model.thief();
+        model.settle();
+        assert_eq!(model.runs(), 1);
+        thief.join().unwrap();
+    });
+}
+
+#[test]
+fn frame_thief_and_holder() {
+    explore(2, || {
+        let model = Model::new();
+        model.offer();
+        let (thief, holder) = (model.thief(), model.holder());
+        model.settle();
+        holder.join().unwrap();
+        assert_eq!(model.runs(), 1);
+        thief.join().unwrap();
+    });
+}
+
+#[test]
+fn a_promise_is_dropped_while_the_task_runs() {
+    explore(3, || {
+        let model = Model::new();
+        model.offer();
+        let thief = model.thief();
+        let sent = Sent(model.task);
+        let dropper = thread::spawn(move || Model::drop_promise(sent.task()));
+        model.settle();
+        assert_eq!(model.runs(), 1);
+        dropper.join().unwrap();
+        thief.join().unwrap();
+    });
+}
