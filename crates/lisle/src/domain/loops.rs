@@ -18,8 +18,6 @@ use std::ptr::NonNull;
 /// Between two beats: so long what is put off is left to its domain if those that could take it sleep. It is about what
 /// it costs to wake one.
 pub(crate) const PERIOD: u64 = 50 * ticks::A_MICROSECOND;
-/// Between two looks at the timers and sockets of a domain that computes.
-const ATTENTION: u64 = 100 * ticks::A_MICROSECOND;
 
 /// What a bearer is given.
 #[derive(Clone, Copy)]
@@ -53,7 +51,7 @@ impl Worker {
             if self.shared.could_wake_one() && (self.give_away(pending) || self.domain.offers.len() > 0) {
                 self.shared.wake_for_loop(self.domain.index);
             }
-            self.attend(now);
+            self.attend();
         }
     }
 
@@ -64,14 +62,11 @@ impl Worker {
     }
 
     /// Lets others have their turn, if there are any.
-    fn attend(&self, now: u64) {
-        if now.wrapping_sub(self.last_visit.get()) >= ATTENTION {
-            self.last_visit.set(now);
+    fn attend(&self) {
+        {
             // Foreign code may run meanwhile, which cannot be suspended between what a visit does.
             let _between = Between::new();
             self.visit();
-        } else {
-            self.take_inbox();
         }
         if self.has_ready() {
             fiber::yield_now();

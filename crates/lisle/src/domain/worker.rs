@@ -82,9 +82,8 @@ pub(crate) struct Worker {
     pub(super) taken: Cell<Option<NonNull<Job>>>,
     /// The last of the hosts here that wait for parts of their loops.
     pub(super) joining: Cell<*const Joining>,
-    /// When it last looked what others want while something computes here, and what they do, in ticks.
+    /// When it last looked what others want while something computes here, in ticks.
     pub(super) last_beat: Cell<u64>,
-    pub(super) last_visit: Cell<u64>,
     /// How many spawns to let pass before an idle domain is woken again, and how many at first.
     pub(super) wake_pause: Cell<(u32, u32)>,
     pub(super) stolen_before: Cell<u64>,
@@ -126,7 +125,6 @@ impl Worker {
             taken: Cell::new(None),
             joining: Cell::new(std::ptr::null()),
             last_beat: Cell::new(0),
-            last_visit: Cell::new(0),
             wake_pause: Cell::new((0, 0)),
             stolen_before: Cell::new(0),
             last_poll: Cell::new(0),
