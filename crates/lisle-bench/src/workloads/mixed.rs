@@ -2,8 +2,9 @@
 //!
 //! The server is a child of the sample, on the sample's cores, where it draws one picture of the Mandelbrot set after the
 //! other. The client has other cores, as in `serve`, where the machine has them. It asks at fixed times, whether or not it
-//! has been answered (an open loop), and counts a request's time from when it was due. Each answer says how many rows of
-//! pictures there have been.
+//! has been answered (an open loop), and counts a request's time from when it was due. Where it may, it asks at real-time
+//! priority: on the server's cores it is itself late by milliseconds otherwise, whatever the server does. Each answer says
+//! how many rows of pictures there have been.
 
 #[path = "mixed/answer.rs"]
 mod answer;

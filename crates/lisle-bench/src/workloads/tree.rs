@@ -52,15 +52,18 @@ impl Node {
     }
 
     fn sum<P: Pool>(&self) -> u64 {
-        let side = |node: &Option<Box<Node>>| node.as_deref().map_or(0, Node::sum::<P>);
-        P::join(move || side(&self.left), move || side(&self.right), |left, right| self.value + left + right)
+        P::join(
+            || self.left.as_deref().map_or(0, Node::sum::<P>),
+            || self.right.as_deref().map_or(0, Node::sum::<P>),
+            |left, right| self.value + left + right,
+        )
     }
 
     fn sum_on_chili(&self, scope: &mut chili::Scope<'_>) -> u64 {
-        let side = |node: &Option<Box<Node>>, scope: &mut chili::Scope<'_>| {
-            node.as_deref().map_or(0, |node| node.sum_on_chili(scope))
-        };
-        let (left, right) = scope.join(|scope| side(&self.left, scope), |scope| side(&self.right, scope));
+        let (left, right) = scope.join(
+            |scope| self.left.as_deref().map_or(0, |left| left.sum_on_chili(scope)),
+            |scope| self.right.as_deref().map_or(0, |right| right.sum_on_chili(scope)),
+        );
         self.value + left + right
     }
 }
