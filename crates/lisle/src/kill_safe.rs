@@ -56,6 +56,7 @@
 //! hosts do not move between runtimes, so here one chooses.
 
 use crate::channel::{SendError, Sender};
+use crate::domain::affinity;
 use crate::event::{Event, Label, Nack, choose};
 use crate::rpc::line::{self, Callers, Line, Pending};
 use std::error::Error;
@@ -119,7 +120,7 @@ impl<A: Send + 'static, B: Send + 'static> Server<A, B> {
     pub fn start_on_thread(manager: impl FnOnce(Requests<A, B>) + Send + 'static) -> io::Result<Self> {
         let (server, requests) = server();
         let builder = std::thread::Builder::new().name("lisle-manager".into());
-        drop(builder.spawn(move || manager(requests))?);
+        drop(builder.spawn(affinity::elsewhere(move || manager(requests)))?);
         Ok(server)
     }
 }

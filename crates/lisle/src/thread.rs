@@ -5,6 +5,7 @@
 //! it against other things. For a call that blocks and whose result is wanted at once, there is
 //! [`blocking`](crate::blocking), which keeps its threads.
 
+use crate::domain::affinity;
 use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable};
 use crate::fiber::JoinError;
 use crate::shim::sync::Arc;
@@ -103,13 +104,13 @@ impl Builder {
         }
         let outcome = Arc::new(Source::labelled(label, Outcome::Running));
         let place = outcome.clone();
-        let thread = builder.spawn(move || {
+        let thread = builder.spawn(affinity::elsewhere(move || {
             let result = catch_unwind(AssertUnwindSafe(f));
             place.update(|outcome, waiters| {
                 *outcome = Outcome::Finished(result);
                 while waiters.grant(()).is_ok() {}
             });
-        })?;
+        }))?;
         Ok(ThreadHandle { outcome, thread: thread.thread().clone() })
     }
 }

@@ -68,12 +68,13 @@ impl Worker {
             let _between = Between::new();
             self.visit();
         }
-        if self.has_ready() {
+        let others_are_due = self.has_ready() || !self.interrupting.get().is_null();
+        if others_are_due {
             fiber::yield_now();
         } else if self.is_alone() && !self.is_of_use() {
             let word = &self.domain.beat;
             word.turn_off();
-            if self.is_of_use() {
+            if self.is_of_use() || !self.is_alone() {
                 word.want();
             }
         }

@@ -26,6 +26,7 @@ pub(crate) use current::{current, set_current, stillness};
 pub(crate) use readiness::{Direction, Readiness};
 pub(crate) use side::{Ask, Side, Wakes};
 
+use crate::domain::affinity;
 use crate::event::lock::Lock;
 use crate::shim::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -188,11 +189,12 @@ impl Drop for Driver {
         if reactor.registrations.load(Ordering::SeqCst) == 0 {
             return;
         }
-        let heir = std::thread::Builder::new().name("lisle-io".into()).spawn(move || {
+        let serve = move || {
             while engine.reactor.registrations.load(Ordering::SeqCst) > 0 {
                 engine.wait(None, || ()).expect("a reactor's own descriptors work");
             }
-        });
+        };
+        let heir = std::thread::Builder::new().name("lisle-io".into()).spawn(affinity::elsewhere(serve));
         if let Err(error) = heir {
             eprintln!(
                 "lisle: no thread for sockets that outlive their runtime, which now wait for ever: {error}"

@@ -5,6 +5,7 @@ mod builder;
 pub use builder::Builder;
 
 use super::Domain;
+use super::affinity::Pinned;
 use super::common::Common;
 use super::counts::Tally;
 use super::deadlock::Deadlocks;
@@ -315,13 +316,6 @@ fn failed(error: &io::Error) -> ! {
     panic!("a runtime could not be started: {error}")
 }
 
-fn pin_to(core: Option<core_affinity::CoreId>) {
-    if let Some(core) = core {
-        // A processor that was taken away meanwhile is no reason not to run.
-        core_affinity::set_for_current(core);
-    }
-}
-
 /// A runtime with all domains on threads of its own, see [`Builder::start`].
 ///
 /// Dropping it shuts it down, waiting for up to a second.
@@ -351,7 +345,7 @@ impl Runtime {
             let pin = pins[index];
             let spawned =
                 thread::Builder::new().name(format!("{}-{index}", shared.thread_name)).spawn(move || {
-                    pin_to(pin);
+                    let _pinned = Pinned::to(pin);
                     let left = shared.clone();
                     Worker::new(shared, index, driver).enter(|worker| {
                         worker.work(|| worker.shared().may_leave());

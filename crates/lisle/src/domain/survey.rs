@@ -141,20 +141,31 @@ pub(super) fn threads() -> Vec<Waiter> {
     .collect()
 }
 
-/// Keeps what an event does while it describes itself from being taken for the running host's doing: it must not park.
-pub(super) struct Between(*const parker::Parker);
+/// Keeps what a worker does in the turn of a host from being taken for the host's doing: it must not park.
+pub(super) struct Between {
+    running: *const parker::Parker,
+    /// Of the thread's own stack, on which this is not if a host runs.
+    limit: usize,
+}
 
 impl Between {
     pub(super) fn new() -> Self {
         let running = parker::running().map_or(std::ptr::null(), std::ptr::from_ref);
         parker::set_running(std::ptr::null());
-        Between(running)
+        let thread = &parker::bearing().limit;
+        let limit = thread.get();
+        if !running.is_null() {
+            // How much is left of the host's stack is not known here, so no parasite is to begin on it.
+            thread.set(usize::MAX);
+        }
+        Between { running, limit }
     }
 }
 
 impl Drop for Between {
     fn drop(&mut self) {
-        parker::set_running(self.0);
+        parker::bearing().limit.set(self.limit);
+        parker::set_running(self.running);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Foreign calls that block the thread, on threads of their own.
 
 use crate::channel::{self, Receiver, Sender};
+use crate::domain::affinity;
 use crate::event::{Label, described, sync_masked};
 use crate::own_threads;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -112,8 +113,9 @@ impl Pool {
         }
         // The job is handed over once the thread is there, so that it is still here if there is none.
         let (hand, first) = channel::bounded(1);
-        let started =
-            std::thread::Builder::new().name("lisle-blocking".into()).spawn(move || self.serve(&first));
+        let started = std::thread::Builder::new()
+            .name("lisle-blocking".into())
+            .spawn(affinity::elsewhere(move || self.serve(&first)));
         if started.is_err() {
             self.threads.fetch_sub(1, Ordering::Relaxed);
             return Err(job);

@@ -2,6 +2,7 @@
 
 use super::line_buffer::LineBuffer;
 use crate::channel::{self, Receiver};
+use crate::domain::affinity;
 use std::io::{self, Read};
 
 /// The longest line.
@@ -62,6 +63,6 @@ pub fn lines_of(
             }
         }
     };
-    std::thread::Builder::new().name("lisle-lines".into()).spawn(serve)?;
+    std::thread::Builder::new().name("lisle-lines".into()).spawn(affinity::elsewhere(serve))?;
     Ok(receiver)
 }

@@ -1,5 +1,6 @@
 //! How many can take part.
 
+use crate::domain::affinity;
 use crate::domain::runtime::started_default_runtime;
 use crate::domain::worker::with_current;
 use crate::shim::sync::OnceLock;
@@ -7,9 +8,9 @@ use crate::shim::sync::OnceLock;
 /// How many domains a loop of the calling thread can be divided among, and run on at the same time.
 pub(crate) fn workers() -> usize {
     // Of a plain thread: the default runtime, once it has been started, has as many. Asked once, since the answer comes
-    // out of files. Not asked on a worker, which may be pinned to a processor and would be told that there is one.
+    // out of files.
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
-    let outside = || *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let outside = || *PROCESSORS.get_or_init(affinity::processors);
     with_current(|worker| match worker {
         Some(worker) => worker.shared().most_at_once(),
         None => started_default_runtime().map_or_else(outside, |shared| shared.most_at_once()),

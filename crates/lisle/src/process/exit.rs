@@ -1,5 +1,6 @@
 //! The exit of a process as an event.
 
+use crate::domain::affinity;
 use crate::event::{Event, Label, Waits, awaitable, forwarded};
 use crate::net::{Pollable, ReadyEvt};
 use crate::shim::sync::{Arc, Mutex, MutexGuard};
@@ -94,7 +95,7 @@ impl Watch {
             wait_for_exit(id);
             close(&open);
         };
-        std::thread::Builder::new().name("lisle-wait".into()).spawn(wait)?;
+        std::thread::Builder::new().name("lisle-wait".into()).spawn(affinity::elsewhere(wait))?;
         Ok(watch)
     }
 

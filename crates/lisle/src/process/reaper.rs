@@ -4,6 +4,7 @@
 //! last of them.
 
 use super::exit::Process;
+use crate::domain::affinity;
 use crate::event::{Event, Source, choose};
 use crate::shim::sync::OnceLock;
 use std::thread;
@@ -45,7 +46,9 @@ impl Orphans {
             !std::mem::replace(&mut state.has_thread, true)
         });
         if thread_is_missing {
-            let started = std::thread::Builder::new().name("lisle-reaper".into()).spawn(|| self.serve());
+            let started = std::thread::Builder::new()
+                .name("lisle-reaper".into())
+                .spawn(affinity::elsewhere(|| self.serve()));
             if started.is_err() {
                 // They are collected with the next one that is left.
                 self.source.update(|state, _| state.has_thread = false);

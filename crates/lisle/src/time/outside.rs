@@ -3,6 +3,7 @@
 //! One thread for the process, started by the first such timer, asleep until the next deadline.
 
 use super::wheel::Wheel;
+use crate::domain::affinity;
 use crate::event::Timer;
 use crate::event::woken::Woken;
 use crate::own_threads;
@@ -84,7 +85,7 @@ fn clock_thread() -> &'static ClockThread {
         std::thread::Builder::new()
             .name("lisle-clock".into())
             .stack_size(64 * 1024)
-            .spawn(move || keep_time(clock))
+            .spawn(affinity::elsewhere(move || keep_time(clock)))
             .expect("the system gives a thread for timers outside a runtime");
         clock
     })

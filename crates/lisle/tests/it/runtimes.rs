@@ -417,3 +417,19 @@ fn blocking_calls_block_nobody_else() {
         assert!(error.to_string().contains("in the pool"), "{error}");
     });
 }
+
+#[test]
+fn only_domains_are_pinned() {
+    let processors = || thread::available_parallelism().unwrap();
+    let before = processors();
+    // The thread that runs it is a domain for a while.
+    thread::spawn(move || {
+        Runtime::builder().domains(2).pin(true).run(|| {
+            assert_eq!(lisle::blocking(processors), before);
+            assert_eq!(lisle::thread::spawn(processors).join().unwrap(), before);
+        });
+        assert_eq!(processors(), before);
+    })
+    .join()
+    .unwrap();
+}

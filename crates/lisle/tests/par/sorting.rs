@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread;
+use std::time::{Duration, Instant};
 
 const LENGTHS: [usize; 3] = [100, 20_000, 120_000];
 
@@ -173,19 +174,22 @@ fn sorts_and_scans_are_divided_among_domains_that_are_pinned() {
         let elsewhere = AtomicBool::new(false);
         let look = || elsewhere.fetch_or(thread::current().id() != here, Relaxed);
         let mut numbers: Vec<u64> = random(5).take(200_000).collect();
-        while !elsewhere.load(Relaxed) {
+        let start = Instant::now();
+        let is_awaited = || !elsewhere.load(Relaxed) && start.elapsed() < Duration::from_secs(20);
+        while is_awaited() {
             numbers.reverse();
             sort::sort_by(&mut numbers, |a, b| {
                 look();
                 a.cmp(b)
             });
         }
-        elsewhere.store(false, Relaxed);
-        while !elsewhere.load(Relaxed) {
+        assert!(elsewhere.swap(false, Relaxed), "a sort is not divided");
+        while is_awaited() {
             inclusive_scan_in_place(&mut numbers, |a, b| {
                 look();
                 a.wrapping_add(*b)
             });
         }
+        assert!(elsewhere.load(Relaxed), "a scan is not divided");
     });
 }

@@ -5,7 +5,7 @@
 use lisle::par::iter::Part;
 use lisle::par::join;
 use lisle::par::prelude::*;
-use lisle::{Runtime, fiber};
+use lisle::{Event, Runtime, fiber};
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, ExitStatus};
@@ -450,4 +450,37 @@ fn a_loop_is_shared_also_if_the_same_code_was_cheap_before() {
         let shared = shared_after_cheap_ones(steps);
         assert!(shared > steps / 10, "{shared} of {steps} steps were done by the other domain");
     }
+}
+
+/// A runtime that ends unwinds the hosts that wait, though a loop has the only domain.
+#[test]
+fn a_shutdown_reaches_hosts_beside_a_loop() {
+    struct Unwound<'a>(&'a AtomicBool);
+    impl Drop for Unwound<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+    static LOOPS: AtomicBool = AtomicBool::new(false);
+    static UNWOUND: AtomicBool = AtomicBool::new(false);
+    let runtime = on(1);
+    let host = runtime.spawn(|| {
+        let waits = lisle::spawn(|| {
+            let _unwound = Unwound(&UNWOUND);
+            lisle::never::<()>().sync();
+        });
+        let until_unwound = |_| {
+            LOOPS.store(true, Ordering::SeqCst);
+            UNWOUND.load(Ordering::SeqCst)
+        };
+        assert!((0..usize::MAX).into_par_iter().any(until_unwound));
+        drop(waits);
+    });
+    while !LOOPS.load(Ordering::SeqCst) {
+        std::thread::yield_now();
+    }
+    // The host that waits begins while the loop beats.
+    let shutdown = runtime.shutdown(LONG);
+    assert!(shutdown.is_clean(), "{shutdown}");
+    host.join().unwrap();
 }

@@ -1,6 +1,7 @@
 //! Which reactor a descriptor is registered with: the worker's, or the one of everybody else.
 
 use super::{Driver, Reactor};
+use crate::domain::affinity;
 use crate::own_threads;
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::sync::{Arc, Mutex, MutexGuard};
@@ -53,7 +54,7 @@ fn process_wide() -> io::Result<Arc<Reactor>> {
         return Ok(reactor.clone());
     }
     let (reactor, driver) = Reactor::new()?;
-    std::thread::Builder::new().name("lisle-io".into()).spawn(move || drive(driver))?;
+    std::thread::Builder::new().name("lisle-io".into()).spawn(affinity::elsewhere(move || drive(driver)))?;
     Ok(shared.insert(reactor).clone())
 }
 

@@ -1,6 +1,7 @@
 //! How a runtime is started: its settings, and what `run` does from start to end.
 
-use super::{RUNNING, Runtime, Shared, failed, pin_to};
+use super::{RUNNING, Runtime, Shared, failed};
+use crate::domain::affinity::{self, Pinned};
 use crate::domain::common::Common;
 use crate::domain::deadlock::{Deadlock, Deadlocks, OnDeadlock};
 use crate::domain::monitor::{self, Monitor};
@@ -45,7 +46,7 @@ pub struct Builder {
 impl Default for Builder {
     fn default() -> Self {
         Builder {
-            domains: thread::available_parallelism().map_or(1, usize::from),
+            domains: affinity::processors(),
             pin: false,
             stack_size: stack::DEFAULT_USABLE_SIZE,
             thread_name: "lisle".into(),
@@ -75,6 +76,10 @@ impl Builder {
 
     /// Whether each domain's thread is pinned to a processor. Off by default: pinning helps a machine that
     /// does nothing else, and hurts one that does.
+    ///
+    /// [`run`](Builder::run) pins the calling thread for as long as it takes. A thread that a host starts with the standard
+    /// library is pinned like its domain, as the system has it; those of [`lisle::thread`](crate::thread) and
+    /// [`blocking`](crate::blocking) are not.
     #[must_use]
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = pin;
@@ -210,7 +215,7 @@ impl Builder {
         let first = drivers.remove(0);
         let runtime = Runtime { shared: shared.clone(), threads: Mutex::new(Vec::new()) };
         runtime.start_threads(drivers, pins.clone(), 1).unwrap_or_else(|error| failed(&error));
-        pin_to(pins.first().copied().flatten());
+        let _pinned = Pinned::to(pins.first().copied().flatten());
 
         let mut result = None;
         Worker::new(shared.clone(), 0, first).enter(|worker| {
@@ -270,10 +275,12 @@ impl Builder {
     /// # std::io::Result::Ok(())
     /// ```
     pub fn start(self) -> io::Result<Runtime> {
-        let (shared, drivers, pins) = self.prepare()?;
-        let runtime = Runtime { shared, threads: Mutex::new(Vec::new()) };
-        runtime.start_threads(drivers, pins, 0)?;
-        Ok(runtime)
+        affinity::unpinned(|| {
+            let (shared, drivers, pins) = self.prepare()?;
+            let runtime = Runtime { shared, threads: Mutex::new(Vec::new()) };
+            runtime.start_threads(drivers, pins, 0)?;
+            Ok(runtime)
+        })
     }
 
     #[allow(clippy::type_complexity)]

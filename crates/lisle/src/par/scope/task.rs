@@ -11,6 +11,7 @@ use super::list::Links;
 use super::slots;
 use crate::par::job::Job;
 use crate::shim::atomic::{AtomicPtr, AtomicU8, Ordering};
+use crate::shim::cell;
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
@@ -68,7 +69,7 @@ pub(super) enum Rest {
 #[repr(C)]
 struct Task<F, T> {
     header: Header,
-    body: UnsafeCell<Body<F, T>>,
+    body: cell::UnsafeCell<Body<F, T>>,
 }
 
 union Body<F, T> {
@@ -97,7 +98,7 @@ pub(super) fn new<F: FnOnce() -> T, T>(
             verbs: &Task::<F, T>::VERBS,
             job: UnsafeCell::new(MaybeUninit::uninit()),
         },
-        body: UnsafeCell::new(Body { function: ManuallyDrop::new(function) }),
+        body: cell::UnsafeCell::new(Body { function: ManuallyDrop::new(function) }),
     };
     // SAFETY: a block of this layout, which nobody else has.
     unsafe { block.write(task) };
@@ -340,9 +341,9 @@ impl<F: FnOnce() -> T, T> Task<F, T> {
     #[inline]
     unsafe fn function(task: NonNull<Header>) -> F {
         // SAFETY: a task of these types, in place.
-        let body = unsafe { task.cast::<Self>().as_ref() }.body.get();
+        let body = &unsafe { task.cast::<Self>().as_ref() }.body;
         // SAFETY: it is there until it is taken out.
-        ManuallyDrop::into_inner(unsafe { (&raw mut (*body).function).read() })
+        ManuallyDrop::into_inner(body.with_mut(|body| unsafe { (&raw mut (*body).function).read() }))
     }
 
     unsafe fn call(task: NonNull<Header>, rest: Rest, result: *mut ()) {
@@ -363,16 +364,17 @@ impl<F: FnOnce() -> T, T> Task<F, T> {
         let function = unsafe { Self::function(task) };
         let result = catch_unwind(AssertUnwindSafe(function));
         // SAFETY: a task of these types, in place.
-        let body = unsafe { task.cast::<Self>().as_ref() }.body.get();
+        let body = &unsafe { task.cast::<Self>().as_ref() }.body;
         // SAFETY: the function has been taken out, and nobody looks for the result yet.
-        unsafe { (&raw mut (*body).result).write(ManuallyDrop::new(result)) };
+        body.with_mut(|body| unsafe { (&raw mut (*body).result).write(ManuallyDrop::new(result)) });
     }
 
     unsafe fn take(task: NonNull<Header>, result: *mut ()) {
         // SAFETY: a task of these types, in place.
-        let body = unsafe { task.cast::<Self>().as_ref() }.body.get();
+        let body = &unsafe { task.cast::<Self>().as_ref() }.body;
         // SAFETY: it is there, and taken once.
-        let taken = ManuallyDrop::into_inner(unsafe { (&raw mut (*body).result).read() });
+        let taken =
+            ManuallyDrop::into_inner(body.with_mut(|body| unsafe { (&raw mut (*body).result).read() }));
         // SAFETY: room for it, by the caller's promise.
         unsafe { result.cast::<thread::Result<T>>().write(taken) };
     }
