@@ -112,6 +112,9 @@ where
 /// combination in one place, as if they were written without `join`, and can make of a recursion what it makes of that:
 /// a loop over the second halves, most often.
 ///
+/// Give each half its own code. A helper that both call is not inlined into either, since it has several callers: to add
+/// up a tree in that way took 3.3 ns a node instead of 2.2 (1.7 without `join`).
+///
 /// ```
 /// fn fibonacci(n: u64) -> u64 {
 ///     if n < 2 {
