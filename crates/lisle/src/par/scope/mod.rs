@@ -47,6 +47,10 @@ use task::Header;
 ///
 /// # Cost
 ///
+/// Wait for what was spawned last first, or do the last part of the work in place. What is offered to others is the oldest
+/// task, and who waits for that has it back, or does nothing else until it has ended: long tasks that are waited for in the order
+/// of their spawning run one after the other.
+///
 /// To spawn a task and wait for it is some nanoseconds more than a call; if no domain is idle, nothing is shared with
 /// others, and nobody is asked. Memory of tasks is recycled, so nothing is allocated once it is warm, unless a function or
 /// its result takes more than about 800 bytes.
