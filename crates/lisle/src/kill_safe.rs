@@ -55,8 +55,8 @@
 //! function or a future as well. In a language with a custodian one would have its clients keep the manager alive;
 //! hosts do not move between runtimes, so here one chooses.
 
+use crate::affinity;
 use crate::channel::{SendError, Sender};
-use crate::domain::affinity;
 use crate::event::{Event, Label, Nack, choose};
 use crate::rpc::line::{self, Callers, Line, Pending};
 use std::error::Error;

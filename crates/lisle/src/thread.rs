@@ -5,7 +5,7 @@
 //! it against other things. For a call that blocks and whose result is wanted at once, there is
 //! [`blocking`](crate::blocking), which keeps its threads.
 
-use crate::domain::affinity;
+use crate::affinity;
 use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable};
 use crate::fiber::JoinError;
 use crate::shim::sync::Arc;

@@ -7,7 +7,6 @@
 //! `survey.rs` asks who waits, and `deadlock.rs` notices that all do. The README beside this file explains how a domain
 //! sleeps and is woken.
 
-pub(crate) mod affinity;
 mod bearer;
 mod common;
 pub(crate) mod counts;

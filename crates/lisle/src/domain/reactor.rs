@@ -26,7 +26,7 @@ pub(crate) use current::{current, set_current, stillness};
 pub(crate) use readiness::{Direction, Readiness};
 pub(crate) use side::{Ask, Side, Wakes};
 
-use crate::domain::affinity;
+use crate::affinity;
 use crate::event::lock::Lock;
 use crate::shim::{
     atomic::{AtomicBool, AtomicUsize, Ordering},

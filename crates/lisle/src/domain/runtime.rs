@@ -5,7 +5,6 @@ mod builder;
 pub use builder::Builder;
 
 use super::Domain;
-use super::affinity::Pinned;
 use super::common::Common;
 use super::counts::Tally;
 use super::deadlock::Deadlocks;
@@ -16,6 +15,7 @@ use super::shutdown::{Shutdown, Straggler};
 use super::survey::{self, Survey};
 use super::waiting::WaitGraph;
 use super::worker::{self, Worker};
+use crate::affinity::Pinned;
 use crate::event::lock::Lock;
 use crate::fiber::host::{Host, Traits};
 use crate::fiber::{JoinError, JoinHandle, PanicPolicy, spawn_unchecked};

@@ -1,7 +1,7 @@
 //! Foreign calls that block the thread, on threads of their own.
 
+use crate::affinity;
 use crate::channel::{self, Receiver, Sender};
-use crate::domain::affinity;
 use crate::event::{Label, described, sync_masked};
 use crate::own_threads;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -1,8 +1,8 @@
 //! The lines of a reader that blocks.
 
 use super::line_buffer::LineBuffer;
+use crate::affinity;
 use crate::channel::{self, Receiver};
-use crate::domain::affinity;
 use std::io::{self, Read};
 
 /// The longest line.

@@ -1,6 +1,6 @@
 //! How many can take part.
 
-use crate::domain::affinity;
+use crate::affinity;
 use crate::domain::runtime::started_default_runtime;
 use crate::domain::worker::with_current;
 use crate::shim::sync::OnceLock;

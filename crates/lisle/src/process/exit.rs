@@ -1,6 +1,6 @@
 //! The exit of a process as an event.
 
-use crate::domain::affinity;
+use crate::affinity;
 use crate::event::{Event, Label, Waits, awaitable, forwarded};
 use crate::net::{Pollable, ReadyEvt};
 use crate::shim::sync::{Arc, Mutex, MutexGuard};

@@ -4,7 +4,7 @@
 //! last of them.
 
 use super::exit::Process;
-use crate::domain::affinity;
+use crate::affinity;
 use crate::event::{Event, Source, choose};
 use crate::shim::sync::OnceLock;
 use std::thread;

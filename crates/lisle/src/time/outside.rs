@@ -3,7 +3,7 @@
 //! One thread for the process, started by the first such timer, asleep until the next deadline.
 
 use super::wheel::Wheel;
-use crate::domain::affinity;
+use crate::affinity;
 use crate::event::Timer;
 use crate::event::woken::Woken;
 use crate::own_threads;

@@ -1,7 +1,7 @@
 //! Which reactor a descriptor is registered with: the worker's, or the one of everybody else.
 
 use super::{Driver, Reactor};
-use crate::domain::affinity;
+use crate::affinity;
 use crate::own_threads;
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::sync::{Arc, Mutex, MutexGuard};

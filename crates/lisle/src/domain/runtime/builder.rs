@@ -1,7 +1,7 @@
 //! How a runtime is started: its settings, and what `run` does from start to end.
 
 use super::{RUNNING, Runtime, Shared, failed};
-use crate::domain::affinity::{self, Pinned};
+use crate::affinity::{self, Pinned};
 use crate::domain::common::Common;
 use crate::domain::deadlock::{Deadlock, Deadlocks, OnDeadlock};
 use crate::domain::monitor::{self, Monitor};

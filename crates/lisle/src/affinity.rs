@@ -14,29 +14,25 @@ thread_local! {
     static BEFORE: Cell<Option<Allowed>> = const { Cell::new(None) };
 }
 
-/// This thread is pinned to a processor, if to any, until this is dropped.
+/// This thread is pinned to a processor, if to any, until this is dropped. There is one of these at a time on a thread.
 #[derive(Debug)]
 #[must_use = "the thread is pinned until this is dropped"]
-pub(super) struct Pinned {
-    is_pinned: bool,
-}
+pub(crate) struct Pinned(());
 
 impl Pinned {
-    pub(super) fn to(core: Option<CoreId>) -> Self {
+    pub(crate) fn to(core: Option<CoreId>) -> Self {
         if let Some(core) = core {
             BEFORE.set(Allowed::now());
             // A processor that was taken away meanwhile is no reason not to run.
             core_affinity::set_for_current(core);
         }
-        Pinned { is_pinned: core.is_some() }
+        Pinned(())
     }
 }
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        if self.is_pinned
-            && let Some(before) = BEFORE.take()
-        {
+        if let Some(before) = BEFORE.take() {
             before.apply();
         }
     }
