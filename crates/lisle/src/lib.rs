@@ -69,6 +69,7 @@ compile_error!("lisle runs on Unix: its hosts, domains and sockets have no other
 #[cfg(all(test, not(lisle_loom)))]
 extern crate self as lisle;
 
+mod abort;
 #[cfg(not(lisle_loom))]
 mod affinity;
 pub mod channel;

@@ -8,8 +8,9 @@ use super::survey::Between;
 use super::worker::Worker;
 use crate::event::parker::{self, bearing};
 use crate::fiber;
-use crate::par::beat;
-use crate::par::job::Job;
+use crate::par::beat::{self, Beat};
+use crate::par::job::{Extent, Job};
+use crate::par::offers::Offers;
 use crate::par::pending::Pending;
 use crate::shim::{atomic::Ordering, ticks};
 use std::cell::Cell;
@@ -40,23 +41,32 @@ impl Worker {
         let word = &self.domain.beat;
         if word.is_wanted() {
             word.heard();
-            let mut looking = self.shared.looking();
-            while looking > 0 && self.give_away(pending) {
-                looking -= 1;
-            }
+            let wanted = self.shared.looking() + self.domain.offers.returning();
+            (0..wanted).take_while(|_| self.offer(pending)).for_each(drop);
         }
         if is_due {
             self.last_beat.set(now);
             // Without the back-off of spawns: one wake each period is little enough.
-            if self.shared.could_wake_one() && (self.give_away(pending) || self.domain.offers.len() > 0) {
+            if self.shared.could_wake_one() && (self.offer(pending) || self.domain.offers.len() > 0) {
                 self.shared.wake_for_loop(self.domain.index);
             }
             self.attend();
         }
     }
 
+    /// Offers so many of what is pending on the stack that this runs on, if there are and there is room.
+    pub(crate) fn give_away(&self, pending: &Pending, count: usize) {
+        if parker::running().is_none() {
+            return;
+        }
+        let given = (0..count).take_while(|_| self.offer(pending)).count();
+        if given > 0 && self.shared.could_wake_one() {
+            self.shared.wake_for_loop(self.domain.index);
+        }
+    }
+
     /// Offers the oldest of what is pending.
-    fn give_away(&self, pending: &Pending) -> bool {
+    fn offer(&self, pending: &Pending) -> bool {
         // SAFETY: what is pending stays in place until it has been taken back or is done.
         unsafe { self.domain.offers.offer(|| pending.offer()) }
     }
@@ -90,9 +100,20 @@ impl Worker {
         self.domain.reactor.is_empty() && self.wheel.borrow().is_empty() && !self.domain.inbox.has_news()
     }
 
+    /// It has found something to do. It has been counted among those that look for work until it first looks itself, so that
+    /// what is divided before it is there is divided for it, too.
+    #[inline]
+    pub(super) fn arrive(&self) {
+        if self.is_starting.take() {
+            drop(Hunger(self));
+        }
+    }
+
     /// Looks for work, until dropped: what other domains put off is wanted.
     pub(super) fn hunger(&self) -> Hunger<'_> {
-        self.shared.hungry.fetch_add(1, Ordering::SeqCst);
+        if !self.is_starting.take() {
+            self.shared.hungry.fetch_add(1, Ordering::SeqCst);
+        }
         for domain in self.shared.domains.iter().filter(|domain| domain.index != self.domain.index) {
             domain.beat.want();
         }
@@ -100,13 +121,13 @@ impl Worker {
         Hunger(self)
     }
 
-    /// Takes what another domain offers. If hosts wait here for parts of their loops, then only what belongs to the part
-    /// that was waited for last: other code might want a lock that one of them holds, and which it could not let go of,
-    /// since this is its domain.
+    /// Takes what a domain offers. If hosts wait here for parts of what they do, then only what belongs to what was waited for
+    /// last: other code might want a lock that one of them holds, and which it could not let go of, since this is its
+    /// domain.
     pub(super) fn take_job(&self) -> bool {
         let domains = &self.shared.domains;
         // SAFETY: it stays until it is taken out of the list.
-        let waited_for = unsafe { self.joining.get().as_ref() }.map(|wait| wait.job);
+        let waited_for = unsafe { self.joining.get().as_ref() }.map(|wait| wait.extent);
         // SAFETY: `take` asks about what is offered.
         let may = |job: &Job| waited_for.is_none_or(|waited_for| unsafe { job.is_part_of(waited_for) });
         let start = self.random.next() as usize;
@@ -116,7 +137,7 @@ impl Worker {
                 && let Some(job) = victim.offers.take(may)
             {
                 victim.stolen.fetch_add(1, Ordering::Relaxed);
-                self.taken.set(Some(job));
+                self.take(job, &victim.offers, &victim.beat);
                 return true;
             }
         }
@@ -124,10 +145,21 @@ impl Worker {
         if outside.len() > 0
             && let Some(job) = outside.take(may)
         {
-            self.taken.set(Some(job));
+            self.take(job, outside, &beat::OUTSIDE);
             return true;
         }
         false
+    }
+
+    /// Will run `job`, which was taken out of these offers. If there may be more of the kind, another is to be there when that is
+    /// done: its owner may be in the midst of one then, and those need not look at anything.
+    fn take(&self, job: NonNull<Job>, offers: &Offers, beat: &Beat) {
+        // SAFETY: taken, and not done.
+        if unsafe { job.as_ref() }.has_siblings() {
+            offers.will_return();
+            beat.want();
+        }
+        self.taken.set(Some(job));
     }
 
     /// Runs what was taken, if anything was.
@@ -137,6 +169,9 @@ impl Worker {
                 // Those that still sleep are to be woken by who has something for them, at once.
                 self.hurry();
                 self.domain.beat.want();
+                if self.shared.has_offers() {
+                    self.shared.wake_for_loop(self.domain.index);
+                }
             }
             self.run_on_bearer(Load::Job(job), self.turn.get());
         }
@@ -159,13 +194,9 @@ impl Worker {
         pending.inside.set(false);
     }
 
-    /// Waits until `job`, which another domain has taken, is done.
-    pub(crate) fn wait_for(&self, job: &Job) {
-        self.while_waiting_for(job, || job.wait());
-    }
-
-    /// Calls `wait`, in which a host of this domain waits for a part of what it does.
-    pub(crate) fn while_waiting_for<R>(&self, job: *const Job, wait: impl FnOnce() -> R) -> R {
+    /// Calls `wait`, in which a host of this domain waits for a part of what it does. Meanwhile the domain takes no other
+    /// parts of loops than those of `extent`.
+    pub(crate) fn while_waiting_for<R>(&self, extent: Extent, wait: impl FnOnce() -> R) -> R {
         struct Unlink<'a>(&'a Worker, &'a Joining);
         impl Drop for Unlink<'_> {
             fn drop(&mut self) {
@@ -178,7 +209,7 @@ impl Worker {
                 self.0.domain.is_joining.store(!self.0.joining.get().is_null(), Ordering::Relaxed);
             }
         }
-        let joining = Joining { job, before: Cell::new(self.joining.get()) };
+        let joining = Joining { extent, before: Cell::new(self.joining.get()) };
         self.joining.set(&raw const joining);
         self.domain.is_joining.store(true, Ordering::Relaxed);
         let _unlink = Unlink(self, &joining);
@@ -199,8 +230,7 @@ impl Worker {
 
 /// A host waits for a part of what it does.
 pub(super) struct Joining {
-    /// Null: it is known to nobody by a job.
-    job: *const Job,
+    extent: Extent,
     /// The one that waited before.
     before: Cell<*const Joining>,
 }

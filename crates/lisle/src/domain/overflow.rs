@@ -1,9 +1,9 @@
 //! The two ways in which a host ends the whole process, each with a message that names it.
 
 use super::worker;
+use crate::abort;
 use crate::event::parker::Parker;
 use crate::fiber::stack::overflow::decimal;
-use std::io::Write;
 
 /// Describes the overflow of the running host's stack, if `fault` lies in its guard page. Called in a
 /// signal handler: it reads plain memory and nothing else.
@@ -46,11 +46,9 @@ pub(crate) fn refuse_to_park(_: &Parker) -> ! {
         // SAFETY: the running host is alive.
         worker.and_then(|worker| worker.current_host()).map(|host| unsafe { host.as_ref() }.describe())
     });
-    let _ = writeln!(
-        std::io::stderr(),
-        "lisle: {} blocks in a destructor while it unwinds from a panic, and cannot be suspended there; \
-         use a try_ or poll form in destructors. Ending the process.",
+    abort::process(format_args!(
+        "{} blocks in a destructor while it unwinds from a panic, and cannot be suspended there; use a try_ or poll form \
+         in destructors",
         who.as_deref().unwrap_or("a host")
-    );
-    std::process::abort()
+    ))
 }

@@ -53,7 +53,7 @@ pub(crate) struct Shared {
     pub(crate) number: usize,
     /// How many domains sleep.
     pub(super) idle: AtomicUsize,
-    /// How many domains look for work, those that sleep included.
+    /// How many domains look for work, those that sleep included. At first all do: their threads are about to be there.
     pub(super) hungry: AtomicUsize,
     /// How many the process may use.
     processors: usize,
@@ -140,6 +140,11 @@ impl Shared {
     pub(crate) fn looking(&self) -> usize {
         let hungry = self.hungry.load(Ordering::SeqCst);
         hungry.saturating_sub(self.idle.load(Ordering::SeqCst))
+    }
+
+    /// Does a domain offer something?
+    pub(super) fn has_offers(&self) -> bool {
+        self.offers.len() > 0 || self.domains.iter().any(|domain| domain.offers.len() > 0)
     }
 
     /// Wakes a domain that sleeps, other than `except`.

@@ -12,6 +12,7 @@ use super::reactor::{self, Driver};
 use super::runnable::{Either, Kind, Runnable, either};
 use super::runtime::Shared;
 use super::thief::Sighting;
+use crate::abort;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::patience::Patience;
 use crate::event::{Context, Interrupted, Task, Timer, Unparked, install, tally};
@@ -82,6 +83,8 @@ pub(crate) struct Worker {
     pub(super) taken: Cell<Option<NonNull<Job>>>,
     /// The last of the hosts here that wait for parts of their loops.
     pub(super) joining: Cell<*const Joining>,
+    /// It has neither run anything yet nor looked for something to run.
+    pub(super) is_starting: Cell<bool>,
     /// When it last looked what others want while something computes here, in ticks.
     pub(super) last_beat: Cell<u64>,
     /// How many spawns to let pass before an idle domain is woken again, and how many at first.
@@ -124,6 +127,7 @@ impl Worker {
             borne: Cell::new(None),
             taken: Cell::new(None),
             joining: Cell::new(std::ptr::null()),
+            is_starting: Cell::new(true),
             last_beat: Cell::new(0),
             wake_pause: Cell::new((0, 0)),
             stolen_before: Cell::new(0),
@@ -179,7 +183,12 @@ impl Worker {
 
     /// Works until `done`, which is asked now and then, and whenever there is nothing to run.
     pub(crate) fn work(&self, done: impl Fn() -> bool) {
-        let _whole = Whole;
+        // Half a domain would leave its hosts waiting for ever.
+        let why = "a panic has reached a worker's loop, which its hosts cannot survive";
+        abort::if_it_unwinds(why, || self.work_on(done));
+    }
+
+    fn work_on(&self, done: impl Fn() -> bool) {
         loop {
             let turn = self.turn.get().wrapping_add(1);
             self.turn.set(turn);
@@ -240,6 +249,7 @@ impl Worker {
     /// Gives a new host its stack. False if there is none to be had now.
     #[inline(never)]
     fn begin(&self, host: NonNull<Host>) -> bool {
+        self.arrive();
         // SAFETY: a queued host is alive, and not begun it is ours alone.
         let this = unsafe { host.as_ref() };
         let taken = self.stacks.borrow_mut().take();
@@ -287,8 +297,7 @@ impl Worker {
     #[cold]
     fn out_of_stacks(&self, host: NonNull<Host>, error: &std::io::Error) {
         if self.begun.get().is_null() {
-            eprintln!("lisle: no stack for a host, and none will become free: {error}");
-            std::process::abort();
+            abort::process(format_args!("no stack for a host, and none will become free: {error}"));
         }
         self.shared.report_once(&format!("lisle: hosts wait for a stack: {error}"));
         // SAFETY: it was just taken out of its queue.
@@ -377,18 +386,6 @@ impl Worker {
             let this = unsafe { host.as_ref() };
             look(this);
             next = NonNull::new(this.siblings.get().1);
-        }
-    }
-}
-
-/// Ends the process if a worker's loop unwinds: half a domain would leave its hosts waiting for ever.
-struct Whole;
-
-impl Drop for Whole {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("lisle: a panic has reached a worker's loop, which its hosts cannot survive");
-            std::process::abort();
         }
     }
 }

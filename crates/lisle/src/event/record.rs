@@ -9,6 +9,7 @@ pub use attempt::Attempt;
 pub(crate) use attempt::{Committer, Outsider};
 
 use super::standing::Seat;
+use crate::abort;
 use crate::shim::{
     Backoff, Rank,
     atomic::{AtomicUsize, Ordering},
@@ -105,8 +106,7 @@ impl Drop for Record {
 /// Ends the process: an implementation of `Event` has broken the contract on which memory safety rests.
 #[cold]
 pub(crate) fn misuse(what: &str) -> ! {
-    eprintln!("lisle: an implementation of `Event` breaks its contract: {what}");
-    std::process::abort()
+    abort::process(format_args!("an implementation of `Event` breaks its contract: {what}"))
 }
 
 /// What came of one try to decide a record.

@@ -21,7 +21,7 @@ pub(crate) struct Beat(AtomicU8);
 impl Beat {
     const_fn! {
         pub(crate) fn new() -> Self {
-            Beat(AtomicU8::new(ON))
+            Beat(AtomicU8::new(WANTED))
         }
     }
 

@@ -13,7 +13,7 @@
 use super::beat;
 use super::consumer::Consumer;
 use super::experience;
-use super::job::Job;
+use super::job::{Course, Job};
 use super::join::{LONG, forget_panic, join_with};
 use super::owner;
 use super::part::Part;
@@ -328,7 +328,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
     /// # Safety
     ///
     /// The entry is that of such a frame, and is pending on this thread.
-    unsafe fn offer(entry: NonNull<Entry>, parent: *const Job) -> Offer {
+    unsafe fn offer(entry: NonNull<Entry>, within: *const Course) -> Offer {
         // SAFETY: the entry is its first field.
         let frame = unsafe { entry.cast::<Self>().as_ref() };
         let Some(part) = frame.rest.take() else { return Offer::Nothing };
@@ -363,7 +363,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         // SAFETY: a field of a field of the frame.
         let job = unsafe { entry.byte_add(offset) }.cast::<Job>();
         // SAFETY: as above.
-        unsafe { job.write(Job::new(Self::run, parent, frame.looping.site)) };
+        unsafe { job.write(Job::new(Self::run, Course::new(within, 0), frame.looping.site)) };
         Offer::Last(job)
     }
 

@@ -2,13 +2,43 @@
 
 use crate::event::{Label, Source, Waits, described, sync_masked};
 use std::panic::Location;
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null};
+
+/// In the course of what something is done. It is in place until that is done.
+pub(crate) struct Course {
+    /// The larger whole, if there is any. It is not done before this is.
+    within: *const Course,
+    /// As which of several that were put off together; 0 if that does not matter.
+    number: u64,
+}
+
+impl Course {
+    /// The `number`th part of `within`, which may be null, of which all that matters is whether something is a part.
+    pub(crate) const fn new(within: *const Course, number: u64) -> Self {
+        Course { within, number }
+    }
+}
+
+/// Something of which parts may be known: those of this course that were put off as number `since` or later.
+#[derive(Clone, Copy)]
+pub(crate) struct Extent {
+    course: *const Course,
+    since: u64,
+}
+
+impl Extent {
+    /// Of which nothing is a part.
+    pub(crate) const NOTHING: Extent = Extent { course: null(), since: u64::MAX };
+
+    pub(crate) fn new(course: *const Course, since: u64) -> Self {
+        Extent { course, since }
+    }
+}
 
 /// Something to be run once, by whoever has it: its owner, who takes it back, or who has taken it.
 pub(crate) struct Job {
     run: unsafe fn(NonNull<Job>),
-    /// The job in whose course it was put off, if in that of any. That one is not done before this is.
-    parent: *const Job,
+    course: Course,
     pub(crate) site: &'static Location<'static>,
     done: Source<bool, ()>,
 }
@@ -17,27 +47,42 @@ impl Job {
     /// `run` does what there is to do, from any thread, and does not unwind.
     pub(crate) fn new(
         run: unsafe fn(NonNull<Job>),
-        parent: *const Job,
+        course: Course,
         site: &'static Location<'static>,
     ) -> Self {
         let done = Source::labelled(Label::anywhere("part of a loop").made_at(site), false);
-        Job { run, parent, site, done }
+        Job { run, course, site, done }
     }
 
-    /// Is it part of what `ancestor` has to do?
+    /// All that is done in the course of it.
+    pub(crate) fn extent(&self) -> Extent {
+        Extent::new(&self.course, 0)
+    }
+
+    /// In the course of this job: what to say of what is put off there. Null for none.
+    pub(crate) fn course_of(job: *const Job) -> *const Course {
+        // SAFETY: a job in whose course something is put off is in place.
+        unsafe { job.as_ref() }.map_or(null(), |job| &raw const job.course)
+    }
+
+    /// Is it one of several that were put off together, and of which there may be more?
+    pub(crate) fn has_siblings(&self) -> bool {
+        self.course.number > 0
+    }
+
+    /// Is it part of `extent`?
     ///
     /// # Safety
     ///
     /// It has been offered, and neither taken back nor done.
-    pub(crate) unsafe fn is_part_of(&self, ancestor: *const Job) -> bool {
-        let mut job = Some(self);
-        while let Some(this) = job {
-            if std::ptr::eq(this, ancestor) {
-                return true;
+    pub(crate) unsafe fn is_part_of(&self, extent: Extent) -> bool {
+        let mut course = Some(&self.course);
+        while let Some(this) = course {
+            if std::ptr::eq(this.within, extent.course) {
+                return this.number >= extent.since;
             }
-            // SAFETY: a job is done only when all are that were put off in its course, so the ancestors of one that is
-            // not done are in place.
-            job = unsafe { this.parent.as_ref() };
+            // SAFETY: what is done in the course of something ends before that does, and this has not.
+            course = unsafe { this.within.as_ref() };
         }
         false
     }
@@ -69,6 +114,11 @@ impl Job {
             *done = true;
             while waiters.grant(()).is_ok() {}
         });
+    }
+
+    /// Is it done? Its owner may not go before it has [waited](Job::wait), all the same.
+    pub(crate) fn is_done(&self) -> bool {
+        self.done.with(|done| *done)
     }
 
     /// Waits until it is done. For its owner, if somebody else has taken it, and for those for whom he keeps it in place.

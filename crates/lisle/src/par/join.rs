@@ -2,7 +2,7 @@
 
 use super::beat;
 use super::experience::{self, Known};
-use super::job::Job;
+use super::job::{Course, Job};
 use super::owner;
 use super::pending::{Entry, Offer, Pending};
 use crate::shim::ticks;
@@ -265,14 +265,14 @@ pub(super) fn forget_panic<T>(unwanted: T) {
 /// # Safety
 ///
 /// The entry is that of such a half, and is pending on this thread.
-unsafe fn offer<B: FnOnce() -> R, R>(entry: NonNull<Entry>, parent: *const Job) -> Offer {
+unsafe fn offer<B: FnOnce() -> R, R>(entry: NonNull<Entry>, within: *const Course) -> Offer {
     // SAFETY: the entry is its first field.
     let half = unsafe { entry.cast::<Half<B, R>>().as_ref() };
     let job = entry.cast::<u8>();
     // SAFETY: a field of the half.
     let job = unsafe { job.byte_add(offset_of!(Half<B, R>, job)) }.cast::<Job>();
     // SAFETY: it has not been offered before, so nobody looks.
-    unsafe { job.write(Job::new(run::<B, R>, parent, half.site)) };
+    unsafe { job.write(Job::new(run::<B, R>, Course::new(within, 0), half.site)) };
     Offer::Last(job)
 }
 

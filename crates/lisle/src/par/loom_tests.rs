@@ -1,8 +1,8 @@
 //! Models of what is offered, explored by loom: offering against taking and taking back, and the end of a job
 //! against its owner's waiting for it.
 
-use super::job::Job;
-use super::offers::Offers;
+use super::job::{Course, Extent, Job};
+use super::offers::{Offers, ROOM};
 use crate::shim::sync::Arc;
 use loom::cell::UnsafeCell;
 use loom::thread;
@@ -29,12 +29,12 @@ struct Counted {
 
 impl Counted {
     #[track_caller]
-    fn new(parent: *const Job) -> Self {
+    fn new(within: *const Course) -> Self {
         unsafe fn run(job: NonNull<Job>) {
             // SAFETY: it is the first field of this, which its owner keeps until it is done.
             unsafe { job.cast::<Counted>().as_ref() }.run();
         }
-        Counted { job: Job::new(run, parent, Location::caller()), runs: UnsafeCell::new(0) }
+        Counted { job: Job::new(run, Course::new(within, 0), Location::caller()), runs: UnsafeCell::new(0) }
     }
 
     fn job(&self) -> NonNull<Job> {
@@ -111,6 +111,32 @@ fn two_thieves_and_the_owner() {
     });
 }
 
+/// Threads that are no workers share a place for their offers.
+#[test]
+fn two_owners_of_one_place_that_is_left() {
+    fn owner(offers: &Offers) -> bool {
+        let own = Counted::new(null());
+        let has_offered = own.offer(offers);
+        if has_offered {
+            own.settle(offers);
+        }
+        has_offered
+    }
+    explore(3, || {
+        let offers = Arc::new(Offers::new());
+        let others: Vec<_> = (1..ROOM).map(|_| Counted::new(null())).collect();
+        assert!(others.iter().all(|other| other.offer(&offers)));
+        let second = {
+            let offers = offers.clone();
+            thread::spawn(move || owner(&offers))
+        };
+        let first = owner(&offers);
+        assert!(second.join().unwrap() || first);
+        others.iter().for_each(|other| other.settle(&offers));
+        assert_eq!(offers.len(), 0);
+    });
+}
+
 #[test]
 fn what_is_taken_back_is_out_of_reach() {
     explore(3, || {
@@ -131,18 +157,25 @@ fn what_is_taken_back_is_out_of_reach() {
     });
 }
 
+/// Of a job, on its way to another thread.
+struct Whole(Extent);
+
+// SAFETY: only compared.
+unsafe impl Send for Whole {}
+
 #[test]
 fn only_what_is_part_of_a_job_is_taken() {
     explore(3, || {
         let offers = Arc::new(Offers::new());
         let ancestor = Counted::new(null());
-        let (part, other) = (Counted::new(ancestor.job().as_ptr()), Counted::new(null()));
+        let (part, other) = (Counted::new(Job::course_of(ancestor.job().as_ptr())), Counted::new(null()));
         let thief = {
             let offers = offers.clone();
-            let ancestor = ancestor.job().as_ptr().addr();
+            let whole = Whole(ancestor.job.extent());
             thread::spawn(move || {
+                let whole = whole;
                 // SAFETY: asked about what is offered, whose ancestors are in place.
-                let may = |job: &Job| unsafe { job.is_part_of(std::ptr::without_provenance(ancestor)) };
+                let may = |job: &Job| unsafe { job.is_part_of(whole.0) };
                 if let Some(job) = offers.take(may) {
                     // SAFETY: taken just now.
                     unsafe { Job::run(job) };

@@ -5,27 +5,25 @@ use crate::event::lock::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use std::ptr::NonNull;
 
-/// No more are offered at a time: whoever takes one offers parts of it in turn.
-const ROOM: usize = 4;
+/// No more are offered at a time. Whoever takes a half offers parts of it in turn; but the tasks of a scope may be
+/// such as cannot be divided, and for them it bounds how many domains are served at once.
+pub(super) const ROOM: usize = if cfg!(lisle_loom) { 3 } else { 16 };
 
 /// The jobs that a domain offers, or that the threads do that are no workers.
 pub(crate) struct Offers {
     /// How many there are. Part of how a domain falls asleep, as is the count of the common queue.
     count: AtomicUsize,
+    /// How many have taken one of several, and will be back for another.
+    returning: AtomicUsize,
     jobs: Lock<Jobs>,
 }
 
 struct Jobs {
     /// The oldest first, and then nothing.
     places: [Option<NonNull<Job>>; ROOM],
+    offered: usize,
     /// How many places more are spoken for.
     reserved: usize,
-}
-
-impl Jobs {
-    fn len(&self) -> usize {
-        self.places.iter().flatten().count()
-    }
 }
 
 // SAFETY: a job that is offered may be taken by any thread; the jobs themselves are touched under the lock only.
@@ -35,7 +33,8 @@ unsafe impl Send for Offers {}
 
 impl Offers {
     pub(crate) fn new() -> Self {
-        Offers { count: AtomicUsize::new(0), jobs: Lock::new(Jobs { places: [None; ROOM], reserved: 0 }) }
+        let jobs = Jobs { places: [None; ROOM], offered: 0, reserved: 0 };
+        Offers { count: AtomicUsize::new(0), returning: AtomicUsize::new(0), jobs: Lock::new(jobs) }
     }
 
     /// How many there are, more or less.
@@ -44,62 +43,83 @@ impl Offers {
         self.count.load(Ordering::SeqCst)
     }
 
+    /// Takes the number of those that have taken one of several since this was asked last.
+    pub(crate) fn returning(&self) -> usize {
+        self.returning.swap(0, Ordering::Relaxed)
+    }
+
+    /// Somebody has taken one of several.
+    pub(crate) fn will_return(&self) {
+        self.returning.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Offers what `prepare` gives, if there is room. It is called without a lock, and may be a user's.
     ///
     /// # Safety
     ///
     /// The job stays in place until it has been taken back, or taken by another and done.
     pub(crate) unsafe fn offer(&self, prepare: impl FnOnce() -> Option<NonNull<Job>>) -> bool {
-        /// Gives the room back if nothing comes of it.
-        struct Reserved<'a>(&'a Offers);
-        impl Drop for Reserved<'_> {
-            fn drop(&mut self) {
-                self.0.jobs.lock().reserved -= 1;
-            }
+        if !self.jobs.lock().reserve() {
+            return false;
         }
-        {
-            let mut jobs = self.jobs.lock();
-            if jobs.len() + jobs.reserved == ROOM {
-                return false;
-            }
-            jobs.reserved += 1;
-        }
-        let _reserved = Reserved(self);
+        let reserved = Reserved(self);
         let Some(job) = prepare() else { return false };
+        std::mem::forget(reserved);
         let mut jobs = self.jobs.lock();
-        let free = jobs.len();
-        jobs.places[free] = Some(job);
+        jobs.fill(job);
         self.count.fetch_add(1, Ordering::SeqCst);
         true
     }
 
     /// Takes the job that has been offered longest of those that `may` be taken.
     pub(crate) fn take(&self, may: impl Fn(&Job) -> bool) -> Option<NonNull<Job>> {
-        let mut jobs = self.jobs.lock();
-        for index in 0..ROOM {
-            let job = jobs.places[index]?;
-            // SAFETY: what is offered is in place, and neither taken back nor done while the lock is held.
-            if may(unsafe { job.as_ref() }) {
-                self.remove(&mut jobs.places, index);
-                return Some(job);
-            }
-        }
-        None
+        // SAFETY: what is offered is in place, and neither taken back nor done while the lock is held.
+        self.remove(|job| may(unsafe { job.as_ref() }))
     }
 
     /// Takes `job` back. False if another has taken it.
     pub(crate) fn take_back(&self, job: NonNull<Job>) -> bool {
-        let mut jobs = self.jobs.lock();
-        let found = jobs.places.iter().position(|&offered| offered == Some(job));
-        if let Some(index) = found {
-            self.remove(&mut jobs.places, index);
-        }
-        found.is_some()
+        self.remove(|offered| offered == job).is_some()
     }
 
-    fn remove(&self, jobs: &mut [Option<NonNull<Job>>; ROOM], index: usize) {
-        jobs.copy_within(index + 1.., index);
-        jobs[ROOM - 1] = None;
+    fn remove(&self, which: impl Fn(NonNull<Job>) -> bool) -> Option<NonNull<Job>> {
+        let mut jobs = self.jobs.lock();
+        let job = jobs.remove(which)?;
         self.count.fetch_sub(1, Ordering::SeqCst);
+        Some(job)
+    }
+}
+
+impl Jobs {
+    /// Speaks for a place, if there is one.
+    fn reserve(&mut self) -> bool {
+        let has_room = self.offered + self.reserved < ROOM;
+        self.reserved += usize::from(has_room);
+        has_room
+    }
+
+    /// Uses a place that was spoken for.
+    fn fill(&mut self, job: NonNull<Job>) {
+        self.reserved -= 1;
+        self.places[self.offered] = Some(job);
+        self.offered += 1;
+    }
+
+    /// Removes the oldest of those that are wanted.
+    fn remove(&mut self, which: impl Fn(NonNull<Job>) -> bool) -> Option<NonNull<Job>> {
+        let offered = &mut self.places[..self.offered];
+        let index = offered.iter().position(|job| job.is_some_and(&which))?;
+        offered[index..].rotate_left(1);
+        self.offered -= 1;
+        self.places[self.offered].take()
+    }
+}
+
+/// Gives a place back that was spoken for, as nothing has come of it.
+struct Reserved<'a>(&'a Offers);
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        self.0.jobs.lock().reserved -= 1;
     }
 }

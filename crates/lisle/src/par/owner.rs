@@ -1,10 +1,11 @@
 //! What the owner of something pending does: looks whether it is wanted, and settles what has been offered.
 
 use super::beat;
-use super::job::Job;
+use super::job::{Extent, Job};
 use super::pending::Pending;
+use crate::abort;
 use crate::domain::loops::PERIOD;
-use crate::domain::runtime::{default_runtime, started_default_runtime, try_default_runtime};
+use crate::domain::runtime::{Shared, default_runtime, started_default_runtime, try_default_runtime};
 use crate::domain::worker::{Worker, with_current};
 use crate::event::{Interrupted, parker};
 use crate::fiber::{self, JoinError};
@@ -52,7 +53,7 @@ pub(super) fn on_another_stack<R: Send>(pending: &Pending, f: impl FnOnce() -> R
         // Nothing else is to run on the domain meanwhile that might be a part of the same loop.
         let wait = || fiber::scope(|scope| scope.spawn(run).join());
         match worker {
-            Some(worker) => worker.while_waiting_for(std::ptr::null(), wait),
+            Some(worker) => worker.while_waiting_for(Extent::NOTHING, wait),
             None => wait(),
         }
     });
@@ -90,38 +91,26 @@ thread_local! {
 /// Looks whether somebody wants something. It does not unwind: entries are pending that lie on the stack.
 #[cold]
 pub(super) fn beat(pending: &Pending) {
-    /// Ends the process if it is dropped by a panic.
-    struct Whole;
-    impl Drop for Whole {
-        fn drop(&mut self) {
-            if std::thread::panicking() {
-                eprintln!("lisle: a panic has reached the sharing of a loop, whose parts are on the stack");
-                std::process::abort();
-            }
-        }
-    }
     if std::thread::panicking() {
         // Who unwinds cannot wait for what it gives away.
         return pending.looked();
     }
-    let _whole = Whole;
-    with_current(|worker| match worker {
-        Some(worker) => worker.beat(pending),
-        None => beat_outside(pending),
+    abort::if_it_unwinds("a panic has reached the sharing of a loop, whose parts are on the stack", || {
+        with_current(|worker| match worker {
+            Some(worker) => worker.beat(pending),
+            None => beat_outside(pending),
+        });
     });
 }
 
 /// The same for a thread that is no worker: the domains of the default runtime help it.
 fn beat_outside(pending: &Pending) {
     pending.looked();
-    // SAFETY: what is pending stays in place until it has been taken back or is done.
-    let offer = |offers: &super::offers::Offers| unsafe { offers.offer(|| pending.offer()) };
     if beat::OUTSIDE.is_wanted() {
         beat::OUTSIDE.heard();
-        if let Some(shared) = started_default_runtime()
-            && shared.looking() > 0
-        {
-            offer(&shared.offers);
+        if let Some(shared) = started_default_runtime() {
+            let wanted = shared.looking() + shared.offers.returning();
+            (0..wanted).take_while(|_| offer_outside(pending, shared)).for_each(drop);
         }
     }
     let now = ticks::now();
@@ -129,37 +118,61 @@ fn beat_outside(pending: &Pending) {
         LAST.set(now);
         // If it cannot be started nobody helps.
         if let Some(shared) = try_default_runtime()
+            && (shared.could_wake_one() || shared.looking() > 0)
+            && (offer_outside(pending, shared) || shared.offers.len() > 0)
             && shared.could_wake_one()
-            && (offer(&shared.offers) || shared.offers.len() > 0)
         {
             shared.wake_for_loop(0);
         }
     }
 }
 
+fn offer_outside(pending: &Pending, shared: &Shared) -> bool {
+    // SAFETY: what is pending stays in place until it has been taken back or is done.
+    unsafe { shared.offers.offer(|| pending.offer()) }
+}
+
+/// Offers so many more of what is pending, if there are and there is room.
+pub(super) fn give_away(pending: &Pending, count: usize) {
+    if std::thread::panicking() {
+        return;
+    }
+    with_current(|worker| match worker {
+        Some(worker) => worker.give_away(pending, count),
+        None => give_away_outside(pending, default_runtime(), count),
+    });
+}
+
+fn give_away_outside(pending: &Pending, shared: &Shared, count: usize) {
+    let given = (0..count).take_while(|_| offer_outside(pending, shared)).count();
+    if given > 0 && shared.could_wake_one() {
+        shared.wake_for_loop(0);
+    }
+}
+
 /// Settles what has been offered and is to be gone on with: true if the caller has it back, false if another has done it.
 pub(super) fn settle(job: &Job) -> bool {
+    let is_ours = take_back(job);
+    if !is_ours {
+        wait_for(job, job.extent());
+    }
+    is_ours
+}
+
+/// Takes back what has been offered. False if another has taken it.
+pub(super) fn take_back(job: &Job) -> bool {
     let this = NonNull::from(job);
     with_current(|worker| match worker {
-        Some(worker) => {
-            worker.domain.offers.take_back(this) || {
-                worker.wait_for(job);
-                false
-            }
-        }
-        None => {
-            default_runtime().offers.take_back(this) || {
-                job.wait();
-                false
-            }
-        }
+        Some(worker) => worker.domain.offers.take_back(this),
+        None => default_runtime().offers.take_back(this),
     })
 }
 
-/// Waits until `job`, which somebody else runs, is done.
-pub(super) fn wait_for(job: &Job) {
+/// Waits until `job`, which somebody else runs, is done. Of what loops and scopes have put off only parts of `extent` run here
+/// meanwhile.
+pub(super) fn wait_for(job: &Job, extent: Extent) {
     with_current(|worker| match worker {
-        Some(worker) => worker.wait_for(job),
+        Some(worker) => worker.while_waiting_for(extent, || job.wait()),
         None => job.wait(),
     });
 }

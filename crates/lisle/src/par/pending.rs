@@ -8,7 +8,7 @@
 //! An entry that has been offered is no longer in the list. When it would be its turn to be crossed out, all
 //! younger ones have gone; so it is the youngest if and only if it has not been offered.
 
-use super::job::Job;
+use super::job::{Course, Job};
 use std::cell::Cell;
 use std::ptr::{NonNull, null};
 
@@ -18,7 +18,7 @@ pub(crate) struct Entry {
     older: Cell<*const Entry>,
     /// Of use if this is not the youngest.
     newer: Cell<*const Entry>,
-    offer: unsafe fn(NonNull<Entry>, *const Job) -> Offer,
+    offer: unsafe fn(NonNull<Entry>, *const Course) -> Offer,
 }
 
 /// What an entry has to offer.
@@ -32,9 +32,9 @@ pub(crate) enum Offer {
 }
 
 impl Entry {
-    /// `offer` prepares something for others, in the course of a job, or of none. It is called while the entry is in a list, by the thread of that.
+    /// `offer` prepares something for others, in the course of this, or if null, of nothing. It is called while the entry is in a list, by the thread of that.
     #[inline(always)]
-    pub(crate) const fn new(offer: unsafe fn(NonNull<Entry>, *const Job) -> Offer) -> Self {
+    pub(crate) const fn new(offer: unsafe fn(NonNull<Entry>, *const Course) -> Offer) -> Self {
         Entry { older: Cell::new(null()), newer: Cell::new(null()), offer }
     }
 }
@@ -138,6 +138,11 @@ impl Pending {
         self.until_look.set(0);
     }
 
+    /// In the course of what is done what runs on this stack? Null if that is its own code.
+    pub(crate) fn course(&self) -> *const Course {
+        Job::course_of(self.job.get())
+    }
+
     /// Prepares what the oldest entry that has anything has to offer.
     pub(crate) fn offer(&self) -> Option<NonNull<Job>> {
         let mut next = NonNull::new(self.oldest.get().cast_mut()).filter(|_| !self.youngest.get().is_null());
@@ -145,7 +150,7 @@ impl Pending {
             // SAFETY: what is in the list is in place.
             let this = unsafe { entry.as_ref() };
             // SAFETY: it is in the list, and this is its thread.
-            match unsafe { (this.offer)(entry, self.job.get()) } {
+            match unsafe { (this.offer)(entry, self.course()) } {
                 Offer::Last(job) => {
                     self.unlink(this);
                     return Some(job);
@@ -185,7 +190,7 @@ mod tests {
 
     impl Chest {
         fn new(left: usize) -> Self {
-            unsafe fn offer(entry: NonNull<Entry>, _: *const Job) -> Offer {
+            unsafe fn offer(entry: NonNull<Entry>, _: *const Course) -> Offer {
                 // SAFETY: made below, as the first field of this.
                 let this = unsafe { entry.cast::<Chest>().as_ref() };
                 let job = entry.cast();

@@ -4,6 +4,7 @@ use super::body;
 use super::record::{Outcome, Parasite, describe};
 use super::slots;
 use super::spawn::has_room;
+use crate::abort;
 use crate::domain::runnable::Runnable;
 use crate::domain::runtime::{Shared, default_runtime};
 use crate::domain::worker::{Worker, with_current};
@@ -18,17 +19,6 @@ use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use std::task::Context;
 
-/// Ends the process if it is dropped: a parasite waits, and cannot become a thread. What it waits for may refer to it, and
-/// to what its spawner has lent it.
-struct Whole;
-
-impl Drop for Whole {
-    fn drop(&mut self) {
-        eprintln!("lisle: a parasite waits, and the runtime that it would belong to cannot be started");
-        std::process::abort();
-    }
-}
-
 /// Makes a thread of a parasite: from now on its runtime knows of it.
 ///
 /// # Safety
@@ -38,8 +28,7 @@ pub(super) unsafe fn reify(parasite: NonNull<Parasite>) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { parasite.as_ref() };
     let size = this.table().size;
-    let whole = Whole;
-    with_current(|worker| match worker {
+    let enter = |worker: Option<&Worker>| match worker {
         Some(worker) => {
             this.home.store(Arc::as_ptr(worker.shared()).cast_mut(), Ordering::Relaxed);
             this.domain.set(worker.domain.index);
@@ -50,8 +39,10 @@ pub(super) unsafe fn reify(parasite: NonNull<Parasite>) {
             this.home.store(Arc::as_ptr(shared).cast_mut(), Ordering::Relaxed);
             shared.parasite_from_outside(size);
         }
-    });
-    std::mem::forget(whole);
+    };
+    // It waits already, and what it waits for may refer to it, and to what its spawner has lent it.
+    let why = "a parasite waits, and the runtime that it would belong to cannot be started";
+    abort::if_it_unwinds(why, || with_current(enter));
     if let Some(scope) = this.scope.get() {
         // SAFETY: who spawned it is within the scope.
         unsafe { scope.as_ref() }.enter();

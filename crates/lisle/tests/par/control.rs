@@ -370,7 +370,11 @@ impl Failing {
     /// Is this the step that fails?
     fn step(&self) -> bool {
         if self.is_noted.load(SeqCst) {
-            self.late.fetch_add(1, SeqCst);
+            // One who comes to help may have looked for a failure just before it was noted, but only once.
+            let has_looked =
+                current().id() == self.first || !self.held.lock().unwrap().insert(current().id());
+            self.late.fetch_add(has_looked.into(), SeqCst);
+            return false;
         }
         if current().id() == self.first {
             let fails = self.held.lock().unwrap().len() >= self.others;

@@ -4,7 +4,9 @@ use lisle::Runtime;
 use lisle::par::{self, Promise, Scope, join, scope};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::current;
+use std::time::{Duration, Instant};
 
 /// Runs `f` on several numbers of domains, and on a plain thread.
 fn everywhere(f: impl Fn() + Sync) {
@@ -380,6 +382,75 @@ fn a_lock_held_across_a_wait_does_not_meet_itself() {
             assert_eq!(lock.into_inner().unwrap(), 40 * 89);
         }
     });
+}
+
+/// A task that waits for one that it was given may hold a lock of the standard library, which those want that were
+/// spawned beside it. On its own thread they would wait for ever.
+#[test]
+fn while_a_task_waits_those_beside_it_do_not_run_on_its_domain() {
+    if std::thread::available_parallelism().map_or(1, Into::into) < 2 {
+        return;
+    }
+    for _ in 0..10 {
+        let (has_begun, holder, met) = (AtomicBool::new(false), Mutex::new(None), AtomicUsize::new(0));
+        lisle::run(|| {
+            scope(|s| {
+                let given = s.spawn(|| {
+                    has_begun.store(true, Ordering::SeqCst);
+                    std::thread::sleep(Duration::from_millis(5));
+                });
+                while !has_begun.load(Ordering::SeqCst) {
+                    std::thread::yield_now();
+                }
+                let waits = s.spawn(|| {
+                    *holder.lock().unwrap() = Some(current().id());
+                    given.wait();
+                    *holder.lock().unwrap() = None;
+                });
+                for _ in 0..4 {
+                    let _ = s.spawn(|| {
+                        let meets = *holder.lock().unwrap() == Some(current().id());
+                        met.fetch_add(meets.into(), Ordering::SeqCst);
+                    });
+                }
+                waits.wait();
+            });
+        });
+        assert_eq!(met.into_inner(), 0);
+    }
+}
+
+/// Comes to the number of tasks, of so many, that were seen to run at the same time, up to `wanted`, with which each
+/// waits for the others for a while.
+fn most_at_once(tasks: usize, wanted: usize) -> usize {
+    let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let task = || {
+        let start = Instant::now();
+        most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        while most.load(Ordering::SeqCst) < wanted && start.elapsed() < Duration::from_secs(2) {
+            std::thread::yield_now();
+        }
+        now.fetch_sub(1, Ordering::SeqCst);
+    };
+    scope(|s| {
+        let promises: Vec<_> = (0..tasks).map(|_| s.spawn(task)).collect();
+        promises.into_iter().for_each(Promise::wait);
+    });
+    most.into_inner()
+}
+
+#[test]
+fn tasks_that_are_waited_for_in_their_order_run_at_the_same_time() {
+    if std::thread::available_parallelism().map_or(1, Into::into) < 2 {
+        return;
+    }
+    for round in 0..20 {
+        for tasks in [2, 3, 20] {
+            assert_eq!(lisle::run(|| most_at_once(tasks, 2)), 2, "{tasks} tasks, round {round}");
+        }
+    }
+    // The domains of the default runtime may be busy with other tests when the first of them begin.
+    assert_eq!(most_at_once(20, 2), 2, "on a plain thread");
 }
 
 #[test]

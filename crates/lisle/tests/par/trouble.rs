@@ -254,6 +254,18 @@ fn an_idle_domain_helps_also_if_its_wakes_were_of_no_use_before() {
     );
 }
 
+/// The other domains are not there yet, and are waited for.
+#[test]
+fn the_first_thing_that_a_runtime_does_is_divided() {
+    if std::thread::available_parallelism().map_or(1, Into::into) < 2 {
+        return;
+    }
+    for round in 0..50 {
+        let builder = Runtime::builder().domains(2);
+        assert!(builder.run(second_half_begins_while_the_first_runs), "round {round}");
+    }
+}
+
 /// On three domains: is domain 0 helped by the third while `waiting` has a host that waits in a join?
 fn is_helped(waiting: Option<usize>) -> bool {
     let runtime = on(3);

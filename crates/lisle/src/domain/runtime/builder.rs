@@ -312,7 +312,7 @@ impl Builder {
             },
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             idle: AtomicUsize::new(0),
-            hungry: AtomicUsize::new(0),
+            hungry: AtomicUsize::new(self.domains),
             processors: thread::available_parallelism().map_or(1, Into::into),
             offers: Offers::new(),
             phase: AtomicU8::new(RUNNING),

@@ -17,6 +17,7 @@
 //! A second count, that of *arrivals*, is of the wakes that belong to an event which the task waits for *directly*, see
 //! `resident.rs`.
 
+use crate::abort;
 use crate::shim::atomic::{AtomicU64, Ordering};
 
 /// The lowest bits count the wakes. Who wakes one task 2^39 times in one turn is stopped before the
@@ -42,8 +43,7 @@ pub(crate) struct Arrivals(u64);
 /// Ends the process: a count is about to overflow on which memory safety rests.
 #[cold]
 fn too_many() -> ! {
-    eprintln!("lisle: a parasite has been woken 2^39 times without a turn in between");
-    std::process::abort()
+    abort::process("a parasite has been woken 2^39 times without a turn in between")
 }
 
 impl State {

@@ -1,24 +1,27 @@
 //! A part of a scope that runs on one stack: the function of the scope, or a task that was taken from elsewhere.
 //!
-//! What is spawned in its course lies in its list, which belongs to its thread, and is offered oldest first by
-//! its entry among what the stack has put off. Tasks that the stack itself begins, since it waits for them or has
-//! nothing else to do, run in the same frame. A frame ends when all that was spawned in it has ended. So a task
-//! that was taken is not done before what it has spawned is, and what it spawned is a part of it: those who wait for it may help
-//! with that, and with nothing else.
+//! What is spawned in its course lies in its list, which belongs to its thread, and is offered by its entry among what the
+//! stack has put off. Tasks that the stack itself begins, since it waits for them or has nothing else to do, run in the same
+//! frame. A frame ends when all that was spawned in it has ended. So a task that was taken is not done before what it has
+//! spawned is, and what it spawned is a part of it.
+//!
+//! Code that waits for a task may be helped with what it has spawned itself. So the frame numbers its tasks, and a task that
+//! is run in it notes how many there were.
 //!
 //! What is left at the end is run newest first: of a tree of tasks no more are in the list than there are
 //! siblings along one path.
 
 use super::Core;
-use super::list::List;
 use super::task::{self, Header};
-use crate::par::job::Job;
+use super::tasks::Tasks;
+use crate::par::job::{Course, Extent, Job};
 use crate::par::pending::{Entry, Offer, Pending};
+use crate::par::workers::workers;
 use crate::par::{beat, owner};
-use crate::shim::ticks;
+use crate::shim::{hint, ticks};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::{NonNull, null};
+use std::ptr::NonNull;
 use std::thread;
 
 #[repr(C)]
@@ -30,10 +33,20 @@ pub(super) struct Frame {
     /// That of the scope's own function, which looks after strays.
     is_root: bool,
     /// All tasks that were spawned here and have not been settled.
-    tasks: List,
-    /// The oldest of them that has not been offered; those that are newer have not been, either.
-    unoffered: Cell<*const Header>,
+    tasks: Tasks,
+    /// In the course of which they are run if they are taken.
+    course: Course,
+    /// How many have been spawned here.
+    spawned: Cell<u64>,
+    /// The first that was spawned by the code that runs here, and not by one that has called it.
+    since: Cell<u64>,
+    /// When the next may be offered, in ticks.
+    due: Cell<u64>,
 }
+
+/// To hand over tasks that take no longer is not worth the while: none are offered more often, on an average over so long.
+const SHORT: u64 = 2 * ticks::A_MICROSECOND;
+const BURST: u64 = 100 * ticks::A_MICROSECOND;
 
 impl Frame {
     /// Calls `f` in a frame of its own, and returns when all that was spawned in it has ended.
@@ -44,8 +57,11 @@ impl Frame {
             core,
             outer: pending.scope.get(),
             is_root,
-            tasks: List::new(),
-            unoffered: Cell::new(null()),
+            tasks: Tasks::new(),
+            course: Course::new(pending.course(), 0),
+            spawned: Cell::new(0),
+            since: Cell::new(0),
+            due: Cell::new(0),
         };
         let entry = NonNull::from(&frame).cast::<Entry>();
         // SAFETY: it stays until it has been popped, below; what is put off in it is popped before.
@@ -74,18 +90,30 @@ impl Frame {
         }
     }
 
+    /// Puts a new task off, which the code that runs on this stack has spawned.
+    ///
+    /// # Safety
+    ///
+    /// It is in no list, and not offered; the frame has an interest in it from now on.
+    #[inline]
+    pub(super) unsafe fn spawn(&self, task: NonNull<Header>) {
+        let number = self.spawned.get() + 1;
+        self.spawned.set(number);
+        // SAFETY: it stays until it has been settled.
+        unsafe { task.as_ref() }.number.set(number);
+        // SAFETY: passed on to the caller.
+        unsafe { self.push(task) };
+    }
+
     /// Puts a task off.
     ///
     /// # Safety
     ///
     /// It is in no list, and not offered; the frame has an interest in it from now on.
     #[inline]
-    pub(super) unsafe fn push(&self, task: NonNull<Header>) {
+    unsafe fn push(&self, task: NonNull<Header>) {
         // SAFETY: it stays until it has been settled.
         unsafe { self.tasks.push(task) };
-        if self.unoffered.get().is_null() {
-            self.unoffered.set(task.as_ptr());
-        }
     }
 
     /// Crosses a task out.
@@ -95,12 +123,42 @@ impl Frame {
     /// It is in the list.
     #[inline]
     pub(super) unsafe fn remove(&self, task: NonNull<Header>) {
-        if std::ptr::eq(self.unoffered.get(), task.as_ptr()) {
-            // SAFETY: in place.
-            self.unoffered.set(unsafe { task.as_ref() }.links.newer.get());
-        }
-        // SAFETY: it is in the list.
+        // SAFETY: passed on to the caller.
         unsafe { self.tasks.remove(task) };
+    }
+
+    /// Until what this gives is dropped, the stack runs a task, which knows nothing of those that were spawned before.
+    #[inline]
+    pub(super) fn descend(&self) -> Level<'_> {
+        Level { frame: self, since: self.since.replace(self.spawned.get() + 1) }
+    }
+
+    /// What may run on this domain while the code that runs on this stack waits for a task: what it has spawned itself.
+    pub(super) fn extent(&self) -> Extent {
+        Extent::new(&self.course, self.since.get())
+    }
+
+    /// Sees to a task of this frame that has been offered: true if the caller has it back, false if another has done it.
+    /// Meanwhile parts of `extent` may run on this domain.
+    #[cold]
+    pub(super) fn settle_offered(&self, pending: &Pending, job: &Job, extent: Extent) -> bool {
+        let start = ticks::now();
+        let is_ours = owner::take_back(job);
+        if is_ours {
+            // Whoever it was meant for may still be on the way.
+            owner::give_away(pending, 1);
+        }
+        if !is_ours {
+            while !job.is_done() && ticks::now().wrapping_sub(start) < ticks::A_MICROSECOND {
+                hint::spin_loop();
+            }
+            if !job.is_done() {
+                // This domain would like one as well, and others may have nothing to do until then.
+                owner::give_away(pending, workers());
+            }
+            owner::wait_for(job, extent);
+        }
+        is_ours
     }
 
     /// Looks, now and then, whether somebody wants a task.
@@ -120,16 +178,27 @@ impl Frame {
                 unsafe { self.remove(newest) };
                 // SAFETY: the frame has an interest in it until it has settled it.
                 unsafe { newest.as_ref() }.leave_home();
-                if !self.unoffered.get().is_null() && !beat::here().is_off() && owner::is_due(ticks::now()) {
+                if self.tasks.may_offer() && !beat::here().is_off() && owner::is_due(ticks::now()) {
                     owner::beat(pending);
                 }
+                let extent = self.extent();
+                let _level = self.descend();
                 // SAFETY: just taken out, and settled once.
-                unsafe { task::settle(newest, owner::settle) };
+                unsafe { task::settle(newest, |job| self.settle_offered(pending, job, extent)) };
             }
             if !self.adopt() {
                 return;
             }
         }
+    }
+
+    /// Is it time to offer a task?
+    fn is_due(&self) -> bool {
+        let now = ticks::now();
+        let due = self.due.get().max(now.saturating_sub(BURST));
+        let is_due = due <= now;
+        self.due.set(due + if is_due { SHORT } else { 0 });
+        is_due
     }
 
     /// Takes over a stray.
@@ -144,28 +213,36 @@ impl Frame {
     }
 }
 
-/// Offers the oldest task that has not been offered.
+/// See [`Frame::descend`].
+pub(super) struct Level<'f> {
+    frame: &'f Frame,
+    /// That of the code around.
+    since: u64,
+}
+
+impl Drop for Level<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.frame.since.set(self.since);
+    }
+}
+
+/// Offers a task that has not been offered.
 ///
 /// # Safety
 ///
 /// The entry is that of a frame, and pending on this thread.
-unsafe fn offer(entry: NonNull<Entry>, parent: *const Job) -> Offer {
+unsafe fn offer(entry: NonNull<Entry>, _: *const Course) -> Offer {
     // SAFETY: the entry is its first field.
     let frame = unsafe { entry.cast::<Frame>().as_ref() };
-    loop {
-        let Some(task) = NonNull::new(frame.unoffered.get().cast_mut()) else {
-            if frame.adopt() {
-                continue;
-            }
-            return Offer::Nothing;
-        };
-        // SAFETY: what is in the list is in place.
-        let this = unsafe { task.as_ref() };
-        frame.unoffered.set(this.links.newer.get());
-        if !this.is_claimed() {
-            this.is_offered.set(true);
-            // SAFETY: it has none, since it was not offered, and nobody looks before it is.
-            return Offer::More(unsafe { task::make_job(task, parent) });
+    while frame.is_due() {
+        if let Some(task) = frame.tasks.offer() {
+            // SAFETY: it has no job, since it was not offered, and nobody looks before it is.
+            return Offer::More(unsafe { task::make_job(task, &frame.course) });
+        }
+        if !frame.adopt() {
+            break;
         }
     }
+    Offer::Nothing
 }

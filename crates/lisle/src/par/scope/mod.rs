@@ -1,11 +1,13 @@
 //! Tasks and promises: parts of a computation that are put off, to be waited for in any order.
 //!
-//! `frame.rs` has what a stack puts off and how that ends, `task.rs` whose a task is, `promise.rs` how it is waited for.
+//! `frame.rs` has what a stack puts off and how that ends, `tasks.rs` which of it is offered first, `task.rs` whose a task is,
+//! `promise.rs` how it is waited for.
 
 mod frame;
 mod list;
 mod promise;
 mod task;
+mod tasks;
 
 pub use promise::Promise;
 
@@ -38,7 +40,9 @@ use task::Header;
 /// nobody promises.
 ///
 /// A task that another domain runs has ended when those have, too, that it spawned: to wait for it may mean to wait
-/// for them. So do not hold a lock that they want.
+/// for them. And while code waits for a task, others that it has spawned may run on its domain. So do not hold a lock of the
+/// standard library that they want. What was spawned by others does not run there meanwhile: a task may hold a lock across
+/// a wait that tasks beside it want, too.
 ///
 /// # Panics
 ///
@@ -47,9 +51,9 @@ use task::Header;
 ///
 /// # Cost
 ///
-/// Wait for what was spawned last first, or do the last part of the work in place. What is offered to others is the oldest
-/// task, and who waits for that has it back, or does nothing else until it has ended: long tasks that are waited for in the order
-/// of their spawning run one after the other.
+/// Promises may be waited for in any order. Who waits for a task that another domain has offers the next ones first, and
+/// its own domain takes part in them. On a plain thread they are left to the domains of the default runtime: it does nothing
+/// else while it waits.
 ///
 /// To spawn a task and wait for it is some nanoseconds more than a call; if no domain is idle, nothing is shared with
 /// others, and nobody is asked. Memory of tasks is recycled, so nothing is allocated once it is warm, unless a function or
@@ -155,7 +159,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 impl<'scope> Scope<'scope, '_> {
     /// Puts `f` off, to be run by whoever waits for the promise, by another domain, or at the end of the scope.
     ///
-    /// It does not run within this call.
+    /// It does not run within this call. If nobody wants the result, say so with `let _ =`: the task runs all the same.
     ///
     /// ```
     /// let squares: Vec<u64> = lisle::par::scope(|s| {
@@ -177,7 +181,7 @@ impl<'scope> Scope<'scope, '_> {
             Some(frame) => {
                 let task = task::new(f, &self.core, frame, site);
                 // SAFETY: just made, and the scope does not end before the frame has settled it.
-                unsafe { frame.push(task) };
+                unsafe { frame.spawn(task) };
                 // Before the look: that may let others run, and panic.
                 let promise = Promise::new(task);
                 Frame::look(pending);

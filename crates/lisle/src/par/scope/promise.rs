@@ -44,8 +44,8 @@ impl<'scope, T> Promise<'scope, T> {
     /// Waits for the task and gives what it has come to. If it has not begun, it runs here and now, as a call.
     ///
     /// While it waits for a task that another domain runs, a host gives its worker away. So do not hold a lock of
-    /// the standard library that other hosts of the domain want; other tasks do not run there meanwhile, but those
-    /// that belong to the task.
+    /// the standard library that other hosts of the domain want, or tasks that the same code has spawned. Other tasks do not
+    /// run there meanwhile.
     ///
     /// # Panics
     ///
@@ -64,9 +64,13 @@ impl<'scope, T> Promise<'scope, T> {
     /// ```
     #[inline]
     pub fn wait(self) -> T {
-        match self.find() {
-            // SAFETY: found for this, and a task of this promise.
-            Found::Task(task, rest) => unsafe { task::call(task, rest) },
+        let here = self.here();
+        match self.find(here) {
+            Found::Task(task, rest) => {
+                let _level = here.map(Frame::descend);
+                // SAFETY: found for this, and a task of this promise.
+                unsafe { task::call(task, rest) }
+            }
             Found::Result(result) => result.unwrap_or_else(|panic| resume_unwind(panic)),
         }
     }
@@ -86,9 +90,13 @@ impl<'scope, T> Promise<'scope, T> {
     /// });
     /// ```
     pub fn join(self) -> thread::Result<T> {
-        match self.find() {
-            // SAFETY: found for this, and a task of this promise.
-            Found::Task(task, rest) => catch_unwind(AssertUnwindSafe(|| unsafe { task::call(task, rest) })),
+        let here = self.here();
+        match self.find(here) {
+            Found::Task(task, rest) => {
+                let _level = here.map(Frame::descend);
+                // SAFETY: found for this, and a task of this promise.
+                catch_unwind(AssertUnwindSafe(|| unsafe { task::call(task, rest) }))
+            }
             Found::Result(result) => result,
         }
     }
@@ -99,24 +107,27 @@ impl<'scope, T> Promise<'scope, T> {
         unsafe { self.task.as_ref() }.is_done()
     }
 
+    /// The frame of its scope that runs on this stack, if one does.
     #[inline]
-    fn find(self) -> Found<T> {
-        // SAFETY: a promise has an interest in its task.
-        let this = unsafe { self.task.as_ref() };
-        // SAFETY: a scope stays until all who might hold its promises have ended.
-        let core = unsafe { this.core.as_ref() };
-        let pending = owner::pending();
-        let home = Frame::here(core, pending).filter(|frame| this.is_at_home(*frame));
-        if home.is_some() {
-            // Perhaps it is this one that somebody wants.
-            Frame::look(pending);
-        }
+    fn here<'f>(&self) -> Option<&'f Frame> {
+        // SAFETY: a promise has an interest in its task, and a scope stays until all who might hold its promises have ended.
+        let core = unsafe { self.task.as_ref().core.as_ref() };
+        Frame::here(core, owner::pending())
+    }
+
+    /// `here` is what that gives.
+    #[inline]
+    fn find(self, here: Option<&Frame>) -> Found<T> {
         let task = ManuallyDrop::new(self).task;
-        match home {
+        // SAFETY: a promise has an interest in its task.
+        let this = unsafe { task.as_ref() };
+        match here.filter(|frame| this.is_at_home(*frame)) {
             Some(frame) if this.is_offered.get() => Self::find_offered(task, frame),
             Some(frame) => {
                 // SAFETY: it is at home, so it is in the list.
                 unsafe { frame.remove(task) };
+                // Who wants one gets another: this one is about to be run.
+                Frame::look(owner::pending());
                 Found::Task(task, Rest::Free)
             }
             None => Self::find_elsewhere(task),
@@ -129,7 +140,8 @@ impl<'scope, T> Promise<'scope, T> {
         // SAFETY: a promise has an interest in its task.
         let this = unsafe { task.as_ref() };
         // SAFETY: made when it was offered.
-        let is_ours = owner::settle(unsafe { this.job() });
+        let job = unsafe { this.job() };
+        let is_ours = frame.settle_offered(owner::pending(), job, frame.extent());
         // SAFETY: it is still in the list, since its frame's stack does this.
         unsafe { frame.remove(task) };
         if is_ours {
@@ -155,7 +167,7 @@ impl<'scope, T> Promise<'scope, T> {
             return Found::Task(task, Rest::Release);
         }
         // SAFETY: somebody else has claimed it, and the promise is not used any more.
-        let result = unsafe { task::fetch(task, owner::wait_for) };
+        let result = unsafe { task::fetch(task, |job| owner::wait_for(job, job.extent())) };
         Found::Result(result)
     }
 }

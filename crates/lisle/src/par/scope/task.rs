@@ -9,7 +9,7 @@ use super::Core;
 use super::frame::Frame;
 use super::list::Links;
 use super::slots;
-use crate::par::job::Job;
+use crate::par::job::{Course, Job};
 use crate::shim::atomic::{AtomicPtr, AtomicU8, Ordering};
 use crate::shim::cell;
 use std::alloc::Layout;
@@ -42,6 +42,8 @@ pub(super) struct Header {
     /// The frame in whose list it is, if that is where it was spawned; null for a stray, and once the frame settles it.
     home: AtomicPtr<Frame>,
     pub(super) core: NonNull<Core>,
+    /// As which it was spawned in its frame; 0 for a stray.
+    pub(super) number: Cell<u64>,
     site: &'static Location<'static>,
     verbs: &'static Verbs,
     /// Made when it is offered, or when its frame begins it while there is a promise.
@@ -94,6 +96,7 @@ pub(super) fn new<F: FnOnce() -> T, T>(
             is_astray: Cell::new(false),
             home: AtomicPtr::new(home.cast_mut()),
             core: NonNull::from(core),
+            number: Cell::new(0),
             site,
             verbs: &Task::<F, T>::VERBS,
             job: UnsafeCell::new(MaybeUninit::uninit()),
@@ -118,8 +121,9 @@ impl Header {
         self.state.load(Ordering::Acquire) & (PROMISE_GONE | CLAIMED) == PROMISE_GONE
     }
 
-    pub(super) fn is_claimed(&self) -> bool {
-        self.state.load(Ordering::Relaxed) & CLAIMED != 0
+    /// Marks it as offered, unless it has been, or somebody has begun it. For its frame's thread.
+    pub(super) fn is_to_be_offered(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & CLAIMED == 0 && !self.is_offered.replace(true)
     }
 
     /// Is `frame` where it was spawned, and is it still in the list of that? For the thread of that frame.
@@ -155,17 +159,17 @@ fn job_of(task: NonNull<Header>) -> NonNull<Job> {
     unsafe { task.byte_add(offset_of!(Header, job)) }.cast()
 }
 
-/// Makes the job, as one that is done in the course of `parent`.
+/// Makes the job, as one that is done in the course of `within`.
 ///
 /// # Safety
 ///
 /// The task is in place and has none; its frame's thread calls this, before somebody could look for it.
-pub(super) unsafe fn make_job(task: NonNull<Header>, parent: *const Job) -> NonNull<Job> {
+pub(super) unsafe fn make_job(task: NonNull<Header>, within: *const Course) -> NonNull<Job> {
     let job = job_of(task);
     // SAFETY: in place.
-    let site = unsafe { task.as_ref() }.site;
+    let this = unsafe { task.as_ref() };
     // SAFETY: memory of the task, and nobody looks.
-    unsafe { job.write(Job::new(run_job, parent, site)) };
+    unsafe { job.write(Job::new(run_job, Course::new(within, this.number.get()), this.site)) };
     job
 }
 
