@@ -36,6 +36,7 @@ use std::num::NonZeroUsize;
 /// lisle::par::inclusive_scan(&[1, 2, 3, 4, 5], &mut sums, |a, b| a + b);
 /// assert_eq!(sums, [1, 3, 6, 10, 15]);
 /// ```
+#[track_caller]
 pub fn inclusive_scan<T, F>(input: &[T], output: &mut [T], op: F)
 where
     T: Clone + Send + Sync,
@@ -61,6 +62,7 @@ where
 /// let end = lisle::par::exclusive_scan(&lengths, &mut starts, 0, |a, b| a + b);
 /// assert_eq!((starts, end), ([0, 3, 4], 8));
 /// ```
+#[track_caller]
 pub fn exclusive_scan<T, F>(input: &[T], output: &mut [T], init: T, op: F) -> T
 where
     T: Send + Sync,
@@ -179,6 +181,7 @@ impl<F> Scan<F> {
     /// # Panics
     ///
     /// As that does.
+    #[track_caller]
     pub fn inclusive<T>(&self, input: &[T], output: &mut [T])
     where
         T: Clone + Send + Sync,
@@ -192,6 +195,7 @@ impl<F> Scan<F> {
     /// # Panics
     ///
     /// As that does.
+    #[track_caller]
     pub fn exclusive<T>(&self, input: &[T], output: &mut [T], init: T) -> T
     where
         T: Send + Sync,
@@ -205,6 +209,7 @@ impl<F> Scan<F> {
     /// # Panics
     ///
     /// As that does, and if `map` panics.
+    #[track_caller]
     pub fn inclusive_map<A, T, M>(&self, input: &[A], output: &mut [T], map: M)
     where
         A: Sync,
@@ -231,6 +236,7 @@ impl<F> Scan<F> {
     /// let evens = scan.exclusive_map(&numbers, &mut places, 0, |n| usize::from(n % 2 == 0));
     /// assert_eq!((places, evens), ([0, 1, 1, 2, 3], 3));
     /// ```
+    #[track_caller]
     pub fn exclusive_map<A, T, M>(&self, input: &[A], output: &mut [T], init: T, map: M) -> T
     where
         A: Sync,
@@ -268,6 +274,7 @@ impl<F> Scan<F> {
         total(self.in_place(ExclusiveInPlace(Plain(&self.op), PhantomData), slice, Some(init)))
     }
 
+    #[track_caller]
     fn copying<'a, A, T, S>(
         &self,
         form: S,
@@ -278,7 +285,8 @@ impl<F> Scan<F> {
     where
         S: Form<Item = T, Piece = (&'a [A], &'a mut [T])>,
     {
-        assert_eq!(input.len(), output.len(), "a scan has as many outputs as inputs");
+        let (inputs, outputs) = (input.len(), output.len());
+        assert!(inputs == outputs, "a scan has as many outputs as inputs: not {outputs} for {inputs}");
         let Some(chunks) = self.chunks(input.len(), size_of::<A>() + size_of::<T>()) else {
             return form.scan((input, output), carry, S::TOTAL);
         };

@@ -26,11 +26,13 @@ fn pieces_and_steps_of_nothing() {
     ] {
         assert!(text.contains("pieces of 0 elements"), "{text}");
     }
-    assert!(message(|| (0..3).into_par_iter().chunks(0)).contains("chunks of 0 items"));
-    assert!(message(|| (0..3).into_par_iter().step_by(0)).contains("a step of 0"));
-    assert!(message(|| (0..3).into_par_iter().grain(0)).contains("a block of 0 steps"));
-    assert!(message(|| (0..3).into_par_iter().deterministic(0)).contains("a block of 0 steps"));
+    assert!(message(|| (0..3).into_par_iter().chunks(0)).contains("`chunks(0)`"));
+    assert!(message(|| (0..3).into_par_iter().step_by(0)).contains("`step_by(0)`"));
+    assert!(message(|| (0..3).into_par_iter().grain(0)).contains("`grain(0)`"));
+    assert!(message(|| (0..3).into_par_iter().deterministic(0)).contains("`deterministic(0)`"));
     assert!(message(|| (0..3).into_par_iter().zip_eq(0..4)).contains("of one length"));
+    let scan = message(|| lisle::par::inclusive_scan(&[1, 2, 3], &mut [0; 4], |a, b| a + b));
+    assert!(scan.ends_with("not 4 for 3"), "{scan}");
 }
 
 #[test]

@@ -68,8 +68,9 @@ impl Builder {
     ///
     /// With no domain at all.
     #[must_use]
+    #[track_caller]
     pub fn domains(mut self, count: usize) -> Self {
-        assert!(count > 0, "a runtime needs at least one domain");
+        assert!(count > 0, "`domains(0)`: a runtime needs at least one domain");
         self.domains = count;
         self
     }

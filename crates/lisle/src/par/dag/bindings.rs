@@ -4,7 +4,8 @@
 /// bindings.
 ///
 /// Each binding gives a value a name. One that uses others names them between bars, like the parameters of a closure, and has
-/// references to them. At the end, in parentheses, are the names of those values that are wanted.
+/// references to them. At the end, in parentheses, are the names of those values that are wanted: of one, which is what the
+/// macro gives then, or of several, of which it gives a tuple.
 ///
 /// ```
 /// let (a, b) = (3, 4);
@@ -25,12 +26,13 @@
 #[doc = include_str!("../../../examples/block_matrix.rs")]
 /// ```
 ///
-/// Before the semicolon one may say what a value costs, which is measured otherwise:
+/// Before the semicolon one may say what a value costs. Otherwise it is measured, for the next time that the same code runs on
+/// the thread; until then it is taken to be worth sharing:
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// let (answer,) = lisle::dag! {
+/// let answer = lisle::dag! {
 ///     let six = 6, cost Duration::from_nanos(1);
 ///     let answer = |six| six * 7, cost Duration::from_nanos(1);
 ///     (answer)
@@ -64,6 +66,9 @@
 /// As [`Dag::run`](crate::par::Dag::run): with the panic of the first of the values that could not be computed.
 #[macro_export]
 macro_rules! dag {
+    (@add $dag:ident; ($wanted:ident)) => {
+        $dag.run().take($wanted)
+    };
     (@add $dag:ident; ($($wanted:ident),* $(,)?)) => {{
         let results = $dag.run();
         ($(results.take($wanted),)*)

@@ -527,7 +527,8 @@ pub trait ParallelIterator: Sized + Send {
     /// assert_eq!(squares(5), Ok(30)); // the message has been taken
     ///
     /// let soon = lisle::time::after(Duration::from_millis(1));
-    /// let forever = (0..u64::MAX / 2).into_par_iter().until(soon).for_each(|_| std::hint::spin_loop());
+    /// let many = 0..u64::MAX / 2; // more than can be counted, for all practical purposes
+    /// let forever = many.into_par_iter().until(soon).for_each(|_| std::hint::spin_loop());
     /// assert_eq!(forever, Err(Stopped(())));
     /// ```
     ///

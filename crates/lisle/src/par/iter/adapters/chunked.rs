@@ -13,7 +13,10 @@ pub struct Chunked<I> {
 impl<I> Chunked<I> {
     #[track_caller]
     pub(in crate::par::iter) fn new(base: I, size: usize) -> Self {
-        assert!(size != 0, "an iterator cannot be divided into chunks of 0 items");
+        assert!(
+            size != 0,
+            "`chunks(0)`: an iterator cannot be divided into chunks of 0 items; it must be at least 1"
+        );
         Chunked { base, size }
     }
 }

@@ -13,7 +13,10 @@ pub struct Planned<I> {
 impl<I> Planned<I> {
     #[track_caller]
     pub(in crate::par::iter) fn new(base: I, grain: usize, fixed: bool) -> Self {
-        let grain = NonZeroUsize::new(grain).expect("a block of 0 steps never gets on");
+        let Some(grain) = NonZeroUsize::new(grain) else {
+            let form = if fixed { "deterministic" } else { "grain" };
+            panic!("`{form}(0)`: a loop in blocks of 0 steps never gets on; it must be at least 1");
+        };
         Planned { base, plan: Plan { grain: Some(grain), fixed } }
     }
 }
