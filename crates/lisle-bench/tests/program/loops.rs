@@ -4,7 +4,7 @@ use super::{rows, run};
 use std::collections::BTreeSet;
 
 /// Each with the systems in Rust that do it with one worker; with two, all but `serial`.
-const WORKLOADS: [(&str, &[&str]); 11] = [
+const WORKLOADS: [(&str, &[&str]); 12] = [
     ("fib", &["chili", "lisle", "rayon", "serial"]),
     ("life", &["lisle", "rayon", "serial"]),
     ("mandelbrot-loop", &["lisle", "rayon", "serial"]),
@@ -14,6 +14,7 @@ const WORKLOADS: [(&str, &[&str]); 11] = [
     ("scan", &["lisle", "rayon", "serial"]),
     ("sort", &["lisle", "rayon", "serial"]),
     ("sum", &["lisle", "rayon", "serial"]),
+    ("tasks", &["lisle", "rayon", "serial", "tokio-mt"]),
     ("tiny", &["lisle", "rayon", "serial"]),
     ("tree", &["chili", "lisle", "rayon", "serial"]),
 ];

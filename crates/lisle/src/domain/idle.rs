@@ -30,6 +30,7 @@ impl Worker {
             self.answer();
         }
         self.tell_tally();
+        self.look_after_joining();
         self.offer_woken();
         self.take_inbox();
         self.fire_timers();
@@ -53,6 +54,7 @@ impl Worker {
         }
         self.take_inbox();
         self.fire_timers();
+        self.look_after_joining();
         if self.has_ready() || self.take_common() {
             return;
         }

@@ -9,11 +9,10 @@ use super::worker::Worker;
 use crate::event::parker::{self, bearing};
 use crate::fiber;
 use crate::par::beat::{self, Beat};
-use crate::par::job::{Extent, Job};
+use crate::par::job::Job;
 use crate::par::offers::Offers;
 use crate::par::pending::Pending;
 use crate::shim::{atomic::Ordering, ticks};
-use std::cell::Cell;
 use std::ptr::NonNull;
 
 /// Between two beats: so long what is put off is left to its domain if those that could take it sleep. It is about what
@@ -47,7 +46,9 @@ impl Worker {
         if is_due {
             self.last_beat.set(now);
             // Without the back-off of spawns: one wake each period is little enough.
-            if self.shared.could_wake_one() && (self.offer(pending) || self.domain.offers.len() > 0) {
+            let could_wake = self.shared.could_wake_one();
+            let is_of_use = could_wake || (self.domain.offers.len() == 0 && self.shared.looking() > 0);
+            if is_of_use && (self.offer(pending) || self.domain.offers.len() > 0) && could_wake {
                 self.shared.wake_for_loop(self.domain.index);
             }
             self.attend();
@@ -127,7 +128,7 @@ impl Worker {
     pub(super) fn take_job(&self) -> bool {
         let domains = &self.shared.domains;
         // SAFETY: it stays until it is taken out of the list.
-        let waited_for = unsafe { self.joining.get().as_ref() }.map(|wait| wait.extent);
+        let waited_for = unsafe { self.joining.get().as_ref() }.map(|joining| joining.extent);
         // SAFETY: `take` asks about what is offered.
         let may = |job: &Job| waited_for.is_none_or(|waited_for| unsafe { job.is_part_of(waited_for) });
         let start = self.random.next() as usize;
@@ -189,31 +190,9 @@ impl Worker {
         pending.job.set(job.as_ptr());
         pending.inside.set(true);
         // SAFETY: passed on to the caller.
-        unsafe { Job::run(job) };
+        self.as_guest(|| unsafe { Job::run(job) });
         pending.job.set(std::ptr::null());
         pending.inside.set(false);
-    }
-
-    /// Calls `wait`, in which a host of this domain waits for a part of what it does. Meanwhile the domain takes no other
-    /// parts of loops than those of `extent`.
-    pub(crate) fn while_waiting_for<R>(&self, extent: Extent, wait: impl FnOnce() -> R) -> R {
-        struct Unlink<'a>(&'a Worker, &'a Joining);
-        impl Drop for Unlink<'_> {
-            fn drop(&mut self) {
-                let mut place = &self.0.joining;
-                while !std::ptr::eq(place.get(), self.1) {
-                    // SAFETY: what is in the list stays until it is taken out, and this one is in it.
-                    place = unsafe { &(*place.get()).before };
-                }
-                place.set(self.1.before.get());
-                self.0.domain.is_joining.store(!self.0.joining.get().is_null(), Ordering::Relaxed);
-            }
-        }
-        let joining = Joining { extent, before: Cell::new(self.joining.get()) };
-        self.joining.set(&raw const joining);
-        self.domain.is_joining.store(true, Ordering::Relaxed);
-        let _unlink = Unlink(self, &joining);
-        wait()
     }
 
     /// The next beat is due at once.
@@ -226,13 +205,6 @@ impl Worker {
     pub(crate) fn is_due(&self, now: u64) -> bool {
         now.wrapping_sub(self.last_beat.get()) >= PERIOD
     }
-}
-
-/// A host waits for a part of what it does.
-pub(super) struct Joining {
-    extent: Extent,
-    /// The one that waited before.
-    before: Cell<*const Joining>,
 }
 
 /// A domain looks for work.

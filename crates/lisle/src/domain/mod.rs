@@ -13,6 +13,7 @@ pub(crate) mod counts;
 mod deadlock;
 mod ending;
 mod fifo;
+mod guests;
 mod idle;
 pub(crate) mod inbox;
 pub(crate) mod loops;

@@ -7,7 +7,8 @@
 
 use super::Domain;
 use super::fifo::Fifo;
-use super::loops::{Joining, Load};
+use super::guests::Joining;
+use super::loops::Load;
 use super::reactor::{self, Driver};
 use super::runnable::{Either, Kind, Runnable, either};
 use super::runtime::Shared;

@@ -8,30 +8,30 @@ use std::ptr::{NonNull, null};
 pub(crate) struct Course {
     /// The larger whole, if there is any. It is not done before this is.
     within: *const Course,
-    /// As which of several that were put off together; 0 if that does not matter.
-    number: u64,
+    /// By which code it was put off, see [`Pending::level`](super::pending::Pending::level); 0 if that does not matter.
+    level: u64,
 }
 
 impl Course {
-    /// The `number`th part of `within`, which may be null, of which all that matters is whether something is a part.
-    pub(crate) const fn new(within: *const Course, number: u64) -> Self {
-        Course { within, number }
+    /// A part of `within`, which may be null.
+    pub(crate) const fn new(within: *const Course, level: u64) -> Self {
+        Course { within, level }
     }
 }
 
-/// Something of which parts may be known: those of this course that were put off as number `since` or later.
+/// All parts of a course, or those of one level.
 #[derive(Clone, Copy)]
 pub(crate) struct Extent {
     course: *const Course,
-    since: u64,
+    level: Option<u64>,
 }
 
 impl Extent {
     /// Of which nothing is a part.
-    pub(crate) const NOTHING: Extent = Extent { course: null(), since: u64::MAX };
+    pub(crate) const NOTHING: Extent = Extent { course: null(), level: Some(u64::MAX) };
 
-    pub(crate) fn new(course: *const Course, since: u64) -> Self {
-        Extent { course, since }
+    pub(crate) fn of_level(course: *const Course, level: u64) -> Self {
+        Extent { course, level: Some(level) }
     }
 }
 
@@ -56,7 +56,7 @@ impl Job {
 
     /// All that is done in the course of it.
     pub(crate) fn extent(&self) -> Extent {
-        Extent::new(&self.course, 0)
+        Extent { course: &self.course, level: None }
     }
 
     /// In the course of this job: what to say of what is put off there. Null for none.
@@ -65,9 +65,9 @@ impl Job {
         unsafe { job.as_ref() }.map_or(null(), |job| &raw const job.course)
     }
 
-    /// Is it one of several that were put off together, and of which there may be more?
+    /// Is it one of several of a level, of which there may be more?
     pub(crate) fn has_siblings(&self) -> bool {
-        self.course.number > 0
+        self.course.level > 0
     }
 
     /// Is it part of `extent`?
@@ -79,7 +79,7 @@ impl Job {
         let mut course = Some(&self.course);
         while let Some(this) = course {
             if std::ptr::eq(this.within, extent.course) {
-                return this.number >= extent.since;
+                return extent.level.is_none_or(|level| level == this.level);
             }
             // SAFETY: what is done in the course of something ends before that does, and this has not.
             course = unsafe { this.within.as_ref() };

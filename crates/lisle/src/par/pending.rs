@@ -57,6 +57,11 @@ pub(crate) struct Pending {
     pub(crate) job: Cell<*const Job>,
     /// Is this within a join or a loop?
     pub(crate) inside: Cell<bool>,
+    /// By which code it is that tasks are spawned here: each task that runs on this stack has a number of its own, and so has
+    /// what has called the first.
+    pub(crate) level: Cell<u64>,
+    /// How many numbers have been given.
+    levels: Cell<u64>,
     /// The entry of the innermost scope that runs here, or that a task running here belongs to; null for none.
     pub(crate) scope: Cell<*const Entry>,
 }
@@ -69,6 +74,8 @@ impl Pending {
             until_look: Cell::new(0),
             job: Cell::new(null()),
             inside: Cell::new(false),
+            level: Cell::new(1),
+            levels: Cell::new(1),
             scope: Cell::new(null()),
         }
     }
@@ -143,6 +150,14 @@ impl Pending {
         Job::course_of(self.job.get())
     }
 
+    /// Until what this gives is dropped, a task runs on this stack.
+    #[inline]
+    pub(crate) fn descend(&self) -> Level<'_> {
+        let level = self.levels.get() + 1;
+        self.levels.set(level);
+        Level { pending: self, around: self.level.replace(level) }
+    }
+
     /// Prepares what the oldest entry that has anything has to offer.
     pub(crate) fn offer(&self) -> Option<NonNull<Job>> {
         let mut next = NonNull::new(self.oldest.get().cast_mut()).filter(|_| !self.youngest.get().is_null());
@@ -174,6 +189,20 @@ impl Pending {
             let place = unsafe { older.as_ref() }.map_or(&self.oldest, |older| &older.newer);
             place.set(newer);
         }
+    }
+}
+
+/// See [`Pending::descend`].
+pub(crate) struct Level<'p> {
+    pending: &'p Pending,
+    /// That of the code around.
+    around: u64,
+}
+
+impl Drop for Level<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.pending.level.set(self.around);
     }
 }
 

@@ -384,6 +384,55 @@ fn a_lock_held_across_a_wait_does_not_meet_itself() {
     });
 }
 
+/// Who waits for such tasks in order takes others of them meanwhile, and goes on only when they have let go of the lock.
+#[test]
+fn a_lock_held_by_tasks_that_are_waited_for_in_order_does_not_meet_itself() {
+    everywhere(|| {
+        for _ in 0..3 {
+            let lock = Mutex::new(0);
+            scope(|s| {
+                let task = || {
+                    let mut held = lock.lock().unwrap();
+                    *held += fibonacci(s, 18, 2);
+                };
+                let promises: Vec<_> = (0..40).map(|_| s.spawn(task)).collect();
+                promises.into_iter().for_each(Promise::wait);
+            });
+            assert_eq!(lock.into_inner().unwrap(), 40 * 2_584);
+        }
+    });
+}
+
+/// Spins until `done`.
+fn until(done: impl Fn() -> bool) {
+    while !done() {
+        std::thread::yield_now();
+    }
+}
+
+/// It may be on another domain, or taken by the one that waits here for another. There it is told from what is waited for.
+#[test]
+fn a_task_may_wait_for_what_comes_after_a_wait() {
+    for domains in [1, 2, 4] {
+        Runtime::builder().domains(domains).start().unwrap().run(|| {
+            for _ in 0..20 {
+                let (tx, rx) = lisle::channel::<u64>();
+                let sum: u64 = scope(|s| {
+                    let first = s.spawn(|| plain_fibonacci(16));
+                    let told: Vec<_> = (0..10).map(|_| s.spawn(|| rx.recv().unwrap())).collect();
+                    let first = first.wait();
+                    let teller = s.spawn(|| (0..10).for_each(|i| tx.send(i).unwrap()));
+                    lisle::fiber::scope(|hosts| {
+                        hosts.spawn(|| teller.wait());
+                        first + told.into_iter().map(Promise::wait).sum::<u64>()
+                    })
+                });
+                assert_eq!(sum, 987 + 45);
+            }
+        });
+    }
+}
+
 /// A task that waits for one that it was given may hold a lock of the standard library, which those want that were
 /// spawned beside it. On its own thread they would wait for ever.
 #[test]
@@ -391,29 +440,31 @@ fn while_a_task_waits_those_beside_it_do_not_run_on_its_domain() {
     if std::thread::available_parallelism().map_or(1, Into::into) < 2 {
         return;
     }
-    for _ in 0..10 {
+    for is_inside in [false, true].repeat(10) {
         let (has_begun, holder, met) = (AtomicBool::new(false), Mutex::new(None), AtomicUsize::new(0));
+        let waits = |given: Promise<'_, ()>| {
+            *holder.lock().unwrap() = Some(current().id());
+            given.wait();
+            *holder.lock().unwrap() = None;
+        };
         lisle::run(|| {
             scope(|s| {
                 let given = s.spawn(|| {
                     has_begun.store(true, Ordering::SeqCst);
                     std::thread::sleep(Duration::from_millis(5));
                 });
-                while !has_begun.load(Ordering::SeqCst) {
-                    std::thread::yield_now();
-                }
-                let waits = s.spawn(|| {
-                    *holder.lock().unwrap() = Some(current().id());
-                    given.wait();
-                    *holder.lock().unwrap() = None;
-                });
+                until(|| has_begun.load(Ordering::SeqCst));
                 for _ in 0..4 {
                     let _ = s.spawn(|| {
                         let meets = *holder.lock().unwrap() == Some(current().id());
                         met.fetch_add(meets.into(), Ordering::SeqCst);
                     });
                 }
-                waits.wait();
+                if is_inside {
+                    scope(|inside| inside.spawn(|| waits(given)).wait());
+                } else {
+                    s.spawn(|| waits(given)).wait();
+                }
             });
         });
         assert_eq!(met.into_inner(), 0);

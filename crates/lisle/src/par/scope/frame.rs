@@ -5,8 +5,8 @@
 //! frame. A frame ends when all that was spawned in it has ended. So a task that was taken is not done before what it has
 //! spawned is, and what it spawned is a part of it.
 //!
-//! Code that waits for a task may be helped with what it has spawned itself. So the frame numbers its tasks, and a task that
-//! is run in it notes how many there were.
+//! Code that waits for a task may be helped with what it has spawned itself. So each task that runs has a number, its level, and
+//! those that it spawns are marked with that.
 //!
 //! What is left at the end is run newest first: of a tree of tasks no more are in the list than there are
 //! siblings along one path.
@@ -36,10 +36,6 @@ pub(super) struct Frame {
     tasks: Tasks,
     /// In the course of which they are run if they are taken.
     course: Course,
-    /// How many have been spawned here.
-    spawned: Cell<u64>,
-    /// The first that was spawned by the code that runs here, and not by one that has called it.
-    since: Cell<u64>,
     /// When the next may be offered, in ticks.
     due: Cell<u64>,
 }
@@ -59,8 +55,6 @@ impl Frame {
             is_root,
             tasks: Tasks::new(),
             course: Course::new(pending.course(), 0),
-            spawned: Cell::new(0),
-            since: Cell::new(0),
             due: Cell::new(0),
         };
         let entry = NonNull::from(&frame).cast::<Entry>();
@@ -96,11 +90,9 @@ impl Frame {
     ///
     /// It is in no list, and not offered; the frame has an interest in it from now on.
     #[inline]
-    pub(super) unsafe fn spawn(&self, task: NonNull<Header>) {
-        let number = self.spawned.get() + 1;
-        self.spawned.set(number);
+    pub(super) unsafe fn spawn(&self, pending: &Pending, task: NonNull<Header>) {
         // SAFETY: it stays until it has been settled.
-        unsafe { task.as_ref() }.number.set(number);
+        unsafe { task.as_ref() }.level.set(pending.level.get());
         // SAFETY: passed on to the caller.
         unsafe { self.push(task) };
     }
@@ -127,15 +119,9 @@ impl Frame {
         unsafe { self.tasks.remove(task) };
     }
 
-    /// Until what this gives is dropped, the stack runs a task, which knows nothing of those that were spawned before.
-    #[inline]
-    pub(super) fn descend(&self) -> Level<'_> {
-        Level { frame: self, since: self.since.replace(self.spawned.get() + 1) }
-    }
-
     /// What may run on this domain while the code that runs on this stack waits for a task: what it has spawned itself.
-    pub(super) fn extent(&self) -> Extent {
-        Extent::new(&self.course, self.since.get())
+    pub(super) fn extent(&self, pending: &Pending) -> Extent {
+        Extent::of_level(&self.course, pending.level.get())
     }
 
     /// Sees to a task of this frame that has been offered: true if the caller has it back, false if another has done it.
@@ -181,8 +167,8 @@ impl Frame {
                 if self.tasks.may_offer() && !beat::here().is_off() && owner::is_due(ticks::now()) {
                     owner::beat(pending);
                 }
-                let extent = self.extent();
-                let _level = self.descend();
+                let extent = self.extent(pending);
+                let _level = pending.descend();
                 // SAFETY: just taken out, and settled once.
                 unsafe { task::settle(newest, |job| self.settle_offered(pending, job, extent)) };
             }
@@ -192,13 +178,16 @@ impl Frame {
         }
     }
 
-    /// Is it time to offer a task?
-    fn is_due(&self) -> bool {
+    /// The next task to be offered, if it is time for one.
+    fn next_to_offer(&self) -> Option<NonNull<Header>> {
         let now = ticks::now();
         let due = self.due.get().max(now.saturating_sub(BURST));
-        let is_due = due <= now;
-        self.due.set(due + if is_due { SHORT } else { 0 });
-        is_due
+        if due > now {
+            return None;
+        }
+        let task = self.tasks.offer().or_else(|| if self.adopt() { self.tasks.offer() } else { None })?;
+        self.due.set(due + SHORT);
+        Some(task)
     }
 
     /// Takes over a stray.
@@ -213,20 +202,6 @@ impl Frame {
     }
 }
 
-/// See [`Frame::descend`].
-pub(super) struct Level<'f> {
-    frame: &'f Frame,
-    /// That of the code around.
-    since: u64,
-}
-
-impl Drop for Level<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.frame.since.set(self.since);
-    }
-}
-
 /// Offers a task that has not been offered.
 ///
 /// # Safety
@@ -235,14 +210,7 @@ impl Drop for Level<'_> {
 unsafe fn offer(entry: NonNull<Entry>, _: *const Course) -> Offer {
     // SAFETY: the entry is its first field.
     let frame = unsafe { entry.cast::<Frame>().as_ref() };
-    while frame.is_due() {
-        if let Some(task) = frame.tasks.offer() {
-            // SAFETY: it has no job, since it was not offered, and nobody looks before it is.
-            return Offer::More(unsafe { task::make_job(task, &frame.course) });
-        }
-        if !frame.adopt() {
-            break;
-        }
-    }
-    Offer::Nothing
+    let Some(task) = frame.next_to_offer() else { return Offer::Nothing };
+    // SAFETY: it has no job, since it was not offered, and nobody looks before it is.
+    Offer::More(unsafe { task::make_job(task, &frame.course) })
 }

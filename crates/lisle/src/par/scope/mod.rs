@@ -40,9 +40,10 @@ use task::Header;
 /// nobody promises.
 ///
 /// A task that another domain runs has ended when those have, too, that it spawned: to wait for it may mean to wait
-/// for them. And while code waits for a task, others that it has spawned may run on its domain. So do not hold a lock of the
-/// standard library that they want. What was spawned by others does not run there meanwhile: a task may hold a lock across
-/// a wait that tasks beside it want, too.
+/// for them. And while code waits for a task, others that it has spawned itself may run on its domain, and are waited for as
+/// well once they have begun, unless they wait for something that is no task. So do not hold a lock of the standard library
+/// that they want. Tasks that others have spawned do not run there meanwhile. So a task may hold a lock that those beside
+/// it want, too, while it spawns, joins and waits; but not while it waits for a message, as no host may.
 ///
 /// # Panics
 ///
@@ -181,11 +182,9 @@ impl<'scope> Scope<'scope, '_> {
             Some(frame) => {
                 let task = task::new(f, &self.core, frame, site);
                 // SAFETY: just made, and the scope does not end before the frame has settled it.
-                unsafe { frame.spawn(task) };
-                // Before the look: that may let others run, and panic.
-                let promise = Promise::new(task);
+                unsafe { frame.spawn(pending, task) };
                 Frame::look(pending);
-                promise
+                Promise::new(task)
             }
             None => {
                 let task = task::new(f, &self.core, std::ptr::null(), site);

@@ -3,6 +3,7 @@
 use super::frame::Frame;
 use super::task::{self, Header, PROMISE_GONE, Rest};
 use crate::par::owner;
+use crate::par::pending::Pending;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -64,10 +65,9 @@ impl<'scope, T> Promise<'scope, T> {
     /// ```
     #[inline]
     pub fn wait(self) -> T {
-        let here = self.here();
-        match self.find(here) {
+        match self.find() {
             Found::Task(task, rest) => {
-                let _level = here.map(Frame::descend);
+                let _level = owner::pending().descend();
                 // SAFETY: found for this, and a task of this promise.
                 unsafe { task::call(task, rest) }
             }
@@ -90,10 +90,9 @@ impl<'scope, T> Promise<'scope, T> {
     /// });
     /// ```
     pub fn join(self) -> thread::Result<T> {
-        let here = self.here();
-        match self.find(here) {
+        match self.find() {
             Found::Task(task, rest) => {
-                let _level = here.map(Frame::descend);
+                let _level = owner::pending().descend();
                 // SAFETY: found for this, and a task of this promise.
                 catch_unwind(AssertUnwindSafe(|| unsafe { task::call(task, rest) }))
             }
@@ -107,27 +106,21 @@ impl<'scope, T> Promise<'scope, T> {
         unsafe { self.task.as_ref() }.is_done()
     }
 
-    /// The frame of its scope that runs on this stack, if one does.
     #[inline]
-    fn here<'f>(&self) -> Option<&'f Frame> {
-        // SAFETY: a promise has an interest in its task, and a scope stays until all who might hold its promises have ended.
-        let core = unsafe { self.task.as_ref().core.as_ref() };
-        Frame::here(core, owner::pending())
-    }
-
-    /// `here` is what that gives.
-    #[inline]
-    fn find(self, here: Option<&Frame>) -> Found<T> {
+    fn find(self) -> Found<T> {
+        let pending = owner::pending();
         let task = ManuallyDrop::new(self).task;
         // SAFETY: a promise has an interest in its task.
         let this = unsafe { task.as_ref() };
-        match here.filter(|frame| this.is_at_home(*frame)) {
-            Some(frame) if this.is_offered.get() => Self::find_offered(task, frame),
+        // SAFETY: a scope stays until all who might hold its promises have ended.
+        let core = unsafe { this.core.as_ref() };
+        match Frame::here(core, pending).filter(|frame| this.is_at_home(*frame)) {
+            Some(frame) if this.is_offered.get() => Self::find_offered(task, frame, pending),
             Some(frame) => {
                 // SAFETY: it is at home, so it is in the list.
                 unsafe { frame.remove(task) };
                 // Who wants one gets another: this one is about to be run.
-                Frame::look(owner::pending());
+                Frame::look(pending);
                 Found::Task(task, Rest::Free)
             }
             None => Self::find_elsewhere(task),
@@ -136,12 +129,12 @@ impl<'scope, T> Promise<'scope, T> {
 
     /// For a task that was spawned on this stack and has been offered.
     #[cold]
-    fn find_offered(task: NonNull<Header>, frame: &Frame) -> Found<T> {
+    fn find_offered(task: NonNull<Header>, frame: &Frame, pending: &Pending) -> Found<T> {
         // SAFETY: a promise has an interest in its task.
         let this = unsafe { task.as_ref() };
         // SAFETY: made when it was offered.
         let job = unsafe { this.job() };
-        let is_ours = frame.settle_offered(owner::pending(), job, frame.extent());
+        let is_ours = frame.settle_offered(pending, job, frame.extent(pending));
         // SAFETY: it is still in the list, since its frame's stack does this.
         unsafe { frame.remove(task) };
         if is_ours {

@@ -42,8 +42,8 @@ pub(super) struct Header {
     /// The frame in whose list it is, if that is where it was spawned; null for a stray, and once the frame settles it.
     home: AtomicPtr<Frame>,
     pub(super) core: NonNull<Core>,
-    /// As which it was spawned in its frame; 0 for a stray.
-    pub(super) number: Cell<u64>,
+    /// By which code of its frame's stack it was spawned; 0 for a stray.
+    pub(super) level: Cell<u64>,
     site: &'static Location<'static>,
     verbs: &'static Verbs,
     /// Made when it is offered, or when its frame begins it while there is a promise.
@@ -96,7 +96,7 @@ pub(super) fn new<F: FnOnce() -> T, T>(
             is_astray: Cell::new(false),
             home: AtomicPtr::new(home.cast_mut()),
             core: NonNull::from(core),
-            number: Cell::new(0),
+            level: Cell::new(0),
             site,
             verbs: &Task::<F, T>::VERBS,
             job: UnsafeCell::new(MaybeUninit::uninit()),
@@ -169,7 +169,7 @@ pub(super) unsafe fn make_job(task: NonNull<Header>, within: *const Course) -> N
     // SAFETY: in place.
     let this = unsafe { task.as_ref() };
     // SAFETY: memory of the task, and nobody looks.
-    unsafe { job.write(Job::new(run_job, Course::new(within, this.number.get()), this.site)) };
+    unsafe { job.write(Job::new(run_job, Course::new(within, this.level.get()), this.site)) };
     job
 }
 
