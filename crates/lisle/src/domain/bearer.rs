@@ -80,7 +80,7 @@ fn bear(first: Load) {
                 // SAFETY: it was taken out of its queue for this.
                 Load::Parasite(parasite) => unsafe { parasite::run(parasite, worker) },
                 // SAFETY: it was taken for this.
-                Load::Job(job) => unsafe { worker.run_job(job) },
+                Load::Job(taken) => unsafe { worker.run_job(taken) },
             }
             // One that never got a stack is run on the worker's, when the runtime is wound up.
             let Some(bearer) = parker::running() else { return };

@@ -6,16 +6,18 @@
 //! called it. Where the guest is a part of what the host waits for, that goes without saying. Where it is another task
 //! that the host has spawned, the host waits for it as well, even if its own is done.
 //!
-//! But not for a guest that waits for something else than parts of what it does: a message, a timer. What it waits for may be
-//! what the host does next. Such a guest is a host like any other from then on. It is found when the host has what it has waited
-//! for, and whenever the worker visits its inbox or has nothing to run.
+//! But not for a guest that waits for something else than jobs: a message, a timer. What it waits for may be what the host does
+//! next. Such a guest is a host like any other from then on. It is found when the host has what it has waited for, and
+//! whenever the worker visits its inbox or has nothing to run.
 
 use super::worker::Worker;
-use crate::event::parker::{self, State};
+use crate::event::parker::{State, bearing};
+use crate::event::{Label, Source, Waits, described, sync_masked};
 use crate::fiber::host::Host;
-use crate::par::job::Extent;
+use crate::par::job::{Extent, Job};
 use crate::shim::atomic::Ordering;
 use std::cell::Cell;
+use std::panic::Location;
 use std::ptr::{NonNull, null};
 
 /// A host waits for a part of what it does.
@@ -24,10 +26,21 @@ pub(super) struct Joining {
     pub(super) extent: Extent,
     /// The one that waited before.
     before: Cell<*const Joining>,
+    /// How many jobs have been taken meanwhile that have not begun.
+    expected: Cell<usize>,
     /// The last of the guests that have not ended.
     guests: Cell<*const Guest>,
-    /// The host, if it waits for no more than its guests.
-    waits_for_guests: Cell<Option<NonNull<Host>>>,
+    /// Whether they have been seen off, if no more is waited for than that.
+    seen_off: Cell<Option<NonNull<SeenOff>>>,
+}
+
+type SeenOff = Source<bool, ()>;
+
+/// A job that was taken, while the host waited last that this tells of.
+#[derive(Clone, Copy)]
+pub(super) struct Taken {
+    pub(super) job: NonNull<Job>,
+    joining: *const Joining,
 }
 
 /// Something runs that was taken while a host waited.
@@ -51,19 +64,30 @@ impl Worker {
                 self.0.unlink(self.1);
             }
         }
+        /// What runs on this stack waits for jobs, until this is dropped.
+        struct InJobs<'a>(&'a Cell<bool>, bool);
+        impl Drop for InJobs<'_> {
+            fn drop(&mut self) {
+                self.0.set(self.1);
+            }
+        }
+        let pending = &bearing().pending;
+        let _in_jobs = InJobs(&pending.waits_for_jobs, pending.waits_for_jobs.replace(true));
         let joining = Joining {
             extent,
             before: Cell::new(self.joining.get()),
+            expected: Cell::new(0),
             guests: Cell::new(null()),
-            waits_for_guests: Cell::new(None),
+            seen_off: Cell::new(None),
         };
         self.joining.set(&raw const joining);
         self.domain.is_joining.store(true, Ordering::Relaxed);
         let linked = Linked(self, &joining);
         let result = wait();
         while joining.has_guests_at_work() {
-            joining.waits_for_guests.set(self.current_host());
-            parker::running().expect("only hosts wait in a worker").park(false, None);
+            // Only this stack can offer what it has put off, and it may take a while.
+            self.give_away(pending, self.shared.most_at_once());
+            joining.wait_for_guests();
         }
         drop(linked);
         result
@@ -80,16 +104,32 @@ impl Worker {
         joining.guests().for_each(|guest| guest.joining.set(null()));
     }
 
-    /// Calls `f`, which runs what was just taken, in a host of this domain: as a guest of that which waited last, if any waits.
-    pub(super) fn as_guest(&self, f: impl FnOnce()) {
-        let host = self.current_host().expect("what was taken runs in a host");
-        let guest = Guest { host, joining: Cell::new(self.joining.get()), before: Cell::new(null()) };
+    /// `job` was just taken.
+    pub(super) fn expect_guest(&self, job: NonNull<Job>) -> Taken {
+        let joining = self.joining.get();
         // SAFETY: what is in the list stays until it is taken out.
-        if let Some(joining) = unsafe { guest.joining.get().as_ref() } {
+        if let Some(joining) = unsafe { joining.as_ref() } {
+            joining.expected.update(|expected| expected + 1);
+        }
+        Taken { job, joining }
+    }
+
+    /// Runs what was taken, in a host of this domain: as a guest of that which waited last then, if any waited.
+    ///
+    /// # Safety
+    ///
+    /// It was taken by this worker, and is not used afterwards.
+    pub(super) unsafe fn run_as_guest(&self, Taken { job, joining }: Taken) {
+        let host = self.current_host().expect("what was taken runs in a host");
+        let guest = Guest { host, joining: Cell::new(joining), before: Cell::new(null()) };
+        // SAFETY: who expects a guest does not go on before it has come.
+        if let Some(joining) = unsafe { joining.as_ref() } {
+            joining.expected.update(|expected| expected - 1);
             guest.before.set(joining.guests.replace(&raw const guest));
         }
-        f();
-        // SAFETY: as above; it is null if that has been taken out.
+        // SAFETY: passed on to the caller.
+        unsafe { Job::run(job) };
+        // SAFETY: what is in the list stays until it is taken out, which sets this to null.
         if let Some(joining) = unsafe { guest.joining.get().as_ref() } {
             joining.see_off(&guest);
             self.look_after(joining);
@@ -107,11 +147,15 @@ impl Worker {
     }
 
     fn look_after(&self, joining: &Joining) {
-        if let Some(host) = joining.waits_for_guests.get()
+        if let Some(seen_off) = joining.seen_off.get()
             && !joining.has_guests_at_work()
         {
-            joining.waits_for_guests.set(None);
-            self.wake(host);
+            joining.seen_off.set(None);
+            // SAFETY: on the stack of the host, which does not go on before this, and wakes on this thread.
+            unsafe { seen_off.as_ref() }.update(|seen_off, waiters| {
+                *seen_off = true;
+                while waiters.grant(()).is_ok() {}
+            });
         }
     }
 }
@@ -123,10 +167,30 @@ impl Joining {
         std::iter::successors(guest(self.guests.get()), move |this| guest(this.before.get()))
     }
 
-    /// Does a guest run, or wait for its turn, or for a part of what it does?
+    /// Is one about to come, or does one run, or wait for its turn, or for jobs?
     fn has_guests_at_work(&self) -> bool {
-        // SAFETY: a host does not end before what it runs.
-        self.guests().any(|guest| unsafe { guest.host.as_ref() }.parker.state.get() != State::Parked)
+        let is_at_work = |guest: &Guest| {
+            // SAFETY: a host does not end before what it runs.
+            let parker = unsafe { &guest.host.as_ref().parker };
+            parker.bearing.pending.waits_for_jobs.get()
+                || !matches!(parker.state.get(), State::Parked | State::ParkedMasked)
+        };
+        self.expected.get() > 0 || self.guests().any(is_at_work)
+    }
+
+    /// Waits until none is at work, or one was found that is not.
+    fn wait_for_guests(&self) {
+        let label = Label::anywhere("task taken meanwhile").made_at(Location::caller());
+        let seen_off = SeenOff::labelled(label, false);
+        self.seen_off.set(Some(NonNull::from(&seen_off)));
+        let event = seen_off.event(|seen_off| seen_off.then_some(()));
+        sync_masked(&described(event, |waits: &mut Waits| {
+            waits.on(
+                "wait for a task that runs here to end",
+                seen_off.label(),
+                std::ptr::from_ref(self).addr(),
+            );
+        }));
     }
 
     /// Takes a guest out of the list.

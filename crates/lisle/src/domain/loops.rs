@@ -4,6 +4,7 @@
 //! that says that somebody looks for work, or that it is time to look at the clock. So this is also where a long
 //! loop lets others have their turn: the sockets, timers and hosts of its domain.
 
+use super::guests::Taken;
 use super::survey::Between;
 use super::worker::Worker;
 use crate::event::parker::{self, bearing};
@@ -23,7 +24,7 @@ pub(crate) const PERIOD: u64 = 50 * ticks::A_MICROSECOND;
 #[derive(Clone, Copy)]
 pub(super) enum Load {
     Parasite(NonNull<crate::parasite::Parasite>),
-    Job(NonNull<Job>),
+    Job(Taken),
 }
 
 impl Worker {
@@ -160,12 +161,12 @@ impl Worker {
             offers.will_return();
             beat.want();
         }
-        self.taken.set(Some(job));
+        self.taken.set(Some(self.expect_guest(job)));
     }
 
     /// Runs what was taken, if anything was.
     pub(super) fn run_taken(&self) {
-        if let Some(job) = self.taken.take() {
+        if let Some(taken) = self.taken.take() {
             if self.shared.could_wake_one() {
                 // Those that still sleep are to be woken by who has something for them, at once.
                 self.hurry();
@@ -174,7 +175,7 @@ impl Worker {
                     self.shared.wake_for_loop(self.domain.index);
                 }
             }
-            self.run_on_bearer(Load::Job(job), self.turn.get());
+            self.run_on_bearer(Load::Job(taken), self.turn.get());
         }
     }
 
@@ -183,14 +184,14 @@ impl Worker {
     /// # Safety
     ///
     /// It was taken by this worker, and is not used afterwards.
-    pub(super) unsafe fn run_job(&self, job: NonNull<Job>) {
+    pub(super) unsafe fn run_job(&self, taken: Taken) {
         // SAFETY: taken, and not done.
-        self.domain.running_code_of(unsafe { job.as_ref() }.site);
+        self.domain.running_code_of(unsafe { taken.job.as_ref() }.site);
         let pending = &bearing().pending;
-        pending.job.set(job.as_ptr());
+        pending.job.set(taken.job.as_ptr());
         pending.inside.set(true);
         // SAFETY: passed on to the caller.
-        self.as_guest(|| unsafe { Job::run(job) });
+        unsafe { self.run_as_guest(taken) };
         pending.job.set(std::ptr::null());
         pending.inside.set(false);
     }

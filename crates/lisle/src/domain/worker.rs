@@ -7,7 +7,7 @@
 
 use super::Domain;
 use super::fifo::Fifo;
-use super::guests::Joining;
+use super::guests::{Joining, Taken};
 use super::loops::Load;
 use super::reactor::{self, Driver};
 use super::runnable::{Either, Kind, Runnable, either};
@@ -21,7 +21,6 @@ use crate::fiber::host::{self, Host, Outcome, Traits};
 use crate::fiber::stack::{StackPool, overflow::AltStack};
 use crate::own_threads;
 use crate::par::beat;
-use crate::par::job::Job;
 use crate::shim::{clock, random::Random, sync::Arc};
 use crate::time::wheel::Wheel;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -81,7 +80,7 @@ pub(crate) struct Worker {
     pub(super) bearer: Cell<Option<NonNull<Host>>>,
     pub(super) borne: Cell<Option<Load>>,
     /// A part of a loop that was taken from elsewhere and is to be run next.
-    pub(super) taken: Cell<Option<NonNull<Job>>>,
+    pub(super) taken: Cell<Option<Taken>>,
     /// The last of the hosts here that wait for parts of their loops.
     pub(super) joining: Cell<*const Joining>,
     /// It has neither run anything yet nor looked for something to run.

@@ -24,14 +24,25 @@ impl Course {
 pub(crate) struct Extent {
     course: *const Course,
     level: Option<u64>,
+    /// And all parts of this.
+    job: *const Course,
 }
 
 impl Extent {
     /// Of which nothing is a part.
-    pub(crate) const NOTHING: Extent = Extent { course: null(), level: Some(u64::MAX) };
+    pub(crate) const NOTHING: Extent = Extent { course: null(), level: Some(u64::MAX), job: null() };
+
+    pub(crate) fn all(course: *const Course) -> Self {
+        Extent { course, level: None, job: null() }
+    }
 
     pub(crate) fn of_level(course: *const Course, level: u64) -> Self {
-        Extent { course, level: Some(level) }
+        Extent { course, level: Some(level), job: null() }
+    }
+
+    /// This, and all that is done in the course of `job`.
+    pub(crate) fn and(self, job: &Job) -> Self {
+        Extent { job: &job.course, ..self }
     }
 }
 
@@ -56,7 +67,7 @@ impl Job {
 
     /// All that is done in the course of it.
     pub(crate) fn extent(&self) -> Extent {
-        Extent { course: &self.course, level: None }
+        Extent::all(&self.course)
     }
 
     /// In the course of this job: what to say of what is put off there. Null for none.
@@ -78,6 +89,9 @@ impl Job {
     pub(crate) unsafe fn is_part_of(&self, extent: Extent) -> bool {
         let mut course = Some(&self.course);
         while let Some(this) = course {
+            if std::ptr::eq(this, extent.job) {
+                return true;
+            }
             if std::ptr::eq(this.within, extent.course) {
                 return extent.level.is_none_or(|level| level == this.level);
             }

@@ -119,9 +119,10 @@ impl Frame {
         unsafe { self.tasks.remove(task) };
     }
 
-    /// What may run on this domain while the code that runs on this stack waits for a task: what it has spawned itself.
-    pub(super) fn extent(&self, pending: &Pending) -> Extent {
-        Extent::of_level(&self.course, pending.level.get())
+    /// What may run on this domain while the code that runs on this stack waits for a task: what it has spawned itself, and
+    /// what the task has to do.
+    pub(super) fn extent(&self, pending: &Pending, job: &Job) -> Extent {
+        Extent::of_level(&self.course, pending.level.get()).and(job)
     }
 
     /// Sees to a task of this frame that has been offered: true if the caller has it back, false if another has done it.
@@ -167,7 +168,8 @@ impl Frame {
                 if self.tasks.may_offer() && !beat::here().is_off() && owner::is_due(ticks::now()) {
                     owner::beat(pending);
                 }
-                let extent = self.extent(pending);
+                // All are waited for.
+                let extent = Extent::all(&self.course);
                 let _level = pending.descend();
                 // SAFETY: just taken out, and settled once.
                 unsafe { task::settle(newest, |job| self.settle_offered(pending, job, extent)) };

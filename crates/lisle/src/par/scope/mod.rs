@@ -40,10 +40,14 @@ use task::Header;
 /// nobody promises.
 ///
 /// A task that another domain runs has ended when those have, too, that it spawned: to wait for it may mean to wait
-/// for them. And while code waits for a task, others that it has spawned itself may run on its domain, and are waited for as
-/// well once they have begun, unless they wait for something that is no task. So do not hold a lock of the standard library
-/// that they want. Tasks that others have spawned do not run there meanwhile. So a task may hold a lock that those beside
-/// it want, too, while it spawns, joins and waits; but not while it waits for a message, as no host may.
+/// for them. And while code waits for a task, others that it has spawned itself may run on its domain, and once they have begun
+/// they are waited for as well; unless they wait for something that is no task. So they must not wait for tasks that wait
+/// for what the code does next, and it must not hold a lock of the standard library that they want.
+///
+/// Code is the scope's function or a task, with all joins and loops in it. What other tasks have spawned does not run there
+/// meanwhile. So tasks may hold a lock of the standard library that those beside them want, too, while they spawn, join and wait
+/// for what they have spawned. But who waits for a message or anything else that is no task is from then on a host like
+/// any other of its domain, and such locks must not be held by one of those across a wait while another wants them.
 ///
 /// # Panics
 ///

@@ -134,7 +134,7 @@ impl<'scope, T> Promise<'scope, T> {
         let this = unsafe { task.as_ref() };
         // SAFETY: made when it was offered.
         let job = unsafe { this.job() };
-        let is_ours = frame.settle_offered(pending, job, frame.extent(pending));
+        let is_ours = frame.settle_offered(pending, job, frame.extent(pending, job));
         // SAFETY: it is still in the list, since its frame's stack does this.
         unsafe { frame.remove(task) };
         if is_ours {
