@@ -544,21 +544,23 @@ fn many_scopes_at_once() {
 #[test]
 fn a_task_that_waits_for_itself_waits() {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
+    const TASK: u32 = line!() + 5;
     std::thread::spawn(|| {
         scope(|s| {
             let slot: std::sync::Arc<Mutex<Option<Promise<'_, u32>>>> = std::sync::Arc::default();
             let inner = slot.clone();
             let own = s.spawn(move || {
                 RUNS.fetch_add(1, Ordering::Relaxed);
+                // Another domain may have begun it already.
+                until(|| inner.lock().unwrap().is_some());
                 let own = inner.lock().unwrap().take();
                 own.map_or(0, Promise::wait)
             });
             *slot.lock().unwrap() = Some(own);
         });
     });
-    let waits = |text: &str| text.lines().any(|line| line.contains("scope.rs") && line.contains("wait for"));
-    while !waits(&lisle::waiting().to_string()) {
-        std::thread::yield_now();
-    }
+    let place = format!("scope.rs:{TASK}");
+    let waits = |text: &str| text.lines().any(|line| line.contains(&place) && line.contains("wait for"));
+    until(|| waits(&lisle::waiting().to_string()));
     assert_eq!(RUNS.load(Ordering::Relaxed), 1);
 }
