@@ -12,16 +12,18 @@
 
 use super::worker::Worker;
 use crate::event::parker::{State, bearing};
-use crate::event::{Label, Source, Waits, described, sync_masked};
+use crate::event::{Label, Waits, described, sync_masked};
 use crate::fiber::host::Host;
 use crate::par::job::{Extent, Job};
 use crate::shim::atomic::Ordering;
+use crate::sync::Condition;
 use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::{NonNull, null};
 
 /// A host waits for a part of what it does.
 pub(super) struct Joining {
+    host: Option<NonNull<Host>>,
     /// What may be taken meanwhile.
     pub(super) extent: Extent,
     /// The one that waited before.
@@ -30,11 +32,9 @@ pub(super) struct Joining {
     expected: Cell<usize>,
     /// The last of the guests that have not ended.
     guests: Cell<*const Guest>,
-    /// Whether they have been seen off, if no more is waited for than that.
-    seen_off: Cell<Option<NonNull<SeenOff>>>,
+    /// That they have been seen off, if no more is waited for than that.
+    seen_off: Cell<Option<NonNull<Condition>>>,
 }
-
-type SeenOff = Source<bool, ()>;
 
 /// A job that was taken, while the host waited last that this tells of.
 #[derive(Clone, Copy)]
@@ -64,16 +64,8 @@ impl Worker {
                 self.0.unlink(self.1);
             }
         }
-        /// What runs on this stack waits for jobs, until this is dropped.
-        struct InJobs<'a>(&'a Cell<bool>, bool);
-        impl Drop for InJobs<'_> {
-            fn drop(&mut self) {
-                self.0.set(self.1);
-            }
-        }
-        let pending = &bearing().pending;
-        let _in_jobs = InJobs(&pending.waits_for_jobs, pending.waits_for_jobs.replace(true));
         let joining = Joining {
+            host: self.current_host(),
             extent,
             before: Cell::new(self.joining.get()),
             expected: Cell::new(0),
@@ -84,9 +76,9 @@ impl Worker {
         self.domain.is_joining.store(true, Ordering::Relaxed);
         let linked = Linked(self, &joining);
         let result = wait();
-        while joining.has_guests_at_work() {
+        while self.has_guests_at_work(&joining) {
             // Only this stack can offer what it has put off, and it may take a while.
-            self.give_away(pending, self.shared.most_at_once());
+            self.give_away(&bearing().pending, self.shared.most_at_once());
             joining.wait_for_guests();
         }
         drop(linked);
@@ -138,24 +130,35 @@ impl Worker {
 
     /// Lets those go on that wait for no more than their guests, as far as these are at work no more.
     pub(super) fn look_after_joining(&self) {
-        let mut next = self.joining.get();
-        // SAFETY: what is in the list stays until it is taken out, which only those do who are woken here, when they run.
-        while let Some(joining) = unsafe { next.as_ref() } {
-            self.look_after(joining);
-            next = joining.before.get();
-        }
+        // Those who are woken here take themselves out of the list only when they run.
+        self.all_joining().for_each(|joining| self.look_after(joining));
+    }
+
+    /// Those that wait, the last one first.
+    fn all_joining(&self) -> impl Iterator<Item = &Joining> {
+        // SAFETY: what is in the list stays until it is taken out.
+        let joining = |joining: *const Joining| unsafe { joining.as_ref() };
+        std::iter::successors(joining(self.joining.get()), move |this| joining(this.before.get()))
+    }
+
+    /// Is a guest about to come, or does one run, or wait for its turn, or for jobs?
+    fn has_guests_at_work(&self, joining: &Joining) -> bool {
+        let is_at_work = |guest: &Guest| {
+            // SAFETY: a host does not end before what it runs.
+            let state = unsafe { guest.host.as_ref() }.parker.state.get();
+            let waits = matches!(state, State::Parked | State::ParkedMasked);
+            !waits || self.all_joining().any(|joining| joining.host == Some(guest.host))
+        };
+        joining.expected.get() > 0 || joining.guests().any(is_at_work)
     }
 
     fn look_after(&self, joining: &Joining) {
         if let Some(seen_off) = joining.seen_off.get()
-            && !joining.has_guests_at_work()
+            && !self.has_guests_at_work(joining)
         {
             joining.seen_off.set(None);
             // SAFETY: on the stack of the host, which does not go on before this, and wakes on this thread.
-            unsafe { seen_off.as_ref() }.update(|seen_off, waiters| {
-                *seen_off = true;
-                while waiters.grant(()).is_ok() {}
-            });
+            unsafe { seen_off.as_ref() }.signal();
         }
     }
 }
@@ -167,29 +170,15 @@ impl Joining {
         std::iter::successors(guest(self.guests.get()), move |this| guest(this.before.get()))
     }
 
-    /// Is one about to come, or does one run, or wait for its turn, or for jobs?
-    fn has_guests_at_work(&self) -> bool {
-        let is_at_work = |guest: &Guest| {
-            // SAFETY: a host does not end before what it runs.
-            let parker = unsafe { &guest.host.as_ref().parker };
-            parker.bearing.pending.waits_for_jobs.get()
-                || !matches!(parker.state.get(), State::Parked | State::ParkedMasked)
-        };
-        self.expected.get() > 0 || self.guests().any(is_at_work)
-    }
-
     /// Waits until none is at work, or one was found that is not.
     fn wait_for_guests(&self) {
-        let label = Label::anywhere("task taken meanwhile").made_at(Location::caller());
-        let seen_off = SeenOff::labelled(label, false);
+        // SAFETY: a host does not end before what it runs.
+        let site = self.guests().next().map(|guest| unsafe { guest.host.as_ref() }.code_site());
+        let label = Label::anywhere("task").made_at(site.unwrap_or(Location::caller()));
+        let seen_off = Condition::new();
         self.seen_off.set(Some(NonNull::from(&seen_off)));
-        let event = seen_off.event(|seen_off| seen_off.then_some(()));
-        sync_masked(&described(event, |waits: &mut Waits| {
-            waits.on(
-                "wait for a task that runs here to end",
-                seen_off.label(),
-                std::ptr::from_ref(self).addr(),
-            );
+        sync_masked(&described(seen_off.wait_evt(), |waits: &mut Waits| {
+            waits.on("wait for what runs here meanwhile to end", &label, std::ptr::from_ref(self).addr());
         }));
     }
 

@@ -62,8 +62,6 @@ pub(crate) struct Pending {
     pub(crate) level: Cell<u64>,
     /// How many numbers have been given.
     levels: Cell<u64>,
-    /// What runs on this stack waits for what others have taken, and for nothing else.
-    pub(crate) waits_for_jobs: Cell<bool>,
     /// The entry of the innermost scope that runs here, or that a task running here belongs to; null for none.
     pub(crate) scope: Cell<*const Entry>,
 }
@@ -78,7 +76,6 @@ impl Pending {
             inside: Cell::new(false),
             level: Cell::new(1),
             levels: Cell::new(1),
-            waits_for_jobs: Cell::new(false),
             scope: Cell::new(null()),
         }
     }

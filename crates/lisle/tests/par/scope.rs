@@ -455,7 +455,9 @@ fn while_a_task_waits_those_beside_it_do_not_run_on_its_domain() {
             scope(|s| {
                 let given = s.spawn(|| {
                     has_begun.store(true, Ordering::SeqCst);
-                    std::thread::sleep(Duration::from_millis(5));
+                    // Each question wakes its domain, which then looks for work.
+                    until(|| lisle::waiting().to_string().contains("wait for another domain to end"));
+                    (0..3).for_each(|_| drop(lisle::waiting()));
                 });
                 until(|| has_begun.load(Ordering::SeqCst));
                 for _ in 0..4 {
