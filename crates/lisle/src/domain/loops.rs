@@ -5,6 +5,7 @@
 //! loop lets others have their turn: the sockets, timers and hosts of its domain.
 
 use super::guests::Taken;
+use super::runtime::Shared;
 use super::survey::Between;
 use super::worker::Worker;
 use crate::event::parker::{self, bearing};
@@ -48,8 +49,10 @@ impl Worker {
             self.last_beat.set(now);
             // Without the back-off of spawns: one wake each period is little enough.
             let could_wake = self.shared.could_wake_one();
-            let is_of_use = could_wake || (self.domain.offers.len() == 0 && self.shared.looking() > 0);
-            if is_of_use && (self.offer(pending) || self.domain.offers.len() > 0) && could_wake {
+            // Who looks for work has said so once, and may have come to nothing.
+            let is_missed = self.domain.offers.len() == 0 && self.shared.looking() > 0;
+            let has_more = (could_wake || is_missed) && self.offer(pending);
+            if could_wake && (has_more || self.domain.offers.len() > 0) {
                 self.shared.wake_for_loop(self.domain.index);
             }
             self.attend();
@@ -205,6 +208,43 @@ impl Worker {
     #[inline]
     pub(crate) fn is_due(&self, now: u64) -> bool {
         now.wrapping_sub(self.last_beat.get()) >= PERIOD
+    }
+}
+
+impl Shared {
+    /// How many domains can work at the same time.
+    pub(crate) fn most_at_once(&self) -> usize {
+        self.domains.len().min(self.processors)
+    }
+
+    /// Does a domain sleep for which there would be a processor?
+    pub(crate) fn could_wake_one(&self) -> bool {
+        let asleep = self.idle.load(Ordering::SeqCst);
+        asleep > 0 && self.domains.len() - asleep.min(self.domains.len()) < self.processors
+    }
+
+    /// How many domains look for work and do not sleep.
+    pub(crate) fn looking(&self) -> usize {
+        let hungry = self.hungry.load(Ordering::SeqCst);
+        hungry.saturating_sub(self.idle.load(Ordering::SeqCst))
+    }
+
+    /// Does a domain offer something?
+    pub(super) fn has_offers(&self) -> bool {
+        self.offers.len() > 0 || self.domains.iter().any(|domain| domain.offers.len() > 0)
+    }
+
+    /// Wakes a domain that sleeps, other than `except`, for a part of a loop: if there is one, one that may take any.
+    pub(crate) fn wake_for_loop(&self, except: usize) {
+        let count = self.domains.len();
+        for may_take_any in [true, false] {
+            for offset in 1..=count {
+                let domain = &self.domains[(except + offset) % count];
+                if domain.is_joining.load(Ordering::Relaxed) != may_take_any && domain.inbox.rouse() {
+                    return domain.reactor.wake();
+                }
+            }
+        }
     }
 }
 

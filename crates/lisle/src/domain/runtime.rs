@@ -56,7 +56,7 @@ pub(crate) struct Shared {
     /// How many domains look for work, those that sleep included. At first all do: their threads are about to be there.
     pub(super) hungry: AtomicUsize,
     /// How many the process may use.
-    processors: usize,
+    pub(super) processors: usize,
     /// What threads offer that are no workers.
     pub(crate) offers: Offers,
     phase: AtomicU8,
@@ -125,28 +125,6 @@ impl Shared {
         self.idle.load(Ordering::Relaxed) + 1 < self.domains.len()
     }
 
-    /// How many domains can work at the same time.
-    pub(crate) fn most_at_once(&self) -> usize {
-        self.domains.len().min(self.processors)
-    }
-
-    /// Does a domain sleep for which there would be a processor?
-    pub(crate) fn could_wake_one(&self) -> bool {
-        let asleep = self.idle.load(Ordering::SeqCst);
-        asleep > 0 && self.domains.len() - asleep.min(self.domains.len()) < self.processors
-    }
-
-    /// How many domains look for work and do not sleep.
-    pub(crate) fn looking(&self) -> usize {
-        let hungry = self.hungry.load(Ordering::SeqCst);
-        hungry.saturating_sub(self.idle.load(Ordering::SeqCst))
-    }
-
-    /// Does a domain offer something?
-    pub(super) fn has_offers(&self) -> bool {
-        self.offers.len() > 0 || self.domains.iter().any(|domain| domain.offers.len() > 0)
-    }
-
     /// Wakes a domain that sleeps, other than `except`.
     pub(crate) fn wake_one(&self, except: usize) {
         let count = self.domains.len();
@@ -155,19 +133,6 @@ impl Shared {
             if domain.inbox.rouse() {
                 domain.reactor.wake();
                 return;
-            }
-        }
-    }
-
-    /// Wakes a domain that sleeps, other than `except`, for a part of a loop: if there is one, one that may take any.
-    pub(crate) fn wake_for_loop(&self, except: usize) {
-        let count = self.domains.len();
-        for may_take_any in [true, false] {
-            for offset in 1..=count {
-                let domain = &self.domains[(except + offset) % count];
-                if domain.is_joining.load(Ordering::Relaxed) != may_take_any && domain.inbox.rouse() {
-                    return domain.reactor.wake();
-                }
             }
         }
     }

@@ -129,13 +129,12 @@ impl Frame {
     /// Meanwhile parts of `extent` may run on this domain.
     #[cold]
     pub(super) fn settle_offered(&self, pending: &Pending, job: &Job, extent: Extent) -> bool {
-        let start = ticks::now();
         let is_ours = owner::take_back(job);
         if is_ours {
             // Whoever it was meant for may still be on the way.
             owner::give_away(pending, 1);
-        }
-        if !is_ours {
+        } else {
+            let start = ticks::now();
             while !job.is_done() && ticks::now().wrapping_sub(start) < ticks::A_MICROSECOND {
                 hint::spin_loop();
             }
@@ -159,6 +158,7 @@ impl Frame {
 
     /// Sees to it that all has ended that was spawned here.
     fn finish(&self, pending: &Pending) {
+        let all = Extent::all(&self.course);
         loop {
             while let Some(newest) = self.tasks.newest() {
                 // SAFETY: it is in the list.
@@ -168,11 +168,9 @@ impl Frame {
                 if self.tasks.may_offer() && !beat::here().is_off() && owner::is_due(ticks::now()) {
                     owner::beat(pending);
                 }
-                // All are waited for.
-                let extent = Extent::all(&self.course);
                 let _level = pending.descend();
                 // SAFETY: just taken out, and settled once.
-                unsafe { task::settle(newest, |job| self.settle_offered(pending, job, extent)) };
+                unsafe { task::settle(newest, |job| self.settle_offered(pending, job, all)) };
             }
             if !self.adopt() {
                 return;
