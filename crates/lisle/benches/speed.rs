@@ -18,6 +18,9 @@ struct Bench {
 
 const BENCHES: &[Bench] = &[
     Bench { name: "yield_now, alone", times: 2_000_000, run: yield_alone },
+    Bench { name: "checkpoint, in a loop that counts", times: 20_000_000, run: checkpoint },
+    Bench { name: "the same loop without", times: 20_000_000, run: no_checkpoint },
+    Bench { name: "poll of an empty channel", times: 2_000_000, run: poll_in_vain },
     Bench { name: "ping-pong, a round trip (2 messages)", times: 500_000, run: ping_pong },
     Bench { name: "receive, a message", times: 1_000_000, run: receive },
     Bench { name: "choice over 2 receives, a message", times: 1_000_000, run: choose_two },
@@ -55,6 +58,33 @@ fn main() {
 fn yield_alone(n: u64) -> Duration {
     let start = Instant::now();
     (0..n).for_each(|_| lisle::fiber::yield_now());
+    start.elapsed()
+}
+
+fn checkpoint(n: u64) -> Duration {
+    let start = Instant::now();
+    for i in 0..n {
+        lisle::fiber::checkpoint();
+        black_box(i);
+    }
+    start.elapsed()
+}
+
+fn no_checkpoint(n: u64) -> Duration {
+    let start = Instant::now();
+    for i in 0..n {
+        black_box(i);
+    }
+    start.elapsed()
+}
+
+/// Nobody else is there to be let pass, so this is what looking for somebody costs, too.
+fn poll_in_vain(n: u64) -> Duration {
+    let (_tx, rx) = lisle::channel::<u64>();
+    let start = Instant::now();
+    for _ in 0..n {
+        assert!(rx.try_recv().is_err());
+    }
     start.elapsed()
 }
 

@@ -56,7 +56,7 @@
 //! hosts do not move between runtimes, so here one chooses.
 
 use crate::affinity;
-use crate::channel::{SendError, Sender};
+use crate::channel::Sender;
 use crate::event::{Event, Label, Nack, choose};
 use crate::rpc::line::{self, Callers, Line, Pending};
 use std::error::Error;
@@ -260,7 +260,9 @@ impl<B: Send> Reply<B> {
         make: F,
     ) -> impl Event<Output = Result<(), ClientGone<B>>> + use<'_, B, F> {
         choose((
-            self.reply.send_with_evt(make).wrap(|sent| sent.map_err(|SendError(made)| ClientGone(made))),
+            self.reply
+                .send_with_evt(make)
+                .wrap(|sent| sent.map_err(|refused| ClientGone(refused.into_inner()))),
             self.gone_evt().wrap(|()| Err(ClientGone(None))),
         ))
     }

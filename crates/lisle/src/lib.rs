@@ -51,7 +51,9 @@
 //!
 //! # Caveats
 //!
-//! See those of [`fiber`]: long computations, destructors that block, thread-locals, stack size; and those of
+//! First [what is unsound](fiber#soundness) with hosts: to wait within code that trusts the nesting of calls on a thread.
+//!
+//! See also those of [`fiber`]: long computations, destructors that wait, thread-locals, stack size; and those of
 //! [`parasite`].
 //!
 //! # Cargo features
@@ -78,6 +80,7 @@ mod domain;
 #[cfg(all(test, lisle_loom))]
 #[path = "domain/loom_tests.rs"]
 mod domain_loom_tests;
+mod drops;
 pub mod event;
 #[cfg(not(lisle_loom))]
 pub mod fiber;
@@ -93,11 +96,14 @@ pub mod kill_safe;
 pub mod net;
 #[cfg(not(lisle_loom))]
 mod own_threads;
+mod panics;
 pub mod par;
 #[cfg(not(lisle_loom))]
 pub mod parasite;
 #[cfg(not(lisle_loom))]
 pub mod process;
+#[cfg(not(lisle_loom))]
+mod report;
 #[cfg(not(lisle_loom))]
 pub mod rpc;
 mod shim;
@@ -110,19 +116,23 @@ pub mod sync;
 #[cfg(not(lisle_loom))]
 pub mod thread;
 pub mod time;
+#[cfg(not(lisle_loom))]
+mod unwinding;
 
 pub use channel::channel;
 pub use event::{Event, always, choose, never};
 
 #[cfg(not(lisle_loom))]
 pub use domain::{
-    Builder, Deadlock, OnDeadlock, Performer, RunningHost, Runtime, Shutdown, Statistics, Straggler,
-    WaitGraph, Waiter, run, statistics, waiting,
+    Awaited, Builder, Deadlock, Delayed, Handle, InstallDefaultError, OnDeadlock, Performer, RunningHost,
+    Runtime, Shutdown, Stall, Statistics, Straggler, WaitGraph, Waiter, run, statistics, waiting,
 };
 #[cfg(not(lisle_loom))]
 pub use fiber::{JoinHandle, PanicPolicy, blocking, spawn, spawn_on};
 #[cfg(not(lisle_loom))]
 pub use parasite::spawn_parasite;
+#[cfg(not(lisle_loom))]
+pub use report::{NoStack, Report, Unjoined};
 
 /// The examples of the README, which the tests compile and run.
 #[cfg(doctest)]

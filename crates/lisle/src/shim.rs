@@ -152,6 +152,8 @@ macro_rules! const_fn {
 }
 pub(crate) use const_fn;
 
+pub(crate) mod asymmetric;
+
 /// Waiting for another thread to take a step that is a few instructions away.
 ///
 /// Spins a little, then yields the processor, then sleeps for short whiles: with more threads than
@@ -203,6 +205,24 @@ pub(crate) mod clock {
     /// `instant` on the same scale; what lies before the origin is 0.
     pub(crate) fn nanos_of(instant: Instant) -> u64 {
         saturating_nanos(instant.saturating_duration_since(origin()))
+    }
+
+    /// The instant at which a wait of `span` ends that begins now. A span which leads beyond what the platform's clock can
+    /// name is halved until it does not: that is still some billions of years away, and so never.
+    pub(crate) fn instant_after(span: Duration) -> Instant {
+        let now = Instant::now();
+        let mut span = span;
+        loop {
+            match now.checked_add(span) {
+                Some(instant) => return instant,
+                None => span /= 2,
+            }
+        }
+    }
+
+    /// The reverse, for times that have come.
+    pub(crate) fn instant_of(nanos: u64) -> Instant {
+        origin() + Duration::from_nanos(nanos)
     }
 
     /// `duration` in nanoseconds; what does not fit into 584 years is the end of time.

@@ -42,6 +42,8 @@
 //! - Signals *coalesce*, here as in the system: several deliveries before one is received may be received as one.
 //! - Programs that the process starts have the default action again.
 
+mod names;
+
 use crate::event::until::{Operation, Until};
 use crate::event::{Event, Label, Waits};
 use crate::net::{PipeReader, PipeWriter, ReadyEvt, pipe};
@@ -65,15 +67,9 @@ pub use libc::{
 /// `SIGSEGV`), or there is none of this number. Else the system is out of descriptors.
 #[track_caller]
 pub fn signal(number: i32) -> io::Result<Signal> {
-    let label = Label::new("signal");
-    if FORBIDDEN.contains(&number) {
-        let message = format!("the signal {number} cannot be received");
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-    }
+    let label = Label::new("signal").named(&names::of(number));
     let (received, writer) = pipe()?;
-    // SAFETY: what it does is async-signal-safe: see `Notifier::notify`.
-    let id = unsafe { register(number, Notifier::new(writer).into_action()) }?;
-    Ok(Signal { received, id, number, label })
+    Ok(Signal { received, _caught: Caught::by(number, writer)?, number, label })
 }
 
 /// Begins to receive the interrupt that a terminal sends on Ctrl-C, `SIGINT`.
@@ -99,7 +95,7 @@ pub fn ctrl_c() -> io::Result<Signal> {
 /// A signal that is received, see [`signal()`]. Dropped, it receives no more.
 pub struct Signal {
     received: PipeReader,
-    id: SigId,
+    _caught: Caught,
     number: i32,
     label: Label,
 }
@@ -166,19 +162,47 @@ impl Operation for Signal {
 
     fn describe(&self, waits: &mut Waits) {
         waits.on("receive", &self.label, std::ptr::from_ref(self) as usize);
-    }
-}
-
-impl Drop for Signal {
-    fn drop(&mut self) {
-        // When this returns the handler does not use the pipe any more, and the writing end is closed.
-        unregister(self.id);
+        let name = names::of(self.number);
+        if self.label.name() != Some(&name) {
+            waits.note(name);
+        }
     }
 }
 
 impl fmt::Debug for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Signal").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+/// A signal's being caught, until dropped: each time that it comes a byte is written into a pipe.
+pub(crate) struct Caught(SigId);
+
+impl Caught {
+    /// Catches it, for a thread that reads the pipe without this library's help. What it reads ends when this is dropped.
+    ///
+    /// # Errors
+    ///
+    /// As [`signal()`].
+    pub(crate) fn new(number: i32) -> io::Result<(Caught, io::PipeReader)> {
+        let (reader, writer) = io::pipe()?;
+        Ok((Caught::by(number, PipeWriter::from_std(writer)?)?, reader))
+    }
+
+    fn by(number: i32, writer: PipeWriter) -> io::Result<Caught> {
+        if FORBIDDEN.contains(&number) {
+            let message = format!("{} cannot be received", names::of(number));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        // SAFETY: what it does is async-signal-safe: see `Notifier::notify`.
+        unsafe { register(number, Notifier::new(writer).into_action()) }.map(Caught)
+    }
+}
+
+impl Drop for Caught {
+    fn drop(&mut self) {
+        // When this returns the handler does not use the pipe any more, and the writing end is closed.
+        unregister(self.0);
     }
 }
 

@@ -6,7 +6,7 @@
 //! [`blocking`](crate::blocking), which keeps its threads.
 
 use crate::affinity;
-use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable};
+use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, turn};
 use crate::fiber::JoinError;
 use crate::shim::sync::Arc;
 use std::fmt;
@@ -158,7 +158,7 @@ impl<T> ThreadHandle<T> {
 
     /// Is the result there, or has it been taken?
     pub fn is_finished(&self) -> bool {
-        self.outcome.with(|outcome| !matches!(outcome, Outcome::Running))
+        turn::asked_whether(self.outcome.with(|outcome| !matches!(outcome, Outcome::Running)))
     }
 
     /// The thread itself: its name, its id, the right to unpark it.
@@ -183,6 +183,7 @@ impl<T> fmt::Debug for ThreadHandle<T> {
 }
 
 /// The event of a thread having finished, see [`ThreadHandle::join_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct JoinEvt<'a, T> {
     handle: &'a ThreadHandle<T>,
 }

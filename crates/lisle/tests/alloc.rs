@@ -171,6 +171,21 @@ fn messages() {
 }
 
 #[test]
+fn signs_of_channels() {
+    on_one_domain(|| {
+        let (tx, rx) = channel::<usize>();
+        drop(lisle::spawn(move || (0..).try_for_each(|i| tx.send(i))));
+        let (_silent, silence) = channel::<usize>();
+        allocates_nothing("readiness that is waited for", |times| {
+            for _ in 0..times {
+                choose((rx.recv_ready_evt(), silence.recv_ready_evt(), silence.closed_evt())).sync();
+                assert!(rx.try_recv().is_ok());
+            }
+        });
+    });
+}
+
+#[test]
 fn choices() {
     on_one_domain(|| {
         let (one, other) = (source(), source());
@@ -304,6 +319,12 @@ fn timers() {
             for _ in 0..times {
                 at(past).sync();
                 sleep(Duration::ZERO);
+            }
+        });
+        let ticker = lisle::time::ticker(Duration::from_nanos(1));
+        allocates_nothing("ticks", |times| {
+            for _ in 0..times {
+                black_box(ticker.tick());
             }
         });
         // Many sleep at a time, for a tick is long.

@@ -72,22 +72,37 @@ const CASES: &[Case] = &[
         expected: Ends(&["found all"]),
     },
     Case {
+        name: "a_signal_at_which_a_runtime_tells_wakes_nobody",
+        run: || {
+            let builder = Runtime::builder().domains(2).dump_on(lisle::signal::SIGUSR2);
+            eprintln!("found {}", builder.try_run(nobody_sends).unwrap_err());
+        },
+        expected: Ends(&[DEAD, "found a deadlock", "'orders'"]),
+    },
+    Case {
         name: "a_report_is_made_once_and_the_program_stays",
-        run: || Runtime::builder().domains(2).run(nobody_sends),
+        run: || Runtime::builder().domains(2).on_deadlock(OnDeadlock::Report).run(nobody_sends),
         expected: Stays(&["lisle: a deadlock", DEAD, "'orders'", HERE]),
     },
     Case {
-        name: "a_panic_is_raised_if_wanted",
-        run: || Runtime::builder().domains(1).on_deadlock(OnDeadlock::Panic).run(nobody_sends),
+        name: "a_panic_is_raised_by_default",
+        run: || Runtime::builder().domains(1).run(nobody_sends),
         expected: Panics(&["panicked at crates/lisle/tests/deadlock.rs:", DEAD, "'orders'"]),
     },
     Case {
-        name: "a_started_runtime_panics_if_wanted",
-        run: || {
-            let builder = Runtime::builder().domains(2).on_deadlock(OnDeadlock::Panic).closed_world(true);
-            builder.start().unwrap().run(nobody_sends);
-        },
+        name: "a_started_runtime_panics",
+        run: || Runtime::builder().domains(2).closed_world(true).start().unwrap().run(nobody_sends),
         expected: Panics(&[DEAD, "thread 'main':\n    join a host (spawned at"]),
+    },
+    Case {
+        name: "a_started_runtime_in_which_nobody_is_reports_and_ends",
+        run: || {
+            let runtime = Runtime::builder().domains(2).closed_world(true).start().unwrap();
+            let host = runtime.spawn(nobody_sends);
+            drop(host.join());
+            assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
+        },
+        expected: Ends(&["lisle: a deadlock", DEAD, "'orders'"]),
     },
     Case {
         name: "parasites_that_wait_are_told_and_dropped",
@@ -164,6 +179,60 @@ const CASES: &[Case] = &[
         expected: Ends(&[DEAD]),
     },
     Case {
+        name: "threads_for_foreign_calls_that_rest_wake_nobody",
+        run: || {
+            let calls = || {
+                let calls = (0..3).map(|_| lisle::spawn(|| fiber::blocking(|| ())));
+                calls.collect::<Vec<_>>().into_iter().for_each(|call| call.join().unwrap());
+                nobody_sends();
+            };
+            let deadlock = Runtime::builder().domains(2).try_run(calls).unwrap_err();
+            // They stay for much longer than it takes to notice that nobody can go on.
+            assert!(threads_named("lisle-blocking") > 0, "it was noticed only when they had ended");
+            eprintln!("found {deadlock}");
+        },
+        expected: Ends(&[DEAD, "'orders'"]),
+    },
+    Case {
+        name: "a_foreign_call_that_has_sent_is_none_and_wakes_nobody",
+        run: || {
+            let collects = || {
+                let (tx, rx) = channel::named::<u32>("numbers", 0);
+                let sum = AtomicUsize::new(0);
+                fiber::scope(|scope| {
+                    for _ in 0..2 {
+                        scope.spawn(|| rx.iter().for_each(|_| sum.store(1, Ordering::SeqCst)));
+                    }
+                    let sends = tx.clone();
+                    fiber::blocking(move || (0..100).for_each(|i| sends.send(i).unwrap()));
+                });
+                drop(tx); // too late: it is what the scope waits for
+            };
+            let deadlock = Runtime::builder().domains(2).try_run(collects).unwrap_err();
+            assert!(threads_named("lisle-blocking") > 0, "it was noticed only when they had ended");
+            eprintln!("found {deadlock}");
+        },
+        expected: Ends(&[DEAD, "'numbers'", "; it has 1 sender and 1 receiver"]),
+    },
+    Case {
+        name: "a_foreign_call_that_waits_for_a_host_wakes_nobody",
+        run: || {
+            let both_wait = || {
+                let (tx, rx) = channel::named::<u32>("numbers", 0);
+                let (answers, answered) = channel::named::<u32>("answers", 0);
+                fiber::scope(|scope| {
+                    scope.spawn(|| assert!(answered.recv().is_err()));
+                    let sends = tx.clone();
+                    scope.spawn(|| fiber::blocking(move || sends.send(1)));
+                });
+                drop((rx, answers));
+            };
+            let deadlock = Runtime::builder().domains(2).try_run(both_wait).unwrap_err();
+            eprintln!("found {deadlock}");
+        },
+        expected: Ends(&[DEAD, "'answers'", "'numbers'"]),
+    },
+    Case {
         name: "it_may_be_ignored",
         run: || {
             exit_after(Duration::from_secs(1));
@@ -197,6 +266,13 @@ fn nobody_sends() {
     let listens = named("listens").spawn(move || assert!(rx.recv().is_err()));
     let _ = listens.join();
     drop(tx);
+}
+
+/// How many threads this process has of this name.
+fn threads_named(name: &str) -> usize {
+    let threads = std::fs::read_dir("/proc/self/task").unwrap();
+    let names = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok());
+    names.filter(|found| found.trim() == name).count()
 }
 
 /// Ends the process, from a thread that could as well wake a host.
@@ -298,6 +374,12 @@ fn foreign_calls() {
         });
         assert_eq!(rx.recv(), Ok(3));
         sends.join().unwrap().unwrap();
+        // One that waits for a host, which waits for time.
+        let (tx, rx) = channel::<u32>();
+        let receives = lisle::spawn(move || fiber::blocking(move || rx.recv()));
+        sleep(pause);
+        tx.send(4).unwrap();
+        assert_eq!(receives.join().unwrap(), Ok(4));
     }
 }
 

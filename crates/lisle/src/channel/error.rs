@@ -28,6 +28,17 @@ pub enum SendTimeoutError<T> {
     Closed(T),
 }
 
+/// A message made on commit that was not sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SendWithError<T> {
+    /// The channel is closed. The message, if it had been made by then, comes back.
+    Closed(Option<T>),
+    /// The receiver that was to get the message left while it was made (it was cancelled, its future was dropped), and
+    /// nobody else could take it at once. The message comes back; the channel is open.
+    Left(T),
+}
+
 /// The channel is closed, and everything in it has been received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecvError;
@@ -75,6 +86,16 @@ impl<T> SendTimeoutError<T> {
     }
 }
 
+impl<T> SendWithError<T> {
+    /// The message, if it was made.
+    pub fn into_inner(self) -> Option<T> {
+        match self {
+            SendWithError::Closed(message) => message,
+            SendWithError::Left(message) => Some(message),
+        }
+    }
+}
+
 const CLOSED_TO_SEND: &str = "sending on a closed channel";
 const CLOSED_TO_RECEIVE: &str = "receiving on a channel that is closed and empty";
 
@@ -93,6 +114,12 @@ impl<T> fmt::Debug for TrySendError<T> {
 impl<T> fmt::Debug for SendTimeoutError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if matches!(self, SendTimeoutError::Timeout(_)) { "Timeout(..)" } else { "Closed(..)" })
+    }
+}
+
+impl<T> fmt::Debug for SendWithError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if matches!(self, SendWithError::Left(_)) { "Left(..)" } else { "Closed(..)" })
     }
 }
 
@@ -116,6 +143,15 @@ impl<T> fmt::Display for SendTimeoutError<T> {
         f.write_str(match self {
             SendTimeoutError::Timeout(_) => "sending took too long",
             SendTimeoutError::Closed(_) => CLOSED_TO_SEND,
+        })
+    }
+}
+
+impl<T> fmt::Display for SendWithError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SendWithError::Closed(_) => CLOSED_TO_SEND,
+            SendWithError::Left(_) => "sending to a receiver that has left",
         })
     }
 }
@@ -147,6 +183,7 @@ impl fmt::Display for RecvTimeoutError {
 impl<T> Error for SendError<T> {}
 impl<T> Error for TrySendError<T> {}
 impl<T> Error for SendTimeoutError<T> {}
+impl<T> Error for SendWithError<T> {}
 impl Error for RecvError {}
 impl Error for TryRecvError {}
 impl Error for RecvTimeoutError {}

@@ -9,8 +9,8 @@
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::shared::Shared;
-use super::{RecvError, SendError, TryRecvError, TrySendError};
-use crate::event::{Attempt, Event, Step, choose};
+use super::{RecvError, SendError, SendWithError, TryRecvError, TrySendError};
+use crate::event::{Attempt, Event, Step, choose, choose_biased};
 use crate::shim::sync::Arc;
 use crate::sync::Condition;
 use loom::thread;
@@ -83,6 +83,8 @@ impl Channel {
             assert!(inner.receiving.is_empty(), "a receiver is left behind");
             assert!(inner.sending.is_empty(), "a sender is left behind");
             assert!(inner.deferred.is_empty(), "a sender with a maker is left behind");
+            assert!(!inner.watchers.want_readiness(), "somebody who waits for readiness is left behind");
+            assert!(inner.watchers.closed.is_empty(), "somebody who waits for the end is left behind");
         });
         assert_eq!(self.shared.len(), 0, "a message is left behind");
     }
@@ -607,6 +609,107 @@ fn the_last_receiver_drops_what_is_buffered() {
     });
 }
 
+// Polls of choices.
+
+/// An event that is not ready before it is published, and does not say what it has seen.
+struct Blind<E>(E);
+
+impl<E: Event> Event for Blind<E> {
+    type Output = E::Output;
+    type Branch<'e>
+        = E::Branch<'e>
+    where
+        Self: 'e;
+
+    fn branch(&self) -> Self::Branch<'_> {
+        self.0.branch()
+    }
+    fn try_commit<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>, _: &Attempt<'_>) -> Step {
+        Step::Waiting
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        self.0.publish(branch, attempt)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        self.0.withdraw(branch, attempt)
+    }
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        self.0.complete(branch)
+    }
+}
+
+/// Each of two performers puts a message into a channel, and then polls both channels. There is one for each, so each
+/// finds one, though the other may take its own while it looks at the other's first.
+fn each_poll_finds_one(preemptions: usize, poll: fn(other: &Channel, own: &Channel) -> Option<Received>) {
+    explore(preemptions, move || {
+        let messages = Messages::default();
+        let (a, b) = (Arc::new(Channel::new(1)), Arc::new(Channel::new(1)));
+        let other = thread::spawn({
+            let (a, b, message) = (a.clone(), b.clone(), messages.make(2));
+            move || {
+                b.tx.send(message).unwrap();
+                poll(&a, &b).and_then(number)
+            }
+        });
+        a.tx.send(messages.make(1)).unwrap();
+        let mut got = [poll(&b, &a).and_then(number), other.join().unwrap()];
+        got.sort_unstable();
+        assert_eq!(got, [Some(1), Some(2)]);
+        a.assert_clean();
+        b.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_poll_of_a_choice_finds_what_is_in_one_channel_or_another() {
+    each_poll_finds_one(3, |other, own| choose_biased((other.rx.recv_evt(), own.rx.recv_evt())).poll());
+}
+
+#[test]
+fn a_poll_that_publishes_finds_what_is_in_one_channel_or_another() {
+    each_poll_finds_one(2, |other, own| {
+        choose_biased((Blind(other.rx.recv_evt()), Blind(own.rx.recv_evt()))).poll()
+    });
+}
+
+/// A poll that publishes may be committed before it is gone again; then it has what it was given.
+#[test]
+fn a_poll_that_publishes_is_met_or_leaves_nothing() {
+    explore(3, || {
+        let messages = Messages::default();
+        let (a, b) = (Arc::new(Channel::new(0)), Channel::new(0));
+        let sender = thread::spawn({
+            let (a, message) = (a.clone(), messages.make(1));
+            move || a.tx.try_send(message).is_ok()
+        });
+        let got = choose((Blind(a.rx.recv_evt()), Blind(b.rx.recv_evt()))).poll().and_then(number);
+        assert_eq!(sender.join().unwrap(), got == Some(1));
+        a.assert_clean();
+        b.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
+/// It would not wait for a message that is still to be made, so it does not meet who would make one; nor is that one
+/// told to try.
+#[test]
+fn a_poll_that_publishes_is_promised_nothing() {
+    explore(3, || {
+        let messages = Messages::default();
+        let (a, b) = (Arc::new(Channel::new(0)), Channel::new(0));
+        let sender = thread::spawn({
+            let a = a.clone();
+            move || assert!(a.tx.send_with_evt(|| unreachable!("nobody waits for it")).poll().is_none())
+        });
+        assert!(choose((Blind(a.rx.recv_evt()), Blind(b.rx.recv_evt()))).poll().is_none());
+        sender.join().unwrap();
+        a.assert_clean();
+        b.assert_clean();
+        messages.assert_all_dropped();
+    });
+}
+
 // Messages made on commit.
 
 #[test]
@@ -844,7 +947,7 @@ fn a_promised_receiver_may_leave() {
                     thread::yield_now(); // making takes a while
                     messages.make(1)
                 });
-                event.sync().map_err(|SendError(message)| message.map(|message| message.0))
+                event.sync().map_err(|refused| refused.into_inner().map(|message| message.0))
             }
         });
         let got = match poll_once(c.rx.recv_evt()) {
@@ -862,7 +965,17 @@ fn a_promised_receiver_may_leave() {
     });
 }
 
-/// As above, with another receiver who then gets what the first has let go.
+/// Sends message `n`, made on commit, again and again until a receiver has stayed for it.
+fn send_made(c: &Channel, messages: &Messages, n: u32) {
+    while let Err(refused) = c.tx.send_with_evt(|| messages.make(n)).sync() {
+        assert!(
+            matches!(refused, SendWithError::Left(Message(back, _)) if back == n),
+            "nobody closes the channel"
+        );
+    }
+}
+
+/// As above, with another receiver who then gets what the first has let go, or what is sent again.
 #[test]
 fn what_a_promised_receiver_leaves_goes_to_the_next() {
     explore(2, || {
@@ -872,7 +985,7 @@ fn what_a_promised_receiver_leaves_goes_to_the_next() {
             let (c, messages) = (c.clone(), messages.clone());
             move || {
                 for n in [1, 2] {
-                    assert!(c.tx.send_with_evt(|| messages.make(n)).sync().is_ok());
+                    send_made(&c, &messages, n);
                 }
             }
         });
@@ -894,11 +1007,50 @@ fn what_a_promised_receiver_leaves_goes_to_the_next() {
     });
 }
 
-/// The maker waits until the receiver has left, so leaving must not wait for the message; and then it is
-/// the next receiver's.
+/// The maker waits until the receiver has left, so leaving must not wait for the message; and no other receiver comes
+/// before the sender has ended, so that must not wait for one.
 #[test]
-fn leaving_does_not_wait_for_the_maker() {
-    explore(3, || {
+fn neither_leaving_nor_what_was_left_waits() {
+    for capacity in [0, 1] {
+        explore(3, move || {
+            let messages = Messages::default();
+            let c = Arc::new(Channel::new(capacity));
+            let left = Arc::new(Condition::new());
+            let made = Arc::new(Condition::new());
+            let sender = thread::spawn({
+                let (c, left, made, messages) = (c.clone(), left.clone(), made.clone(), messages.clone());
+                move || {
+                    let event = c.tx.send_with_evt(|| {
+                        left.wait();
+                        messages.make(1)
+                    });
+                    let sent = event.poll();
+                    made.signal();
+                    sent.map(|sent| {
+                        sent.map_err(|refused| matches!(refused, SendWithError::Left(Message(1, _))))
+                    })
+                }
+            });
+            assert!(poll_once(c.rx.recv_evt()).is_pending());
+            left.signal();
+            made.wait();
+            let got = c.rx.try_recv().ok().map(|message| message.0);
+            match sender.join().unwrap() {
+                // Whether the receiver was won or not, there was room.
+                Some(Ok(())) => assert!(capacity == 1 && got == Some(1)),
+                Some(Err(is_left)) => assert!(is_left && capacity == 0 && got.is_none()),
+                None => assert!(capacity == 0 && got.is_none()),
+            }
+            c.assert_clean();
+            messages.assert_all_dropped();
+        });
+    }
+}
+
+/// The receiver that was won leaves while another waits: the message is that one's.
+#[test]
+fn what_was_left_goes_to_who_waits() {
+    explore(2, || {
         let messages = Messages::default();
         let c = Arc::new(Channel::new(0));
         let left = Arc::new(Condition::new());
@@ -909,14 +1061,20 @@ fn leaving_does_not_wait_for_the_maker() {
                     left.wait();
                     messages.make(1)
                 });
-                assert!(event.sync().is_ok());
+                event.sync().map_err(|refused| matches!(refused, SendWithError::Left(_)))
             }
         });
-        assert!(poll_once(c.rx.recv_evt()).is_pending());
-        assert!(poll_once(choose((c.rx.recv_evt(), crate::never()))).is_pending());
+        let receiver = thread::spawn({
+            let c = c.clone();
+            move || number(c.rx.recv())
+        });
+        let first = poll_once(c.rx.recv_evt());
         left.signal();
-        assert_eq!(number(c.rx.recv()), Some(1));
-        sender.join().unwrap();
+        if sender.join().unwrap() == Err(true) {
+            // The other had not come by then.
+            c.tx.send(messages.make(1)).unwrap();
+        }
+        assert!(first.is_pending() && receiver.join().unwrap() == Some(1));
         c.assert_clean();
         messages.assert_all_dropped();
     });
@@ -952,7 +1110,7 @@ fn closing_reaches_makers() {
             move || assert!(c.rx.close())
         });
         let refused = c.tx.send_with_evt(|| unreachable!("it is never let in")).sync();
-        assert!(matches!(refused, Err(SendError(None))));
+        assert!(matches!(refused, Err(SendWithError::Closed(None))));
         closer.join().unwrap();
         c.assert_clean();
     });

@@ -1,8 +1,11 @@
 //! Mailboxes: channels without a bound.
 
 use super::error::{RecvError, RecvTimeoutError, SendError, TryRecvError};
+use super::observe::{ClosedEvt, Observed, ReadyEvt, Sign, Watchers};
 use super::receiver::within;
-use crate::event::{Event, Label, Source, awaitable, visible, waits_at};
+use crate::drops;
+use crate::event::queue::WaitQueue;
+use crate::event::{Attempt, Event, Label, Source, Waits, awaitable, turn, visible, waits_at};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::shim::sync::Arc;
 use std::collections::{LinkedList, VecDeque};
@@ -43,7 +46,7 @@ use std::time::Duration;
 /// ```
 #[track_caller]
 pub fn unbounded_mailbox<T>() -> (MailSender<T>, MailReceiver<T>) {
-    let state = State { messages: Blocks::new(), closed: false };
+    let state = State { messages: Blocks::new(), closed: false, watchers: Watchers::new() };
     let mailbox = Arc::new(Mailbox {
         source: Source::labelled(Label::new("mailbox"), state),
         senders: AtomicUsize::new(1),
@@ -52,7 +55,7 @@ pub fn unbounded_mailbox<T>() -> (MailSender<T>, MailReceiver<T>) {
     (MailSender { mailbox: mailbox.clone() }, MailReceiver { mailbox })
 }
 
-struct Mailbox<T> {
+pub(super) struct Mailbox<T> {
     source: Source<State<T>, Result<T, RecvError>>,
     senders: AtomicUsize,
     receivers: AtomicUsize,
@@ -62,6 +65,7 @@ struct Mailbox<T> {
 pub struct State<T> {
     messages: Blocks<T>,
     closed: bool,
+    watchers: Watchers,
 }
 
 impl<T> State<T> {
@@ -79,6 +83,10 @@ impl<T> Mailbox<T> {
         self.source.update(|state, waiters| {
             let closed_now = !std::mem::replace(&mut state.closed, true);
             while closed_now && waiters.grant(Err(RecvError)).is_ok() {}
+            if closed_now {
+                waiters.commit_all(&mut state.watchers.closed);
+                waiters.commit_all(&mut state.watchers.receivable);
+            }
             closed_now
         })
     }
@@ -92,11 +100,24 @@ impl<T> Mailbox<T> {
     }
 }
 
+impl<T> Observed for Mailbox<T> {
+    fn observe(&self, sign: Sign, _: &Attempt<'_>, look: &mut dyn FnMut(&mut WaitQueue<()>, bool)) {
+        self.source.update(|state, _| {
+            let is_shown = state.closed || (sign == Sign::Receivable && state.messages.len > 0);
+            look(state.watchers.of(sign), is_shown);
+        });
+    }
+
+    fn describe(&self, operation: &'static str, waits: &mut Waits) {
+        waits.on(operation, self.source.label(), std::ptr::from_ref(&self.source).addr());
+    }
+}
+
 /// The sending end of a mailbox, see [`unbounded_mailbox`]. Clones share the mailbox.
 ///
 /// When the last clone goes the mailbox is closed; what is in it can still be received.
 pub struct MailSender<T> {
-    mailbox: Arc<Mailbox<T>>,
+    pub(super) mailbox: Arc<Mailbox<T>>,
 }
 
 impl<T> MailSender<T> {
@@ -114,6 +135,9 @@ impl<T> MailSender<T> {
             }
             if let Err(Ok(message)) = waiters.grant(Ok(message)) {
                 state.messages.push(message);
+                if !state.watchers.receivable.is_empty() {
+                    waiters.commit_all(&mut state.watchers.receivable);
+                }
             }
             Ok(())
         })
@@ -142,6 +166,14 @@ impl<T> MailSender<T> {
     }
 }
 
+impl<T: Send> MailSender<T> {
+    /// The event that the mailbox is closed: by somebody, or since all receivers are gone. See
+    /// [`Sender::closed_evt`](super::Sender::closed_evt).
+    pub fn closed_evt(&self) -> ClosedEvt<'_> {
+        ClosedEvt::new(&*self.mailbox)
+    }
+}
+
 impl<T> Clone for MailSender<T> {
     fn clone(&self) -> Self {
         self.mailbox.senders.fetch_add(1, Ordering::Relaxed);
@@ -162,7 +194,7 @@ impl<T> Drop for MailSender<T> {
 ///
 /// When the last clone goes the mailbox is closed and what is in it is dropped.
 pub struct MailReceiver<T> {
-    mailbox: Arc<Mailbox<T>>,
+    pub(super) mailbox: Arc<Mailbox<T>>,
 }
 
 impl<T> MailReceiver<T> {
@@ -187,7 +219,10 @@ impl<T> MailReceiver<T> {
         match self.mailbox.source.update(|state, _| state.receive()) {
             Some(Ok(message)) => Ok(message),
             Some(Err(RecvError)) => Err(TryRecvError::Closed),
-            None => Err(TryRecvError::Empty),
+            None => {
+                turn::came_to_nothing();
+                Err(TryRecvError::Empty)
+            }
         }
     }
 
@@ -231,6 +266,18 @@ impl<T: Send> MailReceiver<T> {
         within(timeout, self.recv_evt())
     }
 
+    /// The event that there is a message, or that the mailbox is closed. It takes nothing, so somebody else may be faster. See
+    /// [`Receiver::recv_ready_evt`](super::Receiver::recv_ready_evt).
+    pub fn recv_ready_evt(&self) -> ReadyEvt<'_> {
+        ReadyEvt::to_receive(&*self.mailbox)
+    }
+
+    /// The event that the mailbox is closed: by somebody, or since all senders are gone. What is in it may still be
+    /// received. See [`Receiver::closed_evt`](super::Receiver::closed_evt).
+    pub fn closed_evt(&self) -> ClosedEvt<'_> {
+        ClosedEvt::new(&*self.mailbox)
+    }
+
     /// Receives until the mailbox is closed and empty.
     pub fn iter(&self) -> MailIter<&Self> {
         MailIter { receiver: self }
@@ -248,8 +295,8 @@ impl<T> Drop for MailReceiver<T> {
     fn drop(&mut self) {
         if self.mailbox.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.mailbox.close();
-            let left = self.mailbox.source.update(|state, _| std::mem::take(&mut state.messages));
-            drop(left); // outside of the lock
+            let mut left = self.mailbox.source.update(|state, _| std::mem::take(&mut state.messages));
+            drops::each(std::iter::from_fn(|| left.pop())); // outside of the lock
         }
     }
 }
@@ -293,6 +340,7 @@ impl<T: Send> IntoIterator for MailReceiver<T> {
 }
 
 /// The event of receiving a message from a mailbox, see [`MailReceiver::recv_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct MailEvt<'a, T> {
     mailbox: &'a Mailbox<T>,
 }

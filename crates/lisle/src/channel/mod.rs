@@ -9,7 +9,8 @@
 //! Both ends work from hosts, plain OS threads and futures alike, and every operation also comes as an
 //! [`Event`](crate::Event) to choose from. A closed end is a value: sending gives the message back in
 //! the error, receiving first gives what is left. A channel is closed by hand ([`Sender::close`]) or
-//! when all senders or all receivers are gone.
+//! when all senders or all receivers are gone, which is [an event](Sender::closed_evt), too; so is that a message
+//! [could be received](Receiver::recv_ready_evt) or [sent](Sender::send_ready_evt).
 //!
 //! ```
 //! let (tx, rx) = lisle::channel::bounded(2);
@@ -26,15 +27,19 @@
 //! the sender to the receiver if one of them waits. Between two hosts of one domain a message costs
 //! two locked instructions and a switch.
 
+mod end;
 mod error;
 #[cfg(not(lisle_loom))]
 pub(crate) mod fetch;
+#[cfg(all(test, lisle_loom))]
+mod loom_observe;
 #[cfg(all(test, lisle_loom))]
 mod loom_orders;
 #[cfg(all(test, lisle_loom))]
 mod loom_tests;
 mod mailbox;
 mod multicast;
+pub(crate) mod observe;
 #[cfg_attr(lisle_loom, expect(unreachable_pub, reason = "the events that name its types are not modelled"))]
 pub(crate) mod order;
 #[cfg_attr(lisle_loom, expect(unreachable_pub, reason = "as above"))]
@@ -46,9 +51,13 @@ mod sender;
 mod shared;
 mod unwanted;
 
-pub use error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+pub use end::ChannelEnd;
+pub use error::{
+    RecvError, RecvTimeoutError, SendError, SendTimeoutError, SendWithError, TryRecvError, TrySendError,
+};
 pub use mailbox::{MailEvt, MailIter, MailReceiver, MailSender, unbounded_mailbox};
 pub use multicast::{Multicast, Port, PortEvt, PortIter};
+pub use observe::{ClosedEvt, ReadyEvt};
 pub use owned::{OwnedRecvEvt, OwnedSendEvt};
 pub use promise::{SendWithEvt, SendingWith};
 pub use receiver::{IntoIter, Iter, Receiver, Receiving, RecvEvt};

@@ -1,9 +1,12 @@
 //! Channels whose messages go to everybody who listens.
 
 use super::error::{RecvError, RecvTimeoutError, SendError, TryRecvError};
+use super::observe::{ClosedEvt, Observed, ReadyEvt, Sign, Watchers};
 use super::receiver::within;
+use crate::drops::Drops;
 use crate::event::lock::Lock;
-use crate::event::{Event, Label, Source, awaitable, visible, waits_at};
+use crate::event::queue::WaitQueue;
+use crate::event::{Attempt, Event, Label, Source, Waits, awaitable, visible, waits_at};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -43,10 +46,10 @@ use std::time::Duration;
 /// assert_eq!(late.iter().collect::<Vec<_>>(), ["second"]);
 /// ```
 pub struct Multicast<T> {
-    shared: Arc<Shared<T>>,
+    pub(super) shared: Arc<Shared<T>>,
 }
 
-struct Shared<T> {
+pub(super) struct Shared<T> {
     source: Source<State<T>, Received<T>>,
     senders: AtomicUsize,
 }
@@ -56,6 +59,7 @@ pub struct State<T> {
     /// The node that the next message will fill.
     tail: Arc<Node<T>>,
     closed: bool,
+    watchers: Watchers,
 }
 
 /// A place for a message and those after it. The ports are at the nodes they will read next.
@@ -83,10 +87,18 @@ impl<T> Drop for Node<T> {
     /// Nodes that nobody else needs go one after the other. Left to themselves they would go one within the other,
     /// which may take more stack than there is.
     fn drop(&mut self) {
-        let mut next = self.filled.take().map(|filled| filled.next);
-        while let Some(mut node) = next.and_then(Arc::into_inner) {
-            next = node.filled.take().map(|filled| filled.next);
+        let mut next = None;
+        let mut drops = Drops::new();
+        let mut pass = |node: &mut Node<T>, next: &mut Option<Arc<Node<T>>>| {
+            let Some(Filled { message, next: following }) = node.filled.take() else { return };
+            *next = Some(following);
+            let _told = drops.run(|| drop(message));
+        };
+        pass(self, &mut next);
+        while let Some(mut node) = next.take().and_then(Arc::into_inner) {
+            pass(&mut node, &mut next);
         }
+        drops.go_on();
     }
 }
 
@@ -94,7 +106,7 @@ impl<T> Multicast<T> {
     /// A channel without ports.
     #[track_caller]
     pub fn new() -> Self {
-        let state = State { tail: Node::new(0), closed: false };
+        let state = State { tail: Node::new(0), closed: false, watchers: Watchers::new() };
         let source = Source::labelled(Label::new("multicast channel"), state);
         Multicast { shared: Arc::new(Shared { source, senders: AtomicUsize::new(1) }) }
     }
@@ -118,6 +130,9 @@ impl<T> Multicast<T> {
             debug_assert!(first.is_ok(), "the tail is not filled");
             // Several may wait at one port, and only one of them gets the message.
             waiters.retry_all();
+            if !state.watchers.receivable.is_empty() {
+                waiters.commit_all(&mut state.watchers.receivable);
+            }
             Ok(node)
         })?;
         drop(node); // outside of the lock, with the message if there are no ports
@@ -128,6 +143,14 @@ impl<T> Multicast<T> {
     pub fn port(&self) -> Port<T> {
         let tail = self.shared.source.with(|state| state.tail.clone());
         Port { shared: self.shared.clone(), next: Lock::new(tail) }
+    }
+
+    /// The event that the channel is closed: by somebody who has it. That no port is left does not close it.
+    pub fn closed_evt(&self) -> ClosedEvt<'_>
+    where
+        T: Send + Sync,
+    {
+        ClosedEvt::new(self)
     }
 
     /// Closes the channel for everybody. `false` if it was closed already.
@@ -149,8 +172,39 @@ impl<T> Shared<T> {
             let closed_now = !std::mem::replace(&mut state.closed, true);
             // Whoever waits has passed all messages.
             while closed_now && waiters.grant(None).is_ok() {}
+            if closed_now {
+                waiters.commit_all(&mut state.watchers.closed);
+                waiters.commit_all(&mut state.watchers.receivable);
+            }
             closed_now
         })
+    }
+
+    fn describe(&self, operation: &'static str, waits: &mut Waits) {
+        waits.on(operation, self.source.label(), std::ptr::from_ref(&self.source).addr());
+    }
+}
+
+impl<T> Observed for Multicast<T> {
+    fn observe(&self, sign: Sign, _: &Attempt<'_>, look: &mut dyn FnMut(&mut WaitQueue<()>, bool)) {
+        self.shared.source.update(|state, _| look(state.watchers.of(sign), state.closed));
+    }
+
+    fn describe(&self, operation: &'static str, waits: &mut Waits) {
+        self.shared.describe(operation, waits);
+    }
+}
+
+impl<T> Observed for Port<T> {
+    fn observe(&self, sign: Sign, _: &Attempt<'_>, look: &mut dyn FnMut(&mut WaitQueue<()>, bool)) {
+        self.shared.source.update(|state, _| {
+            let is_shown = state.closed || (sign == Sign::Receivable && self.is_behind());
+            look(state.watchers.of(sign), is_shown);
+        });
+    }
+
+    fn describe(&self, operation: &'static str, waits: &mut Waits) {
+        self.shared.describe(operation, waits);
     }
 }
 
@@ -181,7 +235,7 @@ impl<T> Default for Multicast<T> {
 /// A clone is a port of its own, at the same place. Several performers may use one port; then each message goes
 /// to one of them, in no particular order of theirs.
 pub struct Port<T> {
-    shared: Arc<Shared<T>>,
+    pub(super) shared: Arc<Shared<T>>,
     /// The node to be read next. Taken alone or within the source's lock.
     next: Lock<Arc<Node<T>>>,
 }
@@ -197,6 +251,11 @@ impl<T> Port<T> {
     /// The same under the lock of the source, where "not yet" and "never" can be told from each other.
     fn pass_or_end(&self, state: &State<T>) -> Option<Received<T>> {
         self.pass().map(Some).or_else(|| state.closed.then_some(None))
+    }
+
+    /// Is there a message that it has not yet received?
+    fn is_behind(&self) -> bool {
+        self.next.lock().filled.get().is_some()
     }
 
     /// How many messages it has not yet received.
@@ -282,6 +341,18 @@ impl<T: Clone + Send + Sync> Port<T> {
         within(timeout, self.recv_evt())
     }
 
+    /// The event that there is a message for this port, or that the channel is closed. It takes nothing, so somebody else who
+    /// uses the port may be faster. See [`Receiver::recv_ready_evt`](super::Receiver::recv_ready_evt).
+    pub fn recv_ready_evt(&self) -> ReadyEvt<'_> {
+        ReadyEvt::to_receive(self)
+    }
+
+    /// The event that the channel is closed: by somebody, or since all who could send are gone. There may be messages that
+    /// this port has not yet received.
+    pub fn closed_evt(&self) -> ClosedEvt<'_> {
+        ClosedEvt::new(self)
+    }
+
     /// Receives until the channel is closed and everything has been received.
     pub fn iter(&self) -> PortIter<'_, T> {
         PortIter { port: self }
@@ -318,6 +389,7 @@ impl<T: Clone + Send + Sync> Iterator for PortIter<'_, T> {
 impl<T: Clone + Send + Sync> FusedIterator for PortIter<'_, T> {}
 
 /// The event of receiving a message at a port, see [`Port::recv_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct PortEvt<'a, T> {
     port: &'a Port<T>,
 }

@@ -147,7 +147,9 @@ impl<T: Send + 'static> Order<T> {
             // SAFETY: it stays within the order until it is dropped there.
             unsafe { Pin::new_unchecked(&mut send.sending) }
         });
-        let step = sending.attempt(&Attempt::new(&order.record, &Nowhere), true);
+        let attempt = Attempt::new(&order.record, &Nowhere);
+        attempt.may_publish(true);
+        let step = sending.attempt(&attempt, true);
         if step == Step::Waiting {
             std::mem::forget(queued);
             return Ok(order);

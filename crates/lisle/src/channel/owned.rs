@@ -4,20 +4,23 @@ use super::receiver::{Receiver, Receiving, receives};
 use super::sender::{Sender, Sending, sends};
 use super::shared::Shared;
 use super::{RecvError, SendError};
+use crate::drops::Careful;
 use crate::event::{Attempt, Event, Step, Waits, awaitable};
 use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
 
 /// The event of receiving a message, with the receiver inside, see [`Receiver::into_recv_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct OwnedRecvEvt<T> {
     receiver: Receiver<T>,
 }
 
 /// The event of sending clones of a message, with the sender inside, see [`Sender::into_send_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct OwnedSendEvt<T> {
     sender: Sender<T>,
-    message: T,
+    message: Careful<T>,
 }
 
 impl<T> Receiver<T> {
@@ -49,20 +52,20 @@ impl<T> OwnedRecvEvt<T> {
 impl<T> Sender<T> {
     /// As [`send_evt`](Sender::send_evt), with the sender inside the event. Awaited, it sends the message itself.
     pub fn into_send_evt(self, message: T) -> OwnedSendEvt<T> {
-        OwnedSendEvt { sender: self, message }
+        OwnedSendEvt { sender: self, message: Careful::new(message) }
     }
 }
 
 impl<T> OwnedSendEvt<T> {
     /// The sender and the message.
     pub fn into_inner(self) -> (Sender<T>, T) {
-        (self.sender, self.message)
+        (self.sender, self.message.into_inner())
     }
 }
 
 receives!([T: Send] OwnedRecvEvt<T>, |event| &event.receiver.shared);
 sends!([T: Send + Clone] OwnedSendEvt<T>, |event| {
-    Sending::new(&event.sender.shared, Some(event.message.clone()), None)
+    Sending::new(&event.sender.shared, Some(event.message.get().clone()), None)
 });
 
 /// The event of sending one message once. A message that was not sent comes home.
@@ -95,5 +98,5 @@ impl<T> fmt::Debug for OwnedSendEvt<T> {
 
 awaitable!([T: Send] OwnedRecvEvt<T>);
 awaitable!([T: Send] OwnedSendEvt<T> => OwnedSendOnce<T>, |event| {
-    OwnedSendOnce { sender: event.sender, message: Cell::new(Some(event.message)) }
+    OwnedSendOnce { sender: event.sender, message: Cell::new(Some(event.message.into_inner())) }
 });

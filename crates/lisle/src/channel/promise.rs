@@ -4,13 +4,15 @@
 //! commit comes first (a waiting receiver is won, or room in the buffer reserved), the maker runs in
 //! the sender with no lock held, and the message is delivered afterwards. In between the receiver holds
 //! a *promise*. It is kept, or revoked (the maker panicked: the receiver starts over and has
-//! lost nothing), or let go by a receiver that leaves (its future was dropped, its runtime shuts down:
-//! the sender then offers the message like any other).
+//! lost nothing), or let go by a receiver that leaves (its future was dropped, its runtime shuts down).
+//!
+//! What has committed waits for nobody any more. So the message of a receiver that has left goes to another
+//! one that waits, or into the buffer if there is room, and else back to the sender, as an error.
 
-use super::error::SendError;
-use super::sender::send;
+use super::error::SendWithError;
 use super::shared::{Leave, Sent, Shared, Slot, hand_over};
 use crate::event::queue::{Committed, Waiter};
+use crate::event::record::Outsider;
 use crate::event::{Attempt, Event, Step, Waits};
 use crate::shim::cell::UnsafeCell;
 use std::cell::Cell;
@@ -20,6 +22,7 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 
 /// The event of sending a message made on commit, see [`Sender::send_with_evt`](super::Sender::send_with_evt).
+#[must_use = "events do nothing unless performed"]
 pub struct SendWithEvt<'a, T, F> {
     shared: &'a Shared<T>,
     make: F,
@@ -86,7 +89,7 @@ impl<T> SendingWith<'_, T> {
         let this = self.into_ref();
         this.waiter.must_not_be_published();
         assert!(!this.committed.get(), "a send was tried again after it had committed");
-        this.shared.locked(|inner| {
+        this.shared.locked_by(Some(attempt), |inner| {
             let held = match inner.ask_leave(attempt) {
                 Leave::Room => Held::Room,
                 Leave::Closed => Held::Closed,
@@ -99,6 +102,8 @@ impl<T> SendingWith<'_, T> {
                         // SAFETY: not linked, since not published, as just seen; pinned; not let go before
                         // `withdraw` has unlinked it.
                         unsafe { inner.deferred.push(&this.get_ref().waiter, attempt) };
+                    } else if !wait {
+                        attempt.evidence().unready(this.shared, inner.changes());
                     }
                     return Step::Waiting;
                 }
@@ -127,7 +132,7 @@ impl<T> SendingWith<'_, T> {
         self.shared.locked(|inner| match self.take_leave() {
             Held::Receiver(receiver) => Sent::Done(Some(hand_over(receiver, message))),
             Held::Room => inner.fill_reserved(message),
-            Held::Abandoned => Sent::Nothing,
+            Held::Abandoned => inner.send(&Outsider, message),
             Held::Closed | Held::Nothing => Sent::Closed,
         })
     }
@@ -160,7 +165,7 @@ impl<T> Drop for SendingWith<'_, T> {
 }
 
 impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
-    type Output = Result<(), SendError<Option<T>>>;
+    type Output = Result<(), SendWithError<T>>;
     type Branch<'e>
         = SendingWith<'e, T>
     where
@@ -174,7 +179,12 @@ impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
         SendingWith { shared: self.shared, waiter: Waiter::new(()), promise, committed: Cell::new(false) }
     }
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        if branch.shared.is_sendable() { branch.attempt(attempt, false) } else { Step::Waiting }
+        let hint = branch.shared.hint();
+        if hint.is_sendable() {
+            return branch.attempt(attempt, false);
+        }
+        attempt.evidence().unready(branch.shared, hint.changes());
+        Step::Waiting
     }
     fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         branch.attempt(attempt, true)
@@ -183,7 +193,7 @@ impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
         let waiter = &branch.waiter;
         if !waiter.is_free() {
             // SAFETY: it was linked into this queue, if into any, and is alive.
-            branch.shared.locked(|inner| unsafe { inner.deferred.unlink(NonNull::from(waiter)) });
+            branch.shared.locked_quietly(|inner| unsafe { inner.deferred.unlink(NonNull::from(waiter)) });
         }
         waiter.taken_back(attempt);
         false
@@ -191,7 +201,7 @@ impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         if branch.is_refused() {
             branch.committed.set(false);
-            return Err(SendError(None));
+            return Err(SendWithError::Closed(None));
         }
         // If this panics, dropping the branch revokes what was promised.
         let mut message = Some((self.make)());
@@ -203,12 +213,8 @@ impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
                 }
                 Ok(())
             }
-            Sent::Closed => Err(SendError(message)),
-            // The promised receiver has left: the message goes to the next that comes.
-            Sent::Nothing => {
-                let message = message.expect("it was not delivered");
-                send(self.shared, message).map_err(|SendError(message)| SendError(Some(message)))
-            }
+            Sent::Closed => Err(SendWithError::Closed(message)),
+            Sent::Nothing => Err(SendWithError::Left(message.expect("it was not delivered"))),
         }
     }
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {

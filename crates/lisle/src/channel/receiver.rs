@@ -1,6 +1,7 @@
 //! The receiving end.
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
+use super::observe::{ClosedEvt, ReadyEvt};
 use super::promise::Promise;
 use super::shared::{Received, Shared, Slot};
 use crate::event::queue::Waiter;
@@ -76,7 +77,7 @@ impl<T: Send> Receiver<T> {
     #[inline]
     pub fn recv(&self) -> Result<T, RecvError> {
         visible();
-        if self.shared.is_receivable() {
+        if self.shared.hint().is_receivable() {
             // Most likely nothing is to be waited for, so no record and no waiter is made yet.
             if let Some(received) = receive_now(&self.shared, &Outsider) {
                 return received;
@@ -107,6 +108,54 @@ impl<T: Send> Receiver<T> {
     /// The time is over, and nothing was taken; or the channel is closed and empty.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         within(timeout, self.recv_evt())
+    }
+
+    /// The event that a receive may succeed at once: a message is buffered, a sender waits, or the channel is closed. It takes
+    /// nothing, so somebody else may be faster: then the receive fails, or waits, and one goes on with another look.
+    ///
+    /// It tells of what was so at a moment during the wait; all who wait for it are told. For who needs to receive from
+    /// where it was not known beforehand, or only some of what is there, in the manner of crossbeam's `Select::ready`;
+    /// anything else is done better, and without going round, by [`recv_evt`](Receiver::recv_evt).
+    ///
+    /// Who waits for this does not receive yet. So it is of no use to a sender: two who wait, at the two ends of a
+    /// rendezvous channel, until the other is ready wait for ever. Nor does it tell of a sender that makes its message on commit
+    /// ([`send_with_evt`](super::Sender::send_with_evt)), which is there only for who waits for the message.
+    ///
+    /// # Cancel safety
+    ///
+    /// It takes nothing and leaves nothing.
+    ///
+    /// ```
+    /// use lisle::{Event, channel::bounded, choose};
+    ///
+    /// let ((numbers, number), (_words, word)) = (bounded(1), bounded::<String>(1));
+    /// numbers.send(7).unwrap();
+    /// // The events of channels with different messages are of one type.
+    /// let first = choose([number.recv_ready_evt(), word.recv_ready_evt()]);
+    /// first.sync();
+    /// assert_eq!(number.try_recv(), Ok(7));
+    /// assert_eq!(first.poll(), None);
+    /// ```
+    pub fn recv_ready_evt(&self) -> ReadyEvt<'_> {
+        ReadyEvt::to_receive(&*self.shared)
+    }
+
+    /// The event that the channel is closed: by somebody, or since all senders are gone. It happens as
+    /// [`is_closed`](Receiver::is_closed) turns true, for all who wait, and is ready from then on. What is buffered may
+    /// still be received after it.
+    ///
+    /// ```
+    /// use lisle::Event;
+    ///
+    /// let (tx, rx) = lisle::channel::bounded(1);
+    /// tx.send("last").unwrap();
+    /// assert_eq!(rx.closed_evt().poll(), None);
+    /// drop(tx);
+    /// rx.closed_evt().sync();
+    /// assert_eq!(rx.recv(), Ok("last"));
+    /// ```
+    pub fn closed_evt(&self) -> ClosedEvt<'_> {
+        ClosedEvt::new(&*self.shared)
     }
 
     /// Receives until the channel is closed and empty.
@@ -219,6 +268,7 @@ impl<T: Send> IntoIterator for Receiver<T> {
 }
 
 /// The event of receiving a message, see [`Receiver::recv_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct RecvEvt<'a, T> {
     shared: &'a Shared<T>,
 }
@@ -241,7 +291,12 @@ impl<'e, T> Receiving<'e, T> {
 
     #[inline]
     pub(super) fn try_commit(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> Step {
-        if self.shared.is_receivable() { self.attempt(attempt, false) } else { Step::Waiting }
+        let hint = self.shared.hint();
+        if hint.is_receivable() {
+            return self.attempt(attempt, false);
+        }
+        attempt.evidence().unready(self.shared, hint.changes());
+        Step::Waiting
     }
 
     #[inline]
@@ -284,7 +339,7 @@ impl<'e, T> Receiving<'e, T> {
     pub(super) fn attempt(self: Pin<&mut Self>, attempt: &Attempt<'_>, wait: bool) -> Step {
         let this = self.into_ref().get_ref();
         this.waiter.must_not_be_published();
-        let (received, deferred) = this.shared.locked(|inner| {
+        let (received, deferred) = this.shared.locked_by(Some(attempt), |inner| {
             let received = inner.receive(attempt);
             // Room in the buffer, or a receiver that waits, lets in those who wait for leave.
             let mut opening = matches!(received, Received::Value(_, None));
@@ -292,32 +347,42 @@ impl<'e, T> Receiving<'e, T> {
                 // SAFETY: not linked, since not published, as just seen; pinned; not let go before
                 // `withdraw` has unlinked it.
                 unsafe { inner.receiving.push(&this.waiter, attempt) };
+                inner.changed();
                 opening = true;
+            } else if !wait && matches!(received, Received::Nothing) {
+                attempt.evidence().unready(this.shared, inner.changes());
             }
-            (received, opening && !inner.deferred.is_empty())
+            // But a poll would not wait for their messages.
+            (received, opening && !inner.deferred.is_empty() && !attempt.is_fleeting())
         });
-        if deferred {
-            // As long as nothing has been received, we do not talk to ourselves.
-            let by = matches!(received, Received::Nothing).then_some(attempt);
-            this.shared.retry_deferred(by);
-        }
+        let retry = |by| {
+            if deferred {
+                this.shared.retry_deferred(by);
+            }
+        };
         let (value, task) = match received {
             Received::Value(message, task) => (Slot::Value(message), task),
             Received::Closed => (Slot::Closed, None),
-            Received::Nothing => return Step::Waiting,
+            Received::Nothing => {
+                // As long as nothing has been received, we do not talk to ourselves.
+                retry(Some(attempt));
+                return Step::Waiting;
+            }
         };
         // SAFETY: not published, as seen above, hence free.
         unsafe { this.waiter.slot_mut(|slot| *slot = value) };
+        // Before others are: among those could be a waker that drops a future, for which this wake is.
         if let Some(task) = task {
             task.wake();
         }
+        retry(None);
         Step::Committed
     }
 
     /// Leaves the queue, and lets go of a message that was promised and is not there yet.
     #[cold]
     fn leave(&self, attempt: &Attempt<'_>) {
-        self.shared.locked(|inner| {
+        self.shared.locked_quietly(|inner| {
             // SAFETY: it was linked into this queue, if into any, and is alive.
             unsafe { inner.receiving.unlink(NonNull::from(&self.waiter)) };
             if !self.waiter.is_held() {

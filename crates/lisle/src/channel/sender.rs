@@ -1,8 +1,12 @@
 //! The sending end.
 
+#[cfg(doc)]
+use super::error::SendWithError;
 use super::error::{SendError, SendTimeoutError, TrySendError};
+use super::observe::{ClosedEvt, ReadyEvt};
 use super::promise::SendWithEvt;
 use super::shared::{Sent, Shared};
+use crate::drops::Careful;
 use crate::event::queue::Waiter;
 use crate::event::record::Outsider;
 use crate::event::{Attempt, Event, Step, Waits, choose_biased, visible};
@@ -29,12 +33,36 @@ impl<T> Sender<T> {
 
     /// The event of sending a message that is made only if the send has won.
     ///
-    /// `make` runs in the performer after the commit, so it may block, and receive. If it panics, the
-    /// receiver that was to get the message starts over and has lost nothing.
+    /// `make` runs in the performer after the commit, so it may block, and receive; the receiver that was won waits
+    /// for it. If it panics, the receiver that was to get the message starts over and has lost nothing.
+    ///
+    /// ```
+    /// use lisle::channel::{SendWithError, channel};
+    /// use lisle::{Event, choose, never};
+    ///
+    /// let (tx, rx) = channel();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| assert_eq!(rx.recv(), Ok("made to order")));
+    ///     tx.send_with_evt(|| "made to order").sync().unwrap();
+    /// });
+    /// drop(rx);
+    /// assert_eq!(tx.send_with_evt(|| "not made").sync(), Err(SendWithError::Closed(None)));
+    /// ```
     ///
     /// # Errors
     ///
-    /// The channel is closed; the message, if it had been made by then, comes back.
+    /// - [`Closed`](SendWithError::Closed): the channel is closed; the message, if it had been made by then, comes back.
+    /// - [`Left`](SendWithError::Left): while the message was made, the receiver that was to get it left (it was
+    ///   cancelled, or its future dropped). Then the message goes to another receiver that waits, or into the buffer if
+    ///   there is room, and only if there is neither it comes back.
+    ///
+    /// # Blocking
+    ///
+    /// Once the send has won it waits for nobody but `make`; so neither a poll nor a future's poll blocks otherwise.
+    ///
+    /// # Cancel safety
+    ///
+    /// A loser of a choice, a poll that fails and a future dropped before it has won have made nothing.
     ///
     /// # Fairness
     ///
@@ -115,6 +143,44 @@ impl<T: Send> Sender<T> {
     }
 }
 
+impl<T: Send> Sender<T> {
+    /// The event that a send may succeed at once: there is room, a receiver waits, or the channel is closed. It sends
+    /// nothing, so somebody else may be faster. For who makes the message only when it can be sent, and what has been said of
+    /// [`recv_ready_evt`](super::Receiver::recv_ready_evt) holds here as well.
+    ///
+    /// ```
+    /// use lisle::Event;
+    ///
+    /// let (tx, rx) = lisle::channel::bounded(1);
+    /// tx.send(1).unwrap();
+    /// assert_eq!(tx.send_ready_evt().poll(), None);
+    /// rx.recv().unwrap();
+    /// tx.send_ready_evt().sync();
+    /// tx.try_send(2).unwrap();
+    /// ```
+    pub fn send_ready_evt(&self) -> ReadyEvt<'_> {
+        ReadyEvt::to_send(&*self.shared)
+    }
+
+    /// The event that the channel is closed: by somebody, or since all receivers are gone. It happens as
+    /// [`is_closed`](Sender::is_closed) turns true, for all who wait, and is ready from then on.
+    ///
+    /// For who works on something that nobody may want any more, as with tokio's `Sender::closed`.
+    ///
+    /// ```
+    /// use lisle::{Event, choose, time::after};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = lisle::channel::<u32>();
+    /// drop(rx);
+    /// let hour = after(Duration::from_secs(3600));
+    /// assert!(choose((tx.closed_evt().wrap(|()| true), hour.wrap(|()| false))).sync());
+    /// ```
+    pub fn closed_evt(&self) -> ClosedEvt<'_> {
+        ClosedEvt::new(&*self.shared)
+    }
+}
+
 impl<T> Sender<T> {
     /// The event of sending `message`, or rather a clone of it for each time the event is performed. If it is awaited, that
     /// is once: then the message itself is sent, and need not be `Clone`; a future that is dropped before drops it.
@@ -142,7 +208,7 @@ impl<T> Sender<T> {
     /// A loser of a choice, a poll that fails and a future dropped before a receiver has committed it
     /// have sent nothing.
     pub fn send_evt(&self, message: T) -> SendEvt<'_, T> {
-        SendEvt { shared: &self.shared, message }
+        SendEvt { shared: &self.shared, message: Careful::new(message) }
     }
 }
 
@@ -181,7 +247,7 @@ pub(super) fn send<T: Send>(shared: &Shared<T>, message: T) -> Result<(), SendEr
 #[inline(always)]
 pub(super) fn send_at_once<T: Send>(shared: &Shared<T>, message: &mut Option<T>) -> bool {
     visible();
-    if !shared.is_sendable() {
+    if !shared.hint().is_sendable() {
         return false;
     }
     match shared.locked(|inner| inner.send(&Outsider, message)) {
@@ -215,7 +281,12 @@ impl<'e, T> Sending<'e, T> {
 
     #[inline(always)]
     pub(super) fn try_commit(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> Step {
-        if self.shared.is_sendable() { self.attempt(attempt, false) } else { Step::Waiting }
+        let hint = self.shared.hint();
+        if hint.is_sendable() {
+            return self.attempt(attempt, false);
+        }
+        attempt.evidence().unready(self.shared, hint.changes());
+        Step::Waiting
     }
 
     pub(super) fn describe(&self, waits: &mut Waits) {
@@ -226,7 +297,7 @@ impl<'e, T> Sending<'e, T> {
     pub(super) fn attempt(self: Pin<&mut Self>, attempt: &Attempt<'_>, wait: bool) -> Step {
         let this = self.into_ref().get_ref();
         this.waiter.must_not_be_published();
-        let sent = this.shared.locked(|inner| {
+        let sent = this.shared.locked_by(Some(attempt), |inner| {
             // SAFETY: not published, as just seen, hence free.
             let sent = unsafe {
                 this.waiter.slot_mut(|message| {
@@ -238,6 +309,9 @@ impl<'e, T> Sending<'e, T> {
                 // SAFETY: not linked, since not published; pinned; not let go before `withdraw` has
                 // unlinked it.
                 unsafe { inner.sending.push(&this.waiter, attempt) };
+                inner.changed();
+            } else if !wait && matches!(sent, Sent::Nothing) {
+                attempt.evidence().unready(this.shared, inner.changes());
             }
             sent
         });
@@ -265,7 +339,7 @@ impl<'e, T> Sending<'e, T> {
     /// Leaves the queue. False if it lies in none: then somebody has committed it, or is about to.
     pub(super) fn unlink(&self) -> bool {
         // SAFETY: it was linked into this queue, if into any, and is alive.
-        self.shared.locked(|inner| unsafe { inner.sending.unlink(NonNull::from(&self.waiter)) })
+        self.shared.locked_quietly(|inner| unsafe { inner.sending.unlink(NonNull::from(&self.waiter)) })
     }
 
     /// The outcome of a send that has committed or won: what still lies in the slot was refused.
@@ -292,9 +366,10 @@ impl<T> Drop for Sending<'_, T> {
 }
 
 /// The event of sending clones of a message, see [`Sender::send_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct SendEvt<'a, T> {
     shared: &'a Shared<T>,
-    message: T,
+    message: Careful<T>,
 }
 
 /// Sending as an event, whether the event borrows its sender or owns it.
@@ -340,7 +415,7 @@ macro_rules! sends {
 }
 pub(super) use sends;
 
-sends!(['a, T: Send + Clone] SendEvt<'a, T>, |event| Sending::new(event.shared, Some(event.message.clone()), None));
+sends!(['a, T: Send + Clone] SendEvt<'a, T>, |event| Sending::new(event.shared, Some(event.message.get().clone()), None));
 
 /// The event of sending one message once. A message that was not sent comes home.
 pub struct SendOnce<'a, T> {
@@ -382,5 +457,5 @@ impl<T> fmt::Debug for SendOnce<'_, T> {
 }
 
 crate::event::awaitable!(['a, T: Send] SendEvt<'a, T> => SendOnce<'a, T>, |event| {
-    SendOnce::new(event.shared, event.message)
+    SendOnce::new(event.shared, event.message.into_inner())
 });

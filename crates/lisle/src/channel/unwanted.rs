@@ -6,6 +6,7 @@
 //! as those of buffered messages do.
 
 use super::order::Share;
+use crate::drops;
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
@@ -43,5 +44,5 @@ pub(super) fn drop_after(wake: impl FnOnce()) {
     let outer = UNWANTED.try_with(|all| all.take());
     wake();
     let unwanted = UNWANTED.try_with(|all| all.replace(outer.unwrap_or_default()));
-    drop(unwanted);
+    drops::each(unwanted.unwrap_or_default());
 }

@@ -50,6 +50,7 @@ impl Worker {
             None => self.take_woken()?.cast(),
         };
         self.turn.set(turn);
+        self.domain.counts.begin_turn(turn, self.others_are_ready());
         Some(Load::Parasite(following))
     }
 

@@ -7,6 +7,7 @@ use super::fifo::Fifo;
 use super::runnable::Runnable;
 use crate::event::lock::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
+use std::cell::Cell;
 use std::ptr::NonNull;
 
 pub(crate) struct Common {
@@ -22,12 +23,18 @@ struct Queues {
     first_come: Fifo<Runnable>,
     /// What rings had no room for.
     surplus: Fifo<Runnable>,
+    /// Nothing comes from outside any more.
+    closed: Cell<bool>,
 }
 
 impl Common {
     pub(super) fn new() -> Self {
         Common {
-            queues: Lock::new(Queues { first_come: Fifo::new(), surplus: Fifo::new() }),
+            queues: Lock::new(Queues {
+                first_come: Fifo::new(),
+                surplus: Fifo::new(),
+                closed: Cell::new(false),
+            }),
             waiting: AtomicUsize::new(0),
             surplus: AtomicUsize::new(0),
         }
@@ -45,8 +52,31 @@ impl Common {
     ///
     /// It is in no list, and stays until it is taken.
     pub(super) unsafe fn push(&self, movable: NonNull<Runnable>) {
+        self.add(&self.queues.lock(), movable);
+    }
+
+    /// Adds what has come from outside, calling `count` before anybody can take it; unless this is closed.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Common::push`].
+    pub(super) unsafe fn push_if_open(&self, movable: NonNull<Runnable>, count: impl FnOnce()) -> bool {
         let queues = self.queues.lock();
-        // SAFETY: by the caller's promise.
+        let is_open = !queues.closed.get();
+        if is_open {
+            count();
+            self.add(&queues, movable);
+        }
+        is_open
+    }
+
+    /// From here on [`push_if_open`](Common::push_if_open) adds nothing, and what it has added before has been counted.
+    pub(super) fn close(&self) {
+        self.queues.lock().closed.set(true);
+    }
+
+    fn add(&self, queues: &Queues, movable: NonNull<Runnable>) {
+        // SAFETY: it is in no list and stays until it is taken, by the promise of our callers' callers.
         unsafe { queues.first_come.push(movable) };
         self.waiting.fetch_add(1, Ordering::SeqCst);
     }

@@ -33,9 +33,10 @@ pub(crate) struct Counts {
     pub(super) spawned: Counter,
     pub(super) finished: Counter,
     pub(crate) tally: Tally,
-    /// The current turn; its lowest bit tells whether other hosts wait for theirs.
-    pub(super) turn: AtomicU64,
-    /// Where the running host or parasite was spawned; null if the domain rests.
+    /// The current turn; its lowest bit tells whether others are ready for theirs.
+    turn: AtomicU64,
+    pub(super) next_timer: NextTimer,
+    /// Where the running host or parasite was spawned, with a mark if it is a parasite; null if the domain rests.
     pub(super) site: AtomicPtr<Location<'static>>,
     /// The running host, if it has a name.
     pub(super) named: AtomicPtr<Host>,
@@ -45,7 +46,58 @@ pub(crate) struct Counts {
     pub(super) timers: AtomicBool,
 }
 
+/// The deadline of a timer that is armed: of the first one, or of one that is not much later. The end of time if none is.
+pub(super) struct NextTimer(AtomicU64);
+
+impl Default for NextTimer {
+    fn default() -> Self {
+        NextTimer(AtomicU64::new(u64::MAX))
+    }
+}
+
+impl NextTimer {
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Owner only.
+    #[inline]
+    pub(super) fn set(&self, deadline: u64) {
+        self.0.store(deadline, Ordering::Relaxed);
+    }
+
+    /// One more is armed. Owner only.
+    #[inline]
+    pub(super) fn armed(&self, deadline: u64) {
+        if deadline < self.get() {
+            self.set(deadline);
+        }
+    }
+}
+
 impl Counts {
+    /// A turn begins, and others are ready, or none is. Owner only.
+    #[inline]
+    pub(super) fn begin_turn(&self, turn: u32, others_are_ready: bool) {
+        self.turn.store(u64::from(turn) << 1 | u64::from(others_are_ready), Ordering::Relaxed);
+    }
+
+    /// Something becomes ready within a turn, or between two. Owner only.
+    #[inline]
+    pub(super) fn one_is_ready(&self) {
+        self.turn.store(self.turn.load(Ordering::Relaxed) | 1, Ordering::Relaxed);
+    }
+
+    /// The turn that it is in.
+    pub(super) fn turn(&self) -> u64 {
+        self.turn.load(Ordering::Acquire) >> 1
+    }
+
+    /// Was something else ready when the turn began, or has become so since?
+    pub(super) fn others_are_ready(&self) -> bool {
+        self.turn.load(Ordering::Relaxed) & 1 == 1
+    }
+
     /// A parasite of this size has been reified. Owner only.
     pub(crate) fn begun_parasite(&self, bytes: usize) {
         self.spawned.add(1);

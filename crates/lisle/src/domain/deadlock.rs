@@ -6,16 +6,17 @@
 use super::reactor;
 use super::runtime::Shared;
 use super::waiting::WaitGraph;
+use crate::event::calls;
 use crate::fiber;
 use crate::own_threads;
+use crate::report::Report;
 use crate::shim::{
-    atomic::{Ordering, fence},
+    atomic::{AtomicUsize, Ordering, fence},
     sync::{Arc, OnceLock},
 };
 use crate::time::outside;
 use std::error::Error;
 use std::fmt;
-use std::io::Write;
 
 /// What a runtime does when none of its hosts can ever go on, see [`Builder::on_deadlock`](crate::Builder::on_deadlock).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,10 +24,12 @@ use std::io::Write;
 pub enum OnDeadlock {
     /// Nothing: it does not even look.
     Ignore,
-    /// Write to standard error, once, who waits for what.
-    #[default]
+    /// Say, once, who waits for what, see [`Builder::on_report`](crate::Builder::on_report), and stay so. For programs in
+    /// which somebody looks into them with a debugger, or that a signal's handler is to end.
     Report,
-    /// Shut the runtime down, unwinding its hosts, and have `run` panic with the same text.
+    /// Shut the runtime down, unwinding its hosts, and have `run` panic with that text. Where nobody is in `run`, as may
+    /// be with a runtime that was [started](crate::Builder::start), it is [reported](crate::Builder::on_report).
+    #[default]
     Panic,
 }
 
@@ -68,6 +71,8 @@ pub(super) struct Deadlocks {
     /// Nothing outside wakes hosts, it has been promised.
     pub(super) closed_world: bool,
     pub(super) found: OnceLock<Deadlock>,
+    /// How many are in `run` or `try_run`, and will be told of a deadlock that ends the runtime.
+    pub(super) callers: AtomicUsize,
 }
 
 impl Deadlocks {
@@ -78,6 +83,21 @@ impl Deadlocks {
 
     fn is_fatal(&self) -> bool {
         self.is_returned || self.policy == OnDeadlock::Panic
+    }
+
+    /// Says that the caller will be told, until dropped.
+    pub(super) fn caller(&self) -> Caller<'_> {
+        self.callers.fetch_add(1, Ordering::SeqCst);
+        Caller(self)
+    }
+}
+
+/// Somebody who will be told of a deadlock that ends the runtime.
+pub(super) struct Caller<'a>(&'a Deadlocks);
+
+impl Drop for Caller<'_> {
+    fn drop(&mut self) {
+        self.0.callers.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -119,20 +139,24 @@ impl Watch {
             return Verdict::Unknown;
         }
         let deadlock = Deadlock { graph: Arc::new(surveyed.graph) };
+        // Found before it is told, so that who is told may ask.
+        let _ = deadlocks.found.set(deadlock.clone());
+        if !deadlocks.is_fatal() || deadlocks.callers.load(Ordering::SeqCst) == 0 {
+            shared.report(&Report::Deadlock(deadlock));
+        }
         if deadlocks.is_fatal() {
-            let _ = deadlocks.found.set(deadlock);
             shared.stop();
-        } else {
-            let _ = writeln!(std::io::stderr(), "lisle: {deadlock}");
-            let _ = deadlocks.found.set(deadlock);
+            // Hosts wait for their foreign calls to return, which these would never do.
+            calls::interrupt(shared.number);
         }
         Verdict::Dead
     }
 }
 
 /// How much the threads that serve all runtimes have done; `None` while one of them does something, or will.
-fn services() -> Option<[u64; 3]> {
-    Some([outside::stillness()?, reactor::stillness()?, fiber::stillness()?])
+fn services() -> Option<[u64; 4]> {
+    let [calls, sleeps] = fiber::stillness()?;
+    Some([outside::stillness()?, reactor::stillness()?, calls, sleeps])
 }
 
 /// The steps A to D of the README.
@@ -263,6 +287,34 @@ mod tests {
             vec![sleeper, caller]
         });
         never_dead(&runtime, hosts);
+    }
+
+    /// Calls wait for hosts, and for each other, and hosts for calls.
+    #[test]
+    fn calls_that_wait_for_events_are_no_deadlock() {
+        for domains in [1, 2] {
+            let runtime = runtime(domains);
+            let hosts = runtime.run(|| {
+                let (to_call, in_call) = channel::<usize>();
+                let (to_other, in_other) = channel::<usize>();
+                let (to_host, in_host) = channel::<usize>();
+                let count = rounds(5_000);
+                let call = spawn(move || {
+                    fiber::blocking(move || in_call.iter().for_each(|n| to_other.send(n).unwrap()));
+                });
+                let other = spawn(move || {
+                    fiber::blocking(move || in_other.iter().for_each(|n| to_host.send(n).unwrap()));
+                });
+                let host = spawn(move || {
+                    for n in 0..count {
+                        to_call.send(n).unwrap();
+                        assert_eq!(in_host.recv(), Ok(n));
+                    }
+                });
+                vec![call, other, host]
+            });
+            never_dead(&runtime, hosts);
+        }
     }
 
     /// Wakes by sending.

@@ -45,11 +45,15 @@ impl Worker {
         self.begun.get().is_null()
     }
 
-    /// Is a host suspended here that cannot be unwound, since others may borrow from it?
-    pub(super) fn has_masked(&self) -> bool {
-        let mut has_masked = false;
-        self.for_each_begun(|host| has_masked |= host.parker.state.get() == State::ParkedMasked);
-        has_masked
+    /// The first hosts that have begun here and not ended, so many at most, described.
+    pub(super) fn begun(&self, limit: usize) -> Vec<String> {
+        let mut begun = Vec::new();
+        self.for_each_begun(|host| {
+            if begun.len() < limit && host.parker.state.get() != State::Resting {
+                begun.push(host.describe());
+            }
+        });
+        begun
     }
 
     /// Ends what is queued and will not be run, since the runtime has ended or was given up.
@@ -58,6 +62,7 @@ impl Worker {
         let next = || {
             self.next
                 .take()
+                .or_else(|| self.timed.pop())
                 .or_else(|| self.ready.pop())
                 .or_else(|| self.take_woken())
                 .or_else(|| self.domain.stealable.take_oldest())
@@ -77,16 +82,5 @@ impl Worker {
             }
         }
         self.retire_bearer();
-    }
-
-    /// The hosts that have begun and not ended, described.
-    pub(super) fn describe_begun(&self, limit: usize) -> Vec<String> {
-        let mut all = Vec::new();
-        self.for_each_begun(|host| {
-            if all.len() < limit {
-                all.push(host.describe());
-            }
-        });
-        all
     }
 }

@@ -5,6 +5,8 @@
 use super::runnable::Runnable;
 use super::thief::SHARE;
 use super::worker::Worker;
+use crate::event::tick;
+use crate::report::Report;
 use crate::shim::{atomic::Ordering, clock};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -23,6 +25,7 @@ impl Worker {
     /// Looks after everything that is not in a queue of this worker, though there is work.
     #[cold]
     pub(crate) fn visit(&self) {
+        self.visited.set(tick::now());
         if self.shared.is_stopping() {
             self.stop(false);
         }
@@ -166,7 +169,8 @@ impl Worker {
         let awake = || self.domain.counts.asleep.store(0, Ordering::Release);
         let polled = self.driver.borrow_mut().wait_then(timeout, awake);
         if let Err(error) = polled {
-            self.shared.report_once(&format!("lisle: waiting for sockets failed: {error}"));
+            let report = || Report::System(format!("waiting for sockets failed: {error}"));
+            self.shared.report_once(&self.shared.has_told_of_sockets, report);
         }
     }
 

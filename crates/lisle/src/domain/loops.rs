@@ -6,14 +6,13 @@
 
 use super::guests::Taken;
 use super::runtime::Shared;
-use super::survey::Between;
 use super::worker::Worker;
 use crate::event::parker::{self, bearing};
-use crate::fiber;
 use crate::par::beat::{self, Beat};
 use crate::par::job::Job;
 use crate::par::offers::Offers;
 use crate::par::pending::Pending;
+use crate::par::within;
 use crate::shim::{atomic::Ordering, ticks};
 use std::ptr::NonNull;
 
@@ -78,15 +77,14 @@ impl Worker {
 
     /// Lets others have their turn, if there are any.
     fn attend(&self) {
-        {
-            // Foreign code may run meanwhile, which cannot be suspended between what a visit does.
-            let _between = Between::new();
-            self.visit();
+        if self.give_way() {
+            return;
         }
-        let others_are_due = self.has_ready() || !self.interrupting.get().is_null();
-        if others_are_due {
-            fiber::yield_now();
-        } else if self.is_alone() && !self.is_of_use() {
+        // As good as a new turn: nobody has waited for longer.
+        let turn = self.turn.get().wrapping_add(1);
+        self.turn.set(turn);
+        self.domain.counts.begin_turn(turn, self.others_are_ready());
+        if self.is_alone() && !self.is_of_use() {
             let word = &self.domain.beat;
             word.turn_off();
             if self.is_of_use() || !self.is_alone() {
@@ -192,11 +190,11 @@ impl Worker {
         self.domain.running_code_of(unsafe { taken.job.as_ref() }.site);
         let pending = &bearing().pending;
         pending.job.set(taken.job.as_ptr());
-        pending.inside.set(true);
+        let within = within::enter(pending);
         // SAFETY: passed on to the caller.
         unsafe { self.run_as_guest(taken) };
+        drop(within);
         pending.job.set(std::ptr::null());
-        pending.inside.set(false);
     }
 
     /// The next beat is due at once.
@@ -217,6 +215,12 @@ impl Shared {
         self.domains.len().min(self.processors)
     }
 
+    /// Has the monitor look at what a thread puts off that is no worker.
+    #[inline]
+    pub(crate) fn wake_monitor(&self) {
+        self.monitor.wake();
+    }
+
     /// Does a domain sleep for which there would be a processor?
     pub(crate) fn could_wake_one(&self) -> bool {
         let asleep = self.idle.load(Ordering::SeqCst);
@@ -227,6 +231,13 @@ impl Shared {
     pub(crate) fn looking(&self) -> usize {
         let hungry = self.hungry.load(Ordering::SeqCst);
         hungry.saturating_sub(self.idle.load(Ordering::SeqCst))
+    }
+
+    /// How many domains could take something now, or once they have been woken.
+    pub(super) fn takers(&self) -> usize {
+        let asleep = self.idle.load(Ordering::SeqCst).min(self.domains.len());
+        let awake = self.domains.len() - asleep;
+        self.looking() + asleep.min(self.processors.saturating_sub(awake))
     }
 
     /// Does a domain offer something?

@@ -1,16 +1,21 @@
 //! A thread that watches a runtime at work: it reports hosts that keep their domain for long while others
 //! wait, wakes idle domains for hosts that nobody has begun, and notices when no host can ever go on.
 //!
+//! It also looks at what loops have put off on stacks whose owner is in a long call, or waits, and offers some of it if
+//! anybody could take it (`../par/stacks.rs`). That of the default runtime does so for the threads that are no workers.
+//!
 //! It looks every 10 ms while any domain works, and sleeps for good when none does.
 
+use super::Domain;
 use super::deadlock::{self, Verdict};
-use super::runtime::Shared;
-use super::shutdown::Straggler;
+use super::runtime::{Shared, started_default_runtime};
 use crate::event::tick;
 use crate::own_threads;
+use crate::par::beat;
+use crate::report::{self, Report};
 use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::shim::clock;
 use crate::shim::sync::{Arc, OnceLock};
-use std::io::Write;
 use std::sync::Weak;
 use std::thread::Thread;
 use std::time::Duration;
@@ -24,6 +29,9 @@ const SETTLED: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
+/// Between two looks at all the descriptors that hosts of a stuck domain wait for.
+const LOOK_PAUSE: Duration = Duration::from_millis(100);
+
 #[derive(Default)]
 pub(super) struct Monitor {
     asleep: AtomicBool,
@@ -32,7 +40,7 @@ pub(super) struct Monitor {
 }
 
 impl Monitor {
-    /// Work begins on some domain.
+    /// Work begins on some domain, or for it.
     #[inline]
     pub(super) fn wake(&self) {
         if self.asleep.load(Ordering::SeqCst)
@@ -54,9 +62,10 @@ impl Monitor {
 /// What the monitor remembers of a domain between two looks.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    turn: u64,
-    for_looks: u32,
+    /// It has been reported to be in its turn for long.
     reported: bool,
+    /// When all descriptors that are waited for may be looked at again.
+    next_look: u64,
 }
 
 /// Starts the monitor of a runtime. It ends with it.
@@ -71,8 +80,10 @@ pub(super) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
 }
 
 fn watch(weak: &Weak<Shared>) {
-    let _enlisted =
-        weak.upgrade().map(|shared| own_threads::enlist(own_threads::Owner::Runtime(shared.number)));
+    let _enlisted = weak.upgrade().map(|shared| {
+        report::set_current(shared.handler.clone());
+        own_threads::enlist(own_threads::Owner::Runtime(shared.number))
+    });
     let mut seen = Vec::new();
     let mut quiet = 0;
     let mut judged = 0;
@@ -87,7 +98,8 @@ fn watch(weak: &Weak<Shared>) {
             seen.resize(shared.domains.len(), Seen::default());
             look(&shared, &mut seen);
             tick::advance();
-            quiet = if shared.idle.load(Ordering::Relaxed) == shared.domains.len() { quiet + 1 } else { 0 };
+            let all_sleep = shared.idle.load(Ordering::Relaxed) == shared.domains.len();
+            quiet = if all_sleep && !has_loops_outside(&shared) { quiet + 1 } else { 0 };
             // A domain may have woken and fallen asleep again between two looks, and then the verdict is of no worth.
             if quiet == SETTLED || (quiet > QUIET && sleeps_of(&shared) != judged) {
                 judged = sleeps_of(&shared);
@@ -96,7 +108,9 @@ fn watch(weak: &Weak<Shared>) {
             if quiet > QUIET {
                 shared.monitor.asleep.store(true, Ordering::SeqCst);
                 // A domain that woke in between may not have seen the mark, so its wake is looked for once more.
-                if shared.idle.load(Ordering::SeqCst) != shared.domains.len() || sleeps_of(&shared) != judged
+                if shared.idle.load(Ordering::SeqCst) != shared.domains.len()
+                    || sleeps_of(&shared) != judged
+                    || has_loops_outside(&shared)
                 {
                     shared.monitor.asleep.store(false, Ordering::SeqCst);
                     quiet = 0;
@@ -130,8 +144,36 @@ fn sleeps_of(shared: &Shared) -> u64 {
         .fold(0, |sum, domain| sum.wrapping_mul(31).wrapping_add(domain.counts.asleep.load(Ordering::SeqCst)))
 }
 
-fn look(shared: &Shared, seen: &mut [Seen]) {
-    for (domain, seen) in shared.domains.iter().zip(seen) {
+/// Do threads that are no workers compute loops, which this runtime helps?
+fn has_loops_outside(shared: &Arc<Shared>) -> bool {
+    helps_outside(shared) && !beat::OUTSIDE.stacks.is_empty()
+}
+
+/// Is it the runtime that helps threads that are no workers?
+fn helps_outside(shared: &Arc<Shared>) -> bool {
+    started_default_runtime().is_some_and(|helper| Arc::ptr_eq(helper, shared))
+}
+
+/// Offers what was put off on stacks whose owners look at nothing.
+fn share_loops(shared: &Arc<Shared>) {
+    let mut takers = shared.takers();
+    let stacks = shared.domains.iter().map(|domain| (&domain.beat.stacks, &*domain.offers, domain.index));
+    let outside = helps_outside(shared).then(|| (&beat::OUTSIDE.stacks, &shared.offers, 0));
+    for (stacks, offers, index) in stacks.chain(outside) {
+        let given = stacks.look(offers, takers);
+        takers -= given;
+        for _ in 0..given {
+            if shared.could_wake_one() {
+                shared.wake_for_loop(index);
+            }
+        }
+    }
+}
+
+fn look(shared: &Arc<Shared>, seen: &mut [Seen]) {
+    share_loops(shared);
+    let now = clock::now();
+    for (domain, seen) in shared.domains.iter().zip(&mut *seen) {
         if shared.idle.load(Ordering::Relaxed) > 0 {
             if domain.stealable.len() > 0 {
                 shared.wake_one(domain.index);
@@ -140,24 +182,48 @@ fn look(shared: &Shared, seen: &mut [Seen]) {
             }
         }
         domain.beat.turn_on();
-        let turn = domain.counts.turn.load(Ordering::Relaxed);
-        if turn != seen.turn || domain.inbox.is_asleep() {
-            *seen = Seen { turn, ..Seen::default() };
-            continue;
+        domain.mark.set();
+        let turn = domain.counts.turn();
+        if turn != domain.watched.turn() || domain.inbox.is_asleep() {
+            domain.watched.begins(turn, now);
+            *seen = Seen::default();
         }
-        seen.for_looks += 1;
-        let others_wait = turn & 1 == 1 || domain.inbox.has_news() || domain.stealable.len() > 0;
-        let long = shared.stall_report.is_some_and(|limit| PERIOD * seen.for_looks >= limit);
-        if long && others_wait && !seen.reported {
-            seen.reported = true;
-            if let Some(host) = domain.running_now().map(Straggler::from) {
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "lisle: {host}, for {:?} without blocking, and others wait; it could call yield_now, or \
-                     blocking if it waits for something foreign",
-                    PERIOD * seen.for_looks
-                );
+    }
+    // Who offers from outside may look at nothing any more, and it may have missed one that was about to sleep.
+    if shared.offers.len() > 0 && shared.could_wake_one() {
+        shared.wake_for_loop(0);
+    }
+    let Some(limit) = shared.stall_report else { return };
+    let is_long = |domain: &Domain| domain.lasted(now).is_some_and(|lasted| lasted >= limit);
+    let all_are_busy = shared.domains.iter().all(|domain| is_long(domain));
+    for (domain, seen) in shared.domains.iter().zip(seen).filter(|(domain, _)| is_long(domain)) {
+        if !seen.reported
+            && domain.running_now().is_some()
+            && seen.is_delayed(domain, shared, all_are_busy, now)
+        {
+            let mut stall = domain.stall(shared, all_are_busy);
+            // Who waits for what is not ready does not wait for the domain.
+            stall.delayed.descriptors.retain(|awaited| awaited.is_ready);
+            // It may have come to an end just now.
+            if stall.lasted.is_some_and(|lasted| lasted >= limit) && !stall.delayed.is_empty() {
+                seen.reported = true;
+                shared.report(&Report::Stall(stall));
             }
         }
+    }
+}
+
+impl Seen {
+    /// Does anybody wait for a domain that has been in one turn for long?
+    fn is_delayed(&mut self, domain: &Domain, shared: &Shared, all_are_busy: bool, now: u64) -> bool {
+        if !domain.delayed(shared, all_are_busy, now).is_empty() {
+            return true;
+        }
+        if domain.reactor.is_empty() || now < self.next_look || !domain.reactor.has_news() {
+            return false;
+        }
+        // There may be many descriptors to look at, and news of one that nobody waits for stays.
+        self.next_look = now.saturating_add(clock::saturating_nanos(LOOK_PAUSE));
+        domain.reactor.awaited().iter().any(|awaited| awaited.is_ready)
     }
 }

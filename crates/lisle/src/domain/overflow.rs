@@ -1,11 +1,9 @@
-//! The two ways in which a host ends the whole process, each with a message that names it.
+//! What is said of a host that overflows its stack.
 
 use super::worker;
-use crate::abort;
-use crate::event::parker::Parker;
 use crate::fiber::stack::overflow::decimal;
 
-/// Describes the overflow of the running host's stack, if `fault` lies in its guard page. Called in a
+/// Describes the overflow of the running host's stack, if `fault` lies in its guard. Called in a
 /// signal handler: it reads plain memory and nothing else.
 pub(super) fn describe(fault: usize, out: &mut dyn FnMut(&[u8])) -> bool {
     worker::with_current(|worker| {
@@ -36,19 +34,4 @@ pub(super) fn describe(fault: usize, out: &mut dyn FnMut(&[u8])) -> bool {
         out(b" KiB");
         true
     })
-}
-
-/// Ends the process: a host that unwinds from a panic would have to wait. Its neighbours would see
-/// `std::thread::panicking()` for as long, and the next panic on this thread would abort without a word.
-#[cold]
-pub(crate) fn refuse_to_park(_: &Parker) -> ! {
-    let who = worker::with_current(|worker| {
-        // SAFETY: the running host is alive.
-        worker.and_then(|worker| worker.current_host()).map(|host| unsafe { host.as_ref() }.describe())
-    });
-    abort::process(format_args!(
-        "{} blocks in a destructor while it unwinds from a panic, and cannot be suspended there; use a try_ or poll form \
-         in destructors",
-        who.as_deref().unwrap_or("a host")
-    ))
 }

@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 /// If a host leaves so many parasites that are ready, they go first. One host can unblock many in a turn, and the next
 /// as many again: they would pile up.
 const BACKLOG: u32 = 32;
-/// How many hosts in a row may come from the run-next slot or be the youngest while others wait.
+/// How many in a row may be due, come from the run-next slot or be the youngest while others wait.
 pub(super) const STREAK: u32 = 16;
 
 impl Worker {
@@ -28,6 +28,10 @@ impl Worker {
             && let Some(woken) = self.take_woken()
         {
             return Some(woken);
+        }
+        if !self.timed.is_empty() && self.streak.get() < STREAK {
+            self.streak.set(self.streak.get() + 1);
+            return self.timed.pop();
         }
         if let Some(next) = self.next.take() {
             if self.streak.get() < STREAK {
@@ -65,8 +69,15 @@ impl Worker {
         if self.oldest_began.replace(now) == now { common.take_surplus().or_else(oldest) } else { oldest() }
     }
 
+    /// Is anything ready that only this domain may run, or parasites?
+    #[inline]
+    pub(super) fn others_are_ready(&self) -> bool {
+        !self.ready.is_empty() || !self.timed.is_empty() || !self.woken.is_empty()
+    }
+
     pub(super) fn has_ready(&self) -> bool {
         !self.ready.is_empty()
+            || !self.timed.is_empty()
             || !self.woken.is_empty()
             || self.next.get().is_some()
             || self.domain.stealable.len() > 0
@@ -85,6 +96,7 @@ impl Worker {
             Some(index) if index == self.domain.index => {
                 // SAFETY: a new host is in no list.
                 unsafe { self.ready.push(host.cast()) };
+                self.domain.counts.one_is_ready();
             }
             Some(index) => self.shared.domain(index).hand_over(host),
         }
@@ -106,9 +118,16 @@ impl Worker {
     /// Queues what has been woken, to run next if somebody runs now, who then has woken it.
     #[inline]
     pub(crate) fn put_next(&self, woken: NonNull<Runnable>) {
-        let later = if self.current.get().is_null() { Some(woken) } else { self.next.replace(Some(woken)) };
-        if let Some(later) = later {
-            self.postpone(later);
+        if !self.current.get().is_null() {
+            self.domain.counts.one_is_ready();
+            if let Some(later) = self.next.replace(Some(woken)) {
+                self.postpone(later);
+            }
+        } else if self.firing.get() {
+            // SAFETY: it was parked, so it is in no list.
+            unsafe { self.timed.push(woken) };
+        } else {
+            self.postpone(woken);
         }
     }
 

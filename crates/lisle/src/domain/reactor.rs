@@ -16,18 +16,22 @@
 //! generation ends with its registration. A batch of events that the driver has fetched already is thereby
 //! harmless to whoever registers next.
 
+pub(crate) mod address;
 mod current;
 mod readiness;
 mod side;
 
 mod slab;
+mod waited;
 
 pub(crate) use current::{current, set_current, stillness};
 pub(crate) use readiness::{Direction, Readiness};
 pub(crate) use side::{Ask, Side, Wakes};
+pub use waited::Awaited;
 
 use crate::affinity;
 use crate::event::lock::Lock;
+use crate::report::{self, Report};
 use crate::shim::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
     sync::Arc,
@@ -108,7 +112,7 @@ impl Reactor {
         blocked: Direction,
     ) -> io::Result<Registration> {
         let fd = fd.as_raw_fd();
-        let readiness = Arc::new(Readiness::new(terms.wakes, blocked));
+        let readiness = Arc::new(Readiness::new(terms.wakes, blocked, fd));
         let token = self.sockets.lock().insert(readiness.clone())?;
         self.registrations.fetch_add(1, Ordering::SeqCst);
         // From here on the slot is given back by `Registration::drop`, or below.
@@ -196,9 +200,8 @@ impl Drop for Driver {
         };
         let heir = std::thread::Builder::new().name("lisle-io".into()).spawn(affinity::elsewhere(serve));
         if let Err(error) = heir {
-            eprintln!(
-                "lisle: no thread for sockets that outlive their runtime, which now wait for ever: {error}"
-            );
+            let what = "no thread for sockets that outlive their runtime, which now wait for ever";
+            report::here(&Report::System(format!("{what}: {error}")));
         }
     }
 }

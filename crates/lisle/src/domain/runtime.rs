@@ -1,8 +1,11 @@
 //! Runtimes: what starts domains, and what ends them.
 
 mod builder;
+mod default;
 
 pub use builder::Builder;
+pub use default::InstallDefaultError;
+pub(crate) use default::{default_runtime, started_default_runtime, try_default_runtime};
 
 use super::Domain;
 use super::common::Common;
@@ -17,15 +20,20 @@ use super::waiting::WaitGraph;
 use super::worker::{self, Worker};
 use crate::affinity::Pinned;
 use crate::event::lock::Lock;
-use crate::fiber::host::{Host, Traits};
+use crate::fiber::hooks::HookList;
+use crate::fiber::host::{self, Host, Traits};
+use crate::fiber::no_suspend;
 use crate::fiber::{JoinError, JoinHandle, PanicPolicy, spawn_unchecked};
 use crate::par::offers::Offers;
+use crate::report::{self, Handler, Report};
 use crate::shim::{
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
-    sync::{Arc, Mutex, OnceLock},
+    clock,
+    sync::{Arc, Mutex},
 };
+use crate::signal::Caught;
 use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::panic::{Location, resume_unwind};
 use std::ptr::NonNull;
 use std::thread;
@@ -46,6 +54,7 @@ pub(crate) struct Shared {
     pub(crate) panic_policy: PanicPolicy,
     pub(super) stall_report: Option<Duration>,
     pub(super) thread_name: String,
+    pub(super) hooks: HookList,
     pub(super) monitor: Monitor,
     pub(super) survey: Survey,
     pub(super) deadlocks: Deadlocks,
@@ -66,7 +75,11 @@ pub(crate) struct Shared {
     /// Those spawned by threads that are no workers; less the parasites that have ended on such threads.
     spawned_outside: AtomicU64,
     pub(crate) outside: Lock<Tally>,
-    reported: AtomicBool,
+    pub(super) handler: Option<Handler>,
+    /// The signal at which it says who waits.
+    pub(super) dumps: Mutex<Option<Caught>>,
+    pub(super) has_told_of_stacks: AtomicBool,
+    pub(super) has_told_of_sockets: AtomicBool,
 }
 
 impl Shared {
@@ -166,14 +179,48 @@ impl Shared {
         }
     }
 
-    /// Queues a host spawned by a thread that is no worker.
+    /// Queues a host spawned by a thread that is no worker. It is refused if the runtime is being shut down: perhaps nobody is
+    /// there any more who would take it.
     pub(crate) fn spawn_outside(&self, host: NonNull<Host>, domain: Option<usize>) {
-        self.spawned_outside.fetch_add(1, Ordering::SeqCst);
-        self.outside.lock().hosts.add(1);
+        let count = || {
+            self.spawned_outside.fetch_add(1, Ordering::SeqCst);
+            self.outside.lock().hosts.add(1);
+        };
         match domain {
-            Some(index) => self.domain(index).hand_over(host),
-            None => self.push_common(host.cast()),
+            Some(index) => {
+                count();
+                self.domain(index).hand_over(host);
+            }
+            // SAFETY: a new host is in no list, and stays until it runs.
+            None if unsafe { self.common.push_if_open(host.cast(), count) } => self.wake_if_idle(),
+            // SAFETY: it has not begun, and nobody else has it.
+            None => unsafe { host::refuse(host) },
         }
+    }
+
+    /// Spawns a host, from anywhere.
+    ///
+    /// # Safety
+    ///
+    /// What `f` and its result borrow outlives the host and its unclaimed result.
+    pub(super) unsafe fn spawn<F, T>(
+        this: &Arc<Self>,
+        f: F,
+        site: &'static Location<'static>,
+    ) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        if worker::with_current(|worker| worker.is_some_and(|w| Arc::ptr_eq(w.shared(), this))) {
+            // SAFETY: passed on to the caller.
+            return unsafe { spawn_unchecked(f, Traits::default(), None, site) };
+        }
+        let traits = Traits { panic_policy: this.panic_policy, ..Traits::default() };
+        let host = Host::new(f, traits, site);
+        this.spawn_outside(host, None);
+        // SAFETY: made with result type `T`; the second reference is the handle's.
+        unsafe { JoinHandle::new(host) }
     }
 
     /// A parasite has been reified by a thread that is no worker.
@@ -235,6 +282,12 @@ impl Shared {
         self.common.len() + usize::try_from(unbegun).unwrap_or(usize::MAX)
     }
 
+    /// A worker leaves.
+    pub(super) fn leave(&self, index: usize) {
+        self.domains[index].has_left.store(true, Ordering::Release);
+        self.left.fetch_add(1, Ordering::AcqRel);
+    }
+
     /// May a worker that has nothing to run leave?
     fn may_leave(&self) -> bool {
         match self.phase.load(Ordering::Acquire) {
@@ -251,23 +304,32 @@ impl Shared {
 
     /// Which turn each domain is in.
     pub(super) fn turns(&self) -> Vec<u64> {
-        self.domains.iter().map(|domain| domain.counts.turn.load(Ordering::Acquire)).collect()
+        self.domains.iter().map(|domain| domain.counts.turn()).collect()
     }
 
-    /// Writes `message` to standard error, the first time.
-    pub(super) fn report_once(&self, message: &str) {
-        if !self.reported.swap(true, Ordering::Relaxed) {
-            let _ = writeln!(io::stderr(), "{message}");
+    /// Says something of this runtime.
+    pub(super) fn report(&self, report: &Report) {
+        report::say(self.handler.as_ref(), report);
+    }
+
+    /// The same, the first time.
+    pub(super) fn report_once(&self, is_said: &AtomicBool, report: impl FnOnce() -> Report) {
+        if !is_said.swap(true, Ordering::Relaxed) {
+            self.report(&report());
         }
     }
 
     pub(super) fn stop(&self) {
+        // Before the phase: what has been queued by then is seen by workers that look whether they may leave.
+        self.common.close();
         self.phase.fetch_max(STOPPING, Ordering::SeqCst);
         self.wake_all();
     }
 
     /// Tells workers that still wait for hosts to leave, and says what is left.
     fn abandon(self: &Arc<Self>) -> Shutdown {
+        // As long as the domains can answer.
+        let waiting = if self.has_ended() { Vec::new() } else { self.survey().graph.hosts };
         self.phase.store(ABANDONED, Ordering::Release);
         self.wake_all();
         let unfinished = usize::try_from(self.live()).unwrap_or(usize::MAX);
@@ -276,7 +338,8 @@ impl Shared {
             std::mem::forget(self.clone());
         }
         let running = self.domains.iter().filter_map(|domain| domain.running_now()).map(Straggler::from);
-        let stragglers = if unfinished == 0 { Vec::new() } else { running.collect() };
+        let waiting = waiting.into_iter().filter_map(Straggler::waiting);
+        let stragglers = if unfinished == 0 { Vec::new() } else { running.chain(waiting).collect() };
         Shutdown { stragglers, unfinished }
     }
 }
@@ -304,6 +367,10 @@ impl Runtime {
         &self.shared
     }
 
+    pub(super) fn shared_arc(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     fn start_threads(
         &self,
         drivers: Vec<Driver>,
@@ -318,9 +385,9 @@ impl Runtime {
                     let _pinned = Pinned::to(pin);
                     let left = shared.clone();
                     Worker::new(shared, index, driver).enter(|worker| {
-                        worker.work(|| worker.shared().may_leave());
+                        worker.work(&|| worker.shared().may_leave());
                         worker.wind_up();
-                        left.left.fetch_add(1, Ordering::AcqRel);
+                        left.leave(index);
                         // Hosts that were given up stay as they are, and so does what others may have borrowed from
                         // them, this thread's locals included.
                         while !worker.is_empty() {
@@ -363,14 +430,17 @@ impl Runtime {
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; or if the runtime is shut down before `f` has returned, by a deadlock if the policy
-    /// says so.
+    /// With the panic of `f`; or if the runtime is shut down before `f` has returned, by a deadlock unless
+    /// [`on_deadlock`](Builder::on_deadlock) says otherwise.
     #[track_caller]
     pub fn run<F, T>(&self, f: F) -> T
     where
         F: FnOnce() -> T + Send,
         T: Send,
     {
+        let site = Location::caller();
+        no_suspend::refuse(|| format!("wait for a host (spawned at {site})"));
+        let _caller = self.shared.deadlocks.caller();
         // SAFETY: `join_masked` waits until the host has ended, whatever happens.
         let handle = unsafe { self.spawn_unchecked(f, Location::caller()) };
         let outcome = handle.join_masked().map_err(JoinError::into_panic);
@@ -391,15 +461,8 @@ impl Runtime {
         F: FnOnce() -> T + Send,
         T: Send,
     {
-        if self.is_inside() {
-            // SAFETY: passed on to the caller.
-            return unsafe { spawn_unchecked(f, Traits::default(), None, site) };
-        }
-        let traits = Traits { panic_policy: self.shared.panic_policy, ..Traits::default() };
-        let host = Host::new(f, traits, site);
-        self.shared.spawn_outside(host, None);
-        // SAFETY: made with result type `T`; the second reference is the handle's.
-        unsafe { JoinHandle::new(host) }
+        // SAFETY: passed on to the caller.
+        unsafe { Shared::spawn(&self.shared, f, site) }
     }
 
     /// Who waits for what: each host that is parked, with its name and place of spawning, and what it waits for,
@@ -410,7 +473,8 @@ impl Runtime {
     ///
     /// Blocks the calling thread while each domain looks at its hosts, a few milliseconds for ten thousand, and for a
     /// tenth of a second if some domain does not answer, since it has a host that does not block: such a domain is
-    /// listed as silent, with that host. The domains' looks are not at one moment, so what was on its way between
+    /// listed as silent, with that host, and with what is known of the domain without its help. Where hosts wait for sockets
+    /// the system is asked for their addresses, which takes a microsecond or two each. The domains' looks are not at one moment, so what was on its way between
     /// them may be seen twice or not at all.
     ///
     /// Not to be called by a function given to a [`Source`](crate::event::Source).
@@ -440,7 +504,8 @@ impl Runtime {
     }
 
     /// Shuts the runtime down: hosts are unwound at their next blocking call, or where they block now. Waits
-    /// for at most `deadline` and says what was still running then; its threads are left behind.
+    /// for at most `deadline` and says what was still running then; its threads are left behind. `Duration::MAX` is for as
+    /// long as it takes.
     ///
     /// # Panics
     ///
@@ -452,7 +517,7 @@ impl Runtime {
     fn end(&self, deadline: Duration) -> Shutdown {
         assert!(!self.is_inside(), "a runtime cannot be shut down by one of its own hosts");
         self.shared.stop();
-        self.finish(Instant::now() + deadline)
+        self.finish(clock::instant_after(deadline))
     }
 
     /// Is this one of the runtime's own hosts?
@@ -476,6 +541,8 @@ impl Runtime {
             }
         }
         self.shared.monitor.end();
+        let dumps = self.shared.dumps.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        drop(dumps);
         shutdown
     }
 }
@@ -489,7 +556,7 @@ impl Drop for Runtime {
         } else if started {
             let shutdown = self.end(Duration::from_secs(1));
             if !shutdown.is_clean() {
-                let _ = writeln!(io::stderr(), "lisle: {shutdown}");
+                self.shared.report(&Report::Unfinished(shutdown));
             }
         }
     }
@@ -534,25 +601,4 @@ pub fn waiting() -> WaitGraph {
         Some(shared) => shared.survey().graph,
         None => WaitGraph { threads: survey::threads(), ..WaitGraph::default() },
     }
-}
-
-static DEFAULT: OnceLock<Runtime> = OnceLock::new();
-
-/// The same, if it can be started.
-pub(crate) fn try_default_runtime() -> Option<&'static Arc<Shared>> {
-    started_default_runtime().or_else(|| {
-        let runtime = Builder::default().start().ok()?;
-        // Somebody else may have been faster; then this one goes again.
-        Some(&DEFAULT.get_or_init(|| runtime).shared)
-    })
-}
-
-/// That runtime, if it has been started.
-pub(crate) fn started_default_runtime() -> Option<&'static Arc<Shared>> {
-    DEFAULT.get().map(|runtime| &runtime.shared)
-}
-
-/// The runtime of those who spawn outside any: started by the first, never shut down.
-pub(crate) fn default_runtime() -> &'static Arc<Shared> {
-    &DEFAULT.get_or_init(|| Builder::default().start().unwrap_or_else(|error| failed(&error))).shared
 }

@@ -1,29 +1,39 @@
 //! What was still running when a runtime's time to shut down was over.
 
-use super::waiting::RunningHost;
+use super::waiting::{Performer, RunningHost, Waiter, who};
+use crate::event::Wait;
 use std::fmt;
 use std::panic::Location;
 
-/// A host that did not end in time.
+/// A host or parasite that did not end in time.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Straggler {
-    /// The domain it runs on.
+    /// The domain it is on.
     pub domain: usize,
+    /// What it is.
+    pub kind: Performer,
     /// Its name, if it has one.
     pub name: Option<String>,
     /// Where it was spawned.
     pub site: Location<'static>,
+    /// What it waits for, if it waits: since it catches the unwinding, or since it cannot be unwound from there (foreign code has
+    /// called it, or it is in a destructor that a panic runs). `None`: it runs, and does not give its worker back.
+    pub waits: Option<Vec<Wait>>,
 }
+
+/// So many are told in words.
+const TOLD: usize = 8;
 
 /// How a shutdown went.
 #[derive(Debug, Clone, Default)]
 #[must_use = "it tells whether anything was still running"]
 #[non_exhaustive]
 pub struct Shutdown {
-    /// The hosts that were running, one a domain, and did not give their worker back.
+    /// The hosts that were still there: those that ran and did not give their worker back, one a domain, and those that waited.
+    /// Hosts that wait on a domain that another keeps to itself are not known.
     pub stragglers: Vec<Straggler>,
-    /// How many hosts have not ended, stragglers included.
+    /// How many hosts and parasites have not ended, stragglers included.
     pub unfinished: usize,
 }
 
@@ -36,14 +46,31 @@ impl Shutdown {
 
 impl From<RunningHost> for Straggler {
     fn from(host: RunningHost) -> Self {
-        Straggler { domain: host.domain, name: host.name, site: *host.site }
+        Straggler { domain: host.domain, kind: host.kind, name: host.name, site: *host.site, waits: None }
+    }
+}
+
+impl Straggler {
+    /// A host that waits. `None` if it is something else.
+    pub(super) fn waiting(waiter: Waiter) -> Option<Self> {
+        let (domain, site) = (waiter.domain?, *waiter.site?);
+        Some(Straggler { domain, kind: waiter.kind, name: waiter.name, site, waits: Some(waiter.waits) })
     }
 }
 
 impl fmt::Display for Straggler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let who = crate::fiber::host::describe(self.name.as_deref(), &self.site);
-        write!(f, "{who} still runs on domain {}", self.domain)
+        let who = who(self.kind, 1, self.name.as_deref(), Some(&self.site));
+        let Some(waits) = &self.waits else {
+            return write!(f, "{who} still runs on domain {}", self.domain);
+        };
+        write!(f, "{who} still waits on domain {}", self.domain)?;
+        let mut before = ", to ";
+        for wait in waits {
+            write!(f, "{before}{} {}", wait.operation, wait.object)?;
+            before = " or ";
+        }
+        Ok(())
     }
 }
 
@@ -52,7 +79,27 @@ impl fmt::Display for Shutdown {
         if self.is_clean() {
             return f.write_str("all hosts have ended");
         }
-        write!(f, "{} hosts have not ended in time", self.unfinished)?;
-        self.stragglers.iter().try_for_each(|straggler| write!(f, "; {straggler}"))
+        let have = if self.unfinished == 1 {
+            "1 host has".into()
+        } else {
+            format!("{} hosts have", self.unfinished)
+        };
+        write!(f, "{have} not ended in time")?;
+        let (told, untold) = self.stragglers.split_at(self.stragglers.len().min(TOLD));
+        told.iter().try_for_each(|straggler| write!(f, "; {straggler}"))?;
+        if untold.is_empty() { Ok(()) } else { write!(f, "; and {} more", untold.len()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_host_and_several() {
+        let text = |unfinished| Shutdown { stragglers: Vec::new(), unfinished }.to_string();
+        assert_eq!(text(0), "all hosts have ended");
+        assert_eq!(text(1), "1 host has not ended in time");
+        assert_eq!(text(2), "2 hosts have not ended in time");
     }
 }

@@ -57,7 +57,7 @@ impl fmt::Display for Statistics {
 }
 
 impl Shared {
-    fn statistics(&self) -> Statistics {
+    pub(super) fn statistics(&self) -> Statistics {
         worker::with_current(|worker| worker.into_iter().for_each(Worker::tell_tally));
         let mut sum = Statistics::default();
         let outside = self.outside.lock();

@@ -5,6 +5,7 @@
 //! turns. The running of hosts costs nothing but a look, where a worker visits its inbox anyway, at the number of
 //! questions that have been asked.
 
+use super::Domain;
 use super::runtime::Shared;
 use super::waiting::{Performer, RunningHost, WaitGraph, Waiter};
 use super::worker::{self, Worker};
@@ -67,7 +68,10 @@ impl Shared {
         loop {
             // A host that asks keeps its own domain from answering, and perhaps another's host waits for that.
             worker::with_current(|worker| worker.into_iter().for_each(Worker::answer));
-            if lock(&question.0).iter().all(Option::is_some) || clock::now() >= end {
+            let is_answered = |(domain, answer): (&Arc<Domain>, &Option<Census>)| {
+                answer.is_some() || domain.has_left.load(Ordering::Acquire)
+            };
+            if self.domains.iter().zip(&*lock(&question.0)).all(is_answered) || clock::now() >= end {
                 break;
             }
             std::thread::sleep(pause);
@@ -91,9 +95,11 @@ impl Shared {
                     graph.ready += census.ready;
                     members.extend(census.members);
                 }
+                None if domain.has_left.load(Ordering::Acquire) => is_still = false,
                 None => {
                     is_still = false;
                     graph.silent.push(domain.index);
+                    graph.stuck.push(domain.stall(self, false));
                     graph.running.extend(domain.running_now());
                 }
             }
@@ -209,8 +215,7 @@ impl Worker {
                 census.members.push((scope.addr().get(), id));
             }
             if running.is_some_and(|running| std::ptr::eq(running.as_ptr(), host)) {
-                let name = host.name.as_deref().map(str::to_owned);
-                census.running = Some(RunningHost { domain: self.domain.index, name, site: host.site });
+                census.running = self.domain.running_now();
             } else if host.parker.state.get() == parker::State::Resting {
                 // A bearer that bears nothing.
             } else if host.parker.is_parked() {

@@ -2,33 +2,35 @@
 //!
 //! A turn runs one host until it parks, yields or ends. In between the worker looks, in this order, at its
 //! run-next slot and at the youngest host that has not begun (bounded in how often they may jump the queue),
-//! its ready queue and the other hosts that have not begun, by turns; every [`VISIT`] turns, and when there
-//! is nothing to run, also at its inbox, timers and sockets. How it falls asleep is in `idle.rs`.
+//! its ready queue and the other hosts that have not begun, by turns; every [`VISIT`] turns, after a long turn, and when
+//! there is nothing to run, also at its inbox, timers and sockets. How it falls asleep is in `idle.rs`.
 
 use super::Domain;
 use super::fifo::Fifo;
 use super::guests::{Joining, Taken};
 use super::loops::Load;
 use super::reactor::{self, Driver};
-use super::runnable::{Either, Kind, Runnable, either};
+use super::runnable::{Either, Runnable, either};
 use super::runtime::Shared;
 use super::thief::Sighting;
 use crate::abort;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::patience::Patience;
-use crate::event::{Context, Interrupted, Task, Timer, Unparked, install, tally};
+use crate::event::{Context, Interrupted, Task, Timer, Unparked, install, tally, tick};
+use crate::fiber::hooks::{HookList, Moment};
 use crate::fiber::host::{self, Host, Outcome, Traits};
 use crate::fiber::stack::{StackPool, overflow::AltStack};
 use crate::own_threads;
 use crate::par::beat;
+use crate::report::{self, NoStack, Report};
 use crate::shim::{clock, random::Random, sync::Arc};
 use crate::time::wheel::Wheel;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
-use std::panic::{Location, resume_unwind};
+use std::panic::resume_unwind;
 use std::ptr::NonNull;
 
-/// How many turns pass between visits to the inbox, the timers and the sockets of a busy domain.
+/// How many turns pass between visits to the inbox, the timers and the sockets of a busy domain, if they are short.
 pub(super) const VISIT: u32 = 32;
 /// Of a host's stack so much is left to the code that runs last on it: parasites do not begin there.
 const LEFT_TO_LEAVES: usize = 64 * 1024;
@@ -59,6 +61,12 @@ pub(crate) struct Worker {
     /// Which of the three queues has the next turn of those.
     pub(super) queue: Cell<u8>,
     pub(super) ready: Fifo<Runnable>,
+    /// Those for whom the time has come: they go before what has not begun, which may take long.
+    pub(super) timed: Fifo<Runnable>,
+    /// Timers fire: what is woken now is woken by them.
+    pub(super) firing: Cell<bool>,
+    /// When it last looked after what is not in its queues, see `tick.rs`.
+    pub(super) visited: Cell<u32>,
     /// Parasites that are ready, but for those that lie where they may be stolen; how many; and how many of them are to
     /// run before the next host does.
     pub(super) woken: Fifo<Runnable>,
@@ -67,6 +75,10 @@ pub(crate) struct Worker {
     /// When the oldest of those that have not begun had its turn before younger ones, see `tick.rs`.
     pub(super) oldest_began: Cell<u32>,
     pub(super) turn: Cell<u32>,
+    /// In which turn a host has last asked so often in vain that it was to be looked into, and how often it did so before.
+    pub(super) asked: Cell<(u32, u32)>,
+    /// What is to be done when a host is resumed, and when it is suspended.
+    pub(super) hooks: HookList,
     /// All hosts that have begun here and not ended, for shutdown.
     pub(super) begun: Cell<*mut Host>,
     /// Its hosts are being interrupted.
@@ -114,11 +126,16 @@ impl Worker {
             streak: Cell::new(0),
             queue: Cell::new(0),
             ready: Fifo::new(),
+            timed: Fifo::new(),
+            firing: Cell::new(false),
+            visited: Cell::new(tick::now()),
             woken: Fifo::new(),
             backlog: Cell::new(0),
             due: Cell::new(0),
             oldest_began: Cell::new(0),
             turn: Cell::new(0),
+            asked: Cell::new((u32::MAX, 0)),
+            hooks: shared.hooks.clone(),
             begun: Cell::new(std::ptr::null_mut()),
             stopping: Cell::new(false),
             interrupting: Cell::new(std::ptr::null_mut()),
@@ -143,13 +160,15 @@ impl Worker {
 
     /// Makes this thread the domain's, runs `f`, and lets go of the thread again.
     pub(crate) fn enter<R>(self, f: impl FnOnce(&Worker) -> R) -> R {
-        struct Leave;
-        impl Drop for Leave {
+        struct Leave<'a>(&'a Domain);
+        impl Drop for Leave<'_> {
             fn drop(&mut self) {
                 WORKER.with(|worker| worker.set(std::ptr::null()));
                 reactor::set_current(None);
+                report::set_current(None);
                 // SAFETY: nothing is put in its place.
                 unsafe { beat::set_here(None) };
+                self.0.mark.leave();
             }
         }
         // Boxed for good: hosts that outlive a failed shutdown may still refer to it.
@@ -157,9 +176,11 @@ impl Worker {
         let _alternative = AltStack::ensure();
         let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(worker.shared.number));
         let result = {
-            let _leave = Leave;
+            let _leave = Leave(&worker.domain);
+            worker.domain.mark.settle();
             WORKER.with(|current| current.set(worker));
             reactor::set_current(Some(worker.domain.reactor.clone()));
+            report::set_current(worker.shared.handler.clone());
             // SAFETY: the worker keeps its domain, and takes this back when it leaves.
             unsafe { beat::set_here(Some(NonNull::from(&*worker.domain.beat))) };
             // SAFETY: dropped at the end of this block, on this thread.
@@ -182,17 +203,21 @@ impl Worker {
     }
 
     /// Works until `done`, which is asked now and then, and whenever there is nothing to run.
-    pub(crate) fn work(&self, done: impl Fn() -> bool) {
+    pub(crate) fn work(&self, done: &dyn Fn() -> bool) {
         // Half a domain would leave its hosts waiting for ever.
         let why = "a panic has reached a worker's loop, which its hosts cannot survive";
-        abort::if_it_unwinds(why, || self.work_on(done));
+        // Compiled twice, so that those who have no hooks need not look whether they have.
+        abort::if_it_unwinds(why, || {
+            if self.hooks.is_empty() { self.work_on::<false>(done) } else { self.work_on::<true>(done) }
+        });
     }
 
-    fn work_on(&self, done: impl Fn() -> bool) {
+    fn work_on<const HOOKED: bool>(&self, done: &dyn Fn() -> bool) {
         loop {
             let turn = self.turn.get().wrapping_add(1);
             self.turn.set(turn);
-            if turn.is_multiple_of(VISIT) {
+            // One long turn counts for many.
+            if turn.is_multiple_of(VISIT) || tick::now() != self.visited.get() {
                 self.visit();
                 if done() {
                     return;
@@ -202,7 +227,7 @@ impl Worker {
                 // SAFETY: what was queued is alive, and is run by who takes it.
                 Some(picked) => match unsafe { either(picked) } {
                     Either::Host(host) => {
-                        self.run(host, turn);
+                        self.run_hooked::<HOOKED>(host, turn);
                         self.look_at_backlog();
                     }
                     Either::Parasite(parasite) => self.run_on_bearer(Load::Parasite(parasite), turn),
@@ -214,8 +239,17 @@ impl Worker {
     }
 
     /// Runs `host` until it parks, yields or ends.
-    #[inline]
     pub(super) fn run(&self, host: NonNull<Host>, turn: u32) {
+        if self.hooks.is_empty() {
+            self.run_hooked::<false>(host, turn);
+        } else {
+            self.run_hooked::<true>(host, turn);
+        }
+    }
+
+    /// The same, if it is known whether there are hooks.
+    #[inline]
+    fn run_hooked<const HOOKED: bool>(&self, host: NonNull<Host>, turn: u32) {
         // SAFETY: a queued host is alive.
         let this = unsafe { host.as_ref() };
         if this.parker.state.get() == State::New && !self.begin(host) {
@@ -223,26 +257,35 @@ impl Worker {
         }
         this.parker.state.set(State::Running);
         self.current.set(host.as_ptr());
+        self.domain.running(turn, this, self.others_are_ready());
+        if HOOKED {
+            self.before_turn(this);
+        }
         parker::set_running(&this.parker);
-        self.domain.running(turn, this, !self.ready.is_empty());
         // SAFETY: only the domain's own worker touches the coroutine, and it is not running.
         let coroutine = unsafe { &mut *this.coroutine.get() };
         let result = coroutine.as_mut().expect("a host that has begun has a stack").resume(());
-        self.current.set(std::ptr::null_mut());
         parker::set_running(std::ptr::null());
-        match result {
-            CoroutineResult::Yield(Suspend::Parked) => {}
-            CoroutineResult::Yield(Suspend::Stubborn) => self.stubborn.set(true),
-            CoroutineResult::Yield(Suspend::Resting) => {
+        let suspend = match result {
+            CoroutineResult::Yield(suspend) => suspend,
+            CoroutineResult::Return(()) => return self.end(host),
+        };
+        if HOOKED {
+            self.after_turn(this, Moment::Waits);
+        }
+        self.current.set(std::ptr::null_mut());
+        match suspend {
+            Suspend::Parked => {}
+            Suspend::Stubborn => self.stubborn.set(true),
+            Suspend::Resting => {
                 this.parker.state.set(State::Resting);
                 self.bearer.set(Some(host));
             }
-            CoroutineResult::Yield(Suspend::Yielded) => {
+            Suspend::Yielded => {
                 this.parker.state.set(State::Queued);
                 // SAFETY: it was running, so it is in no list.
                 unsafe { self.ready.push(host.cast()) };
             }
-            CoroutineResult::Return(()) => self.end(host),
         }
     }
 
@@ -267,10 +310,9 @@ impl Worker {
         this.domain.set(Arc::as_ptr(&self.domain));
         this.parker.interrupted.set(self.stopping.get());
         // SAFETY: just put there.
-        let limit = unsafe { &*this.stack.get() }
-            .as_ref()
-            .map_or(0, |stack| stack.guard().end + LEFT_TO_LEAVES.min(self.shared.stack_size / 2));
-        this.parker.bearing.limit.set(limit);
+        let usable = unsafe { &*this.stack.get() }.as_ref().map_or(0..0, |stack| stack.usable());
+        this.parker.bearing.limit.set(usable.start + LEFT_TO_LEAVES.min(self.shared.stack_size / 2));
+        this.parker.stack.set((usable.start, usable.end));
         // SAFETY: `wake_host` may be called from any thread while the host lives, and a host with an
         // unconsumed wake does not end.
         this.parker.task.set(Some(unsafe { Task::new(host.as_ptr().cast(), wake_host) }));
@@ -299,7 +341,10 @@ impl Worker {
         if self.begun.get().is_null() {
             abort::process(format_args!("no stack for a host, and none will become free: {error}"));
         }
-        self.shared.report_once(&format!("lisle: hosts wait for a stack: {error}"));
+        // SAFETY: a queued host is alive.
+        let site = unsafe { host.as_ref() }.site;
+        let report = || Report::NoStack(NoStack::new(self.domain.index, site, error));
+        self.shared.report_once(&self.shared.has_told_of_stacks, report);
         // SAFETY: it was just taken out of its queue.
         unsafe { self.ready.push(host.cast()) };
         self.park_briefly();
@@ -310,6 +355,10 @@ impl Worker {
     fn end(&self, host: NonNull<Host>) {
         // SAFETY: its own reference keeps it alive.
         let this = unsafe { host.as_ref() };
+        if !self.hooks.is_empty() {
+            self.after_turn(this, Moment::Ends);
+        }
+        self.current.set(std::ptr::null_mut());
         // SAFETY: only the domain's own worker touches the coroutine, and it has ended.
         unsafe { *this.coroutine.get() = None };
         // SAFETY: likewise.
@@ -329,7 +378,7 @@ impl Worker {
             unsafe { after.as_ref() }.siblings.update(|(_, second)| (before, second));
         }
         self.domain.retire(this);
-        let is_bearer = this.runnable.kind() == Kind::Bearer;
+        let is_bearer = this.is_bearer();
         // SAFETY: it has lived.
         if unsafe { host::finish(host) } {
             if this.outcome() == Outcome::Done {
@@ -357,7 +406,9 @@ impl Worker {
             }
         }
         let last = Last(host);
-        let cleaner = Host::new(move || drop(last), Traits::default(), Location::caller());
+        // SAFETY: alive, until the last reference is let go.
+        let site = unsafe { host.as_ref() }.site;
+        let cleaner = Host::new(move || drop(last), Traits::default(), site);
         self.spawn(cleaner, None);
         // SAFETY: the handle's reference, which nobody needs.
         unsafe { host::release(cleaner) };
@@ -369,13 +420,19 @@ impl Worker {
         if wheel.is_empty() {
             return;
         }
-        wheel.advance(clock::now(), |entry| {
+        let now = clock::now();
+        self.firing.set(true);
+        wheel.advance(now, |entry| {
             // SAFETY: the wheel has just handed the entry out; its host is parked on this thread.
             if let Some(task) = unsafe { Timer::expire(entry) } {
                 // The host is only queued, so nothing here is in its way.
                 task.wake();
             }
         });
+        self.firing.set(false);
+        if self.domain.counts.next_timer.get() <= now {
+            self.domain.counts.next_timer.set(wheel.early_deadline().unwrap_or(u64::MAX));
+        }
     }
 
     /// Calls `look` with each host that has begun here and not ended. It must not run hosts, nor end any.
@@ -413,6 +470,14 @@ unsafe impl Context for Worker {
         parker::running().expect("only hosts wait in a worker").park(interruptible, None)
     }
 
+    fn stay(&self) {
+        let parker = parker::running().expect("only hosts wait in a worker");
+        while !parker.woken.take() {
+            self.take_inbox();
+            std::thread::yield_now();
+        }
+    }
+
     fn unwind(&self) -> ! {
         resume_unwind(Box::new(Interrupted))
     }
@@ -427,13 +492,22 @@ unsafe impl Context for Worker {
         let entry = unsafe { Timer::entry(timer) };
         // SAFETY: not linked, and pinned until it has fired or been removed.
         unsafe { self.wheel.borrow_mut().insert(entry, deadline) };
+        self.domain.counts.next_timer.armed(deadline);
     }
 
     unsafe fn disarm(&self, timer: NonNull<Timer>) {
         // SAFETY: alive, by the caller's promise.
         let entry = unsafe { Timer::entry(timer) };
+        // SAFETY: alive, by the caller's promise.
+        let timer = unsafe { entry.as_ref() };
+        let next_timer = &self.domain.counts.next_timer;
+        let was_told = timer.is_linked() && timer.deadline() <= next_timer.get();
+        let mut wheel = self.wheel.borrow_mut();
         // SAFETY: linked into this wheel, if into any.
-        unsafe { self.wheel.borrow_mut().remove(entry) };
+        unsafe { wheel.remove(entry) };
+        if was_told {
+            next_timer.set(wheel.early_deadline().unwrap_or(u64::MAX));
+        }
     }
 
     #[inline]

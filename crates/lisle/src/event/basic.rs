@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 
 /// The event that is always ready, see [`always`].
+#[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy)]
 pub struct Always<T>(T);
 
@@ -30,10 +31,10 @@ impl<T: Clone> Event for Always<T> {
     }
     fn branch(&self) {}
     fn try_commit(&self, _: Pin<&mut ()>, attempt: &Attempt<'_>) -> Step {
-        attempt.at_once()
+        attempt.at_last()
     }
-    fn publish(&self, branch: Pin<&mut ()>, attempt: &Attempt<'_>) -> Step {
-        self.try_commit(branch, attempt)
+    fn publish(&self, _: Pin<&mut ()>, attempt: &Attempt<'_>) -> Step {
+        attempt.at_once()
     }
     fn withdraw(&self, _: Pin<&mut ()>, _: &Attempt<'_>) -> bool {
         false
@@ -44,6 +45,7 @@ impl<T: Clone> Event for Always<T> {
 }
 
 /// The event that is never ready, see [`never()`].
+#[must_use = "events do nothing unless performed"]
 pub struct Never<T>(PhantomData<fn() -> T>);
 
 /// An event that is never ready: the unit of [`choose`](super::choose). Performing it alone waits
@@ -63,7 +65,8 @@ impl<T> Event for Never<T> {
         true
     }
     fn branch(&self) {}
-    fn try_commit(&self, _: Pin<&mut ()>, _: &Attempt<'_>) -> Step {
+    fn try_commit(&self, _: Pin<&mut ()>, attempt: &Attempt<'_>) -> Step {
+        attempt.evidence().never_was();
         Step::Waiting
     }
     fn publish(&self, _: Pin<&mut ()>, _: &Attempt<'_>) -> Step {

@@ -1,5 +1,6 @@
 //! Events behind a pointer, so that different types fit into one vector.
 
+use super::depth;
 use super::storage::{Storage, typed};
 use super::{Attempt, Event, Step, Waits, awaitable};
 use std::fmt;
@@ -9,15 +10,21 @@ use std::pin::Pin;
 const INLINE_WORDS: usize = 16;
 
 /// An event of any type that gives a `T`, see [`Event::boxed`].
+#[must_use = "events do nothing unless performed"]
 pub struct BoxEvent<'a, T> {
     event: Box<dyn Erased<T> + Send + Sync + 'a>,
     /// [`Event::STAGED`] of the event inside.
     staged: bool,
+    /// How many boxes it is, with those inside.
+    depth: u8,
 }
 
 impl<'a, T> BoxEvent<'a, T> {
+    #[track_caller]
     pub(super) fn new<E: Event<Output = T> + Send + Sync + 'a>(event: E) -> Self {
-        BoxEvent { event: Box::new(event), staged: E::STAGED }
+        let depth = event.depth().saturating_add(1);
+        depth::check(depth);
+        BoxEvent { event: Box::new(event), staged: E::STAGED, depth: depth as u8 }
     }
 }
 
@@ -118,6 +125,9 @@ impl<T> Event for BoxEvent<'_, T> {
     fn is_single(&self) -> bool {
         self.event.is_single()
     }
+    fn depth(&self) -> usize {
+        self.depth.into()
+    }
     fn branch(&self) -> Self::Branch<'_> {
         BoxBranch { event: &*self.event, storage: Storage::new() }
     }
@@ -143,7 +153,7 @@ impl<T> Event for BoxEvent<'_, T> {
         if self.staged {
             let event = branch.event;
             // SAFETY: as above.
-            unsafe { event.force(branch.place()) }
+            unsafe { event.force(branch.place()) };
         }
     }
     #[inline]

@@ -5,6 +5,7 @@ use std::fmt;
 use std::pin::Pin;
 
 /// The event that becomes one of its alternatives, see [`choose`].
+#[must_use = "events do nothing unless performed"]
 #[derive(Clone, Copy)]
 pub struct Choose<A> {
     alternatives: A,
@@ -81,6 +82,8 @@ pub trait Alternatives {
 
     /// How many alternatives there are.
     fn count(&self) -> usize;
+    /// The largest [`Event::depth`] of theirs.
+    fn depth(&self) -> usize;
     /// Makes the branches, from first to last.
     fn branches(&self) -> Self::Branches<'_>;
     /// [`Event::try_commit`] of alternative `index`.
@@ -124,6 +127,9 @@ pub struct ChooseBranch<B> {
     chosen: usize,
     /// The random number that gives the order in which the alternatives are tried and published.
     order: usize,
+    /// The chosen alternative has come to its next stage. It has been drawn among all, so it does not have to be again: that
+    /// would leave an event in two stages a fourth of its share in a choice of four.
+    resumed: bool,
 }
 
 impl<B> ChooseBranch<B> {
@@ -136,6 +142,12 @@ impl<B> ChooseBranch<B> {
     fn choose(self: Pin<&mut Self>, index: usize) {
         // SAFETY: `chosen` is plain data, nothing is moved.
         unsafe { self.get_unchecked_mut() }.chosen = index;
+    }
+
+    #[inline]
+    fn resume(self: Pin<&mut Self>) {
+        // SAFETY: `resumed` is plain data, nothing is moved.
+        unsafe { self.get_unchecked_mut() }.resumed = true;
     }
 
     #[inline]
@@ -180,9 +192,13 @@ impl<A: Alternatives> Event for Choose<A> {
 
     const STAGED: bool = A::STAGED;
 
+    fn depth(&self) -> usize {
+        self.alternatives.depth()
+    }
+
     #[inline]
     fn branch(&self) -> Self::Branch<'_> {
-        ChooseBranch { branches: self.alternatives.branches(), chosen: 0, order: 0 }
+        ChooseBranch { branches: self.alternatives.branches(), chosen: 0, order: 0, resumed: false }
     }
 
     #[inline]
@@ -197,11 +213,20 @@ impl<A: Alternatives> Event for Choose<A> {
         // Of all random numbers 0 gives the order in which the alternatives stand.
         let random = if self.biased { 0 } else { attempt.random() as usize };
         branch.as_mut().order(random);
-        for index in Order::new(self.alternatives.count(), random).indices() {
+        // What is in its next stage comes first, unless another stands before it on purpose.
+        let resumed = (A::STAGED && branch.resumed && !self.biased).then_some(branch.chosen);
+        let order = Order::new(self.alternatives.count(), random).indices();
+        for index in resumed.into_iter().chain(order.filter(|&index| Some(index) != resumed)) {
             let branches = branch.as_mut().branches();
-            if self.alternatives.try_commit(branches, index, attempt) == Step::Committed {
+            let step =
+                attempt.evidence().of_branch(|| self.alternatives.try_commit(branches, index, attempt));
+            if step == Step::Committed {
                 branch.choose(index);
                 return Step::Committed;
+            }
+            // What is ready and stands back still comes before what stands after it.
+            if self.biased && attempt.evidence().is_late() {
+                break;
             }
         }
         Step::Waiting
@@ -239,9 +264,13 @@ impl<A: Alternatives> Event for Choose<A> {
     }
 
     #[inline]
-    fn advance<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> bool {
+    fn advance<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) -> bool {
         let chosen = branch.chosen;
-        self.alternatives.advance(branch.branches(), chosen)
+        let done = self.alternatives.advance(branch.as_mut().branches(), chosen);
+        if !done {
+            branch.resume();
+        }
+        done
     }
 
     #[inline]
@@ -294,6 +323,9 @@ macro_rules! tuple {
             #[inline]
             fn count(&self) -> usize {
                 [$($index),+].len()
+            }
+            fn depth(&self) -> usize {
+                [$(self.$index.depth()),+].into_iter().max().unwrap_or(0)
             }
             #[inline]
             fn branches(&self) -> Self::Branches<'_> {

@@ -5,12 +5,15 @@
 //! thread for each part; that costs each part a thread and a wake, where here those that are ready when the performer
 //! looks cost what they do in a choice.
 
+use super::list::deepest;
 use super::scratch::Scratch;
 use super::{Attempt, Event, Step, Waits, awaitable};
+use crate::drops::Careful;
 use std::fmt;
 use std::pin::Pin;
 
 /// The event that all of several events have happened, see [`choose_all`].
+#[must_use = "events do nothing unless performed"]
 #[derive(Clone, Copy)]
 pub struct ChooseAll<A> {
     events: A,
@@ -87,6 +90,8 @@ pub trait Every {
 
     /// How many there are.
     fn count(&self) -> usize;
+    /// The largest [`Event::depth`] of theirs.
+    fn depth(&self) -> usize;
     /// Makes the branches, from first to last.
     fn parts(&self) -> Self::Parts<'_>;
     /// Takes a step of one of them, unless that has happened already. True: it has come to something.
@@ -119,18 +124,21 @@ pub enum Stride<'a> {
 pub struct Part<'e, E: Event + 'e> {
     branch: E::Branch<'e>,
     /// There once it has happened.
-    output: Option<E::Output>,
+    output: Careful<Option<E::Output>>,
 }
 
 impl<'e, E: Event> Part<'e, E> {
     fn new(event: &'e E) -> Self {
-        Part { branch: event.branch(), output: None }
+        Part { branch: event.branch(), output: Careful::new(None) }
     }
 
     fn step(self: Pin<&mut Self>, event: &'e E, stride: Stride<'_>) -> bool {
         // SAFETY: `branch` is structurally pinned, and stays where it is; `output` is not.
         let this = unsafe { self.get_unchecked_mut() };
-        if this.output.is_some() {
+        if this.output.get().is_some() {
+            if let Stride::TryCommit(attempt) = stride {
+                attempt.evidence().never_was();
+            }
             return false;
         }
         // SAFETY: as above.
@@ -142,7 +150,7 @@ impl<'e, E: Event> Part<'e, E> {
             Stride::Advance => {
                 let done = event.advance(branch.as_mut());
                 if done {
-                    this.output = Some(event.complete(branch));
+                    *this.output.get_mut() = Some(event.complete(branch));
                 }
                 done
             }
@@ -158,20 +166,20 @@ impl<'e, E: Event> Part<'e, E> {
     }
 
     fn describe(&self, event: &'e E, waits: &mut Waits) {
-        if self.output.is_none() {
+        if self.output.get().is_none() {
             event.describe(&self.branch, waits);
         }
     }
 
     fn output(self: Pin<&mut Self>) -> E::Output {
         // SAFETY: `output` is not structurally pinned; nothing else is touched.
-        unsafe { self.get_unchecked_mut() }.output.take().expect("each part has happened")
+        unsafe { self.get_unchecked_mut() }.output.get_mut().take().expect("each part has happened")
     }
 }
 
 impl<'e, E: Event + 'e> fmt::Debug for Part<'e, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Part").field("happened", &self.output.is_some()).finish_non_exhaustive()
+        f.debug_struct("Part").field("happened", &self.output.get().is_some()).finish_non_exhaustive()
     }
 }
 
@@ -207,6 +215,9 @@ impl<A: Every> Event for ChooseAll<A> {
 
     const STAGED: bool = true;
 
+    fn depth(&self) -> usize {
+        self.events.depth()
+    }
     fn branch(&self) -> Self::Branch<'_> {
         AllBranch { parts: self.events.parts(), chosen: 0, missing: self.events.count() }
     }
@@ -222,7 +233,12 @@ impl<A: Every> Event for ChooseAll<A> {
         // On from the one that has happened last: those before were not ready a moment ago.
         let (count, first) = (self.events.count(), branch.chosen);
         for index in (first..count).chain(0..first) {
-            if self.events.step(branch.as_mut().parts(), index, Stride::TryCommit(attempt)) {
+            let parts = branch.as_mut().parts();
+            let step = attempt.evidence().of_branch(|| {
+                let committed = self.events.step(parts, index, Stride::TryCommit(attempt));
+                if committed { Step::Committed } else { Step::Waiting }
+            });
+            if step == Step::Committed {
                 *branch.plain().0 = index;
                 return Step::Committed;
             }
@@ -296,6 +312,9 @@ impl<E: Event<Output: Send>, const N: usize> Every for [E; N] {
     fn count(&self) -> usize {
         N
     }
+    fn depth(&self) -> usize {
+        deepest(self)
+    }
     fn parts(&self) -> Self::Parts<'_> {
         std::array::from_fn(|index| Part::new(&self[index]))
     }
@@ -334,6 +353,9 @@ macro_rules! slice {
             fn count(&self) -> usize {
                 self.len()
             }
+            fn depth(&self) -> usize {
+                deepest(self)
+            }
             fn parts(&self) -> Self::Parts<'_> {
                 Scratch::collect(self.len(), self.iter().map(Part::new))
             }
@@ -363,6 +385,9 @@ macro_rules! tuple {
 
             fn count(&self) -> usize {
                 [$($index),+].len()
+            }
+            fn depth(&self) -> usize {
+                [$(self.$index.depth()),+].into_iter().max().unwrap_or(0)
             }
             fn parts(&self) -> Self::Parts<'_> {
                 ($(Part::new(&self.$index),)+)

@@ -24,6 +24,10 @@ macro_rules! forwarded {
             self.$($field).+.is_single()
         }
         #[inline]
+        fn depth(&self) -> usize {
+            self.$($field).+.depth()
+        }
+        #[inline]
         fn branch(&self) -> Self::Branch<'_> {
             self.$($field).+.branch()
         }

@@ -3,13 +3,15 @@
 mod wake;
 
 use super::context::{Context, Unparked};
+use super::depth;
 use super::record::{Attempt, Record, Task};
 use super::resident::Resident;
 use super::storage::{Storage, typed};
 use super::sync::{give_up, publish};
 use super::timer::Timer;
 use super::waits::Parked;
-use super::{Event, Step};
+use super::{Event, Step, raising};
+use crate::drops::Careful;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -39,7 +41,7 @@ pub struct EventFuture<E> {
     done: bool,
     /// It begins even if the turn of its task has been long.
     stays: bool,
-    event: E,
+    event: Careful<E>,
     _pinned: PhantomPinned,
 }
 
@@ -60,7 +62,7 @@ impl<E: Event> EventFuture<E> {
             wake: Wake::new(),
             done: false,
             stays: false,
-            event,
+            event: Careful::new(event),
             _pinned: PhantomPinned,
         }
     }
@@ -80,7 +82,7 @@ impl<E: Event> Future for EventFuture<E> {
         let this = unsafe { self.get_unchecked_mut() };
         assert!(!this.done, "an `EventFuture` was polled after it had given its value");
         // SAFETY: the event stays where it is, untouched by `&mut`, until the branch has been dropped.
-        let event = unsafe { &*std::ptr::from_ref(&this.event) };
+        let event = unsafe { &*std::ptr::from_ref(this.event.get()) };
         let foreign = Foreign { wake: &raw const this.wake };
 
         if let Some(record) = &this.record {
@@ -101,7 +103,7 @@ impl<E: Event> Future for EventFuture<E> {
             // SAFETY: as above, for `withdraw`.
             if !gave_up && event.withdraw(unsafe { typed(event, place) }, &attempt) {
                 // SAFETY: as above, also for `complete`.
-                if !E::STAGED || event.advance(unsafe { typed(event, place) }) {
+                if !E::STAGED || depth::from_the_top(|| event.advance(unsafe { typed(event, place) })) {
                     // SAFETY: as above.
                     return Poll::Ready(event.complete(unsafe { typed(event, place) }));
                 }
@@ -138,8 +140,9 @@ impl<E: Event> Future for EventFuture<E> {
                 Some(place) => place,
                 None => {
                     let place = branch.fill(|| event.branch()).cast();
+                    let _raising = E::STAGED.then(raising);
                     // SAFETY: `place` was just put there for this event.
-                    let force = || event.force(unsafe { typed(event, place) });
+                    let force = || depth::from_the_top(|| event.force(unsafe { typed(event, place) }));
                     if E::STAGED
                         && let Err(panic) = catch_unwind(AssertUnwindSafe(force))
                     {
@@ -169,7 +172,7 @@ impl<E: Event> Future for EventFuture<E> {
             }
             this.wake.done();
             // SAFETY: as above; `publish` has ended.
-            if !E::STAGED || event.advance(unsafe { typed(event, place) }) {
+            if !E::STAGED || depth::from_the_top(|| event.advance(unsafe { typed(event, place) })) {
                 // SAFETY: as above; `advance` has ended.
                 return Poll::Ready(event.complete(unsafe { typed(event, place) }));
             }
@@ -183,8 +186,8 @@ impl<E: Event> EventFuture<E> {
             let foreign = Foreign { wake: &raw const self.wake };
             let attempt = Attempt::new(record, &foreign);
             // SAFETY: a future that was polled is pinned, and the branch was put there for this event.
-            let branch = unsafe { typed(&self.event, place) };
-            if !give_up(&self.event, branch, &attempt) {
+            let branch = unsafe { typed(self.event.get(), place) };
+            if !give_up(self.event.get(), branch, &attempt) {
                 foreign.park(false);
             }
         }
@@ -232,7 +235,7 @@ unsafe impl Context for Foreign {
 
 impl<E: Event + fmt::Debug> fmt::Debug for EventFuture<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventFuture").field("event", &self.event).field("done", &self.done).finish()
+        f.debug_struct("EventFuture").field("event", self.event.get()).field("done", &self.done).finish()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Guards: events that are made anew for each performance.
 
+use super::depth;
 use super::made::Made;
 use super::{Attempt, Event, Step, Waits, awaitable};
 use std::fmt;
@@ -7,6 +8,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 
 /// An event made anew for each performance, see [`guard`].
+#[must_use = "events do nothing unless performed"]
 pub struct Guard<F, E> {
     make: F,
     _event: PhantomData<fn() -> E>,
@@ -54,7 +56,7 @@ impl<F: Fn() -> E, E: Event + Send> Event for Guard<F, E> {
         Made::new()
     }
     fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
-        branch.put((self.make)());
+        branch.put(depth::aside(|| (self.make)()));
     }
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         let made = branch.parts();
@@ -70,7 +72,7 @@ impl<F: Fn() -> E, E: Event + Send> Event for Guard<F, E> {
     }
     fn advance<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> bool {
         let made = branch.parts();
-        made.event.advance(made.branch)
+        depth::deeper(made.event.depth(), || made.event.advance(made.branch))
     }
     fn lose<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
         let made = branch.parts();

@@ -18,6 +18,9 @@ impl<E: Event, const N: usize> Alternatives for [E; N] {
     fn count(&self) -> usize {
         N
     }
+    fn depth(&self) -> usize {
+        deepest(self)
+    }
     #[inline]
     fn branches(&self) -> Self::Branches<'_> {
         std::array::from_fn(|index| self[index].branch())
@@ -70,6 +73,11 @@ impl<E: Event, const N: usize> Alternatives for [E; N] {
     }
 }
 
+/// The largest depth of some events.
+pub(super) fn deepest<E: Event>(events: &[E]) -> usize {
+    events.iter().map(Event::depth).max().unwrap_or(0)
+}
+
 /// The pinned element of a pinned array.
 fn element<B, const N: usize>(branches: Pin<&mut [B; N]>, index: usize) -> Pin<&mut B> {
     // SAFETY: the elements are structurally pinned: none is ever moved out.
@@ -93,6 +101,9 @@ macro_rules! slice {
 
             fn count(&self) -> usize {
                 self.len()
+            }
+            fn depth(&self) -> usize {
+                deepest(self)
             }
             fn branches(&self) -> Self::Branches<'_> {
                 Scratch::collect(self.len(), self.iter().map(Event::branch))

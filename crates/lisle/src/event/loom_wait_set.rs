@@ -1,6 +1,6 @@
 //! Models of wait sets and of negative acknowledgements, explored by loom.
 
-use super::{Event, Nack, WaitSet, choose, with_nack};
+use super::{Event, Nack, WaitSet, choose, choose_biased, with_nack};
 use crate::channel::{Receiver, Sender, bounded, channel};
 use crate::shim::sync::Arc;
 use loom::thread;
@@ -134,7 +134,8 @@ fn a_promise_to_a_set_is_kept_or_offered_again() {
     explore(2, || {
         let (tx, rx) = channel();
         let keep = tx.clone();
-        let sender = thread::spawn(move || tx.send_with_evt(|| 1).sync().unwrap());
+        // One that has gone with its future comes back, and is sent again.
+        let sender = thread::spawn(move || while tx.send_with_evt(|| 1).sync().is_err() {});
         let mut set = WaitSet::new();
         set.insert(rx.recv_evt());
         let mut context = Context::from_waker(Waker::noop());
@@ -147,6 +148,30 @@ fn a_promise_to_a_set_is_kept_or_offered_again() {
         }
         sender.join().unwrap();
         drop(keep);
+    });
+}
+
+/// Each of two performers puts a message into a channel, and then polls a choice of a set and the other channel: each
+/// finds one.
+#[test]
+fn a_poll_of_a_choice_with_a_set_finds_what_is_there() {
+    explore(2, || {
+        let (a, b) = (Arc::new(bounded(1)), Arc::new(bounded(1)));
+        let look = |a: &(Sender<u32>, Receiver<u32>), b: &(Sender<u32>, Receiver<u32>)| {
+            let mut set = WaitSet::new();
+            set.insert(a.1.recv_evt());
+            choose_biased((set.evt().wrap(|(_, got)| got), b.1.recv_evt())).poll().is_some()
+        };
+        let other = thread::spawn({
+            let (a, b) = (a.clone(), b.clone());
+            move || {
+                b.0.send(2).unwrap();
+                look(&a, &b)
+            }
+        });
+        a.0.send(1).unwrap();
+        assert!(look(&b, &a));
+        assert!(other.join().unwrap());
     });
 }
 

@@ -1,7 +1,8 @@
 //! An event and its branch in one place: in the branch of an event that made it for its own performance, or in
 //! a wait set.
 
-use super::Event;
+use super::{Event, depth};
+use crate::drops::Careful;
 use std::fmt;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
@@ -10,7 +11,7 @@ use std::pin::Pin;
 pub struct Made<'e, E: Event + 'e> {
     // Declared before what it borrows, so dropped before it.
     branch: Option<E::Branch<'e>>,
-    event: Option<E>,
+    event: Careful<Option<E>>,
     _pinned: PhantomPinned,
 }
 
@@ -22,7 +23,7 @@ pub(super) struct Parts<'e, 'b, E: Event + 'e> {
 
 impl<'e, E: Event> Made<'e, E> {
     pub(super) fn new() -> Self {
-        Made { branch: None, event: None, _pinned: PhantomPinned }
+        Made { branch: None, event: Careful::new(None), _pinned: PhantomPinned }
     }
 
     pub(super) fn is_made(&self) -> bool {
@@ -31,15 +32,15 @@ impl<'e, E: Event> Made<'e, E> {
 
     /// Room with `event` in it, whose performance has not begun.
     pub(super) fn of(event: E) -> Self {
-        Made { branch: None, event: Some(event), _pinned: PhantomPinned }
+        Made { branch: None, event: Careful::new(Some(event)), _pinned: PhantomPinned }
     }
 
     /// Puts `event` in and begins its performance.
     pub(super) fn put(mut self: Pin<&mut Self>, event: E) {
         // SAFETY: nothing that is pinned is moved: the place is empty, as is then seen.
         let this = unsafe { self.as_mut().get_unchecked_mut() };
-        assert!(this.event.is_none(), "an event was made twice in one performance");
-        this.event = Some(event);
+        assert!(this.event.get().is_none(), "an event was made twice in one performance");
+        *this.event.get_mut() = Some(event);
         self.begin();
     }
 
@@ -48,12 +49,12 @@ impl<'e, E: Event> Made<'e, E> {
         // SAFETY: nothing that is pinned is moved: the branch is made where there is none.
         let this = unsafe { self.as_mut().get_unchecked_mut() };
         assert!(this.branch.is_none(), "a performance was begun twice");
-        let event = std::ptr::from_ref(this.event.as_ref().expect("put in before"));
+        let event = std::ptr::from_ref(this.event.get().as_ref().expect("put in before"));
         // SAFETY: the event stays in its place, pinned and untouched by `&mut`, until its branch is gone.
         let event: &'e E = unsafe { &*event };
         this.branch = Some(event.branch());
         let parts = self.parts();
-        parts.event.force(parts.branch);
+        depth::deeper(parts.event.depth(), || parts.event.force(parts.branch));
     }
 
     /// Ends a performance of the event: drops its branch, which is not published.
@@ -71,7 +72,7 @@ impl<'e, E: Event> Made<'e, E> {
     pub(super) fn parts(self: Pin<&mut Self>) -> Parts<'e, '_, E> {
         // SAFETY: nothing is moved out.
         let this = unsafe { self.get_unchecked_mut() };
-        let (Some(event), Some(branch)) = (&this.event, &mut this.branch) else {
+        let (Some(event), Some(branch)) = (this.event.get(), &mut this.branch) else {
             panic!("an event with a guard is performed by a combinator that does not forward `force`")
         };
         // SAFETY: as in `put`.
@@ -82,7 +83,7 @@ impl<'e, E: Event> Made<'e, E> {
 
     /// The event and its branch, for looking at, if they are there.
     pub(super) fn look(&self) -> Option<(&'e E, &E::Branch<'e>)> {
-        let event = std::ptr::from_ref(self.event.as_ref()?);
+        let event = std::ptr::from_ref(self.event.get().as_ref()?);
         // SAFETY: as in `put`.
         Some((unsafe { &*event }, self.branch.as_ref()?))
     }

@@ -34,13 +34,18 @@
 
 mod basic;
 mod boxed;
+#[cfg(not(lisle_loom))]
+pub(crate) mod calls;
 mod choose;
 mod choose_all;
 mod context;
+pub(crate) mod depth;
 #[cfg(all(test, not(lisle_loom)))]
 mod differential_tests;
+pub(crate) mod evidence;
 mod forward;
 mod future;
+mod glimpse;
 mod guard;
 mod list;
 pub(crate) mod lock;
@@ -80,6 +85,7 @@ pub(crate) mod test_context;
 mod tests;
 pub(crate) mod tick;
 pub(crate) mod timer;
+pub(crate) mod turn;
 #[cfg(not(lisle_loom))]
 pub(crate) mod until;
 mod wait_set;
@@ -111,7 +117,11 @@ pub(crate) use forward::may_wait_at;
 pub(crate) use forward::{forwarded, waits_at};
 pub(crate) use future::awaitable;
 #[cfg(not(lisle_loom))]
+pub(crate) use parker::raising;
+#[cfg(not(lisle_loom))]
 pub(crate) use polled::Polled;
+#[cfg(lisle_loom)]
+pub(crate) fn raising() {}
 pub(crate) use step::suspend;
 pub(crate) use sync::{Nowhere, sync_masked, visible};
 pub(crate) use wrap::described;
@@ -153,10 +163,11 @@ pub enum Step {
 ///
 /// An event that contains others forwards every method, and sets [`STAGED`](Event::STAGED) if one of them
 /// does; forgetting `force` makes a guard inside panic with a message, the others are needed by nacks and
-/// by [`replace`](Event::replace).
+/// by [`replace`](Event::replace), and [`depth`](Event::depth) keeps what is nested too deep from overflowing a stack.
 ///
 /// An implementation cannot cause undefined behaviour. One that drops or keeps a branch it has published and not
-/// withdrawn, claims a commit that was not made, or waits for something else within a step, ends the
+/// withdrawn, claims a commit that was not made, publishes in another step than `publish`, or waits for something else, or
+/// panics, within a step when a partner has committed it, ends the
 /// process with a message: partners hold pointers to what it published, so there is no going on.
 ///
 /// # Writing one
@@ -217,11 +228,22 @@ pub enum Step {
 /// semaphore.post();
 /// lisle::choose((Take(&semaphore).wrap(|()| "took"), lisle::never())).sync();
 /// ```
+///
+/// An event that nobody performs does nothing, which the compiler points out:
+///
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+/// use lisle::Event;
+///
+/// let (_tx, rx) = lisle::channel::<u32>();
+/// rx.recv_evt().wrap(|received| println!("{received:?}"));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an event",
     note = "use the method that ends in `_evt`: `recv_evt()`, not `recv()`; for a time `after` or `at`; for a future \
             `lisle::future::spawn(future)` and its `join_evt()`"
 )]
+#[must_use = "events do nothing unless performed"]
 pub trait Event {
     /// What the event gives when it happens.
     type Output;
@@ -256,6 +278,12 @@ pub trait Event {
     /// for choices; it spares a performance two locked instructions. If in doubt, `false`.
     fn is_single(&self) -> bool {
         false
+    }
+
+    /// How many boxes are nested in the event: an event that contains others gives the largest number of theirs. It
+    /// keeps them from being nested deeper than a stack can hold; see [`boxed`](Event::boxed).
+    fn depth(&self) -> usize {
+        0
     }
 
     /// Makes the branch for one performance.
@@ -305,8 +333,10 @@ pub trait Event {
     /// # Panics
     ///
     /// If a function given to the event (a wrap, the maker of a message) panics. The event has then
-    /// happened. A host that would have to wait while it unwinds from a panic ends the process with
-    /// a message, since its neighbours would see the panic as theirs.
+    /// happened.
+    ///
+    /// A destructor that runs because of a panic may wait, too. See *Destructors* in
+    /// [`guide::cancellation`](crate::guide::cancellation) for what the other hosts of the domain see meanwhile.
     ///
     /// # Fairness
     ///
@@ -320,10 +350,39 @@ pub trait Event {
         sync::sync(self)
     }
 
-    /// Performs the event if that takes no waiting. `None` has changed nothing.
+    /// Performs the event if that takes no waiting. `None` has changed nothing, and tells that there was a moment
+    /// in this call at which the event was not ready: of a choice, none of its alternatives.
     ///
     /// Guards are run, and negative acknowledgements sent if nothing was ready. Of an event in two stages
     /// ([`replace`](Event::replace)) the first may have happened although the second is not ready.
+    ///
+    /// ```
+    /// use lisle::channel::bounded;
+    /// use lisle::{Event, choose};
+    ///
+    /// let ((_a, from_a), (b, from_b)) = (bounded(1), bounded(1));
+    /// let either = choose((from_a.recv_evt(), from_b.recv_evt()));
+    /// assert_eq!(either.poll(), None);
+    /// b.send(1).unwrap();
+    /// assert_eq!(either.poll(), Some(Ok(1)));
+    /// ```
+    ///
+    /// # Blocking
+    ///
+    /// It does not wait, but for partners on other threads that are in the middle of a commit, a few instructions away; and
+    /// for functions of the user's (guards, the makers of messages).
+    ///
+    /// # Complexity
+    ///
+    /// A choice of several objects that finds nothing looks at each of them twice; if something has become ready
+    /// meanwhile and was taken by others, it is entered into all queues, and taken out again.
+    /// # Fairness
+    ///
+    /// It waits for nobody, but in a host it may let others run: a host that has asked in vain some 128 times in one turn,
+    /// by this or by one of the operations that try, gives way to those of its domain that are ready, if there are any.
+    /// A loop around it would else keep them from what it asks for. That does not happen inside
+    /// [`no_suspend`](crate::fiber::no_suspend()) and in a function given to a [`Source`]. For what must not be held
+    /// meanwhile see [`fiber`](crate::fiber#soundness).
     #[inline]
     fn poll(&self) -> Option<Self::Output>
     where
@@ -404,7 +463,29 @@ pub trait Event {
     ///
     /// Costs an allocation when made, and an indirect call a step when performed. Performing
     /// it allocates nothing once warm.
+    ///
+    /// # Panics
+    ///
+    /// If boxed events are nested more than 128 deep, as when events are joined one by one, each with the choice of
+    /// those before: every step of such an event takes stack for each level. A choice of a vector has any number of alternatives.
+    ///
+    /// Performing an event panics likewise if [`guard`]s, [`with_nack`]s and second stages of
+    /// [`replace`](Event::replace) make events that make further ones, so deep.
+    ///
+    /// ```
+    /// use lisle::{Event, always, choose, event::BoxEvent};
+    ///
+    /// let all: Vec<BoxEvent<u32>> = (0..50_000).map(|n| always(n).boxed()).collect();
+    /// assert!(choose(all).poll().is_some());
+    /// ```
+    ///
+    /// ```should_panic
+    /// use lisle::{Event, always, choose};
+    ///
+    /// (0..50_000).fold(always(0).boxed(), |before, n| choose(vec![before, always(n).boxed()]).boxed());
+    /// ```
     #[inline]
+    #[track_caller]
     fn boxed<'a>(self) -> BoxEvent<'a, Self::Output>
     where
         Self: Sized + Send + Sync + 'a,
@@ -443,6 +524,10 @@ impl<E: Event> Event for &E {
     #[inline]
     fn is_single(&self) -> bool {
         (**self).is_single()
+    }
+    #[inline]
+    fn depth(&self) -> usize {
+        (**self).depth()
     }
     #[inline]
     fn branch(&self) -> Self::Branch<'_> {

@@ -1,5 +1,6 @@
 //! Negative acknowledgements: telling others that they are not waited for any more.
 
+use super::depth;
 use super::made::Made;
 use super::{Attempt, Event, Label, Source, Step, Waits, awaitable, waits_at};
 use crate::shim::sync::Arc;
@@ -10,6 +11,7 @@ use std::panic::Location;
 use std::pin::Pin;
 
 /// An event with a negative acknowledgement, see [`with_nack`].
+#[must_use = "events do nothing unless performed"]
 pub struct WithNack<F, E> {
     make: F,
     site: &'static Location<'static>,
@@ -201,7 +203,7 @@ impl<F: Fn(Nack) -> E, E: Event + Send> Event for WithNack<F, E> {
         let nack = Nack::new(self.site);
         // SAFETY: `nack` is not structurally pinned; nothing else is touched.
         unsafe { branch.as_mut().get_unchecked_mut() }.nack = Some(nack.clone());
-        branch.made().put((self.make)(nack));
+        branch.made().put(depth::aside(|| (self.make)(nack)));
     }
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         let made = branch.made().parts();
@@ -217,7 +219,7 @@ impl<F: Fn(Nack) -> E, E: Event + Send> Event for WithNack<F, E> {
     }
     fn advance<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> bool {
         let made = branch.made().parts();
-        made.event.advance(made.branch)
+        depth::deeper(made.event.depth(), || made.event.advance(made.branch))
     }
     fn lose<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) {
         branch.as_mut().settle(Fate::Lost);

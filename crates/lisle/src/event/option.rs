@@ -30,6 +30,9 @@ impl<E: Event> Event for Option<E> {
     fn is_single(&self) -> bool {
         self.as_ref().is_none_or(Event::is_single)
     }
+    fn depth(&self) -> usize {
+        self.as_ref().map_or(0, Event::depth)
+    }
     fn branch(&self) -> Self::Branch<'_> {
         self.as_ref().map(Event::branch)
     }
@@ -41,7 +44,10 @@ impl<E: Event> Event for Option<E> {
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         match (self, place(branch)) {
             (Some(event), Some(branch)) => event.try_commit(branch, attempt),
-            _ => Step::Waiting,
+            _ => {
+                attempt.evidence().never_was();
+                Step::Waiting
+            }
         }
     }
     fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {

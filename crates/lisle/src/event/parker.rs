@@ -8,11 +8,12 @@ use super::context::Unparked;
 use super::record::Task;
 use super::resident::Resident;
 use super::waits::{Parked, Waits};
-use crate::par::pending::Pending;
+use crate::panics;
+use crate::par::pending::{Inside, Pending};
 use crate::shim::random::Random;
+use crate::unwinding::{self, Catches};
 use corosensei::Yielder;
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Why a host gave its worker back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +35,8 @@ pub(crate) enum State {
     New,
     Running,
     Parked,
-    /// Parked, and not to be interrupted when its runtime shuts down.
+    /// Parked, and not to be interrupted when its runtime shuts down: others borrow from it until it is woken, or it cannot be
+    /// unwound from there.
     ParkedMasked,
     /// In one of its domain's queues.
     Queued,
@@ -59,8 +61,12 @@ pub(crate) struct Parker {
     /// What it waits for; may be null. Of use only while its state says that it is parked.
     parked: Cell<*const Parked>,
     pub(crate) bearing: Bearing,
-    /// Called when it would have to park while it unwinds from a panic; does not return.
-    pub(crate) refuse: fn(&Parker) -> !,
+    /// The lowest and the highest address of its stack.
+    pub(crate) stack: Cell<(usize, usize)>,
+    /// How many frames of the library are on its stack that catch a panic and raise it again.
+    raising: Cell<u32>,
+    /// How many calls go on in it that are to complete though its runtime ends.
+    masked: Cell<u32>,
 }
 
 /// What a stack keeps for the parasites and loops that run on it.
@@ -120,7 +126,7 @@ pub(crate) fn set_running(parker: *const Parker) {
 }
 
 impl Parker {
-    pub(crate) fn new(refuse: fn(&Parker) -> !) -> Self {
+    pub(crate) fn new() -> Self {
         Parker {
             yielder: Cell::new(std::ptr::null()),
             state: Cell::new(State::New),
@@ -131,7 +137,9 @@ impl Parker {
             random: Cell::new(std::ptr::null()),
             parked: Cell::new(std::ptr::null()),
             bearing: Bearing::new(),
-            refuse,
+            stack: Cell::new((0, 0)),
+            raising: Cell::new(0),
+            masked: Cell::new(0),
         }
     }
 
@@ -167,33 +175,88 @@ impl Parker {
         // SAFETY: it belongs to the park that the state tells of, and stays until that returns.
         if let Some(parked) = unsafe { self.parked.get().as_ref() } {
             // SAFETY: it was made for that park, on this thread.
-            let described = catch_unwind(AssertUnwindSafe(|| unsafe { parked.describe(&mut waits) }));
-            if described.is_err() {
-                eprintln!("lisle: an event that was to tell what a host waits for has panicked");
-            }
+            let describe = || unsafe { parked.describe(&mut waits) };
+            panics::told("an event that was to tell what a host waits for", describe);
         }
         waits
     }
 
+    /// Is the next frame that catches a panic here, or any other, one that raises it again?
+    fn is_raising(&self) -> bool {
+        // Loops, joins and scopes of tasks do, and so do those who run parasites.
+        self.raising.get() > 0
+            || self.bearing.pending.inside.get() != Inside::Nothing
+            || !self.bearing.parasite.get().is_null()
+    }
+
     /// Waits to be woken, or, if `interruptible`, for the runtime to want the host to unwind. `parked` is what it
     /// waits for, for those who ask.
+    ///
+    /// Code that unwinds may wait, too: its destructors must complete. The thread then counts as panicking for
+    /// the other hosts of the domain as well, until it goes on.
     #[inline(always)]
     pub(crate) fn park(&self, interruptible: bool, parked: Option<&Parked>) -> Unparked {
-        if std::thread::panicking() {
-            (self.refuse)(self);
-        }
         if self.woken.take() {
             return Unparked::Woken;
         }
-        let interrupted = interruptible && self.interrupted.get();
-        if interrupted && !self.unwound.replace(true) {
-            return Unparked::Interrupted;
-        }
         self.parked.set(parked.map_or(std::ptr::null(), std::ptr::from_ref));
+        if interruptible && self.interrupted.get() {
+            return self.park_to_be_interrupted();
+        }
         self.state.set(if interruptible { State::Parked } else { State::ParkedMasked });
-        // A host that has caught the unwinding gives its worker back all the same, now and then.
-        self.suspend(if interrupted { Suspend::Stubborn } else { Suspend::Parked });
+        self.suspend(Suspend::Parked);
+        if self.woken.take() {
+            return Unparked::Woken;
+        }
         // Resumed without a wake, it was resumed to be interrupted.
+        self.park_to_be_interrupted()
+    }
+
+    /// The rest of a park that is to be interrupted: at once, if the host has not been told yet. One that has caught the
+    /// unwinding gives its worker back all the same, now and then; and one that cannot be unwound from here waits.
+    #[cold]
+    #[inline(never)]
+    fn park_to_be_interrupted(&self) -> Unparked {
+        let (lowest, highest) = self.stack.get();
+        let catches = if self.is_raising() { Catches::Resume } else { Catches::End };
+        let suspend = if self.masked.get() > 0 || !unwinding::is_possible(&(lowest..highest), catches) {
+            self.state.set(State::ParkedMasked);
+            Suspend::Parked
+        } else if self.unwound.replace(true) {
+            self.state.set(State::Parked);
+            Suspend::Stubborn
+        } else {
+            return Unparked::Interrupted;
+        };
+        self.suspend(suspend);
         if self.woken.take() { Unparked::Woken } else { Unparked::Interrupted }
     }
+}
+
+/// Counted, until dropped.
+pub(crate) struct Counted<'a>(&'a Cell<u32>);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a Cell<u32>) -> Self {
+        count.update(|count| count + 1);
+        Counted(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.update(|count| count - 1);
+    }
+}
+
+/// Notes, until what this gives is dropped, that the code which runs here is to catch a panic and to raise it again. It must not
+/// be inlined into its caller, see [`Catches::Resume`].
+pub(crate) fn raising<'a>() -> Option<Counted<'a>> {
+    running().map(|parker| Counted::new(&parker.raising))
+}
+
+/// Until what this gives is dropped, waits of the host that runs here are not given up for the end of its runtime: it runs
+/// destructors that are to complete.
+pub(crate) fn masked<'a>() -> Option<Counted<'a>> {
+    running().map(|parker| Counted::new(&parker.masked))
 }

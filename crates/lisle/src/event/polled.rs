@@ -7,6 +7,7 @@
 //! after another.
 
 use super::context::Context;
+use super::depth;
 use super::record::{Attempt, Record};
 use super::sync::{Nowhere, no_task, visible};
 use super::{Event, Step};
@@ -26,7 +27,7 @@ impl<'b, 'e, E: Event> Polled<'b, 'e, E> {
     /// Begins the performance on `branch`, which is one of the event's that nothing has been done with.
     pub(crate) fn new(event: &'e E, mut branch: Pin<&'b mut E::Branch<'e>>) -> Self {
         if E::STAGED {
-            event.force(branch.as_mut());
+            depth::from_the_top(|| event.force(branch.as_mut()));
         }
         Polled { event, branch, began: Nowhere.now(), over: false, output: None }
     }
@@ -40,10 +41,12 @@ impl<'b, 'e, E: Event> Polled<'b, 'e, E> {
         let record = Record::new(no_task(), true);
         record.began.set(self.began);
         let attempt = Attempt::new(&record, &Nowhere);
+        // What is missed here is found at the next look.
+        attempt.evidence().is_in_time();
         while self.event.try_commit(self.branch.as_mut(), &attempt) == Step::Committed {
             // Before anything of the user's runs: if that panics, the event has happened all the same.
             self.over = true;
-            if !E::STAGED || self.event.advance(self.branch.as_mut()) {
+            if !E::STAGED || depth::from_the_top(|| self.event.advance(self.branch.as_mut())) {
                 self.output = Some(self.event.complete(self.branch.as_mut()));
                 return true;
             }

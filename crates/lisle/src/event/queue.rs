@@ -16,6 +16,7 @@
 
 use super::record::{Attempt, Committer, Meeting, Outsider, Record, Task, misuse};
 use super::woken::Woken;
+use crate::drops::Careful;
 use crate::shim::{
     atomic::{AtomicU8, Ordering},
     cell::UnsafeCell,
@@ -43,7 +44,7 @@ pub(crate) struct Waiter<M> {
     /// The record this waiter counts for, until its performer takes it back. Only the performer looks.
     counted: Cell<*const Record>,
     place: AtomicU8,
-    slot: UnsafeCell<M>,
+    slot: UnsafeCell<Careful<M>>,
     _pinned: PhantomPinned,
 }
 
@@ -63,7 +64,7 @@ impl<M> Waiter<M> {
         Waiter {
             links: UnsafeCell::new(Links { next: None, prev: None, record: std::ptr::null() }),
             place: AtomicU8::new(FREE),
-            slot: UnsafeCell::new(slot),
+            slot: UnsafeCell::new(Careful::new(slot)),
             counted: Cell::new(std::ptr::null()),
             _pinned: PhantomPinned,
         }
@@ -122,7 +123,7 @@ impl<M> Waiter<M> {
     #[inline]
     pub(crate) unsafe fn slot_mut<R>(&self, f: impl FnOnce(&mut M) -> R) -> R {
         // SAFETY: by the caller's promise nobody else has access, see the module's table.
-        self.slot.with_mut(|slot| f(unsafe { &mut *slot }))
+        self.slot.with_mut(|slot| f(unsafe { &mut *slot }.get_mut()))
     }
 
     fn links<R>(&self, f: impl FnOnce(&mut Links<M>) -> R) -> R {
@@ -363,8 +364,45 @@ impl<M> WaitQueue<M> {
         }
     }
 
+    /// Is anybody here of whom `is_wanted` says so?
+    pub(crate) fn has(&self, is_wanted: impl Fn(&Record) -> bool) -> bool {
+        let mut cursor = self.head;
+        while let Some(waiter) = cursor {
+            // SAFETY: linked waiters and their records are alive while we hold the lock.
+            let (next, record) = unsafe { waiter.as_ref() }.links(|links| (links.next, links.record));
+            // SAFETY: as above.
+            if is_wanted(unsafe { &*record }) {
+                return true;
+            }
+            cursor = next;
+        }
+        false
+    }
+
+    /// Commits all waiters of whom `is_wanted` says so and that nobody has committed, for somebody who has no record at stake.
+    pub(crate) fn commit_all(&mut self, is_wanted: impl Fn(&Record) -> bool, woken: &Woken) {
+        let mut cursor = self.head;
+        while let Some(waiter) = cursor {
+            // SAFETY: linked waiters and their records are alive while we hold the lock.
+            let linked = unsafe { waiter.as_ref() };
+            let (next, record) = linked.links(|links| (links.next, links.record));
+            cursor = next;
+            // SAFETY: as above.
+            let record = unsafe { &*record };
+            if !is_wanted(record) {
+                continue;
+            }
+            if Outsider.meet(record, linked.id()) == Meeting::Committed {
+                // The record outlives its decision until its performer has been woken.
+                woken.push(record.task());
+            }
+            // SAFETY: it is linked here.
+            unsafe { self.remove(waiter, FREE) };
+        }
+    }
+
     /// Unlinks all waiters but those that stand for `by` and tells the ones that nobody has committed to start over.
-    pub(crate) fn retry_all(&mut self, by: Option<&Attempt<'_>>, woken: &mut Woken) {
+    pub(crate) fn retry_all(&mut self, by: Option<&Attempt<'_>>, woken: &Woken) {
         let mut cursor = self.head;
         while let Some(waiter) = cursor {
             // SAFETY: linked waiters and their records are alive while we hold the lock.

@@ -54,6 +54,11 @@ impl Task {
         Task { data, wake }
     }
 
+    /// Is its data at this address?
+    pub(super) fn is_at(self, data: *const ()) -> bool {
+        self.data == data
+    }
+
     /// Wakes the performer.
     #[inline]
     pub(crate) fn wake(self) {
@@ -78,6 +83,8 @@ pub(crate) struct Record {
     single: bool,
     /// The record is the first field of a [`Seat`], that of one source of a wait set.
     seated: bool,
+    /// It belongs to a poll, which is gone again at once: not to be won by who would keep it waiting.
+    fleeting: bool,
     /// Who stands back, of two that want each other at the same time.
     rank: Rank,
     /// Changed only for a seat of a wait set, by who has just committed it.
@@ -137,20 +144,27 @@ pub(crate) enum Meeting {
 impl Record {
     #[inline]
     pub(crate) fn new(task: Task, single: bool) -> Self {
-        Record::make(WAITING, task, single, false)
+        Record::make(WAITING, task, single, false, false)
+    }
+
+    /// A record of a poll.
+    #[inline]
+    pub(super) fn fleeting(task: Task, single: bool) -> Self {
+        Record::make(WAITING, task, single, false, true)
     }
 
     /// A record to be the first field of a seat, which is then told where it is.
     pub(super) fn seated(task: Task) -> Self {
-        Record::make(SEATED, task, false, true)
+        Record::make(SEATED, task, false, true, false)
     }
 
     #[inline]
-    fn make(state: usize, task: Task, single: bool, seated: bool) -> Self {
+    fn make(state: usize, task: Task, single: bool, seated: bool, fleeting: bool) -> Self {
         Record {
             state: AtomicUsize::new(state),
             single,
             seated,
+            fleeting,
             rank: Rank::new(),
             task: Cell::new(task),
             outstanding: Cell::new(0),
@@ -183,6 +197,33 @@ impl Record {
         self.seat().is_none_or(|seat| unsafe { seat.as_ref() }.is_open())
     }
 
+    /// Does it belong to a poll, or stand for a source of a wait set that is being polled? To be asked under the
+    /// lock of its queue.
+    pub(crate) fn is_fleeting(&self) -> bool {
+        // SAFETY: the seat is there as long as its record is.
+        self.fleeting || self.seat().is_some_and(|seat| unsafe { seat.as_ref() }.is_fleeting())
+    }
+
+    /// Might a performer with record `other` commit it? Not if it was decided, if nobody performs the wait set that it stands
+    /// for a source of, or if it is one of that performer's own. To be asked under the lock of a queue in which it is linked.
+    pub(crate) fn is_there_for(&self, other: &Record) -> bool {
+        let is_open = match self.seat() {
+            // SAFETY: the seat is there as long as its record is.
+            Some(seat) => unsafe { seat.as_ref() }.is_open(),
+            None => self.single || matches!(self.state.load(Ordering::Acquire), WAITING | CLAIMED),
+        };
+        is_open && !Seat::are_neighbours(self, other) && !std::ptr::eq(self.performer(), other.performer())
+    }
+
+    /// The record of the performer that it stands for, which for a seat is that of who waits on its set. Not to be looked at.
+    pub(super) fn performer(&self) -> *const Record {
+        match self.seat() {
+            // SAFETY: the seat is there as long as its record is.
+            Some(seat) => unsafe { seat.as_ref() }.performer(),
+            None => self,
+        }
+    }
+
     /// Notes, for a record of a seat, how it was committed, and whom to wake. Only its committer may do so, under
     /// the lock of the set.
     pub(super) fn settle(&self, outcome: Option<usize>, task: Task) {
@@ -202,10 +243,15 @@ impl Record {
         matches!(self.state.load(Ordering::Acquire), WAITING | BY_SELF | CANCELLED)
     }
 
-    /// May a partner commit it, or have committed it, so that a wake may come at any time? Only its
-    /// performer may ask.
+    /// May a partner commit it, or has one done so, so that a wake may come at any time? Only its performer may ask,
+    /// in a step, and so before it has consumed that wake.
     pub(super) fn is_exposed(&self) -> bool {
-        self.outstanding.get() > 0 && self.state.load(Ordering::Relaxed) != BY_SELF
+        match self.state.load(Ordering::Relaxed) {
+            BY_SELF => false,
+            WAITING | CLAIMED | CANCELLED => self.outstanding.get() > 0,
+            // Also if no waiter is left: who has committed it may not have come to the wake yet.
+            _ => true,
+        }
     }
 
     pub(crate) fn is_retry(&self) -> bool {
@@ -345,5 +391,10 @@ impl Record {
     /// if true, the caller owes the performer a wake.
     pub(crate) fn decide_timer(&self, timer: usize) -> bool {
         self.decide(timer)
+    }
+
+    /// The same for an alarm, after which the performer starts over.
+    pub(crate) fn decide_alarm(&self) -> bool {
+        self.decide(RETRY)
     }
 }

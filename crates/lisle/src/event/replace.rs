@@ -1,5 +1,6 @@
 //! Two stages: an event whose value makes the event that takes its place.
 
+use super::depth;
 use super::made::Made;
 use super::{Attempt, Event, Step, Waits, awaitable};
 use std::fmt;
@@ -7,6 +8,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 
 /// An event in two stages, see [`Event::replace`].
+#[must_use = "events do nothing unless performed"]
 pub struct Replace<E, F, G> {
     first: E,
     make: F,
@@ -63,6 +65,9 @@ where
 
     const STAGED: bool = true;
 
+    fn depth(&self) -> usize {
+        self.first.depth()
+    }
     fn branch(&self) -> Self::Branch<'_> {
         Stages { first: self.first.branch(), second: Made::new() }
     }
@@ -81,11 +86,11 @@ where
     fn advance<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) -> bool {
         if branch.second.is_made() {
             let second = branch.second().parts();
-            return second.event.advance(second.branch);
+            return depth::deeper(second.event.depth(), || second.event.advance(second.branch));
         }
         if self.first.advance(branch.as_mut().first()) {
-            let value = self.first.complete(branch.as_mut().first());
-            branch.second().put((self.make)(value));
+            let second = depth::aside(|| (self.make)(self.first.complete(branch.as_mut().first())));
+            branch.second().put(second);
         }
         false
     }

@@ -72,6 +72,17 @@ unsafe fn give_back(block: NonNull<u8>, class: usize) {
     }
 }
 
+/// A block that is given back when dropped, so also if the destructor of what lay there panics.
+struct Room(NonNull<u8>, usize);
+
+impl Drop for Room {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: whoever makes one has a block of this class, in which nothing lies any more.
+        unsafe { give_back(self.0, self.1) };
+    }
+}
+
 /// A boxed slice in recycled memory. Its elements do not move until it is dropped.
 #[derive(Debug)]
 pub struct Scratch<T> {
@@ -133,15 +144,6 @@ impl<T> Scratch<T> {
             drop(unsafe { Box::from_raw(item.as_ptr()) });
             return;
         };
-        /// Gives the room back also if the item's destructor panics.
-        struct Room(NonNull<u8>, usize);
-        impl Drop for Room {
-            #[inline]
-            fn drop(&mut self) {
-                // SAFETY: from `room`, and nothing lies there.
-                unsafe { give_back(self.0, self.1) };
-            }
-        }
         let _room = Room(item.cast(), class);
         // SAFETY: the caller's to drop.
         unsafe { item.drop_in_place() };
@@ -169,10 +171,9 @@ impl<T> Drop for Scratch<T> {
             drop(unsafe { Box::from_raw(NonNull::slice_from_raw_parts(self.items, self.len).as_ptr()) });
             return;
         };
+        let _room = Room(self.items.cast(), class);
         // SAFETY: the items are owned and not used again.
         unsafe { std::ptr::drop_in_place(self.items()) };
-        // SAFETY: the block of the items, which are gone.
-        unsafe { give_back(self.items.cast(), class) };
     }
 }
 

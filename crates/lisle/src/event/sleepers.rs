@@ -4,15 +4,17 @@
 //! itself: its event need not be `Sync`, so nobody else may look at it. Whoever asks unparks the thread, which sees
 //! that it was not its wake, answers, and sleeps on.
 
+use super::calls;
+use super::context::Unparked;
 use super::waits::{Parked, Wait, Waits, performer_id};
 use crate::own_threads;
+use crate::panics;
 use crate::shim::{
     atomic::{AtomicBool, AtomicU64, Ordering},
     clock,
     sync::{Arc, Mutex, MutexGuard},
     thread,
 };
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 /// A thread that has slept.
@@ -66,22 +68,34 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Parks this thread until `woken`, which is asked after each park.
-pub(super) fn sleep(parked: Option<Parked>, woken: impl Fn() -> bool) {
+/// Parks this thread until `woken`, or, if it is in a foreign call and `interruptible`, until that is not to wait any more.
+pub(super) fn sleep(parked: Option<Parked>, woken: &AtomicBool, interruptible: bool) -> Unparked {
+    let is_woken = || woken.load(Ordering::Acquire);
     // A thread that is ending has no place any more, and is not listed; nor are the library's own.
     let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(|place| place.0.clone()).ok() };
     let Some(sleeper) = sleeper else {
-        while !woken() {
+        while !is_woken() {
             thread::park();
         }
-        return;
+        return Unparked::Woken;
     };
     sleeper.asleep.store(true, Ordering::Release);
-    while !woken() {
+    // SAFETY: the flag is borrowed for longer than this function takes.
+    let in_call = calls::current().map(|call| unsafe { calls::Asleep::note(call, sleeper.id, woken) });
+    let is_interrupted = || interruptible && in_call.as_ref().is_some_and(calls::Asleep::is_interrupted);
+    let unparked = loop {
+        if is_woken() {
+            break Unparked::Woken;
+        }
+        if is_interrupted() {
+            break Unparked::Interrupted;
+        }
         sleeper.answer(parked);
         thread::park();
-    }
+    };
+    drop(in_call);
     sleeper.asleep.store(false, Ordering::Release);
+    unparked
 }
 
 impl Sleeper {
@@ -95,10 +109,8 @@ impl Sleeper {
         let mut waits = Waits::default();
         if let Some(parked) = parked {
             // SAFETY: this thread is the performer, and in the park that this was made for.
-            let described = catch_unwind(AssertUnwindSafe(|| unsafe { parked.describe(&mut waits) }));
-            if described.is_err() {
-                eprintln!("lisle: an event that was to tell what a thread waits for has panicked");
-            }
+            let describe = || unsafe { parked.describe(&mut waits) };
+            panics::told("an event that was to tell what a thread waits for", describe);
         }
         *lock(&self.answer) = (asked, waits.all);
     }

@@ -6,9 +6,10 @@ mod waiting;
 pub(crate) use waiting::Hidden;
 pub use waiting::Waiting;
 
-use super::lock::Lock;
+use super::lock::{Guard, Lock};
 use super::queue::WaitQueue;
 use super::record::Attempt;
+use super::step::{must_not_be_under, under_lock};
 use super::woken::Woken;
 use super::{Event, Label, Step, Waits, awaitable};
 use crate::shim::const_fn;
@@ -22,8 +23,9 @@ use std::pin::Pin;
 /// [`update`](Source::update), and grants to waiting performers directly: a grant commits the
 /// performer, so what is granted is never lost and never given twice, choices included.
 ///
-/// The functions given to a source run under its lock. They must be short, must not block, and must
-/// not use the same source; a panic in one lets go of the lock and reaches whoever called.
+/// The functions given to a source run under its lock. They must be short. One that waits ends the process with a message, since
+/// all who want the lock would spin meanwhile; one that uses the same source panics. A panic in one lets go of the lock
+/// and reaches whoever called.
 ///
 /// ```
 /// use lisle::event::{Event, Source};
@@ -45,13 +47,15 @@ pub struct Source<S, M> {
 
 struct Inner<S, M> {
     state: S,
+    /// How often the state has changed.
+    changes: usize,
     queue: WaitQueue<Option<M>>,
 }
 
 /// The performers waiting at a source, while its state is being updated.
 pub struct Waiters<'a, M> {
     queue: &'a mut WaitQueue<Option<M>>,
-    woken: &'a mut Woken,
+    woken: &'a Woken,
 }
 
 impl<M> Waiters<'_, M> {
@@ -78,6 +82,11 @@ impl<M> Waiters<'_, M> {
         self.queue.retry_all(None, self.woken);
     }
 
+    /// Commits all who wait in another queue under the same lock, for what needs no value.
+    pub(crate) fn commit_all(&mut self, queue: &mut WaitQueue<()>) {
+        queue.commit_all(|_| true, self.woken);
+    }
+
     /// Does nobody wait? What looks like somebody may turn out to have been served elsewhere.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
@@ -94,7 +103,7 @@ impl<S, M> Source<S, M> {
     const_fn! {
         /// A source with this state, nobody waiting, and a label for those who ask who waits.
         pub fn labelled(label: Label, state: S) -> Self {
-            Source { inner: Lock::new(Inner { state, queue: WaitQueue::new() }), label }
+            Source { inner: Lock::new(Inner { state, changes: 0, queue: WaitQueue::new() }), label }
         }
     }
 
@@ -119,16 +128,38 @@ impl<S, M> Source<S, M> {
     pub fn update<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
         // Declared before the guard, so dropped after it: the wakes come when the lock is free, also
         // if `change` panics.
-        let mut woken = Woken::default();
-        let mut inner = self.inner.lock();
-        let Inner { state, queue } = &mut *inner;
-        change(state, &mut Waiters { queue, woken: &mut woken })
+        let woken = Woken::default();
+        let mut inner = self.lock();
+        let Inner { state, changes, queue } = &mut *inner;
+        *changes = changes.wrapping_add(1);
+        under_lock(self.id(), &raw const woken, || change(state, &mut Waiters { queue, woken: &woken }))
+    }
+
+    /// Takes the lock, for a function of the user's.
+    #[inline]
+    #[track_caller]
+    fn lock(&self) -> Guard<'_, Inner<S, M>> {
+        must_not_be_under(self.id());
+        self.inner.lock()
+    }
+
+    /// Runs a function of the user's on the state. The caller has the lock.
+    #[inline]
+    fn run<R>(&self, state: &mut S, take: impl FnOnce(&mut S) -> R) -> R {
+        under_lock(self.id(), std::ptr::null(), || take(state))
+    }
+
+    /// What its lock is known by.
+    #[inline]
+    fn id(&self) -> *const () {
+        std::ptr::from_ref(self).cast()
     }
 
     /// Looks at the state.
     #[inline]
     pub fn with<R>(&self, look: impl FnOnce(&S) -> R) -> R {
-        look(&self.inner.lock().state)
+        let inner = self.lock();
+        under_lock(self.id(), std::ptr::null(), || look(&inner.state))
     }
 
     /// The state, which nobody else can be looking at.
@@ -173,6 +204,7 @@ impl<M> fmt::Debug for Waiters<'_, M> {
 }
 
 /// The event of taking something from a [`Source`], see [`Source::event`].
+#[must_use = "events do nothing unless performed"]
 pub struct SourceEvent<'s, S, M, F> {
     source: &'s Source<S, M>,
     attempt: F,

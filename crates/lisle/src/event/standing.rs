@@ -34,6 +34,8 @@ struct Inner {
     current: *const Record,
     /// The seat by which it was committed.
     winner: Option<NonNull<Seat>>,
+    /// How many seats have been put into the list of those to be looked at.
+    notices: usize,
     /// The first and last of the seats to be looked at.
     ready: Option<(NonNull<Seat>, NonNull<Seat>)>,
 }
@@ -129,6 +131,20 @@ impl Seat {
         open
     }
 
+    /// Is it a poll that waits on the set?
+    pub(super) fn is_fleeting(&self) -> bool {
+        let inner = self.standing().inner.lock();
+        // SAFETY: as in `try_decide`.
+        inner.open && unsafe { &*inner.current }.is_fleeting()
+    }
+
+    /// The record of the performer that waits on the set, or its own if nobody does.
+    pub(super) fn performer(&self) -> *const Record {
+        let inner = self.standing().inner.lock();
+        // SAFETY: as in `try_decide`.
+        if inner.open { unsafe { &*inner.current }.performer() } else { &raw const self.record }
+    }
+
     /// For a partner that wants the seat's record to try again.
     pub(super) fn try_retry(&self, by: Option<&Record>) -> Decision {
         let mut inner = self.standing().inner.lock();
@@ -167,6 +183,7 @@ impl Inner {
         if seat.queued.replace(true) {
             return;
         }
+        self.notices = self.notices.wrapping_add(1);
         let node = seat.here();
         let (first, last) = match self.ready {
             Some((first, last)) => {
@@ -178,6 +195,25 @@ impl Inner {
         };
         seat.prev.set(last);
         self.ready = Some((first, node));
+    }
+
+    /// As [`push`](Inner::push), at the front.
+    fn push_front(&mut self, seat: &Seat) {
+        if seat.queued.replace(true) {
+            return;
+        }
+        self.notices = self.notices.wrapping_add(1);
+        let node = seat.here();
+        let last = match self.ready {
+            Some((first, last)) => {
+                // SAFETY: seats leave the list before they go.
+                unsafe { first.as_ref() }.prev.set(Some(node));
+                seat.next.set(Some(first));
+                last
+            }
+            None => node,
+        };
+        self.ready = Some((node, last));
     }
 
     fn remove(&mut self, seat: &Seat) {
@@ -215,7 +251,7 @@ impl Inner {
 
 impl Standing {
     pub(super) fn new() -> Self {
-        let inner = Inner { open: false, current: std::ptr::null(), winner: None, ready: None };
+        let inner = Inner { open: false, current: std::ptr::null(), winner: None, notices: 0, ready: None };
         Standing { inner: Lock::new(inner) }
     }
 
@@ -229,10 +265,16 @@ impl Standing {
         self.inner.lock().push(seat);
     }
 
+    /// Has a seat looked at before all others: its turn is not over.
+    pub(super) fn notice_first(&self, seat: &Seat) {
+        self.inner.lock().push_front(seat);
+    }
+
     /// Takes the next seat to be looked at out of their list, oldest notice first. `last`, if there is one, is
-    /// noticed before.
-    pub(super) fn next(&self, last: Option<&Seat>) -> Option<NonNull<Seat>> {
-        self.inner.lock().next(last)
+    /// noticed before. If there is none, how many there have been.
+    pub(super) fn next(&self, last: Option<&Seat>) -> Result<NonNull<Seat>, usize> {
+        let mut inner = self.inner.lock();
+        inner.next(last).ok_or(inner.notices)
     }
 
     /// The same, but if there is none the set is opened for partners to commit `record`.

@@ -1,6 +1,8 @@
 //! Performing an event in place: poll, publish, park, withdraw, complete.
 
-use super::context::{Context, Unparked, installed};
+use super::context::{Context, Interrupted, Unparked, installed};
+use super::depth;
+use super::glimpse::{Glimpse, look};
 #[cfg(not(lisle_loom))]
 use super::parker::{self, Parker};
 #[cfg(not(lisle_loom))]
@@ -8,9 +10,10 @@ use super::patience::Patience;
 use super::record::{Attempt, Record, Task};
 #[cfg(not(lisle_loom))]
 use super::sleepers;
-use super::step::{InStep, suspend};
+use super::step::{self, Fenced, InStep, suspend};
 use super::timer::Timer;
-use super::waits::Parked;
+use super::turn;
+use super::waits::{Parked, Waits};
 use super::{Event, Step};
 use crate::shim::{
     atomic::{AtomicBool, Ordering},
@@ -26,6 +29,8 @@ trait Park {
     fn task(&self) -> Task;
     /// `parked` is what the performer waits for, for those who ask.
     fn park(&self, interruptible: bool, parked: Option<&Parked>) -> Unparked;
+    /// Waits for the wake that the performer is owed, where it must not be suspended.
+    fn stay(&self);
 }
 
 impl Park for &dyn Context {
@@ -38,6 +43,9 @@ impl Park for &dyn Context {
         self.parks(None);
         unparked
     }
+    fn stay(&self) {
+        Context::stay(*self);
+    }
 }
 
 #[cfg(not(lisle_loom))]
@@ -49,6 +57,9 @@ impl Park for &Parker {
     #[inline(always)]
     fn park(&self, interruptible: bool, parked: Option<&Parked>) -> Unparked {
         Parker::park(self, interruptible, parked)
+    }
+    fn stay(&self) {
+        installed().expect("a host runs in a context").stay();
     }
 }
 
@@ -91,32 +102,43 @@ fn visible_elsewhere() {
 /// Performs an event where no host runs.
 #[inline(never)]
 fn sync_elsewhere<E: Event>(event: &E, interruptible: bool) -> E::Output {
-    match installed().filter(|context| context.can_wait()) {
-        Some(context) => {
-            context.visible();
-            perform(event, &context, context, interruptible)
-        }
-        None => {
-            let thread = OsThread::new();
-            let context: &dyn Context = &thread;
-            perform(event, &context, context, false)
-        }
-    }
+    let thread;
+    let (context, interruptible): (&dyn Context, bool) =
+        match installed().filter(|context| context.can_wait()) {
+            Some(context) => {
+                context.visible();
+                (context, interruptible)
+            }
+            None => {
+                thread = OsThread::new();
+                // Foreign calls may be.
+                (&thread, interruptible)
+            }
+        };
+    // Once, and not in each arm: it is compiled for every event of a program.
+    perform(event, &context, context, interruptible)
 }
 
 #[inline]
 pub(super) fn poll<E: Event>(event: &E) -> Option<E::Output> {
+    turn::asked(poll_once(event))
+}
+
+#[inline]
+fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
     visible();
-    let record = Record::new(no_task(), true);
-    let attempt = Attempt::new(&record, &Nowhere);
+    let glimpse = Glimpse::new();
+    let record = Record::fleeting(glimpse.task(), event.is_single());
+    let attempt = Attempt::new(&record, &glimpse);
     let mut branch = pin!(event.branch());
     if E::STAGED {
-        event.force(branch.as_mut());
+        depth::from_the_top(|| event.force(branch.as_mut()));
     }
-    while event.try_commit(branch.as_mut(), &attempt) == Step::Committed {
-        if !E::STAGED || event.advance(branch.as_mut()) {
+    while look(event, branch.as_mut(), &attempt, &glimpse) == Step::Committed {
+        if !E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())) {
             return Some(event.complete(branch));
         }
+        attempt.restart();
     }
     None
 }
@@ -129,11 +151,11 @@ fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, inter
     let attempt = Attempt::new(&record, context);
     let mut branch = pin!(event.branch());
     if E::STAGED {
-        event.force(branch.as_mut());
+        depth::from_the_top(|| event.force(branch.as_mut()));
     }
     loop {
         if wait(event, branch.as_mut(), &attempt, parker, interruptible)
-            && (!E::STAGED || event.advance(branch.as_mut()))
+            && (!E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())))
         {
             return event.complete(branch);
         }
@@ -160,16 +182,60 @@ fn wait<'e, E: Event>(
         return true;
     }
     let parked = Parked::new(event, branch.as_ref());
-    if suspend(|| parker.park(interruptible, Some(&parked))) == Unparked::Interrupted {
-        if give_up(event, branch.as_mut(), attempt) {
-            attempt.context().unwind();
+    match suspend(|| parker.park(interruptible, Some(&parked))) {
+        Ok(Unparked::Woken) => {}
+        Ok(Unparked::Interrupted) => {
+            if give_up(event, branch.as_mut(), attempt) {
+                attempt.context().unwind();
+            }
+            // A partner was faster: its wake is on the way, and its value must not be lost.
+            wait_owed(|| parker.park(false, None), || parker.stay());
         }
-        // A partner was faster: its wake is on the way, and its value must not be lost.
-        suspend(|| parker.park(false, None));
+        Err(Fenced) => give_up_fenced(event, branch.as_mut(), attempt, parker, interruptible, &parked),
     }
     let won = event.withdraw(branch, attempt);
     debug_assert!(won || attempt.record().is_retry(), "woken without a winner");
     won
+}
+
+/// Ends a published attempt that must not wait: it panics, unless a partner was faster.
+#[cold]
+#[inline(never)]
+fn give_up_fenced<'e, E: Event>(
+    event: &'e E,
+    branch: Pin<&mut E::Branch<'e>>,
+    attempt: &Attempt<'_>,
+    parker: &impl Park,
+    interruptible: bool,
+    parked: &Parked,
+) {
+    // What others borrow from is not to be unwound.
+    if interruptible {
+        let described = describe(parked);
+        if give_up(event, branch, attempt) {
+            step::refuse(&described);
+        }
+    }
+    parker.stay();
+}
+
+/// Waits by `park`, or where that is forbidden by `stay`.
+fn wait_owed(park: impl FnOnce() -> Unparked, stay: impl FnOnce()) {
+    if suspend(park).is_err() {
+        stay();
+    }
+}
+
+/// In words, what a performer would wait for that has published its event and does not park.
+#[cold]
+fn describe(parked: &Parked) -> String {
+    let mut waits = Waits::default();
+    // SAFETY: the event is published, on this thread, which is the performer's own and is in none of its steps.
+    let described = catch_unwind(AssertUnwindSafe(|| unsafe { parked.describe(&mut waits) }));
+    // What has panicked has been reported, and there is something of more importance to be said.
+    drop(described);
+    let waits = waits.all.iter().map(ToString::to_string).collect::<Vec<_>>();
+    if waits.is_empty() { "wait for an event".into() } else { waits.join(", or ") }
 }
 
 /// Publishes an event; if that commits it, its losing branches are withdrawn.
@@ -183,24 +249,34 @@ pub(super) fn publish<'e, E: Event>(
     attempt: &Attempt<'_>,
 ) -> Step {
     let in_step = InStep::new(attempt.record());
+    attempt.may_publish(true);
     if attempt.record().is_single() {
         let step = event.publish(branch, attempt);
+        attempt.may_publish(false);
         if step == Step::Committed {
             attempt.check_committed();
         }
+        in_step.end();
         return step;
     }
-    match catch_unwind(AssertUnwindSafe(|| event.publish(branch.as_mut(), attempt))) {
+    let published = catch_unwind(AssertUnwindSafe(|| event.publish(branch.as_mut(), attempt)));
+    attempt.may_publish(false);
+    match published {
         Ok(Step::Committed) => {
             attempt.check_committed();
             event.withdraw(branch, attempt);
+            in_step.end();
             Step::Committed
         }
-        Ok(Step::Waiting) => Step::Waiting,
+        Ok(Step::Waiting) => {
+            in_step.end();
+            Step::Waiting
+        }
         Err(panic) => {
-            drop(in_step);
+            in_step.end();
             if !give_up(event, branch, attempt) {
-                suspend(|| attempt.context().park(false));
+                let context = attempt.context();
+                wait_owed(|| context.park(false), || context.stay());
             }
             resume_unwind(panic)
         }
@@ -213,13 +289,14 @@ pub(super) fn give_up<'e, E: Event>(
     branch: Pin<&mut E::Branch<'e>>,
     attempt: &Attempt<'_>,
 ) -> bool {
-    let _in_step = InStep::new(attempt.record());
+    let in_step = InStep::new(attempt.record());
     attempt.give_up();
     if !attempt.record().is_single() {
         // Once cancelled nobody can commit it any more; a single record is safe when out of its queue.
         attempt.record().cancel();
     }
     event.withdraw(branch, attempt);
+    in_step.end();
     attempt.record().is_withdrawn()
 }
 
@@ -229,7 +306,7 @@ pub(super) fn no_task() -> Task {
     unsafe { Task::new(std::ptr::null(), nothing) }
 }
 
-/// The context of a poll, which never waits, and of others that have no context to wait in.
+/// The context of those who have none to wait in, and never wait.
 pub(crate) struct Nowhere;
 
 // SAFETY: nothing here ever parks or arms.
@@ -247,6 +324,10 @@ unsafe impl Context for Nowhere {
         unreachable!("a poll does not publish")
     }
     unsafe fn disarm(&self, _: NonNull<Timer>) {}
+    fn now(&self) -> u64 {
+        // In a model time is another one.
+        installed().map_or_else(crate::shim::clock::now, Context::now)
+    }
 }
 
 #[cfg(not(lisle_loom))]
@@ -277,17 +358,20 @@ impl OsThread {
         false
     }
 
-    fn sleep(&self) {
-        #[cfg(not(lisle_loom))]
+    #[cfg(not(lisle_loom))]
+    fn sleep(&self, interruptible: bool) -> Unparked {
         let asleep = crate::shim::clock::now();
-        #[cfg(not(lisle_loom))]
-        sleepers::sleep(self.parked.get(), || self.woken.load(Ordering::Acquire));
-        #[cfg(lisle_loom)]
+        let unparked = sleepers::sleep(self.parked.get(), &self.woken, interruptible);
+        PATIENCE.with(|patience| patience.slept(crate::shim::clock::now() - asleep));
+        unparked
+    }
+
+    #[cfg(lisle_loom)]
+    fn sleep(&self, _: bool) -> Unparked {
         while !self.woken.load(Ordering::Acquire) {
             thread::park();
         }
-        #[cfg(not(lisle_loom))]
-        PATIENCE.with(|patience| patience.slept(crate::shim::clock::now() - asleep));
+        Unparked::Woken
     }
 
     /// Wakes the thread that waits on the context at `data`.
@@ -309,9 +393,9 @@ unsafe impl Context for OsThread {
         unsafe { Task::new(std::ptr::from_ref(self).cast(), OsThread::wake) }
     }
 
-    fn park(&self, _: bool) -> Unparked {
-        if !self.look() {
-            self.sleep();
+    fn park(&self, interruptible: bool) -> Unparked {
+        if !self.look() && self.sleep(interruptible) == Unparked::Interrupted {
+            return Unparked::Interrupted;
         }
         self.woken.store(false, Ordering::Relaxed);
         Unparked::Woken
@@ -322,7 +406,8 @@ unsafe impl Context for OsThread {
     }
 
     fn unwind(&self) -> ! {
-        unreachable!("an OS thread is not interrupted")
+        // A foreign call for which nobody can go on.
+        resume_unwind(Box::new(Interrupted))
     }
 
     unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {

@@ -10,6 +10,8 @@ use std::ptr::NonNull;
 pub struct Timer {
     entry: Entry<*const Timer>,
     record: Cell<*const Record>,
+    /// Whether its firing is no more than the time to look again.
+    alarm: bool,
     _pinned: PhantomPinned,
 }
 
@@ -32,10 +34,21 @@ impl Drop for Timer {
 }
 
 impl Timer {
+    /// A timer that commits its performer.
     pub(crate) const fn new() -> Self {
+        Timer::make(false)
+    }
+
+    /// A timer that tells its performer to start over, for whom the passing of time is not yet what it waits for.
+    pub(crate) const fn alarm() -> Self {
+        Timer::make(true)
+    }
+
+    const fn make(alarm: bool) -> Self {
         Timer {
             entry: Entry::new(std::ptr::null()),
             record: Cell::new(std::ptr::null()),
+            alarm,
             _pinned: PhantomPinned,
         }
     }
@@ -87,8 +100,8 @@ impl Timer {
         NonNull::from(&this.entry)
     }
 
-    /// Commits the performer of a timer whose entry a wheel has just handed out; the caller wakes the
-    /// task. `None`: another branch had won.
+    /// Commits the performer of a timer whose entry a wheel has just handed out, or tells it to start over; the caller
+    /// wakes the task. `None`: another branch had won.
     ///
     /// # Safety
     ///
@@ -100,6 +113,7 @@ impl Timer {
         let timer = unsafe { &*timer };
         // SAFETY: an armed timer's record outlives its being armed: its performer disarms first.
         let record = unsafe { &*timer.record.get() };
-        record.decide_timer(timer.id()).then(|| record.task())
+        let decided = if timer.alarm { record.decide_alarm() } else { record.decide_timer(timer.id()) };
+        decided.then(|| record.task())
     }
 }

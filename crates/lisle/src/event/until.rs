@@ -25,6 +25,7 @@ pub trait Operation {
 }
 
 /// The event of `operation` succeeding. `sign` happens whenever it may.
+#[must_use = "events do nothing unless performed"]
 pub struct Until<'a, O, E> {
     operation: &'a O,
     sign: E,
@@ -70,6 +71,10 @@ impl<O: Operation, E: Event<Output = io::Result<()>>> Event for Until<'_, O, E> 
 
     fn branch(&self) -> Self::Branch<'_> {
         Trying { sign: self.sign.branch(), outcome: None }
+    }
+
+    fn depth(&self) -> usize {
+        self.sign.depth()
     }
 
     fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {

@@ -11,6 +11,7 @@ use super::standing::{Seat, Standing};
 use super::sync::no_task;
 use super::timer::Timer;
 use super::{BoxEvent, Event, Label};
+use crate::drops::Drops;
 use crate::shim::atomic::AtomicBool;
 use std::cell::{Cell, UnsafeCell};
 use std::collections::VecDeque;
@@ -74,6 +75,8 @@ pub struct WaitSet<'a, T> {
     taken: Cell<Option<NonNull<Member<'a, T>>>>,
     /// Some performance of the set is going on.
     busy: AtomicBool,
+    /// The largest depth of a source, boxed as it is, that there has been.
+    depth: usize,
     label: Label,
 }
 
@@ -118,6 +121,7 @@ impl<'a, T> WaitSet<'a, T> {
             fresh: UnsafeCell::default(),
             taken: Cell::new(None),
             busy: AtomicBool::new(false),
+            depth: 0,
             label: Label::new("wait set"),
         }
     }
@@ -126,8 +130,11 @@ impl<'a, T> WaitSet<'a, T> {
     ///
     /// # Panics
     ///
-    /// If there are 2^32 sources.
+    /// If there are 2^32 sources; or if the event is nested too deep, see [`Event::boxed`].
+    #[track_caller]
     pub fn insert<E: Event<Output = T> + Send + Sync + 'a>(&mut self, event: E) -> Key {
+        let event = event.boxed();
+        self.depth = self.depth.max(event.depth());
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot { generation: 0, member: None });
             u32::try_from(self.slots.len() - 1).expect("a wait set has room for 2^32 sources")
@@ -136,7 +143,7 @@ impl<'a, T> WaitSet<'a, T> {
         let key = Key { index, generation: slot.generation };
         let member = Box::new(Member {
             seat: Seat::new(self.standing, no_task()),
-            made: UnsafeCell::new(Made::of(event.boxed())),
+            made: UnsafeCell::new(Made::of(event)),
             key,
             won: Cell::new(false),
         });
@@ -168,10 +175,14 @@ impl<'a, T> WaitSet<'a, T> {
 
     /// Removes all sources.
     pub fn clear(&mut self) {
+        let mut drops = Drops::new();
         for index in 0..self.slots.len() {
             let key = Key { index: index as u32, generation: self.slots[index].generation };
-            self.remove(key);
+            let _told = drops.run(|| {
+                self.remove(key);
+            });
         }
+        drops.go_on();
     }
 
     /// Is there a source with this key?
@@ -264,9 +275,11 @@ impl<T> Default for WaitSet<'_, T> {
 
 impl<T> Drop for WaitSet<'_, T> {
     fn drop(&mut self) {
-        self.clear();
+        let mut drops = Drops::new();
+        let _told = drops.run(|| self.clear());
         // SAFETY: it came from a box, and no seat refers to it any more.
         drop(unsafe { Box::from_raw(self.standing.as_ptr()) });
+        drops.go_on();
     }
 }
 

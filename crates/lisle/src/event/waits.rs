@@ -96,6 +96,8 @@ pub struct Wait {
     pub id: usize,
     /// How it stands with the object: who could still send, how long it takes.
     pub note: Option<String>,
+    /// Where it leads, if it is a socket: `tcp 127.0.0.1:80 -> 127.0.0.1:40000`.
+    pub address: Option<String>,
     /// The performers that have the object in their hands, as far as it is known: the owner of a lock, a host
     /// that is to be joined. The numbers are those of [`Waiter::id`](crate::Waiter::id).
     pub held_by: Vec<usize>,
@@ -106,7 +108,8 @@ pub struct Wait {
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.operation, self.object)?;
-        self.note.as_ref().map_or(Ok(()), |note| write!(f, "; {note}"))
+        self.note.as_ref().map_or(Ok(()), |note| write!(f, "; {note}"))?;
+        self.address.as_ref().map_or(Ok(()), |address| write!(f, ", {address}"))
     }
 }
 
@@ -133,7 +136,15 @@ impl Waits {
         holders: impl IntoIterator<Item = usize>,
     ) {
         let held_by = holders.into_iter().collect();
-        self.all.push(Wait { operation, object: object.clone(), id, note: None, held_by, external: false });
+        self.all.push(Wait {
+            operation,
+            object: object.clone(),
+            id,
+            note: None,
+            address: None,
+            held_by,
+            external: false,
+        });
     }
 
     /// As [`on`](Waits::on), and the world may make it happen: time, a descriptor, a foreign call.
@@ -148,6 +159,14 @@ impl Waits {
     pub(crate) fn mark_external(&mut self) {
         if let Some(last) = self.all.last_mut() {
             last.external = true;
+        }
+    }
+
+    /// Adds where the descriptor leads that was named last.
+    #[cfg(not(lisle_loom))]
+    pub(crate) fn address(&mut self, address: Option<String>) {
+        if let Some(last) = self.all.last_mut() {
+            last.address = address;
         }
     }
 

@@ -1,7 +1,10 @@
 //! Wakes that wait for a lock to be let go.
 
 use super::record::Task;
+use crate::panics;
+use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
+use std::task::Waker;
 
 /// How many tasks are kept without allocating.
 const FEW: usize = 4;
@@ -10,48 +13,126 @@ const FEW: usize = 4;
 /// many at once keeps the rest in a vector.
 pub(crate) struct Woken {
     /// The first `count` of these are there.
-    few: [MaybeUninit<Task>; FEW],
-    count: usize,
-    more: Vec<Task>,
+    few: [Cell<MaybeUninit<Task>>; FEW],
+    count: Cell<usize>,
+    more: RefCell<Vec<Task>>,
 }
 
 impl Default for Woken {
     #[inline(always)]
     fn default() -> Self {
-        Woken { few: [MaybeUninit::uninit(); FEW], count: 0, more: Vec::new() }
+        let few = [const { Cell::new(MaybeUninit::uninit()) }; FEW];
+        Woken { few, count: Cell::new(0), more: RefCell::new(Vec::new()) }
     }
 }
 
 impl Woken {
     pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.count.get() == 0
+    }
+
+    fn few(&self, index: usize) -> Task {
+        debug_assert!(index < self.count.get());
+        // SAFETY: the first `count` have been written.
+        unsafe { self.few[index].get().assume_init() }
     }
 
     fn wake_all(&mut self) {
-        for task in &self.few[..self.count] {
-            // SAFETY: the first `count` have been written.
-            unsafe { task.assume_init() }.wake();
+        if self.count.get() == 1 {
+            return self.few(0).wake();
         }
-        self.more.drain(..).for_each(Task::wake);
+        together(|| {
+            (0..self.count.get()).for_each(|index| self.few(index).wake());
+            self.more.get_mut().drain(..).for_each(Task::wake);
+        });
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, task: Task) {
-        match self.few.get_mut(self.count) {
+    pub(crate) fn push(&self, task: Task) {
+        match self.few.get(self.count.get()) {
             Some(place) => {
-                place.write(task);
-                self.count += 1;
+                place.set(MaybeUninit::new(task));
+                self.count.set(self.count.get() + 1);
             }
-            None => self.more.push(task),
+            None => self.more.borrow_mut().push(task),
         }
+    }
+
+    /// Takes the task at `data` out, if it is there: it is not to be woken any more.
+    pub(super) fn take_back(&self, data: *const ()) -> bool {
+        let mut more = self.more.borrow_mut();
+        if let Some(index) = more.iter().position(|task| task.is_at(data)) {
+            more.swap_remove(index);
+            return true;
+        }
+        let count = self.count.get();
+        let Some(index) = (0..count).find(|&index| self.few(index).is_at(data)) else { return false };
+        match more.pop() {
+            Some(last) => self.few[index].set(MaybeUninit::new(last)),
+            None => {
+                self.few[index].set(MaybeUninit::new(self.few(count - 1)));
+                self.count.set(count - 1);
+            }
+        }
+        true
     }
 }
 
 impl Drop for Woken {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.count > 0 {
+        if self.count.get() > 0 {
             self.wake_all();
         }
     }
+}
+
+/// The wakers of foreign executors that a thread has still to call.
+struct Calls {
+    few: [Cell<Option<Waker>>; FEW],
+    more: RefCell<Vec<Waker>>,
+}
+
+#[cfg(not(lisle_loom))]
+thread_local! {
+    static CALLS: Cell<*const Calls> = const { Cell::new(std::ptr::null()) };
+}
+
+#[cfg(lisle_loom)]
+loom::thread_local! {
+    static CALLS: Cell<*const Calls> = Cell::new(std::ptr::null());
+}
+
+/// Runs `wake`, which wakes several. A waker is foreign code, which may drop a future that is among them: that would wait
+/// for its wake, which this thread owes it. So all are told first, and the wakers called afterwards.
+#[cold]
+fn together(wake: impl FnOnce()) {
+    struct Leave(*const Calls);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            CALLS.with(|calls| calls.set(self.0));
+        }
+    }
+    let calls = Calls { few: [const { Cell::new(None) }; FEW], more: RefCell::new(Vec::new()) };
+    let leave = Leave(CALLS.with(|outer| outer.replace(&raw const calls)));
+    wake();
+    drop(leave);
+    let few = calls.few.into_iter().filter_map(Cell::into_inner);
+    few.chain(calls.more.into_inner()).for_each(call);
+}
+
+/// Calls the waker of a future that has been told that it is woken; soon, if others are still to be told.
+pub(super) fn call(waker: Waker) {
+    // SAFETY: the calls stay until it has been said that there are none.
+    let Some(calls) = (unsafe { CALLS.with(Cell::get).as_ref() }) else {
+        // This may be a worker or the clock's thread, on which others rely.
+        return panics::told("a waker given to an event's future", || waker.wake());
+    };
+    for place in &calls.few {
+        match place.take() {
+            None => return place.set(Some(waker)),
+            taken => place.set(taken),
+        }
+    }
+    calls.more.borrow_mut().push(waker);
 }

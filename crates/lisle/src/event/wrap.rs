@@ -1,12 +1,13 @@
 //! Post-processing: an event whose value passes through a function.
 
-use super::{Event, Waits, awaitable, forwarded};
+use super::{Event, Waits, awaitable, forwarded, raising};
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 
 /// An event with a function applied to its value, see [`Event::wrap`].
+#[must_use = "events do nothing unless performed"]
 #[derive(Clone, Copy)]
 pub struct Wrap<E, F> {
     event: E,
@@ -31,6 +32,7 @@ impl<E: Event, U, F: Fn(E::Output) -> U> Event for Wrap<E, F> {
 }
 
 /// An event whose panics are handled, see [`Event::wrap_panic`].
+#[must_use = "events do nothing unless performed"]
 #[derive(Clone, Copy)]
 pub struct WrapPanic<E, F> {
     event: E,
@@ -48,7 +50,9 @@ impl<E: Event, F: Fn(Box<dyn Any + Send>) -> E::Output> Event for WrapPanic<E, F
     forwarded!(event: E);
     forwarded!(describe event);
 
+    #[inline(never)] // As who raises a panic again has to be.
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> E::Output {
+        let _raising = raising();
         // The branch is dropped next, whatever state it is left in.
         match catch_unwind(AssertUnwindSafe(|| self.event.complete(branch))) {
             Ok(value) => value,

@@ -44,6 +44,7 @@ pub fn cancelled_evt() -> CancelledEvt {
 }
 
 /// The event of a host having been asked to end, see [`cancelled_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct CancelledEvt {
     host: Option<HostRef>,
 }
@@ -52,9 +53,15 @@ fn asked(cancelled: &mut bool) -> Option<()> {
     cancelled.then_some(())
 }
 
+/// Where no host runs.
+fn nobody_asks(attempt: &Attempt<'_>) -> Step {
+    attempt.evidence().never_was();
+    Step::Waiting
+}
+
 impl Event for CancelledEvt {
     type Output = ();
-    may_wait_at!(this: bool, (); this.host.as_ref().map(HostRef::cancelled), asked, |_: &Attempt<'_>| Step::Waiting);
+    may_wait_at!(this: bool, (); this.host.as_ref().map(HostRef::cancelled), asked, nobody_asks);
 
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
     fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {

@@ -8,6 +8,7 @@
 //! All `Cell`s belong to one thread at a time: the spawner's until the host is handed over, then that
 //! of the domain it begins on. The handing over (ring, inbox) carries release and acquire.
 
+use super::hooks::HookLocals;
 use super::local::Locals;
 use super::report::PanicPolicy;
 use super::scope::ScopeState;
@@ -15,8 +16,9 @@ use super::slots;
 use super::stack::{Lent, Stack};
 use crate::domain::Domain;
 use crate::domain::runnable::{Kind, Runnable};
-use crate::event::parker::{Parker, Suspend};
+use crate::event::parker::{self, Parker, Suspend};
 use crate::event::{Interrupted, Label, Source};
+use crate::panics::forget_panic;
 use crate::parasite::Parasite;
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use corosensei::Coroutine;
@@ -57,6 +59,9 @@ pub(crate) struct Host {
     pub(crate) site: &'static Location<'static>,
     pub(crate) name: Option<Arc<str>>,
     pub(crate) locals: Locals,
+    /// What its runtime's hooks keep for it: from when it begins, if there are any.
+    #[allow(clippy::box_collection, reason = "a word, for what most hosts do not have")]
+    pub(crate) hooked: Cell<Option<Box<HookLocals>>>,
     /// True once finished.
     pub(crate) finished: Source<bool, ()>,
     /// True once asked to cancel.
@@ -110,12 +115,13 @@ impl Host {
             runnable: Runnable::new(traits.kind.unwrap_or(Kind::Host)),
             siblings: Cell::new((std::ptr::null_mut(), std::ptr::null_mut())),
             domain: Cell::new(std::ptr::null()),
-            parker: Parker::new(crate::domain::refuse_to_park),
+            parker: Parker::new(),
             coroutine: UnsafeCell::new(None),
             stack: UnsafeCell::new(None),
             site,
             name: traits.name,
             locals: Locals::new(),
+            hooked: Cell::new(None),
             finished: Source::new(false),
             cancelled: Source::new(false),
             scope: traits.scope,
@@ -148,10 +154,15 @@ impl Host {
         self.name.as_ref().map_or(label.clone(), |name| label.named(name))
     }
 
+    /// Is it a worker's own, on whose stack that runs what has none?
+    pub(crate) fn is_bearer(&self) -> bool {
+        self.runnable.kind() == Kind::Bearer
+    }
+
     /// The parasite on its stack, if it is a worker's bearer.
     pub(crate) fn borne(&self) -> Option<&Parasite> {
         let borne = NonNull::new(self.parker.bearing.parasite.get().cast_mut());
-        let borne = borne.filter(|_| self.runnable.kind() == Kind::Bearer)?;
+        let borne = borne.filter(|_| self.is_bearer())?;
         // SAFETY: what runs on the stack of a host is alive.
         Some(unsafe { Parasite::of(borne).as_ref() })
     }
@@ -209,7 +220,7 @@ pub(crate) unsafe fn live(host: NonNull<Host>) {
 
 /// Drops a host's locals in the host, whatever their destructors do.
 #[inline]
-fn clear_locals(host: &Host) {
+pub(crate) fn clear_locals(host: &Host) {
     if !host.locals.is_empty() {
         clear_some_locals(host);
     }
@@ -217,6 +228,7 @@ fn clear_locals(host: &Host) {
 
 #[cold]
 fn clear_some_locals(host: &Host) {
+    let _masked = parker::masked();
     // Each round drops at least one, but destructors may make new ones for ever.
     for _ in 0..64 {
         match catch_unwind(AssertUnwindSafe(|| host.locals.clear())) {
@@ -275,6 +287,7 @@ pub(crate) unsafe fn part(host: NonNull<Host>) {
 unsafe fn drop_unclaimed(host: NonNull<Host>) {
     // SAFETY: alive by the caller's promise.
     let this = unsafe { host.as_ref() };
+    let _masked = parker::masked();
     // SAFETY: by the caller's promise.
     let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { (this.table.drop_body)(host) }));
     let Some(panic) = dropped.unwrap_or_else(Some) else { return };
@@ -282,8 +295,12 @@ unsafe fn drop_unclaimed(host: NonNull<Host>) {
         return;
     }
     match this.scope {
-        // SAFETY: neither a scoped host nor its handle outlives the scope.
-        Some(scope) => unsafe { scope.as_ref() }.note_panic(),
+        Some(scope) => {
+            // SAFETY: neither a scoped host nor its handle outlives the scope.
+            unsafe { scope.as_ref() }.note_panic();
+            // What it was raised with is the user's, and may panic in turn.
+            forget_panic(panic);
+        }
         None => super::report::detached(this, panic),
     }
 }
@@ -387,7 +404,9 @@ unsafe fn run<F: FnOnce() -> T, T>(host: NonNull<Host>) {
     // SAFETY: a host that has not run holds its closure, which is moved out here, once.
     let closure = ManuallyDrop::into_inner(unsafe { (&raw mut (*body).closure).read() });
     // A bearer has been given a parasite, which is to end in it.
-    let stopped = this.parker.interrupted.get() && this.runnable.kind() != Kind::Bearer;
+    let stopped = this.parker.interrupted.get() && !this.is_bearer();
+    // It is dropped instead, and that is to complete.
+    let _masked = if stopped { parker::masked() } else { None };
     let result = catch_unwind(AssertUnwindSafe(|| if stopped { Err(Interrupted) } else { Ok(closure()) }));
     let (result, outcome) = match result {
         Ok(Ok(value)) => (Ok(value), Outcome::Done),

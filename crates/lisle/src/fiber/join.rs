@@ -2,7 +2,7 @@
 
 use super::host::{self, Host, Outcome};
 use super::report;
-use crate::event::{Event, Waits, awaitable, sync_masked, waits_at};
+use crate::event::{Event, Waits, awaitable, sync_masked, turn, waits_at};
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
@@ -105,7 +105,7 @@ impl<T> JoinHandle<T> {
 
     /// Has the host finished?
     pub fn is_finished(&self) -> bool {
-        self.host().finished.with(|finished| *finished)
+        turn::asked_whether(self.host().finished.with(|finished| *finished))
     }
 
     /// The name given by [`Builder::name`](super::Builder::name).
@@ -119,14 +119,19 @@ impl<T> JoinHandle<T> {
         let error = |kind| JoinError { kind, who: host.describe() };
         // One taker at a time: two threads may have shared the handle.
         let mut place = MaybeUninit::<std::thread::Result<T>>::uninit();
-        let outcome = host.finished.with(|_| {
-            let outcome = host.outcome();
-            if outcome == Outcome::Done {
-                // SAFETY: finished, of this type, and only moved here, under the source's lock.
-                unsafe { host::take_result(self.host, place.as_mut_ptr().cast()) };
-            }
-            outcome
+        let outcome = host.finished.with(|&finished| {
+            // Whoever calls `complete` by hand may do so before: what the host is writing is not looked at.
+            finished.then(|| {
+                let outcome = host.outcome();
+                if outcome == Outcome::Done {
+                    // SAFETY: finished, as just seen under the source's lock, which was taken to say so after the result
+                    // had been written; of this type; and only moved here, under that lock.
+                    unsafe { host::take_result(self.host, place.as_mut_ptr().cast()) };
+                }
+                outcome
+            })
         });
+        let outcome = outcome.expect("`complete` on the event of a host that has not finished");
         match outcome {
             // SAFETY: just written.
             Outcome::Done => unsafe { place.assume_init() }.map_err(|panic| error(Kind::Panicked(panic))),
@@ -155,6 +160,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 }
 
 /// The event of a host having finished, see [`JoinHandle::join_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct JoinEvt<'a, T> {
     handle: &'a JoinHandle<T>,
 }

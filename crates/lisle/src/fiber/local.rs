@@ -6,6 +6,8 @@
 use super::current;
 use std::any::Any;
 use std::cell::RefCell;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 /// A key for a value of which each host has its own, made by [`fiber_local!`](crate::fiber_local).
@@ -86,6 +88,21 @@ impl Locals {
             made
         });
         value.downcast().expect("a key has one type")
+    }
+}
+
+impl Drop for Locals {
+    /// Those of a host are gone by then. Those of a thread go with it, and a panic there would end the process.
+    fn drop(&mut self) {
+        // Each round drops at least one, but destructors may make new ones for ever.
+        for _ in 0..64 {
+            if self.is_empty() || catch_unwind(AssertUnwindSafe(|| self.clear())).is_ok() {
+                return;
+            }
+            let _ =
+                writeln!(std::io::stderr(), "lisle: the destructor of a thread's host-local has panicked");
+        }
+        self.leak();
     }
 }
 

@@ -13,23 +13,43 @@
 //! });
 //! ```
 //!
+//! # Soundness
+//!
+//! The hosts of a domain take turns on one thread: while one waits another runs, in the midst of the first one's calls.
+//! Code that trusts that the calls on a thread end in the reverse order of their beginning is wrong here, and *unsound*
+//! where `unsafe` relies on it, although only safe code is written: the crate `scoped-tls`, whose reference is lent
+//! to the thread for the time of a call, a thread-local that is set and reset, a guard of a `tracing` span or of tokio's
+//! `Handle::enter`, a `std` `MutexGuard`. The same is so with any coroutine that has a stack of its own.
+//!
+//! The rule: **do not wait between the beginning and the end of such a call.** Inside [`no_suspend`](no_suspend()) waiting is a panic
+//! that names both places. What may be held across a wait is what belongs to the host: a
+//! [`fiber_local!`](crate::fiber_local), a lock of [`sync`](crate::sync); [`Hooks`], which are called when a host
+//! is suspended and resumed, make other things the host's.
+//!
+//! What may suspend a host: all that waits, [`yield_now`](yield_now()), [`checkpoint`](checkpoint()), and, now and then, what asks in vain whether
+//! something has happened ([`Event::poll`](crate::Event::poll)).
+//!
 //! # Caveats
 //!
-//! - A host that computes for long without blocking keeps its domain to itself. Put a [`yield_now`] into
-//!   the loop. Calls that block the OS thread go through [`blocking`].
-//! - A blocking call in a destructor that runs while a host unwinds from a panic cannot park: if it cannot
-//!   complete at once the process ends with a message.
+//! - Hosts are not preempted, as fibers of Guile are: in Rust that would not be sound. One that computes for long without
+//!   blocking keeps its domain to itself. Put a [`checkpoint`](checkpoint()) into the loop, which lets others pass when it is time.
+//!   Calls that block the OS thread go through [`blocking`].
+//! - While a destructor waits that a panic runs, `std::thread::panicking` returns `true` for all hosts of the domain,
+//!   since the standard library counts panics by thread. See *Destructors* in [`guide::cancellation`](crate::guide::cancellation).
 //! - Values on a stack are touched by one thread only, but a thread-local is shared by all hosts of its
 //!   domain: one that is set, kept across a blocking call and reset works for threads, not here. Use
-//!   [`fiber_local!`](crate::fiber_local).
-//! - Stacks are 256 KiB of address space unless [`Builder::stack_size`](crate::Builder::stack_size) says
+//!   [`fiber_local!`](crate::fiber_local). See *Soundness*.
+//! - Stacks are 1 MiB of address space unless [`Builder::stack_size`](crate::Builder::stack_size) says
 //!   otherwise. Overflow ends the process with a message that names the host.
 
 mod blocking;
 mod cancel;
+mod checkpoint;
+pub(crate) mod hooks;
 pub(crate) mod host;
 mod join;
 mod local;
+pub(crate) mod no_suspend;
 pub(crate) mod report;
 mod scope;
 pub(crate) mod slots;
@@ -38,8 +58,11 @@ pub(crate) mod stack;
 
 pub use blocking::blocking;
 pub use cancel::{CancelledEvt, cancelled_evt, is_cancelled};
+pub use checkpoint::checkpoint;
+pub use hooks::{Hooks, Moment, Switch, add_hooks};
 pub use join::{JoinError, JoinEvt, JoinHandle};
 pub use local::LocalKey;
+pub use no_suspend::no_suspend;
 pub use report::PanicPolicy;
 pub use scope::{Scope, ScopedJoinHandle, ScopedParasiteHandle, scope};
 pub use spawn::{Builder, spawn, spawn_on, yield_now};

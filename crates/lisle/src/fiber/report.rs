@@ -3,8 +3,10 @@
 use super::host::Host;
 use crate::domain::worker;
 use crate::event::Interrupted;
+use crate::panics;
+use crate::report::{self, Report, Unjoined};
 use std::any::Any;
-use std::io::Write;
+use std::panic::Location;
 
 /// What a runtime does about a host or a parasite that panics and whose handle is gone.
 ///
@@ -12,7 +14,7 @@ use std::io::Write;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PanicPolicy {
-    /// Write a line to standard error: the host's name, where it was spawned, the message.
+    /// Report it, see [`Builder::on_report`](crate::Builder::on_report): the host's name, where it was spawned, the message.
     #[default]
     Report,
     /// Nothing more.
@@ -33,30 +35,32 @@ pub(crate) fn message(panic: &(dyn Any + Send)) -> &str {
 /// Reports the panic of `host`, whose handle is gone.
 #[cold]
 pub(super) fn detached(host: &Host, panic: Box<dyn Any + Send>) {
-    nobody_joins(&host.describe(), host.panic_policy, panic);
+    nobody_joins(host.describe(), host.name.as_deref(), host.site, host.panic_policy, panic);
 }
 
 /// Reports the panic of somebody whose handle is gone, as the runtime wants it whose worker this is.
 #[cold]
-pub(crate) fn unclaimed(who: &str, panic: Box<dyn Any + Send>) {
+pub(crate) fn unclaimed(who: String, site: &'static Location<'static>, panic: Box<dyn Any + Send>) {
     let policy = worker::with_current(|worker| worker.map(|worker| worker.shared().panic_policy));
-    nobody_joins(who, policy.unwrap_or_default(), panic);
+    nobody_joins(who, None, site, policy.unwrap_or_default(), panic);
 }
 
-fn nobody_joins(who: &str, policy: PanicPolicy, panic: Box<dyn Any + Send>) {
+fn nobody_joins(
+    who: String,
+    name: Option<&str>,
+    site: &'static Location<'static>,
+    policy: PanicPolicy,
+    panic: Box<dyn Any + Send>,
+) {
     if panic.is::<Interrupted>() {
         return; // The end of its runtime, not a panic.
     }
     if policy != PanicPolicy::Ignore {
-        // A closed standard error is no reason to panic again.
-        let _ =
-            writeln!(std::io::stderr(), "lisle: {who} panicked and nobody joins it: {}", message(&*panic));
+        report::here(&Report::Panic(Unjoined::new(who, name, site, message(&*panic))));
     }
     if policy == PanicPolicy::Abort {
         std::process::abort();
     }
     // Dropping a payload runs the user's code; a second panic from there must not reach a worker.
-    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(panic))).is_err() {
-        let _ = writeln!(std::io::stderr(), "lisle: dropping that panic's payload panicked as well");
-    }
+    panics::told("the destructor of that panic's payload", || drop(panic));
 }

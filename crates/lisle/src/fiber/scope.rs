@@ -3,7 +3,8 @@
 use super::host::Traits;
 use super::join::{JoinError, JoinHandle};
 use super::spawn::spawn_unchecked;
-use crate::event::{Label, Source, Waits, described, sync_masked};
+use crate::event::step::{self, Forbidden};
+use crate::event::{Label, Source, Waits, described, parker, sync_masked};
 use crate::parasite::{self, ParasiteHandle};
 use crate::shim::atomic::{AtomicBool, Ordering};
 use std::fmt;
@@ -42,14 +43,19 @@ use std::ptr::NonNull;
 ///     scope.spawn(|| println!("{}", &inside));
 /// });
 /// ```
+#[inline(never)] // See `Catches::Resume`; the same holds for joins, loops and scopes of tasks.
 #[track_caller]
 pub fn scope<'env, F, T>(f: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
-    let state =
-        ScopeState { running: Source::labelled(Label::new("scope"), 0), panicked: AtomicBool::new(false) };
+    let state = ScopeState {
+        running: Source::labelled(Label::new("scope"), 0),
+        panicked: AtomicBool::new(false),
+        fenced: step::forbidden(),
+    };
     let scope = Scope { state, scope: PhantomData, env: PhantomData };
+    let _raising = parker::raising();
     let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
     let ended = scope.state.running.event(|running| (*running == 0).then_some(()));
     sync_masked(&described(ended, |waits| scope.state.describe(waits)));
@@ -73,6 +79,8 @@ pub(crate) struct ScopeState {
     /// How many hosts have not finished; the scope waits for none.
     running: Source<usize, ()>,
     panicked: AtomicBool,
+    /// If nothing may wait where it was opened, it cannot wait for what it spawns.
+    fenced: Option<Forbidden>,
 }
 
 impl ScopeState {
@@ -84,6 +92,15 @@ impl ScopeState {
         waits.on("wait for the end of", self.running.label(), std::ptr::from_ref(self).addr());
         let running = self.running.with(|running| *running);
         waits.note(format!("{running} of its hosts {} not ended", if running == 1 { "has" } else { "have" }));
+    }
+
+    /// Panics if the scope could not wait for what is to be spawned by the caller.
+    #[track_caller]
+    fn check(&self) {
+        if let Some(forbidden) = self.fenced {
+            let site = Location::caller();
+            forbidden.refuse(&format!("wait for a host or parasite of a scope (spawned at {site})"));
+        }
     }
 
     /// Counts in somebody whom the scope is to wait for.
@@ -118,6 +135,19 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        self.spawn_at(f, Location::caller())
+    }
+
+    /// As [`spawn`](Scope::spawn), on behalf of the call at `site`.
+    pub(crate) fn spawn_at<F, T>(
+        &'scope self,
+        f: F,
+        site: &'static Location<'static>,
+    ) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
         /// Counts the host out again if it cannot be spawned.
         struct Entered(NonNull<ScopeState>);
         impl Drop for Entered {
@@ -126,12 +156,13 @@ impl<'scope> Scope<'scope, '_> {
                 unsafe { ScopeState::exit(self.0) };
             }
         }
+        self.state.check();
         self.state.enter();
         let entered = Entered(NonNull::from(&self.state));
         let traits = Traits { scope: Some(NonNull::from(&self.state)), ..Traits::default() };
         // SAFETY: what `f` borrows outlives 'scope, and the scope does not end before the host has ended
         // and an unclaimed result has been dropped.
-        let handle = unsafe { spawn_unchecked(f, traits, None, Location::caller()) };
+        let handle = unsafe { spawn_unchecked(f, traits, None, site) };
         std::mem::forget(entered);
         ScopedJoinHandle { handle, scope: PhantomData }
     }
@@ -169,6 +200,7 @@ impl<'scope> Scope<'scope, '_> {
         F: Future + Send + 'scope,
         F::Output: Send + 'scope,
     {
+        self.state.check();
         // SAFETY: what the future borrows outlives 'scope, and the scope does not end before the parasite has ended,
         // if it is reified, and an unclaimed result has been dropped.
         let handle = unsafe {

@@ -9,7 +9,7 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
-const SIZES: [usize; 3] = [384, 512, 1088];
+const SIZES: [usize; 3] = [512, 640, 1216];
 const ALIGN: usize = 64;
 /// How many free blocks of a size a thread keeps.
 const KEPT: usize = 1024;

@@ -5,6 +5,7 @@ use super::join::JoinHandle;
 use crate::domain::{runtime, worker};
 use crate::event::installed;
 use crate::event::parker::{self, Suspend};
+use crate::event::step::{self, Fenced};
 use crate::event::suspend;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -181,13 +182,26 @@ where
 
 /// Lets other hosts of this domain run before the current one goes on. On a plain thread it yields the
 /// processor.
+///
+/// # Panics
+///
+/// In [`no_suspend`](super::no_suspend()).
 #[inline]
+#[track_caller]
 pub fn yield_now() {
     match (parker::running(), installed()) {
-        // A host that unwinds cannot be suspended, and need not be: it does not wait for anything.
-        (Some(_), _) if std::thread::panicking() => {}
-        (Some(parker), _) => suspend(|| parker.suspend(Suspend::Yielded)),
+        (Some(parker), _) => {
+            if let Err(Fenced) = suspend(|| parker.suspend(Suspend::Yielded)) {
+                refuse_to_yield(Location::caller());
+            }
+        }
+        (None, _) if step::forbidden().is_some() => refuse_to_yield(Location::caller()),
         (None, Some(context)) => context.yield_now(),
         (None, None) => crate::shim::thread::yield_now(),
     }
+}
+
+#[cold]
+fn refuse_to_yield(site: &Location<'_>) -> ! {
+    step::refuse(&format!("yield (at {site})"))
 }

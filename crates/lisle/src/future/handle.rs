@@ -122,6 +122,7 @@ impl<T> fmt::Debug for FutureHandle<T> {
 }
 
 /// The event of a future being done, see [`FutureHandle::join_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct FutureEvt<'a, T> {
     joined: fiber::JoinEvt<'a, Option<T>>,
 }

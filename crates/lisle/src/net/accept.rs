@@ -35,6 +35,7 @@ pub(super) mod sealed {
 }
 
 /// The event of accepting a connection, see [`TcpListener::accept_evt`](super::TcpListener::accept_evt).
+#[must_use = "events do nothing unless performed"]
 pub struct AcceptEvt<'a, L> {
     listener: &'a L,
 }
@@ -96,7 +97,10 @@ impl<L: Accept> Event for AcceptEvt<'_, L> {
                 *branch.outcome() = Some(accepted);
                 Step::Committed
             }
-            Ok(None) | Err(()) => Step::Waiting,
+            Ok(None) | Err(()) => {
+                attempt.evidence().never_was();
+                Step::Waiting
+            }
         }
     }
 

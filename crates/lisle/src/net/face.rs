@@ -198,7 +198,7 @@ macro_rules! listening {
             ///
             /// `WouldBlock`: there is none. Else as [`accept`](Self::accept).
             pub fn try_accept(&self) -> std::io::Result<($stream, $address)> {
-                self.pollable.attempt(Direction::Read, Ask::Always, Self::accept_now, |_| false)
+                self.pollable.try_once(Direction::Read, Self::accept_now, |_| false)
             }
 
             /// The event of accepting a connection. Its commit is the accept itself.

@@ -1,12 +1,12 @@
 //! The core of all sockets: a non-blocking descriptor whose operations wait in direct style.
 
 mod bytes;
+mod send_file;
 
 use super::ready::ReadyEvt;
 use super::system;
 use crate::domain::reactor::{self, Ask, Direction, Registration, Terms, Wakes};
-use crate::event::{Event, Label, Waits, choose, described};
-use crate::fiber;
+use crate::event::{Event, Label, Waits, choose, described, turn};
 use crate::shim::sync::{Mutex, OnceLock};
 use crate::time::at;
 use mio::Interest;
@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A descriptor that can be waited for: a socket, a pipe, a terminal, an `eventfd` or the like.
 ///
@@ -98,14 +98,9 @@ fn take_turns() {
     const MOST: u32 = 16;
     let count = IN_A_ROW.get() + 1;
     IN_A_ROW.set(count % MOST);
-    if count == MOST && fiber::current().is_some() {
-        fiber::yield_now();
+    if count == MOST {
+        turn::pass();
     }
-}
-
-/// When a wait of `timeout` from now ends; `None` if never.
-pub(super) fn deadline(timeout: Duration) -> Option<Instant> {
-    Instant::now().checked_add(timeout)
 }
 
 impl<T: AsFd> Pollable<T> {
@@ -222,6 +217,20 @@ impl<T: AsFd> Pollable<T> {
         }
     }
 
+    /// Runs `operation` once, for somebody who does not wait.
+    pub(super) fn try_once<R>(
+        &self,
+        direction: Direction,
+        operation: impl FnMut(&T) -> io::Result<R>,
+        drained: impl Fn(&R) -> bool,
+    ) -> io::Result<R> {
+        let outcome = self.attempt(direction, Ask::Always, operation, drained);
+        if outcome.as_ref().is_err_and(would_block) {
+            turn::came_to_nothing();
+        }
+        outcome
+    }
+
     /// Waits until an operation may succeed, after one that would have blocked.
     #[cold]
     fn wait(&self, direction: Direction, deadline: Option<Instant>) -> io::Result<()> {
@@ -249,6 +258,7 @@ impl<T: AsFd> Pollable<T> {
         let id = usize::try_from(fd).unwrap_or_default();
         waits.on_the_world(operation, &Label::anywhere(kind), id);
         waits.note(format!("fd {fd}"));
+        waits.address(reactor::address::of(self.io.as_fd()));
     }
 
     /// The registration, made now if need be, when it has just been seen that the direction is not ready.

@@ -14,6 +14,7 @@ use std::pin::Pin;
 /// The event of a descriptor being ready, see [`Pollable::readable_evt`].
 ///
 /// It gives an error if the descriptor cannot be waited for.
+#[must_use = "events do nothing unless performed"]
 pub struct ReadyEvt<'a, T: AsFd> {
     pollable: &'a Pollable<T>,
     direction: Direction,
@@ -66,7 +67,11 @@ impl<T: AsFd> Event for ReadyEvt<'_, T> {
 
     fn try_commit<'e>(&'e self, _: Pin<&mut Readying<'e>>, attempt: &Attempt<'_>) -> Step {
         let ready = self.pollable.is_ready_now(self.direction);
-        if ready && commit(attempt) { Step::Committed } else { Step::Waiting }
+        if ready && commit(attempt) {
+            return Step::Committed;
+        }
+        attempt.evidence().never_was();
+        Step::Waiting
     }
 
     fn publish<'e>(&'e self, mut branch: Pin<&mut Readying<'e>>, attempt: &Attempt<'_>) -> Step {

@@ -35,6 +35,22 @@ pub(super) fn is_ready(fd: BorrowedFd<'_>, direction: Direction) -> bool {
     }
 }
 
+/// Has the kernel send up to `count` bytes of `file` from `offset` on. The file's own position stays where it is.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn send_file(
+    to: BorrowedFd<'_>,
+    file: BorrowedFd<'_>,
+    offset: u64,
+    count: usize,
+) -> io::Result<usize> {
+    let mut offset = libc::off64_t::try_from(offset)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "no file has an offset beyond 2^63 - 1"))?;
+    // SAFETY: both descriptors are open while they are borrowed; the kernel reads and writes one `off64_t` through
+    // the pointer, which is to one that lives until the call has returned.
+    let sent = unsafe { libc::sendfile64(to.as_raw_fd(), file.as_raw_fd(), &raw mut offset, count) };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
 fn check(result: libc::c_int) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -1,9 +1,10 @@
 //! UDP.
 
-use crate::domain::reactor::{Ask, Direction};
+use crate::domain::reactor::Direction;
 use crate::net::face::{clone, descriptor, readable, socket, writable};
-use crate::net::pollable::{self, Kind, Pollable};
+use crate::net::pollable::{Kind, Pollable};
 use crate::net::resolve::{self, ToSocketAddrs};
+use crate::shim::clock;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -93,33 +94,28 @@ impl UdpSocket {
 
     /// As [`recv_from`](UdpSocket::recv_from), waiting for at most `timeout`; then the error is `TimedOut`.
     pub fn recv_from_timeout(&self, buffer: &mut [u8], timeout: Duration) -> io::Result<(usize, SocketAddr)> {
-        let deadline = pollable::deadline(timeout);
+        let deadline = Some(clock::instant_after(timeout));
         self.pollable.perform(Direction::Read, deadline, |socket| socket.recv_from(buffer))
     }
 
     /// As [`send_to`](UdpSocket::send_to), without waiting.
     pub fn try_send_to(&self, bytes: &[u8], address: SocketAddr) -> io::Result<usize> {
-        self.pollable.attempt(
-            Direction::Write,
-            Ask::Always,
-            |socket| socket.send_to(bytes, address),
-            |_| false,
-        )
+        self.pollable.try_once(Direction::Write, |socket| socket.send_to(bytes, address), |_| false)
     }
 
     /// As [`send`](UdpSocket::send), without waiting.
     pub fn try_send(&self, bytes: &[u8]) -> io::Result<usize> {
-        self.pollable.attempt(Direction::Write, Ask::Always, |socket| socket.send(bytes), |_| false)
+        self.pollable.try_once(Direction::Write, |socket| socket.send(bytes), |_| false)
     }
 
     /// As [`recv_from`](UdpSocket::recv_from), without waiting.
     pub fn try_recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.pollable.attempt(Direction::Read, Ask::Always, |socket| socket.recv_from(buffer), |_| false)
+        self.pollable.try_once(Direction::Read, |socket| socket.recv_from(buffer), |_| false)
     }
 
     /// As [`recv`](UdpSocket::recv), without waiting.
     pub fn try_recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.pollable.attempt(Direction::Read, Ask::Always, |socket| socket.recv(buffer), |_| false)
+        self.pollable.try_once(Direction::Read, |socket| socket.recv(buffer), |_| false)
     }
 
     /// May datagrams go to broadcast addresses?

@@ -4,8 +4,9 @@
 //! word belongs to the domain on which the code runs, and is reached through the thread, so looking at it costs two
 //! loads, of memory that hardly ever changes.
 
+use super::stacks::Stacks;
 use crate::shim::atomic::{AtomicU8, Ordering};
-use crate::shim::const_fn;
+use crate::shim::{CachePadded, const_fn};
 
 /// Nobody could take anything, and nothing else wants this domain.
 const OFF: u8 = 0;
@@ -14,57 +15,63 @@ const ON: u8 = 1;
 /// Somebody looks for work: give something away at once.
 const WANTED: u8 = 2;
 
-/// The word of one domain.
+/// The word of one domain, and what is to be found by whoever looks at it.
 #[derive(Debug)]
-pub(crate) struct Beat(AtomicU8);
+pub(crate) struct Beat {
+    word: AtomicU8,
+    /// Where something may be put off.
+    pub(crate) stacks: CachePadded<Stacks>,
+}
 
 impl Beat {
     const_fn! {
-        pub(crate) fn new() -> Self {
-            Beat(AtomicU8::new(WANTED))
+        /// For one domain, or if `is_shared`, for several threads.
+        pub(crate) fn new(is_shared: bool) -> Self {
+            Beat { word: AtomicU8::new(WANTED), stacks: CachePadded(Stacks::new(is_shared)) }
         }
     }
 
     #[inline(always)]
     pub(crate) fn is_off(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == OFF
+        self.word.load(Ordering::Relaxed) == OFF
     }
 
     #[inline(always)]
     pub(crate) fn is_wanted(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == WANTED
+        self.word.load(Ordering::Relaxed) == WANTED
     }
 
     /// Somebody looks for work. He has been counted before, so an owner that turns the word off at the same time sees
     /// either this or him.
     #[inline]
     pub(crate) fn want(&self) {
-        if self.0.load(Ordering::SeqCst) != WANTED {
-            self.0.store(WANTED, Ordering::SeqCst);
+        if self.word.load(Ordering::SeqCst) != WANTED {
+            self.word.store(WANTED, Ordering::SeqCst);
         }
     }
 
     /// The wish has been heard. Owner only, who then looks who wishes.
     pub(crate) fn heard(&self) {
-        self.0.swap(ON, Ordering::SeqCst);
+        self.word.swap(ON, Ordering::SeqCst);
     }
 
     /// Nobody seems to want anything. Owner only, who then has to look once more.
     pub(crate) fn turn_off(&self) {
         // Not if somebody has come to want something meanwhile.
-        let _ = self.0.compare_exchange(ON, OFF, Ordering::SeqCst, Ordering::Relaxed);
+        let _ = self.word.compare_exchange(ON, OFF, Ordering::SeqCst, Ordering::Relaxed);
     }
 
-    /// Nothing is to be given away for now, whoever looks for work. Owner only.
-    pub(crate) fn silence(&self) {
-        self.0.store(OFF, Ordering::Relaxed);
+    /// Nothing is to be given away for now, whoever looks for work: nothing is noted down, or if `is_noted`, it is, but
+    /// nobody is asked. Owner only.
+    pub(crate) fn silence(&self, is_noted: bool) {
+        self.word.store(if is_noted { ON } else { OFF }, Ordering::Relaxed);
     }
 
     /// Something else wants the domain: it is to look at the clock again.
     #[inline]
     pub(crate) fn turn_on(&self) {
         if self.is_off() {
-            let _ = self.0.compare_exchange(OFF, ON, Ordering::SeqCst, Ordering::Relaxed);
+            let _ = self.word.compare_exchange(OFF, ON, Ordering::SeqCst, Ordering::Relaxed);
         }
     }
 }
@@ -79,7 +86,7 @@ mod here {
     use std::ptr::NonNull;
 
     /// That of all threads that are no workers: somebody might always take what they put off.
-    pub(crate) static OUTSIDE: Beat = Beat::new();
+    pub(crate) static OUTSIDE: Beat = Beat::new(true);
 
     thread_local! {
         static HERE: Cell<*const Beat> = const { Cell::new(&raw const OUTSIDE) };

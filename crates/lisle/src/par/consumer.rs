@@ -19,6 +19,12 @@ pub trait Consumer: Sync {
     /// Of two neighbouring runs, `left` before `right`.
     fn merge(&self, left: Self::Acc, right: Self::Acc) -> Self::Acc;
 
+    /// What is known of a run, before it goes to another thread or to whoever has called the loop: what was kept for further
+    /// blocks is of no use any more. A consumer around another one passes this on.
+    fn end(&self, acc: Self::Acc) -> Self::Acc {
+        acc
+    }
+
     /// Is there nothing left to do from step `at` on? Asked between blocks.
     fn is_done(&self, acc: &Self::Acc, at: usize) -> bool {
         let _ = (acc, at);

@@ -14,11 +14,14 @@ use super::beat;
 use super::consumer::Consumer;
 use super::experience;
 use super::job::{Course, Job};
-use super::join::{LONG, forget_panic, join_with};
+use super::join::{LONG, PutOff, Second, beside, join_at};
+use super::origin;
 use super::owner;
 use super::part::Part;
 use super::pending::{Entry, Offer, Pending};
 use super::plan::Plan;
+use super::within;
+use crate::panics::forget_panic;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::ticks;
 use std::any::Any;
@@ -32,6 +35,7 @@ use std::thread;
 const BLOCK: u64 = 5 * ticks::A_MICROSECOND;
 /// So short a loop is not divided at all, if such a part of it shows that it is as short as expected.
 const SHORT: u64 = 5 * ticks::A_MICROSECOND;
+/// Nor is the first block of a loop longer than that, whatever its likes took.
 const TRIAL: usize = 8;
 /// A loop of unknown cost begins with a block of so small a part of it, but of no more than so many steps.
 const FIRST_SHARE: usize = 256;
@@ -42,16 +46,18 @@ const STEPS: u32 = 10;
 /// Feeds all items of `part` to `consumer`.
 #[track_caller]
 pub(crate) fn drive<P: Part, C: Consumer<Item = P::Item>>(part: P, consumer: &C, plan: Plan) -> C::Acc {
-    let site = Location::caller();
     let pending = owner::pending();
+    let caller = Location::caller();
+    let site = plan.site.unwrap_or_else(|| origin::of(pending, caller));
     let looping = Loop { consumer, stop: AtomicBool::new(false), site, grain: plan.grain.map(Into::into) };
-    let inside = Inside::enter(pending);
-    let is_outermost = inside.0.is_some();
+    let within = within::enter(pending);
+    let is_outermost = within.is_some();
+    let drive = || consumer.end(drive_here(part, &looping, plan.fixed, is_outermost));
     if !owner::has_room() {
-        return owner::on_another_stack(pending, || drive_here(part, &looping, plan.fixed, is_outermost));
+        return owner::on_another_stack(pending, site, drive);
     }
-    let acc = drive_here(part, &looping, plan.fixed, is_outermost);
-    drop(inside);
+    let acc = drive();
+    drop(within);
     acc
 }
 
@@ -70,19 +76,19 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     let mut known = experience::recall(code);
     let mut expected = known.map(|known| (u128::from(known.cost) * part.len() as u128) >> STEPS);
     if expected.is_some_and(|ticks| ticks < u128::from(SHORT)) && looping.grain.is_none() {
-        // It may be that its steps are dearer this time. A first part of it tells.
-        let start = ticks::now();
+        // It may be that its steps are dearer this time. A first part of it tells, and others may have the rest meanwhile.
         at = part.len().div_ceil(TRIAL);
         let (trial, rest) = part.split_at(at);
-        acc = looping.consumer.feed(acc, 0, trial.items());
-        let took = ticks::now().wrapping_sub(start);
+        let pace = Pace { block: at.max(1), is_fixed: false, is_proven: false, code };
+        let (fed, took, rest) = looping.first_block(trial, 0, acc, rest, at, pace);
+        let Some(rest) = rest else { return fed };
         if took < SHORT {
-            return looping.consumer.feed(acc, at, rest.items());
+            return looping.consumer.feed(fed, at, rest.items());
         }
         experience::learn(code, (took << STEPS) / at.max(1) as u64);
         known = experience::recall(code);
         expected = None;
-        part = rest;
+        (part, acc) = (rest, fed);
     }
     if is_outermost {
         // A loop of few long steps is to be divided before the first of them.
@@ -92,28 +98,13 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
         || (part.len() / FIRST_SHARE).clamp(1, FIRST_BLOCK),
         |known| usize::try_from((BLOCK << STEPS) / known.cost.max(1)).unwrap_or(usize::MAX).max(1),
     );
-    let pace = Pace { block: looping.grain.unwrap_or(first), is_fixed: looping.grain.is_some(), code };
+    let pace = Pace {
+        block: looping.grain.unwrap_or(first),
+        is_fixed: looping.grain.is_some(),
+        is_proven: false,
+        code,
+    };
     looping.run(part, at, acc, pace)
-}
-
-/// This is within a loop, until dropped.
-struct Inside<'a>(Option<&'a Pending>);
-
-impl<'a> Inside<'a> {
-    fn enter(pending: &'a Pending) -> Self {
-        let is_outermost = !pending.inside.replace(true);
-        Inside(is_outermost.then_some(pending))
-    }
-}
-
-impl Drop for Inside<'_> {
-    fn drop(&mut self) {
-        if let Some(pending) = self.0 {
-            pending.inside.set(false);
-            // Turned off, it would be off for what comes next.
-            beat::here().turn_on();
-        }
-    }
 }
 
 /// What all who take part in a loop share.
@@ -130,6 +121,8 @@ struct Loop<'c, C> {
 struct Pace {
     block: usize,
     is_fixed: bool,
+    /// A block of this loop has been run, so this is not only what is remembered of its likes.
+    is_proven: bool,
     code: usize,
 }
 
@@ -137,6 +130,7 @@ impl Pace {
     /// A block has taken so long.
     #[inline]
     fn adapt(&mut self, steps: usize, took: u64) {
+        self.is_proven = true;
         // A full block that was far too short or too long tells that the pace is wrong; less is no matter.
         if self.is_fixed || (BLOCK / 2..=2 * BLOCK).contains(&took) || (steps < self.block && took < BLOCK) {
             return;
@@ -175,24 +169,99 @@ struct Given<P, A> {
 
 type Panic = Box<dyn Any + Send>;
 
+/// What follows on the first block of a loop.
+struct Rest<'l, 'c, P: Part, C: Consumer<Item = P::Item>> {
+    looping: &'l Loop<'c, C>,
+    part: P,
+    at: usize,
+    pace: Pace,
+}
+
+impl<P: Part, C: Consumer<Item = P::Item>> PutOff for Rest<'_, '_, P, C> {
+    type Out = C::Acc;
+
+    fn run(self) -> C::Acc {
+        let looping = self.looping;
+        looping.or_stop(|| looping.run_apart(self.part, self.at, self.pace))
+    }
+}
+
 impl<C: Consumer> Loop<'_, C> {
+    /// Calls `f`. If it panics there is nothing more to be done.
+    #[inline]
+    fn or_stop<R>(&self, f: impl FnOnce() -> R) -> R {
+        catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
+            self.stop.store(true, Ordering::Relaxed);
+            resume_unwind(panic)
+        })
+    }
+
+    /// Feeds `block` on top of `acc`, while others may have what follows on it. Gives what has come of it, how long that
+    /// took, and the rest, unless that has been done elsewhere and merged with it.
+    fn first_block<P: Part<Item = C::Item>>(
+        &self,
+        block: P,
+        at: usize,
+        acc: C::Acc,
+        rest: P,
+        rest_at: usize,
+        pace: Pace,
+    ) -> (C::Acc, u64, Option<P>) {
+        let start = ticks::now();
+        let feed = || {
+            let fed = self.or_stop(|| self.consumer.feed(acc, at, block.items()));
+            (fed, ticks::now().wrapping_sub(start))
+        };
+        let rest = Rest { looping: self, part: rest, at: rest_at, pace };
+        let (fed, rest) = beside(feed, rest, self.site, owner::pending());
+        match (fed, rest) {
+            (Ok((fed, took)), Second::Back(rest)) => (fed, took, Some(rest.part)),
+            (Err(panic), rest) => {
+                forget_panic(rest);
+                resume_unwind(panic)
+            }
+            (Ok((fed, took)), Second::Done(Ok(done))) => (self.merge(fed, done), took, None),
+            (Ok((fed, _)), Second::Done(Err(panic))) => {
+                forget_panic(fed);
+                resume_unwind(panic)
+            }
+        }
+    }
+
+    /// Of neighbouring runs of steps.
+    fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
+        // Somebody has panicked, which is on its way to whoever called the loop: what there is may have gaps, which
+        // the user's function should not see.
+        if self.stop.load(Ordering::Relaxed) {
+            forget_panic(right);
+            return left;
+        }
+        self.consumer.merge(left, right)
+    }
+
     /// By the number of steps alone: halves of whole blocks, down to one. On top of `acc`, of no steps.
     fn fixed<P: Part<Item = C::Item>>(&self, part: P, at: usize, acc: C::Acc) -> C::Acc {
-        if self.consumer.is_done(&acc, at) {
+        if self.stop.load(Ordering::Relaxed) || self.consumer.is_done(&acc, at) {
             return acc;
         }
         let grain = self.grain.unwrap_or(1);
         let blocks = part.len().div_ceil(grain);
         if blocks <= 1 {
-            return self.consumer.feed(acc, at, part.items());
+            return self.or_stop(|| self.consumer.feed(acc, at, part.items()));
         }
         let middle = blocks / 2 * grain;
         let (front, back) = part.split_at(middle);
-        join_with(
+        let (left, right) = join_at(
             || self.fixed(front, at, acc),
-            || self.fixed(back, at + middle, self.consumer.begin()),
-            |left, right| self.consumer.merge(left, right),
-        )
+            || self.consumer.end(self.fixed(back, at + middle, self.consumer.begin())),
+            self.site,
+        );
+        self.merge(left, right)
+    }
+
+    /// Feeds `part`, whose first step is number `at`, for another thread.
+    fn run_apart<P: Part<Item = C::Item>>(&self, part: P, at: usize, pace: Pace) -> C::Acc {
+        self.consumer.end(self.run(part, at, self.consumer.begin(), pace))
     }
 
     /// Feeds `part`, whose first step is number `at`, on top of `acc`.
@@ -264,6 +333,20 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
             if left == 0 || self.looping.stop.load(Ordering::Relaxed) || consumer.is_done(&acc, at) {
                 return acc;
             }
+            if !pace.is_proven && left > 1 {
+                let first = if pace.is_fixed { pace.block } else { pace.block.min(left.div_ceil(TRIAL)) };
+                if first < left {
+                    let (block, rest) = part.split_at(first);
+                    let (fed, took, rest) = self.looping.first_block(block, at, acc, rest, at + first, pace);
+                    let Some(rest) = rest else { return fed };
+                    pace.adapt(first, took);
+                    self.pace.set(pace);
+                    self.rest.set(Some(rest));
+                    self.at.set(at + first);
+                    acc = fed;
+                    continue;
+                }
+            }
             let start = ticks::now();
             if left <= pace.block {
                 acc = consumer.feed(acc, at, part.items());
@@ -305,13 +388,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         // SAFETY: the job is done, so its result is there.
         let given = unsafe { (*self.given.result.get()).assume_init_read() };
         match (fed, given) {
-            // Somebody has panicked, which is on its way to whoever called the loop: what there is may have gaps, which
-            // the user's function should not see.
-            (Ok(fed), Ok(given)) if self.looping.stop.load(Ordering::Relaxed) => {
-                forget_panic(given);
-                Settled::Merged(fed)
-            }
-            (Ok(fed), Ok(given)) => Settled::Merged(self.looping.consumer.merge(fed, given)),
+            (Ok(fed), Ok(given)) => Settled::Merged(self.looping.merge(fed, given)),
             (Err(panic), given) => {
                 forget_panic(given);
                 self.fail(panic)
@@ -381,7 +458,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         // SAFETY: put there when it was offered, and only who has taken the job takes it, once.
         let part = unsafe { (*given.part.get()).assume_init_read() };
         let (at, pace) = (given.at.get(), given.pace.get());
-        let result = catch_unwind(AssertUnwindSafe(|| looping.run(part, at, looping.consumer.begin(), pace)));
+        let result = catch_unwind(AssertUnwindSafe(|| looping.run_apart(part, at, pace)));
         if result.is_err() {
             looping.stop.store(true, Ordering::Relaxed);
         }

@@ -3,7 +3,8 @@
 //! To give something away costs microseconds. A join or a loop that is over sooner is best left alone, and nobody can
 //! tell beforehand; but the same piece of code mostly takes about as long as it did before. A small table, the last of
 //! two that fall on one place winning, remembers it for each piece of code, by the address of a function that was made
-//! for it. It errs if the same code is given a much larger task: then that task begins undivided, see `join.rs` and `drive.rs`.
+//! for it. It errs if the same code is given a much larger task: then that task begins undivided,
+//! until the monitor finds what it has put off, see `join.rs` and `drive.rs`.
 
 use std::cell::Cell;
 

@@ -4,8 +4,12 @@ use super::beat;
 use super::experience::{self, Known};
 use super::job::{Course, Job};
 use super::owner;
-use super::pending::{Entry, Offer, Pending};
+use super::pending::{Entry, Inside, Offer, Pending};
+use super::within::{self, Within};
+use crate::event::Interrupted;
+use crate::panics::forget_panic;
 use crate::shim::ticks;
+use std::any::Any;
 use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
@@ -29,7 +33,8 @@ use std::thread;
 ///
 /// # Panics
 ///
-/// With the panic of `a`, or else that of `b`, once both have ended. If `a` panics, `b` may not run at all.
+/// With the panic of `a`, or else that of `b`, once both have ended: `b` runs, too, if `a` panics. Only if `a` is unwound because
+/// its runtime shuts down, `b` does not begin any more.
 ///
 /// # Cost
 ///
@@ -74,9 +79,72 @@ where
     RB: Send,
 {
     if beat::here().is_off() {
-        return (a(), b());
+        return in_turn(a, b);
     }
     put_off(a, b, Location::caller())
+}
+
+/// As [`join`], on behalf of the call at `site`.
+#[inline(always)]
+pub(super) fn join_at<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    if beat::here().is_off() {
+        return in_turn(a, b);
+    }
+    put_off(a, b, site)
+}
+
+/// One after the other, and the second also if the first panics.
+#[inline(always)]
+fn in_turn<RA, RB>(a: impl FnOnce() -> RA, b: impl FnOnce() -> RB) -> (RA, RB) {
+    match catch_unwind(AssertUnwindSafe(a)) {
+        Ok(first) => (first, b()),
+        Err(panic) => after_panic(panic, b),
+    }
+}
+
+type Panic = Box<dyn Any + Send>;
+
+/// The end of a join whose first half has panicked.
+#[cold]
+#[inline(never)]
+fn after_panic<R>(panic: Panic, b: impl FnOnce() -> R) -> ! {
+    if panic.is::<Interrupted>() {
+        // What is to end begins nothing new.
+        forget_panic(b);
+    } else {
+        forget_panic(catch_unwind(AssertUnwindSafe(b)));
+    }
+    resume_unwind(panic)
+}
+
+/// Something that is put off, to be done by its owner or by another.
+pub(super) trait PutOff {
+    /// What comes of it if another does it.
+    type Out;
+
+    fn run(self) -> Self::Out;
+}
+
+impl<F: FnOnce() -> R, R> PutOff for F {
+    type Out = R;
+
+    fn run(self) -> R {
+        self()
+    }
+}
+
+/// What has become of something that was put off.
+pub(super) enum Second<B, R> {
+    /// Its owner has it back.
+    Back(B),
+    /// Another has done it.
+    Done(thread::Result<R>),
 }
 
 /// A half that has been put off.
@@ -100,10 +168,11 @@ where
     RB: Send,
 {
     let pending = owner::pending();
-    if !pending.inside.get() {
-        return outermost(a, b, site, pending);
+    match pending.inside.get() {
+        Inside::One => put_off_inside(a, b, site, pending),
+        Inside::Short(levels) => put_off_in_short(levels, a, b, site, pending),
+        Inside::Nothing => outermost(a, b, site, pending),
     }
-    put_off_inside(a, b, site, pending)
 }
 
 /// As [`join`], and gives what `combine` makes of both results.
@@ -134,21 +203,21 @@ where
     RA: Send,
     RB: Send,
 {
-    if beat::here().is_off() {
-        return combine(a(), b());
-    }
-    let (a, b) = put_off(a, b, Location::caller());
-    combine(a, b)
+    let (first, second) =
+        if beat::here().is_off() { in_turn(a, b) } else { put_off(a, b, Location::caller()) };
+    combine(first, second)
 }
 
 /// So short a join is left undivided, in ticks: to divide it takes longer.
 const SHORT: u64 = 10 * ticks::A_MICROSECOND;
 /// So long a one is divided at once, as far as there is anybody.
 pub(super) const LONG: u64 = 1_000 * ticks::A_MICROSECOND;
+/// So many levels of the joins in a short one are noted down all the same: the monitor finds them if it is long this time.
+const NOTED_LEVELS: u8 = 3;
 
-/// A join that is not part of another or of a loop. If the likes of it were over in no time, nothing is put off in it,
-/// as far as this is up to its domain: the monitor ends that within 10 ms, and so does another domain that begins to
-/// look for work.
+/// A join that is not part of another or of a loop. If the likes of it were over in no time, nobody is asked whether he wants
+/// any of it, and of the joins in it only the first levels are noted down, as far as this is up to its domain: the monitor
+/// ends that within 10 ms, and so does another domain that begins to look for work.
 #[inline(never)]
 fn outermost<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>, pending: &Pending) -> (RA, RB)
 where
@@ -157,32 +226,103 @@ where
     RA: Send,
     RB: Send,
 {
-    struct Outside<'a>(&'a Pending);
-    impl Drop for Outside<'_> {
-        fn drop(&mut self) {
-            self.0.inside.set(false);
-            beat::here().turn_on();
-        }
-    }
-    let code = offer::<B, RB> as *const () as usize;
-    pending.inside.set(true);
-    let outside = Outside(pending);
-    let is_short = |known: Known| known.cost < SHORT && owner::in_domain();
+    let code = offer::<B> as *const () as usize;
+    let within: Option<Within<'_>> = within::enter(pending);
     let known = experience::recall(code);
-    if known.is_some_and(is_short) {
-        beat::here().silence();
-        if known.is_some_and(|known| known.is_fresh) {
-            return (a(), b());
-        }
+    let is_short = |known: Known| known.cost < SHORT && owner::in_domain();
+    let start = match known {
+        Some(known) if is_short(known) && known.is_fresh => None,
+        _ => Some(ticks::now()),
+    };
+    let results = if known.is_some_and(is_short) {
+        put_off_short(code, a, b, site, pending)
     } else {
         // To wait for the next beat could be to wait for one that never comes: the halves may look at nothing.
         owner::hurry(pending, known.is_none_or(|known| known.cost >= LONG));
+        put_off_inside(a, b, site, pending)
+    };
+    if let Some(start) = start {
+        experience::learn(code, ticks::now().wrapping_sub(start));
     }
-    let start = ticks::now();
-    let results = if beat::here().is_off() { (a(), b()) } else { put_off_inside(a, b, site, pending) };
-    experience::learn(code, ticks::now().wrapping_sub(start));
-    drop(outside);
+    drop(within);
     results
+}
+
+/// An outermost join that is most likely short.
+#[inline(always)]
+fn put_off_short<A, B, RA, RB>(
+    code: usize,
+    a: A,
+    b: B,
+    site: &'static Location<'static>,
+    pending: &Pending,
+) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let _short = Short::enter(pending, NOTED_LEVELS);
+    let (first, second) = beside(a, b, site, pending);
+    if let Second::Done(_) = second {
+        // It was not short at all, or nobody would have come for it.
+        experience::learn(code, LONG);
+    }
+    both(first, second)
+}
+
+/// A join in a join that is most likely short; after this, so many levels are still to be noted down.
+#[inline(never)]
+fn put_off_in_short<A, B, RA, RB>(
+    levels: u8,
+    a: A,
+    b: B,
+    site: &'static Location<'static>,
+    pending: &Pending,
+) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    if beat::here().is_wanted() {
+        // Somebody has begun to look for work, and is to have some.
+        return put_off_inside(a, b, site, pending);
+    }
+    let _short = Short::enter(pending, levels - 1);
+    let (first, second) = beside(a, b, site, pending);
+    both(first, second)
+}
+
+/// What runs now is most likely over in no time, until this is dropped.
+struct Short<'a> {
+    pending: &'a Pending,
+    around: Inside,
+    is_silent: bool,
+}
+
+impl<'a> Short<'a> {
+    /// So many levels of joins are to be noted down.
+    #[inline]
+    fn enter(pending: &'a Pending, levels: u8) -> Self {
+        let is_silent = levels == 0;
+        // If the word is turned on meanwhile, what comes then is noted down as ever.
+        let inside = if is_silent { Inside::One } else { Inside::Short(levels) };
+        beat::here().silence(!is_silent);
+        Short { pending, around: pending.inside.replace(inside), is_silent }
+    }
+}
+
+impl Drop for Short<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.pending.inside.set(self.around);
+        if self.is_silent && beat::here().is_off() {
+            beat::here().silence(true);
+        }
+    }
 }
 
 #[inline(always)]
@@ -193,98 +333,130 @@ where
     RA: Send,
     RB: Send,
 {
-    let half = Half::<B, RB> {
-        entry: Entry::new(offer::<B, RB>),
-        job: UnsafeCell::new(MaybeUninit::uninit()),
-        half: UnsafeCell::new(ManuallyDrop::new(b)),
-        result: UnsafeCell::new(MaybeUninit::uninit()),
-        site,
-    };
-    // SAFETY: it stays until `a` has ended and it has been popped; what `a` puts off it pops before.
-    let older = unsafe { pending.push(NonNull::from(&half).cast()) };
-    let first = catch_unwind(AssertUnwindSafe(|| {
+    let first = || {
         if pending.count() || beat::here().is_wanted() {
             owner::beat(pending);
         }
         a()
-    }));
-    if !pending.pop(&half.entry, older) {
-        return half.settle(first);
+    };
+    let (first, second) = beside(first, b, site, pending);
+    both(first, second)
+}
+
+/// Ends a join.
+#[inline(always)]
+fn both<RA, B: FnOnce() -> RB, RB>(first: thread::Result<RA>, second: Second<B, RB>) -> (RA, RB) {
+    match (first, second) {
+        (Ok(first), Second::Back(b)) => (first, b()),
+        (Err(panic), Second::Back(b)) => after_panic(panic, b),
+        (first, Second::Done(second)) => merge(first, second),
     }
-    // SAFETY: it has not been offered, so nobody else knows of it.
-    let b = ManuallyDrop::into_inner(unsafe { half.half.get().read() });
-    match first {
-        Ok(first) => (first, b()),
-        Err(panic) => {
-            forget_panic(b);
+}
+
+/// Ends a join whose second half another has done.
+#[cold]
+fn merge<RA, RB>(first: thread::Result<RA>, second: thread::Result<RB>) -> (RA, RB) {
+    match (first, second) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Err(panic), second) => {
+            forget_panic(second);
+            resume_unwind(panic)
+        }
+        (Ok(first), Err(panic)) => {
+            forget_panic(first);
             resume_unwind(panic)
         }
     }
 }
 
-impl<B: FnOnce() -> R, R> Half<B, R> {
-    /// Ends a join whose second half has been offered.
+/// Calls `first`, while `second` can be taken by others.
+#[inline(always)]
+pub(super) fn beside<RA, B: PutOff>(
+    first: impl FnOnce() -> RA,
+    second: B,
+    site: &'static Location<'static>,
+    pending: &Pending,
+) -> (thread::Result<RA>, Second<B, B::Out>) {
+    if thread::panicking() {
+        // Who unwinds cannot wait for what others have taken.
+        return (catch_unwind(AssertUnwindSafe(first)), Second::Back(second));
+    }
+    let half = Half::<B, B::Out> {
+        entry: Entry::open(offer::<B>),
+        job: UnsafeCell::new(MaybeUninit::uninit()),
+        half: UnsafeCell::new(ManuallyDrop::new(second)),
+        result: UnsafeCell::new(MaybeUninit::uninit()),
+        site,
+    };
+    // SAFETY: it stays until `first` has ended and it has been popped; what that puts off it pops before.
+    let older = unsafe { pending.push(NonNull::from(&half).cast()) };
+    let first = catch_unwind(AssertUnwindSafe(first));
+    if !pending.pop(&half.entry, older) {
+        return (first, half.settle());
+    }
+    // SAFETY: it has not been offered, so nobody else knows of it.
+    let second = ManuallyDrop::into_inner(unsafe { half.half.get().read() });
+    (first, Second::Back(second))
+}
+
+impl<B, R> Half<B, R> {
+    /// Settles what has been offered.
     #[cold]
-    fn settle<RA>(&self, first: thread::Result<RA>) -> (RA, R) {
+    fn settle(&self) -> Second<B, R> {
         // SAFETY: made when it was offered, and never changed but by its own rules.
         let job = unsafe { (*self.job.get()).assume_init_ref() };
         if owner::settle(job) {
             // SAFETY: taken back, so nobody else has it.
-            let b = ManuallyDrop::into_inner(unsafe { self.half.get().read() });
-            return match first {
-                Ok(first) => (first, b()),
-                Err(panic) => {
-                    forget_panic(b);
-                    resume_unwind(panic)
-                }
-            };
+            return Second::Back(ManuallyDrop::into_inner(unsafe { self.half.get().read() }));
         }
         // SAFETY: the job is done, so its result is there.
-        let second = unsafe { (*self.result.get()).assume_init_read() };
-        match (first, second) {
-            (Ok(first), Ok(second)) => (first, second),
-            (Err(panic), second) => {
-                forget_panic(second);
-                resume_unwind(panic)
-            }
-            (Ok(first), Err(panic)) => {
-                forget_panic(first);
-                resume_unwind(panic)
-            }
-        }
-    }
-}
-
-/// Drops what nobody will ask for, though the caller has a panic to go on with: another would end the process.
-pub(super) fn forget_panic<T>(unwanted: T) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(unwanted))) {
-        std::mem::forget(panic);
+        Second::Done(unsafe { (*self.result.get()).assume_init_read() })
     }
 }
 
 /// # Safety
 ///
-/// The entry is that of such a half, and is pending on this thread.
-unsafe fn offer<B: FnOnce() -> R, R>(entry: NonNull<Entry>, within: *const Course) -> Offer {
+/// The entry is that of such a half, and is pending; this is its thread, or has disturbed the list.
+unsafe fn offer<B: PutOff>(entry: NonNull<Entry>, within: *const Course) -> Offer {
     // SAFETY: the entry is its first field.
-    let half = unsafe { entry.cast::<Half<B, R>>().as_ref() };
+    let half = unsafe { entry.cast::<Half<B, B::Out>>().as_ref() };
     let job = entry.cast::<u8>();
     // SAFETY: a field of the half.
-    let job = unsafe { job.byte_add(offset_of!(Half<B, R>, job)) }.cast::<Job>();
+    let job = unsafe { job.byte_add(offset_of!(Half<B, B::Out>, job)) }.cast::<Job>();
     // SAFETY: it has not been offered before, so nobody looks.
-    unsafe { job.write(Job::new(run::<B, R>, Course::new(within, 0), half.site)) };
+    unsafe { job.write(Job::new(run::<B>, Course::new(within, 0), half.site)) };
     Offer::Last(job)
 }
 
 /// # Safety
 ///
 /// The job is that of such a half, and has been taken by the caller.
-unsafe fn run<B: FnOnce() -> R, R>(job: NonNull<Job>) {
+unsafe fn run<B: PutOff>(job: NonNull<Job>) {
     // SAFETY: the job is this field of a half, which is in place until the job is done.
-    let half = unsafe { job.byte_sub(offset_of!(Half<B, R>, job)).cast::<Half<B, R>>().as_ref() };
+    let half = unsafe { job.byte_sub(offset_of!(Half<B, B::Out>, job)).cast::<Half<B, B::Out>>().as_ref() };
     // SAFETY: only who has taken the job takes the half, once.
-    let b = ManuallyDrop::into_inner(unsafe { half.half.get().read() });
-    let result = catch_unwind(AssertUnwindSafe(b));
+    let second = ManuallyDrop::into_inner(unsafe { half.half.get().read() });
+    let result = catch_unwind(AssertUnwindSafe(|| second.run()));
     // SAFETY: its owner looks only when the job is done.
     unsafe { (*half.result.get()).write(result) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_to_end_begins_no_second_half() {
+        for noted in [false, true] {
+            let mut began = false;
+            let interrupted = || resume_unwind(Box::new(Interrupted));
+            let second = || began = true;
+            let unwound = catch_unwind(AssertUnwindSafe(|| match noted {
+                true => join(interrupted, second),
+                false => in_turn(interrupted, second),
+            }));
+            assert!(unwound.is_err_and(|panic| panic.is::<Interrupted>()));
+            assert!(!began);
+        }
+    }
 }

@@ -1,8 +1,10 @@
-//! Models of what is offered, explored by loom: offering against taking and taking back, and the end of a job
-//! against its owner's waiting for it.
+//! Models of what is offered, explored by loom: offering against taking and taking back, the end of a job
+//! against its owner's waiting for it, and who looks from outside at what is pending against its owner.
 
 use super::job::{Course, Extent, Job};
 use super::offers::{Offers, ROOM};
+use super::pending::{Entry, Offer, Pending};
+use super::stacks::Stacks;
 use crate::shim::sync::Arc;
 use loom::cell::UnsafeCell;
 use loom::thread;
@@ -188,5 +190,158 @@ fn only_what_is_part_of_a_job_is_taken() {
         assert!(offers.take_back(other.job()), "nobody may take it");
         thief.join().unwrap();
         assert_eq!((part.runs(), other.runs()), (1, 0));
+    });
+}
+
+/// What is put off, as a half of a join is.
+#[repr(C)]
+struct Half {
+    entry: Entry,
+    counted: Counted,
+}
+
+impl Half {
+    #[track_caller]
+    fn new() -> Self {
+        unsafe fn offer(entry: NonNull<Entry>, _: *const Course) -> Offer {
+            // SAFETY: the entry is its first field.
+            Offer::Last(unsafe { entry.cast::<Half>().as_ref() }.counted.job())
+        }
+        Half { entry: Entry::open(offer), counted: Counted::new(null()) }
+    }
+
+    /// Puts it off while `first` is done, and then does it or waits for who has taken it.
+    fn beside(&self, pending: &Pending, offers: &Offers, first: impl FnOnce()) {
+        // SAFETY: it is popped below, and what `first` puts off is popped before.
+        let older = unsafe { pending.push(NonNull::from(&self.entry)) };
+        first();
+        if pending.pop(&self.entry, older) {
+            self.counted.run();
+        } else {
+            self.counted.settle(offers);
+        }
+        assert_eq!(self.counted.runs(), 1);
+    }
+}
+
+/// A stack, and where its owner has a seat.
+struct Place {
+    stacks: Stacks,
+    pending: Pending,
+    offers: Offers,
+}
+
+// SAFETY: what is its owner's is left to him.
+unsafe impl Sync for Place {}
+// SAFETY: as above.
+unsafe impl Send for Place {}
+
+impl Place {
+    fn new(is_shared: bool) -> Arc<Self> {
+        Arc::new(Place { stacks: Stacks::new(is_shared), pending: Pending::new(), offers: Offers::new() })
+    }
+
+    /// Looks from outside, twice, since who came since the last look is left alone, and runs what it has offered.
+    fn look(place: &Arc<Self>) -> thread::JoinHandle<()> {
+        let place = place.clone();
+        thread::spawn(move || {
+            let given = (0..2).map(|_| place.stacks.look(&place.offers, 1)).sum::<usize>();
+            for _ in 0..given {
+                if let Some(job) = place.offers.take(|_| true) {
+                    // SAFETY: taken just now.
+                    unsafe { Job::run(job) };
+                }
+            }
+        })
+    }
+}
+
+#[test]
+fn a_half_is_found_from_outside_and_run_once() {
+    explore(3, || {
+        let place = Place::new(false);
+        let seat = place.stacks.enter(&place.pending);
+        let outsider = Place::look(&place);
+        {
+            let half = Half::new();
+            half.beside(&place.pending, &place.offers, || ());
+        }
+        drop(seat);
+        outsider.join().unwrap();
+        assert_eq!(place.offers.len(), 0);
+        assert!(place.stacks.is_empty());
+    });
+}
+
+#[test]
+fn a_half_and_one_within_it_are_found_from_outside() {
+    explore(2, || {
+        let place = Place::new(true);
+        let seat = place.stacks.enter(&place.pending);
+        let outsider = Place::look(&place);
+        {
+            let (half, inner) = (Half::new(), Half::new());
+            half.beside(&place.pending, &place.offers, || {
+                inner.beside(&place.pending, &place.offers, || ());
+            });
+        }
+        drop(seat);
+        outsider.join().unwrap();
+        assert_eq!(place.offers.len(), 0);
+    });
+}
+
+/// Its owner offers what somebody else is about to offer.
+#[test]
+fn owner_and_outsider_offer_the_same() {
+    explore(3, || {
+        let place = Place::new(false);
+        let seat = place.stacks.enter(&place.pending);
+        let outsider = Place::look(&place);
+        {
+            let half = Half::new();
+            half.beside(&place.pending, &place.offers, || {
+                // SAFETY: it is settled before it goes.
+                unsafe { place.offers.offer(|| place.pending.offer()) };
+            });
+        }
+        drop(seat);
+        outsider.join().unwrap();
+        assert_eq!(place.offers.len(), 0);
+    });
+}
+
+/// What an entry has to offer comes and goes, under a hold.
+#[test]
+fn what_is_held_is_not_looked_at() {
+    #[repr(C)]
+    struct Chest {
+        entry: Entry,
+        inside: UnsafeCell<u32>,
+    }
+    unsafe fn offer(entry: NonNull<Entry>, _: *const Course) -> Offer {
+        // SAFETY: the entry is its first field.
+        let chest = unsafe { entry.cast::<Chest>().as_ref() };
+        // SAFETY: loom checks that nobody else is here.
+        chest.inside.with_mut(|inside| unsafe { *inside += 1 });
+        Offer::Nothing
+    }
+    explore(3, || {
+        let place = Place::new(false);
+        let seat = place.stacks.enter(&place.pending);
+        let outsider = Place::look(&place);
+        {
+            let chest = Chest { entry: Entry::open(offer), inside: UnsafeCell::new(0) };
+            // SAFETY: popped below.
+            let older = unsafe { place.pending.push(NonNull::from(&chest.entry)) };
+            for _ in 0..2 {
+                let _held = place.pending.hold();
+                // SAFETY: loom checks that nobody else is here.
+                chest.inside.with_mut(|inside| unsafe { *inside += 1 });
+            }
+            assert!(place.pending.pop(&chest.entry, older));
+        }
+        drop(seat);
+        outsider.join().unwrap();
     });
 }

@@ -64,6 +64,7 @@ mod scan_loom_tests;
 #[cfg(all(test, lisle_loom))]
 #[path = "scope/loom_tests.rs"]
 mod scope_loom_tests;
+pub(crate) mod stacks;
 
 #[cfg(not(lisle_loom))]
 mod consumer;
@@ -77,6 +78,8 @@ mod experience;
 pub mod iter;
 #[cfg(not(lisle_loom))]
 mod join;
+#[cfg(not(lisle_loom))]
+mod origin;
 #[cfg(not(lisle_loom))]
 mod owner;
 #[cfg(not(lisle_loom))]
@@ -94,6 +97,8 @@ mod scope;
 #[cfg(not(lisle_loom))]
 pub mod sort;
 #[cfg(not(lisle_loom))]
+pub(crate) mod within;
+#[cfg(not(lisle_loom))]
 mod workers;
 
 #[cfg(not(lisle_loom))]
@@ -103,7 +108,9 @@ pub use iter::Stopped;
 #[cfg(not(lisle_loom))]
 pub use join::{join, join_with};
 #[cfg(all(test, lisle_loom))]
-use loom_tests::join;
+use loom_tests::join as join_within;
+#[cfg(not(lisle_loom))]
+use origin::join as join_within;
 #[cfg(not(lisle_loom))]
 pub use progress::{Progress, ReachedEvt};
 #[cfg(not(lisle_loom))]

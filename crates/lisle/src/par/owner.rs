@@ -3,16 +3,17 @@
 use super::beat;
 use super::job::{Extent, Job};
 use super::pending::Pending;
+use super::within;
 use crate::abort;
 use crate::domain::loops::PERIOD;
 use crate::domain::runtime::{Shared, default_runtime, started_default_runtime, try_default_runtime};
 use crate::domain::worker::{Worker, with_current};
-use crate::event::{Interrupted, parker};
+use crate::event::{Interrupted, parker, step};
 use crate::fiber::{self, JoinError};
 use crate::parasite;
 use crate::shim::ticks;
 use std::cell::Cell;
-use std::panic::resume_unwind;
+use std::panic::{Location, resume_unwind};
 use std::ptr::NonNull;
 
 /// What is pending on the stack that this runs on. For use by what runs on that stack, and no longer.
@@ -26,17 +27,26 @@ pub(super) fn in_domain() -> bool {
     parker::running().is_some()
 }
 
+/// May the code that runs here wait for what it gives away? Not if it unwinds, or has ruled that out.
+fn may_wait() -> bool {
+    !std::thread::panicking() && step::forbidden().is_none()
+}
+
 /// Is enough left of this stack for a loop to run on it?
 #[inline]
 pub(super) fn has_room() -> bool {
-    // Who unwinds cannot wait for another stack, and what runs on a worker's own cannot either.
-    let cannot_wait = || std::thread::panicking() || with_current(|worker| worker.is_some() && !in_domain());
+    // Who cannot wait cannot wait for another stack, and what runs on a worker's own cannot either.
+    let cannot_wait = || !may_wait() || with_current(|worker| worker.is_some() && !in_domain());
     parasite::has_room(parker::bearing()) || cannot_wait()
 }
 
 /// Runs `f` on the stack of a host of its own, and waits for it, as for a part of what runs here.
 #[cold]
-pub(super) fn on_another_stack<R: Send>(pending: &Pending, f: impl FnOnce() -> R + Send) -> R {
+pub(super) fn on_another_stack<R: Send>(
+    pending: &Pending,
+    site: &'static Location<'static>,
+    f: impl FnOnce() -> R + Send,
+) -> R {
     /// Which job this is in the course of, to be told to another stack.
     struct Parent(*const Job);
     // SAFETY: it is only compared and followed, and stays until what is done in its course is.
@@ -46,12 +56,12 @@ pub(super) fn on_another_stack<R: Send>(pending: &Pending, f: impl FnOnce() -> R
         let parent = parent;
         let pending = self::pending();
         pending.job.set(parent.0);
-        pending.inside.set(true);
+        let _within = within::enter(pending);
         f()
     };
     let joined = with_current(|worker| {
         // Nothing else is to run on the domain meanwhile that might be a part of the same loop.
-        let wait = || fiber::scope(|scope| scope.spawn(run).join());
+        let wait = || fiber::scope(|scope| scope.spawn_at(run, site).join());
         match worker {
             Some(worker) => worker.while_waiting_for(Extent::NOTHING, wait),
             None => wait(),
@@ -91,8 +101,7 @@ thread_local! {
 /// Looks whether somebody wants something. It does not unwind: entries are pending that lie on the stack.
 #[cold]
 pub(super) fn beat(pending: &Pending) {
-    if std::thread::panicking() {
-        // Who unwinds cannot wait for what it gives away.
+    if !may_wait() {
         return pending.looked();
     }
     abort::if_it_unwinds("a panic has reached the sharing of a loop, whose parts are on the stack", || {
@@ -134,7 +143,7 @@ fn offer_outside(pending: &Pending, shared: &Shared) -> bool {
 
 /// Offers so many more of what is pending, if there are and there is room.
 pub(super) fn give_away(pending: &Pending, count: usize) {
-    if std::thread::panicking() {
+    if !may_wait() {
         return;
     }
     with_current(|worker| match worker {

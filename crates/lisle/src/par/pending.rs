@@ -7,18 +7,39 @@
 //!
 //! An entry that has been offered is no longer in the list. When it would be its turn to be crossed out, all
 //! younger ones have gone; so it is the youngest if and only if it has not been offered.
+//!
+//! Its owner may be in a long call and look at nothing. So others may offer what is in the list, too, if it is such as they
+//! can: `outside.rs` says how, and what that asks of the owner.
+
+#[path = "pending/outside.rs"]
+mod outside;
 
 use super::job::{Course, Job};
+use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use crate::shim::{asymmetric, const_fn};
 use std::cell::Cell;
-use std::ptr::{NonNull, null};
+use std::panic::Location;
+use std::ptr::{NonNull, null, null_mut};
 
 /// What has been put off, first field of what knows more of it.
 #[repr(C)]
 pub(crate) struct Entry {
     older: Cell<*const Entry>,
     /// Of use if this is not the youngest.
-    newer: Cell<*const Entry>,
+    newer: AtomicPtr<Entry>,
     offer: unsafe fn(NonNull<Entry>, *const Course) -> Offer,
+    reach: Cell<Reach>,
+}
+
+/// Who may offer what an entry has. Of its owner's thread, and of who looks at the list from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Its owner, since that runs code of the user's.
+    Owner,
+    /// Anybody.
+    All,
+    /// Somebody else has offered it, and it is still in the list.
+    Gone,
 }
 
 /// What an entry has to offer.
@@ -32,10 +53,32 @@ pub(crate) enum Offer {
 }
 
 impl Entry {
-    /// `offer` prepares something for others, in the course of this, or if null, of nothing. It is called while the entry is in a list, by the thread of that.
-    #[inline(always)]
-    pub(crate) const fn new(offer: unsafe fn(NonNull<Entry>, *const Course) -> Offer) -> Self {
-        Entry { older: Cell::new(null()), newer: Cell::new(null()), offer }
+    const_fn! {
+        /// `offer` prepares something for others, in the course of this, or if null, of nothing. It is called while the entry is
+        /// in a list, by the thread of that.
+        #[inline(always)]
+        pub(crate) fn new(offer: unsafe fn(NonNull<Entry>, *const Course) -> Offer) -> Self {
+            Entry {
+                older: Cell::new(null()),
+                newer: AtomicPtr::new(null_mut()),
+                offer,
+                reach: Cell::new(Reach::Owner),
+            }
+        }
+    }
+
+    const_fn! {
+        /// The same, but `offer` may also be called by another thread, if the one of the list [holds](Pending::hold) nothing
+        /// meanwhile, nor crosses anything out.
+        #[inline(always)]
+        pub(crate) fn open(offer: unsafe fn(NonNull<Entry>, *const Course) -> Offer) -> Self {
+            Entry {
+                older: Cell::new(null()),
+                newer: AtomicPtr::new(null_mut()),
+                offer,
+                reach: Cell::new(Reach::All),
+            }
+        }
     }
 }
 
@@ -43,20 +86,39 @@ impl Entry {
 #[derive(Clone, Copy)]
 pub(crate) struct Older(*const Entry);
 
+/// Where code is, as joins and loops see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inside {
+    /// In none.
+    Nothing,
+    /// In one.
+    One,
+    /// In a join that is most likely short, of which so many levels are still to be noted down.
+    Short(u8),
+}
+
 /// How many joins there are between two looks at the clock.
 const JOINS_A_LOOK: u32 = 64;
 
 /// The list of one stack, and what else a stack keeps for its loops.
 pub(crate) struct Pending {
-    youngest: Cell<*const Entry>,
+    /// These two are written by the owner.
+    youngest: AtomicPtr<Entry>,
     /// Of use if there is any.
-    oldest: Cell<*const Entry>,
+    oldest: AtomicPtr<Entry>,
+    /// How many of the entries others have offered, and whether somebody looks at them now: see `outside.rs`.
+    disturbed: AtomicU32,
+    /// The owner changes what nobody is to look at meanwhile.
+    held: AtomicBool,
     /// How many joins are left until the next look at the clock.
     until_look: Cell<u32>,
     /// What was taken from elsewhere and runs on this stack; null for the stack's own code.
     pub(crate) job: Cell<*const Job>,
-    /// Is this within a join or a loop?
-    pub(crate) inside: Cell<bool>,
+    /// Is this within a join or a loop? And if so, how many levels of joins more are to be noted down though all of it is
+    /// over in no time, most likely? See `join.rs`.
+    pub(crate) inside: Cell<Inside>,
+    /// On behalf of what call the library runs loops of its own here, see `origin.rs`.
+    pub(super) origin: Cell<Option<&'static Location<'static>>>,
     /// By which code it is that tasks are spawned here: each task that runs on this stack has a number of its own, and so has
     /// what has called the first.
     pub(crate) level: Cell<u64>,
@@ -67,16 +129,21 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    pub(crate) const fn new() -> Self {
-        Pending {
-            youngest: Cell::new(null()),
-            oldest: Cell::new(null()),
-            until_look: Cell::new(0),
-            job: Cell::new(null()),
-            inside: Cell::new(false),
-            level: Cell::new(1),
-            levels: Cell::new(1),
-            scope: Cell::new(null()),
+    const_fn! {
+        pub(crate) fn new() -> Self {
+            Pending {
+                youngest: AtomicPtr::new(null_mut()),
+                oldest: AtomicPtr::new(null_mut()),
+                disturbed: AtomicU32::new(0),
+                held: AtomicBool::new(false),
+                until_look: Cell::new(0),
+                job: Cell::new(null()),
+                inside: Cell::new(Inside::Nothing),
+                origin: Cell::new(None),
+                level: Cell::new(1),
+                levels: Cell::new(1),
+                scope: Cell::new(null()),
+            }
         }
     }
 
@@ -88,13 +155,14 @@ impl Pending {
     /// noted down after it has been popped.
     #[inline(always)]
     pub(crate) unsafe fn push(&self, entry: NonNull<Entry>) -> Older {
-        let older = self.youngest.get();
+        let older = self.youngest.load(Ordering::Relaxed);
         // SAFETY: in place, by the caller's promise.
         unsafe { entry.as_ref() }.older.set(older);
         // SAFETY: what is in the list is in place.
         let place = unsafe { older.as_ref() }.map_or(&self.oldest, |older| &older.newer);
-        place.set(entry.as_ptr());
-        self.youngest.set(entry.as_ptr());
+        place.store(entry.as_ptr(), Ordering::Relaxed);
+        // Release: who finds it here, finds it complete.
+        self.youngest.store(entry.as_ptr(), Ordering::Release);
         Older(older)
     }
 
@@ -105,10 +173,14 @@ impl Pending {
         if is_youngest {
             // The same, most often. But to compare and to store what one has is not to wait for what is read: a join is
             // so short that what one join writes and the next reads would be most of its time.
-            if entry.older.get() == older {
-                self.youngest.set(older);
+            if std::ptr::eq(entry.older.get(), older) {
+                self.youngest.store(older.cast_mut(), Ordering::Release);
             } else {
                 self.restore(entry);
+            }
+            asymmetric::light();
+            if self.disturbed.load(Ordering::Acquire) != 0 {
+                return self.was_left(entry);
             }
         }
         is_youngest
@@ -118,13 +190,13 @@ impl Pending {
     #[cold]
     #[inline(never)]
     fn restore(&self, entry: &Entry) {
-        self.youngest.set(entry.older.get());
+        self.youngest.store(entry.older.get().cast_mut(), Ordering::Release);
     }
 
     /// Is `entry`, of which all younger ones have been popped, still in the list?
     #[inline(always)]
     pub(crate) fn is_youngest(&self, entry: &Entry) -> bool {
-        std::ptr::eq(self.youngest.get(), entry)
+        std::ptr::eq(self.youngest.load(Ordering::Relaxed), entry)
     }
 
     /// Counts a join. True if it is time to look at the clock.
@@ -160,34 +232,55 @@ impl Pending {
 
     /// Prepares what the oldest entry that has anything has to offer.
     pub(crate) fn offer(&self) -> Option<NonNull<Job>> {
-        let mut next = NonNull::new(self.oldest.get().cast_mut()).filter(|_| !self.youngest.get().is_null());
+        let mut held = self.hold();
+        self.unlink_gone();
+        let mut next = self.first();
         while let Some(entry) = next {
             // SAFETY: what is in the list is in place.
             let this = unsafe { entry.as_ref() };
-            // SAFETY: it is in the list, and this is its thread.
-            match unsafe { (this.offer)(entry, self.course()) } {
+            let offer = match this.reach.get() {
+                Reach::Gone => Offer::Nothing,
+                // SAFETY: it is in the list, and this is its thread.
+                Reach::All => unsafe { (this.offer)(entry, self.course()) },
+                Reach::Owner => {
+                    // Code of the user's, which may do anything.
+                    drop(held);
+                    // SAFETY: as above.
+                    let offer = unsafe { (this.offer)(entry, self.course()) };
+                    held = self.hold();
+                    offer
+                }
+            };
+            match offer {
                 Offer::Last(job) => {
                     self.unlink(this);
                     return Some(job);
                 }
                 Offer::More(job) => return Some(job),
                 Offer::Nothing if self.is_youngest(this) => return None,
-                Offer::Nothing => next = NonNull::new(this.newer.get().cast_mut()),
+                Offer::Nothing => next = NonNull::new(this.newer.load(Ordering::Relaxed)),
             }
         }
         None
     }
 
+    /// The oldest entry.
+    fn first(&self) -> Option<NonNull<Entry>> {
+        // Acquire: who finds an entry here finds which is the oldest.
+        let youngest = self.youngest.load(Ordering::Acquire);
+        NonNull::new(self.oldest.load(Ordering::Relaxed)).filter(|_| !youngest.is_null())
+    }
+
     fn unlink(&self, entry: &Entry) {
-        let (older, newer) = (entry.older.get(), entry.newer.get());
+        let (older, newer) = (entry.older.get(), entry.newer.load(Ordering::Relaxed));
         if self.is_youngest(entry) {
-            self.youngest.set(older);
+            self.youngest.store(older.cast_mut(), Ordering::Release);
         } else {
             // SAFETY: what is in the list is in place, and an entry that is not the youngest has a newer one.
             unsafe { &*newer }.older.set(older);
             // SAFETY: as above.
             let place = unsafe { older.as_ref() }.map_or(&self.oldest, |older| &older.newer);
-            place.set(newer);
+            place.store(newer, Ordering::Relaxed);
         }
     }
 }

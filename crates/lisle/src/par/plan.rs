@@ -1,5 +1,7 @@
 //! How a loop is to be divided.
 
+use std::panic::Location;
+
 /// How a loop is to be divided, and what may stop it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Plan {
@@ -9,4 +11,6 @@ pub struct Plan {
     /// Divide by the number of steps and the grain alone, so that the order of all merges is the same on any number of
     /// domains.
     pub(crate) fixed: bool,
+    /// On behalf of what call, if the library calls the loop itself.
+    pub(crate) site: Option<&'static Location<'static>>,
 }

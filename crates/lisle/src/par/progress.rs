@@ -180,6 +180,7 @@ impl fmt::Debug for Progress {
 }
 
 /// The event of so many steps being done, see [`Progress::reached_evt`].
+#[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy)]
 pub struct ReachedEvt<'a> {
     progress: &'a Progress,

@@ -14,7 +14,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use super::workers;
+use super::{origin, workers};
 use chain::Form;
 use forms::{Exclusive, ExclusiveInPlace, Inclusive, InclusiveInPlace, Mapped, Plain};
 use std::marker::PhantomData;
@@ -84,6 +84,7 @@ where
 /// lisle::par::inclusive_scan_in_place(&mut peaks, |a, b| *a.max(b));
 /// assert_eq!(peaks, [3, 3, 4, 4, 5, 9, 9]);
 /// ```
+#[track_caller]
 pub fn inclusive_scan_in_place<T, F>(slice: &mut [T], op: F)
 where
     T: Send,
@@ -105,6 +106,7 @@ where
 /// assert_eq!(lisle::par::exclusive_scan_in_place(&mut counts, 0, |a, b| a + b), 7);
 /// assert_eq!(counts, [0, 2, 2]);
 /// ```
+#[track_caller]
 pub fn exclusive_scan_in_place<T, F>(slice: &mut [T], init: T, op: F) -> T
 where
     T: Send,
@@ -253,6 +255,7 @@ impl<F> Scan<F> {
     /// # Panics
     ///
     /// As that does.
+    #[track_caller]
     pub fn inclusive_in_place<T>(&self, slice: &mut [T])
     where
         T: Send,
@@ -266,6 +269,7 @@ impl<F> Scan<F> {
     /// # Panics
     ///
     /// As that does.
+    #[track_caller]
     pub fn exclusive_in_place<T>(&self, slice: &mut [T], init: T) -> T
     where
         T: Send,
@@ -297,9 +301,10 @@ impl<F> Scan<F> {
             output = rest;
             (piece, piece_of_output)
         });
-        steps::scan(&form, pieces, carry, self.is_fixed)
+        origin::here(|| steps::scan(&form, pieces, carry, self.is_fixed))
     }
 
+    #[track_caller]
     fn in_place<'a, T, S>(&self, form: S, mut slice: &'a mut [T], carry: Option<T>) -> Option<T>
     where
         S: Form<Item = T, Piece = &'a mut [T]>,
@@ -312,7 +317,7 @@ impl<F> Scan<F> {
             slice = rest;
             piece
         });
-        steps::scan(&form, pieces, carry, self.is_fixed)
+        origin::here(|| steps::scan(&form, pieces, carry, self.is_fixed))
     }
 
     /// How long the chunks are, at least two elements each; nothing if there is no use in several. An element takes

@@ -6,6 +6,7 @@ use super::record::{Outcome, Parasite, unclaimed};
 use super::slots;
 use crate::event::Interrupted;
 use crate::fiber::ScopeState;
+use crate::panics::forget_panic;
 use std::alloc::Layout;
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -186,16 +187,9 @@ fn first_panic<T>(result: std::thread::Result<T>, second: Box<dyn Any + Send>) -
         Err(first) => (first, Err(second)),
     };
     if let Err(other) = other {
-        drop_payload(other);
+        forget_panic(other);
     }
     Err(panic)
-}
-
-/// Drops the payload of a panic, which may have a destructor that panics, too.
-pub(super) fn drop_payload(panic: Box<dyn Any + Send>) {
-    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        std::mem::forget(another);
-    }
 }
 
 /// # Safety

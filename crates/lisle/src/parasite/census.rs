@@ -8,7 +8,8 @@ use super::record::Parasite;
 use super::slots;
 use crate::domain::runtime::Shared;
 use crate::event::Waits;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use crate::panics;
+use std::panic::Location;
 
 /// A parasite that waits.
 pub(crate) struct Told {
@@ -44,9 +45,7 @@ pub(crate) fn waiting(shared: &Shared) -> Vec<Told> {
         let mut waits = Waits::default();
         // SAFETY: it is claimed.
         let describe = || unsafe { parasite.describe(&mut waits) };
-        if catch_unwind(AssertUnwindSafe(describe)).is_err() {
-            eprintln!("lisle: an event that was to tell what a parasite waits for has panicked");
-        }
+        panics::told("an event that was to tell what a parasite waits for", describe);
         all.push(Told {
             id: parasite.id(),
             scope: parasite.scope.get().map(|scope| scope.addr().get()),

@@ -3,7 +3,7 @@
 use super::record::{self, Outcome, Parasite};
 use super::{body, life};
 use crate::event::lock::Lock;
-use crate::event::{Attempt, Event, Label, Waits, awaitable, may_wait_at};
+use crate::event::{Attempt, Event, Label, Waits, awaitable, may_wait_at, turn};
 use crate::fiber::{JoinError, ScopeState};
 use std::fmt;
 use std::marker::PhantomData;
@@ -154,6 +154,10 @@ impl<T> ParasiteHandle<T> {
 
     /// Has the parasite ended?
     pub fn is_finished(&self) -> bool {
+        turn::asked_whether(self.has_ended())
+    }
+
+    fn has_ended(&self) -> bool {
         self.parasite().is_none_or(|parasite| parasite.finished.with(|finished| *finished))
     }
 
@@ -177,14 +181,19 @@ impl<T> ParasiteHandle<T> {
         let this = unsafe { parasite.as_ref() };
         // One taker at a time: two threads may have shared the handle.
         let mut place = MaybeUninit::<std::thread::Result<T>>::uninit();
-        let outcome = this.finished.with(|_| {
-            let outcome = this.outcome.get();
-            if outcome == Outcome::Done {
-                // SAFETY: ended, of this type, and only moved here, under the source's lock.
-                unsafe { body::take_result(parasite, place.as_mut_ptr().cast()) };
-            }
-            outcome
+        let outcome = this.finished.with(|&finished| {
+            // Whoever calls `complete` by hand may do so before: what the parasite is writing is not looked at.
+            finished.then(|| {
+                let outcome = this.outcome.get();
+                if outcome == Outcome::Done {
+                    // SAFETY: ended, as just seen under the source's lock, which was taken to say so after the result had
+                    // been written; of this type; and only moved here, under that lock.
+                    unsafe { body::take_result(parasite, place.as_mut_ptr().cast()) };
+                }
+                outcome
+            })
         });
+        let outcome = outcome.expect("`complete` on the event of a parasite that has not ended");
         match outcome {
             Outcome::Done => {
                 // SAFETY: just written.
@@ -274,7 +283,7 @@ impl<T> fmt::Debug for ParasiteHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ParasiteHandle")
             .field("parasite", &record::describe(self.site()))
-            .field("finished", &self.is_finished())
+            .field("finished", &self.has_ended())
             .finish()
     }
 }

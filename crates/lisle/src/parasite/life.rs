@@ -9,7 +9,7 @@ use crate::domain::runnable::Runnable;
 use crate::domain::runtime::{Shared, default_runtime};
 use crate::domain::worker::{Worker, with_current};
 use crate::event::Interrupted;
-use crate::event::parker::{Bearing, bearing};
+use crate::event::parker::{self, Bearing, bearing};
 use crate::event::resident::Resident;
 use crate::fiber::{ScopeState, report};
 use crate::shim::atomic::Ordering;
@@ -286,13 +286,16 @@ pub(super) unsafe fn end_here(parasite: NonNull<Parasite>) {
 unsafe fn drop_and_end(parasite: NonNull<Parasite>, outcome: Outcome) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { parasite.as_ref() };
+    // Its destructors are to complete, be it that the runtime ends.
+    let masked = parker::masked();
     // SAFETY: it holds a future, which is not polled again.
     let dropped = unsafe { (this.table().drop_future)(parasite) };
+    drop(masked);
     this.outcome.set(outcome);
     let interrupted = match dropped {
         Err(panic) if panic.is::<Interrupted>() => Some(panic),
         Err(panic) => {
-            report::unclaimed(&describe(this.site()), panic);
+            report::unclaimed(describe(this.site()), this.site(), panic);
             None
         }
         Ok(()) => None,

@@ -1,9 +1,9 @@
 //! Values that belong to a parasite, wherever it runs.
 
 use super::current;
+use crate::panics;
 use std::any::Any;
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 /// A key for a value of which each parasite has its own, made by [`parasite_local!`](crate::parasite_local).
@@ -81,9 +81,7 @@ impl Locals {
             let Some((_, value)) = last else { break };
             // SAFETY: `get` has leaked it, and it has just left the list.
             let value = unsafe { Box::from_raw(value.as_ptr()) };
-            if catch_unwind(AssertUnwindSafe(|| drop(value))).is_err() {
-                eprintln!("lisle: the destructor of a parasite-local has panicked");
-            }
+            panics::told("the destructor of a parasite-local", || drop(value));
         }
         *self.values.borrow_mut() = None;
     }

@@ -5,7 +5,7 @@
 //! everything in it belongs to whoever owns it in the sense of `event/resident/state.rs`; the handle may look at
 //! `finished`, which has a lock.
 
-use super::body::{Table, drop_payload};
+use super::body::Table;
 use super::life::ready_resident;
 use super::local::Locals;
 use crate::domain::Domain;
@@ -14,6 +14,7 @@ use crate::domain::runtime::Shared;
 use crate::event::resident::{Resident, State};
 use crate::event::{Label, Source, Waits};
 use crate::fiber::{ScopeState, report};
+use crate::panics::forget_panic;
 use crate::shim::atomic::{AtomicPtr, Ordering};
 use std::any::Any;
 use std::cell::Cell;
@@ -140,7 +141,7 @@ impl Parasite {
     /// It has a turn on this domain.
     #[inline]
     pub(super) fn note_domain(&self, domain: &Domain) {
-        domain.running_code_of(self.site());
+        domain.running_parasite(self.site());
         let before = self.domain.replace(domain.index);
         if before != domain.index && before != usize::MAX {
             domain.counts.tally.migrations.add(1);
@@ -171,9 +172,9 @@ pub(super) fn unclaimed(
         Some(scope) => {
             // SAFETY: neither a scoped parasite nor its handle outlives the scope.
             unsafe { scope.as_ref() }.note_panic();
-            drop_payload(panic);
+            forget_panic(panic);
         }
-        None => report::unclaimed(&describe(site), panic),
+        None => report::unclaimed(describe(site), site, panic),
     }
 }
 

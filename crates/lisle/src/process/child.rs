@@ -2,7 +2,7 @@
 
 use super::exit::{ExitEvt, Process, Watch};
 use super::{output, reaper};
-use crate::event::Event;
+use crate::event::{Event, turn};
 use crate::net::{PipeReader, PipeWriter};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -131,7 +131,8 @@ impl Child {
     ///
     /// As [`exit_evt`](Child::exit_evt).
     pub fn try_wait(&self) -> io::Result<Option<ExitStatus>> {
-        self.process().reap()
+        let status = self.process().reap()?;
+        Ok(turn::asked(status))
     }
 
     /// Has the system end the child, by `SIGKILL`. Does nothing if its status has been collected. Wait for the

@@ -144,6 +144,7 @@ fn wait_for_exit(id: u32) {
 }
 
 /// The event of a child process having exited, see [`Child::exit_evt`](super::Child::exit_evt).
+#[must_use = "events do nothing unless performed"]
 pub struct ExitEvt<'a> {
     process: &'a Process,
     ready: ReadyEvt<'a, OwnedFd>,

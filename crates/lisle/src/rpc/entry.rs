@@ -3,7 +3,7 @@
 use super::Answered;
 use super::line::{Pending, Server};
 use crate::channel::Sender;
-use crate::event::{Event, Interrupted, Nack};
+use crate::event::{Event, Interrupted, Nack, raising};
 use crate::fiber::report;
 use std::error::Error;
 use std::fmt;
@@ -165,8 +165,10 @@ impl<A, B: Send> Request<A, B> {
         self.serve_out(|arg| (function(arg), ()));
     }
 
+    #[inline(never)] // As who raises a panic again has to be.
     fn serve_out<D>(self, function: impl FnOnce(A) -> (B, D)) -> D {
         let Request { arg, reply } = self;
+        let _raising = raising();
         match catch_unwind(AssertUnwindSafe(|| function(arg))) {
             Ok((answer, output)) => {
                 reply.answer(answer);

@@ -7,7 +7,10 @@
 //!
 //! Requests hold what is the users', which must not be dropped under a lock; so they leave the line first.
 
-use crate::channel::{OwnedRecvEvt, RecvError, Sender, bounded};
+use crate::channel::observe::{Observed, Sign, Watchers};
+use crate::channel::{ClosedEvt, OwnedRecvEvt, RecvError, Sender, bounded};
+use crate::drops;
+use crate::event::queue::WaitQueue;
 use crate::event::{
     Attempt, Event, Label, Nack, Source, Step, Waiting, Waits, WithNack, awaitable, forwarded, with_nack,
 };
@@ -40,6 +43,7 @@ struct Queue<A, T> {
     sweep_at: usize,
     callers: usize,
     served: bool,
+    watchers: Watchers,
 }
 
 /// A request on its way to a server. If it does not arrive, since the server's future was dropped, it goes back to
@@ -80,7 +84,13 @@ impl<A, T> Queue<A, T> {
 impl<A, T> Line<A, T> {
     /// Makes a line. `room`: see the field.
     pub(crate) fn ends(label: Label, room: usize) -> (Callers<A, T>, Server<A, T>) {
-        let queue = Queue { waiting: VecDeque::new(), sweep_at: FEW, callers: 1, served: true };
+        let queue = Queue {
+            waiting: VecDeque::new(),
+            sweep_at: FEW,
+            callers: 1,
+            served: true,
+            watchers: Watchers::new(),
+        };
         let line = Arc::new(Line { source: Source::labelled(label, queue), room });
         (Callers { line: line.clone() }, Server { line })
     }
@@ -97,7 +107,7 @@ impl<A, T> Line<A, T> {
             }
             (None, queue.sweep())
         });
-        drop(gone);
+        drops::each(gone);
         refused
     }
 
@@ -113,6 +123,17 @@ impl<A, T> Line<A, T> {
             }
             None
         })
+    }
+}
+
+/// Of a line only its closing is seen.
+impl<A, T> Observed for Line<A, T> {
+    fn observe(&self, sign: Sign, _: &Attempt<'_>, look: &mut dyn FnMut(&mut WaitQueue<()>, bool)) {
+        self.source.update(|queue, _| look(queue.watchers.of(sign), !queue.served));
+    }
+
+    fn describe(&self, operation: &'static str, waits: &mut Waits) {
+        waits.on(operation, self.source.label(), std::ptr::from_ref(&self.source).addr());
     }
 }
 
@@ -139,6 +160,11 @@ impl<A: Send, T: Send> Callers<A, T> {
     /// Has the server's end gone?
     pub(crate) fn is_closed(&self) -> bool {
         self.line.source.with(|queue| !queue.served)
+    }
+
+    /// The event of that.
+    pub(crate) fn closed_evt(&self) -> ClosedEvt<'_> {
+        ClosedEvt::new(&*self.line)
     }
 }
 
@@ -171,11 +197,12 @@ impl<A, T> Server<A, T> {
 
 impl<A, T> Drop for Server<A, T> {
     fn drop(&mut self) {
-        let waiting = self.line.source.update(|queue, _| {
+        let waiting = self.line.source.update(|queue, waiters| {
             queue.served = false;
+            waiters.commit_all(queue.watchers.of(Sign::Closed));
             std::mem::take(&mut queue.waiting)
         });
-        drop(waiting);
+        drops::each(waiting);
     }
 }
 

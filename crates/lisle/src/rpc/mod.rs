@@ -48,6 +48,7 @@ pub(crate) mod line;
 
 pub use entry::{Entry, NoCallers, Reply, Request};
 
+use crate::channel::ClosedEvt;
 use crate::event::{Event, Label};
 use line::{Callers, Line};
 use std::cell::Cell;
@@ -127,6 +128,12 @@ impl<A: Clone + Send, B: Send> Caller<A, B> {
     /// Has the serving end gone?
     pub fn is_closed(&self) -> bool {
         self.callers.is_closed()
+    }
+
+    /// The event of the serving end having gone. It happens as [`is_closed`](Caller::is_closed) turns true, for all who wait,
+    /// and is ready from then on.
+    pub fn closed_evt(&self) -> ClosedEvt<'_> {
+        self.callers.closed_evt()
     }
 }
 

@@ -388,6 +388,7 @@ impl fmt::Debug for Party {
 }
 
 /// The event of a round of a [`Barrier`] ending, see [`Party::wait_evt`].
+#[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy)]
 pub struct BarrierEvt<'a> {
     party: &'a Party,

@@ -1,6 +1,6 @@
 //! A condition that becomes true once.
 
-use crate::event::{Event, Label, Source, awaitable, visible, waits_at};
+use crate::event::{Event, Label, Source, awaitable, turn, visible, waits_at};
 use std::pin::Pin;
 
 /// A condition that is false, then true for good. Waiting for it is an event.
@@ -54,7 +54,7 @@ impl Condition {
 
     /// Is it true?
     pub fn is_signalled(&self) -> bool {
-        self.source.with(|signalled| *signalled)
+        turn::asked_whether(self.source.with(|signalled| *signalled))
     }
 
     /// Waits until it is true, as [`Event::sync`] does.
@@ -76,6 +76,7 @@ impl Default for Condition {
 }
 
 /// The event of a [`Condition`] being true, see [`Condition::wait_evt`].
+#[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy)]
 pub struct WaitEvt<'a> {
     condition: &'a Condition,

@@ -261,6 +261,7 @@ impl Drop for Notification<'_> {
 }
 
 /// The event of being notified, see [`Condvar::notified_evt`].
+#[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy)]
 pub struct NotifiedEvt<'a> {
     condvar: &'a Condvar,

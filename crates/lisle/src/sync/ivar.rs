@@ -1,6 +1,6 @@
 //! A cell that is filled once.
 
-use crate::event::{Event, Label, Source, awaitable, visible, waits_at};
+use crate::event::{Event, Label, Source, awaitable, turn, visible, waits_at};
 use crate::shim::const_fn;
 use std::fmt;
 use std::pin::Pin;
@@ -65,7 +65,7 @@ impl<T> IVar<T> {
 
     /// The value, if the cell is full.
     pub fn try_get(&self) -> Option<&T> {
-        self.value.get()
+        turn::asked(self.value.get())
     }
 
     /// The event of the cell being full; it gives the value.
@@ -100,7 +100,7 @@ impl<T> Default for IVar<T> {
 
 impl<T: fmt::Debug> fmt::Debug for IVar<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("IVar").field(&self.try_get()).finish()
+        f.debug_tuple("IVar").field(&self.value.get()).finish()
     }
 }
 
@@ -119,6 +119,7 @@ impl<T> fmt::Display for Full<T> {
 impl<T> std::error::Error for Full<T> {}
 
 /// The event of an [`IVar`] being full, see [`IVar::get_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct GetEvt<'a, T> {
     cell: &'a IVar<T>,
 }

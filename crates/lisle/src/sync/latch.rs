@@ -142,6 +142,7 @@ impl Drop for Member {
 }
 
 /// The event of a count being zero, see [`Latch::wait_evt`] and [`WaitGroup::wait_evt`].
+#[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy)]
 pub struct ZeroEvt<'a> {
     count: &'a Source<usize, ()>,

@@ -2,7 +2,7 @@
 
 mod raw;
 
-use crate::event::{Event, Label, awaitable, choose, forwarded};
+use crate::event::{Event, Label, awaitable, choose, forwarded, turn};
 use crate::shim::{cell::UnsafeCell, const_fn};
 use crate::sync::contended::{look, tell};
 use crate::time::after;
@@ -101,10 +101,6 @@ impl<T> Mutex<T> {
 impl<T: ?Sized> Mutex<T> {
     /// Locks the mutex, waiting until it is free: as [`Event::sync`] does, and at first, on a plain thread, by
     /// looking at it for some hundred nanoseconds.
-    ///
-    /// # Panics
-    ///
-    /// A host that would have to wait while it unwinds from a panic ends the process with a message.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         let me = tell();
@@ -125,7 +121,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         tell();
-        self.raw.try_lock().then(|| MutexGuard::new(self))
+        turn::asked(self.raw.try_lock().then(|| MutexGuard::new(self)))
     }
 
     /// Locks the mutex unless that takes longer than `timeout`.
@@ -177,7 +173,8 @@ impl<T> From<T> for Mutex<T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut mutex = f.debug_struct("Mutex");
-        match self.try_lock() {
+        // To print is not to ask in vain.
+        match self.raw.try_lock().then(|| MutexGuard::new(self)) {
             Some(value) => mutex.field("value", &&*value),
             None => mutex.field("held_by", &format_args!("{:#x}", self.holder().unwrap_or(0))),
         };
@@ -254,6 +251,7 @@ impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
 }
 
 /// The event of locking a [`Mutex`], see [`Mutex::lock_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct LockEvt<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
 }

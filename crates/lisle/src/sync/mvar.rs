@@ -10,7 +10,7 @@ pub use state::Turn;
 
 use crate::event::lock::Lock;
 use crate::event::record::Outsider;
-use crate::event::{Event, Label, visible};
+use crate::event::{Event, Label, turn, visible};
 use crate::shim::cell::UnsafeCell;
 use events::PutOnce;
 use state::{Phase, Slot, State};
@@ -149,7 +149,11 @@ impl<T: Send> MVar<T> {
         visible();
         let mut slot = Slot::Put(value);
         self.locked(|state, woken| self.step(state, woken, &Outsider, &mut slot));
-        if let Slot::Put(value) = slot { Err(value) } else { Ok(()) }
+        if let Slot::Put(value) = slot {
+            turn::came_to_nothing();
+            return Err(value);
+        }
+        Ok(())
     }
 
     /// Takes the value out; waits while there is none, as [`Event::sync`] does.
@@ -241,7 +245,7 @@ impl<T: Send + Sync + Clone> MVar<T> {
             }
             Phase::Empty | Phase::Lent => false,
         });
-        counted.then(|| self.copy_read())
+        turn::asked(counted.then(|| self.copy_read()))
     }
 
     /// A clone of the value for a performer that is counted among those that read, and is no longer then.

@@ -3,7 +3,7 @@
 mod guard;
 mod raw;
 
-use crate::event::{Event, Label, awaitable, choose, forwarded};
+use crate::event::{Event, Label, awaitable, choose, forwarded, turn};
 use crate::shim::{cell::UnsafeCell, const_fn};
 use crate::sync::contended::{look, tell};
 use crate::time::after;
@@ -78,10 +78,6 @@ impl<T> RwLock<T> {
 
 impl<T: ?Sized> RwLock<T> {
     /// Locks for reading, waiting as [`Event::sync`] does.
-    ///
-    /// # Panics
-    ///
-    /// A host that would have to wait while it unwinds from a panic ends the process with a message.
     #[inline]
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         self.lock(Mode::Read);
@@ -89,10 +85,6 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Locks for writing, waiting as [`Event::sync`] does.
-    ///
-    /// # Panics
-    ///
-    /// A host that would have to wait while it unwinds from a panic ends the process with a message.
     #[inline]
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         self.lock(Mode::Write);
@@ -118,14 +110,14 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
         tell();
-        self.raw.try_lock(Mode::Read).then(|| RwLockReadGuard::new(self))
+        turn::asked(self.raw.try_lock(Mode::Read).then(|| RwLockReadGuard::new(self)))
     }
 
     /// Locks for writing if nobody has the lock.
     #[inline]
     pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
         tell();
-        self.raw.try_lock(Mode::Write).then(|| RwLockWriteGuard::new(self))
+        turn::asked(self.raw.try_lock(Mode::Write).then(|| RwLockWriteGuard::new(self)))
     }
 
     /// Locks for reading unless that takes longer than `timeout`.
@@ -183,7 +175,8 @@ impl<T> From<T> for RwLock<T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lock = f.debug_struct("RwLock");
-        if let Some(value) = self.try_read() {
+        // To print is not to ask in vain.
+        if let Some(value) = self.raw.try_lock(Mode::Read).then(|| RwLockReadGuard::new(self)) {
             lock.field("value", &&*value);
         }
         lock.finish_non_exhaustive()
@@ -194,6 +187,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
 macro_rules! access_event {
     ($(#[$doc:meta])* $event:ident gives $guard:ident) => {
         $(#[$doc])*
+        #[must_use = "events do nothing unless performed"]
         pub struct $event<'a, T: ?Sized> {
             lock: &'a RwLock<T>,
             access: Access<'a>,

@@ -302,6 +302,7 @@ impl fmt::Debug for Permit<'_> {
 
 /// The event of there being tokens of a [`Semaphore`], and of taking them, see [`Semaphore::wait_evt`],
 /// [`Semaphore::acquire_evt`], [`Semaphore::peek_evt`].
+#[must_use = "events do nothing unless performed"]
 #[derive(Clone, Copy)]
 pub struct TokenEvt<'a, T> {
     semaphore: &'a Semaphore,

@@ -272,6 +272,7 @@ impl<T> Clone for Watcher<T> {
 }
 
 /// The event of a value that was not seen, see [`Watcher::changed_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct ChangedEvt<'a, T> {
     watcher: &'a Watcher<T>,
 }
@@ -289,6 +290,7 @@ impl<T: Send + Sync> Event for ChangedEvt<'_, T> {
 /// The event of a value of which a condition holds, see [`Watcher::wait_for_evt`].
 ///
 /// Each value that is looked at is a stage.
+#[must_use = "events do nothing unless performed"]
 pub struct WaitForEvt<'a, T, F> {
     watcher: &'a Watcher<T>,
     wanted: F,

@@ -100,7 +100,7 @@ fn keep_time(clock: &ClockThread) {
     let mut state = lock(&clock.state);
     loop {
         let now = clock::now();
-        let mut woken = Woken::default();
+        let woken = Woken::default();
         state.wheel.advance(now, |entry| {
             // SAFETY: the wheel has just handed the entry out, and its owner cannot disarm and go while we
             // hold the mutex.

@@ -39,12 +39,14 @@ pub fn sleep(duration: Duration) {
 }
 
 /// The event of some time passing, see [`after`].
+#[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct After {
     nanos: u64,
 }
 
 /// The event of a point in time, see [`at`].
+#[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct At {
     nanos: u64,
@@ -94,6 +96,16 @@ fn elapsed(attempt: &Attempt<'_>, is_over: bool) -> Step {
     if is_over && attempt.commit_alone() { Step::Committed } else { Step::Waiting }
 }
 
+/// As [`elapsed`], of a performance that is not published: a time that has come stays, and gives way to what may have
+/// been ready before.
+fn looked(attempt: &Attempt<'_>, is_over: bool) -> Step {
+    if is_over {
+        return attempt.at_last();
+    }
+    attempt.evidence().never_was();
+    Step::Waiting
+}
+
 impl After {
     /// Is the time over? In a performance that has just begun it is not, which spares a look at the clock.
     #[inline]
@@ -116,7 +128,7 @@ impl Event for After {
         Ticking::new()
     }
     fn try_commit(&self, _: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
-        elapsed(attempt, self.is_over(attempt))
+        looked(attempt, self.is_over(attempt))
     }
     fn publish(&self, branch: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
         match elapsed(attempt, self.is_over(attempt)) {
@@ -147,7 +159,7 @@ impl Event for At {
         Ticking::new()
     }
     fn try_commit(&self, _: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
-        elapsed(attempt, self.nanos <= attempt.context().now())
+        looked(attempt, self.nanos <= attempt.context().now())
     }
     fn publish(&self, branch: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
         match elapsed(attempt, self.nanos <= attempt.context().now()) {

@@ -191,6 +191,14 @@ impl<T: Copy> Wheel<T> {
         self.first_slot().map(|(_, _, start)| start.saturating_mul(TICK_NS))
     }
 
+    /// The deadline of an entry that is linked: of the earliest, or of one that is later by less than the span of the slot
+    /// that both are in. `None` if the wheel is empty. Takes constant time.
+    pub(crate) fn early_deadline(&self) -> Option<u64> {
+        let (level, slot, _) = self.first_slot()?;
+        // SAFETY: the slot is occupied, so its head is a live entry of this wheel.
+        Some(unsafe { self.heads[level * SLOTS + slot].as_ref() }.deadline())
+    }
+
     /// The earliest occupied slot, as its level, its place in the level, and the first tick it stands for.
     fn first_slot(&self) -> Option<(usize, usize, u64)> {
         let level = self.occupied.iter().position(|&word| word != 0)?;

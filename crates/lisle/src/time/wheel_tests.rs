@@ -174,6 +174,22 @@ fn check_next_deadline(wheel: &Wheel<usize>, earliest: Option<u64>) {
     }
 }
 
+/// Of the only one, if there is but one.
+#[test]
+fn an_early_deadline_is_that_of_an_entry() {
+    let mut random = Random(43);
+    for _ in 0..500 {
+        let mut timers = Timers::new(random.magnitude(40));
+        assert_eq!(timers.wheel.early_deadline(), None);
+        let deadlines: Vec<_> = (0..1 + random.below(4)).map(|_| random.magnitude(60)).collect();
+        let entries: Vec<_> = deadlines.iter().map(|&deadline| timers.start(0, deadline)).collect();
+        let told = timers.wheel.early_deadline().expect("it is not empty");
+        assert!(deadlines.contains(&told));
+        entries.into_iter().for_each(|entry| timers.cancel(entry));
+        assert_eq!(timers.wheel.early_deadline(), None);
+    }
+}
+
 #[test]
 fn parking_until_the_next_deadline_arrives() {
     let mut random = Random(42);

@@ -1,7 +1,7 @@
 //! A channel that closes while others wait: all of them learn it, none hangs, nothing is lost.
 
 use crate::support::{Cx, scaled, worlds};
-use lisle::channel::{RecvError, SendError, TryRecvError, TrySendError, bounded};
+use lisle::channel::{RecvError, SendError, SendWithError, TryRecvError, TrySendError, bounded};
 use lisle::{Event, channel, choose, never};
 
 worlds!(
@@ -50,8 +50,8 @@ async fn every_waiting_sender_gets_its_message_back(cx: Cx) {
                     match i % 3 {
                         0 => cx.sync(tx.send_evt(i)).await,
                         1 => cx.sync(choose((tx.send_evt(i), never()))).await,
-                        _ => cx.sync(choose((never(), make))).await.map_err(|SendError(message)| {
-                            assert_eq!(message, None);
+                        _ => cx.sync(choose((never(), make))).await.map_err(|refused| {
+                            assert_eq!(refused, SendWithError::Closed(None));
                             SendError(i)
                         }),
                     }

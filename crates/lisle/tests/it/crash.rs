@@ -3,73 +3,25 @@
 //! What ends a process, or is seen on its standard error only, happens in a child process: this binary
 //! again, told to run the same test, which finds a variable in its environment and takes the child's part.
 
+use crate::support::child::{self, Running, block_until_let_go, part, playing};
 use crate::support::{on_domains, watched};
 use lisle::time::sleep;
 use lisle::{Event, PanicPolicy, Runtime, channel, fiber, never};
 use std::backtrace::Backtrace;
 use std::hint::black_box;
-use std::io::{BufRead, BufReader, Read};
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-const PART: &str = "LISLE_TEST_CRASH";
-
-/// Which part the current process plays in a test: `None` for the parent.
-fn part() -> Option<String> {
-    let part = std::env::var(PART).ok()?;
-    let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointer is that of a live value.
-    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core) }, 0);
-    Some(part)
-}
-
-/// A child that plays `part` in the test `name` of this module.
-fn child(name: &str, part: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("the test binary has a path"));
-    command.args(arguments(name)).env(PART, part).env("RUST_BACKTRACE", "0").stdin(Stdio::null());
-    command
-}
-
 fn arguments(name: &str) -> [String; 3] {
-    ["--exact".into(), format!("crash::{name}"), "--nocapture".into()]
+    child::arguments(&format!("crash::{name}"))
 }
 
-/// How a child ended, and what it wrote.
-struct Ended {
-    output: Output,
-    stderr: String,
-}
+/// How a child ended that played a part in the test `name` of this module.
+struct Ended;
 
 impl Ended {
-    fn of(name: &str, part: &str) -> Self {
-        let output = child(name, part).output().expect("the test binary can be run again");
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        Ended { output, stderr }
-    }
-
-    #[track_caller]
-    fn says(&self, text: &str) -> &Self {
-        assert!(self.stderr.contains(text), "no {text:?} in:\n{}", self.stderr);
-        self
-    }
-
-    #[track_caller]
-    fn says_not(&self, text: &str) -> &Self {
-        assert!(!self.stderr.contains(text), "{text:?} in:\n{}", self.stderr);
-        self
-    }
-
-    #[track_caller]
-    fn aborted(&self) -> &Self {
-        assert_eq!(self.output.status.signal(), Some(libc::SIGABRT), "{}", self.stderr);
-        self
-    }
-
-    #[track_caller]
-    fn succeeded(&self) -> &Self {
-        assert!(self.output.status.success(), "{:?}\n{}", self.output.status, self.stderr);
-        self
+    fn of(name: &str, part: &str) -> child::Ended {
+        child::Ended::of(&format!("crash::{name}"), part)
     }
 }
 
@@ -79,6 +31,67 @@ fn recurse_for_ever() {
         if depth == u64::MAX { 0 } else { recurse(depth + 1) + frame[3] }
     }
     black_box(recurse(0));
+}
+
+/// Calls `f` when so many bytes of the stack have been used since `top`.
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+fn deep(top: usize, used: usize, f: fn()) {
+    let frame = black_box([top; 32]);
+    if frame[0] - frame.as_ptr().addr() < used {
+        deep(frame[1], used, f);
+    } else {
+        f();
+    }
+    black_box(frame);
+}
+
+/// A function without probes, as C compilers make them, whose frame has 33 KiB.
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+fn large_frame() {
+    // SAFETY: the stack pointer is what it was before; what is written lies below it.
+    unsafe {
+        std::arch::asm!(
+            "sub rsp, {size}",
+            "mov qword ptr [rsp], 1",
+            "add rsp, {size}",
+            size = const 33 * 1024,
+        );
+    }
+}
+
+/// The C library's own: a buffer of 32 KiB lies in its frame if the stream has none.
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+fn wide_print() {
+    unsafe extern "C" {
+        static stderr: *mut libc::FILE;
+        fn fwprintf(stream: *mut libc::FILE, format: *const libc::wchar_t, ...) -> libc::c_int;
+    }
+    let format = ['w' as libc::wchar_t, 0];
+    // SAFETY: the stream is the C library's, the format ends with a zero and wants no arguments.
+    unsafe { fwprintf(stderr, format.as_ptr()) };
+}
+
+/// Foreign code does not touch the pages of its frame in order. One that begins near the end of a stack must not come out
+/// below the guard, in the stack of somebody else.
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+#[test]
+fn large_frames_of_foreign_code_do_not_step_over_the_guard() {
+    let name = "large_frames_of_foreign_code_do_not_step_over_the_guard";
+    let f: fn() = match part().as_deref() {
+        None => {
+            for part in ["large_frame", "wide_print"] {
+                Ended::of(name, part).aborted().says(") overflowed its stack of 64 KiB; ");
+            }
+            return;
+        }
+        Some("large_frame") => large_frame,
+        Some(_) => wide_print,
+    };
+    Runtime::builder().stack_size(64 * 1024).domains(1).run(|| {
+        // The stack of the first host lies below that of the second.
+        let second = lisle::spawn(move || deep(black_box([0_u8; 1]).as_ptr().addr(), 48 * 1024, f));
+        second.join().unwrap();
+    });
 }
 
 #[test]
@@ -91,7 +104,7 @@ fn a_stack_overflow_names_the_host() {
                 Ended::of(name, part)
                     .aborted()
                     .says("lisle: host 'bottomless' (spawned at crates/lisle/tests/it/crash.rs:")
-                    .says(") overflowed its stack of 256 KiB; ")
+                    .says(") overflowed its stack of 1024 KiB; ")
                     .says("Builder::stack_size");
             }
             for part in ["nameless", "deep"] {
@@ -226,33 +239,6 @@ fn a_panic_in_a_result_nobody_takes_is_reported() {
         .says("I was wanted");
 }
 
-#[test]
-fn blocking_in_a_destructor_while_unwinding_ends_with_a_message() {
-    struct Waits;
-    impl Drop for Waits {
-        fn drop(&mut self) {
-            sleep(Duration::from_millis(1));
-        }
-    }
-    if part().is_some() {
-        return Runtime::builder().domains(1).run(|| {
-            let host = fiber::Builder::new().name("undying").spawn(|| {
-                let _waits = Waits;
-                panic!("the first");
-            });
-            host.join().unwrap();
-        });
-    }
-    Ended::of("blocking_in_a_destructor_while_unwinding_ends_with_a_message", "child")
-        .aborted()
-        .says("the first")
-        .says("lisle: host 'undying' (spawned at crates/lisle/tests/it/crash.rs:")
-        .says(
-            ") blocks in a destructor while it unwinds from a panic, and cannot be suspended there; use a \
-             try_ or poll form in destructors. Ending the process.\n",
-        );
-}
-
 /// The parent lets the child go on as soon as it has read the report.
 #[test]
 fn a_host_that_does_not_block_is_reported() {
@@ -260,34 +246,20 @@ fn a_host_that_does_not_block_is_reported() {
         return Runtime::builder().domains(1).stall_report(Some(Duration::from_millis(50))).run(|| {
             let waiting = lisle::spawn(|| ());
             // The youngest begins first.
-            let busy = fiber::Builder::new().name("busy").spawn(|| {
-                std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
-            });
+            let busy = fiber::Builder::new().name("busy").spawn(block_until_let_go);
             busy.join().unwrap();
             waiting.join().unwrap();
         });
     }
     let _watched = watched();
-    let mut child: Child = child("a_host_that_does_not_block_is_reported", "child")
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("lisle: ") {
-        line.clear();
-        assert_ne!(stderr.read_line(&mut line).unwrap(), 0, "there is no report");
-    }
+    let mut child = Running::new("crash::a_host_that_does_not_block_is_reported", "child");
+    let line = child.until_said(&["lisle: "]);
     assert!(line.contains("host 'busy' (spawned at crates/lisle/tests/it/crash.rs:"), "{line}");
     assert!(line.contains("still runs on domain 0") && line.contains("without blocking"), "{line}");
     assert!(line.contains("yield_now"), "{line}");
-    drop(child.stdin.take());
-    let mut rest = String::new();
-    stderr.read_to_string(&mut rest).unwrap();
-    assert!(child.wait().unwrap().success(), "{rest}");
-    assert!(!rest.contains("lisle: "), "once is enough: {rest}");
+    let (status, all) = child.ends();
+    assert!(status.success(), "{all}");
+    assert_eq!(all.matches("lisle: ").count(), 1, "once is enough: {all}");
 }
 
 /// A host that keeps its domain when nobody else wants it disturbs nobody.
@@ -350,11 +322,11 @@ fn a_debugger_reads_through_to_the_worker() {
         });
     }
     let _watched = watched();
-    let debugger = Command::new("gdb")
+    let mut debugger = Command::new("gdb");
+    let debugger = playing(&mut debugger, "child")
         .args(["-nx", "-batch", "-ex", "set debuginfod enabled off", "-ex", "run", "-ex", "bt", "--args"])
         .arg(std::env::current_exe().unwrap())
         .args(arguments(name))
-        .env(PART, "child")
         .stdin(Stdio::null())
         .output();
     let output = match debugger {
@@ -370,4 +342,32 @@ fn a_debugger_reads_through_to_the_worker() {
     let outer = text.find("lisle::domain::worker").unwrap_or_else(|| panic!("no worker:\n{text}\n{errors}"));
     assert!(inner < outer, "{text}");
     assert!(!text.contains("corrupt stack") && !text.contains("Backtrace stopped"), "{text}");
+}
+
+/// Whoever went on would do so with what a hook has not put back.
+#[test]
+fn a_hook_that_panics_or_waits_ends_the_process() {
+    struct Bad(fn());
+    impl fiber::Hooks for Bad {
+        type Local = ();
+        fn suspended(&self, _: &fiber::Switch<'_>, (): &mut ()) {
+            (self.0)();
+        }
+    }
+    let name = "a_hook_that_panics_or_waits_ends_the_process";
+    let hook: fn() = match part().as_deref() {
+        None => {
+            let ended = "lisle: a hook has panicked, and hosts would go on with what belongs to others";
+            Ended::of(name, "panics").aborted().says("out of order").says(ended);
+            Ended::of(name, "waits")
+                .aborted()
+                .says("nothing may wait inside a hook, added at crates/lisle/tests/it/crash.rs:")
+                .says("this would have to wait for a point in time")
+                .says(ended);
+            return;
+        }
+        Some("panics") => || panic!("out of order"),
+        Some(_) => || sleep(Duration::from_secs(60)),
+    };
+    Runtime::builder().domains(1).hooks(Bad(hook)).run(fiber::yield_now);
 }

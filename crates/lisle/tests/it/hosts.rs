@@ -145,7 +145,7 @@ fn a_panic_harms_no_neighbour_that_blocks() {
     });
 }
 
-/// While a host unwinds its destructors may use what does not wait, and hosts may catch panics.
+/// While a host unwinds its destructors may use events, and hosts may catch panics. What has to wait is in `ending.rs`.
 #[test]
 fn destructors_that_run_in_a_panic_may_poll_and_send() {
     struct Tells(lisle::channel::Sender<bool>);

@@ -8,6 +8,7 @@ mod futures;
 mod pipes;
 mod pressure;
 mod reuse;
+mod send_file;
 mod streams;
 mod waiting;
 

@@ -433,3 +433,40 @@ fn only_domains_are_pinned() {
     .join()
     .unwrap();
 }
+
+/// A deadline beyond what the clock can name is none: `run` and `shutdown` wait for as long as it takes.
+#[test]
+fn a_shutdown_deadline_beyond_the_clock_is_never() {
+    let _watched = watched();
+    for domains in [1, 2] {
+        for deadline in [Duration::MAX, Duration::MAX / 2, Duration::from_secs(u64::MAX)] {
+            let builder = || Runtime::builder().domains(domains).shutdown_deadline(deadline);
+            let ended = Arc::new(AtomicBool::new(false));
+            let answer = builder().run({
+                let ended = ended.clone();
+                move || {
+                    // Left when the function returns, and unwound.
+                    let (began, begun) = channel();
+                    lisle::spawn_on(domains - 1, move || {
+                        struct Told(Arc<AtomicBool>);
+                        impl Drop for Told {
+                            fn drop(&mut self) {
+                                self.0.store(true, Ordering::Release);
+                            }
+                        }
+                        let _told = Told(ended);
+                        began.send(()).unwrap();
+                        never::<()>().sync();
+                    });
+                    begun.recv().unwrap();
+                    7
+                }
+            });
+            assert_eq!(answer, 7);
+            assert!(ended.load(Ordering::Acquire));
+            let runtime = builder().start().unwrap();
+            runtime.spawn(|| never::<()>().sync());
+            assert!(runtime.shutdown(deadline).is_clean());
+        }
+    }
+}

@@ -14,6 +14,7 @@ worlds!(
     many_timers_all_fire_and_none_early,
     timers_that_lose_leave_nothing_that_fires,
     an_unreachable_future_waits,
+    a_timeout_beyond_the_clock_is_never,
 );
 
 /// Case 37.
@@ -116,4 +117,33 @@ async fn an_unreachable_future_waits(cx: Cx) {
     cx.sync(tx.send_evt(())).await.unwrap();
     cx.join(waiter).await;
     assert_eq!(*order.lock().unwrap(), ["message"]);
+}
+
+/// Each operation with a timeout takes the longest there is for no timeout at all.
+async fn a_timeout_beyond_the_clock_is_never(cx: Cx) {
+    cx.go_apart().await;
+    let (tx, rx) = channel::<u32>();
+    let (mutex, changed) = (Arc::new(lisle::sync::Mutex::new(0)), Arc::new(lisle::sync::Condvar::new()));
+    let sender = {
+        let (mutex, changed) = (mutex.clone(), changed.clone());
+        cx.spawn(move |cx| async move {
+            cx.sync(after(Duration::from_millis(1))).await;
+            tx.send_timeout(1, Duration::MAX).unwrap();
+            *mutex.lock_timeout(Duration::MAX).unwrap() = 3;
+            changed.notify_one();
+        })
+    };
+    assert_eq!(rx.recv_timeout(Duration::MAX), Ok(1));
+    let (value, _) = changed.wait_timeout_while(mutex.lock(), Duration::MAX, |value| *value == 0);
+    assert_eq!(*value, 3);
+    drop(value);
+    cx.join(sender).await;
+    // The last instant that the clock can name is not the present either.
+    let mut last = Instant::now();
+    for span in (0..=62).rev().map(|power| Duration::from_secs(1 << power)) {
+        last = last.checked_add(span).unwrap_or(last);
+    }
+    assert_eq!(at(last).poll(), None);
+    let soon = after(Duration::from_millis(1)).wrap(|()| true);
+    assert!(cx.sync(choose((at(last).wrap(|()| false), soon))).await);
 }

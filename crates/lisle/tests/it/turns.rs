@@ -7,7 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 const ENOUGH: usize = 100;
@@ -134,4 +134,83 @@ fn a_tree_of_hosts_is_not_alive_all_at_once() {
             assert!(most < 32_767 / 4, "{most} of 32,767 hosts were alive at once");
         });
     }
+}
+
+/// Hosts that take long and wait to begin, and one that is to go on at a time that comes while the first of them computes: how
+/// many of those begin before it goes on.
+fn begun_before_a_due_timer(sleep: fn(Arc<AtomicUsize>, Arc<AtomicUsize>)) -> usize {
+    const PAUSE: Duration = Duration::from_millis(30);
+    let _watched = watched();
+    let (begun, seen) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    Runtime::builder().domains(1).stall_report(None).drain(true).run(|| {
+        sleep(begun.clone(), seen.clone());
+        fiber::yield_now();
+        let due = Instant::now() + SLEEP;
+        for _ in 0..40 {
+            let (begun, seen) = (begun.clone(), seen.clone());
+            drop(spawn(move || {
+                begun.fetch_add(1, Ordering::Relaxed);
+                // There is no need to keep the test waiting any longer.
+                let end = Instant::now().max(due) + PAUSE;
+                while seen.load(Ordering::Relaxed) == 0 && Instant::now() < end {
+                    std::hint::spin_loop();
+                }
+            }));
+        }
+    });
+    seen.load(Ordering::Relaxed)
+}
+
+const SLEEP: Duration = Duration::from_millis(20);
+/// The coarse clock moves every 10 ms, if its thread gets a processor.
+const FEW: usize = 10;
+
+#[test]
+fn a_host_that_is_due_goes_before_those_that_have_not_begun() {
+    let begun = begun_before_a_due_timer(|begun, seen| {
+        drop(spawn(move || {
+            lisle::time::sleep(SLEEP);
+            seen.store(begun.load(Ordering::Relaxed), Ordering::Relaxed);
+        }));
+    });
+    assert!((1..=FEW).contains(&begun), "{begun} hosts have begun before");
+}
+
+#[test]
+fn a_parasite_that_is_due_goes_before_hosts_that_have_not_begun() {
+    let begun = begun_before_a_due_timer(|begun, seen| {
+        drop(lisle::spawn_parasite(async move {
+            lisle::time::after(SLEEP).await;
+            seen.store(begun.load(Ordering::Relaxed), Ordering::Relaxed);
+        }));
+    });
+    assert!((1..=FEW).contains(&begun), "{begun} hosts have begun before");
+}
+
+/// What is due again and again does not keep others from beginning.
+#[test]
+fn hosts_that_are_always_due_do_not_keep_others_from_beginning() {
+    let _watched = watched();
+    Runtime::builder().domains(1).stall_report(None).run(|| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let sleepers: Vec<_> = (0..4)
+            .map(|_| {
+                let stop = stop.clone();
+                spawn(move || {
+                    while !stop.load(Ordering::Relaxed) {
+                        lisle::time::sleep(Duration::from_micros(1));
+                        // The others are due when it has done this.
+                        let end = Instant::now() + Duration::from_millis(1);
+                        while Instant::now() < end {
+                            std::hint::spin_loop();
+                        }
+                    }
+                })
+            })
+            .collect();
+        fiber::yield_now();
+        (0..10).for_each(|_| spawn(|| ()).join().unwrap());
+        stop.store(true, Ordering::Relaxed);
+        sleepers.into_iter().for_each(|sleeper| sleeper.join().unwrap());
+    });
 }

@@ -1,16 +1,21 @@
 //! Joins, loops, tasks and sparks from outside: on runtimes of several sizes, from hosts and from plain threads.
 
 mod allocations;
+mod both;
 mod collections;
 mod control;
 mod dag;
 mod early;
 mod edges;
+mod inits;
 mod joins;
 mod panics;
 mod programs;
 mod reductions;
 mod scope;
 mod sorting;
+mod stacks;
 mod support;
 mod trouble;
+#[path = "../it/support/watch.rs"]
+mod watch;

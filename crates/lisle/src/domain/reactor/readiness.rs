@@ -1,6 +1,7 @@
 //! Both directions of one descriptor, and how the kernel's events are told apart.
 
 use super::side::{Side, Wakes};
+use std::os::fd::RawFd;
 
 /// Which operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,14 +17,21 @@ pub(crate) enum Direction {
 pub(crate) struct Readiness {
     read: Side,
     write: Side,
+    /// Open for as long as it is registered.
+    fd: RawFd,
 }
 
 impl Readiness {
-    pub(super) fn new(wakes: Wakes, blocked: Direction) -> Self {
+    pub(super) fn new(wakes: Wakes, blocked: Direction, fd: RawFd) -> Self {
         Readiness {
             read: Side::new(wakes, blocked != Direction::Read),
             write: Side::new(wakes, blocked != Direction::Write),
+            fd,
         }
+    }
+
+    pub(super) fn fd(&self) -> RawFd {
+        self.fd
     }
 
     #[inline]

@@ -146,6 +146,11 @@ impl Side {
         self.waiters.waiting()
     }
 
+    /// Does somebody wait here? What looks like it may turn out to have been served elsewhere.
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.waiters.update(|(), waiters| !waiters.is_empty())
+    }
+
     /// The kernel says that this direction has become ready.
     pub(super) fn edge(&self, is_final: bool) {
         let flags = if is_final { READY | FINAL } else { READY };

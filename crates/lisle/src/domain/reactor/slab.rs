@@ -63,6 +63,14 @@ impl Slab {
         }
     }
 
+    /// All that there are.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Readiness>> {
+        self.slots.iter().filter_map(|slot| match &slot.content {
+            Content::Used(readiness) => Some(readiness),
+            Content::Free { .. } => None,
+        })
+    }
+
     /// Frees the slot of `token` and ends its generation.
     pub(super) fn remove(&mut self, token: Token) -> Option<Arc<Readiness>> {
         self.get(token)?;
@@ -89,7 +97,7 @@ mod tests {
     use crate::shim::sync::Arc;
 
     fn readiness() -> Arc<Readiness> {
-        Arc::new(Readiness::new(Wakes::Commit, Direction::Read))
+        Arc::new(Readiness::new(Wakes::Commit, Direction::Read, 0))
     }
 
     #[test]

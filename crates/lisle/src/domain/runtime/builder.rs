@@ -8,16 +8,20 @@ use crate::domain::monitor::{self, Monitor};
 use crate::domain::reactor::{Driver, Reactor};
 use crate::domain::survey::Survey;
 use crate::domain::worker::{self, Worker};
-use crate::domain::{Domain, overflow};
+use crate::domain::{Domain, dump, overflow};
 use crate::event::lock::Lock;
+use crate::fiber::hooks::HookList;
 use crate::fiber::host::{Host, Traits};
-use crate::fiber::{PanicPolicy, stack};
+use crate::fiber::{Hooks, PanicPolicy, no_suspend, stack};
 use crate::par::offers::Offers;
+use crate::report::{Handler, Report};
 use crate::shim::{
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
+    clock,
     sync::{Arc, Mutex, OnceLock},
 };
-use std::io::{self, Write};
+use std::cell::Cell;
+use std::io;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -34,6 +38,7 @@ pub struct Builder {
     pin: bool,
     stack_size: usize,
     thread_name: String,
+    hooks: HookList,
     panic_policy: PanicPolicy,
     stall_report: Option<Duration>,
     drain: bool,
@@ -41,6 +46,8 @@ pub struct Builder {
     on_deadlock: OnDeadlock,
     returns_deadlock: bool,
     closed_world: bool,
+    handler: Option<Handler>,
+    dump_on: Option<i32>,
 }
 
 impl Default for Builder {
@@ -50,6 +57,7 @@ impl Default for Builder {
             pin: false,
             stack_size: stack::DEFAULT_USABLE_SIZE,
             thread_name: "lisle".into(),
+            hooks: HookList::default(),
             panic_policy: PanicPolicy::default(),
             stall_report: Some(Duration::from_secs(1)),
             drain: false,
@@ -57,6 +65,8 @@ impl Default for Builder {
             on_deadlock: OnDeadlock::default(),
             returns_deadlock: false,
             closed_world: false,
+            handler: None,
+            dump_on: None,
         }
     }
 }
@@ -87,7 +97,7 @@ impl Builder {
         self
     }
 
-    /// The usable bytes of each host's stack, 256 KiB by default. It is address space: memory is
+    /// The usable bytes of each host's stack, 1 MiB by default. It is address space: memory is
     /// taken as the stack grows, and given back. Less than 16 KiB is raised to that.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
@@ -109,11 +119,88 @@ impl Builder {
         self
     }
 
-    /// After how long a host that does not block, while others on its domain wait, is reported on
-    /// standard error. One second by default; `None` for never.
+    /// Adds what is to be done whenever a host of this runtime is resumed or suspended, after what was added before. See
+    /// [`Hooks`].
+    #[must_use]
+    #[track_caller]
+    pub fn hooks(mut self, hooks: impl Hooks) -> Self {
+        self.hooks.add(hooks, Location::caller());
+        self
+    }
+
+    /// After how long a host or parasite that does not block is reported, if others of its domain wait meanwhile, see
+    /// [`on_report`](Builder::on_report). One second by default; `None` for never.
+    ///
+    /// Others wait if they are ready to go on, or have not begun; if they have been woken from elsewhere; if their timer is
+    /// overdue; or if their descriptor is ready. The report says which, and for how long that has been so.
     #[must_use]
     pub fn stall_report(mut self, after: Option<Duration>) -> Self {
         self.stall_report = after;
+        self
+    }
+
+    /// What is done with what the runtime has to say: hosts that keep their domain, deadlocks, panics that nobody joins, hosts
+    /// that have not ended in time; see [`Report`]. By default it is written to standard error.
+    ///
+    /// `handle` is called on a thread of the runtime, on which others wait: its monitor, or a domain's, there perhaps on
+    /// the stack of a host. It must not wait for hosts of the runtime, and should take no longer than it takes to note
+    /// something down: put it into a [mailbox](crate::channel::unbounded_mailbox), a log, a counter. If it panics, that goes no further than
+    /// to standard error, and so does what it was told. What there is to be told while it runs goes there, too, if
+    /// it is about the same thread.
+    ///
+    /// What ends the process is written to standard error in any case, and so is what belongs to no runtime: what happens on
+    /// plain threads, and on those that serve all runtimes.
+    ///
+    /// ```
+    /// use lisle::{Report, Runtime, fiber};
+    /// use std::sync::mpsc;
+    ///
+    /// let (tx, rx) = mpsc::channel();
+    /// Runtime::builder()
+    ///     .domains(1)
+    ///     .on_report(move |report| {
+    ///         if let Report::Panic(panic) = report {
+    ///             let _ = tx.send(panic.name.clone());
+    ///         }
+    ///     })
+    ///     .drain(true)
+    ///     .run(|| drop(fiber::Builder::new().name("forsaken").spawn(|| panic!("nobody hears me"))));
+    /// assert_eq!(rx.recv().unwrap().as_deref(), Some("forsaken"));
+    /// ```
+    #[must_use]
+    pub fn on_report(mut self, handle: impl Fn(&Report) + Send + Sync + 'static) -> Self {
+        self.handler = Some(Handler::new(handle));
+        self
+    }
+
+    /// At which signal the runtime says who waits for what, who runs, and what keeps its domain:
+    /// [`Report::Waiting`], see [`on_report`](Builder::on_report). At none by default.
+    ///
+    /// A thread of its own answers, which needs no domain for it. The signal is caught from then on for the rest of the process,
+    /// see [`signal`](mod@crate::signal). If it cannot be caught, or if there is none of this number, the start of the runtime
+    /// says so.
+    ///
+    /// ```
+    /// use lisle::signal::SIGQUIT;
+    /// use lisle::{Report, Runtime};
+    /// use std::sync::mpsc;
+    ///
+    /// let (tx, rx) = mpsc::channel();
+    /// let handle = move |report: &Report| drop(tx.send(report.to_string()));
+    /// Runtime::builder().domains(1).dump_on(SIGQUIT).on_report(handle).run(move || {
+    ///     let (_tx, never) = lisle::channel::named::<u32>("numbers", 0);
+    ///     drop(lisle::fiber::Builder::new().name("waits").spawn(move || never.recv()));
+    ///     lisle::fiber::yield_now();
+    ///     // As somebody would with Ctrl-\ on a terminal, or `kill -QUIT`, while this host keeps its domain.
+    ///     // SAFETY: the signal is caught.
+    ///     unsafe { libc::raise(SIGQUIT) };
+    ///     let dump = rx.recv().unwrap();
+    ///     assert!(dump.starts_with("who waits: "));
+    /// });
+    /// ```
+    #[must_use]
+    pub fn dump_on(mut self, signal: i32) -> Self {
+        self.dump_on = Some(signal);
         self
     }
 
@@ -126,18 +213,19 @@ impl Builder {
     }
 
     /// How long [`run`](Builder::run) waits for hosts to unwind once its function has returned. Five seconds
-    /// by default.
+    /// by default; `Duration::MAX` is for as long as it takes. For those that have begun on its caller's thread it waits in any
+    /// case, and [says so](Builder::on_report) when this time is over: others may still use what they have lent.
     #[must_use]
     pub fn shutdown_deadline(mut self, deadline: Duration) -> Self {
         self.shutdown_deadline = deadline;
         self
     }
 
-    /// What happens when every host waits, and nothing could wake one: no timer, no descriptor, no foreign call, no
-    /// other thread. By default it is reported on standard error, with who waits for what.
+    /// What happens when every host waits, and nothing could wake one: no timer, no descriptor, no foreign call that does
+    /// anything but wait for a host, no other thread. By default the hosts are unwound, and [`run`](Builder::run) panics with
+    /// a text that says who waits for what. With [`OnDeadlock::Report`] it goes to [`on_report`](Builder::on_report).
     ///
-    /// It is noticed within a tenth of a second, or some ten seconds later if [`blocking`](crate::blocking) has been
-    /// used, whose threads stay for that long; and only for half a minute after the last host has begun to wait.
+    /// It is noticed within a tenth of a second, and only for half a minute after the last host has begun to wait.
     /// What is reported is one: whoever is not known to sleep counts as somebody who could wake a host. In
     /// particular any thread that the program has started does, be it the one that has called
     /// [`start`](Builder::start); [`closed_world`](Builder::closed_world) leaves those out. Where the threads of the
@@ -187,12 +275,12 @@ impl Builder {
     ///
     /// The calling thread becomes domain 0 for that time, and `f` runs on it, so `f` may borrow and
     /// need not be `Send`. Hosts that have not ended when `f` returns are unwound, unless
-    /// [`drain`](Builder::drain) says to wait for them; what does not end in time is reported on standard
-    /// error, and its thread left behind.
+    /// [`drain`](Builder::drain) says to wait for them; what does not end in time is reported (see
+    /// [`on_report`](Builder::on_report)), and its thread left behind.
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; with a deadlock, if [`on_deadlock`](Builder::on_deadlock) says so; if the system gives
+    /// With the panic of `f`; with a deadlock, unless [`on_deadlock`](Builder::on_deadlock) says otherwise; if the system gives
     /// no threads or pollers; or inside another runtime, where the host should rather call `f`.
     #[track_caller]
     pub fn run<F: FnOnce() -> T, T>(self, f: F) -> T {
@@ -204,60 +292,75 @@ impl Builder {
 
     #[track_caller]
     fn run_to_end<F: FnOnce() -> T, T>(self, f: F) -> Result<T, Deadlock> {
+        let mut f = Some(f);
+        let mut result = None;
+        let deadlock = self.run_host(&mut || result = f.take().map(|f| catch_unwind(AssertUnwindSafe(f))));
+        match (result, deadlock) {
+            // All hosts waited when it was found, so what `f` has come to since comes of the unwinding.
+            (_, Some(deadlock)) => Err(deadlock),
+            (Some(Ok(value)), None) => Ok(value),
+            (Some(Err(panic)), None) => resume_unwind(panic),
+            (None, None) => unreachable!("`run_host` returns when the host has finished"),
+        }
+    }
+
+    /// Starts a runtime, runs `main` in it as a host, and shuts it down. Not generic, so that it is compiled once, and not
+    /// for each program's function.
+    #[track_caller]
+    fn run_host(self, main: &mut dyn FnMut()) -> Option<Deadlock> {
+        let site = Location::caller();
+        no_suspend::refuse(|| format!("run a runtime (started at {site})"));
         assert!(
             worker::with_current(|worker| worker.is_none()),
             "a runtime cannot be started inside a host: it would block the host's domain"
         );
         assert!(!thread::panicking(), "a runtime cannot be started while its thread unwinds from a panic");
-        let site = Location::caller();
         let drain = self.drain;
         let deadline = self.shutdown_deadline;
         let (shared, mut drivers, pins) = self.prepare().unwrap_or_else(|error| failed(&error));
         let first = drivers.remove(0);
+        let _caller = shared.deadlocks.caller();
         let runtime = Runtime { shared: shared.clone(), threads: Mutex::new(Vec::new()) };
         runtime.start_threads(drivers, pins.clone(), 1).unwrap_or_else(|error| failed(&error));
         let _pinned = Pinned::to(pins.first().copied().flatten());
 
-        let mut result = None;
         Worker::new(shared.clone(), 0, first).enter(|worker| {
-            let main = || result = Some(catch_unwind(AssertUnwindSafe(f)));
             let traits = Traits { panic_policy: shared.panic_policy, ..Traits::default() };
             let host = Host::new(main, traits, site);
             worker.spawn(host, Some(0));
             // SAFETY: the handle's reference keeps the host alive until it is released below.
             let finished = || unsafe { host.as_ref() }.finished.with(|finished| *finished);
             // Only a deadlock stops it before.
-            worker.work(|| finished() || shared.is_stopping());
+            worker.work(&|| finished() || shared.is_stopping());
             // SAFETY: not used any more.
             unsafe { crate::fiber::host::release(host) };
             if drain {
                 shared.drain();
-                worker.work(|| shared.live() == 0 || shared.is_stopping());
+                worker.work(&|| shared.live() == 0 || shared.is_stopping());
             }
             shared.stop();
-            let end = Instant::now() + deadline;
-            // What waits for scoped hosts here is what they borrow from, this thread's locals included.
-            worker.work(|| shared.may_leave() || (Instant::now() >= end && !worker.has_masked()));
-            shared.left.fetch_add(1, Ordering::AcqRel);
+            let end = clock::instant_after(deadline);
+            let has_told = Cell::new(false);
+            worker.work(&|| {
+                if shared.may_leave() || Instant::now() < end {
+                    return shared.may_leave();
+                }
+                // Others may borrow from these hosts, and from this thread, which is to go on with the caller's code.
+                let begun = worker.begun(3);
+                let may_end = begun.is_empty();
+                if !may_end && !has_told.replace(true) {
+                    shared.report(&Report::Staying(begun));
+                }
+                may_end
+            });
+            shared.leave(0);
             let shutdown = runtime.finish(end);
             worker.wind_up();
             if !shutdown.is_clean() {
-                let left = worker.describe_begun(3);
-                let _ = writeln!(
-                    io::stderr(),
-                    "lisle: {shutdown}{}{}",
-                    if left.is_empty() { "" } else { "; " },
-                    left.join("; ")
-                );
+                shared.report(&Report::Unfinished(shutdown));
             }
         });
-        match (result, shared.deadlocks.fatal()) {
-            // All hosts waited when it was found, so what `f` has come to since comes of the unwinding.
-            (_, Some(deadlock)) => Err(deadlock.clone()),
-            (Some(Ok(value)), None) => Ok(value),
-            (Some(Err(panic)), None) => resume_unwind(panic),
-            (None, None) => unreachable!("`work` returns when the host has finished"),
-        }
+        shared.deadlocks.fatal().cloned()
     }
 
     /// Starts a runtime with all domains on threads of its own.
@@ -303,6 +406,7 @@ impl Builder {
             panic_policy: self.panic_policy,
             stall_report: self.stall_report,
             thread_name: self.thread_name,
+            hooks: self.hooks.after_process(),
             monitor: Monitor::default(),
             survey: Survey::default(),
             deadlocks: Deadlocks {
@@ -310,6 +414,7 @@ impl Builder {
                 is_returned: self.returns_deadlock,
                 closed_world: self.closed_world,
                 found: OnceLock::new(),
+                callers: AtomicUsize::new(0),
             },
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             idle: AtomicUsize::new(0),
@@ -321,9 +426,16 @@ impl Builder {
             common: Common::new(),
             spawned_outside: AtomicU64::new(0),
             outside: Lock::new(crate::domain::counts::Tally::default()),
-            reported: AtomicBool::new(false),
+            handler: self.handler,
+            dumps: Mutex::new(None),
+            has_told_of_stacks: AtomicBool::new(false),
+            has_told_of_sockets: AtomicBool::new(false),
         });
         monitor::start(&shared)?;
+        if let Some(signal) = self.dump_on {
+            let dumps = dump::start(&shared, signal)?;
+            shared.dumps.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).replace(dumps);
+        }
         Ok((shared, drivers, pins))
     }
 }

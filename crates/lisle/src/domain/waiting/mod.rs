@@ -6,6 +6,9 @@
 mod cycle;
 mod text;
 
+pub(super) use text::{counted, who};
+
+use super::stall::Stall;
 use crate::event::Wait;
 use std::collections::HashMap;
 use std::panic::Location;
@@ -30,6 +33,8 @@ pub struct WaitGraph {
     pub unbegun: usize,
     /// The domains that have not answered in time. What waits there is not listed.
     pub silent: Vec<usize>,
+    /// What is known of these domains all the same: how long they have been busy with what, and what waits there.
+    pub stuck: Vec<Stall>,
 }
 
 /// Somebody who waits.
@@ -62,12 +67,14 @@ pub enum Performer {
     Thread,
 }
 
-/// A host that runs.
+/// A host or parasite that runs.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunningHost {
     /// The domain it runs on.
     pub domain: usize,
+    /// What it is.
+    pub kind: Performer,
     /// Its name, if it has one.
     pub name: Option<String>,
     /// Where it was spawned.

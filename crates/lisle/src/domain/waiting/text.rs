@@ -1,7 +1,7 @@
 //! Who waits for what, in words.
 
 use super::{Performer, RunningHost, WaitGraph, Waiter};
-use crate::event::Label;
+use crate::event::{Label, Wait};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::panic::Location;
@@ -27,7 +27,12 @@ impl Waiter {
 }
 
 /// `host 'name' (spawned at ...)`, and the like for threads and for several of them.
-fn who(kind: Performer, count: usize, name: Option<&str>, site: Option<&Location<'_>>) -> String {
+pub(in crate::domain) fn who(
+    kind: Performer,
+    count: usize,
+    name: Option<&str>,
+    site: Option<&Location<'_>>,
+) -> String {
     let kind = match kind {
         Performer::Host => "host",
         Performer::Parasite => "parasite",
@@ -61,7 +66,7 @@ fn grouped(number: usize) -> String {
 }
 
 /// `one host`, `2,000 hosts`, `no hosts`.
-fn counted(count: usize, what: &str) -> String {
+pub(in crate::domain) fn counted(count: usize, what: &str) -> String {
     match count {
         0 => format!("no {what}s"),
         1 => format!("one {what}"),
@@ -75,14 +80,29 @@ impl fmt::Display for Waiter {
     }
 }
 
+impl RunningHost {
+    /// What it is and is called, and where it was spawned.
+    pub(in crate::domain) fn who(&self) -> String {
+        who(self.kind, 1, self.name.as_deref(), Some(self.site))
+    }
+}
+
 impl fmt::Display for RunningHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} runs on domain {}",
-            who(Performer::Host, 1, self.name.as_deref(), Some(self.site)),
-            self.domain
-        )
+        write!(f, "{} runs on domain {}", self.who(), self.domain)
+    }
+}
+
+/// Of so many that look the same it is told what is said of each.
+const TOLD: usize = 8;
+
+/// What is said of an object besides what it is.
+struct Said<'a>(&'a Wait);
+
+impl fmt::Display for Said<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.note.as_ref().map_or(Ok(()), |note| write!(f, "; {note}"))?;
+        self.0.address.as_ref().map_or(Ok(()), |address| write!(f, ", {address}"))
     }
 }
 
@@ -96,10 +116,20 @@ fn block(f: &mut fmt::Formatter<'_>, alike: &[&Waiter]) -> fmt::Result {
     for (place, wait) in first.waits.iter().enumerate() {
         let or = if place > 0 { "or " } else { "" };
         write!(f, "    {or}{} {}", wait.operation, wait.object)?;
-        let note = |waiter: &&Waiter| waiter.waits[place].note == wait.note;
-        match &wait.note {
-            Some(said) if alike.iter().all(note) => writeln!(f, "; {said}")?,
-            _ => writeln!(f)?,
+        let is_alike = |waiter: &&Waiter| {
+            waiter.waits[place].note == wait.note && waiter.waits[place].address == wait.address
+        };
+        if alike.iter().all(is_alike) {
+            writeln!(f, "{}", Said(wait))?;
+        } else if wait.address.is_some() {
+            // Not alike are most often the clients of a server.
+            alike.iter().take(TOLD).try_for_each(|waiter| write!(f, "{}", Said(&waiter.waits[place])))?;
+            match alike.len().saturating_sub(TOLD) {
+                0 => writeln!(f)?,
+                more => writeln!(f, "; and {} more", grouped(more))?,
+            }
+        } else {
+            writeln!(f)?;
         }
     }
     Ok(())
@@ -130,6 +160,12 @@ impl fmt::Display for WaitGraph {
         }
         for domain in &self.silent {
             writeln!(f, "domain {domain} has not answered, and who waits there is not known")?;
+            if let Some(stall) = self.stuck.iter().find(|stall| stall.domain == *domain) {
+                writeln!(f, "    {}", stall.who())?;
+                if !stall.delayed.is_empty() {
+                    writeln!(f, "    {}", stall.delayed)?;
+                }
+            }
         }
         let Some(cycle) = self.cycle() else { return Ok(()) };
         writeln!(f, "a cycle of {}, each waiting for the next:", cycle.len())?;

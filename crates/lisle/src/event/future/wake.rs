@@ -9,9 +9,9 @@
 use super::super::lock::Lock;
 use super::super::record::Task;
 use super::super::resident::{Arrivals, Resident};
+use super::super::{step, woken};
 use crate::shim::Backoff;
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
 
@@ -105,7 +105,14 @@ impl Wake {
             (Some((_, before)), Some(resident)) => resident.state().arrivals() != before,
             _ => std::mem::take(&mut self.waking.lock().woken),
         };
+        let task = self
+            .resident()
+            .map_or(std::ptr::from_ref(self).cast(), |resident| std::ptr::from_ref(resident).cast());
         while !has_come() {
+            // In a function given to a source, which has granted something to this future, it is this thread that owes it.
+            if step::take_back_wake(task) {
+                return;
+            }
             backoff.wait();
         }
     }
@@ -138,9 +145,7 @@ fn by_waker(data: *const ()) {
         waking.woken = true;
         waking.waker.take()
     };
-    // A waker is foreign code, and this may be a worker or the clock thread, which others rely on.
-    let wake = || waker.into_iter().for_each(Waker::wake);
-    if catch_unwind(AssertUnwindSafe(wake)).is_err() {
-        eprintln!("lisle: a waker given to an event's future has panicked");
+    if let Some(waker) = waker {
+        woken::call(waker);
     }
 }

@@ -1,6 +1,7 @@
 //! Who commits: an attempt, on behalf of a performer, or somebody from outside.
 
 use super::{BY_SELF, CLAIMED, Decision, Meeting, Record, WAITING, misuse};
+use crate::event::evidence::Evidence;
 use crate::event::standing::Seat;
 use crate::event::{Context, Step};
 use crate::shim::{
@@ -50,15 +51,20 @@ pub struct Attempt<'a> {
     published: Cell<bool>,
     /// Whether the performer wants out, and does not wait for the wake of a commit.
     giving_up: Cell<bool>,
+    /// Whether the performance is in its step `publish`. In no other is it prepared for partners.
+    publishing: Cell<bool>,
     context: &'a dyn Context,
     /// If the record is that of a seat: the attempt at the wait set, which it commits.
     upper: Option<&'a Attempt<'a>>,
+    /// What a look at the branches has shown.
+    evidence: Evidence,
 }
 
 impl<'a> Attempt<'a> {
     pub(crate) fn new(record: &'a Record, context: &'a dyn Context) -> Self {
         let published = Cell::new(record.outstanding.get() > 0);
-        Attempt { record, published, giving_up: Cell::new(false), context, upper: None }
+        let (giving_up, publishing, evidence) = (Cell::new(false), Cell::new(false), Evidence::new());
+        Attempt { record, published, giving_up, publishing, context, upper: None, evidence }
     }
 
     /// The attempt at one source of a wait set, `record` being that of its seat, on behalf of an attempt at the set.
@@ -67,8 +73,15 @@ impl<'a> Attempt<'a> {
         context: &'a dyn Context,
         upper: Option<&'a Attempt<'a>>,
     ) -> Self {
-        let giving_up = Cell::new(upper.is_none_or(Attempt::is_giving_up));
-        Attempt { record, published: Cell::new(true), giving_up, context, upper }
+        let (giving_up, publishing) = (Cell::new(upper.is_none_or(Attempt::is_giving_up)), Cell::new(false));
+        let (published, evidence) = (Cell::new(true), Evidence::new());
+        Attempt { record, published, giving_up, publishing, context, upper, evidence }
+    }
+
+    /// From now on waiters may be linked for this attempt, or not.
+    #[inline(always)]
+    pub(crate) fn may_publish(&self, may: bool) {
+        self.publishing.set(may);
     }
 
     pub(crate) fn record(&self) -> &'a Record {
@@ -84,6 +97,22 @@ impl<'a> Attempt<'a> {
     pub(crate) fn is_own(&self, other: &Record) -> bool {
         std::ptr::eq(self.record, other)
             || self.upper.is_some_and(|upper| Seat::are_neighbours(self.record, other) || upper.is_own(other))
+    }
+
+    /// What a look at the branches has shown.
+    #[inline(always)]
+    pub(crate) fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// Is it a poll?
+    pub(crate) fn is_fleeting(&self) -> bool {
+        self.top().record.fleeting
+    }
+
+    /// Might it commit with this record, which is linked in a queue whose lock the caller holds? Not if that is its own.
+    pub(crate) fn may_meet(&self, other: &Record) -> bool {
+        !self.is_own(other) && other.is_there_for(self.top().record())
     }
 
     /// When the performance began, in nanoseconds of the context's clock, as far as timers are concerned:
@@ -121,6 +150,9 @@ impl<'a> Attempt<'a> {
     /// From now on partners can see the record, through one waiter more.
     #[inline]
     pub(crate) fn published(&self) {
+        if !self.publishing.get() {
+            misuse("it publishes a branch in another step than `publish`");
+        }
         self.record.link();
         self.published.set(true);
     }
@@ -131,6 +163,7 @@ impl<'a> Attempt<'a> {
             misuse("its `withdraw` does not take back every branch that its `publish` has published");
         }
         self.record.reset();
+        self.evidence.forget();
         self.published.set(false);
         self.giving_up.set(false);
     }
@@ -201,6 +234,12 @@ impl<'a> Attempt<'a> {
             claim.1 = BY_SELF;
         }
         Ok(result)
+    }
+
+    /// The step of an event that is not published, is ready, and stays so: it comes after those that were not ready a
+    /// moment ago, if it is not certain that they still are not.
+    pub(crate) fn at_last(&self) -> Step {
+        if self.evidence.is_to_come_last() { Step::Waiting } else { self.at_once() }
     }
 
     /// The step of an event that is ready, whatever happens.

@@ -3,6 +3,7 @@
 use super::{Inner, Source};
 use crate::event::queue::Waiter;
 use crate::event::record::Attempt;
+use crate::event::step::must_not_be_under;
 use crate::event::{Step, Waits};
 use std::fmt;
 use std::pin::Pin;
@@ -31,13 +32,41 @@ impl<'e, S, M> Waiting<'e, S, M> {
         take: impl FnOnce(&mut S) -> Option<M>,
     ) -> Step {
         let source = self.source;
-        let mut inner = source.inner.lock();
-        self.try_locked(&mut inner, attempt, take)
+        must_not_be_under(source.id());
+        self.try_commit_plain(attempt, |state| source.run(state, take))
     }
 
     /// Commits if `take` finds what it wants in the state, else waits in the queue.
     #[inline]
     pub fn publish(
+        self: Pin<&mut Self>,
+        attempt: &Attempt<'_>,
+        take: impl FnOnce(&mut S) -> Option<M>,
+    ) -> Step {
+        let source = self.source;
+        must_not_be_under(source.id());
+        self.publish_plain(attempt, |state| source.run(state, take))
+    }
+
+    /// As [`try_commit`](Waiting::try_commit), for functions of this crate.
+    #[inline]
+    fn try_commit_plain(
+        self: Pin<&mut Self>,
+        attempt: &Attempt<'_>,
+        take: impl FnOnce(&mut S) -> Option<M>,
+    ) -> Step {
+        let source = self.source;
+        let mut inner = source.inner.lock();
+        let step = self.try_locked(&mut inner, attempt, take);
+        if step == Step::Waiting {
+            attempt.evidence().unready(source, inner.changes);
+        }
+        step
+    }
+
+    /// As [`publish`](Waiting::publish), for functions of this crate.
+    #[inline]
+    fn publish_plain(
         mut self: Pin<&mut Self>,
         attempt: &Attempt<'_>,
         take: impl FnOnce(&mut S) -> Option<M>,
@@ -62,6 +91,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
         self.waiter.must_not_be_published();
         match attempt.commit_if(|| take(&mut inner.state)) {
             Ok(Some(value)) => {
+                inner.changes = inner.changes.wrapping_add(1);
                 // SAFETY: not published, as just seen.
                 unsafe { self.waiter.slot_mut(|slot| *slot = Some(value)) };
                 Step::Committed
@@ -127,7 +157,7 @@ impl<'e, S, M> Hidden<'e, S, M> {
         attempt: &Attempt<'_>,
         take: impl FnOnce(&mut S) -> Option<M>,
     ) -> Step {
-        self.waiting().try_commit(attempt, take)
+        self.waiting().try_commit_plain(attempt, take)
     }
 
     #[inline]
@@ -136,7 +166,7 @@ impl<'e, S, M> Hidden<'e, S, M> {
         attempt: &Attempt<'_>,
         take: impl FnOnce(&mut S) -> Option<M>,
     ) -> Step {
-        self.waiting().publish(attempt, take)
+        self.waiting().publish_plain(attempt, take)
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 use super::{Elsewhere, Key, Member, WaitSet};
 use crate::event::record::{Attempt, Record, misuse};
 use crate::event::standing::{Seat, Standing};
-use crate::event::{Event, Step, Waits, awaitable};
+use crate::event::{Event, Step, Waits, awaitable, depth};
 use crate::shim::Backoff;
 use crate::shim::atomic::Ordering;
 use std::fmt;
@@ -12,6 +12,7 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 
 /// The event of a set's next source that can happen, see [`WaitSet::evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct WaitSetEvt<'s, 'a, T> {
     set: &'s WaitSet<'a, T>,
     /// Nobody else performs or changes the set.
@@ -65,7 +66,7 @@ impl<'e, 'a, T> Taking<'e, 'a, T> {
             let next = if open && first_round {
                 standing.next_or_open(begun, record, || attempt.published())
             } else {
-                standing.next(begun)
+                standing.next(begun).inspect_err(|&n| attempt.evidence().unready(standing, n)).ok()
             };
             let Some(seat) = next else {
                 if open && !first_round && !standing.open(record, || attempt.published()) {
@@ -106,7 +107,9 @@ impl<'e, 'a, T> Taking<'e, 'a, T> {
         made.event.withdraw(made.branch, &seated);
         record.reset();
         let made = member.parts();
+        seated.may_publish(true);
         let step = made.event.publish(made.branch, &seated);
+        seated.may_publish(false);
         if step == Step::Committed {
             let made = member.parts();
             made.event.withdraw(made.branch, &seated);
@@ -174,6 +177,9 @@ impl<'a, T> Event for WaitSetEvt<'_, 'a, T> {
     fn is_single(&self) -> bool {
         true
     }
+    fn depth(&self) -> usize {
+        self.set.depth
+    }
     fn branch(&self) -> Self::Branch<'_> {
         Taking { set: self.set, holds: false, published: std::ptr::null(), begun: None, won: None }
     }
@@ -231,14 +237,15 @@ impl<'a, T> Event for WaitSetEvt<'_, 'a, T> {
         member.won.set(false);
         let renew = Renew { set: this.set, member };
         let made = member.parts();
-        let done = made.event.advance(made.branch);
+        let done = depth::deeper(made.event.depth(), || made.event.advance(made.branch));
         std::mem::forget(renew);
         if done {
             member.won.set(true);
         } else {
             member.seat.record.reset();
             this.won = None;
-            this.set.standing().notice(&member.seat);
+            // Its next stage has the rest of its turn.
+            this.set.standing().notice_first(&member.seat);
         }
         done
     }

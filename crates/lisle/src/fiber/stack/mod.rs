@@ -5,7 +5,7 @@
 //!
 //! - Stacks are cut from *slabs* ([`slab`]), large mappings that double in size, so that 100,000 stacks need
 //!   some thirty calls of `mmap`. A page becomes resident when it is first touched.
-//! - The lowest page of each stack is its *guard*. A stack is guarded when it is first handed out, not when its
+//! - The lowest 64 KiB of each stack are its *guard*. A stack is guarded when it is first handed out, not when its
 //!   slab is mapped, so that a program with three hosts pays for three guards.
 //! - A domain keeps its free stacks in a [`StackPool`], last in, first out: the stack handed out next is the one
 //!   whose pages are most likely still in the cache. Taking one and giving it back are a few instructions,
@@ -24,7 +24,7 @@
 //! # Portability
 //!
 //! This module is for Unix. Guard regions exist on Linux and Android alone; elsewhere, and on kernels before 6.13,
-//! the guard is a page without access rights, which takes two mappings a stack.
+//! the guard is a range without access rights, which takes two mappings a stack.
 
 pub(crate) mod overflow;
 mod slab;
@@ -38,7 +38,7 @@ use corosensei::stack::StackPointer;
 use self::slab::{Shape, Slab};
 
 /// The usable size of a stack for which nobody asked otherwise.
-pub(crate) const DEFAULT_USABLE_SIZE: usize = 256 * 1024;
+pub(crate) const DEFAULT_USABLE_SIZE: usize = 1024 * 1024;
 
 /// The least usable size of a stack. A smaller request is raised to this: unwinding out of a panic and formatting
 /// its message take several kilobytes by themselves.
@@ -51,7 +51,7 @@ const KEEP_RESIDENT: usize = 16 * 1024;
 /// trimmed. The pages of those beyond go back to the kernel entirely.
 const KEEP_WARM: usize = 256;
 
-/// A stack with a guard page below it, on loan from a [`StackPool`].
+/// A stack with a guard below it, on loan from a [`StackPool`].
 ///
 /// Give it back with [`StackPool::give`]. Dropping it instead is safe, but loses it: its slab is then never
 /// unmapped.
@@ -59,15 +59,15 @@ const KEEP_WARM: usize = 256;
 pub(crate) struct Stack {
     /// The highest address, from where the stack grows down.
     base: StackPointer,
-    /// The lowest address, which is that of the guard page.
+    /// The lowest address, which is that of the guard.
     limit: StackPointer,
 }
 
 impl Stack {
-    /// The addresses of the guard page. Safe to call in a signal handler.
+    /// The addresses of the guard. Safe to call in a signal handler.
     pub(crate) fn guard(&self) -> Range<usize> {
         let limit = self.limit.get();
-        limit..limit + slab::page_size()
+        limit..limit + slab::guard_size()
     }
 
     /// A handle to the same stack, for a coroutine to run on.
@@ -83,12 +83,12 @@ impl Stack {
     }
 
     /// The pages above the guard.
-    fn usable(&self) -> Range<usize> {
+    pub(crate) fn usable(&self) -> Range<usize> {
         self.guard().end..self.base.get().next_multiple_of(slab::page_size())
     }
 }
 
-// SAFETY: between `limit` and `base` lie a guard page, installed by `Slab::cut` before the value came into being, and
+// SAFETY: between `limit` and `base` lie a guard, installed by `Slab::cut` before the value came into being, and
 // at least `MIN_USABLE_SIZE` bytes of readable and writable memory that no other stack shares. Both ends are multiples
 // of `STACK_ALIGNMENT`. The mapping outlives the value, because a slab is unmapped only when all of its stacks lie in
 // the pool, from where they are dropped without being used.
@@ -177,7 +177,7 @@ impl StackPool {
     ///
     /// # Errors
     ///
-    /// If a fresh stack is needed and the kernel refuses memory or a guard page. The pool is unharmed; the call may be
+    /// If a fresh stack is needed and the kernel refuses memory or a guard. The pool is unharmed; the call may be
     /// repeated when there is hope.
     #[inline]
     pub(crate) fn take(&mut self) -> io::Result<Stack> {

@@ -1,4 +1,4 @@
-//! Stack overflow: a fault in a guard page becomes a message that names the host, and an abort.
+//! Stack overflow: a fault in a guard becomes a message that names the host, and an abort.
 //!
 //! The handler for `SIGSEGV` and `SIGBUS` runs on the thread's alternate signal stack, for the host's own is full. It
 //! asks whether the faulting address lies in the guard of the host running on this thread. If so it writes what
@@ -14,7 +14,7 @@
 //! # What it cannot see
 //!
 //! A function compiled without stack probes (foreign code, mostly) may step over the guard in one stride, if its frame
-//! is larger than a page. Rust probes every page.
+//! is larger than that: 64 KiB. Rust probes every page.
 
 use std::{
     io,
@@ -29,7 +29,7 @@ use super::slab::{map_anonymous, page_size};
 #[cfg(test)]
 mod tests;
 
-/// Says whether the address `fault` lies in the guard page of the host running on this thread, and if so passes, in
+/// Says whether the address `fault` lies in the guard of the host running on this thread, and if so passes, in
 /// pieces, who overflowed what to `out`: `host 'NAME' overflowed its stack of N KiB`.
 ///
 /// It is called in a signal handler: it must not allocate, lock, panic, or touch a thread-local variable that is
@@ -41,7 +41,7 @@ const ADVICE: &[u8] =
     b"; give it a larger one (Builder::stack_size), or let it recurse less or keep large values on \
     the heap\n";
 
-/// The signals that a fault in a guard page may raise. Linux raises the first; some systems raise the second.
+/// The signals that a fault in a guard may raise. Linux raises the first; some systems raise the second.
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
 /// The least size of an alternate stack. Only what is used of it becomes resident.

@@ -1,11 +1,18 @@
-//! Slabs: the mappings that stacks are cut from, their guard pages, and pages going back to the kernel.
+//! Slabs: the mappings that stacks are cut from, their guards, and pages going back to the kernel.
 //!
 //! # Why guard regions
 //!
 //! A guard made with `mprotect` splits its mapping, so each stack takes two, and a process may have 65,530 by default
 //! (`vm.max_map_count`). That ends at about 32,000 stacks, and the same limit then fails whatever else maps memory.
-//! Since Linux 6.13, `madvise(MADV_GUARD_INSTALL)` marks the page in the page table instead and leaves the mapping
+//! Since Linux 6.13, `madvise(MADV_GUARD_INSTALL)` marks the pages in the page table instead and leaves the mapping
 //! whole. Whether the kernel has it is found out once, by trying.
+//!
+//! # Why guards of many pages
+//!
+//! Rust touches the pages of a large frame in order, and so do C compilers where they are told to. The C library was not:
+//! `vfwprintf` has a frame of 33 KiB, and `fnmatch` and `glob` have such as large as a name. Begun within the last pages of
+//! a stack, it would come out below a guard of one page, in the stack of another host, and write there without a word.
+//! A guard takes address space, and page tables, but no memory.
 //!
 //! # Why not huge pages
 //!
@@ -24,13 +31,16 @@ use corosensei::stack::{StackPointer, valgrind::ValgrindStackRegistration};
 use super::{MIN_USABLE_SIZE, Stack};
 
 /// The virtual size of a pool's first slab. Each further one is twice as large as the one before.
-const FIRST_SLAB: usize = 16 << 20;
+const FIRST_SLAB: usize = 64 << 20;
 
 /// Where the doubling ends.
-const LARGEST_SLAB: usize = 1 << 30;
+const LARGEST_SLAB: usize = 4 << 30;
 
 /// The least number of stacks in a slab, however large they are.
 const MIN_STACKS: usize = 16;
+
+/// The size of a guard, or a page if that is more.
+const GUARD: usize = 64 * 1024;
 
 /// The number of colours: different distances between a stack's base and the end of its last page.
 ///
@@ -57,10 +67,15 @@ pub(super) fn page_size() -> usize {
     })
 }
 
-/// How a page is made inaccessible.
+/// The size of a guard in whole pages. Safe to call in a signal handler once a [`Shape`] has been made.
+pub(super) fn guard_size() -> usize {
+    GUARD.next_multiple_of(page_size())
+}
+
+/// How pages are made inaccessible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Guarding {
-    /// By a marker in the page table (`MADV_GUARD_INSTALL`).
+    /// By markers in the page table (`MADV_GUARD_INSTALL`).
     #[cfg(any(target_os = "linux", target_os = "android"))]
     Region,
     /// By a mapping without access rights (`mprotect`).
@@ -102,7 +117,7 @@ impl Guarding {
 /// What the stacks of a pool look like.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// Bytes from one stack to the next: the guard page, the usable ones, and what colours take.
+    /// Bytes from one stack to the next: the guard, the usable ones, and what colours take.
     stride: usize,
     guarding: Guarding,
 }
@@ -119,7 +134,7 @@ impl Shape {
         let usable = usable_size.clamp(MIN_USABLE_SIZE, isize::MAX as usize / (2 * MIN_STACKS));
         // An odd number of pages, for translation caches are indexed by the lower bits of the page number: with 64
         // pages a stack and 256 coroutines taking turns, a resume and back takes 36 ns; with 65, 22.
-        Self { stride: (page + (usable + colours).next_multiple_of(page)) | page, guarding }
+        Self { stride: (guard_size() + (usable + colours).next_multiple_of(page)) | page, guarding }
     }
 
     /// The number of stacks in the pool's slab number `index`.
@@ -179,7 +194,7 @@ impl Slab {
         let index = self.handed_out();
         // SAFETY: `index` is less than `stacks`, so the offset is within the mapping.
         let limit = unsafe { self.start.byte_add(index * self.shape.stride) };
-        // SAFETY: the page is the lowest of a stack of this slab that was never handed out, so nothing refers to it.
+        // SAFETY: the pages are the lowest of a stack of this slab that was never handed out, so nothing refers to them.
         unsafe { install_guard(limit, self.shape.guarding) }?;
         let address = StackPointer::from(limit.addr());
         let base = address.get() + self.shape.stride - index % COLOURS * COLOUR_STEP;
@@ -228,24 +243,24 @@ pub(super) unsafe fn give_back(range: Range<usize>) {
     unsafe { libc::madvise(ptr::with_exposed_provenance_mut(range.start), range.len(), advice) };
 }
 
-/// Makes the page at `page` inaccessible.
+/// Makes the pages of a guard that begins at `start` inaccessible.
 ///
 /// # Safety
 ///
-/// It is a page of a mapping that the caller owns, and nobody refers to it.
-unsafe fn install_guard(page: NonNull<libc::c_void>, guarding: Guarding) -> io::Result<()> {
+/// They are pages of a mapping that the caller owns, and nobody refers to them.
+unsafe fn install_guard(start: NonNull<libc::c_void>, guarding: Guarding) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if guarding == Guarding::Region {
-        // SAFETY: the caller vouches for the page.
-        if unsafe { libc::madvise(page.as_ptr(), page_size(), MADV_GUARD_INSTALL) } == 0 {
+        // SAFETY: the caller vouches for the pages.
+        if unsafe { libc::madvise(start.as_ptr(), guard_size(), MADV_GUARD_INSTALL) } == 0 {
             return Ok(());
         }
         // Some kernels refuse guard regions in locked memory (`mlockall`), which may have begun since the probe.
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     let Guarding::Protection = guarding;
-    // SAFETY: the caller vouches for the page.
-    if unsafe { libc::mprotect(page.as_ptr(), page_size(), libc::PROT_NONE) } == 0 {
+    // SAFETY: the caller vouches for the pages.
+    if unsafe { libc::mprotect(start.as_ptr(), guard_size(), libc::PROT_NONE) } == 0 {
         return Ok(());
     }
     Err(explain_guard(io::Error::last_os_error()))

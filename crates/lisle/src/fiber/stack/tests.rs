@@ -251,11 +251,13 @@ fn only_used_stacks_are_trimmed_again() {
 #[test]
 #[cfg(target_os = "linux")]
 fn guards_survive_trimming() {
-    // The kernel is asked to write into the guard, and answers with an error instead of a fault.
+    // The kernel is asked to write into each page of the guard, and answers with an error instead of a fault.
     let guarded = |stack: &Stack| {
-        let address = ptr_to(stack.guard().start);
-        // SAFETY: a system call checks the addresses given to it.
-        unsafe { libc::syscall(libc::SYS_getrandom, address, 1usize, libc::GRND_NONBLOCK) == -1 }
+        assert!(stack.guard().len() >= 64 * 1024);
+        stack.guard().step_by(slab::page_size()).all(|address| {
+            // SAFETY: a system call checks the addresses given to it.
+            unsafe { libc::syscall(libc::SYS_getrandom, ptr_to(address), 1usize, libc::GRND_NONBLOCK) == -1 }
+        })
     };
     for guarding in [Guarding::available(), Guarding::Protection] {
         let mut pool = StackPool::with_shape(Shape::with_guarding(0, guarding));

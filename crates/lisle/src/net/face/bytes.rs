@@ -35,7 +35,7 @@ macro_rules! reading {
                 buffer: &mut [u8],
                 timeout: std::time::Duration,
             ) -> std::io::Result<usize> {
-                self.pollable.read_until(buffer, $crate::net::pollable::deadline(timeout))
+                self.pollable.read_until(buffer, Some($crate::shim::clock::instant_after(timeout)))
             }
         }
 
@@ -96,7 +96,81 @@ macro_rules! writing {
                 bytes: &[u8],
                 timeout: std::time::Duration,
             ) -> std::io::Result<usize> {
-                self.pollable.write_until(bytes, $crate::net::pollable::deadline(timeout))
+                self.pollable.write_until(bytes, Some($crate::shim::clock::instant_after(timeout)))
+            }
+
+            /// Sends up to `count` bytes of `file`, from `offset` on, and returns how many it was: as many as there
+            /// was room for, and 0 at the end of the file (or if `count` is 0).
+            ///
+            /// The bytes need not pass through the program: on Linux the kernel takes them from where it keeps the
+            /// file (sendfile(2)). Elsewhere, and with a file that it cannot do this with, they are copied in pieces of
+            /// 16 KiB. The position of `file` plays no part and is left alone, so several may send the same file.
+            ///
+            /// There is no event of having sent, as there is none of having written. To wait for this and for other
+            /// things at once, choose with [`writable_evt`](Self::writable_evt), and go on with
+            /// [`try_send_file`](Self::try_send_file).
+            ///
+            /// ```
+            /// use lisle::net::{TcpListener, TcpStream};
+            /// use std::fs::File;
+            /// use std::io::Read;
+            ///
+            /// # fn main() -> std::io::Result<()> {
+            /// let listener = TcpListener::bind("127.0.0.1:0")?;
+            /// let mut client = TcpStream::connect(listener.local_addr()?)?;
+            /// let (server, _) = listener.accept()?;
+            ///
+            /// let file = File::open("Cargo.toml")?;
+            /// let length = file.metadata()?.len();
+            /// let mut at = 0;
+            /// while at < length {
+            ///     match server.send_file(&file, at, (length - at) as usize)? {
+            ///         0 => break, // It has become shorter meanwhile.
+            ///         sent => at += sent as u64,
+            ///     }
+            /// }
+            /// drop(server);
+            /// let mut text = String::new();
+            /// client.read_to_string(&mut text)?;
+            /// assert_eq!(text, std::fs::read_to_string("Cargo.toml")?);
+            /// # Ok(())
+            /// # }
+            /// ```
+            ///
+            /// # Errors
+            ///
+            /// The system's, of the reading or of the writing. `InvalidInput`: no file has such an offset.
+            ///
+            /// # Cancel safety
+            ///
+            /// Whoever is cancelled while waiting, or by a shutdown, has sent nothing in this call.
+            ///
+            /// # Blocking
+            ///
+            /// Waits for room as [`Event::sync`](crate::Event::sync) does. What of the file is not in memory is read
+            /// from its disk, and that keeps the thread, with all hosts of its domain: read it in
+            /// [`blocking`](crate::blocking) first, if it may not be there.
+            pub fn send_file(
+                &self,
+                file: &std::fs::File,
+                offset: u64,
+                count: usize,
+            ) -> std::io::Result<usize> {
+                self.pollable.send_file(file, offset, count)
+            }
+
+            /// As [`send_file`](Self::send_file), without waiting for room.
+            ///
+            /// # Errors
+            ///
+            /// `WouldBlock`: there is no room now. Else as [`send_file`](Self::send_file).
+            pub fn try_send_file(
+                &self,
+                file: &std::fs::File,
+                offset: u64,
+                count: usize,
+            ) -> std::io::Result<usize> {
+                self.pollable.try_send_file(file, offset, count)
             }
         }
 

@@ -1,7 +1,7 @@
 //! Reading and writing bytes, for descriptors that do so through a shared reference.
 
 use super::Pollable;
-use crate::domain::reactor::{Ask, Direction};
+use crate::domain::reactor::Direction;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::os::fd::AsFd;
 use std::time::Instant;
@@ -27,11 +27,11 @@ where
     pub(in crate::net) fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let room = buffer.len();
         let read = |mut io: &T| io.read(buffer);
-        self.attempt(Direction::Read, Ask::Always, read, |&n| self.is_drained(n, room))
+        self.try_once(Direction::Read, read, |&n| self.is_drained(n, room))
     }
 
     pub(in crate::net) fn try_read_vectored(&self, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
-        self.attempt(Direction::Read, Ask::Always, |mut io| io.read_vectored(buffers), |_| false)
+        self.try_once(Direction::Read, |mut io| io.read_vectored(buffers), |_| false)
     }
 
     /// Reads of more than the kernel moves in one call are cut short for that reason.
@@ -54,11 +54,11 @@ where
     }
 
     pub(in crate::net) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        self.attempt(Direction::Write, Ask::Always, |mut io| io.write(bytes), |_| false)
+        self.try_once(Direction::Write, |mut io| io.write(bytes), |_| false)
     }
 
     pub(in crate::net) fn try_write_vectored(&self, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
-        self.attempt(Direction::Write, Ask::Always, |mut io| io.write_vectored(buffers), |_| false)
+        self.try_once(Direction::Write, |mut io| io.write_vectored(buffers), |_| false)
     }
 }
 

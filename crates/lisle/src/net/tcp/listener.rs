@@ -1,7 +1,7 @@
 //! Accepting TCP connections.
 
 use super::TcpStream;
-use crate::domain::reactor::{Ask, Direction};
+use crate::domain::reactor::Direction;
 use crate::net::accept::{Accept, AcceptEvt, Incoming, sealed::Sealed};
 use crate::net::face::{descriptor, listening, socket};
 use crate::net::pollable::{Kind, Pollable};

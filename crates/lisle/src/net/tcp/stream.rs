@@ -3,8 +3,9 @@
 use super::Connecting;
 use crate::domain::reactor::Direction;
 use crate::net::face::{clone, descriptor, readable, reading, socket, writable, writing};
-use crate::net::pollable::{self, Kind, Pollable};
+use crate::net::pollable::{Kind, Pollable};
 use crate::net::resolve::{self, ToSocketAddrs};
+use crate::shim::clock;
 use std::io;
 use std::net::{Shutdown, SocketAddr};
 use std::time::{Duration, Instant};
@@ -58,7 +59,7 @@ impl TcpStream {
     ///
     /// `TimedOut`: no answer came in time. Else as [`connect`](TcpStream::connect).
     pub fn connect_timeout(address: &SocketAddr, timeout: Duration) -> io::Result<Self> {
-        Self::connect_until(*address, pollable::deadline(timeout))
+        Self::connect_until(*address, Some(clock::instant_after(timeout)))
     }
 
     fn connect_until(address: SocketAddr, deadline: Option<Instant>) -> io::Result<Self> {

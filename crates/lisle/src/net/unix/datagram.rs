@@ -1,7 +1,7 @@
 //! Unix datagrams.
 
 use super::Patience;
-use crate::domain::reactor::{Ask, Direction};
+use crate::domain::reactor::Direction;
 use crate::net::face::{clone, descriptor, readable, socket, writable};
 use crate::net::pollable::{Kind, Pollable, would_block};
 use std::io;
@@ -99,7 +99,7 @@ impl UnixDatagram {
 
     /// As [`send`](UnixDatagram::send), without waiting.
     pub fn try_send(&self, bytes: &[u8]) -> io::Result<usize> {
-        self.pollable.attempt(Direction::Write, Ask::Always, |socket| socket.send(bytes), |_| false)
+        self.pollable.try_once(Direction::Write, |socket| socket.send(bytes), |_| false)
     }
 
     /// As [`send_to_addr`](UnixDatagram::send_to_addr), without waiting.
@@ -109,12 +109,12 @@ impl UnixDatagram {
 
     /// As [`recv`](UnixDatagram::recv), without waiting.
     pub fn try_recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.pollable.attempt(Direction::Read, Ask::Always, |socket| socket.recv(buffer), |_| false)
+        self.pollable.try_once(Direction::Read, |socket| socket.recv(buffer), |_| false)
     }
 
     /// As [`recv_from`](UnixDatagram::recv_from), without waiting.
     pub fn try_recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.pollable.attempt(Direction::Read, Ask::Always, |socket| socket.recv_from(buffer), |_| false)
+        self.pollable.try_once(Direction::Read, |socket| socket.recv_from(buffer), |_| false)
     }
 
     /// Ends receiving, sending or both, for all handles. Whoever waits for what is ended is woken.

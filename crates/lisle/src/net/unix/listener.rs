@@ -1,7 +1,7 @@
 //! Accepting Unix connections.
 
 use super::UnixStream;
-use crate::domain::reactor::{Ask, Direction};
+use crate::domain::reactor::Direction;
 use crate::net::accept::{Accept, AcceptEvt, Incoming, sealed::Sealed};
 use crate::net::face::{clone, descriptor, listening, socket};
 use crate::net::pollable::{Kind, Pollable};

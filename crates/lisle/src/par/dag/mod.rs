@@ -21,7 +21,7 @@ use crate::shim::ticks;
 use inputs::Slot;
 use schedule::{Node, Running, estimate, remember};
 use std::fmt;
-use std::panic::resume_unwind;
+use std::panic::{Location, resume_unwind};
 use std::time::Duration;
 
 /// A graph of computations that use each other's results.
@@ -117,6 +117,7 @@ impl<'env> Dag<'env> {
     /// # Panics
     ///
     /// If one of the sparks belongs to another graph.
+    #[track_caller]
     pub fn spark<I, F, T>(&mut self, inputs: I, f: F) -> Spark<T>
     where
         I: Inputs,
@@ -138,6 +139,7 @@ impl<'env> Dag<'env> {
         self.nodes.push(Node {
             compute: Lock::new(Some(Box::new(compute))),
             code: Self::spark::<I, F, T> as *const () as usize,
+            site: Location::caller(),
             hint: None,
             missing: AtomicUsize::new(used.len()),
             dependents: Vec::new(),

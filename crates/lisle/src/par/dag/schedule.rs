@@ -6,13 +6,13 @@
 //! How much depends on a spark is what the longest path from it to the end costs.
 
 use super::super::experience;
-use super::super::join::forget_panic;
 use super::super::scope::Scope;
 use crate::event::lock::Lock;
+use crate::panics::forget_panic;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::shim::ticks;
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 /// So short a spark is not given away, in ticks.
 pub(super) const SHORT: u64 = 10 * ticks::A_MICROSECOND;
@@ -25,6 +25,8 @@ pub(super) struct Node<'env> {
     pub(super) compute: Lock<Option<Box<dyn FnOnce() + Send + 'env>>>,
     /// By what its cost is remembered: the address of a function that was made for it.
     pub(super) code: usize,
+    /// Where it was added.
+    pub(super) site: &'static Location<'static>,
     /// What the user says it costs, in ticks.
     pub(super) hint: Option<u64>,
     /// How many of those whose results it uses have not ended.
@@ -104,7 +106,8 @@ impl<'s> Running<'s, '_> {
         // Below what is short, and so after it.
         here.extend(long.next());
         for index in long {
-            let _ = scope.spawn(move || self.run(vec![index], scope));
+            let site = self.nodes[index].site;
+            let _ = scope.spawn_at(move || self.run(vec![index], scope), site);
         }
         here.extend(short.into_iter().rev());
     }

@@ -100,6 +100,15 @@
 //! (0..10).into_par_iter().filter(|n| n % 2 == 1).enumerate().for_each(drop);
 //! ```
 //!
+//! What is made of an iterator does nothing by itself, which the compiler points out:
+//!
+//! ```compile_fail
+//! #![deny(unused_must_use)]
+//! use lisle::par::prelude::*;
+//!
+//! (0..10).into_par_iter().map(|n| println!("{n}"));
+//! ```
+//!
 //! What it gives may live no longer than what it was made of:
 //!
 //! ```compile_fail,E0597
@@ -135,11 +144,12 @@ pub use adapters::cut::{Skip, Take};
 pub use adapters::enumerate::Enumerate;
 pub use adapters::flat_map::FlatMap;
 pub use adapters::fold::{Folded, Folding, Folds, TryFolded};
+pub use adapters::map_init::{MapInit, MapInitItems, MapInitPart};
 pub use adapters::planned::Planned;
 pub use adapters::rev::Rev;
 pub use adapters::stages;
 pub use adapters::stages::{
-    Cloned, Copied, Filter, FilterMap, FlatMapIter, FlattenIter, Inspect, Map, MapInit, Update,
+    Cloned, Copied, Filter, FilterMap, FlatMapIter, FlattenIter, Inspect, Map, Update,
 };
 pub use adapters::step_by::StepBy;
 pub use adapters::until::{Stoppable, Stopped, Until};

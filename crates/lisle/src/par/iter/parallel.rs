@@ -4,11 +4,11 @@ use super::adapters::chain::Chain;
 use super::adapters::counted::Counted;
 use super::adapters::flat_map::FlatMap;
 use super::adapters::fold::{Folded, Folds, TryFolded};
+use super::adapters::map_init::MapInit;
 use super::adapters::planned::Planned;
 use super::adapters::stages::{
     Cloned, Cloning, Copied, Copying, Filter, FilterMap, FilterMapping, Filtering, FlatMapIter, FlatMapping,
-    FlattenIter, Flattening, Inspect, Inspecting, Map, MapInit, Mapping, MappingWith, Staged, Update,
-    Updating,
+    FlattenIter, Flattening, Inspect, Inspecting, Map, Mapping, Staged, Update, Updating,
 };
 use super::adapters::until::Until;
 use super::collect::{partition, unzip};
@@ -162,9 +162,10 @@ pub trait ParallelIterator: Sized + Send {
 
     /// What `map` makes of each item, with a value at hand that `init` makes: a buffer, a generator.
     ///
-    /// The value is made anew for each block, between two looks at whether anybody wants work; that takes some
-    /// microseconds unless [`grain`](Self::grain) says otherwise. It stays with the thread that has made it and need not be
-    /// `Send`.
+    /// There is one value for each run of neighbouring steps that one domain does: one in all if nobody takes part, and one more
+    /// each time that a part of the loop is given away. Only where the iterator is a part of another one that
+    /// numbers, cuts or joins (`enumerate`, `zip`, `take`, `rev`, `chain` and their like), there is one for each block of
+    /// some microseconds: put `map_init` behind those. The value stays with the thread that has made it and need not be `Send`.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -186,7 +187,7 @@ pub trait ParallelIterator: Sized + Send {
         F: Fn(&mut T, Self::Item) -> R + Sync + Send,
         R: Send,
     {
-        Staged::new(self, MappingWith { init, map })
+        MapInit::new(self, init, map)
     }
 
     /// Clones of what the items refer to.
@@ -623,8 +624,8 @@ pub trait ParallelIterator: Sized + Send {
         self.drive(&ForEach::new(op), plan);
     }
 
-    /// Calls `op` with each item and with a value at hand that `init` makes for each block, as in
-    /// [`map_init`](Self::map_init).
+    /// Calls `op` with each item and with a value at hand that `init` makes for each run of neighbouring steps that one domain
+    /// does, as in [`map_init`](Self::map_init).
     ///
     /// ```
     /// use lisle::par::prelude::*;

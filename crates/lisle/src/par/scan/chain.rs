@@ -12,7 +12,7 @@
 //! late or never stops nobody, and an operation that panics has nobody to release. Here this differs from the
 //! original, where who waits looks back over the sums of several chunks: carries go from chunk to chunk.
 
-use crate::par::join;
+use crate::par::join_within as join;
 use crate::shim::Backoff;
 use crate::shim::CachePadded;
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};

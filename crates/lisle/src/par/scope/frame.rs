@@ -49,7 +49,8 @@ impl Frame {
     pub(super) fn within<R>(core: &Core, is_root: bool, f: impl FnOnce() -> R) -> thread::Result<R> {
         let pending = owner::pending();
         let frame = Frame {
-            entry: Entry::new(offer),
+            // Who unwinds cannot wait for what others have taken.
+            entry: if thread::panicking() { Entry::new(offer) } else { Entry::open(offer) },
             core,
             outer: pending.scope.get(),
             is_root,
@@ -93,11 +94,12 @@ impl Frame {
     pub(super) unsafe fn spawn(&self, pending: &Pending, task: NonNull<Header>) {
         // SAFETY: it stays until it has been settled.
         unsafe { task.as_ref() }.level.set(pending.level.get());
+        let _held = pending.hold();
         // SAFETY: passed on to the caller.
         unsafe { self.push(task) };
     }
 
-    /// Puts a task off.
+    /// Puts a task off. For who holds the list.
     ///
     /// # Safety
     ///
@@ -108,7 +110,7 @@ impl Frame {
         unsafe { self.tasks.push(task) };
     }
 
-    /// Crosses a task out.
+    /// Crosses a task out. For who holds the list.
     ///
     /// # Safety
     ///
@@ -160,25 +162,33 @@ impl Frame {
     fn finish(&self, pending: &Pending) {
         let all = Extent::all(&self.course);
         loop {
-            while let Some(newest) = self.tasks.newest() {
-                // SAFETY: it is in the list.
-                unsafe { self.remove(newest) };
-                // SAFETY: the frame has an interest in it until it has settled it.
-                unsafe { newest.as_ref() }.leave_home();
-                if self.tasks.may_offer() && !beat::here().is_off() && owner::is_due(ticks::now()) {
+            while let Some((newest, may_offer)) = self.take_newest(pending) {
+                if may_offer && !beat::here().is_off() && owner::is_due(ticks::now()) {
                     owner::beat(pending);
                 }
                 let _level = pending.descend();
                 // SAFETY: just taken out, and settled once.
                 unsafe { task::settle(newest, |job| self.settle_offered(pending, job, all)) };
             }
+            let _held = pending.hold();
             if !self.adopt() {
                 return;
             }
         }
     }
 
-    /// The next task to be offered, if it is time for one.
+    /// Crosses the newest task out, to settle it. Is there perhaps another that could be offered?
+    fn take_newest(&self, pending: &Pending) -> Option<(NonNull<Header>, bool)> {
+        let _held = pending.hold();
+        let newest = self.tasks.newest()?;
+        // SAFETY: it is in the list.
+        unsafe { self.remove(newest) };
+        // SAFETY: the frame has an interest in it until it has settled it.
+        unsafe { newest.as_ref() }.leave_home();
+        Some((newest, self.tasks.may_offer()))
+    }
+
+    /// The next task to be offered, if it is time for one. For who holds the list, or looks at it from outside.
     fn next_to_offer(&self) -> Option<NonNull<Header>> {
         let now = ticks::now();
         let due = self.due.get().max(now.saturating_sub(BURST));
@@ -190,7 +200,7 @@ impl Frame {
         Some(task)
     }
 
-    /// Takes over a stray.
+    /// Takes over a stray. As above.
     fn adopt(&self) -> bool {
         // SAFETY: the scope stays until its frames have ended.
         let stray = self.is_root.then(|| unsafe { &*self.core }.take_stray()).flatten();
@@ -206,7 +216,7 @@ impl Frame {
 ///
 /// # Safety
 ///
-/// The entry is that of a frame, and pending on this thread.
+/// The entry is that of a frame, and pending; this is its thread, or has disturbed the list.
 unsafe fn offer(entry: NonNull<Entry>, _: *const Course) -> Offer {
     // SAFETY: the entry is its first field.
     let frame = unsafe { entry.cast::<Frame>().as_ref() };

@@ -11,10 +11,11 @@ mod tasks;
 
 pub use promise::Promise;
 
-use super::join::forget_panic;
 use super::owner;
+use super::within;
 use crate::event::lock::Lock;
 use crate::fiber::slots;
+use crate::panics::forget_panic;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use frame::Frame;
 use list::List;
@@ -132,14 +133,12 @@ where
         Core { strays: Lock::new(List::new()), has_strays: AtomicBool::new(false), panic: Lock::new(None) };
     let mut scope = Scope { core, scope: PhantomData, env: PhantomData };
     let pending = owner::pending();
-    let is_outermost = !pending.inside.replace(true);
-    if is_outermost {
+    let within = within::enter(pending);
+    if within.is_some() {
         pending.hurry();
     }
     let result = Frame::within(&scope.core, true, || f(&scope));
-    if is_outermost {
-        pending.inside.set(false);
-    }
+    drop(within);
     let unheard = scope.core.panic.get_mut().take();
     match (result, unheard) {
         (Ok(result), None) => result,
@@ -180,8 +179,17 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        self.spawn_at(f, Location::caller())
+    }
+
+    /// As [`spawn`](Scope::spawn), on behalf of the call at `site`.
+    #[inline]
+    pub(super) fn spawn_at<F, T>(&'scope self, f: F, site: &'static Location<'static>) -> Promise<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
         let pending = owner::pending();
-        let site = Location::caller();
         match Frame::here(&self.core, pending) {
             Some(frame) => {
                 let task = task::new(f, &self.core, frame, site);

@@ -2,6 +2,9 @@
 
 use super::frame::Frame;
 use super::task::{self, Header, PROMISE_GONE, Rest};
+use crate::event::step;
+use crate::event::turn;
+use crate::par::job::Job;
 use crate::par::owner;
 use crate::par::pending::Pending;
 use std::fmt;
@@ -102,6 +105,10 @@ impl<'scope, T> Promise<'scope, T> {
 
     /// Has the task ended, so that its result is there without waiting or running it?
     pub fn is_finished(&self) -> bool {
+        turn::asked_whether(self.has_ended())
+    }
+
+    fn has_ended(&self) -> bool {
         // SAFETY: a promise has an interest in its task.
         unsafe { self.task.as_ref() }.is_done()
     }
@@ -115,10 +122,15 @@ impl<'scope, T> Promise<'scope, T> {
         // SAFETY: a scope stays until all who might hold its promises have ended.
         let core = unsafe { this.core.as_ref() };
         match Frame::here(core, pending).filter(|frame| this.is_at_home(*frame)) {
-            Some(frame) if this.is_offered.get() => Self::find_offered(task, frame, pending),
             Some(frame) => {
+                let held = pending.hold();
+                if this.is_offered.get() {
+                    drop(held);
+                    return Self::find_offered(task, frame, pending);
+                }
                 // SAFETY: it is at home, so it is in the list.
                 unsafe { frame.remove(task) };
+                drop(held);
                 // Who wants one gets another: this one is about to be run.
                 Frame::look(pending);
                 Found::Task(task, Rest::Free)
@@ -134,9 +146,15 @@ impl<'scope, T> Promise<'scope, T> {
         let this = unsafe { task.as_ref() };
         // SAFETY: made when it was offered.
         let job = unsafe { this.job() };
-        let is_ours = frame.settle_offered(pending, job, frame.extent(pending, job));
+        let is_ours = if step::forbidden().is_none() {
+            frame.settle_offered(pending, job, frame.extent(pending, job))
+        } else {
+            owner::take_back(job) || Self::is_over(task, job)
+        };
+        let held = pending.hold();
         // SAFETY: it is still in the list, since its frame's stack does this.
         unsafe { frame.remove(task) };
+        drop(held);
         if is_ours {
             return Found::Task(task, Rest::Free);
         }
@@ -145,6 +163,22 @@ impl<'scope, T> Promise<'scope, T> {
         // SAFETY: the frame's interest is given up, too, and the result was taken out.
         unsafe { task::free(task) };
         Found::Result(result)
+    }
+
+    /// Sees the end of a task that another domain has taken. Panics if it has not ended: nothing may wait here.
+    fn is_over(task: NonNull<Header>, job: &Job) -> bool {
+        if !job.is_done() {
+            Self::refuse(task);
+        }
+        // Until then its end may still be at work with it.
+        job.wait();
+        false
+    }
+
+    /// Lets go of the promise, and panics.
+    fn refuse(task: NonNull<Header>) -> ! {
+        drop(Self::new(task));
+        step::refuse("wait for another domain to end a task");
     }
 
     /// For a task that was spawned on another stack.
@@ -158,6 +192,9 @@ impl<'scope, T> Promise<'scope, T> {
         }
         if this.claim() {
             return Found::Task(task, Rest::Release);
+        }
+        if step::forbidden().is_some() && !this.is_done() {
+            Self::refuse(task);
         }
         // SAFETY: somebody else has claimed it, and the promise is not used any more.
         let result = unsafe { task::fetch(task, |job| owner::wait_for(job, job.extent())) };
@@ -174,6 +211,6 @@ impl<T> Drop for Promise<'_, T> {
 
 impl<T> fmt::Debug for Promise<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Promise").field("is_finished", &self.is_finished()).finish_non_exhaustive()
+        f.debug_struct("Promise").field("is_finished", &self.has_ended()).finish_non_exhaustive()
     }
 }

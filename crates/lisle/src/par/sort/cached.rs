@@ -4,7 +4,7 @@ use super::merge::{PIECE, copy};
 use super::order::Natural;
 use super::passes::Places;
 use super::quick;
-use crate::par::join;
+use crate::par::join_within as join;
 use std::mem::{MaybeUninit, forget};
 use std::ptr;
 

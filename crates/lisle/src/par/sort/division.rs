@@ -5,7 +5,7 @@
 //! else comes where it belongs. If they are all equal, nothing lies between them.
 
 use super::partition::{exchange, partition};
-use crate::par::join;
+use crate::par::join_within as join;
 use std::ops::Range;
 
 /// Brings those elements of `slice` to the front for which `goes_left(element, pivot)`, with any of the pivots, and

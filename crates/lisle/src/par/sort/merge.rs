@@ -8,7 +8,7 @@
 //! why sources are passed as `&mut`, although nothing here changes them.
 
 use super::order::Order;
-use crate::par::join;
+use crate::par::join_within as join;
 use std::hint::select_unpredictable;
 use std::mem::{MaybeUninit, needs_drop};
 use std::ptr;

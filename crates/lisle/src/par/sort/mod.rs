@@ -47,7 +47,7 @@ mod slices;
 #[cfg(test)]
 mod tests;
 
-use crate::par::workers;
+use crate::par::{origin, workers};
 use order::{By, ByKey, Natural};
 pub use slices::ParallelSort;
 use std::cmp::Ordering;
@@ -65,8 +65,9 @@ use std::cmp::Ordering;
 /// lisle::par::sort::sort(&mut words);
 /// assert_eq!(words, ["lisle", "serge", "tulle", "twill"]);
 /// ```
+#[track_caller]
 pub fn sort<T: Ord + Send>(slice: &mut [T]) {
-    passes::sort(slice, &Natural, workers());
+    origin::here(|| passes::sort(slice, &Natural, workers()));
 }
 
 /// Sorts by a comparison; equal elements stay in their order.
@@ -82,12 +83,13 @@ pub fn sort<T: Ord + Send>(slice: &mut [T]) {
 /// lisle::par::sort::sort_by(&mut lengths, |a, b| f64::total_cmp(b, a));
 /// assert_eq!(lengths, [2.5, 1.5, 0.5]);
 /// ```
+#[track_caller]
 pub fn sort_by<T, F>(slice: &mut [T], compare: F)
 where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    passes::sort(slice, &By(compare), workers());
+    origin::here(|| passes::sort(slice, &By(compare), workers()));
 }
 
 /// Sorts by a key that is computed for each comparison; elements of equal keys stay in their order.
@@ -105,13 +107,14 @@ where
 /// lisle::par::sort::sort_by_key(&mut numbers, |n: &i32| n.abs());
 /// assert_eq!(numbers, [-1, 2, -3, 3]);
 /// ```
+#[track_caller]
 pub fn sort_by_key<T, K, F>(slice: &mut [T], key: F)
 where
     T: Send,
     K: Ord,
     F: Fn(&T) -> K + Sync,
 {
-    passes::sort(slice, &ByKey(key), workers());
+    origin::here(|| passes::sort(slice, &ByKey(key), workers()));
 }
 
 /// Sorts by a key that is computed once for each element, all of them before the first comparison; elements of equal
@@ -129,13 +132,14 @@ where
 /// lisle::par::sort::sort_by_cached_key(&mut numbers, |n: &i32| n.to_string());
 /// assert_eq!(numbers, [-2, 1, 10, 9]);
 /// ```
+#[track_caller]
 pub fn sort_by_cached_key<T, K, F>(slice: &mut [T], key: F)
 where
     T: Send,
     K: Ord + Send,
     F: Fn(&T) -> K + Sync,
 {
-    cached::sort(slice, &key, workers());
+    origin::here(|| cached::sort(slice, &key, workers()));
 }
 
 /// Sorts; equal elements come in any order.
@@ -151,8 +155,9 @@ where
 /// lisle::par::sort::sort_unstable(&mut numbers);
 /// assert_eq!(numbers, [-5, -3, 1, 2, 4]);
 /// ```
+#[track_caller]
 pub fn sort_unstable<T: Ord + Send>(slice: &mut [T]) {
-    quick::sort(slice, &Natural, workers());
+    origin::here(|| quick::sort(slice, &Natural, workers()));
 }
 
 /// Sorts by a comparison; equal elements come in any order.
@@ -168,12 +173,13 @@ pub fn sort_unstable<T: Ord + Send>(slice: &mut [T]) {
 /// lisle::par::sort::sort_unstable_by(&mut numbers, |a, b| b.cmp(a));
 /// assert_eq!(numbers, [4, 2, 1, -3, -5]);
 /// ```
+#[track_caller]
 pub fn sort_unstable_by<T, F>(slice: &mut [T], compare: F)
 where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    quick::sort(slice, &By(compare), workers());
+    origin::here(|| quick::sort(slice, &By(compare), workers()));
 }
 
 /// Sorts by a key that is computed for each comparison; elements of equal keys come in any order.
@@ -190,11 +196,12 @@ where
 /// lisle::par::sort::sort_unstable_by_key(&mut numbers, |n: &i32| n.abs());
 /// assert_eq!(numbers, [1, 2, -3, 4, -5]);
 /// ```
+#[track_caller]
 pub fn sort_unstable_by_key<T, K, F>(slice: &mut [T], key: F)
 where
     T: Send,
     K: Ord,
     F: Fn(&T) -> K + Sync,
 {
-    quick::sort(slice, &ByKey(key), workers());
+    origin::here(|| quick::sort(slice, &ByKey(key), workers()));
 }

@@ -10,7 +10,7 @@
 use super::merge::{copy, merge};
 use super::order::Order;
 use super::runs::{is_descending, reverse};
-use crate::par::join;
+use crate::par::join_within as join;
 use std::mem::{MaybeUninit, needs_drop};
 use std::ptr;
 

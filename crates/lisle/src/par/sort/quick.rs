@@ -8,7 +8,7 @@ use super::division::divide;
 use super::order::Order;
 use super::partition::partition;
 use super::runs::{is_ascending, is_descending, reverse};
-use crate::par::join;
+use crate::par::join_within as join;
 use crate::shim::random::Random;
 use std::cmp::Ordering;
 use std::ops::Range;

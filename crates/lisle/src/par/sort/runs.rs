@@ -2,7 +2,7 @@
 
 use super::merge::PIECE;
 use super::order::Order;
-use crate::par::join;
+use crate::par::join_within as join;
 use crate::shim::atomic::{AtomicBool, Ordering::Relaxed};
 use std::mem;
 

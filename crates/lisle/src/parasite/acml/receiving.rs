@@ -71,6 +71,7 @@ fn begin<T: Send + 'static>(receiver: &Receiver<T>, site: &'static Location<'sta
 }
 
 /// The event of having begun to receive, see [`Receiver::recv_async_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct RecvAsyncEvt<'a, T> {
     receiver: &'a Receiver<T>,
     always: Always<()>,

@@ -115,6 +115,7 @@ impl<T: Send> Event for Leave<'_, T> {
 }
 
 /// The event of having begun to send, see [`Sender::send_async_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct SendAsyncEvt<'a, T> {
     leave: Leave<'a, T>,
     message: T,
@@ -132,6 +133,7 @@ impl<'a, T: Send + Clone + 'static> Event for SendAsyncEvt<'a, T> {
 }
 
 /// The event of having begun to send a message, once.
+#[must_use = "events do nothing unless performed"]
 pub struct SendAsyncOnce<'a, T> {
     leave: Leave<'a, T>,
     message: Cell<Option<T>>,

@@ -182,7 +182,7 @@ impl RawMutex {
     /// Lets go of the lock while somebody waits and nobody has been told to try.
     fn unlock_to_next(&self) {
         // Dropped after the guard: the wake comes when the queue's lock is free.
-        let mut woken = Woken::default();
+        let woken = Woken::default();
         let mut queue = self.queue.lock();
         // Those who were committed elsewhere have not waited for the lock to the end.
         let Some(mut next) = queue.waiters.commit_outside() else {

@@ -8,22 +8,26 @@ use std::fmt;
 use std::pin::Pin;
 
 /// The event of filling an [`MVar`], see [`MVar::put_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct PutEvt<'a, T> {
     pub(super) cell: &'a MVar<T>,
     pub(super) value: T,
 }
 
 /// The event of emptying an [`MVar`], see [`MVar::take_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct TakeEvt<'a, T> {
     pub(super) cell: &'a MVar<T>,
 }
 
 /// The event of reading an [`MVar`], see [`MVar::read_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct ReadEvt<'a, T> {
     pub(super) cell: &'a MVar<T>,
 }
 
 /// The event of getting hold of an [`MVar`]'s value, see [`MVar::lease_evt`].
+#[must_use = "events do nothing unless performed"]
 pub struct LeaseEvt<'a, T> {
     pub(super) cell: &'a MVar<T>,
 }

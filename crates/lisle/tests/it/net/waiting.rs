@@ -72,7 +72,8 @@ fn a_read_against_time(world: World) {
         (&client).write_all(b"z").unwrap();
         client
     });
-    assert_eq!(server.read_timeout(&mut buffer, Duration::from_secs(600)).unwrap(), 1);
+    // More than the clock can name is no limit.
+    assert_eq!(server.read_timeout(&mut buffer, Duration::MAX).unwrap(), 1);
     assert_eq!(&buffer[..1], b"z");
     drop(writer.join());
 }

@@ -5,6 +5,7 @@
 //! `Cx::sync` calls `Event::sync`, which waits in place, so the `async` function never suspends and
 //! one poll runs it from start to end on the performer's own stack.
 
+pub(crate) mod child;
 mod executor;
 mod watch;
 
@@ -66,6 +67,7 @@ pub(crate) struct Join<T> {
 }
 
 type Outcome<T> = Option<std::thread::Result<T>>;
+type Performer<T> = Box<dyn FnOnce(Cx) -> Pin<Box<dyn Future<Output = T> + Send>> + Send>;
 
 impl World {
     /// Runs `case` as the first performer of this world, and waits until all performers have gone.
@@ -108,6 +110,11 @@ impl Cx {
         Fut: Future<Output = T> + Send + 'static,
         T: Send + 'static,
     {
+        // Boxed, so that the ways of starting one are compiled for each type of value, and not for each performer.
+        self.start(Box::new(move |cx| Box::pin(performer(cx))))
+    }
+
+    fn start<T: Send + 'static>(&self, performer: Performer<T>) -> Join<T> {
         let outcome = Arc::new(Source::new(None));
         let join = Join { outcome: outcome.clone() };
         let finish = move |result| {

@@ -51,7 +51,7 @@ fn fault() {
 fn assert_message(output: &Output) {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{stderr}");
-    assert!(stderr.contains("\nlisle: host 'muncher' overflowed its stack of 256 KiB; "), "{stderr}");
+    assert!(stderr.contains("\nlisle: host 'muncher' overflowed its stack of 1024 KiB; "), "{stderr}");
     assert!(stderr.contains("Builder::stack_size"), "{stderr}");
 }
 

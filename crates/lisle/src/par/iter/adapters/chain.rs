@@ -4,6 +4,7 @@ use crate::par::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Par
 use std::iter;
 
 /// See [`chain`](ParallelIterator::chain).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Chain<A, B> {
     a: A,

@@ -4,6 +4,7 @@ use crate::par::iter::exact::{parts_are_exact, rest};
 use crate::par::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 
 /// See [`chunks`](IndexedParallelIterator::chunks).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Chunked<I> {
     base: I,

@@ -6,6 +6,7 @@ use std::fmt;
 use std::thread;
 
 /// See [`progress`](ParallelIterator::progress).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Counted<'p, I> {
     base: I,

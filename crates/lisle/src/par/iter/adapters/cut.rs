@@ -4,6 +4,7 @@ use crate::par::iter::exact::{first, parts_are_exact, rest};
 use crate::par::iter::{IndexedParallelIterator, ParallelIterator, Plan};
 
 /// See [`take`](IndexedParallelIterator::take).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Take<I> {
     base: I,
@@ -11,6 +12,7 @@ pub struct Take<I> {
 }
 
 /// See [`skip`](IndexedParallelIterator::skip).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Skip<I> {
     base: I,

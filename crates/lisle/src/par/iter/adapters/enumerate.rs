@@ -6,6 +6,7 @@ use std::iter::{Rev, Zip};
 use std::ops::Range;
 
 /// See [`enumerate`](IndexedParallelIterator::enumerate).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Enumerate<I> {
     base: I,

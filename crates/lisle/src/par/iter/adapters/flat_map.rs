@@ -5,9 +5,11 @@
 
 use crate::par::iter::{Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::vec;
 
 /// See [`ParallelIterator::flat_map`].
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct FlatMap<I, F> {
     base: I,
@@ -42,7 +44,8 @@ where
 
     #[track_caller]
     fn drive<C: Consumer<Item = U::Item>>(self, consumer: &C, plan: Plan) -> C::Acc {
-        self.base.drive(&Outer { map: &self.map, consumer, takes: PhantomData }, plan)
+        let site = plan.site.unwrap_or(Location::caller());
+        self.base.drive(&Outer { map: &self.map, consumer, site, takes: PhantomData }, plan)
     }
 }
 
@@ -107,6 +110,8 @@ where
 struct Outer<'c, In, F, C> {
     map: &'c F,
     consumer: &'c C,
+    /// Where the outer loop was called.
+    site: &'static Location<'static>,
     takes: PhantomData<fn(In)>,
 }
 
@@ -129,7 +134,7 @@ where
                 break;
             }
             let inner = (self.map)(item).into_par_iter();
-            let plan = inner.plan();
+            let plan = Plan { site: Some(self.site), ..inner.plan() };
             let next = inner.drive(&Inner { consumer: self.consumer, at }, plan);
             acc = self.consumer.merge(acc, next);
         }
@@ -142,6 +147,10 @@ where
 
     fn is_done(&self, acc: &C::Acc, at: usize) -> bool {
         self.consumer.is_done(acc, at)
+    }
+
+    fn end(&self, acc: C::Acc) -> C::Acc {
+        self.consumer.end(acc)
     }
 }
 
@@ -170,5 +179,9 @@ impl<C: Consumer> Consumer for Inner<'_, C> {
 
     fn is_done(&self, acc: &C::Acc, _: usize) -> bool {
         self.consumer.is_done(acc, self.at)
+    }
+
+    fn end(&self, acc: C::Acc) -> C::Acc {
+        self.consumer.end(acc)
     }
 }

@@ -89,6 +89,7 @@ where
 }
 
 /// A parallel iterator of accumulators.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Folds<I, F> {
     base: I,
@@ -229,5 +230,9 @@ impl<In, F: Folding<In>, C: Consumer<Item = F::Out>> Consumer for Folder<'_, In,
     fn is_done(&self, run: &Self::Acc, at: usize) -> bool {
         run.current.as_ref().is_some_and(|acc| self.folding.is_over(acc))
             || self.consumer.is_done(&run.done, at)
+    }
+
+    fn end(&self, run: Self::Acc) -> Self::Acc {
+        Run { done: self.consumer.end(run.done), ..run }
     }
 }

@@ -7,6 +7,7 @@ pub(super) mod cut;
 pub(super) mod enumerate;
 pub(super) mod flat_map;
 pub(super) mod fold;
+pub(super) mod map_init;
 pub(super) mod planned;
 pub(super) mod rev;
 pub(super) mod stage;

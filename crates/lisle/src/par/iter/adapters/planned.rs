@@ -4,6 +4,7 @@ use crate::par::iter::{Consumer, IndexedParallelIterator, ParallelIterator, Plan
 use std::num::NonZeroUsize;
 
 /// See [`grain`](ParallelIterator::grain) and [`deterministic`](ParallelIterator::deterministic).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Planned<I> {
     base: I,
@@ -17,7 +18,7 @@ impl<I> Planned<I> {
             let form = if fixed { "deterministic" } else { "grain" };
             panic!("`{form}(0)`: a loop in blocks of 0 steps never gets on; it must be at least 1");
         };
-        Planned { base, plan: Plan { grain: Some(grain), fixed } }
+        Planned { base, plan: Plan { grain: Some(grain), fixed, site: None } }
     }
 }
 
@@ -33,7 +34,8 @@ impl<I: ParallelIterator> ParallelIterator for Planned<I> {
     }
 
     fn plan(&self) -> Plan {
-        Plan { fixed: self.plan.fixed || self.base.plan().fixed, ..self.plan }
+        let Plan { fixed, site, .. } = self.base.plan();
+        Plan { fixed: self.plan.fixed || fixed, site, ..self.plan }
     }
 
     fn exact_len(&self) -> Option<usize> {
@@ -65,7 +67,11 @@ impl Plan {
     /// Of two iterators that are run as one: what either wants. Of two grains the larger one, so that no block is smaller
     /// than its user wants.
     pub(super) fn and(self, other: Plan) -> Plan {
-        Plan { grain: self.grain.max(other.grain), fixed: self.fixed || other.fixed }
+        Plan {
+            grain: self.grain.max(other.grain),
+            fixed: self.fixed || other.fixed,
+            site: self.site.or(other.site),
+        }
     }
 
     /// Of an iterator each of whose steps is `size` steps of the one that this plan is for.

@@ -4,6 +4,7 @@ use crate::par::iter::exact::parts_are_exact;
 use crate::par::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 
 /// See [`rev`](IndexedParallelIterator::rev).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Rev<I> {
     base: I,

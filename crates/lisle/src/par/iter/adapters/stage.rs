@@ -30,6 +30,7 @@ pub trait Stage<In>: Send + Sync {
 pub trait OneToOne<In>: Stage<In> {}
 
 /// A parallel iterator with a [`Stage`] behind it.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Staged<I, S> {
     base: I,
@@ -145,5 +146,9 @@ impl<In, S: Stage<In>, C: Consumer<Item = S::Out>> Consumer for Behind<'_, In, S
 
     fn is_done(&self, acc: &C::Acc, at: usize) -> bool {
         self.consumer.is_done(acc, at)
+    }
+
+    fn end(&self, acc: C::Acc) -> C::Acc {
+        self.consumer.end(acc)
     }
 }

@@ -5,8 +5,6 @@ use std::iter;
 
 /// See [`map`](crate::par::iter::ParallelIterator::map).
 pub type Map<I, F> = Staged<I, Mapping<F>>;
-/// See [`map_init`](crate::par::iter::ParallelIterator::map_init).
-pub type MapInit<I, N, F> = Staged<I, MappingWith<N, F>>;
 /// See [`inspect`](crate::par::iter::ParallelIterator::inspect).
 pub type Inspect<I, F> = Staged<I, Inspecting<F>>;
 /// See [`update`](crate::par::iter::ParallelIterator::update).
@@ -178,79 +176,5 @@ impl<I: Iterator, F: Fn(&mut I::Item)> Iterator for Updated<'_, I, F> {
             update(&mut item);
             op(acc, item)
         })
-    }
-}
-
-/// Gives what a function makes of an item and of a value that is made anew for each block.
-#[derive(Debug, Clone)]
-pub struct MappingWith<N, F> {
-    pub(in crate::par::iter) init: N,
-    pub(in crate::par::iter) map: F,
-}
-
-impl<In, T, R, N, F> Stage<In> for MappingWith<N, F>
-where
-    R: Send,
-    N: Fn() -> T + Send + Sync,
-    F: Fn(&mut T, In) -> R + Send + Sync,
-{
-    type Out = R;
-    type Items<'a, I: Iterator<Item = In>>
-        = MappedWith<'a, I, T, N, F>
-    where
-        Self: 'a;
-
-    const ONE_TO_ONE: bool = true;
-
-    #[inline]
-    fn items<'a, I: Iterator<Item = In>>(&'a self, items: I) -> Self::Items<'a, I> {
-        MappedWith { items, state: None, stage: self }
-    }
-}
-
-impl<In, T, R, N, F> OneToOne<In> for MappingWith<N, F>
-where
-    R: Send,
-    N: Fn() -> T + Send + Sync,
-    F: Fn(&mut T, In) -> R + Send + Sync,
-{
-}
-
-/// The iterator of a [`MappingWith`].
-#[derive(Debug)]
-pub struct MappedWith<'a, I, T, N, F> {
-    items: I,
-    /// Made when the first item is there: many a block has none.
-    state: Option<T>,
-    stage: &'a MappingWith<N, F>,
-}
-
-impl<I, T, R, N, F> Iterator for MappedWith<'_, I, T, N, F>
-where
-    I: Iterator,
-    N: Fn() -> T,
-    F: Fn(&mut T, I::Item) -> R,
-{
-    type Item = R;
-
-    #[inline]
-    fn next(&mut self) -> Option<R> {
-        let item = self.items.next()?;
-        let state = self.state.get_or_insert_with(&self.stage.init);
-        Some((self.stage.map)(state, item))
-    }
-
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.items.size_hint()
-    }
-
-    #[inline]
-    fn fold<A, G: FnMut(A, R) -> A>(mut self, init: A, mut op: G) -> A {
-        let Some(first) = self.items.next() else { return init };
-        let map = &self.stage.map;
-        let mut state = self.state.unwrap_or_else(&self.stage.init);
-        let acc = op(init, map(&mut state, first));
-        self.items.fold(acc, |acc, item| op(acc, map(&mut state, item)))
     }
 }

@@ -12,6 +12,7 @@ use crate::shim::ticks;
 use std::error::Error;
 use std::fmt;
 use std::iter;
+use std::panic::Location;
 use std::pin::pin;
 use std::sync::PoisonError;
 
@@ -89,7 +90,7 @@ impl<I: ParallelIterator, E: Event<Output: Send> + Sync> Until<I, E> {
         // Who finds the lock taken need not look: somebody does. Nor is there anything to look at after a panic.
         let look = || polled.try_lock().is_ok_and(|mut polled| polled.look());
         let stop = Stop { is_set: AtomicBool::new(false), looked: AtomicU64::new(ticks::now()), look: &look };
-        let result = run(Stoppable { base, stop: &stop });
+        let result = run(Stoppable { base, stop: &stop, site: None });
         match polled.into_inner().unwrap_or_else(PoisonError::into_inner).into_output() {
             Some(by) => Err(Stopped(by)),
             None => Ok(result),
@@ -107,11 +108,13 @@ macro_rules! ends {
                 /// # Errors
                 ///
                 /// The loop was stopped.
+                #[track_caller]
                 pub fn $end<$($generics)*>(self, $($arg: $Arg),*) -> Result<$Result, Stopped<E::Output>>
                 where
                     $($bounds)*
                 {
-                    self.run(|items| items.$end($($arg),*))
+                    let site = Some(Location::caller());
+                    self.run(|items| Stoppable { site, ..items }.$end($($arg),*))
                 }
             )*
         }
@@ -200,10 +203,13 @@ impl Stop<'_> {
 /// A parallel iterator that an event can stop: then there are fewer items. See [`Until::run`].
 ///
 /// Nobody knows how many they are, so it cannot be zipped, numbered or cut; do that before.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Clone)]
 pub struct Stoppable<'s, I> {
     base: I,
     stop: &'s Stop<'s>,
+    /// On behalf of what call it is run, if not of its own.
+    site: Option<&'static Location<'static>>,
 }
 
 impl<I: ParallelIterator> ParallelIterator for Stoppable<'_, I> {
@@ -218,9 +224,11 @@ impl<I: ParallelIterator> ParallelIterator for Stoppable<'_, I> {
     }
 
     fn plan(&self) -> Plan {
-        self.base.plan()
+        let plan = self.base.plan();
+        Plan { site: self.site.or(plan.site), ..plan }
     }
 
+    #[track_caller]
     fn drive<C: Consumer<Item = I::Item>>(self, consumer: &C, plan: Plan) -> C::Acc {
         self.base.drive(&WhileGoing { stop: self.stop, consumer }, plan)
     }
@@ -281,6 +289,10 @@ impl<C: Consumer> Consumer for WhileGoing<'_, C> {
     fn is_done(&self, acc: &C::Acc, at: usize) -> bool {
         // The consumer first: what it has ended is not to be stopped as well.
         self.consumer.is_done(acc, at) || self.stop.is_over()
+    }
+
+    fn end(&self, acc: C::Acc) -> C::Acc {
+        self.consumer.end(acc)
     }
 }
 

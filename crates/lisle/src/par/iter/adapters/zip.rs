@@ -5,6 +5,7 @@ use crate::par::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Par
 use std::iter;
 
 /// See [`zip`](IndexedParallelIterator::zip).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Zip<A, B> {
     a: A,

@@ -213,6 +213,10 @@ where
         (self.consumer.merge(left.0, right.0), left.1.or(right.1))
     }
 
+    fn end(&self, (acc, failure): Self::Acc) -> Self::Acc {
+        (self.consumer.end(acc), failure)
+    }
+
     fn is_done(&self, (acc, failure): &Self::Acc, at: usize) -> bool {
         failure.is_some() || self.at.is_before(at) || self.consumer.is_done(acc, at)
     }

@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 /// The parallel iterator of an array's elements, which stay in it until they are consumed.
 ///
 /// What is not consumed, because of a panic or of an early end, is dropped.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug)]
 pub struct IntoIter<T, const N: usize> {
     /// The first `left` are initialized.

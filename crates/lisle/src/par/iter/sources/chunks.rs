@@ -130,6 +130,7 @@ fn not_zero(size: usize) {
 }
 
 /// See [`ParallelSlice::par_chunks`].
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug)]
 pub struct Chunks<'data, T> {
     slice: &'data [T],
@@ -137,6 +138,7 @@ pub struct Chunks<'data, T> {
 }
 
 /// See [`ParallelSlice::par_chunks_exact`].
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug)]
 pub struct ChunksExact<'data, T> {
     slice: &'data [T],
@@ -152,6 +154,7 @@ impl<'data, T> ChunksExact<'data, T> {
 }
 
 /// See [`ParallelSlice::par_windows`].
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug)]
 pub struct Windows<'data, T> {
     slice: &'data [T],
@@ -159,6 +162,7 @@ pub struct Windows<'data, T> {
 }
 
 /// See [`ParallelSliceMut::par_chunks_mut`].
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug)]
 pub struct ChunksMut<'data, T> {
     slice: &'data mut [T],
@@ -166,6 +170,7 @@ pub struct ChunksMut<'data, T> {
 }
 
 /// See [`ParallelSliceMut::par_chunks_exact_mut`].
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug)]
 pub struct ChunksExactMut<'data, T> {
     slice: &'data mut [T],
@@ -194,6 +199,7 @@ macro_rules! cloned {
 cloned! { Chunks { slice, size } ChunksExact { slice, size, remainder } Windows { slice, size } }
 
 /// A slice of which every run of neighbours is a step.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug)]
 pub struct Runs<'data, T> {
     slice: &'data [T],

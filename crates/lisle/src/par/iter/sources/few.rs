@@ -40,16 +40,19 @@ pub fn repeat_n<T: Clone + Send + Sync>(item: T, count: usize) -> RepeatN<T> {
 }
 
 /// See [`empty`].
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Empty<T>(PhantomData<fn() -> T>);
 
 /// See [`once`].
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Once<T> {
     item: Option<T>,
 }
 
 /// See [`repeat_n`].
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct RepeatN<T> {
     item: T,

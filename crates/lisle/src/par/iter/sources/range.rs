@@ -79,6 +79,7 @@ fn too_long() -> ! {
 }
 
 /// The parallel iterator of `a..b`.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Iter<T> {
     range: Range<T>,
@@ -151,6 +152,7 @@ impl<T: Integer> ExactPart for Range<T> {
 }
 
 /// The parallel iterator of `a..=b`.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct InclusiveIter<T> {
     steps: Steps<T>,
@@ -159,6 +161,7 @@ pub struct InclusiveIter<T> {
 /// Some of the steps of an inclusive range.
 ///
 /// Not an exclusive range and the last number: then every look for the next one would ask which of the two it is.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Steps<T> {
     first: T,

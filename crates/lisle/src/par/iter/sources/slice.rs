@@ -5,12 +5,14 @@ use crate::par::iter::{ExactPart, IndexedParallelIterator, IntoParallelIterator,
 use std::{iter, slice};
 
 /// The parallel iterator of shared references to the elements of a slice.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug)]
 pub struct Iter<'data, T> {
     slice: &'data [T],
 }
 
 /// The parallel iterator of unique references to the elements of a slice.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug)]
 pub struct IterMut<'data, T> {
     slice: &'data mut [T],

@@ -9,6 +9,7 @@ use std::slice;
 /// The parallel iterator of a vector's elements.
 ///
 /// What is not consumed, because of a panic or of an early end, is dropped.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct IntoIter<T> {
     vec: Vec<T>,

@@ -1,0 +1,201 @@
+//! What can be seen of a channel: that it may be used at once, and that it is closed, as events that take nothing.
+//!
+//! Who waits for a sign is no receiver and no sender. He lies in a queue of his own, under the channel's lock, at which
+//! nobody looks who receives or sends; so what is said of those two (see `shared.rs`) holds as before, and two who wait for
+//! each other to be ready wait for ever. Whoever changes the channel commits all who wait for what is to be seen after the
+//! change. They are told that it was so, and nothing is kept for them.
+//!
+//! The partners of one's own performance are not seen: a choice of sending to a channel, and of its being ready to receive
+//! from, would have made itself ready.
+
+use crate::event::queue::{WaitQueue, Waiter};
+use crate::event::record::{Attempt, Committer};
+use crate::event::{Event, Step, Waits, awaitable};
+use std::fmt;
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+/// What may be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sign {
+    Receivable,
+    Sendable,
+    Closed,
+}
+
+/// Those who wait for signs of a channel.
+#[derive(Debug)]
+pub(crate) struct Watchers {
+    pub(crate) receivable: WaitQueue<()>,
+    pub(crate) sendable: WaitQueue<()>,
+    pub(crate) closed: WaitQueue<()>,
+}
+
+impl Watchers {
+    pub(crate) const fn new() -> Self {
+        Watchers { receivable: WaitQueue::new(), sendable: WaitQueue::new(), closed: WaitQueue::new() }
+    }
+
+    /// Does anybody wait until something can be received or sent?
+    #[inline(always)]
+    pub(crate) fn want_readiness(&self) -> bool {
+        !self.receivable.is_empty() | !self.sendable.is_empty()
+    }
+
+    pub(crate) fn of(&mut self, sign: Sign) -> &mut WaitQueue<()> {
+        match sign {
+            Sign::Receivable => &mut self.receivable,
+            Sign::Sendable => &mut self.sendable,
+            Sign::Closed => &mut self.closed,
+        }
+    }
+}
+
+/// What looks at the queue of those who wait for a sign, told whether it is to be seen.
+type Look<'l> = &'l mut dyn FnMut(&mut WaitQueue<()>, bool);
+
+/// A channel, or a place in one, of which signs may be seen.
+pub(crate) trait Observed {
+    /// Runs `look` under the channel's lock.
+    fn observe(&self, sign: Sign, attempt: &Attempt<'_>, look: Look<'_>);
+
+    /// May the sign be seen? Without a lock: if it has just become so, the answer may still be no.
+    fn may_show(&self, sign: Sign) -> bool {
+        let _ = sign;
+        true
+    }
+
+    fn describe(&self, operation: &'static str, waits: &mut Waits);
+}
+
+type Observable<'a> = &'a (dyn Observed + Sync + 'a);
+
+/// The event that a receive, or a send, may succeed at once; see
+/// [`Receiver::recv_ready_evt`](super::Receiver::recv_ready_evt) and
+/// [`Sender::send_ready_evt`](super::Sender::send_ready_evt).
+#[derive(Clone, Copy)]
+pub struct ReadyEvt<'a> {
+    channel: Observable<'a>,
+    sign: Sign,
+}
+
+/// The event that a channel is closed, see [`Sender::closed_evt`](super::Sender::closed_evt).
+#[derive(Clone, Copy)]
+pub struct ClosedEvt<'a> {
+    channel: Observable<'a>,
+    sign: Sign,
+}
+
+impl<'a> ReadyEvt<'a> {
+    pub(crate) fn to_receive(channel: Observable<'a>) -> Self {
+        ReadyEvt { channel, sign: Sign::Receivable }
+    }
+
+    pub(crate) fn to_send(channel: Observable<'a>) -> Self {
+        ReadyEvt { channel, sign: Sign::Sendable }
+    }
+}
+
+impl<'a> ClosedEvt<'a> {
+    pub(crate) fn new(channel: Observable<'a>) -> Self {
+        ClosedEvt { channel, sign: Sign::Closed }
+    }
+}
+
+/// The branch of an event that takes nothing from a channel.
+pub struct Observing<'e> {
+    channel: Observable<'e>,
+    sign: Sign,
+    waiter: Waiter<()>,
+}
+
+impl<'e> Observing<'e> {
+    fn new(channel: Observable<'e>, sign: Sign) -> Self {
+        Observing { channel, sign, waiter: Waiter::new(()) }
+    }
+
+    /// Commits if the sign is to be seen; else waits for it, if `wait`.
+    fn attempt(self: Pin<&mut Self>, attempt: &Attempt<'_>, wait: bool) -> Step {
+        let this = self.into_ref().get_ref();
+        this.waiter.must_not_be_published();
+        let mut step = Step::Waiting;
+        this.channel.observe(this.sign, attempt, &mut |queue, is_shown| {
+            if is_shown && attempt.commit_alone() {
+                step = Step::Committed;
+            } else if !is_shown && wait && !attempt.is_decided() {
+                // SAFETY: not linked, since not published, as seen above; pinned; not let go before `withdraw` has
+                // unlinked it.
+                unsafe { queue.push(&this.waiter, attempt) };
+            }
+        });
+        step
+    }
+
+    fn withdraw(&self, attempt: &Attempt<'_>) -> bool {
+        if !self.waiter.is_free() {
+            self.channel.observe(self.sign, attempt, &mut |queue, _| {
+                // SAFETY: it was linked into this queue, if into any, and is alive.
+                unsafe { queue.unlink(NonNull::from(&self.waiter)) };
+            });
+        }
+        self.waiter.taken_back(attempt);
+        attempt.record().won_by(self.waiter.id())
+    }
+
+    fn describe(&self, waits: &mut Waits) {
+        let operation = match self.sign {
+            Sign::Receivable => "wait to receive from",
+            Sign::Sendable => "wait to send to",
+            Sign::Closed => "wait for the closing of",
+        };
+        self.channel.describe(operation, waits);
+    }
+}
+
+macro_rules! observes {
+    ($($event:ident)*) => { $(
+        impl Event for $event<'_> {
+            type Output = ();
+            type Branch<'e>
+                = Observing<'e>
+            where
+                Self: 'e;
+
+            fn is_single(&self) -> bool {
+                true
+            }
+            fn branch(&self) -> Self::Branch<'_> {
+                Observing::new(self.channel, self.sign)
+            }
+            fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+                if self.channel.may_show(self.sign) { branch.attempt(attempt, false) } else { Step::Waiting }
+            }
+            fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+                branch.attempt(attempt, true)
+            }
+            fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+                branch.into_ref().get_ref().withdraw(attempt)
+            }
+            fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
+            fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+                branch.describe(waits);
+            }
+        }
+
+        impl fmt::Debug for $event<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($event)).finish_non_exhaustive()
+            }
+        }
+
+        awaitable!(['a] $event<'a>);
+    )* };
+}
+
+observes!(ReadyEvt ClosedEvt);
+
+impl fmt::Debug for Observing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observing").field("sign", &self.sign).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,85 @@
+//! What a reactor's descriptors look like from outside, while the thread that drives it is busy elsewhere.
+//!
+//! The kernel can be asked by anybody: an epoll descriptor is itself readable while it has news that nobody has fetched, and
+//! to look does not fetch it. But news may be of a descriptor that nobody waits for at the moment, and of the wake-up call.
+//! So if there is any, the descriptors that somebody waits for are asked one by one. That is done under the lock of the table, so
+//! that none of them is closed meanwhile: a registration ends before its descriptor does, and to end it takes that lock.
+
+use super::address;
+use super::{Direction, Reactor};
+use std::fmt;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+
+/// A descriptor that somebody waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Awaited {
+    /// Its number.
+    pub fd: RawFd,
+    /// Waits somebody to write? Else to read.
+    pub to_write: bool,
+    /// Would that not block any more?
+    pub is_ready: bool,
+    /// Where it leads, if it is a socket: `tcp 127.0.0.1:80 -> 127.0.0.1:40000`.
+    pub address: Option<String>,
+}
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "fd {}", self.fd)?;
+        if let Some(address) = &self.address {
+            write!(f, ", {address}")?;
+        }
+        f.write_str(if self.to_write { " (to write)" } else { " (to read)" })
+    }
+}
+
+impl Reactor {
+    /// Has the kernel news that the driver has not fetched? One system call.
+    pub(crate) fn has_news(&self) -> bool {
+        let mut poll = [libc::pollfd { fd: self.registry.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+        ask(&mut poll) && poll[0].revents != 0
+    }
+
+    /// The descriptors that somebody waits for, and which of them are ready.
+    ///
+    /// Takes time in proportion to how many are registered.
+    pub(crate) fn awaited(&self) -> Vec<Awaited> {
+        let sockets = self.sockets.lock();
+        let mut all = Vec::new();
+        for readiness in sockets.iter() {
+            for (direction, events) in [(Direction::Read, libc::POLLIN), (Direction::Write, libc::POLLOUT)] {
+                if readiness.side(direction).is_waited_for() {
+                    all.push(libc::pollfd { fd: readiness.fd(), events, revents: 0 });
+                }
+            }
+        }
+        if !ask(&mut all) {
+            all.iter_mut().for_each(|poll| poll.revents = 0);
+        }
+        let told = all.iter().map(|poll| Awaited {
+            fd: poll.fd,
+            to_write: poll.events == libc::POLLOUT,
+            is_ready: poll.revents & (poll.events | libc::POLLHUP | libc::POLLERR) != 0,
+            // SAFETY: it is registered, so it is open, and stays so while the table is locked.
+            address: address::of(unsafe { BorrowedFd::borrow_raw(poll.fd) }),
+        });
+        told.collect()
+    }
+}
+
+/// Has the kernel say what is ready, without waiting.
+fn ask(all: &mut [libc::pollfd]) -> bool {
+    let Ok(count) = libc::nfds_t::try_from(all.len()) else { return false };
+    loop {
+        // SAFETY: the pointer is to so many `pollfd`, and a zero timeout does not wait.
+        let found = unsafe { libc::poll(all.as_mut_ptr(), count, 0) };
+        if found >= 0 {
+            return true;
+        }
+        if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A domain on which something runs for long, and what waits there meanwhile.
+//!
+//! Another thread looks, without the domain's help, since that is just what cannot be had. So the domain tells, by plain stores,
+//! in which turn it is, whether something else was ready when that began or was woken in it, and a timer of its
+//! wheel that is not much later than the first. The rest can be seen from outside: the inbox, the hosts that have not begun, and
+//! the descriptors, see `reactor/waited.rs`.
+
+use super::Domain;
+use super::reactor::Awaited;
+use super::runtime::Shared;
+use super::waiting::{RunningHost, counted};
+use crate::shim::atomic::{AtomicU64, Ordering};
+use crate::shim::clock;
+use std::fmt;
+use std::time::Duration;
+
+/// A host or parasite that keeps its domain while others of it wait.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Stall {
+    /// On which domain.
+    pub domain: usize,
+    /// Who runs there, as far as it is known.
+    pub host: Option<RunningHost>,
+    /// For how long the domain has been seen to be in this turn, to about ten milliseconds. `None`: for less than that.
+    pub lasted: Option<Duration>,
+    /// Who waits for it.
+    pub delayed: Delayed,
+}
+
+/// What waits for a domain to be done with what it runs.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Delayed {
+    /// Hosts or parasites of it are ready to go on.
+    pub ready: bool,
+    /// So many have not begun.
+    pub unbegun: usize,
+    /// Other threads have woken hosts of it, or placed new ones there.
+    pub woken: bool,
+    /// A timer of it is overdue by so much.
+    pub timer: Option<Duration>,
+    /// What hosts of it wait for and has become ready: descriptors, with their addresses.
+    pub descriptors: Vec<Awaited>,
+}
+
+/// What the monitor tells the others of a domain.
+#[derive(Default)]
+pub(super) struct Watched {
+    /// The turn that it was in when the monitor looked last, and when it was first seen to be in that.
+    turn: AtomicU64,
+    since: AtomicU64,
+}
+
+impl Watched {
+    /// Monitor only: the domain is in a turn that it was not in before.
+    pub(super) fn begins(&self, turn: u64, now: u64) {
+        self.since.store(now, Ordering::Relaxed);
+        // Release: who sees the turn sees since when.
+        self.turn.store(turn, Ordering::Release);
+    }
+
+    pub(super) fn turn(&self) -> u64 {
+        self.turn.load(Ordering::Acquire)
+    }
+
+    pub(super) fn since(&self) -> u64 {
+        self.since.load(Ordering::Relaxed)
+    }
+}
+
+impl Delayed {
+    /// Nobody waits.
+    pub fn is_empty(&self) -> bool {
+        !self.ready && self.unbegun == 0 && !self.woken && self.timer.is_none() && self.descriptors.is_empty()
+    }
+}
+
+impl Domain {
+    /// For how long it has been in the turn that it is in, as the monitor has seen.
+    pub(super) fn lasted(&self, now: u64) -> Option<Duration> {
+        let is_seen = self.watched.turn() == self.counts.turn() && !self.inbox.is_asleep();
+        is_seen.then(|| Duration::from_nanos(now.saturating_sub(self.watched.since())))
+    }
+
+    /// What waits for it, but for descriptors. What lies in the common queue may be taken by any domain, and waits for this
+    /// one only if all are busy.
+    pub(super) fn delayed(&self, shared: &Shared, all_are_busy: bool, now: u64) -> Delayed {
+        let common = if all_are_busy { shared.common.len() } else { 0 };
+        let due = self.counts.next_timer.get();
+        Delayed {
+            ready: self.counts.others_are_ready(),
+            unbegun: usize::try_from(self.stealable.len()).unwrap_or(usize::MAX).saturating_add(common),
+            woken: self.inbox.has_news() && !self.inbox.is_asleep(),
+            timer: now.checked_sub(due).map(Duration::from_nanos).filter(|late| !late.is_zero()),
+            descriptors: Vec::new(),
+        }
+    }
+
+    /// What is known of it without its help.
+    pub(super) fn stall(&self, shared: &Shared, all_are_busy: bool) -> Stall {
+        let now = clock::now();
+        let mut delayed = self.delayed(shared, all_are_busy, now);
+        delayed.descriptors = self.reactor.awaited();
+        Stall { domain: self.index, host: self.running_now(), lasted: self.lasted(now), delayed }
+    }
+}
+
+/// So long durations are told in steps that one can read.
+fn readable(duration: Duration) -> Duration {
+    let step = if duration < Duration::from_secs(1) { 1_000_000 } else { 100_000_000 };
+    let nanos = clock::saturating_nanos(duration);
+    Duration::from_nanos((nanos / step * step).max(1_000_000))
+}
+
+/// The first of many, in words.
+const TOLD: usize = 8;
+
+impl fmt::Display for Delayed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut all = Vec::new();
+        if let Some(late) = self.timer {
+            all.push(format!("a timer is overdue by {:?}", readable(late)));
+        }
+        let (ready, waiting): (Vec<_>, Vec<_>) =
+            self.descriptors.iter().partition(|awaited| awaited.is_ready);
+        for (which, what) in [(ready, "ready"), (waiting, "waited for there")] {
+            if let [one] = which[..] {
+                all.push(format!("a descriptor is {what}: {one}"));
+            } else if !which.is_empty() {
+                let told: Vec<_> = which.iter().take(TOLD).map(ToString::to_string).collect();
+                let more = which.len().saturating_sub(TOLD);
+                let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+                all.push(format!(
+                    "{} are {what}: {}{more}",
+                    counted(which.len(), "descriptor"),
+                    told.join(", ")
+                ));
+            }
+        }
+        if self.ready {
+            all.push("others are ready to go on".to_owned());
+        }
+        match self.unbegun {
+            0 => {}
+            1 => all.push("1 has not begun".to_owned()),
+            more => all.push(format!("{more} have not begun")),
+        }
+        if self.woken {
+            all.push("wakes from other threads have come".to_owned());
+        }
+        f.write_str(&all.join("; "))
+    }
+}
+
+impl Stall {
+    /// Who keeps the domain, and for how long.
+    pub(super) fn who(&self) -> String {
+        let domain = self.domain;
+        let who = self.host.as_ref().map_or_else(|| "code between two hosts".to_owned(), RunningHost::who);
+        let lasted = self.lasted.map_or_else(String::new, |lasted| format!("for {:?} ", readable(lasted)));
+        format!("{who} still runs on domain {domain}, {lasted}without blocking")
+    }
+}
+
+impl fmt::Display for Stall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}, and others wait: {}; it could call yield_now, or, if it waits for something foreign, blocking, or this \
+             library's own locks, sockets and sleep",
+            self.who(),
+            self.delayed
+        )
+    }
+}

@@ -1,0 +1,132 @@
+//! Polling: an event is performed if there is a moment at which it is ready, and given up if there is one at which it
+//! is not.
+//!
+//! For an event of one object one look tells. For a choice a second one may be needed, to which the first is compared (`evidence.rs`).
+//! If they differ, or if a branch does not say what it has seen, the poll does what a performer does that waits: it
+//! publishes. Only, it cancels at once. If it can, then at that moment each branch was where partners find it, and none had
+//! been found: nothing was ready.
+
+use super::context::{Context, Unparked, installed};
+use super::record::{Attempt, Task};
+use super::sync::{give_up, publish};
+use super::timer::Timer;
+use super::{Event, Step};
+use crate::shim::Backoff;
+use crate::shim::atomic::{AtomicBool, Ordering};
+use std::cell::Cell;
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+/// Commits the event if it is ready.
+#[inline]
+pub(super) fn look<'e, E: Event>(
+    event: &'e E,
+    mut branch: Pin<&mut E::Branch<'e>>,
+    attempt: &Attempt<'_>,
+    glimpse: &Glimpse,
+) -> Step {
+    let step = event.try_commit(branch.as_mut(), attempt);
+    if step == Step::Committed || attempt.evidence().is_enough() {
+        return step;
+    }
+    look_again(event, branch, attempt, glimpse)
+}
+
+#[inline(never)]
+fn look_again<'e, E: Event>(
+    event: &'e E,
+    mut branch: Pin<&mut E::Branch<'e>>,
+    attempt: &Attempt<'_>,
+    glimpse: &Glimpse,
+) -> Step {
+    if let Some(before) = attempt.evidence().view() {
+        attempt.evidence().forget();
+        if event.try_commit(branch.as_mut(), attempt) == Step::Committed {
+            return Step::Committed;
+        }
+        if attempt.evidence().view() == Some(before) {
+            return Step::Waiting;
+        }
+    }
+    loop {
+        // Each round but the last: a partner has told us to start over, or a time has come.
+        if let Some(step) = publish_and_leave(event, branch.as_mut(), attempt, glimpse) {
+            return step;
+        }
+        attempt.restart();
+        glimpse.next_due.set(u64::MAX);
+    }
+}
+
+/// Publishes the event, and withdraws it at once. `None`: it may be ready now.
+fn publish_and_leave<'e, E: Event>(
+    event: &'e E,
+    mut branch: Pin<&mut E::Branch<'e>>,
+    attempt: &Attempt<'_>,
+    glimpse: &Glimpse,
+) -> Option<Step> {
+    if publish(event, branch.as_mut(), attempt) == Step::Committed {
+        return Some(Step::Committed);
+    }
+    // If it is cancelled below, then nobody had committed it at this moment, at which no time had come either.
+    let is_due = glimpse.next_due.get() <= glimpse.now();
+    if give_up(event, branch.as_mut(), attempt) {
+        return (!is_due).then_some(Step::Waiting);
+    }
+    // A partner was faster: its wake is a few instructions away.
+    glimpse.park(false);
+    event.withdraw(branch, attempt).then_some(Step::Committed)
+}
+
+/// The context of a poll. It never suspends its performer, and arms no timer: it only notes when the first of them is due.
+pub(super) struct Glimpse {
+    woken: AtomicBool,
+    next_due: Cell<u64>,
+}
+
+impl Glimpse {
+    #[inline]
+    pub(super) fn new() -> Self {
+        Glimpse { woken: AtomicBool::new(false), next_due: Cell::new(u64::MAX) }
+    }
+
+    /// Wakes the performer whose glimpse is at `data`.
+    fn wake(data: *const ()) {
+        // SAFETY: the task's data is the glimpse, which stays until its performer has seen `woken`; nothing is touched
+        // after that.
+        unsafe { &*data.cast::<Glimpse>() }.woken.store(true, Ordering::Release);
+    }
+}
+
+// SAFETY: `park` returns only once `woken`, which only the task sets, is up, and the flag carries release and acquire. No
+// timer is armed, so none fires.
+unsafe impl Context for Glimpse {
+    fn now(&self) -> u64 {
+        // In a model time is another one.
+        installed().map_or_else(crate::shim::clock::now, Context::now)
+    }
+
+    fn task(&self) -> Task {
+        // SAFETY: `wake` may be called from any thread, and `self` outlives the poll that uses the task.
+        unsafe { Task::new(std::ptr::from_ref(self).cast(), Glimpse::wake) }
+    }
+
+    fn park(&self, _: bool) -> Unparked {
+        let mut backoff = Backoff::new();
+        while !self.woken.load(Ordering::Acquire) {
+            backoff.wait();
+        }
+        self.woken.store(false, Ordering::Relaxed);
+        Unparked::Woken
+    }
+
+    fn unwind(&self) -> ! {
+        unreachable!("a poll is not interrupted")
+    }
+
+    unsafe fn arm(&self, _: NonNull<Timer>, deadline: u64) {
+        self.next_due.set(self.next_due.get().min(deadline));
+    }
+
+    unsafe fn disarm(&self, _: NonNull<Timer>) {}
+}

@@ -1,0 +1,104 @@
+//! The threads on which foreign calls run.
+//!
+//! They wait for calls at a condition variable of the system's, not at a channel with a timeout: an armed timer would be
+//! somebody who is going to do something, and all that a thread without calls does is to end.
+
+use crate::affinity;
+use crate::own_threads;
+use crate::shim::sync::{Condvar, Mutex, MutexGuard};
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// How many threads there may be. They wait for disks and name servers, not for processors.
+const MOST: usize = 512;
+/// A thread that has had nothing to do for so long ends.
+const KEEP: Duration = Duration::from_secs(10);
+
+pub(super) type Job = Box<dyn FnOnce() + Send>;
+
+struct Pool {
+    state: Mutex<State>,
+    submitted: Condvar,
+}
+
+struct State {
+    /// In the order in which they were submitted.
+    jobs: VecDeque<Job>,
+    threads: usize,
+    /// How many threads wait for a job, woken or not.
+    resting: usize,
+}
+
+static POOL: Pool = Pool {
+    state: Mutex::new(State { jobs: VecDeque::new(), threads: 0, resting: 0 }),
+    submitted: Condvar::new(),
+};
+
+fn lock() -> MutexGuard<'static, State> {
+    POOL.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Has a thread run `job`: one that rests, or a new one, or, at the limit, the first that is free.
+///
+/// # Errors
+///
+/// The job, if there is no thread and the system gives none.
+pub(super) fn submit(job: Job) -> Result<(), Job> {
+    let mut state = lock();
+    state.jobs.push_back(job);
+    if state.jobs.len() <= state.resting {
+        drop(state);
+        POOL.submitted.notify_one();
+        return Ok(());
+    }
+    if state.threads == MOST {
+        return Ok(());
+    }
+    state.threads += 1;
+    drop(state);
+    let thread = std::thread::Builder::new().name("lisle-blocking".into());
+    if thread.spawn(affinity::elsewhere(serve)).is_ok() {
+        return Ok(());
+    }
+    let mut state = lock();
+    state.threads -= 1;
+    // If there are others, one of them is free some time.
+    let last = if state.threads == 0 { state.jobs.pop_back() } else { None };
+    last.map_or(Ok(()), Err)
+}
+
+fn serve() {
+    while let Some(job) = next() {
+        job();
+    }
+}
+
+/// The next job; or none, and then this thread is no more of the pool.
+fn next() -> Option<Job> {
+    let mut state = lock();
+    if let Some(job) = state.jobs.pop_front() {
+        return Some(job);
+    }
+    // What a job does is the program's doing; only while it waits is the thread one of the library's.
+    let _enlisted = own_threads::enlist(own_threads::Owner::Everybody);
+    let end = Instant::now() + KEEP;
+    state.resting += 1;
+    let job = loop {
+        if let Some(job) = state.jobs.pop_front() {
+            break Some(job);
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break None;
+        }
+        state = match POOL.submitted.wait_timeout(state, left) {
+            Ok((state, _)) => state,
+            Err(poisoned) => poisoned.into_inner().0,
+        };
+    };
+    state.resting -= 1;
+    if job.is_none() {
+        state.threads -= 1;
+    }
+    job
+}

@@ -1,0 +1,199 @@
+//! The stacks of a domain, or of the threads that are no workers, on which joins, loops and scopes are under way.
+//!
+//! Its owner looks at what a stack has put off only between calls. So that something is done about it in a long one, too, or
+//! while the owner waits, the monitor of the runtime looks every 10 ms at the stacks that are here, if
+//! somebody could take anything. To come and to go are a few stores for a worker, for it is the only one here.
+//!
+//! A stack must not go while the monitor looks at it. That is the same question as in `pending/outside.rs`, and has the same
+//! answer: who leaves its seat looks afterwards whether seats are looked at, and waits until they are not; who looks at
+//! them says so first, and has all processors pass a fence before he does.
+
+use super::offers::Offers;
+use super::pending::Pending;
+use crate::event::lock::Lock;
+use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use crate::shim::sync::OnceLock;
+use crate::shim::{asymmetric, const_fn};
+use std::ptr::null_mut;
+
+/// How many stacks there is room for before more is made.
+const SEATS: usize = if cfg!(lisle_loom) { 1 } else { 64 };
+
+/// The stacks on which something may be put off.
+#[derive(Debug)]
+pub(crate) struct Stacks {
+    /// One bit for each seat that is taken.
+    taken: AtomicU64,
+    /// The lowest bit: it was there at the last look already.
+    seats: [AtomicPtr<Pending>; SEATS],
+    /// Somebody is looking at the stacks.
+    looked_at: AtomicBool,
+    /// By who does.
+    gate: Lock<()>,
+    /// Do several threads come and go?
+    is_shared: bool,
+    more: OnceLock<Box<Stacks>>,
+}
+
+/// A stack is there until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Seat<'a> {
+    stacks: &'a Stacks,
+    index: usize,
+}
+
+impl Stacks {
+    const_fn! {
+        /// For the stacks of one thread, or if `is_shared`, of any.
+        pub(crate) fn new(is_shared: bool) -> Self {
+            Stacks {
+                taken: AtomicU64::new(0),
+                #[cfg(not(lisle_loom))]
+                seats: [const { AtomicPtr::new(null_mut()) }; SEATS],
+                #[cfg(lisle_loom)]
+                seats: std::array::from_fn(|_| AtomicPtr::new(null_mut())),
+                looked_at: AtomicBool::new(false),
+                gate: Lock::new(()),
+                is_shared,
+                more: OnceLock::new(),
+            }
+        }
+    }
+
+    /// Is no stack here?
+    pub(crate) fn is_empty(&self) -> bool {
+        // Whoever goes to sleep since it is looks here after it has said so, and who comes wakes it afterwards.
+        self.taken.load(Ordering::SeqCst) == 0
+    }
+
+    /// Something may be put off on the stack of `pending` from now on, which is that of the caller.
+    #[inline]
+    pub(crate) fn enter(&self, pending: &Pending) -> Seat<'_> {
+        let mut taken = self.taken.load(Ordering::Relaxed);
+        loop {
+            let index = taken.trailing_ones() as usize;
+            if index >= SEATS {
+                return self.enter_more(pending);
+            }
+            let with_it = taken | 1 << index;
+            if !self.is_shared {
+                self.taken.store(with_it, Ordering::Relaxed);
+            } else if let Err(now) =
+                self.taken.compare_exchange(taken, with_it, Ordering::SeqCst, Ordering::Relaxed)
+            {
+                taken = now;
+                continue;
+            }
+            // Release: who finds it here, finds it as it is.
+            self.seats[index].store(std::ptr::from_ref(pending).cast_mut(), Ordering::Release);
+            return Seat { stacks: self, index };
+        }
+    }
+
+    #[cold]
+    fn enter_more(&self, pending: &Pending) -> Seat<'_> {
+        self.more.get_or_init(|| Box::new(Stacks::new(self.is_shared))).enter(pending)
+    }
+
+    /// Offers what was put off on stacks that were here when this was last called, too: no more than `most`. Gives how much.
+    pub(crate) fn look(&self, offers: &Offers, most: usize) -> usize {
+        let given = self.look_here(offers, most);
+        given + self.more.get().map_or(0, |more| more.look(offers, most - given))
+    }
+
+    fn look_here(&self, offers: &Offers, most: usize) -> usize {
+        let known =
+            self.all().filter(|index| self.was_here(*index)).fold(0_u64, |set, index| set | 1 << index);
+        if known == 0 || most == 0 {
+            return 0;
+        }
+        let _gate = self.gate.lock();
+        let _look = Look::at(self);
+        if !asymmetric::heavy() {
+            return 0;
+        }
+        // Who has a seat now goes no further than to leave it, so it is looked up but once.
+        let seated: [Option<&Pending>; SEATS] =
+            std::array::from_fn(|index| if known >> index & 1 == 1 { self.seated(index) } else { None });
+        let stacks = || seated.iter().copied().flatten();
+        stacks().for_each(Pending::disturb);
+        let mut given = 0;
+        if asymmetric::heavy() {
+            for stack in stacks() {
+                // SAFETY: disturbed before the fence; and who leaves its seat waits until nobody looks at the seats.
+                while given < most && unsafe { stack.offer_from_outside(offers) } {
+                    given += 1;
+                }
+            }
+        }
+        stacks().for_each(Pending::leave);
+        given
+    }
+
+    /// The seats that are taken.
+    fn all(&self) -> impl Iterator<Item = usize> {
+        let taken = self.taken.load(Ordering::Relaxed);
+        (0..SEATS).filter(move |index| taken >> index & 1 == 1)
+    }
+
+    /// Has whoever sits there been marked? Now it is.
+    fn was_here(&self, index: usize) -> bool {
+        let seat = &self.seats[index];
+        let there = seat.load(Ordering::Relaxed);
+        if there.is_null() || there.addr() & 1 == 1 {
+            return !there.is_null();
+        }
+        let marked = there.map_addr(|address| address | 1);
+        let _ = seat.compare_exchange(there, marked, Ordering::Relaxed, Ordering::Relaxed);
+        false
+    }
+
+    /// Who sits there. For use while seats are looked at.
+    fn seated(&self, index: usize) -> Option<&Pending> {
+        let there = self.seats[index].load(Ordering::Acquire).map_addr(|address| address & !1);
+        // SAFETY: who sits there leaves the seat before it goes, and then waits until nobody looks at the seats.
+        unsafe { there.as_ref() }
+    }
+}
+
+/// Somebody looks at the stacks, until dropped.
+struct Look<'a>(&'a Stacks);
+
+impl<'a> Look<'a> {
+    fn at(stacks: &'a Stacks) -> Self {
+        stacks.looked_at.store(true, Ordering::Relaxed);
+        Look(stacks)
+    }
+}
+
+impl Drop for Look<'_> {
+    fn drop(&mut self) {
+        // Release: whoever goes on does so after what was done here.
+        self.0.looked_at.store(false, Ordering::Release);
+    }
+}
+
+impl Drop for Seat<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.stacks.seats[self.index].store(null_mut(), Ordering::Release);
+        asymmetric::light();
+        if self.stacks.looked_at.load(Ordering::Acquire) {
+            self.wait();
+        }
+        let bit = 1 << self.index;
+        if self.stacks.is_shared {
+            self.stacks.taken.fetch_and(!bit, Ordering::Release);
+        } else {
+            self.stacks.taken.store(self.stacks.taken.load(Ordering::Relaxed) & !bit, Ordering::Release);
+        }
+    }
+}
+
+impl Seat<'_> {
+    #[cold]
+    #[inline(never)]
+    fn wait(&self) {
+        drop(self.stacks.gate.lock());
+    }
+}

@@ -1,0 +1,42 @@
+//! Being within a join, a loop or a scope that is part of no other.
+
+use super::beat::{self, Beat};
+use super::owner;
+use super::pending::{Inside, Pending};
+use super::stacks::Seat;
+use crate::domain::runtime::started_default_runtime;
+
+/// What runs on this stack is within a join, a loop or a scope, until this is dropped, and what it puts off is found by others.
+pub(crate) struct Within<'a> {
+    pending: &'a Pending,
+    word: &'a Beat,
+    seat: Option<Seat<'a>>,
+}
+
+/// Begins what is part of no other. `None` if it is. `pending` is that of the stack on which this runs.
+#[inline]
+pub(crate) fn enter(pending: &Pending) -> Option<Within<'_>> {
+    if pending.inside.get() != Inside::Nothing {
+        return None;
+    }
+    pending.inside.set(Inside::One);
+    let word = beat::here();
+    let is_outside = std::ptr::eq(word, &raw const beat::OUTSIDE);
+    // What runs between hosts, or unwinds, cannot wait for what another has taken.
+    let could_wait = (is_outside || owner::in_domain()) && !std::thread::panicking();
+    let seat = could_wait.then(|| word.stacks.enter(pending));
+    if is_outside && let Some(shared) = started_default_runtime() {
+        shared.wake_monitor();
+    }
+    Some(Within { pending, word, seat })
+}
+
+impl Drop for Within<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        drop(self.seat.take());
+        self.pending.inside.set(Inside::Nothing);
+        // Turned off, it would be off for what comes next.
+        self.word.turn_on();
+    }
+}

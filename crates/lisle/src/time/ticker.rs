@@ -1,0 +1,388 @@
+//! Ticks at regular times.
+//!
+//! A timer fires once for each performer that has armed it, and cannot be taken back; a tick is for one of those who wait. So
+//! a performer's timer only tells it to look again, and the tick is taken by who looks first, in the ticker's state. When
+//! that is changed (a tick is taken, or the ticker is reset) a timer that is armed may be too early, and then its performer
+//! looks in vain and arms it anew; after a reset it may be too late, so those who wait are told to look at once.
+
+use crate::event::{
+    Attempt, Context, Event, Hidden, Label, Source, Step, Timer, Waits, awaitable, installed, visible,
+};
+use crate::shim::clock;
+use std::fmt;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::time::{Duration, Instant};
+
+/// What a [`Ticker`] does about ticks that nobody has taken when the next was due. The names are tokio's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum MissedTicks {
+    /// Ticks that were missed are left out: what is taken late is the first of those, and the next comes at the first of the
+    /// regular times that lies ahead. So at most one tick is there to be taken at a time. Go's tickers do so.
+    #[default]
+    Skip,
+    /// Ticks that were missed are made up for, one after the other, without waiting, until all have been taken.
+    Burst,
+    /// The next tick comes a period after the late one was taken, and those after it at regular times from there on.
+    Delay,
+}
+
+/// Ticks at regular times: an event that happens at each of them, for one of those who wait.
+///
+/// The times are those of the first tick and of multiples of the period after it. They do not shift with the time that it
+/// takes to notice them (but with [`MissedTicks::Delay`], when ticks were missed). A tick that nobody waits for stays to be
+/// taken; what becomes of those after it says [`missed`](Ticker::missed).
+///
+/// A ticker does nothing by itself: there is no thread, and no timer is armed while nobody waits. It allocates nothing once
+/// it is made. Performers of all kinds may wait, also several; share it by reference or in an [`Arc`](std::sync::Arc). **Each
+/// tick is taken once**, by one of them, in no particular order; the others wait on. Each tick wakes all who wait: where they
+/// are many, let one take the ticks and tell the others.
+///
+/// Never early; late as [`after`](super::after) is.
+///
+/// From crossbeam's `tick`, Go's `time.Ticker` and tokio's `Interval`, whose first tick comes at once: for that there is
+/// [`ticker_at`].
+///
+/// ```
+/// use lisle::time::ticker;
+/// use lisle::{Event, choose, time::after};
+/// use std::time::Duration;
+///
+/// let beat = ticker(Duration::from_millis(1));
+/// let first = beat.tick();
+/// assert!(beat.tick() >= first + Duration::from_millis(1));
+///
+/// let mut ticks = 0;
+/// let end = after(Duration::from_millis(20));
+/// while ticks < 5 && choose((beat.tick_evt().wrap(|_| true), end.wrap(|()| false))).sync() {
+///     ticks += 1;
+/// }
+/// ```
+pub struct Ticker {
+    source: Source<Schedule, u64>,
+    period: u64,
+}
+
+/// When the next tick is due.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    next: u64,
+    period: u64,
+    missed: MissedTicks,
+}
+
+impl Schedule {
+    /// Takes the tick that is due, if one is: the time at which it was.
+    fn take(&mut self, now: u64) -> Option<u64> {
+        let tick = self.next;
+        if tick > now {
+            return None;
+        }
+        let late = now - tick;
+        // A tick that is taken before the next one is due was not missed, however late.
+        self.next = match self.missed {
+            MissedTicks::Delay if late >= self.period => now.saturating_add(self.period),
+            MissedTicks::Skip => (now - late % self.period).saturating_add(self.period),
+            _ => tick.saturating_add(self.period),
+        };
+        Some(tick)
+    }
+}
+
+/// Makes a ticker whose first tick comes one period from now. See [`Ticker`].
+///
+/// A period of up to 584 years is kept, a longer one never comes to its end.
+///
+/// # Panics
+///
+/// With a period of zero, in which there would be no end of ticks.
+#[track_caller]
+pub fn ticker(period: Duration) -> Ticker {
+    let period = nanos(period);
+    Ticker::starting(now().saturating_add(period), period)
+}
+
+/// Makes a ticker whose first tick comes at `first`, or at once if that has passed. See [`Ticker`].
+///
+/// Times before this library has first looked at the clock count as that moment.
+///
+/// # Panics
+///
+/// As [`ticker`].
+///
+/// ```
+/// use lisle::Event;
+/// use lisle::time::ticker_at;
+/// use std::time::{Duration, Instant};
+///
+/// let minutes = ticker_at(Instant::now(), Duration::from_secs(60));
+/// minutes.tick(); // at once
+/// assert_eq!(minutes.tick_evt().poll(), None);
+/// ```
+#[track_caller]
+pub fn ticker_at(first: Instant, period: Duration) -> Ticker {
+    Ticker::starting(clock::nanos_of(first), nanos(period))
+}
+
+#[track_caller]
+fn nanos(period: Duration) -> u64 {
+    assert!(!period.is_zero(), "the period of a ticker is zero: it needs some time between two ticks");
+    clock::saturating_nanos(period)
+}
+
+/// Now, where this runs.
+fn now() -> u64 {
+    installed().map_or_else(clock::now, Context::now)
+}
+
+impl Ticker {
+    #[track_caller]
+    fn starting(next: u64, period: u64) -> Self {
+        let schedule = Schedule { next, period, missed: MissedTicks::default() };
+        Ticker { source: Source::labelled(Label::new("ticker"), schedule), period }
+    }
+
+    /// The same ticker, with another way to deal with ticks that are missed: that nobody has taken when the next was due. By
+    /// default they are skipped.
+    #[must_use]
+    pub fn missed(mut self, missed: MissedTicks) -> Self {
+        self.source.get_mut().missed = missed;
+        self
+    }
+
+    /// The same ticker, with a name for those who ask who waits.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Ticker { source: self.source.named(name), ..self }
+    }
+
+    /// The time between two ticks.
+    pub fn period(&self) -> Duration {
+        Duration::from_nanos(self.period)
+    }
+
+    /// The event of taking the next tick. It gives the time at which that was due.
+    ///
+    /// # Cancel safety
+    ///
+    /// A loser of a choice, a poll that fails and a future dropped before it was ready have taken no tick.
+    pub fn tick_evt(&self) -> TickEvt<'_> {
+        TickEvt { ticker: self }
+    }
+
+    /// Takes the next tick, waiting for it as [`Event::sync`] does, and gives the time at which it was due.
+    pub fn tick(&self) -> Instant {
+        self.tick_evt().sync()
+    }
+
+    /// Begins anew: the next tick comes one period from now. Those who wait go by that, too; a tick that is there and has not
+    /// been taken is gone.
+    pub fn reset(&self) {
+        self.reset_to(now().saturating_add(self.period));
+    }
+
+    /// As [`reset`](Ticker::reset), but the next tick comes at `next`, or at once if that has passed.
+    pub fn reset_at(&self, next: Instant) {
+        self.reset_to(clock::nanos_of(next));
+    }
+
+    fn reset_to(&self, next: u64) {
+        visible();
+        self.source.update(|schedule, waiters| {
+            let is_earlier = next < schedule.next;
+            schedule.next = next;
+            if is_earlier {
+                waiters.retry_all();
+            }
+        });
+    }
+}
+
+/// The event of a tick, see [`Ticker::tick_evt`].
+#[derive(Debug, Clone, Copy)]
+pub struct TickEvt<'a> {
+    ticker: &'a Ticker,
+}
+
+/// The branch of a [`TickEvt`].
+#[derive(Debug)]
+pub struct TickBranch<'e> {
+    waiting: Hidden<'e, Schedule, u64>,
+    alarm: Timer,
+}
+
+impl<'e> TickBranch<'e> {
+    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Hidden<'e, Schedule, u64>> {
+        // SAFETY: structurally pinned.
+        unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
+    }
+}
+
+impl Event for TickEvt<'_> {
+    type Output = Instant;
+    type Branch<'e>
+        = TickBranch<'e>
+    where
+        Self: 'e;
+
+    fn branch(&self) -> Self::Branch<'_> {
+        TickBranch { waiting: self.ticker.source.hidden(), alarm: Timer::alarm() }
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        let now = now_in(attempt);
+        branch.waiting().try_commit(attempt, |schedule| schedule.take(now))
+    }
+    fn publish<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        let now = now_in(attempt);
+        let mut next = u64::MAX;
+        let step = branch.as_mut().waiting().publish(attempt, |schedule| {
+            schedule.take(now).or_else(|| {
+                next = schedule.next;
+                None
+            })
+        });
+        let alarm = &branch.into_ref().get_ref().alarm;
+        if step == Step::Waiting && !attempt.is_decided() && !alarm.is_published() {
+            alarm.publish(attempt);
+            // SAFETY: just made or taken back, so not armed; pinned; disarmed by `withdraw`, which the library calls
+            // before the branch goes.
+            unsafe { attempt.context().arm(NonNull::from(alarm), next) };
+        }
+        step
+    }
+    fn withdraw<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        let alarm = &branch.as_ref().get_ref().alarm;
+        alarm.take_back(attempt, || {
+            // SAFETY: armed in the same performance, hence by this context.
+            unsafe { attempt.context().disarm(NonNull::from(alarm)) }
+        });
+        branch.as_mut().waiting().withdraw(attempt)
+    }
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Instant {
+        clock::instant_of(branch.waiting().take())
+    }
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+        let source = &self.ticker.source;
+        waits.on_the_world("wait for", source.label(), std::ptr::from_ref(source).addr());
+    }
+}
+
+fn now_in(attempt: &Attempt<'_>) -> u64 {
+    attempt.context().now()
+}
+
+impl fmt::Debug for Ticker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ticker").field("period", &self.period()).finish_non_exhaustive()
+    }
+}
+
+awaitable!(['a] TickEvt<'a>);
+
+#[cfg(all(test, not(lisle_loom)))]
+mod tests {
+    use super::*;
+    use crate::event::test_context;
+    use crate::shim::sync::{Arc, Mutex};
+    use crate::time::sleep;
+
+    const PERIOD: Duration = Duration::from_secs(10);
+
+    /// Runs `look` in virtual time, where nothing is late.
+    fn in_virtual_time(look: fn()) {
+        for seed in 0..50 {
+            test_context::run(seed, look);
+        }
+    }
+
+    fn taken(ticker: &Ticker, since: Instant, count: usize) -> Vec<u64> {
+        (0..count).map(|_| ticker.tick().duration_since(since).as_secs()).collect()
+    }
+
+    fn here() -> Instant {
+        clock::instant_of(now())
+    }
+
+    #[test]
+    fn ticks_come_at_multiples_of_the_period() {
+        in_virtual_time(|| {
+            let start = here();
+            let ticker = ticker(PERIOD);
+            assert_eq!(ticker.tick_evt().poll(), None);
+            for round in 1..100 {
+                assert_eq!(ticker.tick(), start + PERIOD * round);
+                // However late one is, as long as it is not too late.
+                sleep(Duration::from_millis(u64::from(round) * 99));
+            }
+        });
+    }
+
+    #[test]
+    fn missed_ticks_are_dealt_with_as_wished() {
+        in_virtual_time(|| {
+            for (missed, expected) in [
+                (MissedTicks::Skip, [10, 40, 50, 60]),
+                (MissedTicks::Burst, [10, 20, 30, 40]),
+                (MissedTicks::Delay, [10, 45, 55, 65]),
+            ] {
+                let start = here();
+                let ticker = ticker(PERIOD).missed(missed);
+                sleep(Duration::from_secs(35));
+                assert_eq!(taken(&ticker, start, 4), expected, "{missed:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn each_tick_is_taken_once() {
+        in_virtual_time(|| {
+            let start = here();
+            let (ticker, all) = (Arc::new(ticker(PERIOD)), Arc::new(Mutex::new(Vec::new())));
+            let hosts: Vec<_> = (0..3)
+                .map(|_| {
+                    let (ticker, all) = (ticker.clone(), all.clone());
+                    crate::spawn(move || {
+                        for _ in 0..4 {
+                            let tick = ticker.tick().duration_since(start).as_secs();
+                            all.lock().unwrap().push(tick);
+                        }
+                    })
+                })
+                .collect();
+            hosts.into_iter().for_each(|host| host.join().unwrap());
+            let mut all = all.lock().unwrap().clone();
+            all.sort_unstable();
+            assert_eq!(all, (1..=12).map(|n| 10 * n).collect::<Vec<_>>());
+        });
+    }
+
+    #[test]
+    fn a_reset_is_heard_by_those_who_wait() {
+        in_virtual_time(|| {
+            let start = here();
+            let ticker = Arc::new(ticker(PERIOD));
+            let waits = {
+                let ticker = ticker.clone();
+                crate::spawn(move || taken(&ticker, start, 3))
+            };
+            sleep(Duration::from_secs(7));
+            ticker.reset(); // later
+            sleep(Duration::from_secs(5));
+            ticker.reset_at(here() + Duration::from_secs(1)); // earlier
+            assert_eq!(waits.join().unwrap(), [13, 23, 33]);
+        });
+    }
+
+    #[test]
+    fn nothing_overflows() {
+        for missed in [MissedTicks::Skip, MissedTicks::Burst, MissedTicks::Delay] {
+            let mut schedule = Schedule { next: u64::MAX - 1, period: u64::MAX, missed };
+            assert_eq!(schedule.take(u64::MAX - 2), None);
+            assert_eq!(schedule.take(u64::MAX - 1), Some(u64::MAX - 1));
+            assert_eq!(schedule.next, u64::MAX);
+            let mut schedule = Schedule { next: 5, period: 1, missed };
+            assert_eq!(schedule.take(u64::MAX), Some(5));
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! A default runtime of one's own: in a process of its own, which has but one.
+
+use lisle::par::join;
+use lisle::{InstallDefaultError, Runtime};
+use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[test]
+fn it_helps_plain_threads_with_its_settings() {
+    Runtime::builder().domains(2).stack_size(16 << 20).thread_name("own").install_default().unwrap();
+    let again = Runtime::builder().install_default();
+    assert!(matches!(again, Err(InstallDefaultError::AlreadyStarted)));
+
+    let meeting = AtomicUsize::new(0);
+    let meet = || {
+        meeting.fetch_add(1, Ordering::SeqCst);
+        while meeting.load(Ordering::SeqCst) < 2 {
+            std::thread::yield_now();
+        }
+    };
+    let second = || {
+        // More than a stack of the usual size has.
+        let array = black_box([1_u8; 4 << 20]);
+        meet();
+        (array.len(), std::thread::current().name().map(str::to_owned))
+    };
+    let ((), (len, thread)) = join(meet, second);
+    assert_eq!(len, 4 << 20);
+    assert!(thread.is_some_and(|name| name.starts_with("own-")));
+}

@@ -1,0 +1,231 @@
+//! Hosts and parasites that keep their domain while others of it wait, whatever those wait for: all are reported, with
+//! what waits; and who keeps it while nobody waits is not.
+
+use crate::support::child::{Ended, Running, block_until_let_go, part};
+use crate::support::watched;
+use lisle::net::TcpListener;
+use lisle::time::{after, sleep};
+use lisle::{Event, Runtime, channel, choose, fiber, spawn};
+use std::io::Read;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// Calls `stuck`, which blocks the thread, in a host or a parasite that is named or placed here.
+fn stick(who: &str, stuck: impl FnOnce() + Send + 'static) {
+    match who {
+        "host" => fiber::Builder::new().name("stuck").spawn(stuck).join().unwrap(),
+        "parasite" => lisle::spawn_parasite(async move {
+            // From here on it is run by the worker, not by its spawner.
+            lisle::parasite::yield_now().await;
+            stuck();
+        })
+        .join()
+        .unwrap(),
+        other => unreachable!("{other}"),
+    }
+}
+
+fn runtime() -> lisle::Builder {
+    Runtime::builder().domains(1).stall_report(Some(Duration::from_millis(50)))
+}
+
+/// Runs the child's part, or sees to it that there is one report, which says all of this.
+#[track_caller]
+fn reports(test: &str, child: impl Fn(&'static str), says: &[&str]) {
+    for who in ["host", "parasite"] {
+        if let Some(part) = part() {
+            if part == who {
+                child(who);
+            }
+            continue;
+        }
+        let _watched = watched();
+        let mut running = Running::new(&format!("stalls::{test}"), who);
+        let line = running.until_said(&["lisle: "]);
+        let name = if who == "host" { "host 'stuck' (spawned" } else { "a parasite (spawned" };
+        for text in says.iter().chain(&[name, " at crates/lisle/tests/it/stalls.rs:", "without blocking"]) {
+            assert!(line.contains(text), "no {text:?} in: {line}");
+        }
+        let (status, all) = running.ends();
+        assert!(status.success(), "{all}");
+        assert_eq!(all.matches("lisle: ").count(), 1, "once is enough: {all}");
+    }
+}
+
+#[test]
+fn a_timer_that_is_overdue_is_noticed() {
+    let child = |who| {
+        runtime().run(|| {
+            let sleeper = spawn(|| sleep(Duration::from_millis(20)));
+            fiber::yield_now();
+            stick(who, block_until_let_go);
+            sleeper.join().unwrap();
+        });
+    };
+    reports("a_timer_that_is_overdue_is_noticed", child, &["a timer is overdue by"]);
+}
+
+/// It was not the next when the turn began, and is not the first of its slot.
+#[test]
+fn a_timer_behind_one_that_was_given_up_is_noticed() {
+    let child = |who| {
+        runtime().run(|| {
+            let sleeper = spawn(|| sleep(Duration::from_millis(300)));
+            fiber::yield_now();
+            stick(who, || {
+                let (tx, rx) = channel::bounded(1);
+                tx.send(()).unwrap();
+                choose((rx.recv_evt().wrap(drop), after(Duration::from_millis(20)))).sync();
+                block_until_let_go();
+            });
+            sleeper.join().unwrap();
+        });
+    };
+    reports("a_timer_behind_one_that_was_given_up_is_noticed", child, &["a timer is overdue by"]);
+}
+
+/// A client that blocks its thread, and whose server is a host of the same domain.
+#[test]
+fn a_descriptor_that_is_ready_is_noticed() {
+    let child = |who| {
+        runtime().run(|| {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            let server = spawn(move || drop(listener.accept().unwrap()));
+            fiber::yield_now();
+            stick(who, move || {
+                let _client = std::net::TcpStream::connect(address).unwrap();
+                block_until_let_go();
+            });
+            server.join().unwrap();
+        });
+    };
+    reports(
+        "a_descriptor_that_is_ready_is_noticed",
+        child,
+        &["a descriptor is ready: fd ", "tcp 127.0.0.1:"],
+    );
+}
+
+/// A lock of the standard library that another host of the domain holds while it waits for a message from outside.
+#[test]
+fn a_wake_from_outside_is_noticed() {
+    let child = |who| {
+        runtime().run(|| {
+            let lock = Arc::new(Mutex::new(()));
+            let (tx, rx) = channel::<()>();
+            let holder = spawn({
+                let lock = lock.clone();
+                move || {
+                    let _held = lock.lock().unwrap();
+                    rx.recv().unwrap();
+                }
+            });
+            fiber::yield_now();
+            // Not before the turn that lasts has begun.
+            let (stuck, is_stuck) = std::sync::mpsc::channel();
+            let outside = thread::spawn(move || {
+                is_stuck.recv().unwrap();
+                tx.send(()).unwrap();
+            });
+            stick(who, move || {
+                stuck.send(()).unwrap();
+                block_until_let_go();
+                drop(lock);
+            });
+            holder.join().unwrap();
+            outside.join().unwrap();
+        });
+    };
+    reports("a_wake_from_outside_is_noticed", child, &["wakes from other threads"]);
+}
+
+/// The same, and it is woken by who wants the lock next.
+#[test]
+fn a_wake_within_the_turn_is_noticed() {
+    let child = |who| {
+        runtime().run(|| {
+            let (tx, rx) = channel::<()>();
+            let woken = spawn(move || rx.recv().unwrap());
+            fiber::yield_now();
+            stick(who, move || {
+                tx.try_send(()).unwrap();
+                block_until_let_go();
+            });
+            woken.join().unwrap();
+        });
+    };
+    reports("a_wake_within_the_turn_is_noticed", child, &["others are ready"]);
+}
+
+#[test]
+fn what_has_not_begun_is_noticed() {
+    let child = |who| {
+        runtime().run(|| {
+            stick(who, || {
+                let waiting: Vec<_> = (0..3).map(|_| spawn(|| ())).collect();
+                block_until_let_go();
+                waiting.into_iter().for_each(|host| host.join().unwrap());
+            });
+        });
+    };
+    reports("what_has_not_begun_is_noticed", child, &["3 have not begun"]);
+}
+
+/// What comes from outside for whichever domain has time, while none has.
+#[test]
+fn what_no_domain_takes_is_noticed() {
+    let child = |who: &'static str| {
+        let runtime = runtime().start().unwrap();
+        let (at_work, is_at_work) = std::sync::mpsc::channel();
+        let stuck = runtime.spawn(move || {
+            stick(who, move || {
+                at_work.send(()).unwrap();
+                block_until_let_go();
+            });
+        });
+        is_at_work.recv().unwrap();
+        runtime.spawn(|| ()).join().unwrap();
+        stuck.join().unwrap();
+    };
+    reports("what_no_domain_takes_is_noticed", child, &["1 has not begun"]);
+}
+
+/// Nobody waits: not for a timer far away or given up, nor for a descriptor that somebody has waited for.
+#[test]
+fn nobody_who_waits_is_no_report() {
+    let test = "stalls::nobody_who_waits_is_no_report";
+    if part().is_none() {
+        let _watched = watched();
+        Ended::of(test, "child").succeeded().says_not("lisle: ");
+        return;
+    }
+    Runtime::builder().domains(1).stall_report(Some(Duration::from_millis(10))).run(|| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let far = spawn(|| sleep(Duration::from_secs(3600)));
+        let served = spawn(move || {
+            let (mut client, _) = listener.accept().unwrap();
+            client.read_exact(&mut [0]).unwrap();
+            client
+        });
+        fiber::yield_now();
+        let peer = fiber::blocking(move || {
+            use std::io::Write;
+            let mut peer = std::net::TcpStream::connect(address).unwrap();
+            peer.write_all(b"x").unwrap();
+            peer
+        });
+        let client = served.join().unwrap();
+        let (tx, rx) = channel::bounded(1);
+        tx.send(()).unwrap();
+        let next = rx.recv_evt().wrap(drop);
+        choose((next, after(Duration::from_millis(20)))).sync();
+        // The connection becomes readable, and its host no longer waits for it.
+        drop(peer);
+        thread::sleep(Duration::from_millis(300));
+        drop(client);
+        far.cancel();
+    });
+}
