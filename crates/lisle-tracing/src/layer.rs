@@ -1,0 +1,81 @@
+//! The layer that notes which spans are entered.
+
+use crate::entered::{self, Keep, Owner};
+use std::fmt;
+use std::sync::{Arc, Once};
+use tracing::span::Id;
+use tracing::{Dispatch, Subscriber, dispatcher};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::registry::LookupSpan;
+
+/// Keeps the spans that a host has entered its own, while it waits and others run on its thread. See [`layer`].
+pub struct HostSpans {
+    owner: Arc<Owner>,
+}
+
+/// A layer that keeps the spans of hosts apart: those of the subscriber that it is added to.
+///
+/// It holds for hosts of runtimes that are started after the first call of this, the default one included: so put it where the
+/// program sets up its subscriber, at the beginning. Where in the stack of layers it stands does not matter. It must see
+/// all spans, so do not give it a filter of its own.
+///
+/// ```
+/// use tracing_subscriber::layer::SubscriberExt;
+/// use tracing_subscriber::util::SubscriberInitExt;
+///
+/// tracing_subscriber::registry()
+///     .with(lisle_tracing::layer())
+///     .with(tracing_subscriber::fmt::layer())
+///     .init();
+///
+/// lisle::Runtime::builder().domains(1).run(|| {
+///     let (tx, rx) = lisle::channel();
+///     let asks = lisle::spawn(move || {
+///         let _span = tracing::info_span!("asks").entered();
+///         tx.send(42).unwrap();
+///         tracing::info!("sent"); // in "asks", whoever has run meanwhile
+///     });
+///     let _span = tracing::info_span!("answers").entered();
+///     tracing::info!("received {}", rx.recv().unwrap()); // in "answers"
+///     asks.join().unwrap();
+/// });
+/// ```
+pub fn layer() -> HostSpans {
+    static HOOKED: Once = Once::new();
+    HOOKED.call_once(|| lisle::fiber::add_hooks(Keep));
+    HostSpans { owner: Arc::default() }
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for HostSpans {
+    fn on_register_dispatch(&self, dispatch: &Dispatch) {
+        self.owner.register(dispatch, has::<S>);
+    }
+
+    fn on_enter(&self, id: &Id, _: Context<'_, S>) {
+        if !self.owner.is_registered() {
+            // An `Option` or a `Vec` of layers does not hand on what they are registered with.
+            dispatcher::get_default(|dispatch| {
+                if has::<S>(dispatch, id) {
+                    self.owner.register(dispatch, has::<S>);
+                }
+            });
+        }
+        entered::enter(&self.owner, id);
+    }
+
+    fn on_exit(&self, id: &Id, _: Context<'_, S>) {
+        entered::exit(&self.owner, id);
+    }
+}
+
+/// Is this a subscriber of which `S` is a part, and has it this span?
+fn has<S: Subscriber + for<'a> LookupSpan<'a>>(dispatch: &Dispatch, id: &Id) -> bool {
+    dispatch.downcast_ref::<S>().is_some_and(|subscriber| subscriber.span_data(id).is_some())
+}
+
+impl fmt::Debug for HostSpans {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostSpans").field("is_registered", &self.owner.is_registered()).finish()
+    }
+}

@@ -1,0 +1,340 @@
+//! What hosts of one domain see of each other's spans.
+//!
+//! Each test has a subscriber of its own, on the thread that becomes the only domain of its runtime.
+
+mod support;
+
+use lisle::{Runtime, channel, fiber, spawn, spawn_parasite};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+use support::{Seen, here, on_one_domain, recorded, watched};
+use tracing::{Instrument, debug_span, dispatcher, info};
+
+/// Enters a span, lets the other one do so, and tells where it is.
+fn two_in_their_spans() {
+    let other = spawn(|| {
+        let _span = debug_span!("other").entered();
+        fiber::yield_now();
+        info!("other");
+    });
+    let _span = debug_span!("one").entered();
+    fiber::yield_now();
+    info!("one");
+    other.join().unwrap();
+}
+
+#[test]
+fn without_the_layer_hosts_are_in_each_other_s_spans() {
+    let _watched = watched();
+    let (dispatch, seen) = recorded(None);
+    on_one_domain(&dispatch, two_in_their_spans);
+    // The first host finds itself in the span of the second, and that has become a child of the first's.
+    assert_eq!(seen.events(), [("one", "one:other".to_owned()), ("other", "one:other".to_owned())]);
+}
+
+#[test]
+fn with_the_layer_each_is_in_its_own() {
+    let seen = Seen::of(two_in_their_spans);
+    assert_eq!(seen.events(), [("one", "one".to_owned()), ("other", "other".to_owned())]);
+}
+
+#[test]
+fn spans_are_entered_and_exited_around_each_wait() {
+    let seen = Seen::of(|| {
+        let (tx, rx) = channel::<u32>();
+        let host = spawn(move || {
+            info!("before");
+            let outer = debug_span!("outer").entered();
+            rx.recv().unwrap();
+            let inner = debug_span!(parent: None, "inner").entered();
+            rx.recv().unwrap();
+            info!("both");
+            drop(outer); // not in the reverse order
+            rx.recv().unwrap();
+            info!("inner alone");
+            drop(inner);
+            rx.recv().unwrap();
+            info!("after");
+        });
+        for i in 0..4 {
+            tx.send(i).unwrap();
+            fiber::yield_now();
+            info!("beside");
+        }
+        host.join().unwrap();
+    });
+    let mut events = seen.events();
+    let beside = events.extract_if(.., |event| event.0 == "beside").collect::<Vec<_>>();
+    assert_eq!(beside, vec![("beside", String::new()); 4]);
+    let expected = [("before", ""), ("both", "inner"), ("inner alone", "inner"), ("after", "")];
+    assert_eq!(events, expected.map(|(event, scope)| (event, scope.to_owned())));
+}
+
+#[test]
+fn layers_see_an_exit_for_each_wait_and_an_entry_for_each_return() {
+    let seen = Seen::of(|| {
+        let _outer = debug_span!("outer").entered();
+        let _inner = debug_span!("inner").entered();
+        let _again = debug_span!("outer").entered();
+        fiber::yield_now();
+    });
+    let [entered, exited] = [["+outer", "+inner", "+outer"], ["-outer", "-inner", "-outer"]];
+    assert_eq!(seen.moves(), [entered, exited, entered, exited].concat());
+}
+
+#[test]
+fn a_span_may_be_entered_by_several_hosts_and_several_times() {
+    let seen = Seen::of(|| {
+        let shared = debug_span!("shared");
+        fiber::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let once = shared.enter();
+                    let twice = shared.enter();
+                    fiber::yield_now();
+                    info!("twice");
+                    drop(twice);
+                    fiber::yield_now();
+                    info!("once");
+                    drop(once);
+                    fiber::yield_now();
+                    info!("out");
+                });
+            }
+        });
+    });
+    let mut events = seen.events();
+    events.sort();
+    let expected = [("once", "shared"), ("out", ""), ("twice", "shared")]
+        .map(|(event, scope)| (event, scope.to_owned()));
+    assert_eq!(events, expected.iter().flat_map(|event| vec![event.clone(); 3]).collect::<Vec<_>>());
+}
+
+#[test]
+fn children_inherit_nothing_unless_it_is_handed_on() {
+    let seen = Seen::of(|| {
+        let _span = debug_span!("parent").entered();
+        spawn(|| info!("spawned")).join().unwrap();
+        fiber::scope(|scope| {
+            scope.spawn(|| info!("scoped")).join().unwrap();
+            scope.spawn(lisle_tracing::in_current_span(|| info!("handed on"))).join().unwrap();
+        });
+        info!("parent");
+    });
+    let expected = [("spawned", ""), ("scoped", ""), ("handed on", "parent"), ("parent", "parent")];
+    assert_eq!(seen.events(), expected.map(|(event, scope)| (event, scope.to_owned())));
+}
+
+#[test]
+fn parasites_are_in_their_spawner_s_spans_until_they_wait_and_in_their_own_whenever_they_run() {
+    let seen = Seen::of(|| {
+        let (tx, rx) = channel::<u32>();
+        let _span = debug_span!("spawner").entered();
+        let rx = Arc::new(rx);
+        let parasites = [("first", debug_span!("a")), ("second", debug_span!("b"))].map(|(name, span)| {
+            let rx = rx.clone();
+            let parasite = async move {
+                info!(name);
+                rx.recv_evt().await.unwrap();
+                info!(name);
+                fiber::yield_now(); // in place, on a stack of the worker's
+                info!(name);
+            };
+            spawn_parasite(parasite.instrument(span))
+        });
+        let plain = spawn_parasite({
+            let rx = rx.clone();
+            async move {
+                info!("plain");
+                rx.recv_evt().await.unwrap();
+                info!("plain");
+            }
+        });
+        (0..3).for_each(|i| tx.send(i).unwrap());
+        parasites.into_iter().chain([plain]).for_each(|parasite| parasite.join().unwrap());
+        info!("spawner");
+    });
+    let of = |name| {
+        seen.events().into_iter().filter(|event| event.0 == name).map(|event| event.1).collect::<Vec<_>>()
+    };
+    // The spans were made in the spawner's, so that is their parent.
+    assert_eq!(of("first"), ["spawner:a"; 3]);
+    assert_eq!(of("second"), ["spawner:b"; 3]);
+    assert_eq!(of("plain"), ["spawner", ""]);
+    assert_eq!(of("spawner"), ["spawner"]);
+}
+
+#[test]
+fn a_panic_takes_a_host_out_of_its_own_spans_and_no_other_s() {
+    let seen = Seen::of(|| {
+        let panics = spawn(|| {
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                let _span = debug_span!("caught").entered();
+                fiber::yield_now();
+                panic!("in a span");
+            }));
+            assert!(caught.is_err());
+            info!("caught it");
+            let _span = debug_span!("fatal").entered();
+            fiber::yield_now();
+            panic!("in another");
+        });
+        let _span = debug_span!("bystander").entered();
+        while !panics.is_finished() {
+            fiber::yield_now();
+            info!("bystander");
+        }
+        assert!(panics.join().is_err());
+    });
+    let mut events = seen.events();
+    events.dedup();
+    events.sort();
+    events.dedup();
+    assert_eq!(events, [("bystander", "bystander".to_owned()), ("caught it", String::new())]);
+}
+
+#[test]
+fn a_host_that_ends_in_a_span_leaves_it() {
+    let seen = Seen::of(|| {
+        let forgets = || {
+            std::mem::forget(debug_span!("forgotten").entered());
+            // The span is alive, since it is what was forgotten. This one is not.
+            let gone = debug_span!("gone");
+            std::mem::forget(gone.enter());
+            drop(gone);
+            fiber::yield_now();
+        };
+        spawn(forgets).join().unwrap();
+        spawn(forgets).join().unwrap();
+        info!("after");
+    });
+    assert_eq!(seen.events(), [("after", String::new())]);
+}
+
+#[test]
+fn a_host_that_is_cancelled_or_shut_down_exits_its_spans_itself() {
+    struct Tells(&'static str);
+    impl Drop for Tells {
+        fn drop(&mut self) {
+            match self.0 {
+                "left" => info!("left"),
+                _ => info!("cancelled"),
+            }
+        }
+    }
+    let seen = Seen::of(|| {
+        let cancelled = spawn(|| {
+            let _span = debug_span!("cancelled").entered();
+            let _tells = Tells("cancelled");
+            lisle::Event::sync(&fiber::cancelled_evt());
+        });
+        for _ in 0..2 {
+            drop(spawn(|| {
+                let _span = debug_span!("left").entered();
+                let _tells = Tells("left");
+                lisle::Event::sync(&lisle::never::<()>());
+            }));
+        }
+        fiber::yield_now();
+        let _span = debug_span!("main").entered();
+        cancelled.cancel();
+        cancelled.join().unwrap();
+        info!("main");
+    });
+    let expected = [("cancelled", "cancelled"), ("main", "main"), ("left", "left"), ("left", "left")];
+    assert_eq!(seen.events(), expected.map(|(event, scope)| (event, scope.to_owned())));
+}
+
+#[test]
+fn two_subscribers_are_kept_apart() {
+    let _watched = watched();
+    let [(one, seen_by_one), (two, seen_by_two)] = [(); 2].map(|()| recorded(Some(lisle_tracing::layer())));
+    Runtime::builder().domains(1).run(|| {
+        let host = |dispatch: dispatcher::Dispatch, name: &'static str| {
+            spawn(move || {
+                let in_it = || dispatcher::with_default(&dispatch, || debug_span!("span", name).entered());
+                let _span = in_it();
+                for _ in 0..3 {
+                    fiber::yield_now();
+                    dispatcher::with_default(&dispatch, || info!("event"));
+                }
+            })
+        };
+        let hosts = [host(one.clone(), "a"), host(two.clone(), "b"), host(one.clone(), "c")];
+        hosts.into_iter().for_each(|host| host.join().unwrap());
+    });
+    for (seen, count) in [(seen_by_one, 6), (seen_by_two, 3)] {
+        assert_eq!(seen.events(), vec![("event", "span".to_owned()); count]);
+    }
+}
+
+#[test]
+fn a_subscriber_may_go_before_a_host_that_is_in_a_span_of_it() {
+    let _watched = watched();
+    Runtime::builder().domains(1).run(|| {
+        let (dispatch, _) = recorded(Some(lisle_tracing::layer()));
+        let (tx, rx) = channel::<()>();
+        let host = spawn(move || {
+            std::mem::forget(dispatcher::with_default(&dispatch, || debug_span!("span").entered()));
+            drop(dispatch);
+            rx.recv().unwrap();
+        });
+        tx.send(()).unwrap();
+        host.join().unwrap();
+    });
+}
+
+#[test]
+fn plain_threads_are_as_they_were() {
+    let _watched = watched();
+    let (dispatch, seen) = recorded(Some(lisle_tracing::layer()));
+    dispatcher::with_default(&dispatch, || {
+        let _around = debug_span!("around").entered();
+        info!("thread");
+        // Domain 0 is this thread, so its hosts are within.
+        Runtime::builder().domains(1).run(two_in_their_spans);
+        info!("thread");
+    });
+    let expected =
+        [("thread", "around"), ("one", "around:one"), ("other", "around:other"), ("thread", "around")];
+    assert_eq!(seen.events(), expected.map(|(event, scope)| (event, scope.to_owned())));
+    assert_eq!(here(&dispatch), "");
+}
+
+#[test]
+fn times_of_fmt_tell_waiting_from_running() {
+    use std::io::Write;
+    use std::sync::Mutex;
+    use tracing_subscriber::fmt::format::FmtSpan;
+    use tracing_subscriber::layer::SubscriberExt;
+
+    #[derive(Clone, Default)]
+    struct Out(Arc<Mutex<Vec<u8>>>);
+    impl Write for Out {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let _watched = watched();
+    let out = Out::default();
+    let writer = out.clone();
+    let fmt = tracing_subscriber::fmt::layer()
+        .with_ansi(false)
+        .with_span_events(FmtSpan::ENTER | FmtSpan::EXIT)
+        .with_writer(move || writer.clone());
+    let subscriber = tracing_subscriber::registry().with(fmt).with(lisle_tracing::layer());
+    on_one_domain(&dispatcher::Dispatch::new(subscriber), || {
+        let sleeper = spawn(|| {
+            let _span = tracing::info_span!("sleeper").entered();
+            lisle::time::sleep(Duration::from_millis(1));
+        });
+        sleeper.join().unwrap();
+    });
+    let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
+    let steps = text.lines().map(|line| line.rsplit(' ').next().unwrap()).collect::<Vec<_>>();
+    assert_eq!(steps, ["enter", "exit", "enter", "exit"], "{text}");
+}
