@@ -3,12 +3,13 @@
 //! Sizes are bytes and take the suffixes K, M and G (powers of 1024); times are seconds and may have a fraction.
 //! Everything is checked here, so that the rest of the program starts from values that make sense.
 
-use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::serve::address::Address;
 
 /// Light threads and first-class events, at work.
 #[derive(Debug, Parser)]
@@ -24,8 +25,9 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Serve the files below a directory over HTTP/1.1
     ///
-    /// The server runs until SIGINT or SIGTERM. It then stops accepting, lets the requests under way finish, prints
-    /// its totals to standard error and exits with 0. A second signal ends the wait at once.
+    /// The server runs until SIGINT, SIGTERM or SIGHUP (unless that is ignored at its start, as under nohup). It then
+    /// stops accepting, lets the requests under way finish, prints its totals to standard error and exits with 0. A
+    /// second signal ends the wait at once.
     /// On SIGQUIT it prints to standard error who waits for what, and goes on.
     Serve(ServeOptions),
 }
@@ -50,9 +52,10 @@ pub(crate) struct ServeOptions {
 
     /// Address and port to listen on; port 0 takes a free one
     ///
-    /// The address that was bound is printed to standard error.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080", value_parser = address)]
-    pub(crate) addr: SocketAddr,
+    /// Without an address (`:8080`) it is all interfaces. A name (`localhost:8080`) stands for all of its addresses that
+    /// this machine has. The addresses that were bound are printed to standard error.
+    #[arg(long, value_name = "[ADDRESS]:PORT", default_value = "127.0.0.1:8080")]
+    pub(crate) addr: Address,
 
     /// Worker threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = domains)]
@@ -64,6 +67,12 @@ pub(crate) struct ServeOptions {
     /// delayed; the totals say how many.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Human)]
     pub(crate) log: LogFormat,
+
+    /// Serve files and directories whose names begin with a dot, too
+    ///
+    /// Without it they are answered with 404, as if they were not there. `/.well-known/` is served in any case.
+    #[arg(long)]
+    pub(crate) dotfiles: bool,
 
     /// How long requests under way may take to finish after a signal
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
@@ -78,6 +87,8 @@ pub(crate) struct ServeOptions {
 #[command(next_help_heading = "Limits")]
 pub(crate) struct Limits {
     /// Connections at once; one more is told 503 and closed
+    ///
+    /// Fewer if the system allows too few open files; what it is then is printed to standard error.
     #[arg(long, value_name = "N", default_value = "10000", value_parser = connections)]
     pub(crate) max_connections: usize,
 
@@ -109,18 +120,13 @@ pub(crate) struct Limits {
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes)]
     pub(crate) cache_bytes: u64,
 
-    /// Largest file to keep in memory; larger ones are read anew for each request
-    #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = bytes)]
+    /// Largest file to keep in memory; larger ones are kept open, and sent by the kernel
+    #[arg(long, value_name = "BYTES", default_value = "256K", value_parser = bytes)]
     pub(crate) max_file_in_cache: u64,
 
-    /// How long a file in memory is served before the directory is asked whether it has changed
+    /// How long a known file is served before the directory is asked whether it is another one
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub(crate) recheck: Duration,
-}
-
-fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse()
-        .map_err(|_| "expected an address and a port, such as 127.0.0.1:8080 or [::1]:8080".to_owned())
 }
 
 fn domains(text: &str) -> Result<NonZeroUsize, String> {
@@ -198,10 +204,12 @@ mod tests {
         assert_eq!(options.directory, PathBuf::from("site"));
         assert_eq!(options.addr.to_string(), "127.0.0.1:8080");
         assert_eq!(options.domains, None);
+        assert!(!options.dotfiles && parse(&["site", "--dotfiles"]).unwrap().dotfiles);
         assert_eq!(options.log, LogFormat::Human);
         assert_eq!(options.drain, Duration::from_secs(10));
         assert_eq!(options.limits.max_header_bytes, 16 << 10);
         assert_eq!(options.limits.cache_bytes, 64 << 20);
+        assert_eq!(options.limits.max_file_in_cache, 256 << 10);
     }
 
     #[test]
@@ -223,6 +231,7 @@ mod tests {
     fn mistakes_name_the_option() {
         for (arguments, option) in [
             (&["site", "--addr", "8080"][..], "--addr"),
+            (&["site", "--addr", "::1:8080"], "brackets"),
             (&["site", "--domains", "0"], "--domains"),
             (&["site", "--log", "loud"], "--log"),
             (&["site", "--drain", "soon"], "--drain"),

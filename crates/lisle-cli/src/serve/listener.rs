@@ -15,11 +15,9 @@ use lisle::time::after;
 use lisle::{Event, choose, fiber};
 
 use super::connection;
+use super::descriptors::Shares;
 use super::notice::notice;
 use super::shard::Shared;
-
-/// How many connections over the limit are told so at once; more are closed without a word.
-const MAX_REFUSALS: usize = 64;
 
 /// The first pause after accepting has failed; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
@@ -28,13 +26,14 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Accepts until `stop` is given, then waits until the last connection has ended. How many were refused.
-pub(crate) fn run(socket: TcpListener, shards: Vec<Shared>, max: usize, stop: &Condition) -> u64 {
-    let (ended, ends) = lisle::channel::named("ends of connections", max + MAX_REFUSALS);
+pub(crate) fn run(sockets: Vec<TcpListener>, shards: Vec<Shared>, limits: Shares, stop: &Condition) -> u64 {
+    let most = limits.connections + limits.refusals;
+    let (ended, ends) = lisle::channel::named("ends of connections", most);
     let busy = vec![0; shards.len()];
     let mut listener = Listener {
         shards,
         name: "connection".into(),
-        max,
+        limits,
         ended,
         busy,
         live: 0,
@@ -42,9 +41,9 @@ pub(crate) fn run(socket: TcpListener, shards: Vec<Shared>, max: usize, stop: &C
         refused: 0,
         next: 0,
     };
-    listener.accept(&socket, &ends, stop);
+    listener.accept(&sockets, &ends, stop);
     // From here on nobody can connect any more, while the connections that are left finish.
-    drop(socket);
+    drop(sockets);
     while listener.live + listener.refusals > 0 {
         let Ok(end) = ends.recv() else { break };
         listener.ended(end);
@@ -78,7 +77,7 @@ struct Listener {
     shards: Vec<Shared>,
     /// The name of the hosts it spawns, made once.
     name: Arc<str>,
-    max: usize,
+    limits: Shares,
     ended: Sender<End>,
     /// The connections of each domain.
     busy: Vec<usize>,
@@ -98,14 +97,16 @@ enum Next {
 }
 
 impl Listener {
-    fn accept(&mut self, socket: &TcpListener, ends: &Receiver<End>, stop: &Condition) {
+    fn accept(&mut self, sockets: &[TcpListener], ends: &Receiver<End>, stop: &Condition) {
+        let accept: Vec<_> = sockets.iter().map(TcpListener::accept_evt).collect();
+        let accept = choose(&accept[..]).wrap(Next::Accepted);
         // Set while accepting fails.
         let mut pause = None;
         loop {
             let ended = ends.recv_evt().wrap(Next::Ended);
             let stopped = stop.wait_evt().wrap(|()| Next::Stop);
             let next = match pause {
-                None => choose((socket.accept_evt().wrap(Next::Accepted), ended, stopped)).sync(),
+                None => choose((&accept, ended, stopped)).sync(),
                 Some(pause) => choose((after(pause).wrap(|()| Next::TryAgain), ended, stopped)).sync(),
             };
             let accepted = match next {
@@ -116,9 +117,9 @@ impl Listener {
                 }
                 Next::Ended(Err(_)) => return,
                 Next::Accepted(accepted) => accepted,
-                Next::TryAgain => match socket.accept_evt().poll() {
-                    Some(accepted) => accepted,
-                    None => {
+                Next::TryAgain => match accept.poll() {
+                    Some(Next::Accepted(accepted)) => accepted,
+                    _ => {
                         pause = None;
                         continue;
                     }
@@ -143,9 +144,11 @@ impl Listener {
     }
 
     fn start(&mut self, stream: TcpStream, peer: SocketAddr) {
+        // A socket for both versions of IP shows addresses of the fourth as some of the sixth.
+        let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
         let domain = self.least_busy();
         let shard = Shared::clone(&self.shards[domain]);
-        if self.live < self.max {
+        if self.live < self.limits.connections {
             self.live += 1;
             self.busy[domain] += 1;
             let guard = EndGuard { ended: self.ended.clone(), end: End { domain, refusal: false } };
@@ -156,7 +159,7 @@ impl Listener {
             return;
         }
         self.refused += 1;
-        if self.refusals < MAX_REFUSALS {
+        if self.refusals < self.limits.refusals {
             self.refusals += 1;
             let guard = EndGuard { ended: self.ended.clone(), end: End { domain, refusal: true } };
             self.host(domain).spawn(move || {

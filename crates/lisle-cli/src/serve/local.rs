@@ -14,12 +14,8 @@ use super::http::date::DateFields;
 /// How many unused buffers of a kind a domain keeps.
 const KEPT: usize = 256;
 
-/// The size of the pieces that large files are sent in.
-pub(crate) const PIECE: usize = 64 * 1024;
-
 thread_local! {
     static SCRATCH: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
-    static PIECES: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
     static DATE: RefCell<DateFields> = RefCell::new(DateFields::new());
 }
 
@@ -54,20 +50,6 @@ impl Scratch {
             });
         }
     }
-}
-
-/// Takes a buffer of [`PIECE`] bytes, with any content.
-pub(crate) fn take_piece() -> Vec<u8> {
-    PIECES.with_borrow_mut(Vec::pop).unwrap_or_else(|| vec![0; PIECE])
-}
-
-/// Leaves a buffer of [`PIECE`] bytes for others.
-pub(crate) fn give_back_piece(piece: Vec<u8>) {
-    PIECES.with_borrow_mut(|kept| {
-        if kept.len() < KEPT / 16 {
-            kept.push(piece);
-        }
-    });
 }
 
 /// Calls `f` with the lines that every response begins with. `f` must not wait.

@@ -13,7 +13,9 @@
 //! message to another. Invariant: no host here shares a lock or a counter with another; what looks like one (the limit
 //! on connections, the totals) belongs to one host, which the others send messages to.
 
+pub(crate) mod address;
 mod connection;
+mod descriptors;
 mod files;
 mod http;
 mod listener;
@@ -31,11 +33,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
 use crate::cli::{LogFormat, ServeOptions};
+use descriptors::{Shares, TooFew};
 use log::line::Form;
 pub(crate) use notice::notice;
+use supervisor::Outcome;
 
 /// How long the runtime may take to end, once the server has.
 const GRACE: Duration = Duration::from_secs(1);
@@ -47,6 +49,8 @@ pub(crate) enum Error {
     Directory(PathBuf, io::Error),
     /// The system does not give what is needed to begin.
     Start(io::Error),
+    /// The system allows too few descriptors.
+    Descriptors(TooFew),
     /// It could not run, or not go on.
     Run(supervisor::Failure),
 }
@@ -56,6 +60,7 @@ impl fmt::Display for Error {
         match self {
             Error::Directory(path, error) => write!(f, "cannot serve {}: {error}", path.display()),
             Error::Start(error) => write!(f, "cannot start: {error}"),
+            Error::Descriptors(few) => write!(f, "cannot start: {few}"),
             Error::Run(failure) => failure.fmt(f),
         }
     }
@@ -65,27 +70,38 @@ impl fmt::Display for Error {
 pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
     let root = files::root::Root::new(&options.directory)
         .map_err(|error| Error::Directory(options.directory.clone(), error))?;
-    raise_descriptor_limit();
+    let allowed = descriptors::raise_limit(|text| notice(format_args!("lisle: {text}")));
     let signals = signals::Signals::catch().map_err(Error::Start)?;
     let domains =
         options.domains.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let wanted = options.limits.max_connections;
+    let shares = Shares::of(allowed, domains, wanted).map_err(Error::Descriptors)?;
+    if shares.connections < wanted {
+        notice(format_args!(
+            "lisle: at most {} connections at once instead of {wanted}, for only {allowed} open files are allowed \
+             (ulimit -Hn)",
+            shares.connections
+        ));
+    }
     let form = match options.log {
         LogFormat::Off => None,
         LogFormat::Json => Some(Form::Json),
         LogFormat::Human => Some(Form::Human { colour: wants_colour() }),
     };
-    let runtime = lisle::Runtime::builder().domains(domains).start().map_err(Error::Start)?;
+    // What the server is doing is most wanted when it does nothing, so it is asked of no host.
+    let builder = lisle::Runtime::builder().domains(domains).dump_on(lisle::signal::SIGQUIT);
+    let runtime = builder.start().map_err(Error::Start)?;
     let log = options.log;
-    let show = || notice(format_args!("lisle: who waits: {}", runtime.waiting()));
-    let serve =
-        || runtime.run(|| supervisor::run(&options, root, domains, form, &signals)).map_err(Error::Run);
-    let totals = signals::answering(show, serve).map_err(Error::Start)??;
+    let serve = || supervisor::run(&options, root, domains, shares, form, &signals);
+    let Outcome { totals, output_waits } = runtime.run(serve).map_err(Error::Run)?;
     match log {
         LogFormat::Json => notice(format_args!("{}", totals.json())),
         LogFormat::Human | LogFormat::Off => notice(format_args!("lisle: {totals}")),
     }
-    let shutdown = runtime.shutdown(GRACE);
-    if !shutdown.is_clean() {
+    // One host is known to wait for ever then, and nobody is to wait for it.
+    let (patience, known) = if output_waits { (Duration::ZERO, 1) } else { (GRACE, 0) };
+    let shutdown = runtime.shutdown(patience);
+    if shutdown.unfinished > known {
         notice(format_args!("lisle: {shutdown}"));
     }
     Ok(())
@@ -94,11 +110,4 @@ pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
 /// Colour is for people at a terminal who have not said that they do not want it (see no-color.org).
 fn wants_colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-}
-
-/// Each connection takes a descriptor, and the usual soft limit of 1024 is there for programs that use `select`, which this
-/// one does not. If the system says no, the limit stays as it is, and the listener copes.
-fn raise_descriptor_limit() {
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }

@@ -47,3 +47,26 @@ pub(crate) struct Shard {
 
 /// A shard as its users hold it.
 pub(crate) type Shared = Arc<Shard>;
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A shard without hosts, for what looks only at the limit on writing and at the signals.
+    pub(crate) fn shard(write: Duration) -> Shard {
+        let hour = Duration::from_secs(3600);
+        Shard {
+            files: lisle::channel::bounded(0).0,
+            records: lisle::channel::bounded(0).0,
+            limits: ConnectionLimits {
+                head: HeadLimits { line: 1000, fields: 1000 },
+                body: 1000,
+                idle: hour,
+                request: hour,
+                write,
+            },
+            drain: Condition::new(),
+            halt: Condition::new(),
+        }
+    }
+}

@@ -1,54 +1,41 @@
-//! SIGINT and SIGTERM, which both say that the server is to end; SIGQUIT, which asks what it is doing.
+//! SIGINT, SIGTERM and SIGHUP, which all say that the server is to end. (SIGQUIT asks what it is doing, and is the
+//! runtime's affair.)
+//!
+//! SIGHUP ends it as well, since there is nothing to read anew: files are compared with the disk all the time, and options
+//! are given once. It comes when a terminal is closed. Who starts a program with `nohup`, and so with SIGHUP ignored,
+//! wants it to outlive its terminal; then it stays ignored.
 
 use std::io;
-use std::thread;
 
-use lisle::signal::{SIGINT, SIGQUIT, SIGTERM, Signal, signal};
-use lisle::sync::Condition;
+use lisle::signal::{SIGHUP, SIGINT, SIGTERM, Signal, signal};
 use lisle::{Event, choose};
 
-/// Both signals to end, caught.
+/// The signals to end, caught.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    hang_up: Option<Signal>,
 }
 
 impl Signals {
-    /// Begins to catch both.
+    /// Begins to catch them.
     pub(crate) fn catch() -> io::Result<Self> {
-        Ok(Signals { interrupt: signal(SIGINT)?, terminate: signal(SIGTERM)? })
+        let hang_up = if is_ignored(SIGHUP) { None } else { Some(signal(SIGHUP)?) };
+        Ok(Signals { interrupt: signal(SIGINT)?, terminate: signal(SIGTERM)?, hang_up })
     }
 
-    /// The event of either of them having come.
+    /// The event of one of them having come.
     pub(crate) fn any_evt(&self) -> impl Event<Output = ()> {
         // A signal that cannot be waited for is taken for one that has come: better to end than not to be told to.
-        choose((self.interrupt.recv_evt(), self.terminate.recv_evt())).wrap(drop)
+        let hang_up = self.hang_up.as_ref().map(Signal::recv_evt);
+        choose((self.interrupt.recv_evt(), self.terminate.recv_evt(), hang_up)).wrap(drop)
     }
 }
 
-/// Runs `serve`, and meanwhile `show` for each SIGQUIT.
-///
-/// What the server is doing is most wanted when it does nothing, so a plain thread answers, and asks no host.
-pub(crate) fn answering<T>(show: impl Fn() + Sync, serve: impl FnOnce() -> T) -> io::Result<T> {
-    /// Ends the thread, also if `serve` panics.
-    struct End<'a>(&'a Condition);
-    impl Drop for End<'_> {
-        fn drop(&mut self) {
-            self.0.signal();
-        }
-    }
-    let quit = signal(SIGQUIT)?;
-    let ended = Condition::new().named("ended");
-    thread::scope(|scope| {
-        let (show, quit, ended) = (&show, &quit, &ended);
-        thread::Builder::new().name("lisle-signals".to_owned()).spawn_scoped(scope, move || {
-            let asked =
-                choose((quit.recv_evt().wrap(|came| came.is_ok()), ended.wait_evt().wrap(|()| false)));
-            while asked.sync() {
-                show();
-            }
-        })?;
-        let _end = End(ended);
-        Ok(serve())
-    })
+/// Whether this process ignores the signal. Where the kernel does not tell, it does not.
+fn is_ignored(number: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    ignored >> (number - 1) & 1 == 1
 }

@@ -4,19 +4,19 @@
 //! has ended, the scribes and the file components, which serve them; last the output, which serves the scribes. Each step
 //! has a deadline, so that a client that does not read or a disk that does not answer cannot hold up the end.
 
+use std::cell::Cell;
 use std::fmt;
-use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use lisle::channel::Sender;
+use lisle::channel::{Receiver, Sender};
 use lisle::fiber::{self, JoinHandle};
-use lisle::net::TcpListener;
 use lisle::sync::Condition;
-use lisle::time::after;
+use lisle::time::{after, at};
 use lisle::{Event, choose};
 
+use super::address::Refused;
+use super::descriptors::Shares;
 use super::files::root::Root;
 use super::files::{self, Ask};
 use super::listener;
@@ -32,6 +32,9 @@ use crate::cli::ServeOptions;
 /// How long a host that has been told to stop at once may take to do so.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// Standard output that has taken nothing for so long is taken for one that nobody reads. The end does not wait for it.
+const NOBODY_READS: Duration = Duration::from_millis(100);
+
 /// How many records may wait for a scribe before a connection waits instead.
 const RECORDS: usize = 256;
 
@@ -39,7 +42,7 @@ const RECORDS: usize = 256;
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The address cannot be listened on.
-    Listen(SocketAddr, io::Error),
+    Listen(Refused),
     /// The listener has ended without having been told to.
     Listener(String),
 }
@@ -47,31 +50,43 @@ pub(crate) enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Listen(address, error) => write!(f, "cannot listen on {address}: {error}"),
+            Failure::Listen(refused) => refused.fmt(f),
             Failure::Listener(reason) => write!(f, "the listener has failed: {reason}"),
         }
     }
 }
 
-/// Serves until a signal comes, and returns the totals.
+/// What is left at the end.
+pub(crate) struct Outcome {
+    pub(crate) totals: Totals,
+    /// The output host waits for standard output still, and so will not end.
+    pub(crate) output_waits: bool,
+}
+
+/// Serves until a signal comes.
 pub(crate) fn run(
     options: &ServeOptions,
     root: Root,
     domains: usize,
+    descriptors: Shares,
     form: Option<Form>,
     signals: &Signals,
-) -> Result<Totals, Failure> {
-    let failed = |error| Failure::Listen(options.addr, error);
-    let socket = TcpListener::bind(options.addr).map_err(failed)?;
-    let address = socket.local_addr().map_err(failed)?;
-    let server = Server::start(options, root, domains, form);
+) -> Result<Outcome, Failure> {
+    let sockets = options.addr.listen().map_err(Failure::Listen)?;
+    let places: Vec<String> = sockets
+        .iter()
+        .filter_map(|socket| socket.local_addr().ok())
+        .map(|address| format!("http://{address}/"))
+        .collect();
+    let server = Server::start(options, root, domains, descriptors, form);
     let stop = Arc::new(Condition::new().named("stop"));
     let listener = {
         let shards = server.shards.clone();
-        let (max, stop) = (options.limits.max_connections, Arc::clone(&stop));
-        fiber::Builder::new().name("listener").spawn(move || listener::run(socket, shards, max, &stop))
+        let stop = Arc::clone(&stop);
+        let run = move || listener::run(sockets, shards, descriptors, &stop);
+        fiber::Builder::new().name("listener").spawn(run)
     };
-    notice(format_args!("lisle: serving {} on http://{address}/", options.directory.display()));
+    notice(format_args!("lisle: serving {} on {}", options.directory.display(), places.join(" and ")));
 
     let ended = choose((signals.any_evt().wrap(|()| None), listener.join_evt().wrap(Some))).sync();
     if let Some(outcome) = ended {
@@ -84,9 +99,9 @@ pub(crate) fn run(
         shard.drain.signal();
     }
     let refused = await_connections(&server.shards, listener, options.drain, signals);
-    let mut totals = server.finish();
-    totals.refused += refused;
-    Ok(totals)
+    let mut outcome = server.finish();
+    outcome.totals.refused += refused;
+    Ok(outcome)
 }
 
 /// Waits for the listener, and with it for all connections. How many connections were over the limit.
@@ -121,24 +136,41 @@ fn await_connections(
 /// The way to a scribe, and what it leaves when it ends.
 type Scribe = (Sender<Record>, JoinHandle<(Totals, Batch)>);
 
+/// The way to the output host, its signs of life, and how many lines it could not write.
+struct Log {
+    batches: Sender<Batch>,
+    signs: Receiver<()>,
+    output: JoinHandle<u64>,
+}
+
 /// The hosts that serve the connections.
 struct Server {
     shards: Vec<Shared>,
     scribes: Vec<Scribe>,
     files: Vec<Sender<Ask>>,
-    output: Option<(Sender<Batch>, JoinHandle<u64>)>,
+    log: Option<Log>,
 }
 
 impl Server {
-    fn start(options: &ServeOptions, root: Root, domains: usize, form: Option<Form>) -> Server {
-        let (output, way) = match form {
+    fn start(
+        options: &ServeOptions,
+        root: Root,
+        domains: usize,
+        descriptors: Shares,
+        form: Option<Form>,
+    ) -> Server {
+        let (log, way) = match form {
             None => (None, None),
             Some(form) => {
                 let (batches, taken) = lisle::channel::named::<Batch>("batches", 0);
                 let (emptied, spare) = lisle::channel::named("spare batches", domains);
-                let output =
-                    fiber::Builder::new().name("output").spawn(move || output::run(&taken, &emptied));
-                (Some((batches.clone(), output)), Some((form, Output { batches, spare })))
+                let (alive, signs) = lisle::channel::named("signs of life", 1);
+                let run = move || output::run(&taken, &emptied, &alive);
+                let output = fiber::Builder::new().name("output").spawn(run);
+                (
+                    Some(Log { batches: batches.clone(), signs, output }),
+                    Some((form, Output { batches, spare })),
+                )
             }
         };
         let budget = options.limits.cache_bytes / domains as u64;
@@ -146,9 +178,12 @@ impl Server {
             root: Arc::new(root),
             budget,
             in_memory: options.limits.max_file_in_cache.min(budget),
+            open: descriptors.open,
+            loaders: descriptors.looks,
             recheck: options.limits.recheck,
+            dotfiles: options.dotfiles,
         };
-        let mut server = Server { shards: Vec::new(), scribes: Vec::new(), files: Vec::new(), output };
+        let mut server = Server { shards: Vec::new(), scribes: Vec::new(), files: Vec::new(), log };
         for domain in 0..domains {
             let (files, asks) = lisle::channel::named("asks", 0);
             let settings = settings.clone();
@@ -171,7 +206,7 @@ impl Server {
 
     /// Ends all hosts, and adds up what they have counted. To be called when there are no connections any more, or
     /// when those that are left have been given up.
-    fn finish(self) -> Totals {
+    fn finish(self) -> Outcome {
         let mut totals = Totals::new();
         for files in &self.files {
             files.close();
@@ -190,10 +225,9 @@ impl Server {
                 )),
             }
         }
-        if let Some((batches, output)) = self.output {
-            totals.dropped_lines += finish_log(&batches, &output, rest);
-        }
-        totals
+        let (lost, output_waits) = self.log.map_or((0, false), |log| log.finish(rest));
+        totals.dropped_lines += lost;
+        Outcome { totals, output_waits }
     }
 }
 
@@ -201,25 +235,59 @@ fn host(name: &str, domain: usize) -> fiber::Builder {
     fiber::Builder::new().name(name).domain(domain)
 }
 
-/// Has the output write what is left. How many lines were not written.
-fn finish_log(batches: &Sender<Batch>, output: &JoinHandle<u64>, rest: Vec<Batch>) -> u64 {
-    let mut lost = 0;
-    let mut patience = GRACE;
-    for batch in rest.into_iter().filter(|batch| batch.lines > 0) {
-        let lines = batch.lines;
-        if batches.send_timeout(batch, patience).is_err() {
-            lost += lines;
-            // It was waited for once; the others need not wait as long again.
-            patience = Duration::ZERO;
+impl Log {
+    /// Has the output write what is left, for as long as it gets on. How many lines were not written, as far as is known,
+    /// and whether the output waits still.
+    fn finish(self, rest: Vec<Batch>) -> (u64, bool) {
+        let end = Instant::now() + GRACE;
+        let mut left: u64 = rest.iter().map(|batch| batch.lines).sum();
+        for batch in rest.into_iter().filter(|batch| batch.lines > 0) {
+            let lines = batch.lines;
+            let batch = Cell::new(batch);
+            match self.while_alive(self.batches.send_with_evt(|| batch.take()), end) {
+                Some(Ok(())) => left -= lines,
+                Some(Err(_)) => {}
+                None => return (left, true),
+            }
+        }
+        self.batches.close();
+        match self.while_alive(self.output.join_evt(), end) {
+            Some(Ok(unwritten)) => (left + unwritten, false),
+            Some(Err(panic)) => {
+                notice(format_args!("lisle: the end of the access log is lost: {panic}"));
+                (left, false)
+            }
+            None => (left, true),
         }
     }
-    batches.close();
-    match choose((output.join_evt().wrap(Some), after(GRACE).wrap(|()| None))).sync() {
-        Some(Ok(unwritten)) => lost += unwritten,
-        Some(Err(panic)) => notice(format_args!("lisle: the end of the access log is lost: {panic}")),
-        None => {
-            notice(format_args!("lisle: the end of the access log is lost: standard output takes nothing"))
+
+    /// Waits for the event until `end`, but no longer than for [`NOBODY_READS`] without a sign of life. `None`, and a word
+    /// about it: nobody reads what the output writes.
+    fn while_alive<T: Send>(&self, event: impl Event<Output = T>, end: Instant) -> Option<T> {
+        loop {
+            let patience = end.min(Instant::now() + NOBODY_READS);
+            let next = choose((
+                (&event).wrap(|value| Next::Done(value)),
+                // An output that has gone gives no signs, and its end is there in a moment.
+                self.signs.recv_evt().wrap(|sign| sign.map_or(Next::Gone, |()| Next::Alive)),
+                at(patience).wrap(|()| Next::Silence),
+            ));
+            match next.sync() {
+                Next::Done(value) => return Some(value),
+                Next::Gone => return Some(event.sync()),
+                Next::Alive if Instant::now() < end => {}
+                Next::Alive | Next::Silence => break,
+            }
         }
+        notice(format_args!("lisle: the end of the access log is lost: nobody reads standard output"));
+        None
     }
-    lost
+}
+
+/// What the end of the log wakes up for.
+enum Next<T> {
+    Done(T),
+    Alive,
+    Gone,
+    Silence,
 }

@@ -68,7 +68,11 @@ fn garbage() {
         // It may be closed already, by the other side.
         let _ = client.stream.shutdown(std::net::Shutdown::Write);
         while let Some(response) = client.response_or_end(true) {
-            assert!(matches!(response.status, 400 | 405 | 414 | 431 | 505), "{bytes:?}: {}", response.status);
+            assert!(
+                matches!(response.status, 400 | 405 | 414 | 431 | 501 | 505),
+                "{bytes:?}: {}",
+                response.status
+            );
         }
     }
     let tls = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
@@ -142,7 +146,12 @@ fn mistakes_and_their_statuses() {
         ("GET / HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n", 417),
         ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
         ("GET noslash HTTP/1.1\r\nHost: a\r\n\r\n", 400),
-        ("BREW / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 405),
+        ("BREW / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 501),
+        ("BREW / HTTP/1.1\r\nHost: a\r\nContent-Length: 30000000\r\n\r\n", 501),
+        ("get / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 501),
+        ("TRACE / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 405),
+        ("GET http:///index.html HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+        ("GET http://user@a/ HTTP/1.1\r\nHost: a\r\n\r\n", 400),
         ("CONNECT a:80 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 405),
         ("PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n", 405),
         ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 30000000\r\n\r\n", 405),
@@ -152,6 +161,8 @@ fn mistakes_and_their_statuses() {
         let response = client.response();
         assert_eq!(response.status, status, "{request:?}");
         assert_eq!(response.field("Connection"), Some("close"), "{request:?}");
+        let allow = (status == 405).then_some("GET, HEAD, OPTIONS");
+        assert_eq!(response.field("Allow"), allow, "{request:?}");
         client.finish();
         assert!(client.is_closed(), "{request:?}");
     }

@@ -76,6 +76,10 @@ fn a_client_keeps_its_copy() {
     assert_eq!((beyond.status().as_u16(), field(&beyond, "content-range")), (416, "bytes */256"));
     let several = agent.get(server.url("/data.bin")).header("Range", "bytes=0-1,5-6").call().unwrap();
     assert_eq!((several.status().as_u16(), field(&several, "content-length")), (200, "256"));
+    let mut client = server.connect();
+    client.send("GET /data.bin HTTP/1.1\r\nHost: a\r\nRange: bytes=0-1\r\nRange: bytes=5-6\r\n\r\n");
+    let lines = client.response();
+    assert_eq!((lines.status, lines.body.len()), (200, 256), "neither line is the one that counts");
     server.stop();
 }
 
@@ -140,10 +144,47 @@ fn requests_sent_ahead_are_answered_in_order() {
 
 #[test]
 fn a_command_line_that_makes_no_sense() {
-    for arguments in [&["--domains", "0", "."][..], &["--log", "loud", "."], &[], &["--nonsense", "."]] {
+    for arguments in [
+        &["--domains", "0", "."][..],
+        &["--log", "loud", "."],
+        &[],
+        &["--nonsense", "."],
+        &["--addr", "8080", "."],
+        &["--addr", "::1:8080", "."],
+    ] {
         let output = command().args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(!output.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn ways_to_say_where() {
+    let site = Site::new();
+    for (address, loopback) in [(":0", false), ("localhost:0", true)] {
+        let server = Server::start(&site, &["--addr", address, "--log", "json"]);
+        let text = server.stderr();
+        let bound: Vec<std::net::SocketAddr> = text
+            .split("http://")
+            .skip(1)
+            .map(|rest| rest.split_once('/').expect("a slash").0.parse().expect("an address"))
+            .collect();
+        assert!(!bound.is_empty(), "{text}");
+        for address in bound {
+            assert!(
+                address.ip().is_loopback() == loopback && address.port() == server.address.port(),
+                "{text}"
+            );
+            let mut client = super::client::Client::connect(address);
+            client.send("GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+            assert_eq!(client.response().text(), "top", "{address}");
+        }
+        let mut client = super::client::Client::connect(([127, 0, 0, 1], server.address.port()).into());
+        client.send("GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+        assert_eq!(client.response().text(), "top");
+        assert!(client.is_closed());
+        let log = server.stop().stdout;
+        assert!(log.contains("\"peer\":\"127.0.0.1:"), "as an address of its own version: {log}");
     }
 }
 

@@ -57,6 +57,37 @@ fn nothing_outside_is_ever_served() {
 }
 
 #[test]
+fn dotfiles_are_served_only_if_asked_for() {
+    let site = Site::new();
+    let hidden = [".env", ".git/config", "sub/.htpasswd", ".well-known/.hidden", "sub/.well-known/x"];
+    for name in hidden {
+        site.file(name, "a secret");
+    }
+    site.file(".dir/index.html", "a secret");
+    site.file(".well-known/security.txt", "seen");
+    site.file("404.html", "our page");
+    std::fs::create_dir(site.path().join(".empty")).unwrap();
+
+    let server = Server::start(&site, &[]);
+    let encoded = ["%2eenv", "%2Egit/config", "sub//.htpasswd"];
+    let others = [".none", ".git", ".git/", ".dir", ".dir/", ".empty"];
+    for name in hidden.iter().chain(&encoded).chain(&others) {
+        let response = server.get(&format!("/{name}"));
+        assert_eq!((response.status, response.text()), (404, "our page"), "{name}");
+    }
+    assert_eq!(server.get("/.well-known/security.txt").text(), "seen");
+    assert_eq!(server.get("/.well-known").status, 301);
+    server.stop();
+
+    let server = Server::start(&site, &["--dotfiles"]);
+    for name in hidden.iter().chain(&encoded).chain(&[".dir/"]) {
+        assert_eq!(server.get(&format!("/{name}")).text(), "a secret", "{name}");
+    }
+    assert_eq!(server.get("/.none").status, 404);
+    server.stop();
+}
+
+#[test]
 fn what_is_no_file_does_not_hold_anybody_up() {
     let site = Site::new();
     let fifo = site.path().join("fifo");
@@ -132,6 +163,53 @@ fn changes_are_seen() {
     wait_until("the site's own page is shown", || server.get("/a.txt").text() == "a page of our own");
     wait_until("with the status of what is missing", || server.get("/a.txt").status == 404);
     assert_eq!(server.get("/404.html").status, 200);
+    server.stop();
+}
+
+#[test]
+fn a_large_file_that_is_written_to_is_never_served_under_its_old_tag() {
+    let site = Site::new();
+    site.file("large.bin", vec![b'a'; 100_000]);
+    let server = Server::start(&site, &["--max-file-in-cache", "64K", "--recheck", "3600"]);
+    let first = server.get("/large.bin");
+    let tag = first.field("ETag").unwrap().to_owned();
+    assert_eq!((first.body.len(), first.body[0]), (100_000, b'a'));
+    // The same file, of the same length, which the server may have open.
+    let file = std::fs::File::options().write(true).open(site.path().join("large.bin")).unwrap();
+    let changed = || {
+        std::os::unix::fs::FileExt::write_all_at(&file, &[b'b'; 100_000], 0).unwrap();
+        server.get("/large.bin")
+    };
+    // The clock of the file system may not have moved on.
+    wait_until("the tag is another", || changed().field("ETag") != Some(&tag));
+    assert_eq!(changed().body[0], b'b');
+    drop(file);
+    std::fs::File::create(site.path().join("large.bin")).unwrap();
+    assert_eq!(server.get("/large.bin").body.len(), 0, "it has become empty, and that is seen at once");
+    server.stop();
+}
+
+#[test]
+fn a_tag_never_stands_for_two_contents() {
+    let site = Site::new();
+    let server = Server::start(&site, &["--recheck", "0", "--max-file-in-cache", "1K"]);
+    for (name, length) in [("small.txt", 10), ("large.bin", 10_000)] {
+        let path = site.path().join(name);
+        let mut tags = std::collections::HashMap::new();
+        for round in 0..50_u8 {
+            // The same length, and the same time as before, as a tool that copies a site sets it.
+            std::fs::write(&path, vec![round; length]).unwrap();
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+            std::fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+            let response = server.get(&format!("/{name}"));
+            assert_eq!(response.body, vec![round; length], "{name}");
+            let tag = response.field("ETag").expect("a file has one").to_owned();
+            if tag.starts_with('"') {
+                let other = tags.insert(tag.clone(), round);
+                assert_eq!(other, None, "{name}: {tag} in rounds {other:?} and {round}");
+            }
+        }
+    }
     server.stop();
 }
 

@@ -1,18 +1,19 @@
 //! The end of the server.
 
 use std::net::TcpStream;
+use std::process::Stdio;
 
 use rustix::process::Signal;
 
-use super::support::{Server, Site, wait_until};
+use super::support::{Server, Site, command_with_hang_up, wait_until};
 
 fn refuses(server: &Server) -> bool {
     TcpStream::connect(server.address).is_err()
 }
 
 #[test]
-fn both_signals_end_an_idle_server() {
-    for signal in [Signal::TERM, Signal::INT] {
+fn each_of_three_signals_ends_an_idle_server() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let site = Site::new();
         let server = Server::start(&site, &[]);
         server.get("/");
@@ -21,6 +22,38 @@ fn both_signals_end_an_idle_server() {
         assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
         assert!(ended.stderr.contains("1 request, 3 bytes"), "{}", ended.stderr);
     }
+}
+
+#[test]
+fn a_hang_up_lets_what_is_under_way_finish() {
+    let site = Site::new();
+    let server = Server::start(&site, &["--drain", "3600", "--header-timeout", "3600"]);
+    let before = server.descriptors_at_rest();
+    let mut busy = server.connect();
+    busy.send("GET / HTTP/1.1\r\nHost: te");
+    wait_until("it is accepted", || server.descriptors() > before);
+    assert_eq!(server.get("/").text(), "top");
+    server.signal(Signal::HUP);
+    wait_until("nobody new is accepted", || refuses(&server));
+    busy.send("st\r\n\r\n");
+    assert_eq!(busy.response().text(), "top");
+    busy.finish();
+    let ended = server.wait();
+    assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
+    assert!(ended.stderr.contains("2 requests, 6 bytes"), "{}", ended.stderr);
+}
+
+#[test]
+fn under_nohup_a_hang_up_is_nothing() {
+    let site = Site::new();
+    let command = command_with_hang_up(libc::SIG_IGN);
+    let unused = tempfile::tempfile().unwrap();
+    let server = Server::spawned(command, &site.path(), &[], Stdio::null(), unused);
+    server.signal(Signal::HUP);
+    server.signal(Signal::QUIT);
+    wait_until("it answers", || server.stderr().contains("who waits"));
+    assert_eq!(server.get("/").text(), "top");
+    server.stop();
 }
 
 #[test]

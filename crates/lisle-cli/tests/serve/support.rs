@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -83,13 +84,24 @@ impl Server {
     }
 
     pub(crate) fn start_with(directory: &Path, options: &[&str], stdout: Stdio, output: File) -> Server {
-        let mut child = command()
-            .args(["--addr", "127.0.0.1:0", "--domains", "2"])
-            .args(options)
-            .arg(directory)
-            .stdout(stdout)
-            .spawn()
-            .expect("the program starts");
+        Server::spawned(command(), directory, options, stdout, output)
+    }
+
+    /// The same, by a command of one's own, to which `serve` has been given already.
+    pub(crate) fn spawned(
+        mut command: Command,
+        directory: &Path,
+        options: &[&str],
+        stdout: Stdio,
+        output: File,
+    ) -> Server {
+        for default in [["--addr", "127.0.0.1:0"], ["--domains", "2"]] {
+            if !options.contains(&default[0]) {
+                command.args(default);
+            }
+        }
+        let mut child =
+            command.args(options).arg(directory).stdout(stdout).spawn().expect("the program starts");
         let errors = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
         let collected = Arc::clone(&errors);
@@ -139,7 +151,7 @@ impl Server {
         std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("it runs").count()
     }
 
-    /// The same, once all it opens by itself is open: the thread that answers SIGQUIT comes last, and has answered.
+    /// The same, once all it opens by itself is open: SIGQUIT has been answered.
     #[track_caller]
     pub(crate) fn descriptors_at_rest(&self) -> usize {
         self.signal(Signal::QUIT);
@@ -213,9 +225,45 @@ impl Drop for Server {
 }
 
 /// The program with `serve`, its standard error piped.
+///
+/// Signals do to it what they do by default, whatever these tests have inherited: under `nohup` SIGHUP is ignored, in the
+/// background of a script SIGINT and SIGQUIT are, and the program takes note.
 pub(crate) fn command() -> Command {
+    command_with_hang_up(libc::SIG_DFL)
+}
+
+/// The same, but what SIGHUP does at its start is given.
+pub(crate) fn command_with_hang_up(hang_up: libc::sighandler_t) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lisle"));
     command.arg("serve").stdin(Stdio::null()).stderr(Stdio::piped());
+    let prepare = move || {
+        for (signal, action) in [
+            (libc::SIGHUP, hang_up),
+            (libc::SIGINT, libc::SIG_DFL),
+            (libc::SIGQUIT, libc::SIG_DFL),
+            (libc::SIGTERM, libc::SIG_DFL),
+        ] {
+            // SAFETY: neither of the two actions is a function of this process.
+            if unsafe { libc::signal(signal, action) } == libc::SIG_ERR {
+                return Err(std::io::Error::last_os_error());
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec it only calls `signal`, which is async-signal-safe, and allocates nothing.
+    unsafe { command.pre_exec(prepare) };
+    command
+}
+
+/// The same, with limits on its descriptors, as by `ulimit -Sn` and `ulimit -Hn`.
+pub(crate) fn command_with_descriptors(soft: u64, hard: u64) -> Command {
+    let mut command = command();
+    let prepare = move || {
+        let limit = Rlimit { current: Some(soft), maximum: Some(hard) };
+        Ok(rustix::process::setrlimit(Resource::Nofile, limit)?)
+    };
+    // SAFETY: between fork and exec it only makes one system call, and allocates nothing.
+    unsafe { command.pre_exec(prepare) };
     command
 }
 

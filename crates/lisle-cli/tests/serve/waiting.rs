@@ -23,7 +23,7 @@ fn a_signal_shows_who_waits_and_the_server_goes_on() {
         "host 'output' (spawned at",
         "receive from channel 'batches' (made at",
         "receive from channel 'records' (made at",
-        "receive a signal (made at",
+        "receive signal 'SIGINT' (made at",
         "or join host 'listener' (spawned at",
         "5 hosts 'connection' (spawned at",
         "or wait for condition 'drain' (made at",

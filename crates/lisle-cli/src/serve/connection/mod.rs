@@ -5,6 +5,7 @@
 //! all there is to time limits and to shutting down.
 
 pub(crate) mod input;
+mod outflow;
 mod receive;
 pub(crate) mod respond;
 mod send;
@@ -137,7 +138,10 @@ impl Connection<'_> {
         let Scratch { input, output, key } = scratch;
         let input = input.filled();
         match head.method {
-            Method::Other => respond::short(
+            Method::Unknown => {
+                respond::short(output, Status::NOT_IMPLEMENTED, persistence, true, now, |head| head)
+            }
+            Method::NotAllowed => respond::short(
                 output,
                 Status::METHOD_NOT_ALLOWED,
                 persistence,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::Connection;
 use super::wire::{self, Stop};
 use crate::serve::http::body::{Discard, Framing};
-use crate::serve::http::request::{Head, HeadParser, Method};
+use crate::serve::http::request::{Head, HeadParser};
 use crate::serve::http::status::Status;
 use crate::serve::local::Scratch;
 
@@ -81,8 +81,8 @@ impl Connection<'_> {
         }
         let mut body = match Discard::new(head.framing, limits.body) {
             Ok(body) => body,
-            // That the method is not allowed is the better answer, and it holds whatever the body is.
-            Err(_) if head.method == Method::Other => return Ok((head, true)),
+            // That the method is not served is the better answer, and it holds whatever the body is.
+            Err(_) if !head.method.is_served() => return Ok((head, true)),
             Err(status) => return Err(Broken::Refused(status)),
         };
         let deadline = Instant::now() + limits.request;

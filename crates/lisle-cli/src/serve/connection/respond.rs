@@ -117,7 +117,7 @@ fn file(entry: Arc<Entry>, asked: &Asked<'_>, out: &mut Vec<u8>) -> Response {
             return Response { status, persistence, page: 0, file: None };
         }
     }
-    let range = match head.fields.range {
+    let range = match head.fields.range.value() {
         Some(range)
             if head.method == Method::Get
                 && condition::range_applies(&head.fields, input, entry.validators(), local::seconds(now)) =>
@@ -223,6 +223,10 @@ mod tests {
         let (head, response) = answer("GET /a HTTP/1.1\nHost: a\nRange: bytes=10-", file());
         assert_eq!((response.status, range(&response)), (Status::RANGE_NOT_SATISFIABLE, None));
         assert!(head.contains("\r\nContent-Range: bytes */10\r\n"));
+
+        let twice = "GET /a HTTP/1.1\nHost: a\nRange: bytes=2-4\nRange: bytes=5-6";
+        let (_, response) = answer(twice, file());
+        assert_eq!((response.status, range(&response)), (Status::OK, Some(0..10)));
 
         let (_, response) = answer("GET /a HTTP/1.1\nHost: a\nRange: bytes=2-4\nIf-Range: \"other\"", file());
         assert_eq!((response.status, range(&response)), (Status::OK, Some(0..10)));

@@ -1,11 +1,15 @@
-//! Files in memory, bounded in bytes.
+//! Files in memory, bounded in bytes, and files that are kept open, bounded in number.
 //!
 //! Eviction is by the clock algorithm: a hand goes round the slots, spares each one that was used since it last came by,
 //! and empties the first that was not. A hit only sets a flag, where exact least-recently-used order would relink a list.
 //! A new file starts without the flag, so that a walk over many files that are asked for once does not push out those
 //! that are asked for again and again.
 //!
-//! Invariant: `used` is the sum of the costs of all slots, and never more than `budget`.
+//! An open file holds a descriptor, and if it was deleted its space on the disk. So one that nobody asks for is closed by
+//! the second [`Cache::close_unused`] after it was last asked for.
+//!
+//! Invariant: `used` is the sum of the costs of all slots, and never more than `budget`; `open` is the number of slots
+//! with an open file, and never more than `most_open`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,6 +29,8 @@ pub(crate) struct Cache {
     hand: usize,
     used: u64,
     budget: u64,
+    open: usize,
+    most_open: usize,
 }
 
 /// One file.
@@ -38,9 +44,23 @@ struct Slot {
 }
 
 impl Cache {
-    /// An empty cache for at most `budget` bytes.
-    pub(crate) fn new(budget: u64) -> Cache {
-        Cache { index: HashMap::new(), slots: Vec::new(), free: Vec::new(), hand: 0, used: 0, budget }
+    /// An empty cache for at most `budget` bytes and `most_open` open files.
+    pub(crate) fn new(budget: u64, most_open: usize) -> Cache {
+        Cache {
+            index: HashMap::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            hand: 0,
+            used: 0,
+            budget,
+            open: 0,
+            most_open,
+        }
+    }
+
+    /// Whether it keeps any file open.
+    pub(crate) fn has_open(&self) -> bool {
+        self.open > 0
     }
 
     /// The file under this name, and when it was last compared with the disk.
@@ -50,15 +70,20 @@ impl Cache {
         Some((&slot.entry, slot.checked))
     }
 
-    /// Keeps `entry`, in place of what was under this name before. One that is too large for the whole cache is not kept.
+    /// Keeps `entry`, in place of what was under this name before. One that is too large for the whole cache is not kept,
+    /// and an open file only if any may be.
     pub(crate) fn insert(&mut self, key: &[u8], entry: Arc<Entry>, now: Instant) {
         self.remove(key);
         let cost = entry.cost() + 2 * key.len() as u64 + OVERHEAD;
-        if cost > self.budget {
+        let is_open = entry.is_open();
+        if cost > self.budget || (is_open && self.most_open == 0) {
             return;
         }
+        if is_open && self.open == self.most_open {
+            self.evict(Slot::is_open);
+        }
         while self.used + cost > self.budget {
-            self.evict();
+            self.evict(|_| true);
         }
         let key: Arc<[u8]> = key.into();
         let at = self.free.pop().unwrap_or_else(|| {
@@ -68,6 +93,7 @@ impl Cache {
         self.index.insert(Arc::clone(&key), at);
         self.slots[at] = Some(Slot { key, entry, cost, checked: now, referenced: false });
         self.used += cost;
+        self.open += usize::from(is_open);
     }
 
     /// Notes that the file under this name was compared with the disk and is still the same.
@@ -86,12 +112,25 @@ impl Cache {
         }
     }
 
-    /// Empties one slot. There must be one: the caller has found that something uses memory.
-    fn evict(&mut self) {
+    /// Closes the files that nobody has asked for since this was called last.
+    pub(crate) fn close_unused(&mut self) {
+        for at in 0..self.slots.len() {
+            match &mut self.slots[at] {
+                Some(slot) if !slot.is_open() => {}
+                Some(slot) if slot.referenced => slot.referenced = false,
+                Some(_) => self.clear(at),
+                None => {}
+            }
+        }
+    }
+
+    /// Empties one of the slots that are `wanted`. There must be one: the caller has counted.
+    fn evict(&mut self, wanted: impl Fn(&Slot) -> bool) {
         loop {
             let at = self.hand;
             self.hand = (at + 1) % self.slots.len();
             match &mut self.slots[at] {
+                Some(slot) if !wanted(slot) => {}
                 Some(slot) if slot.referenced => slot.referenced = false,
                 Some(_) => return self.clear(at),
                 None => {}
@@ -103,14 +142,21 @@ impl Cache {
         if let Some(slot) = self.slots[at].take() {
             self.index.remove(&slot.key);
             self.used -= slot.cost;
+            self.open -= usize::from(slot.is_open());
             self.free.push(at);
         }
     }
 }
 
+impl Slot {
+    fn is_open(&self) -> bool {
+        self.entry.is_open()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::entry::tests::entry_of;
+    use super::super::entry::tests::{entry_of, open_entry};
     use super::*;
 
     fn cost_of(length: usize) -> u64 {
@@ -131,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_is_used_stays() {
-        let mut cache = Cache::new(3 * cost_of(1000));
+        let mut cache = Cache::new(3 * cost_of(1000), 0);
         for key in ["a", "b", "c"] {
             insert(&mut cache, key, 1000);
         }
@@ -144,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_walk_over_many_files_does_not_push_out_a_used_one() {
-        let mut cache = Cache::new(10 * cost_of(1000));
+        let mut cache = Cache::new(10 * cost_of(1000), 0);
         insert(&mut cache, "u", 1000);
         for round in 0..1000_u32 {
             assert!(cache.get(b"u").is_some(), "still there in round {round}");
@@ -156,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_large_file_pushes_out_several_small_ones() {
-        let mut cache = Cache::new(4 * cost_of(1000));
+        let mut cache = Cache::new(4 * cost_of(1000), 0);
         for key in ["a", "b", "c", "d"] {
             insert(&mut cache, key, 1000);
         }
@@ -169,7 +215,7 @@ mod tests {
 
     #[test]
     fn replacing_and_removing() {
-        let mut cache = Cache::new(10 * cost_of(1000));
+        let mut cache = Cache::new(10 * cost_of(1000), 0);
         insert(&mut cache, "a", 1000);
         insert(&mut cache, "a", 10);
         assert_eq!(cache.get(b"a").expect("there").0.length, 10);
@@ -182,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_time_of_the_last_comparison() {
-        let mut cache = Cache::new(10 * cost_of(1000));
+        let mut cache = Cache::new(10 * cost_of(1000), 0);
         let start = Instant::now();
         cache.insert(b"a", Arc::new(entry_of(1)), start);
         assert_eq!(cache.get(b"a").expect("there").1, start);
@@ -193,8 +239,42 @@ mod tests {
     }
 
     #[test]
+    fn open_files_are_bounded_in_number() {
+        let mut cache = Cache::new(100 * cost_of(1000), 3);
+        insert(&mut cache, "m", 1000);
+        for key in ["a", "b", "c", "d", "e"] {
+            cache.insert(key.as_bytes(), Arc::new(open_entry()), Instant::now());
+            assert!(cache.get(b"a").is_some(), "it is asked for all the time");
+        }
+        assert_eq!((cache.open, cache.index.len()), (3, 4));
+        assert!(has(&cache, "m") && has(&cache, "e"));
+        insert(&mut cache, "a", 10);
+        assert_eq!(cache.open, 2, "it is small now");
+
+        let mut cache = Cache::new(100 * cost_of(1000), 0);
+        cache.insert(b"a", Arc::new(open_entry()), Instant::now());
+        assert!(!has(&cache, "a") && !cache.has_open());
+    }
+
+    #[test]
+    fn an_open_file_that_nobody_asks_for_is_closed() {
+        let mut cache = Cache::new(100 * cost_of(1000), 10);
+        insert(&mut cache, "m", 1000);
+        let entry = Arc::new(open_entry());
+        cache.insert(b"a", Arc::clone(&entry), Instant::now());
+        for _ in 0..3 {
+            assert!(cache.get(b"a").is_some());
+            cache.close_unused();
+            assert!(cache.has_open() && has(&cache, "a"));
+        }
+        cache.close_unused();
+        assert!(!cache.has_open() && !has(&cache, "a") && has(&cache, "m"));
+        assert_eq!(Arc::strong_count(&entry), 1);
+    }
+
+    #[test]
     fn no_budget_no_files() {
-        let mut cache = Cache::new(0);
+        let mut cache = Cache::new(0, 0);
         insert(&mut cache, "a", 0);
         assert!(cache.get(b"a").is_none());
     }

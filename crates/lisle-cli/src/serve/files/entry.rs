@@ -2,6 +2,7 @@
 //! request, written once when the file is loaded.
 
 use std::fs::File;
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Read, Seek};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -15,6 +16,13 @@ use crate::serve::http::{date, media};
 
 /// How often a file that changes while it is read is read anew.
 const TRIES: usize = 3;
+
+/// A file whose last change is so long ago is *settled*: whatever changes it from now on gives it another time, since no
+/// file system in use counts in longer steps. Before, two states of it may bear the same stamp.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// What the kernel reads ahead by default, and more: where one byte of a file is in memory, so many around it are.
+const STRIDE: usize = 64 * 1024;
 
 /// What tells one state of a file from another. The time of the last change of the inode is part of it, because the
 /// time of the last change of the content can be set at will.
@@ -41,6 +49,13 @@ impl Stamp {
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u64),
         }
     }
+
+    /// Whether the last change was before `time`. One that is said to lie in the future was not.
+    fn changed_by(&self, time: SystemTime) -> bool {
+        let (seconds, nanos) = self.changed;
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        (seconds, nanos) < (since.as_secs() as i64, u64::from(since.subsec_nanos()))
+    }
 }
 
 /// Where the bytes are.
@@ -55,7 +70,9 @@ pub(crate) enum Body {
 /// One state of one file.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    pub(crate) stamp: Stamp,
+    stamp: Stamp,
+    /// Whether the stamp stands for this content and no other, see [`SETTLED`].
+    settled: bool,
     /// How many bytes the body has.
     pub(crate) length: u64,
     pub(crate) body: Body,
@@ -70,6 +87,7 @@ pub(crate) struct Entry {
 impl Entry {
     /// Reads `file`, if it has at most `in_memory` bytes, or keeps it open. `name` decides on the content type.
     pub(crate) fn load(mut file: File, stat: &Stat, name: &Path, in_memory: u64) -> Result<Entry, Failure> {
+        let began = SystemTime::now();
         let mut stamp = Stamp::of(stat);
         let mut content = None;
         for _ in 0..TRIES {
@@ -87,16 +105,18 @@ impl Entry {
             Some(content) => Body::Memory(content),
             None => Body::Disk(file),
         };
-        Ok(Entry::new(stamp, body, name))
+        Ok(Entry::new(stamp, body, name, began))
     }
 
-    fn new(stamp: Stamp, body: Body, name: &Path) -> Entry {
-        let (seconds, nanos) = stamp.modified;
+    /// `began` is a time before the content was read.
+    fn new(stamp: Stamp, body: Body, name: &Path, began: SystemTime) -> Entry {
+        let settled = stamp.changed_by(began - SETTLED);
+        let (seconds, _) = stamp.modified;
         let length = match &body {
             Body::Memory(content) => content.len() as u64,
             Body::Disk(_) => stamp.length,
         };
-        let etag = format!("\"{seconds:x}.{nanos:x}-{length:x}-{:x}\"", stamp.inode).into_bytes();
+        let etag = entity_tag(&stamp, length, settled, &body);
         // A time in the future is a wrong one, and section 8.8.2.1 of RFC 9110 forbids to send it.
         let modified = UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
         let modified = (seconds > 0 && modified <= SystemTime::now()).then_some(modified);
@@ -114,6 +134,7 @@ impl Entry {
             format!("Content-Type: {}\r\nX-Content-Type-Options: nosniff\r\n", media::content_type(name));
         Entry {
             stamp,
+            settled,
             length,
             body,
             validator_lines: validator_lines.into_boxed_slice(),
@@ -123,32 +144,63 @@ impl Entry {
         }
     }
 
+    /// Whether it holds a descriptor.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.body, Body::Disk(_))
+    }
+
+    /// Whether the bytes are still those of this state, as far as its stamp tells. Content in memory does not change; that
+    /// of an open file does when somebody writes to it, whatever its name stands for now.
+    pub(crate) fn holds(&self) -> bool {
+        match &self.body {
+            Body::Memory(_) => true,
+            Body::Disk(file) => rustix::fs::fstat(file).is_ok_and(|stat| Stamp::of(&stat) == self.stamp),
+        }
+    }
+
+    /// Whether the bytes are certainly still those of this state.
+    pub(crate) fn is_current(&self) -> bool {
+        !self.is_open() || (self.settled && self.holds())
+    }
+
+    /// The stamp, if a file that bears it has this content.
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        self.settled.then_some(self.stamp)
+    }
+
     /// What preconditions are compared with.
     pub(crate) fn validators(&self) -> Validators<'_> {
         Validators { etag: &self.etag, modified: self.modified }
     }
 
-    /// Fills `buffer` from `offset` on, waiting for the disk if need be. That the file has become shorter than it was is an
-    /// error: its length has been promised to the client.
-    pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        match &self.body {
-            Body::Memory(content) => {
-                let part =
-                    usize::try_from(offset).ok().and_then(|from| content.get(from..)?.get(..buffer.len()));
-                buffer.copy_from_slice(part.ok_or(io::ErrorKind::UnexpectedEof)?);
-                Ok(())
-            }
-            Body::Disk(file) => file.read_exact_at(buffer, offset),
-        }
+    /// Whether the kernel has this part of the file in memory, so that sending it waits for no disk. It looks at one byte
+    /// in each [`STRIDE`]: less than that is not read ahead. In doubt no.
+    pub(crate) fn is_at_hand(&self, start: u64, length: usize) -> bool {
+        let Body::Disk(file) = &self.body else { return true };
+        let there = |at: u64| {
+            let mut buffer = [0];
+            let mut buffers = [io::IoSliceMut::new(&mut buffer)];
+            rustix::io::preadv2(file, &mut buffers, at, rustix::io::ReadWriteFlags::NOWAIT) == Ok(1)
+        };
+        length == 0
+            || ((0..length).step_by(STRIDE).all(|at| there(start + at as u64))
+                && there(start + (length - 1) as u64))
     }
 
-    /// As [`read`](Self::read), but only if the kernel has all of it in memory. False has done nothing but use the buffer.
-    pub(crate) fn read_now(&self, buffer: &mut [u8], offset: u64) -> bool {
-        let Body::Disk(file) = &self.body else { return self.read(buffer, offset).is_ok() };
-        let wanted = buffer.len();
-        let mut buffers = [io::IoSliceMut::new(buffer)];
-        let read = rustix::io::preadv2(file, &mut buffers, offset, rustix::io::ReadWriteFlags::NOWAIT);
-        read == Ok(wanted)
+    /// Has the kernel read this part of the file into its memory, and waits for that. What goes wrong will show again
+    /// when it is sent.
+    pub(crate) fn fetch(&self, start: u64, length: usize) {
+        let Body::Disk(file) = &self.body else { return };
+        let mut buffer = vec![0; length.min(STRIDE)];
+        let mut at = 0;
+        while at < length {
+            let wanted = (length - at).min(buffer.len());
+            match file.read_at(&mut buffer[..wanted], start + at as u64) {
+                Ok(count) if count > 0 => at += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(_) | Err(_) => return,
+            }
+        }
     }
 
     /// What the entry takes in memory, roughly.
@@ -163,6 +215,27 @@ impl Entry {
             + self.etag.len()
             + size_of::<Entry>()) as u64
     }
+}
+
+/// A tag that no other content of the file has had or will have. The time of the last change of the inode is part of it,
+/// since size and time of the content can be the same for another content; the inode's number is not, so that a restored
+/// copy with the same times has the same tag.
+///
+/// Of a file that is not settled the stamp is not enough. Its content decides; if that is not at hand, the tag is a weak
+/// one, which promises less (RFC 9110, section 8.8.1).
+fn entity_tag(stamp: &Stamp, length: u64, settled: bool, body: &Body) -> Vec<u8> {
+    let ((seconds, nanos), (changed, changed_nanos)) = (stamp.modified, stamp.changed);
+    let state = format!("{seconds:x}.{nanos:x}-{length:x}-{changed:x}.{changed_nanos:x}");
+    match body {
+        _ if settled => format!("\"{state}\""),
+        Body::Memory(content) => {
+            let mut hasher = DefaultHasher::new();
+            hasher.write(content);
+            format!("\"{state}-{:x}\"", hasher.finish())
+        }
+        Body::Disk(_) => format!("W/\"{state}-new\""),
+    }
+    .into_bytes()
 }
 
 /// At most `length` bytes from the start; what has been appended since the length was taken is left alone.
@@ -188,9 +261,28 @@ pub(crate) mod tests {
             inode: 2,
             length: length as u64,
             modified: (784_111_777, 5),
-            changed: (784_111_777, 5),
+            changed: (784_111_777, 7),
         };
-        Entry::new(stamp, Body::Memory(vec![b'x'; length].into_boxed_slice()), Path::new("a.txt"))
+        let body = Body::Memory(vec![b'x'; length].into_boxed_slice());
+        Entry::new(stamp, body, Path::new("a.txt"), SystemTime::now())
+    }
+
+    /// When what was just written will have been settled for long.
+    fn later() -> SystemTime {
+        SystemTime::now() + Duration::from_secs(3600)
+    }
+
+    /// An entry whose file is open.
+    pub(crate) fn open_entry() -> Entry {
+        entry_on_disk(b"")
+    }
+
+    /// The same, with this content.
+    pub(crate) fn entry_on_disk(content: &[u8]) -> Entry {
+        let mut file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut file, content).unwrap();
+        let stat = rustix::fs::fstat(&file).unwrap();
+        Entry::new(Stamp::of(&stat), Body::Disk(file), Path::new("a.bin"), later())
     }
 
     fn load(content: &[u8], in_memory: u64) -> Entry {
@@ -209,17 +301,32 @@ pub(crate) mod tests {
         let large = load(b"123456", 5);
         assert_eq!(large.length, 6);
         assert!(matches!(large.body, Body::Disk(_)));
-        for entry in [&load(b"123456", 6), &large] {
-            let mut buffer = [0; 3];
-            entry.read(&mut buffer, 2).unwrap();
-            assert_eq!(&buffer, b"345");
-            assert_eq!(entry.read(&mut buffer, 4).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
-            assert!(!entry.read_now(&mut buffer, 4));
-            if entry.read_now(&mut buffer, 1) {
-                assert_eq!(&buffer, b"234");
-            }
-        }
+        assert!(small.is_at_hand(0, 5), "in memory means at hand");
+        large.fetch(1, 4);
+        large.fetch(0, 1000);
+        assert!(large.is_at_hand(6, 0), "nothing is always at hand");
+        assert!(!large.is_at_hand(4, 3), "what is not there never is");
         assert!(small.cost() >= 5 && large.cost() > 0);
+    }
+
+    #[test]
+    fn an_open_file_that_is_written_to_is_not_current() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a");
+        std::fs::write(&path, "12345").unwrap();
+        let load = |in_memory| {
+            let file = File::open(&path).unwrap();
+            let stat = rustix::fs::fstat(&file).unwrap();
+            Entry::load(file, &stat, &path, in_memory).unwrap()
+        };
+        let stamp = load(0).stamp;
+        let open = Entry::new(stamp, Body::Disk(File::open(&path).unwrap()), &path, later());
+        let kept = load(100);
+        assert!(open.is_open() && !kept.is_open());
+        assert!(open.is_current() && kept.is_current());
+        std::fs::write(&path, "123456").unwrap();
+        assert!(!open.is_current());
+        assert!(kept.is_current(), "what is in memory stays what it was");
     }
 
     #[test]
@@ -228,11 +335,37 @@ pub(crate) mod tests {
         let lines = std::str::from_utf8(&entry.validator_lines).unwrap();
         assert_eq!(
             lines,
-            "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nETag: \"2ebc98a1.5-10-2\"\r\nAccept-Ranges: bytes\r\n"
+            "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nETag: \"2ebc98a1.5-10-2ebc98a1.7\"\r\nAccept-Ranges: bytes\r\n"
         );
-        assert_eq!(entry.validators().etag, b"\"2ebc98a1.5-10-2\"");
+        assert_eq!(entry.validators().etag, b"\"2ebc98a1.5-10-2ebc98a1.7\"");
         assert_eq!(entry.validators().modified, Some(784_111_777));
         assert!(entry.content_lines.starts_with(b"Content-Type: text/plain; charset=utf-8\r\n"));
+    }
+
+    #[test]
+    fn what_a_tag_depends_on() {
+        let stamp = entry_of(3).stamp;
+        let tag = |stamp: Stamp, began, content: &[u8]| {
+            let entry = Entry::new(stamp, Body::Memory(content.into()), Path::new("a"), began);
+            String::from_utf8(entry.etag.into_vec()).unwrap()
+        };
+        let changed = UNIX_EPOCH + Duration::new(784_111_777, 7);
+        let (fresh, settled) = (changed + SETTLED, changed + SETTLED + Duration::from_nanos(1));
+        let first = tag(stamp, settled, b"abc");
+        assert_eq!(first, tag(Stamp { device: 7, inode: 8, ..stamp }, settled, b"abc"), "a copy");
+        assert_ne!(first, tag(Stamp { changed: (784_111_777, 8), ..stamp }, settled, b"abc"));
+        assert_ne!(first, tag(Stamp { modified: (784_111_777, 8), ..stamp }, settled, b"abc"));
+        assert_ne!(first, tag(stamp, settled, b"abcd"));
+
+        assert_eq!(tag(stamp, fresh, b"abc"), tag(stamp, fresh, b"abc"));
+        assert_ne!(tag(stamp, fresh, b"abc"), tag(stamp, fresh, b"abd"));
+        assert_ne!(tag(stamp, fresh, b"abc"), first, "there may have been another content before");
+        for began in [fresh, changed, changed - Duration::from_secs(3600)] {
+            let open = Entry::new(stamp, Body::Disk(tempfile::tempfile().unwrap()), Path::new("a"), began);
+            assert!(open.etag.starts_with(b"W/\"") && open.etag.ends_with(b"\""));
+            assert_eq!(open.stamp(), None);
+        }
+        assert_eq!(entry_of(3).stamp(), Some(stamp));
     }
 
     #[test]
@@ -240,7 +373,7 @@ pub(crate) mod tests {
         for seconds in [-5, i64::MAX / 2, 1 << 40] {
             let stamp =
                 Stamp { device: 1, inode: 2, length: 0, modified: (seconds, 0), changed: (seconds, 0) };
-            let entry = Entry::new(stamp, Body::Memory(Box::default()), Path::new("a"));
+            let entry = Entry::new(stamp, Body::Memory(Box::default()), Path::new("a"), SystemTime::now());
             assert_eq!(entry.validators().modified, None, "{seconds}");
             assert!(!entry.validator_lines.starts_with(b"Last-Modified"), "{seconds}");
         }

@@ -6,7 +6,8 @@
 //! same loader.
 //!
 //! A file in the cache is compared with the disk once its `recheck` time is over, by the first question after that.
-//! What is too large for the cache is opened anew for each question and streamed by the connection.
+//! What is too large to be kept in memory is kept open, and sent by the kernel. Such a file may be written to at any time,
+//! so each question asks the open file whether it is still what it was, which waits for nothing.
 
 pub(crate) mod cache;
 pub(crate) mod entry;
@@ -19,18 +20,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lisle::channel::{Receiver, Sender};
+use lisle::time::at;
 use lisle::{Event, choose};
 
 use cache::Cache;
-use entry::{Body, Entry};
+use entry::Entry;
 use load::{Loaded, load};
 use root::{Failure, Root};
 
 /// The page for what is not there, if the site has one.
 const MISSING_PAGE: &[u8] = b"404.html";
 
-/// How many looks at the disk one domain has under way; the others wait their turn.
-const MAX_LOADERS: usize = 16;
+/// An open file that nobody has asked for is closed after this time, or up to twice as long.
+const CLOSE_UNUSED: Duration = Duration::from_secs(10);
 
 /// A question: what is there under `key`, as made by [`path::decode`]?
 #[derive(Debug)]
@@ -73,25 +75,47 @@ pub(crate) struct Settings {
     pub(crate) budget: u64,
     /// The largest file to keep in memory.
     pub(crate) in_memory: u64,
+    /// How many looks at the disk are under way at once; the others wait their turn.
+    pub(crate) loaders: usize,
+    /// How many larger ones to keep open.
+    pub(crate) open: usize,
     /// How long a file is served before it is compared with the disk.
     pub(crate) recheck: Duration,
+    /// Whether names that begin with a dot are served.
+    pub(crate) dotfiles: bool,
 }
 
 /// Runs the component of the domain it is called on, until nobody can ask any more.
 pub(crate) fn run(settings: Settings, asks: &Receiver<Ask>) {
-    let (finished, loads) = lisle::channel::named("loads", MAX_LOADERS);
-    let cache = Cache::new(settings.budget);
+    let (finished, loads) = lisle::channel::named("loads", settings.loaders);
+    let cache = Cache::new(settings.budget, settings.open);
     let mut files =
         Files { settings, cache, pending: HashMap::new(), queue: VecDeque::new(), loaders: 0, finished };
+    // When to look for open files that nobody asks for; without any there is no timer.
+    let mut sweep = None;
     loop {
-        let next = choose((asks.recv_evt().wrap(Next::Ask), loads.recv_evt().wrap(Next::Load))).sync();
+        let ask = asks.recv_evt().wrap(Next::Ask);
+        let load = loads.recv_evt().wrap(Next::Load);
+        let next = match sweep {
+            None => choose((ask, load)).sync(),
+            Some(time) => choose((ask, load, at(time).wrap(|()| Next::Sweep))).sync(),
+        };
         match next {
+            Next::Sweep => {
+                files.cache.close_unused();
+                sweep = None;
+            }
             Next::Ask(Ok(Ask { key, now, reply })) => {
-                let waiter = Waiter { key, reply, missing: false };
+                // What is hidden is answered as what is not there, without a look at the disk.
+                let missing = !files.settings.dotfiles && path::is_hidden(&key);
+                let waiter = Waiter { key, reply, missing };
                 files.find(waiter, now);
             }
             Next::Load(Ok(load)) => files.loaded(load),
             Next::Ask(Err(_)) | Next::Load(Err(_)) => break,
+        }
+        if sweep.is_none() && files.cache.has_open() {
+            sweep = Some(Instant::now() + CLOSE_UNUSED);
         }
     }
 }
@@ -100,6 +124,7 @@ pub(crate) fn run(settings: Settings, asks: &Receiver<Ask>) {
 enum Next {
     Ask(Result<Ask, lisle::channel::RecvError>),
     Load(Result<Load, lisle::channel::RecvError>),
+    Sweep,
 }
 
 /// What a loader found.
@@ -177,6 +202,7 @@ impl Files {
     fn find(&mut self, waiter: Waiter, now: Instant) {
         if let Some((entry, checked)) = self.cache.get(waiter.wanted())
             && now.saturating_duration_since(checked) < self.settings.recheck
+            && entry.is_current()
         {
             let entry = Arc::clone(entry);
             return waiter.answer(Outcome::File(entry));
@@ -191,10 +217,10 @@ impl Files {
     }
 
     fn start_loaders(&mut self) {
-        while self.loaders < MAX_LOADERS {
+        while self.loaders < self.settings.loaders {
             let Some(key) = self.queue.pop_front() else { break };
             self.loaders += 1;
-            let known = self.cache.get(&key).map(|(entry, _)| entry.stamp);
+            let known = self.cache.get(&key).and_then(|(entry, _)| entry.stamp());
             let (root, in_memory) = (Arc::clone(&self.settings.root), self.settings.in_memory);
             let report =
                 Report { finished: self.finished.clone(), load: Some(Load::failed(Arc::clone(&key))) };
@@ -206,19 +232,25 @@ impl Files {
         }
     }
 
+    /// Whether what is known under this name can be served without a look at its name.
+    fn holds(&mut self, key: &[u8]) -> bool {
+        self.cache.get(key).is_some_and(|(entry, _)| entry.holds())
+    }
+
     fn loaded(&mut self, Load { key, loaded }: Load) {
         self.loaders -= 1;
         let now = Instant::now();
         let entry = match &loaded {
             Loaded::Entry(entry) => {
-                if matches!(entry.body, Body::Memory(_)) {
-                    self.cache.insert(&key, Arc::clone(entry), now);
-                } else {
-                    self.cache.remove(&key);
-                }
+                self.cache.insert(&key, Arc::clone(entry), now);
                 Some(Arc::clone(entry))
             }
             Loaded::Unchanged => {
+                self.cache.confirm(&key, now);
+                self.cache.get(&key).map(|(entry, _)| Arc::clone(entry))
+            }
+            // For want of a descriptor nobody could look. What is in memory needs none.
+            Loaded::Failed(Failure::Exhausted) if self.holds(&key) => {
                 self.cache.confirm(&key, now);
                 self.cache.get(&key).map(|(entry, _)| Arc::clone(entry))
             }

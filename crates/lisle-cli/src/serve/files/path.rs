@@ -56,6 +56,15 @@ pub(crate) fn decode(path: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
     Ok(())
 }
 
+/// Whether a decoded path has a part that is hidden by custom: its name begins with a dot. There lie `.git`, `.env` and
+/// the like, which are in the directory for other reasons than to be served. `/.well-known/` (RFC 8615) is there to be
+/// served; what is hidden below it stays so.
+pub(crate) fn is_hidden(relative: &[u8]) -> bool {
+    let seen = relative.strip_prefix(b".well-known/").unwrap_or(relative);
+    let hidden = seen.split(|byte| *byte == b'/').any(|part| part.starts_with(b"."));
+    hidden && relative != b".well-known"
+}
+
 /// Appends the path of a request for `relative`, with a slash at its start.
 pub(crate) fn encode(relative: &[u8], out: &mut Vec<u8>) {
     out.push(b'/');
@@ -131,6 +140,26 @@ mod tests {
     #[test]
     fn decoding_happens_once() {
         assert_eq!(decoded("/%252e%252e/x"), Ok("%2e%2e/x".to_owned()));
+    }
+
+    #[test]
+    fn names_with_a_dot_are_hidden() {
+        for hidden in [
+            ".env",
+            ".git/config",
+            "a/.git/",
+            "a/b/.c",
+            "...",
+            ".well-known/.git",
+            "a/.well-known/x",
+            ".well-known2/x",
+            ".well-known/.well-known/x",
+        ] {
+            assert!(is_hidden(hidden.as_bytes()), "{hidden}");
+        }
+        for seen in ["", "a", "a/b/", "a.b", "a./b", ".well-known", ".well-known/", ".well-known/acme/x"] {
+            assert!(!is_hidden(seen.as_bytes()), "{seen}");
+        }
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Preconditions, in the order of section 13.2.2: the first that says no decides the answer.
 
 use super::date;
-use super::fields::{Fields, Lines};
+use super::fields::{Fields, Lines, Single};
 
 /// What is known of the file at hand.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Validators<'a> {
-    /// The entity tag with its quotes; always a strong one.
+    /// The entity tag with its quotes, and with `W/` if it is a weak one.
     pub(crate) etag: &'a [u8],
     /// When it was last changed, in seconds since 1970; absent if the file's time cannot be trusted.
     pub(crate) modified: Option<u64>,
@@ -31,7 +31,7 @@ pub(crate) fn evaluate(fields: &Fields, input: &[u8], file: Validators<'_>) -> V
         if !any_tag(&fields.if_match, input, file.etag, Comparison::Strong) {
             return Verdict::Failed;
         }
-    } else if let (Some(limit), Some(modified)) = (fields.if_unmodified_since, file.modified)
+    } else if let (Some(limit), Some(modified)) = (fields.if_unmodified_since.value(), file.modified)
         && date::parse(limit.of(input)).is_some_and(|limit| modified > limit)
     {
         return Verdict::Failed;
@@ -40,7 +40,7 @@ pub(crate) fn evaluate(fields: &Fields, input: &[u8], file: Validators<'_>) -> V
         if any_tag(&fields.if_none_match, input, file.etag, Comparison::Weak) {
             return Verdict::NotModified;
         }
-    } else if let (Some(limit), Some(modified)) = (fields.if_modified_since, file.modified)
+    } else if let (Some(limit), Some(modified)) = (fields.if_modified_since.value(), file.modified)
         && date::parse(limit.of(input)).is_some_and(|limit| modified <= limit)
     {
         return Verdict::NotModified;
@@ -53,10 +53,13 @@ pub(crate) fn evaluate(fields: &Fields, input: &[u8], file: Validators<'_>) -> V
 /// A date is a strong validator only once the file cannot change again within the same second (section 8.8.2.2), hence
 /// `now`, in seconds since 1970.
 pub(crate) fn range_applies(fields: &Fields, input: &[u8], file: Validators<'_>, now: u64) -> bool {
-    let Some(value) = fields.if_range else { return true };
-    let value = value.of(input);
+    let value = match fields.if_range {
+        Single::Absent => return true,
+        Single::Once(value) => value.of(input),
+        Single::Repeated => return false,
+    };
     if value.starts_with(b"\"") || value.starts_with(b"W/") {
-        return value == file.etag;
+        return value == file.etag && !is_weak(value);
     }
     match (date::parse(value), file.modified) {
         (Some(date), Some(modified)) => date == modified && modified + 1 < now,
@@ -64,11 +67,26 @@ pub(crate) fn range_applies(fields: &Fields, input: &[u8], file: Validators<'_>,
     }
 }
 
-/// How two entity tags are compared (section 8.8.3.2). The file's own is always strong.
+/// How two entity tags are compared (section 8.8.3.2).
 #[derive(Clone, Copy)]
 enum Comparison {
+    /// Both must be strong.
     Strong,
     Weak,
+}
+
+impl Comparison {
+    fn same(self, one: &[u8], other: &[u8]) -> bool {
+        let opaque = |tag| <[u8]>::strip_prefix(tag, b"W/").unwrap_or(tag);
+        match self {
+            Comparison::Strong => one == other && !is_weak(one),
+            Comparison::Weak => opaque(one) == opaque(other),
+        }
+    }
+}
+
+fn is_weak(tag: &[u8]) -> bool {
+    tag.starts_with(b"W/")
 }
 
 /// Whether one of the listed tags is `etag`, or `*` stands for any.
@@ -79,11 +97,7 @@ fn any_tag(lines: &Lines, input: &[u8], etag: &[u8], how: Comparison) -> bool {
             return true;
         }
         while let Some((tag, behind)) = next_tag(rest) {
-            let tag = match how {
-                Comparison::Strong => tag,
-                Comparison::Weak => tag.strip_prefix(b"W/").unwrap_or(tag),
-            };
-            if tag == etag {
+            if how.same(tag, etag) {
                 return true;
             }
             rest = behind;
@@ -138,6 +152,21 @@ mod tests {
         assert_eq!(verdict(&[("If-None-Match", "\"other\"")]), Verdict::Proceed);
         assert_eq!(verdict(&[("If-None-Match", "5f-a-1")]), Verdict::Proceed);
         assert_eq!(verdict(&[("If-None-Match", "\"unclosed")]), Verdict::Proceed);
+    }
+
+    #[test]
+    fn a_weak_tag_of_the_file_promises_less() {
+        let file = Validators { etag: b"W/\"5f-a-1\"", modified: None };
+        for tag in ["\"5f-a-1\"", "W/\"5f-a-1\""] {
+            let evaluated = |name| {
+                let (input, fields) = fields_of(&[(name, tag)]);
+                evaluate(&fields, &input, file)
+            };
+            assert_eq!(evaluated("If-None-Match"), Verdict::NotModified, "{tag}");
+            assert_eq!(evaluated("If-Match"), Verdict::Failed, "{tag}");
+            let (input, fields) = fields_of(&[("If-Range", tag)]);
+            assert!(!range_applies(&fields, &input, file, MODIFIED + 100), "{tag}");
+        }
     }
 
     #[test]

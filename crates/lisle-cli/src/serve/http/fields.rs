@@ -34,15 +34,44 @@ impl Span {
 /// The values of a field that may be given in several lines.
 pub(crate) type Lines = SmallVec<[Span; 2]>;
 
+/// The value of a field that is no list and may therefore be given once only (section 5.3 of RFC 9110).
+///
+/// To take one of several lines would be a guess, and a proxy in front may guess otherwise. None of the fields here has
+/// to be heeded, so all lines of one that is repeated are ignored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Single {
+    /// It was not given.
+    #[default]
+    Absent,
+    /// It was given once.
+    Once(Span),
+    /// It was given in several lines, so nobody knows what is meant.
+    Repeated,
+}
+
+impl Single {
+    fn take(&mut self, span: Span) {
+        *self = if *self == Single::Absent { Single::Once(span) } else { Single::Repeated };
+    }
+
+    /// The value, if there is one that counts.
+    pub(crate) fn value(self) -> Option<Span> {
+        match self {
+            Single::Once(span) => Some(span),
+            Single::Absent | Single::Repeated => None,
+        }
+    }
+}
+
 /// The header fields that matter to a file.
 #[derive(Debug, Default)]
 pub(crate) struct Fields {
     pub(crate) if_match: Lines,
     pub(crate) if_none_match: Lines,
-    pub(crate) if_modified_since: Option<Span>,
-    pub(crate) if_unmodified_since: Option<Span>,
-    pub(crate) if_range: Option<Span>,
-    pub(crate) range: Option<Span>,
+    pub(crate) if_modified_since: Single,
+    pub(crate) if_unmodified_since: Single,
+    pub(crate) if_range: Single,
+    pub(crate) range: Single,
 }
 
 /// What the header fields have said so far.
@@ -70,7 +99,7 @@ impl Seen {
                     return Err(Status::BAD_REQUEST);
                 }
             }
-            5 if named("range") => self.fields.range = Some(span()),
+            5 if named("range") => self.fields.range.take(span()),
             6 if named("expect") => {
                 if !field.value.eq_ignore_ascii_case(b"100-continue") {
                     return Err(Status::EXPECTATION_FAILED);
@@ -78,7 +107,7 @@ impl Seen {
                 self.expects_continue = true;
             }
             8 if named("if-match") => self.fields.if_match.push(span()),
-            8 if named("if-range") => self.fields.if_range = Some(span()),
+            8 if named("if-range") => self.fields.if_range.take(span()),
             10 if named("connection") => {
                 for option in field.value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
                     self.close |= option.eq_ignore_ascii_case(b"close");
@@ -101,8 +130,8 @@ impl Seen {
                     self.chunked = coding.eq_ignore_ascii_case(b"chunked");
                 }
             }
-            17 if named("if-modified-since") => self.fields.if_modified_since = Some(span()),
-            19 if named("if-unmodified-since") => self.fields.if_unmodified_since = Some(span()),
+            17 if named("if-modified-since") => self.fields.if_modified_since.take(span()),
+            19 if named("if-unmodified-since") => self.fields.if_unmodified_since.take(span()),
             _ => {}
         }
         Ok(())
@@ -123,7 +152,8 @@ impl Seen {
     }
 }
 
-fn is_host_byte(byte: u8) -> bool {
+/// Whether it may stand in the host and port of a URI.
+pub(crate) fn is_host_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:[]%".contains(&byte)
 }
 

@@ -3,6 +3,8 @@
 //! One range is answered with those bytes. Several ranges in one request are answered with the whole file, as
 //! section 14.2 allows: the clients that ask for several are few, all of them can take the whole, and a
 //! `multipart/byteranges` answer to many small overlapping ranges would let a short request cause a huge response.
+//! The same goes for several `Range` lines: the field is no list, so they do not add up to one
+//! ([`Single`](super::fields::Single)), and section 14.2 lets a server ignore it.
 
 /// What to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

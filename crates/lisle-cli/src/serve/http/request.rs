@@ -5,7 +5,7 @@
 //! mutably again, to read a body into, while the head is still needed.
 
 use super::body::Framing;
-use super::fields::{Fields, Seen, Span};
+use super::fields::{Fields, Seen, Span, is_host_byte};
 use super::status::Status;
 
 /// More header fields than any client sends; beyond it the answer is 431.
@@ -20,8 +20,28 @@ pub(crate) enum Method {
     Get,
     Head,
     Options,
-    /// Any other: 405.
-    Other,
+    /// One that is known, but that no file here allows: 405.
+    NotAllowed,
+    /// One that this server has never heard of: 501 (section 9.1 of RFC 9110).
+    Unknown,
+}
+
+impl Method {
+    /// Names are told apart by case. Known are those of section 9 of RFC 9110, and PATCH (RFC 5789).
+    fn named(name: &str) -> Method {
+        match name {
+            "GET" => Method::Get,
+            "HEAD" => Method::Head,
+            "OPTIONS" => Method::Options,
+            "POST" | "PUT" | "DELETE" | "CONNECT" | "TRACE" | "PATCH" => Method::NotAllowed,
+            _ => Method::Unknown,
+        }
+    }
+
+    /// Whether it is one that is served here.
+    pub(crate) fn is_served(self) -> bool {
+        matches!(self, Method::Get | Method::Head | Method::Options)
+    }
 }
 
 /// What becomes of the connection after the response.
@@ -153,12 +173,7 @@ fn parse_head(input: &[u8]) -> Result<Option<Head>, Status> {
     else {
         return Err(Status::BAD_REQUEST);
     };
-    let method = match method_name {
-        "GET" => Method::Get,
-        "HEAD" => Method::Head,
-        "OPTIONS" => Method::Options,
-        _ => Method::Other,
-    };
+    let method = Method::named(method_name);
     let target = Span::whole(target.as_bytes(), input);
     let (path, query) = split_target(target, method, input).ok_or(Status::BAD_REQUEST)?;
     let mut seen = Seen::default();
@@ -197,7 +212,7 @@ fn names_another_version(input: &[u8]) -> bool {
 /// Finds path and query in a target of any of the forms of section 3.2 of RFC 9112.
 fn split_target(target: Span, method: Method, input: &[u8]) -> Option<(Span, Span)> {
     let bytes = target.of(input);
-    if method == Method::Other || (method == Method::Options && bytes == b"*") {
+    if !method.is_served() || (method == Method::Options && bytes == b"*") {
         return Some((target, target.cut(bytes.len(), bytes.len())));
     }
     let path = if bytes.starts_with(b"/") {
@@ -209,6 +224,10 @@ fn split_target(target: Span, method: Method, input: &[u8]) -> Option<(Span, Spa
         }
         let authority = scheme + 3;
         let length = bytes[authority..].iter().position(|byte| matches!(byte, b'/' | b'?' | b'#'));
+        let end = length.map_or(bytes.len(), |length| authority + length);
+        if !is_authority(&bytes[authority..end]) {
+            return None;
+        }
         match length.map(|length| authority + length) {
             Some(path) if bytes[path] == b'/' => path,
             // A target without a path means the root, and its `//` has a slash to stand for it.
@@ -221,6 +240,12 @@ fn split_target(target: Span, method: Method, input: &[u8]) -> Option<(Span, Spa
     }
     let query = memchr::memchr(b'?', &bytes[path..]).map_or(bytes.len(), |at| path + at);
     Some((target.cut(path, query), target.cut(query, bytes.len())))
+}
+
+/// A host, perhaps with a port. A URI without a host has to be refused (section 4.2.1 of RFC 9110), and so should be one
+/// with a user's name, which serves to make it look like another (section 4.2.4).
+fn is_authority(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && bytes[0] != b':' && bytes.iter().all(|byte| is_host_byte(*byte))
 }
 
 #[cfg(test)]

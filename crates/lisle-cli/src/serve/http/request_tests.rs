@@ -1,5 +1,6 @@
 //! Tests of the head parser, kept apart because they are longer than what they test.
 
+use super::super::fields::Single;
 use super::*;
 
 const LIMITS: HeadLimits = HeadLimits { line: 128, fields: 256 };
@@ -45,7 +46,7 @@ fn a_plain_request() {
     assert_eq!(head.query.of(input), b"?c=d");
     assert_eq!(head.persistence, Persistence::Keep);
     assert_eq!(head.framing, Framing::None);
-    assert_eq!(head.fields.range.expect("it was given").of(input), b"bytes=0-");
+    assert_eq!(head.fields.range.value().expect("it was given").of(input), b"bytes=0-");
 }
 
 #[test]
@@ -77,11 +78,44 @@ fn targets() {
     assert_eq!(path_and_query("http://h:80/a/b?c"), pair("/a/b", "?c"));
     assert_eq!(path_and_query("HTTPS://h"), pair("/", ""));
     assert_eq!(path_and_query("http://h?x"), pair("/", "?x"));
-    for bad in ["a", "*", "ftp://h/", "/a#b", "h:443", "://", "?x"] {
+    assert_eq!(path_and_query("http://[::1]:8080/a"), pair("/a", ""));
+    let bad = ["a", "*", "ftp://h/", "/a#b", "h:443", "://", "?x"];
+    let without_host = ["http:///x", "http://", "https:///", "http://?x", "http://:80/x"];
+    let no_host = ["http://user@h/", "http://user:word@h/", "http://h\\x/"];
+    for bad in bad.iter().chain(&without_host).chain(&no_host) {
         assert_eq!(refused(&format!("GET {bad} HTTP/1.1\r\nHost: a\r\n\r\n")), 400, "{bad}");
     }
     assert_eq!(accepted("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n").method, Method::Options);
-    assert_eq!(accepted("CONNECT h:443 HTTP/1.1\r\nHost: a\r\n\r\n").method, Method::Other);
+    assert_eq!(accepted("CONNECT h:443 HTTP/1.1\r\nHost: a\r\n\r\n").method, Method::NotAllowed);
+}
+
+#[test]
+fn methods() {
+    let of = |method: &str| accepted(&format!("{method} / HTTP/1.1\r\nHost: a\r\n\r\n")).method;
+    assert_eq!((of("GET"), of("HEAD"), of("OPTIONS")), (Method::Get, Method::Head, Method::Options));
+    for known in ["POST", "PUT", "DELETE", "CONNECT", "TRACE", "PATCH"] {
+        assert_eq!(of(known), Method::NotAllowed, "{known}");
+    }
+    for unknown in ["BREW", "get", "Post", "GETX"] {
+        assert_eq!(of(unknown), Method::Unknown, "{unknown}");
+    }
+}
+
+#[test]
+fn a_field_that_is_no_list_counts_only_if_it_is_given_once() {
+    let names = ["Range", "If-Range", "If-Modified-Since", "If-Unmodified-Since"];
+    let of = |lines: &[(&str, &str)]| {
+        let (text, fields) = fields_of(lines);
+        [fields.range, fields.if_range, fields.if_modified_since, fields.if_unmodified_since]
+            .map(|field| (field, field.value().map(|span| span.of(&text).to_vec())))
+    };
+    for (at, name) in names.into_iter().enumerate() {
+        let once = &of(&[(name, "x")])[at];
+        assert!(matches!(once, (Single::Once(_), Some(value)) if value == b"x"), "{name}: {once:?}");
+        assert_eq!(of(&[(name, "x"), ("X", "y"), (name, "x")])[at], (Single::Repeated, None), "{name}");
+        assert_eq!(of(&[(name, "x"); 3])[at], (Single::Repeated, None), "{name}");
+        assert_eq!(of(&[("X", "y")])[at], (Single::Absent, None), "{name}");
+    }
 }
 
 #[test]

@@ -17,14 +17,19 @@ pub(crate) struct Batch {
     pub(crate) lines: u64,
 }
 
-/// Writes batches until the last scribe has gone. The emptied buffers go back through `spare`.
+/// How much is written at once. After each piece there is a sign of life, so that a slow reader can be told from none.
+const PIECE: usize = 16 * 1024;
+
+/// Writes batches until the last scribe has gone. The emptied buffers go back through `spare`. Whenever standard output has
+/// taken something, `signs` gets a message if there is none in it.
 ///
 /// Returns how many lines could not be written.
-pub(crate) fn run(batches: &Receiver<Batch>, spare: &Sender<Vec<u8>>) -> u64 {
+pub(crate) fn run(batches: &Receiver<Batch>, spare: &Sender<Vec<u8>>, signs: &Sender<()>) -> u64 {
     let mut lost = 0;
     while let Ok(batch) = batches.recv() {
         let lines = batch.lines;
-        let (outcome, mut text) = lisle::blocking(move || (write(&batch.text), batch.text));
+        let signs = signs.clone();
+        let (outcome, mut text) = lisle::blocking(move || (write(&batch.text, &signs), batch.text));
         if let Err(error) = outcome {
             if lost == 0 {
                 notice(format_args!("lisle: cannot write the access log: {error}"));
@@ -38,8 +43,13 @@ pub(crate) fn run(batches: &Receiver<Batch>, spare: &Sender<Vec<u8>>) -> u64 {
     lost
 }
 
-fn write(text: &[u8]) -> io::Result<()> {
+fn write(text: &[u8], signs: &Sender<()>) -> io::Result<()> {
     let mut output = io::stdout().lock();
-    output.write_all(text)?;
-    output.flush()
+    for piece in text.chunks(PIECE) {
+        output.write_all(piece)?;
+        output.flush()?;
+        // One that nobody has looked at yet says the same.
+        let _ = signs.try_send(());
+    }
+    Ok(())
 }

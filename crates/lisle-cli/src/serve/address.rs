@@ -1,0 +1,209 @@
+//! Where to listen: as it is asked for, and as sockets.
+//!
+//! A name stands for all of its addresses, since a client that is given the same name may try any of them first:
+//! `localhost` is two addresses on most machines. Without a host it is all interfaces, as in Go.
+
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::str::FromStr;
+
+use lisle::net::TcpListener;
+use rustix::net::sockopt::ipv6_v6only;
+
+/// What can be asked for.
+const FORMS: &str = "127.0.0.1:8080, [::1]:8080, localhost:8080, or :8080 for all interfaces";
+
+/// An address and a port, or what stands for some.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// All interfaces.
+    All(u16),
+    /// This one.
+    One(SocketAddr),
+    /// Those of this host.
+    Name(String, u16),
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Address, String> {
+        if let Ok(address) = text.parse() {
+            return Ok(Address::One(address));
+        }
+        let Some((host, port)) = text.rsplit_once(':') else {
+            let hint =
+                if text.parse::<u16>().is_ok() { format!("; did you mean :{text}?") } else { String::new() };
+            return Err(format!("expected an address and a port, such as {FORMS}{hint}"));
+        };
+        let is_v6 = |text: &str| text.parse::<Ipv6Addr>().is_ok();
+        if is_v6(host) || is_v6(text) {
+            return Err("an IPv6 address stands in brackets, such as [::1]:8080".to_owned());
+        }
+        let numeric = host.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let named = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+        if !named || host.len() > 253 || (numeric && !host.is_empty()) {
+            return Err(format!("{host:?} is neither an address nor the name of a host; expected {FORMS}"));
+        }
+        let digits = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+        match port.parse() {
+            Ok(port) if digits && host.is_empty() => Ok(Address::All(port)),
+            Ok(port) if digits => Ok(Address::Name(host.to_owned(), port)),
+            _ => Err(format!("expected a port from 0 to 65535 behind the last colon, not {port:?}")),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::All(port) => write!(f, ":{port}"),
+            Address::One(address) => address.fmt(f),
+            Address::Name(name, port) => write!(f, "{name}:{port}"),
+        }
+    }
+}
+
+/// Why it cannot be listened there.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    asked: Address,
+    /// The very address, if it is known.
+    at: Option<SocketAddr>,
+    error: io::Error,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot listen on {}", self.asked)?;
+        match self.at {
+            Some(at) if self.asked != Address::One(at) => write!(f, " ({at})")?,
+            _ => {}
+        }
+        write!(f, ": {}", self.error)
+    }
+}
+
+impl Address {
+    /// Listens at all that it stands for; never an empty list.
+    ///
+    /// Addresses that this machine does not have (of a name, or of a version of IP that is switched off) are left out,
+    /// as long as another is left. One that is taken by somebody else is an error: half a server would be a riddle.
+    pub(crate) fn listen(&self) -> Result<Vec<TcpListener>, Refused> {
+        let refused = |at, error| Refused { asked: self.clone(), at, error };
+        let addresses = match self {
+            Address::One(address) => vec![*address],
+            Address::All(port) => {
+                vec![(Ipv6Addr::UNSPECIFIED, *port).into(), (Ipv4Addr::UNSPECIFIED, *port).into()]
+            }
+            Address::Name(name, port) => {
+                let target = (name.clone(), *port);
+                let found = lisle::blocking(move || target.to_socket_addrs().map(Iterator::collect));
+                found.map_err(|error| refused(None, error))?
+            }
+        };
+        let mut sockets: Vec<TcpListener> = Vec::new();
+        let mut absent = None;
+        for mut address in addresses {
+            if let Some(first) = sockets.first() {
+                if self.covers_both(first) {
+                    break;
+                }
+                // Whoever asked for any free port wants the same one everywhere.
+                let bound = first.local_addr().map_err(|error| refused(Some(address), error))?;
+                address.set_port(bound.port());
+            }
+            match TcpListener::bind(address) {
+                Ok(socket) => sockets.push(socket),
+                Err(error) if is_absent(&error) => absent = Some((address, error)),
+                Err(error) => return Err(refused(Some(address), error)),
+            }
+        }
+        if sockets.is_empty() {
+            let none = || io::Error::new(ErrorKind::NotFound, "the name stands for no address");
+            let (at, error) = absent.map_or_else(|| (None, none()), |(at, error)| (Some(at), error));
+            return Err(refused(at, error));
+        }
+        Ok(sockets)
+    }
+
+    /// Whether the socket for all interfaces takes connections of both versions of IP, which is for the system to decide.
+    fn covers_both(&self, first: &TcpListener) -> bool {
+        let is_v6 = first.local_addr().is_ok_and(|address| address.is_ipv6());
+        matches!(self, Address::All(_)) && is_v6 && ipv6_v6only(first).is_ok_and(|only| !only)
+    }
+}
+
+/// The machine has no such address.
+fn is_absent(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::ADDRNOTAVAIL | Errno::AFNOSUPPORT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms() {
+        let parse = |text: &str| text.parse::<Address>();
+        for text in ["127.0.0.1:8080", "[::1]:0", "0.0.0.0:1", "[fe80::1%1]:65535"] {
+            assert_eq!(parse(text), Ok(Address::One(text.parse().unwrap())), "{text}");
+        }
+        assert_eq!(parse(":8080"), Ok(Address::All(8080)));
+        assert_eq!(parse(":0"), Ok(Address::All(0)));
+        assert_eq!(parse("localhost:80"), Ok(Address::Name("localhost".to_owned(), 80)));
+        assert_eq!(parse("a-b.c_d.example:1"), Ok(Address::Name("a-b.c_d.example".to_owned(), 1)));
+        for text in ["127.0.0.1:8080", ":8080", "localhost:80", "[::1]:0"] {
+            assert_eq!(parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn mistakes_say_what_to_do() {
+        for (text, expected) in [
+            ("8080", "did you mean :8080?"),
+            ("localhost", "localhost:8080"),
+            ("", "such as"),
+            ("::1:8080", "brackets"),
+            ("fe80::1", "brackets"),
+            ("1.2.3:80", "neither an address nor the name"),
+            ("1.2.3.400:80", "neither an address nor the name"),
+            ("[::1:80", "neither an address nor the name"),
+            ("http://localhost:80", "neither an address nor the name"),
+            ("*:80", "neither an address nor the name"),
+            ("a b:80", "neither an address nor the name"),
+            ("localhost:", "a port from 0 to 65535"),
+            ("localhost:+1", "a port from 0 to 65535"),
+            (":65536", "a port from 0 to 65535"),
+            ("localhost:http", "a port from 0 to 65535"),
+        ] {
+            let error = text.parse::<Address>().unwrap_err();
+            assert!(error.contains(expected), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn all_interfaces_and_names() {
+        let port = |socket: &TcpListener| socket.local_addr().unwrap().port();
+        let sockets = Address::All(0).listen().unwrap();
+        assert!(sockets.iter().all(|socket| port(socket) == port(&sockets[0])));
+        assert!(sockets.iter().all(|socket| socket.local_addr().unwrap().ip().is_unspecified()));
+        std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port(&sockets[0]))).unwrap();
+
+        let sockets = Address::Name("localhost".to_owned(), 0).listen().unwrap();
+        for socket in &sockets {
+            assert!(socket.local_addr().unwrap().ip().is_loopback());
+            assert_eq!(port(socket), port(&sockets[0]));
+            std::net::TcpStream::connect(socket.local_addr().unwrap()).unwrap();
+        }
+        let taken = Address::Name("localhost".to_owned(), port(&sockets[0]));
+        let text = taken.listen().unwrap_err().to_string();
+        assert!(text.starts_with(&format!("cannot listen on {taken} (")), "{text}");
+        let text = Address::All(port(&sockets[0])).listen().unwrap_err().to_string();
+        assert!(text.contains("in use"), "{text}");
+        let text = Address::Name("no-such-host.invalid".to_owned(), 1).listen().unwrap_err().to_string();
+        assert!(text.starts_with("cannot listen on no-such-host.invalid:1: "), "{text}");
+    }
+}

@@ -1,0 +1,132 @@
+//! How the descriptors that the system allows are shared out.
+//!
+//! Each connection takes one, each file that is kept open another, and a look at the disk up to three for a moment. If
+//! connections could take them all, no file could be opened for them. So the limit on connections is fitted to what
+//! is allowed, and some are kept for files.
+//!
+//! What is being sent holds its file open, whether or not it is kept for others. Many clients that each take another large
+//! file can therefore still use up what there is; the next such file is answered with 503 then.
+
+use std::fmt;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// What the program needs for itself: the standard streams, signals, sockets that listen, and what libraries hold.
+const OWN: u64 = 32;
+
+/// What each domain needs for itself, to wait for sockets.
+const A_DOMAIN: u64 = 4;
+
+/// How many a look at the disk takes: the served directory, a handle to what is asked for, and the file.
+const A_LOOK: usize = 3;
+
+/// How many looks at the disk a domain has under way at most.
+const MOST_LOOKS: usize = 16;
+
+/// How many files a domain keeps open at most.
+const MOST_OPEN: usize = 128;
+
+/// How many connections over the limit are told so at once at most; more are closed without a word.
+const MOST_REFUSALS: usize = 64;
+
+/// The least that is left for connections and files, for each domain; with less it is not worth beginning.
+const LEAST: u64 = 16;
+
+/// Raises the limit to what this process may raise it to, and says how many descriptors it allows now. The usual limit of
+/// 1024 is there for programs that use `select`, which this one does not.
+pub(crate) fn raise_limit(say: impl FnOnce(fmt::Arguments<'_>)) -> u64 {
+    let before = getrlimit(Resource::Nofile);
+    let wanted = Rlimit { current: before.maximum, maximum: before.maximum };
+    if before.current == before.maximum || setrlimit(Resource::Nofile, wanted).is_err() {
+        return before.current.unwrap_or(u64::MAX);
+    }
+    let now = getrlimit(Resource::Nofile).current;
+    let text = |limit: Option<u64>| limit.map_or("none".to_owned(), |limit| limit.to_string());
+    say(format_args!("raised the limit on open files from {} to {}", text(before.current), text(now)));
+    now.unwrap_or(u64::MAX)
+}
+
+/// Who may have how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shares {
+    /// Connections at once.
+    pub(crate) connections: usize,
+    /// Connections over the limit that are told so at once.
+    pub(crate) refusals: usize,
+    /// Looks at the disk that each domain has under way at once.
+    pub(crate) looks: usize,
+    /// Files that each domain keeps open.
+    pub(crate) open: usize,
+}
+
+/// Too few for anything.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TooFew {
+    allowed: u64,
+    needed: u64,
+}
+
+impl fmt::Display for TooFew {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TooFew { allowed, needed } = self;
+        write!(
+            f,
+            "only {allowed} open files are allowed, and {needed} are the least: raise the limit (ulimit -n), or have \
+             fewer worker threads (--domains)"
+        )
+    }
+}
+
+impl Shares {
+    /// Shares out `allowed` descriptors, with at most `wanted` connections.
+    pub(crate) fn of(allowed: u64, domains: usize, wanted: usize) -> Result<Shares, TooFew> {
+        let own = OWN + A_DOMAIN * domains as u64;
+        let needed = own + LEAST * domains as u64;
+        if allowed < needed {
+            return Err(TooFew { allowed, needed });
+        }
+        let spare = usize::try_from(allowed - own).unwrap_or(usize::MAX);
+        let a_domain = (spare / 4 / domains).min(MOST_LOOKS * A_LOOK + MOST_OPEN);
+        let looks = (a_domain / 2 / A_LOOK).clamp(1, MOST_LOOKS);
+        let open = (a_domain.saturating_sub(looks * A_LOOK)).min(MOST_OPEN);
+        let refusals = (spare / 16).min(MOST_REFUSALS);
+        let connections = (spare - domains * (looks * A_LOOK + open) - refusals).min(wanted);
+        Ok(Shares { connections, refusals, looks, open })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_gets_what_is_not_there() {
+        for domains in [1, 2, 3, 16, 64, 1024] {
+            for allowed in (0..3000).chain([10_000, 100_000, 1 << 30, u64::MAX]) {
+                let Ok(shares) = Shares::of(allowed, domains, 10_000) else {
+                    assert!(allowed < OWN + (A_DOMAIN + LEAST) * domains as u64);
+                    continue;
+                };
+                let Shares { connections, refusals, looks, open } = shares;
+                assert!(
+                    (1..=10_000).contains(&connections) && looks >= 1,
+                    "{allowed}, {domains}: {shares:?}"
+                );
+                let files = (domains * (looks * A_LOOK + open)) as u64;
+                let own = OWN + A_DOMAIN * domains as u64;
+                let sum = own + files + (connections + refusals) as u64;
+                assert!(sum <= allowed, "{allowed}, {domains}: {shares:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn with_plenty_everybody_gets_all() {
+        let shares = Shares::of(20_000, 2, 10_000).unwrap();
+        let expected =
+            Shares { connections: 10_000, refusals: MOST_REFUSALS, looks: MOST_LOOKS, open: MOST_OPEN };
+        assert_eq!(shares, expected);
+        let error = Shares::of(40, 2, 10_000).unwrap_err().to_string();
+        assert!(error.contains("only 40 open files") && error.contains("ulimit -n"), "{error}");
+    }
+}
