@@ -82,7 +82,6 @@ fn two_halves_that_are_combined() {
 }
 
 #[test]
-#[ignore = "known to hang in some runs: a join within a short one may stay unseen"]
 fn an_inner_join_of_a_short_one() {
     short_then_long(2, 2, |meeting| {
         let inner = || join(|| meeting.come(), || meeting.come());
@@ -100,7 +99,6 @@ fn tree(depth: u32, number: usize, leaf: &(impl Fn(usize) + Sync)) {
 }
 
 #[test]
-#[ignore = "known to hang in some runs: a join within a short one may stay unseen"]
 fn any_two_leaves_of_a_tree() {
     for (one, other) in [(0, 1), (0, 2), (0, 7), (2, 3), (3, 4), (5, 7), (6, 7)] {
         short_then_long(2, 2, move |meeting| {

@@ -11,7 +11,7 @@ use crate::event::parker::{self, bearing};
 use crate::par::beat::{self, Beat};
 use crate::par::job::Job;
 use crate::par::offers::Offers;
-use crate::par::pending::Pending;
+use crate::par::pending::{Inside, Pending};
 use crate::par::within;
 use crate::shim::{atomic::Ordering, ticks};
 use std::ptr::NonNull;
@@ -54,7 +54,7 @@ impl Worker {
             if could_wake && (has_more || self.domain.offers.len() > 0) {
                 self.shared.wake_for_loop(self.domain.index);
             }
-            self.attend();
+            self.attend(pending);
         }
     }
 
@@ -76,7 +76,7 @@ impl Worker {
     }
 
     /// Lets others have their turn, if there are any.
-    fn attend(&self) {
+    fn attend(&self, pending: &Pending) {
         if self.give_way() {
             return;
         }
@@ -86,9 +86,11 @@ impl Worker {
         self.domain.counts.begin_turn(turn, self.others_are_ready());
         if self.is_alone() && !self.is_of_use() {
             let word = &self.domain.beat;
-            word.turn_off();
+            word.quieten();
             if self.is_of_use() || !self.is_alone() {
                 word.want();
+            } else if pending.inside.get() == Inside::One(0) {
+                word.turn_off();
             }
         }
     }

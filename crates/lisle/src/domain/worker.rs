@@ -258,6 +258,8 @@ impl Worker {
         this.parker.state.set(State::Running);
         self.current.set(host.as_ptr());
         self.domain.running(turn, this, self.others_are_ready());
+        // It may have been turned off by a host that waits now, and not be to be for this one.
+        self.domain.beat.turn_on();
         if HOOKED {
             self.before_turn(this);
         }

@@ -8,12 +8,15 @@ use super::stacks::Stacks;
 use crate::shim::atomic::{AtomicU8, Ordering};
 use crate::shim::{CachePadded, const_fn};
 
-/// Nobody could take anything, and nothing else wants this domain.
+/// Nobody could take anything, and nothing else wants this domain. Only where enough is noted down already, see
+/// [`FIRST_LEVELS`](super::pending::FIRST_LEVELS).
 const OFF: u8 = 0;
+/// The same, but halves and rests are to be noted down.
+const QUIET: u8 = 1;
 /// Halves and rests are to be noted down, and the clock is to be looked at now and then.
-const ON: u8 = 1;
+const ON: u8 = 2;
 /// Somebody looks for work: give something away at once.
-const WANTED: u8 = 2;
+const WANTED: u8 = 3;
 
 /// The word of one domain, and what is to be found by whoever looks at it.
 #[derive(Debug)]
@@ -41,6 +44,12 @@ impl Beat {
         self.word.load(Ordering::Relaxed) == WANTED
     }
 
+    /// Is nobody to be asked now whether anything is wanted?
+    #[inline(always)]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.word.load(Ordering::Relaxed) <= QUIET
+    }
+
     /// Somebody looks for work. He has been counted before, so an owner that turns the word off at the same time sees
     /// either this or him.
     #[inline]
@@ -56,22 +65,43 @@ impl Beat {
     }
 
     /// Nobody seems to want anything. Owner only, who then has to look once more.
-    pub(crate) fn turn_off(&self) {
+    pub(crate) fn quieten(&self) {
         // Not if somebody has come to want something meanwhile.
-        let _ = self.word.compare_exchange(ON, OFF, Ordering::SeqCst, Ordering::Relaxed);
+        let _ = self.word.compare_exchange(ON, QUIET, Ordering::SeqCst, Ordering::Relaxed);
     }
 
-    /// Nothing is to be given away for now, whoever looks for work: nothing is noted down, or if `is_noted`, it is, but
-    /// nobody is asked. Owner only.
-    pub(crate) fn silence(&self, is_noted: bool) {
-        self.word.store(if is_noted { ON } else { OFF }, Ordering::Relaxed);
+    /// Nobody is asked, whoever looks for work. Owner only, for so short a while that it is not worth the asking.
+    pub(crate) fn silence(&self) {
+        self.word.store(QUIET, Ordering::Relaxed);
+    }
+
+    /// What is put off from here on need not be noted down as long as it is quiet. Owner only.
+    #[inline]
+    pub(crate) fn turn_off(&self) {
+        self.exchange(QUIET, OFF);
+    }
+
+    /// What is put off from here on is to be noted down, even if it is quiet. Owner only.
+    #[inline]
+    pub(crate) fn note_down(&self) {
+        self.exchange(OFF, QUIET);
     }
 
     /// Something else wants the domain: it is to look at the clock again.
     #[inline]
     pub(crate) fn turn_on(&self) {
-        if self.is_off() {
-            let _ = self.word.compare_exchange(OFF, ON, Ordering::SeqCst, Ordering::Relaxed);
+        if self.is_quiet() {
+            // Its owner may just be going up or down a level.
+            self.exchange(OFF, ON);
+            self.exchange(QUIET, ON);
+            self.exchange(OFF, ON);
+        }
+    }
+
+    #[inline]
+    fn exchange(&self, from: u8, to: u8) {
+        if self.word.load(Ordering::Relaxed) == from {
+            let _ = self.word.compare_exchange(from, to, Ordering::SeqCst, Ordering::Relaxed);
         }
     }
 }

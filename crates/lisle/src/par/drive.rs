@@ -314,7 +314,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         let consumer = self.looping.consumer;
         let mut pace = self.pace.get();
         let word = beat::here();
-        if word.is_wanted() || (!word.is_off() && pending.count()) {
+        if word.is_wanted() || (!word.is_quiet() && pending.count()) {
             owner::beat(pending);
         }
         loop {
@@ -361,7 +361,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
             pace.adapt(pace.block, end.wrapping_sub(start));
             self.pace.set(pace);
             // A block is as good as many joins: it is time to look at the clock.
-            if !beat::here().is_off() && owner::is_due(end) {
+            if !beat::here().is_quiet() && owner::is_due(end) {
                 owner::beat(pending);
             }
         }

@@ -169,8 +169,8 @@ where
 {
     let pending = owner::pending();
     match pending.inside.get() {
-        Inside::One => put_off_inside(a, b, site, pending),
-        Inside::Short(levels) => put_off_in_short(levels, a, b, site, pending),
+        Inside::One(0) => put_off_inside(a, b, site, pending),
+        Inside::One(levels) => put_off_first(levels, a, b, site, pending),
         Inside::Nothing => outermost(a, b, site, pending),
     }
 }
@@ -212,12 +212,10 @@ where
 const SHORT: u64 = 10 * ticks::A_MICROSECOND;
 /// So long a one is divided at once, as far as there is anybody.
 pub(super) const LONG: u64 = 1_000 * ticks::A_MICROSECOND;
-/// So many levels of the joins in a short one are noted down all the same: the monitor finds them if it is long this time.
-const NOTED_LEVELS: u8 = 3;
 
 /// A join that is not part of another or of a loop. If the likes of it were over in no time, nobody is asked whether he wants
-/// any of it, and of the joins in it only the first levels are noted down, as far as this is up to its domain: the monitor
-/// ends that within 10 ms, and so does another domain that begins to look for work.
+/// any of it, as far as this is up to its domain: the monitor ends that within 10 ms, and so does another domain that begins
+/// to look for work.
 #[inline(never)]
 fn outermost<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>, pending: &Pending) -> (RA, RB)
 where
@@ -235,7 +233,13 @@ where
         _ => Some(ticks::now()),
     };
     let results = if known.is_some_and(is_short) {
-        put_off_short(code, a, b, site, pending)
+        beat::here().silence();
+        let (first, second) = beside(a, b, site, pending);
+        if let Second::Done(_) = second {
+            // It was not short at all, or nobody would have come for it.
+            experience::learn(code, LONG);
+        }
+        both(first, second)
     } else {
         // To wait for the next beat could be to wait for one that never comes: the halves may look at nothing.
         owner::hurry(pending, known.is_none_or(|known| known.cost >= LONG));
@@ -248,33 +252,9 @@ where
     results
 }
 
-/// An outermost join that is most likely short.
-#[inline(always)]
-fn put_off_short<A, B, RA, RB>(
-    code: usize,
-    a: A,
-    b: B,
-    site: &'static Location<'static>,
-    pending: &Pending,
-) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    let _short = Short::enter(pending, NOTED_LEVELS);
-    let (first, second) = beside(a, b, site, pending);
-    if let Second::Done(_) = second {
-        // It was not short at all, or nobody would have come for it.
-        experience::learn(code, LONG);
-    }
-    both(first, second)
-}
-
-/// A join in a join that is most likely short; after this, so many levels are still to be noted down.
+/// A join of one of the first levels: it is noted down even if nobody could take anything now.
 #[inline(never)]
-fn put_off_in_short<A, B, RA, RB>(
+fn put_off_first<A, B, RA, RB>(
     levels: u8,
     a: A,
     b: B,
@@ -287,41 +267,34 @@ where
     RA: Send,
     RB: Send,
 {
-    if beat::here().is_wanted() {
-        // Somebody has begun to look for work, and is to have some.
-        return put_off_inside(a, b, site, pending);
-    }
-    let _short = Short::enter(pending, levels - 1);
-    let (first, second) = beside(a, b, site, pending);
-    both(first, second)
+    let _level = Level::enter(pending, levels);
+    put_off_inside(a, b, site, pending)
 }
 
-/// What runs now is most likely over in no time, until this is dropped.
-struct Short<'a> {
+/// Until this is dropped, what runs here is one level further down, of so many.
+struct Level<'a> {
     pending: &'a Pending,
-    around: Inside,
-    is_silent: bool,
+    levels: u8,
 }
 
-impl<'a> Short<'a> {
-    /// So many levels of joins are to be noted down.
+impl<'a> Level<'a> {
     #[inline]
     fn enter(pending: &'a Pending, levels: u8) -> Self {
-        let is_silent = levels == 0;
-        // If the word is turned on meanwhile, what comes then is noted down as ever.
-        let inside = if is_silent { Inside::One } else { Inside::Short(levels) };
-        beat::here().silence(!is_silent);
-        Short { pending, around: pending.inside.replace(inside), is_silent }
+        pending.inside.set(Inside::One(levels - 1));
+        if levels == 1 {
+            beat::here().turn_off();
+        }
+        Level { pending, levels }
     }
 }
 
-impl Drop for Short<'_> {
+impl Drop for Level<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.pending.inside.set(self.around);
-        if self.is_silent && beat::here().is_off() {
-            beat::here().silence(true);
+        if self.levels == 1 {
+            beat::here().note_down();
         }
+        self.pending.inside.set(Inside::One(self.levels));
     }
 }
 
@@ -334,7 +307,8 @@ where
     RB: Send,
 {
     let first = || {
-        if pending.count() || beat::here().is_wanted() {
+        let word = beat::here();
+        if word.is_wanted() || (!word.is_quiet() && pending.count()) {
             owner::beat(pending);
         }
         a()

@@ -91,11 +91,14 @@ pub(crate) struct Older(*const Entry);
 pub(crate) enum Inside {
     /// In none.
     Nothing,
-    /// In one.
-    One,
-    /// In a join that is most likely short, of which so many levels are still to be noted down.
-    Short(u8),
+    /// In one, and so many levels of the joins in it are to be noted down in any case.
+    One(u8),
 }
+
+/// So many levels of joins in a join, a loop or a scope that is part of no other are noted down though nobody could take
+/// anything as they begin: they may be long, and others may come to look for work meanwhile. What is put off below is what
+/// the code of the first levels comes back to soon, or so one hopes.
+pub(crate) const FIRST_LEVELS: u8 = 3;
 
 /// How many joins there are between two looks at the clock.
 const JOINS_A_LOOK: u32 = 64;
@@ -114,8 +117,7 @@ pub(crate) struct Pending {
     until_look: Cell<u32>,
     /// What was taken from elsewhere and runs on this stack; null for the stack's own code.
     pub(crate) job: Cell<*const Job>,
-    /// Is this within a join or a loop? And if so, how many levels of joins more are to be noted down though all of it is
-    /// over in no time, most likely? See `join.rs`.
+    /// Is this within a join or a loop?
     pub(crate) inside: Cell<Inside>,
     /// On behalf of what call the library runs loops of its own here, see `origin.rs`.
     pub(super) origin: Cell<Option<&'static Location<'static>>>,

@@ -2,7 +2,7 @@
 
 use super::beat::{self, Beat};
 use super::owner;
-use super::pending::{Inside, Pending};
+use super::pending::{FIRST_LEVELS, Inside, Pending};
 use super::stacks::Seat;
 use crate::domain::runtime::started_default_runtime;
 
@@ -19,7 +19,7 @@ pub(crate) fn enter(pending: &Pending) -> Option<Within<'_>> {
     if pending.inside.get() != Inside::Nothing {
         return None;
     }
-    pending.inside.set(Inside::One);
+    pending.inside.set(Inside::One(FIRST_LEVELS));
     let word = beat::here();
     let is_outside = std::ptr::eq(word, &raw const beat::OUTSIDE);
     // What runs between hosts, or unwinds, cannot wait for what another has taken.
@@ -36,7 +36,7 @@ impl Drop for Within<'_> {
     fn drop(&mut self) {
         drop(self.seat.take());
         self.pending.inside.set(Inside::Nothing);
-        // Turned off, it would be off for what comes next.
+        // Quiet, it would be quiet for what comes next.
         self.word.turn_on();
     }
 }

@@ -153,7 +153,7 @@ impl Frame {
     #[inline]
     pub(super) fn look(pending: &Pending) {
         let word = beat::here();
-        if !word.is_off() && (word.is_wanted() || pending.count()) {
+        if !word.is_quiet() && (word.is_wanted() || pending.count()) {
             owner::beat(pending);
         }
     }
@@ -163,7 +163,7 @@ impl Frame {
         let all = Extent::all(&self.course);
         loop {
             while let Some((newest, may_offer)) = self.take_newest(pending) {
-                if may_offer && !beat::here().is_off() && owner::is_due(ticks::now()) {
+                if may_offer && !beat::here().is_quiet() && owner::is_due(ticks::now()) {
                     owner::beat(pending);
                 }
                 let _level = pending.descend();
