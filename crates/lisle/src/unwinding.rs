@@ -15,8 +15,6 @@
 //! write it; what an entry means is decided here as `rust_eh_personality` decides it. Where there is another format (32-bit ARM),
 //! a thread that is panicking counts as one that cannot be unwound.
 
-use std::ops::Range;
-
 /// What the code on a stack would make of a panic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Catches {
@@ -27,17 +25,27 @@ pub(crate) enum Catches {
     Resume,
 }
 
-/// Returns `true` if a panic that is raised by the caller, whose frame lies on `stack`, would be caught without having met a
-/// frame that ends the process. Takes time in proportion to the depth of the stack, about that of a backtrace without names.
+/// Calls `f`, beyond whose frames [`is_possible`] does not look: all that a host does, or a test.
+pub(crate) fn outermost(mut f: impl FnMut()) {
+    imp::outermost(&mut f);
+}
+
+/// Returns `true` if a panic that is raised by the caller, who has been called within [`outermost`], would be caught there without
+/// having met a frame that ends the process. Takes time in proportion to the depth of the stack, about that of a backtrace
+/// without names.
 #[cold]
 #[inline(never)]
-pub(crate) fn is_possible(stack: &Range<usize>, catches: Catches) -> bool {
-    imp::is_possible(stack, catches)
+pub(crate) fn is_possible(catches: Catches) -> bool {
+    imp::is_possible(catches)
 }
 
 #[cfg(target_arch = "arm")]
 mod imp {
-    pub(super) fn is_possible(_: &std::ops::Range<usize>, _: super::Catches) -> bool {
+    pub(super) fn outermost(f: &mut dyn FnMut()) {
+        f();
+    }
+
+    pub(super) fn is_possible(_: super::Catches) -> bool {
         !std::thread::panicking()
     }
 }
@@ -47,7 +55,6 @@ mod imp {
     use super::Catches;
     use super::table::{Action, action};
     use std::ffi::{c_int, c_void};
-    use std::ops::Range;
 
     #[repr(C)]
     struct Context {
@@ -64,25 +71,31 @@ mod imp {
             visit: extern "C-unwind" fn(*mut Context, *mut c_void) -> c_int,
             argument: *mut c_void,
         ) -> c_int;
-        fn _Unwind_GetCFA(context: *mut Context) -> usize;
         fn _Unwind_GetIPInfo(context: *mut Context, is_before: *mut c_int) -> usize;
         fn _Unwind_GetRegionStart(context: *mut Context) -> usize;
         fn _Unwind_GetLanguageSpecificData(context: *mut Context) -> *const u8;
     }
 
-    struct Walk<'a> {
-        stack: &'a Range<usize>,
+    struct Walk {
         catches: Catches,
         /// A frame was met that no panic passes, and none that catches one since.
         is_blocked: bool,
         /// What is known so far: a stack whose frames end without one that catches cannot be unwound.
         is_possible: bool,
-        /// All of the stack was seen. It is not if a frame on it has no tables at all.
+        /// All was seen. It is not if a frame has no tables at all.
         is_whole: bool,
     }
 
-    pub(super) fn is_possible(stack: &Range<usize>, catches: Catches) -> bool {
-        let mut walk = Walk { stack, catches, is_blocked: false, is_possible: false, is_whole: false };
+    /// Known by its address.
+    #[inline(never)]
+    pub(super) fn outermost(f: &mut dyn FnMut()) {
+        f();
+        // So that it has a frame of its own, which the last call of a function need not leave it.
+        std::hint::black_box(f);
+    }
+
+    pub(super) fn is_possible(catches: Catches) -> bool {
+        let mut walk = Walk { catches, is_blocked: false, is_possible: false, is_whole: false };
         // SAFETY: `visit` has this signature, and `walk` outlives the call.
         let _ = unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
         walk.is_possible && (walk.is_whole || catches == Catches::End)
@@ -90,11 +103,10 @@ mod imp {
 
     extern "C-unwind" fn visit(context: *mut Context, argument: *mut c_void) -> c_int {
         // SAFETY: the argument given in `is_possible`, to which there is no other reference meanwhile.
-        let walk = unsafe { &mut *argument.cast::<Walk<'_>>() };
+        let walk = unsafe { &mut *argument.cast::<Walk>() };
         // SAFETY: the context of a frame, given to us for this call.
-        let frame = unsafe { _Unwind_GetCFA(context) };
-        if !walk.stack.contains(&frame) {
-            // Those of the domain's thread, which the host's stack goes on with, catch nothing of the host's.
+        let start = unsafe { _Unwind_GetRegionStart(context) };
+        if start == outermost as *const () as usize {
             walk.is_whole = true;
             return STOP;
         }
@@ -105,8 +117,6 @@ mod imp {
         let at = return_address.saturating_sub(usize::from(is_before == 0));
         // SAFETY: as above.
         let table = unsafe { _Unwind_GetLanguageSpecificData(context) };
-        // SAFETY: as above.
-        let start = unsafe { _Unwind_GetRegionStart(context) };
         // SAFETY: the table is that of the function that begins there, or null.
         match unsafe { action(table, at.wrapping_sub(start)) } {
             Action::Pass => CONTINUE,
@@ -263,27 +273,15 @@ mod tests {
     use std::ffi::{c_int, c_void};
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-    thread_local! {
-        static STACK: Cell<usize> = const { Cell::new(0) };
-    }
-
-    /// Calls `f` as on a stack of its own, whose outermost frame catches.
-    fn on_a_stack(f: impl FnOnce()) {
-        #[inline(never)]
-        fn outermost(f: impl FnOnce()) {
-            catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| resume_unwind(panic));
-        }
-        let beyond = 0_u8;
-        STACK.set((&raw const beyond).addr());
-        outermost(f);
-        std::hint::black_box(&beyond);
+    /// Calls `f` as on a stack of its own, whose outermost frame but one catches.
+    fn on_a_stack(f: impl Fn()) {
+        outermost(|| catch_unwind(AssertUnwindSafe(&f)).unwrap_or_else(|panic| resume_unwind(panic)));
     }
 
     /// The answers for a panic that ends where it is caught, and for one that is raised again.
     #[inline(never)]
     fn answers() -> (bool, bool) {
-        let stack = 0..STACK.get();
-        (is_possible(&stack, Catches::End), is_possible(&stack, Catches::Resume))
+        (is_possible(Catches::End), is_possible(Catches::Resume))
     }
 
     /// Asks when it is dropped.
@@ -370,9 +368,8 @@ mod tests {
         });
     }
 
-    /// Frames beyond the stack that was named are not looked at: nothing on it catches anything.
     #[test]
     fn without_a_frame_that_catches_it_cannot() {
-        assert!(!is_possible(&(0..0), Catches::End));
+        outermost(|| assert_eq!(answers(), (false, false)));
     }
 }

@@ -57,6 +57,7 @@ fn memory_is_given_back() {
     dropped_futures_leave_nothing();
     hosts_that_have_ended_leave_nothing();
     runtimes_that_have_ended_leave_nothing();
+    parasites_that_have_ended_leave_little();
 }
 
 /// How often to repeat: fewer times without optimization, and fewer still where `LISLE_TEST_SCALE`, a
@@ -293,13 +294,15 @@ fn hosts_that_have_ended_leave_nothing() {
             }
             assert!(sum >= times * (times - 1) / 2);
         });
+        let all_sleep = |time: fn(u64) -> Duration| {
+            let sleepers: Vec<_> =
+                (0..crowd as u64 / 10).map(|i| lisle::spawn(move || sleep(time(i)))).collect();
+            sleepers.into_iter().for_each(|host| host.join().unwrap());
+        };
+        // As many at once, and as many due at once, as ever again.
+        all_sleep(|_| Duration::from_millis(50));
         leaves_the_heap_flat("hosts that sleep", 10, |times| {
-            for _ in 0..times {
-                let sleepers: Vec<_> = (0..crowd / 10)
-                    .map(|i| lisle::spawn(move || sleep(Duration::from_micros(i as u64 % 999))))
-                    .collect();
-                sleepers.into_iter().for_each(|host| host.join().unwrap());
-            }
+            (0..times).for_each(|_| all_sleep(|i| Duration::from_micros(i % 999)));
         });
     });
 }
@@ -330,3 +333,32 @@ fn runtimes_that_have_ended_leave_nothing() {
     println!("{before} bytes resident before, {after} after");
     assert!(after <= before + before / 2, "{before} bytes resident before, {after} after");
 }
+
+/// Some waits, and then none: what they took goes back to the system while their runtime goes on.
+#[cfg(target_os = "linux")]
+fn parasites_that_have_ended_leave_little() {
+    let count = scaled(400_000, 100_000);
+    Runtime::builder().domains(2).run(move || {
+        for _ in 0..2 {
+            let before = resident().unwrap();
+            let gate = Arc::new(Condition::new());
+            let guests: Vec<_> = (0..count)
+                .map(|_| {
+                    let gate = gate.clone();
+                    lisle::spawn_parasite(async move { gate.wait_evt().await })
+                })
+                .collect();
+            let taken = resident().unwrap() - before;
+            assert!(taken > count * 256, "{count} parasites that wait take {taken} bytes");
+            gate.signal();
+            guests.into_iter().for_each(|guest| guest.join().unwrap());
+            // What is unused is looked for every second, or once the runtime has nothing to do.
+            while resident().unwrap() > before + taken / 4 {
+                sleep(Duration::from_millis(10));
+            }
+        }
+    });
+}
+
+#[cfg(not(target_os = "linux"))]
+fn parasites_that_have_ended_leave_little() {}

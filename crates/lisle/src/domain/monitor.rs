@@ -4,6 +4,9 @@
 //! It also looks at what loops have put off on stacks whose owner is in a long call, or waits, and offers some of it if
 //! anybody could take it (`../par/stacks.rs`). That of the default runtime does so for the threads that are no workers.
 //!
+//! Every second, and before it sleeps, it has the memory given back that parasites have left unused
+//! (`../parasite/pieces.rs`).
+//!
 //! It looks every 10 ms while any domain works, and sleeps for good when none does.
 
 use super::Domain;
@@ -12,6 +15,7 @@ use super::runtime::{Shared, started_default_runtime};
 use crate::event::tick;
 use crate::own_threads;
 use crate::par::beat;
+use crate::parasite;
 use crate::report::{self, Report};
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::clock;
@@ -28,6 +32,9 @@ const SETTLED: u32 = 5;
 /// If that could not be told, it is looked for again after a pause, and after twice that, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(16);
+
+/// What parasites have not used for so many looks gives its memory back.
+const UNUSED: u32 = 100;
 
 /// Between two looks at all the descriptors that hosts of a stuck domain wait for.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
@@ -74,7 +81,10 @@ pub(super) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
     let thread = std::thread::Builder::new()
         .name(format!("{}-monitor", shared.thread_name))
         .stack_size(256 * 1024)
-        .spawn(move || watch(&weak))?;
+        .spawn(move || {
+            watch(&weak);
+            parasite::give_back_all();
+        })?;
     let _ = shared.monitor.thread.set(thread.thread().clone());
     Ok(())
 }
@@ -85,6 +95,7 @@ fn watch(weak: &Weak<Shared>) {
         own_threads::enlist(own_threads::Owner::Runtime(shared.number))
     });
     let mut seen = Vec::new();
+    let mut looks = 0_u32;
     let mut quiet = 0;
     let mut judged = 0;
     let mut deadlocks = deadlock::Watch::default();
@@ -98,6 +109,10 @@ fn watch(weak: &Weak<Shared>) {
             seen.resize(shared.domains.len(), Seen::default());
             look(&shared, &mut seen);
             tick::advance();
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(UNUSED) {
+                parasite::give_back();
+            }
             let all_sleep = shared.idle.load(Ordering::Relaxed) == shared.domains.len();
             quiet = if all_sleep && !has_loops_outside(&shared) { quiet + 1 } else { 0 };
             // A domain may have woken and fallen asleep again between two looks, and then the verdict is of no worth.
@@ -106,6 +121,7 @@ fn watch(weak: &Weak<Shared>) {
                 verdict = deadlocks.look(&shared);
             }
             if quiet > QUIET {
+                parasite::give_back_all();
                 shared.monitor.asleep.store(true, Ordering::SeqCst);
                 // A domain that woke in between may not have seen the mark, so its wake is looked for once more.
                 if shared.idle.load(Ordering::SeqCst) != shared.domains.len()

@@ -25,6 +25,7 @@ use crate::par::beat;
 use crate::report::{self, NoStack, Report};
 use crate::shim::{clock, random::Random, sync::Arc};
 use crate::time::wheel::Wheel;
+use crate::unwinding;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
 use std::panic::resume_unwind;
@@ -314,7 +315,6 @@ impl Worker {
         // SAFETY: just put there.
         let usable = unsafe { &*this.stack.get() }.as_ref().map_or(0..0, |stack| stack.usable());
         this.parker.bearing.limit.set(usable.start + LEFT_TO_LEAVES.min(self.shared.stack_size / 2));
-        this.parker.stack.set((usable.start, usable.end));
         // SAFETY: `wake_host` may be called from any thread while the host lives, and a host with an
         // unconsumed wake does not end.
         this.parker.task.set(Some(unsafe { Task::new(host.as_ptr().cast(), wake_host) }));
@@ -323,7 +323,7 @@ impl Worker {
             // SAFETY: a host is alive while it runs.
             unsafe { host.as_ref() }.parker.begin(yielder, random);
             // SAFETY: it begins here, once.
-            unsafe { host::live(host) };
+            unwinding::outermost(|| unsafe { host::live(host) });
         });
         // SAFETY: as above.
         unsafe { *this.coroutine.get() = Some(coroutine) };

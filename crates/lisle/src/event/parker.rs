@@ -61,8 +61,6 @@ pub(crate) struct Parker {
     /// What it waits for; may be null. Of use only while its state says that it is parked.
     parked: Cell<*const Parked>,
     pub(crate) bearing: Bearing,
-    /// The lowest and the highest address of its stack.
-    pub(crate) stack: Cell<(usize, usize)>,
     /// How many frames of the library are on its stack that catch a panic and raise it again.
     raising: Cell<u32>,
     /// How many calls go on in it that are to complete though its runtime ends.
@@ -137,7 +135,6 @@ impl Parker {
             random: Cell::new(std::ptr::null()),
             parked: Cell::new(std::ptr::null()),
             bearing: Bearing::new(),
-            stack: Cell::new((0, 0)),
             raising: Cell::new(0),
             masked: Cell::new(0),
         }
@@ -217,9 +214,8 @@ impl Parker {
     #[cold]
     #[inline(never)]
     fn park_to_be_interrupted(&self) -> Unparked {
-        let (lowest, highest) = self.stack.get();
         let catches = if self.is_raising() { Catches::Resume } else { Catches::End };
-        let suspend = if self.masked.get() > 0 || !unwinding::is_possible(&(lowest..highest), catches) {
+        let suspend = if self.masked.get() > 0 || !unwinding::is_possible(catches) {
             self.state.set(State::ParkedMasked);
             Suspend::Parked
         } else if self.unwound.replace(true) {

@@ -1,9 +1,9 @@
 //! Tasks whose memory never goes, so that a wake needs no reference to be counted.
 //!
 //! A [`Waker`] usually owns a share of its task, and to clone it, as every future does that waits, is to count. The
-//! memory of a *resident* task is used again when the task has ended, for another of the same kind, but is never given
-//! back. So its waker is a mere address. A wake that comes too late wakes whoever lives there by then, for nothing,
-//! which every future has to stand anyway.
+//! memory of a *resident* task is used again when the task has ended, for another of the same kind, and for nothing else. It
+//! may be emptied meanwhile, so that it reads as zeros, but stays where it is. So its waker is a mere address. A wake that
+//! comes too late wakes whoever lives there by then, for nothing, which every future has to stand anyway; or nobody.
 //!
 //! An event's future that lies within the memory of the task that polls it (it has been awaited, not put into a box) can do
 //! without a waker, too: it is polled by nobody else, and does not outlive the task. It waits *directly*: whoever
@@ -53,46 +53,62 @@ pub(crate) struct Resident {
 static TABLE: RawWakerVTable =
     RawWakerVTable::new(|resident| RawWaker::new(resident, &TABLE), wake, wake, |_| {});
 
-fn at<'a>(resident: *const ()) -> &'a Resident {
-    // SAFETY: the address is that of a resident, see `TABLE` and `Resident::wait_directly`; its memory stays.
-    unsafe { &*resident.cast::<Resident>() }
+/// It is the address of a resident, see `TABLE` and `Resident::wait_directly`.
+fn at(resident: *const ()) -> NonNull<Resident> {
+    NonNull::new(resident.cast_mut().cast()).expect("a resident's address")
 }
 
 fn wake(resident: *const ()) {
-    if at(resident).state.wake() {
+    let resident = at(resident);
+    if Resident::state_of(resident).wake() {
         queue(resident);
     }
 }
 
 /// Wakes a task for the event that it waits for directly.
 fn arrive(resident: *const ()) {
-    if at(resident).state.arrive() {
+    let resident = at(resident);
+    if Resident::state_of(resident).arrive() {
         queue(resident);
     }
 }
 
-fn queue(resident: *const ()) {
-    let address = NonNull::new(resident.cast_mut().cast()).expect("a resident's address");
+fn queue(resident: NonNull<Resident>) {
     // SAFETY: it was parked, and its waker owns it.
-    unsafe { (at(resident).ready)(address) };
+    unsafe { (resident.as_ref().ready)(resident) };
 }
 
 impl Resident {
+    /// Makes memory a place for resident tasks, of so many bytes from here on, in which none lives now.
+    ///
     /// # Safety
     ///
-    /// The memory from where this is put, of this size, is never used for anything but residents, and is always
-    /// initialized as one. `ready` may be called whenever somebody has become the owner of the task by waking it.
-    pub(crate) unsafe fn new(ready: unsafe fn(NonNull<Resident>), size: usize) -> Self {
-        Resident {
-            state: State::vacant(),
-            ready,
-            size,
-            direct: AtomicUsize::new(0),
-            parked: Cell::new(None),
-            vague: AtomicBool::new(false),
-            began: Cell::new(0),
-            leaving: Cell::new(false),
+    /// It is the caller's, and is never used for anything but residents. It reads as zeros, or a resident has lived there, or
+    /// both; and whenever nobody lives there it may be made to read as zeros. Late wakes may look at its state meanwhile, which
+    /// is not written. `ready` may be called whenever somebody has become the owner of the task by waking it.
+    pub(crate) unsafe fn make_vacant(
+        resident: *mut Resident,
+        ready: unsafe fn(NonNull<Resident>),
+        size: usize,
+    ) {
+        // SAFETY: by the caller's promise; nothing there would have to be dropped.
+        unsafe {
+            (&raw mut (*resident).ready).write(ready);
+            (&raw mut (*resident).size).write(size);
+            (&raw mut (*resident).direct).write(AtomicUsize::new(0));
+            (&raw mut (*resident).parked).write(Cell::new(None));
+            (&raw mut (*resident).vague).write(AtomicBool::new(false));
+            (&raw mut (*resident).began).write(Cell::new(0));
+            (&raw mut (*resident).leaving).write(Cell::new(false));
         }
+    }
+
+    /// Where whoever lives at `resident` stands, if anybody does.
+    #[inline(always)]
+    pub(crate) fn state_of<'a>(resident: NonNull<Resident>) -> &'a State {
+        // SAFETY: the memory of a resident stays, and zeros are the state of a vacant place. The rest of it may just be
+        // emptied or written, and is not referred to.
+        unsafe { &(*resident.as_ptr()).state }
     }
 
     #[inline(always)]
@@ -123,9 +139,12 @@ impl Resident {
     /// the task that wakes it, and the arrivals so far.
     #[inline(always)]
     pub(super) fn wait_directly(resident: NonNull<Resident>, future: usize) -> Option<(Task, Arrivals)> {
-        // SAFETY: its memory stays.
+        if !Resident::is_running(resident.as_ptr()) {
+            return None;
+        }
+        // SAFETY: it lives, as it runs here.
         let this = unsafe { resident.as_ref() };
-        if !this.runs_here() || this.direct.load(Ordering::Relaxed) != 0 || !this.contains(future) {
+        if this.direct.load(Ordering::Relaxed) != 0 || !this.contains(future) {
             return None;
         }
         this.direct.store(future, Ordering::Relaxed);
@@ -147,10 +166,15 @@ impl Resident {
     /// Is it the innermost task that runs on this stack? Then what belongs to its owner is the caller's.
     #[inline(always)]
     fn runs_here(&self) -> bool {
+        Resident::is_running(self)
+    }
+
+    #[inline(always)]
+    fn is_running(resident: *const Resident) -> bool {
         #[cfg(not(lisle_loom))]
-        return std::ptr::eq(super::parker::bearing().parasite.get(), self);
+        return std::ptr::eq(super::parker::bearing().parasite.get(), resident);
         #[cfg(lisle_loom)]
-        true
+        !resident.is_null()
     }
 
     /// Notes what the task waits for, if that lies in the task itself: then it stays as long as the task waits, and

@@ -77,7 +77,7 @@ pub(super) unsafe fn settle<F: Future>(
     scope: Option<NonNull<ScopeState>>,
     site: &'static Location<'static>,
 ) {
-    // SAFETY: slots are never given back.
+    // SAFETY: it is ours.
     let this = unsafe { slot.as_ref() };
     this.table.set(Some(Kept::<F>::TABLE));
     this.site.set(Some(site));

@@ -1,11 +1,10 @@
 //! Looking at all parasites of a runtime: who waits for what, and who is to end with it.
 //!
-//! There is no list of them: keeping one would cost every reification a lock. But their slots are never given back, so
-//! all slots there are can be looked at.
+//! There is no list of them: keeping one would cost every reification a lock. But their slots keep their places, so all slots
+//! there are can be looked at.
 
-use super::life;
 use super::record::Parasite;
-use super::slots;
+use super::{life, pieces};
 use crate::domain::runtime::Shared;
 use crate::event::Waits;
 use crate::panics;
@@ -22,13 +21,12 @@ pub(crate) struct Told {
 
 /// Calls `look` with each parasite of this runtime that waits, while it is claimed.
 fn for_each_parked(shared: &Shared, mut look: impl FnMut(&Parasite)) {
-    slots::for_each(|slot| {
-        // SAFETY: slots are never given back.
-        let parasite = unsafe { slot.as_ref() };
-        if parasite.is_of(shared) && parasite.state().claim() {
+    pieces::for_each(|slot| {
+        if Parasite::is_of(slot, shared) && Parasite::state_of(slot).claim() {
             // Another may have moved in since the first look.
-            if parasite.is_of(shared) {
-                look(parasite);
+            if Parasite::is_of(slot, shared) {
+                // SAFETY: claimed, so it lives.
+                look(unsafe { slot.as_ref() });
             }
             // SAFETY: just claimed.
             unsafe { life::release(slot) };

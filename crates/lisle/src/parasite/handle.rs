@@ -83,7 +83,7 @@ impl<T> ParasiteHandle<T> {
     fn parasite(&self) -> Option<&Parasite> {
         match &self.held {
             Held::Ended(_) => None,
-            // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
+            // SAFETY: a slot is not vacated before the handle goes.
             Held::Living(parasite, _) => Some(unsafe { parasite.as_ref() }),
         }
     }
@@ -134,7 +134,7 @@ impl<T> ParasiteHandle<T> {
     /// reaches it before that, a message for one, is dropped with it.
     pub fn cancel(&self) {
         let Held::Living(parasite, _) = &self.held else { return };
-        // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
+        // SAFETY: a slot is not vacated before the handle goes.
         if unsafe { parasite.as_ref() }.state().cancel() {
             // SAFETY: it was parked, and is ours now.
             unsafe { life::ready(*parasite) };
@@ -145,7 +145,7 @@ impl<T> ParasiteHandle<T> {
     /// futures of the library's own.
     pub(super) fn cancel_here(&self) {
         let Held::Living(parasite, _) = &self.held else { return };
-        // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
+        // SAFETY: a slot is not vacated before the handle goes.
         if unsafe { parasite.as_ref() }.state().cancel() {
             // SAFETY: it was parked, and is ours now.
             unsafe { life::end_here(*parasite) };
@@ -177,7 +177,7 @@ impl<T> ParasiteHandle<T> {
             }
             Held::Living(parasite, _) => *parasite,
         };
-        // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
+        // SAFETY: a slot is not vacated before the handle goes.
         let this = unsafe { parasite.as_ref() };
         // One taker at a time: two threads may have shared the handle.
         let mut place = MaybeUninit::<std::thread::Result<T>>::uninit();
@@ -222,7 +222,7 @@ impl<T> ParasiteHandle<T> {
                 }
             }
             Held::Living(parasite, _) => {
-                // SAFETY: slots are never given back, and this one is not vacated before its handle goes.
+                // SAFETY: a slot is not vacated before the handle goes.
                 if unsafe { parasite.as_ref() }.state().detach() {
                     // SAFETY: it has ended, and its handle goes here.
                     unsafe { life::vacate_joinable(*parasite) };

@@ -102,14 +102,13 @@ pub(super) unsafe fn release(parasite: NonNull<Parasite>) {
 
 /// Has a parasite that waits go on here. False: it does not wait, or this is not the place.
 pub(super) fn attach(parasite: NonNull<Parasite>) -> bool {
-    // SAFETY: slots are never given back.
-    let this = unsafe { parasite.as_ref() };
     with_current(|worker| {
-        let Some(worker) = worker.filter(|worker| this.is_of(worker.shared())) else { return false };
-        if !has_room(bearing()) || !this.state().claim() {
+        let is_of = |worker: &&Worker| Parasite::is_of(parasite, worker.shared());
+        let Some(worker) = worker.filter(is_of) else { return false };
+        if !has_room(bearing()) || !Parasite::state_of(parasite).claim() {
             return false;
         }
-        let is_here = this.is_of(worker.shared());
+        let is_here = is_of(&worker);
         if is_here {
             // SAFETY: claimed, so it is ours, and this is its worker.
             unsafe { run(parasite, worker) };
@@ -124,8 +123,7 @@ pub(super) fn attach(parasite: NonNull<Parasite>) -> bool {
 
 /// Queues a parasite that waits for whichever domain comes first. False: it does not wait.
 pub(super) fn inflate_parked(parasite: NonNull<Parasite>) -> bool {
-    // SAFETY: slots are never given back.
-    let claimed = unsafe { parasite.as_ref() }.state().claim();
+    let claimed = Parasite::state_of(parasite).claim();
     if claimed {
         // SAFETY: claimed, so it is ours, and reified as it was parked.
         unsafe { inflate(parasite) };
@@ -208,7 +206,7 @@ pub(super) unsafe fn ready(parasite: NonNull<Parasite>) {
 /// The caller owns it: it was taken out of its queue for this, or claimed. This is the thread of `worker`, one of its
 /// runtime.
 pub(crate) unsafe fn run(parasite: NonNull<Parasite>, worker: &Worker) {
-    // SAFETY: slots are never given back.
+    // SAFETY: ours, so it lives.
     let this = unsafe { parasite.as_ref() };
     this.note_domain(&worker.domain);
     // SAFETY: it is ours.

@@ -55,6 +55,7 @@ mod handle;
 mod inflate;
 mod life;
 mod local;
+mod pieces;
 mod record;
 mod reify;
 mod slots;
@@ -72,6 +73,7 @@ pub use spawn::spawn_parasite;
 
 pub(crate) use census::{waiting, wake_all};
 pub(crate) use life::run;
+pub(crate) use pieces::{give_back, give_back_all};
 pub(crate) use record::Parasite;
 pub(crate) use spawn::{has_room, spawn_unchecked};
 

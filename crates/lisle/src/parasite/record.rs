@@ -60,23 +60,30 @@ pub(super) enum Outcome {
 }
 
 impl Parasite {
-    /// The head of a slot of so many bytes in which nobody lives.
-    pub(super) fn vacant(size: usize) -> Self {
+    /// Makes memory the head of a slot of so many bytes in which nobody lives.
+    ///
+    /// # Safety
+    ///
+    /// The memory is of zeros, or has been a slot which is vacant, or of both; it is never used for anything but a slot of
+    /// this size; and the caller has it. Late wakes, and those who look at all slots, may look at its state and its home
+    /// meanwhile.
+    pub(super) unsafe fn make_vacant(slot: *mut Parasite, size: usize) {
         let size = size - offset_of!(Parasite, resident);
-        Parasite {
-            runnable: Runnable::new(Kind::Parasite),
-            // SAFETY: slots are never given back, and `ready_resident` asks for what is promised.
-            resident: unsafe { Resident::new(ready_resident, size) },
-            outcome: Cell::new(Outcome::Taken),
-            inflated: Cell::new(false),
-            penalty: Cell::new(0),
-            domain: Cell::new(usize::MAX),
-            table: Cell::new(None),
-            site: Cell::new(None),
-            home: AtomicPtr::new(std::ptr::null_mut()),
-            locals: Locals::new(),
-            scope: Cell::new(None),
-            finished: Source::labelled(Label::anywhere("parasite"), false),
+        // SAFETY: by the caller's promise. The two words that others may look at are those of a vacant slot and are not
+        // written; there is nothing in the rest that would have to be dropped.
+        unsafe {
+            (&raw mut (*slot).runnable).write(Runnable::new(Kind::Parasite));
+            // As there, and `ready_resident` asks for what is promised.
+            Resident::make_vacant(&raw mut (*slot).resident, ready_resident, size);
+            (&raw mut (*slot).outcome).write(Cell::new(Outcome::Taken));
+            (&raw mut (*slot).inflated).write(Cell::new(false));
+            (&raw mut (*slot).penalty).write(Cell::new(0));
+            (&raw mut (*slot).domain).write(Cell::new(usize::MAX));
+            (&raw mut (*slot).table).write(Cell::new(None));
+            (&raw mut (*slot).site).write(Cell::new(None));
+            (&raw mut (*slot).locals).write(Locals::new());
+            (&raw mut (*slot).scope).write(Cell::new(None));
+            (&raw mut (*slot).finished).write(Source::labelled(Label::anywhere("parasite"), false));
         }
     }
 
@@ -133,9 +140,17 @@ impl Parasite {
         unsafe { &*self.home.load(Ordering::Relaxed) }
     }
 
-    /// Is it of this runtime? For those who do not know whether anybody lives in the slot.
-    pub(super) fn is_of(&self, shared: &Shared) -> bool {
-        std::ptr::eq(self.home.load(Ordering::Relaxed), shared)
+    /// Does a parasite of this runtime live in the slot? For those who do not know whether anybody does.
+    pub(super) fn is_of(slot: NonNull<Parasite>, shared: &Shared) -> bool {
+        // SAFETY: the memory of a slot stays, and so does this word's: zeros are the home of nobody. The rest of the slot may
+        // just be given back or written, and is not referred to.
+        let home = unsafe { &(*slot.as_ptr()).home };
+        std::ptr::eq(home.load(Ordering::Relaxed), shared)
+    }
+
+    /// Where whoever lives in the slot stands. Likewise.
+    pub(super) fn state_of<'a>(slot: NonNull<Parasite>) -> &'a State {
+        Resident::state_of(Parasite::resident(slot))
     }
 
     /// It has a turn on this domain.

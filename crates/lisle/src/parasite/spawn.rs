@@ -150,7 +150,7 @@ unsafe fn begin<F: Future>(
         // SAFETY: made with this output.
         return unsafe { ParasiteHandle::living(slot) };
     }
-    // SAFETY: slots are never given back.
+    // SAFETY: it is ours.
     let this = unsafe { slot.as_ref() };
     this.state().begin();
     let resident = Parasite::resident(slot);

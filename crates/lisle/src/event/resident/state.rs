@@ -1,11 +1,11 @@
 //! Where a resident task stands: one word, by which those who wake it, cancel it, run it and hold its handle agree.
 //!
 //! ```text
-//!                .---------------- park -----------------.
-//!                v                                       |
-//!             parked --wake, claim--> owned --(queued, taken)--> owned
-//!                                       |
-//!                                     finish --> done
+//!                         .---------------- park -----------------.
+//!                         v                                       |
+//! vacant --begin-->    parked --wake, claim--> owned --(queued, taken)--> owned
+//!    ^   (owned)                                 |
+//!    '-------------- vacate -- ended <-- finish -'
 //! ```
 //!
 //! The word counts the wakes since the task was parked. Who takes the count from none to one *owns* the task: it queues it,
@@ -13,6 +13,9 @@
 //! none. A wake of a task that is owned changes nothing but the count, and then the task is not parked: it goes on. So a
 //! wake is one addition, whatever the task does, and touches nothing but this word unless it has found the task
 //! parked; and to take a task from its queue takes nothing.
+//!
+//! Zero is the word of a vacant place, as is one that counts wakes which came too late: the memory of places in which nobody
+//! lives may be taken away, and then reads as zeros.
 //!
 //! A second count, that of *arrivals*, is of the wakes that belong to an event which the task waits for *directly*, see
 //! `resident.rs`.
@@ -24,8 +27,8 @@ use crate::shim::atomic::{AtomicU64, Ordering};
 /// count overflows.
 const WAKE: u64 = 1;
 const WAKES: u64 = (1 << 40) - 1;
-/// It has ended, or has not begun: a wake is for nothing.
-const DONE: u64 = 1 << 40;
+/// It has begun and not ended: otherwise a wake is for nothing.
+const LIVES: u64 = 1 << 40;
 /// Its future is to be dropped instead of polled.
 const CANCELLED: u64 = 1 << 41;
 /// Its handle is gone.
@@ -35,6 +38,12 @@ const ARRIVAL: u64 = 1 << 48;
 
 #[derive(Debug)]
 pub(crate) struct State(AtomicU64);
+
+/// Does a task live there, which waits?
+#[inline(always)]
+fn is_parked(word: u64) -> bool {
+    word & (LIVES | WAKES) == LIVES
+}
 
 /// How many wakes have arrived for the events of a task; to be compared with how many later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,23 +56,22 @@ fn too_many() -> ! {
 }
 
 impl State {
-    crate::shim::const_fn! {
-        /// Of memory in which no task lives.
-        pub(crate) fn vacant() -> Self {
-            State(AtomicU64::new(DONE | WAKE))
-        }
+    /// Of memory in which no task lives.
+    #[cfg(all(test, lisle_loom))]
+    fn vacant() -> Self {
+        State(AtomicU64::new(0))
     }
 
     /// A task begins to run in vacant memory, or is about to be queued.
     #[inline(always)]
     pub(crate) fn begin(&self) {
-        self.reset(WAKE);
+        self.reset(LIVES | WAKE);
     }
 
     /// It has ended, and nobody that matters knows of it: its memory is vacant.
     #[inline(always)]
     pub(crate) fn vacate(&self) {
-        self.reset(DONE | WAKE);
+        self.reset(0);
     }
 
     /// Forgets what was, late wakes included.
@@ -80,11 +88,11 @@ impl State {
 
     fn add(&self, more: u64) -> bool {
         // Release: what was done before happens before the turn that follows. Acquire: if it was parked it is ours.
-        let wakes = self.0.fetch_add(more, Ordering::AcqRel) & WAKES;
-        if wakes > WAKES / 2 {
+        let before = self.0.fetch_add(more, Ordering::AcqRel);
+        if before & WAKES > WAKES / 2 {
             too_many();
         }
-        wakes == 0
+        is_parked(before)
     }
 
     /// Wakes the task. True: it was parked, and is the caller's, who has to queue it.
@@ -118,7 +126,7 @@ impl State {
     /// Takes hold of the task if it is parked: nobody else has it until it is parked again or queued.
     pub(crate) fn claim(&self) -> bool {
         let now = self.0.load(Ordering::Relaxed);
-        now & WAKES == 0
+        is_parked(now)
             && self.0.compare_exchange(now, now + WAKE, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
@@ -158,12 +166,12 @@ impl State {
     /// The task has ended. True: its handle is gone, and the memory is the caller's.
     #[must_use]
     pub(crate) fn finish(&self) -> bool {
-        self.0.fetch_or(DONE, Ordering::AcqRel) & DETACHED != 0
+        self.0.fetch_and(!LIVES, Ordering::AcqRel) & DETACHED != 0
     }
 
     /// The handle goes. True: the task has ended, and the memory is the caller's.
     #[must_use]
     pub(crate) fn detach(&self) -> bool {
-        self.0.fetch_or(DETACHED, Ordering::AcqRel) & DONE != 0
+        self.0.fetch_or(DETACHED, Ordering::AcqRel) & LIVES == 0
     }
 }

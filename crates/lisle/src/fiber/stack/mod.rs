@@ -36,6 +36,7 @@ use std::{io, mem, ops::Range};
 use corosensei::stack::StackPointer;
 
 use self::slab::{Shape, Slab};
+pub(crate) use self::slab::{give_back, map_anonymous, page_size};
 
 /// The usable size of a stack for which nobody asked otherwise.
 pub(crate) const DEFAULT_USABLE_SIZE: usize = 1024 * 1024;

@@ -58,7 +58,7 @@ const COLOUR_STEP: usize = 256;
 const MADV_GUARD_INSTALL: libc::c_int = 102;
 
 /// The size of a page. Safe to call in a signal handler once a [`Shape`] has been made.
-pub(super) fn page_size() -> usize {
+pub(crate) fn page_size() -> usize {
     static SIZE: OnceLock<usize> = OnceLock::new();
     *SIZE.get_or_init(|| {
         // SAFETY: `sysconf` only reads its argument.
@@ -229,8 +229,8 @@ impl Slab {
 ///
 /// # Safety
 ///
-/// The range consists of whole pages of a slab, whose contents nobody needs any more.
-pub(super) unsafe fn give_back(range: Range<usize>) {
+/// The range consists of whole pages of a mapping of [`map_anonymous`], whose contents nobody needs any more.
+pub(crate) unsafe fn give_back(range: Range<usize>) {
     if range.is_empty() {
         return;
     }
@@ -267,7 +267,7 @@ unsafe fn install_guard(start: NonNull<libc::c_void>, guarding: Guarding) -> io:
 }
 
 /// Maps `len` bytes that read as zero and take memory only when touched.
-pub(super) fn map_anonymous(len: usize) -> io::Result<NonNull<libc::c_void>> {
+pub(crate) fn map_anonymous(len: usize) -> io::Result<NonNull<libc::c_void>> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // Stacks are mostly untouched, so the kernel shall not count them against its commit limit.
     #[cfg(any(target_os = "linux", target_os = "android"))]
