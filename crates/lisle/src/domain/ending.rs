@@ -3,6 +3,7 @@
 use super::runnable::{Either, either};
 use super::worker::Worker;
 use crate::event::parker::State;
+use crate::event::step::{self, Forbidden};
 use crate::fiber::host::{self, Host};
 use crate::parasite;
 use std::ptr::NonNull;
@@ -69,16 +70,29 @@ impl Worker {
                 .or_else(|| self.shared.common.take())
         };
         while let Some(queued) = next() {
+            // Their destructors run on this thread's own stack, and nothing makes anything ready any more that they
+            // could wait for.
+            let given_up = |site| Forbidden {
+                by: "the end of a runtime that had no time left for a host spawned at",
+                site,
+            };
             // SAFETY: what is queued is alive.
             match unsafe { either(queued) } {
-                // SAFETY: as above; a host that has begun is left as it is.
-                Either::Host(host) if unsafe { host.as_ref() }.parker.state.get() == State::New => {
-                    // SAFETY: it has not begun, and was just taken from its list.
-                    unsafe { host::refuse(host) };
+                Either::Host(host) => {
+                    // SAFETY: as above.
+                    let this = unsafe { host.as_ref() };
+                    // One that has begun is left as it is.
+                    if this.parker.state.get() == State::New {
+                        // SAFETY: it has not begun, and was just taken from its list.
+                        step::fenced(given_up(this.site), || unsafe { host::refuse(host) });
+                    }
                 }
-                Either::Host(_) => {}
-                // SAFETY: it was just taken from its list.
-                Either::Parasite(parasite) => unsafe { parasite::run(parasite, self) },
+                Either::Parasite(parasite) => {
+                    // SAFETY: as above.
+                    let site = unsafe { parasite.as_ref() }.site();
+                    // SAFETY: it was just taken from its list.
+                    step::fenced(given_up(site), || unsafe { parasite::run(parasite, self) });
+                }
             }
         }
         self.retire_bearer();

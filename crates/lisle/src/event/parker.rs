@@ -186,6 +186,25 @@ impl Parker {
             || !self.bearing.parasite.get().is_null()
     }
 
+    /// Returns `true` if a panic raised here would end where it is caught, and not the process.
+    fn can_be_unwound(&self) -> bool {
+        unwinding::is_possible(if self.is_raising() { Catches::Resume } else { Catches::End })
+    }
+
+    /// Waits for ever if the host, which is to end with its runtime, cannot be unwound from here.
+    #[cold]
+    pub(crate) fn stay_unless_unwound(&self) {
+        if self.can_be_unwound() {
+            return;
+        }
+        self.parked.set(std::ptr::null());
+        loop {
+            self.woken.set(false);
+            self.state.set(State::ParkedMasked);
+            self.suspend(Suspend::Parked);
+        }
+    }
+
     /// Waits to be woken, or, if `interruptible`, for the runtime to want the host to unwind. `parked` is what it
     /// waits for, for those who ask.
     ///
@@ -214,8 +233,7 @@ impl Parker {
     #[cold]
     #[inline(never)]
     fn park_to_be_interrupted(&self) -> Unparked {
-        let catches = if self.is_raising() { Catches::Resume } else { Catches::End };
-        let suspend = if self.masked.get() > 0 || !unwinding::is_possible(catches) {
+        let suspend = if self.masked.get() > 0 || !self.can_be_unwound() {
             self.state.set(State::ParkedMasked);
             Suspend::Parked
         } else if self.unwound.replace(true) {
@@ -227,6 +245,13 @@ impl Parker {
         self.suspend(suspend);
         if self.woken.take() { Unparked::Woken } else { Unparked::Interrupted }
     }
+}
+
+/// Returns `true` if the code that runs here does so because a panic unwinds its stack. `std::thread::panicking` tells of the
+/// thread: it is also true if another host of the domain waits in a destructor.
+#[inline]
+pub(crate) fn is_unwinding() -> bool {
+    std::thread::panicking() && (running().is_none() || !unwinding::is_possible(Catches::Resume))
 }
 
 /// Counted, until dropped.

@@ -27,7 +27,7 @@ use crate::shim::ticks;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{MaybeUninit, offset_of};
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::thread;
 
@@ -192,7 +192,7 @@ impl<C: Consumer> Loop<'_, C> {
     fn or_stop<R>(&self, f: impl FnOnce() -> R) -> R {
         catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
             self.stop.store(true, Ordering::Relaxed);
-            resume_unwind(panic)
+            owner::raise(panic)
         })
     }
 
@@ -218,12 +218,12 @@ impl<C: Consumer> Loop<'_, C> {
             (Ok((fed, took)), Second::Back(rest)) => (fed, took, Some(rest.part)),
             (Err(panic), rest) => {
                 forget_panic(rest);
-                resume_unwind(panic)
+                owner::raise(panic)
             }
             (Ok((fed, took)), Second::Done(Ok(done))) => (self.merge(fed, done), took, None),
             (Ok((fed, _)), Second::Done(Err(panic))) => {
                 forget_panic(fed);
-                resume_unwind(panic)
+                owner::raise(panic)
             }
         }
     }
@@ -327,7 +327,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
             }
             let at = self.at.get();
             let Some(part) = self.rest.take() else {
-                return self.broken.take().map_or(acc, |panic| resume_unwind(panic));
+                return self.broken.take().map_or(acc, |panic| owner::raise(panic));
             };
             let left = part.len();
             if left == 0 || self.looping.stop.load(Ordering::Relaxed) || consumer.is_done(&acc, at) {
@@ -370,7 +370,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
     /// Goes on with a panic, having dropped what has not begun.
     fn fail(&self, panic: Panic) -> ! {
         forget_panic(self.rest.take());
-        resume_unwind(panic)
+        owner::raise(panic)
     }
 
     /// Settles what was given away, after what comes before it has been fed.

@@ -6,7 +6,7 @@ use super::job::{Course, Job};
 use super::owner;
 use super::pending::{Entry, Inside, Offer, Pending};
 use super::within::{self, Within};
-use crate::event::Interrupted;
+use crate::event::{Interrupted, parker};
 use crate::panics::forget_panic;
 use crate::shim::ticks;
 use std::any::Any;
@@ -334,11 +334,11 @@ fn merge<RA, RB>(first: thread::Result<RA>, second: thread::Result<RB>) -> (RA, 
         (Ok(first), Ok(second)) => (first, second),
         (Err(panic), second) => {
             forget_panic(second);
-            resume_unwind(panic)
+            owner::raise(panic)
         }
         (Ok(first), Err(panic)) => {
             forget_panic(first);
-            resume_unwind(panic)
+            owner::raise(panic)
         }
     }
 }
@@ -351,7 +351,7 @@ pub(super) fn beside<RA, B: PutOff>(
     site: &'static Location<'static>,
     pending: &Pending,
 ) -> (thread::Result<RA>, Second<B, B::Out>) {
-    if thread::panicking() {
+    if parker::is_unwinding() {
         // Who unwinds cannot wait for what others have taken.
         return (catch_unwind(AssertUnwindSafe(first)), Second::Back(second));
     }

@@ -8,10 +8,12 @@ use crate::abort;
 use crate::domain::loops::PERIOD;
 use crate::domain::runtime::{Shared, default_runtime, started_default_runtime, try_default_runtime};
 use crate::domain::worker::{Worker, with_current};
-use crate::event::{Interrupted, parker, step};
+use crate::event::parker::{self, Parker};
+use crate::event::{Interrupted, step};
 use crate::fiber::{self, JoinError};
 use crate::parasite;
 use crate::shim::ticks;
+use std::any::Any;
 use std::cell::Cell;
 use std::panic::{Location, resume_unwind};
 use std::ptr::NonNull;
@@ -29,7 +31,7 @@ pub(super) fn in_domain() -> bool {
 
 /// May the code that runs here wait for what it gives away? Not if it unwinds, or has ruled that out.
 fn may_wait() -> bool {
-    !std::thread::panicking() && step::forbidden().is_none()
+    !parker::is_unwinding() && step::forbidden().is_none()
 }
 
 /// Is enough left of this stack for a loop to run on it?
@@ -69,9 +71,19 @@ pub(super) fn on_another_stack<R: Send>(
     });
     match joined.map_err(JoinError::into_panic) {
         Ok(result) => result,
-        Err(Ok(panic)) => resume_unwind(panic),
-        Err(Err(_)) => resume_unwind(Box::new(Interrupted)),
+        Err(Ok(panic)) => raise(panic),
+        Err(Err(_)) => raise(Box::new(Interrupted)),
     }
+}
+
+/// Goes on with a panic that code has ended with which may have run elsewhere. If it is to end with its runtime, and this
+/// cannot be unwound, it waits for ever.
+#[cold]
+pub(super) fn raise(panic: Box<dyn Any + Send>) -> ! {
+    if panic.is::<Interrupted>() {
+        parker::running().into_iter().for_each(Parker::stay_unless_unwound);
+    }
+    resume_unwind(panic)
 }
 
 /// Has the code that runs here look at the clock the next time that it puts something off, and if `now`, beat then.

@@ -5,6 +5,7 @@ use super::owner;
 use super::pending::{FIRST_LEVELS, Inside, Pending};
 use super::stacks::Seat;
 use crate::domain::runtime::started_default_runtime;
+use crate::event::parker;
 
 /// What runs on this stack is within a join, a loop or a scope, until this is dropped, and what it puts off is found by others.
 pub(crate) struct Within<'a> {
@@ -23,7 +24,7 @@ pub(crate) fn enter(pending: &Pending) -> Option<Within<'_>> {
     let word = beat::here();
     let is_outside = std::ptr::eq(word, &raw const beat::OUTSIDE);
     // What runs between hosts, or unwinds, cannot wait for what another has taken.
-    let could_wait = (is_outside || owner::in_domain()) && !std::thread::panicking();
+    let could_wait = (is_outside || owner::in_domain()) && !parker::is_unwinding();
     let seat = could_wait.then(|| word.stacks.enter(pending));
     if is_outside && let Some(shared) = started_default_runtime() {
         shared.wake_monitor();

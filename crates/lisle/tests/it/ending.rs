@@ -227,6 +227,68 @@ fn a_host_that_cannot_be_unwound_is_left_and_named() {
     }
 }
 
+/// A part of a join that foreign code has called for is interrupted elsewhere: its owner is left, and not unwound.
+#[test]
+fn a_join_in_a_callback_is_not_unwound_for_its_part() {
+    let _watched = watched();
+    let runtime = Runtime::builder().domains(2).start().unwrap();
+    let (waits, is_waiting) = channel::<()>();
+    let host = runtime.run(move || {
+        lisle::spawn_on(0, move || {
+            from_foreign_code(|| {
+                let begun = AtomicBool::new(false);
+                let compute_until_it_is_taken = || {
+                    while !is_set(&begun) {
+                        par::join(|| (), || ());
+                    }
+                };
+                let part = || {
+                    set(&begun);
+                    waits.send(()).unwrap();
+                    never::<()>().sync();
+                };
+                par::join(compute_until_it_is_taken, part);
+            });
+        })
+    });
+    is_waiting.recv().unwrap();
+    let shutdown = runtime.shutdown(Duration::from_millis(200));
+    assert_eq!(shutdown.unfinished, 1, "{shutdown}");
+    drop(host);
+}
+
+/// What has not begun when the time is over is dropped, and must not wait for anything then.
+#[test]
+fn what_has_not_begun_in_time_may_not_wait_as_it_is_dropped() {
+    let _watched = watched();
+    let runtime = Runtime::builder().domains(1).start().unwrap();
+    let released = Arc::new(AtomicBool::new(false));
+    let (told, learned) = std::sync::mpsc::channel();
+    let release = released.clone();
+    let (begins, has_begun) = channel::<()>();
+    let computes = runtime.spawn(move || {
+        begins.send(()).unwrap();
+        while !is_set(&release) {
+            std::hint::spin_loop();
+        }
+    });
+    has_begun.recv().unwrap();
+    let (tx, rx) = channel::<()>();
+    let waits = OnDrop(move || {
+        told.send(()).unwrap();
+        let _ = rx.recv();
+    });
+    let never_begins = runtime.spawn(move || drop(waits));
+    let shutdown = runtime.shutdown(Duration::ZERO);
+    assert_eq!(shutdown.unfinished, 2, "{shutdown}");
+    set(&released);
+    learned.recv().unwrap();
+    let panic = never_begins.join().unwrap_err().into_panic().unwrap();
+    let text = panic.downcast_ref::<String>().unwrap();
+    assert!(text.contains("had no time left for a host spawned at"), "{text}");
+    drop((computes, tx));
+}
+
 /// A host that lends, one that borrows, and how far they are.
 #[derive(Default)]
 struct Loan {

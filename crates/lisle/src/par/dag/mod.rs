@@ -12,6 +12,7 @@ mod schedule;
 
 pub use inputs::{Borrow, Inputs};
 
+use super::owner;
 use super::scope::scope;
 use crate::event::lock::Lock;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -21,7 +22,7 @@ use crate::shim::ticks;
 use inputs::Slot;
 use schedule::{Node, Running, estimate, remember};
 use std::fmt;
-use std::panic::{Location, resume_unwind};
+use std::panic::Location;
 use std::time::Duration;
 
 /// A graph of computations that use each other's results.
@@ -186,7 +187,7 @@ impl<'env> Dag<'env> {
         }
         remember(running.nodes);
         if let Some((_, panic)) = running.panic.into_inner() {
-            resume_unwind(panic);
+            owner::raise(panic);
         }
         Results(self.number)
     }

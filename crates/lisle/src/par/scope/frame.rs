@@ -14,6 +14,7 @@
 use super::Core;
 use super::task::{self, Header};
 use super::tasks::Tasks;
+use crate::event::parker;
 use crate::par::job::{Course, Extent, Job};
 use crate::par::pending::{Entry, Offer, Pending};
 use crate::par::workers::workers;
@@ -50,7 +51,7 @@ impl Frame {
         let pending = owner::pending();
         let frame = Frame {
             // Who unwinds cannot wait for what others have taken.
-            entry: if thread::panicking() { Entry::new(offer) } else { Entry::open(offer) },
+            entry: if parker::is_unwinding() { Entry::new(offer) } else { Entry::open(offer) },
             core,
             outer: pending.scope.get(),
             is_root,

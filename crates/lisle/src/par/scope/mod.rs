@@ -22,7 +22,7 @@ use list::List;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{Location, resume_unwind};
+use std::panic::Location;
 use std::ptr::NonNull;
 use task::Header;
 
@@ -144,11 +144,11 @@ where
         (Ok(result), None) => result,
         (Err(panic), unheard) => {
             forget_panic(unheard);
-            resume_unwind(panic)
+            owner::raise(panic)
         }
         (Ok(result), Some(panic)) => {
             forget_panic(result);
-            resume_unwind(panic)
+            owner::raise(panic)
         }
     }
 }

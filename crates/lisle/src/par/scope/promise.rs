@@ -10,7 +10,7 @@ use crate::par::pending::Pending;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::thread;
 
@@ -74,7 +74,7 @@ impl<'scope, T> Promise<'scope, T> {
                 // SAFETY: found for this, and a task of this promise.
                 unsafe { task::call(task, rest) }
             }
-            Found::Result(result) => result.unwrap_or_else(|panic| resume_unwind(panic)),
+            Found::Result(result) => result.unwrap_or_else(|panic| owner::raise(panic)),
         }
     }
 

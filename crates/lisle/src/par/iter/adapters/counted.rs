@@ -1,9 +1,9 @@
 //! Steps that are counted as they are done.
 
+use crate::event::parker;
 use crate::par::Progress;
 use crate::par::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use std::fmt;
-use std::thread;
 
 /// See [`progress`](ParallelIterator::progress).
 #[must_use = "iterators are lazy and do nothing unless consumed"]
@@ -72,7 +72,7 @@ impl<'p, P: Part> CountedPart<'p, P> {
             progress: self.progress,
             steps: self.base.len(),
             has_begun: false,
-            was_panicking: thread::panicking(),
+            was_unwinding: parker::is_unwinding(),
         }
     }
 }
@@ -151,13 +151,13 @@ struct Block<'p> {
     steps: usize,
     /// Has an item been asked for? A block may also be dropped as it is, since the loop is over.
     has_begun: bool,
-    was_panicking: bool,
+    was_unwinding: bool,
 }
 
 impl Drop for Block<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.has_begun && thread::panicking() == self.was_panicking {
+        if self.has_begun && parker::is_unwinding() == self.was_unwinding {
             self.progress.add(self.steps);
         }
     }
