@@ -19,7 +19,7 @@ fn host(name: &str) -> fiber::Builder {
 
 /// In the last domain a host reads from a connection, another sleeps, and then one is stuck; before that, a host of the first
 /// waits for a message and one for a connection.
-fn stuck(domains: usize, is_stuck: mpsc::Sender<()>, spins: bool) {
+fn stuck(domains: usize, is_stuck: mpsc::Sender<Handle>, spins: bool) {
     let last = domains - 1;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -41,7 +41,7 @@ fn stuck(domains: usize, is_stuck: mpsc::Sender<()>, spins: bool) {
     drop(host("begins").domain(last).spawn(move || begun.send(()).unwrap()));
     has_begun.recv().unwrap();
     let stuck = host("stuck").domain(last).spawn(move || {
-        is_stuck.send(()).unwrap();
+        is_stuck.send(Handle::current()).unwrap();
         if spins {
             let is_over = Arc::new(AtomicBool::new(false));
             let over = is_over.clone();
@@ -58,13 +58,27 @@ fn stuck(domains: usize, is_stuck: mpsc::Sender<()>, spins: bool) {
     drop(tx);
 }
 
+/// Waits until it is seen that the host has been in its turn for long, and somebody waits for a timer.
+fn until_stuck(handle: &Handle) -> lisle::WaitGraph {
+    loop {
+        let graph = handle.waiting();
+        let is_stuck = |stall: &lisle::Stall| {
+            stall.lasted.is_some_and(|lasted| lasted >= Duration::from_millis(30))
+                && stall.host.as_ref().is_some_and(|host| host.name.as_deref() == Some("stuck"))
+                && stall.delayed.timer.is_some()
+        };
+        if graph.stuck.iter().any(is_stuck) {
+            return graph;
+        }
+        thread::yield_now();
+    }
+}
+
 /// What a child does: a plain thread sends the signal once a host is stuck.
 fn stuck_and_asked(domains: usize, spins: bool) {
     let (is_stuck, has_come) = mpsc::channel();
     let asks = thread::spawn(move || {
-        has_come.recv().unwrap();
-        // Until it is seen that the turn is long.
-        thread::sleep(Duration::from_millis(50));
+        until_stuck(&has_come.recv().unwrap());
         let own = libc::pid_t::try_from(std::process::id()).unwrap();
         // SAFETY: the process catches the signal.
         assert_eq!(unsafe { libc::kill(own, SIGUSR2) }, 0);
@@ -121,17 +135,7 @@ fn a_handle_sees_a_stuck_domain_from_a_plain_thread() {
     let (let_go, is_let_go) = mpsc::channel::<()>();
     let plain = thread::spawn(move || {
         let handle = handle.recv().unwrap();
-        let graph = loop {
-            let graph = handle.waiting();
-            let is_stuck = |stall: &lisle::Stall| {
-                stall.lasted.is_some_and(|lasted| lasted >= Duration::from_millis(30))
-                    && stall.host.as_ref().is_some_and(|host| host.name.as_deref() == Some("stuck"))
-                    && stall.delayed.timer.is_some()
-            };
-            if graph.stuck.iter().any(is_stuck) {
-                break graph;
-            }
-        };
+        let graph = until_stuck(&handle);
         assert_eq!(graph.silent, [0]);
         assert!(graph.to_string().contains("host 'stuck' (spawned at"), "{graph}");
         let_go.send(()).unwrap();
@@ -191,17 +195,21 @@ fn what_a_handle_spawns_as_the_runtime_ends_is_run_or_refused() {
             let alive = Arc::new(std::sync::atomic::AtomicUsize::new(0));
             let runtime = Runtime::builder().domains(domains).start().unwrap();
             let handle = runtime.handle();
-            let here = alive.clone();
+            let (here, begun) = (alive.clone(), Arc::new(std::sync::atomic::AtomicUsize::new(0)));
+            let count = begun.clone();
             let spawner = thread::spawn(move || {
                 let mut refused = 0;
                 while refused < 10 {
                     here.fetch_add(1, Ordering::SeqCst);
+                    count.fetch_add(1, Ordering::SeqCst);
                     let counted = Counted(here.clone());
                     let host = handle.spawn(move || drop(counted));
                     refused += usize::from(host.join().is_err());
                 }
             });
-            thread::sleep(Duration::from_micros(20 * round as u64));
+            while begun.load(Ordering::SeqCst) < round {
+                thread::yield_now();
+            }
             assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
             spawner.join().unwrap();
             assert_eq!(alive.load(Ordering::SeqCst), 0);

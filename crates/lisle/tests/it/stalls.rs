@@ -224,6 +224,7 @@ fn nobody_who_waits_is_no_report() {
         choose((next, after(Duration::from_millis(20)))).sync();
         // The connection becomes readable, and its host no longer waits for it.
         drop(peer);
+        // A turn of thirty times the limit.
         thread::sleep(Duration::from_millis(300));
         drop(client);
         far.cancel();

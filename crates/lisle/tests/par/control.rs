@@ -478,6 +478,36 @@ fn all_steps_of_a_loop_that_ends_are_counted() {
     });
 }
 
+/// Another host of the domain begins to wait in a destructor while a block is under way, and the thread counts as panicking.
+#[test]
+fn steps_are_counted_though_another_host_unwinds() {
+    struct Waits(lisle::channel::Sender<()>, lisle::channel::Receiver<()>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            self.0.send(()).unwrap();
+            self.1.recv().unwrap();
+        }
+    }
+    Runtime::builder().domains(1).run(|| {
+        let progress = Progress::new();
+        let ((waits, is_waiting), (release, released)) = (lisle::channel(), lisle::channel());
+        let waits = Mutex::new(Some(Waits(waits, released)));
+        (0..10_u32).into_par_iter().progress(&progress).grain(10).for_each(|step| {
+            if step == 5 {
+                let waits = waits.lock().unwrap().take();
+                drop(lisle::spawn(move || {
+                    let _waits = waits;
+                    std::panic::resume_unwind(Box::new("on purpose"))
+                }));
+                is_waiting.recv().unwrap();
+                assert!(std::thread::panicking());
+            }
+        });
+        assert_eq!(progress.done(), 10);
+        release.send(()).unwrap();
+    });
+}
+
 #[test]
 fn what_is_not_done_is_not_counted() {
     everywhere(|_| {

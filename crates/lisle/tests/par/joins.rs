@@ -3,7 +3,7 @@
 use lisle::par::prelude::*;
 use lisle::par::{self, join};
 use lisle::{Event, Runtime, channel};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -171,6 +171,36 @@ fn nested_loops_do_not_overflow() {
     assert_eq!(on(2).run(|| nested(10_000)), 10_000);
     let thread = std::thread::Builder::new().stack_size(512 * 1024).spawn(|| nested(10_000));
     assert_eq!(thread.unwrap().join().unwrap(), 10_000);
+}
+
+/// Another host of the domain waits in a destructor that a panic runs: the thread counts as panicking.
+fn beside_a_waiting_destructor<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
+    struct Waits(channel::Sender<()>, channel::Receiver<()>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            self.0.send(()).unwrap();
+            self.1.recv().unwrap();
+        }
+    }
+    on(1).run(|| {
+        let ((waits, is_waiting), (release, released)) = (lisle::channel(), lisle::channel());
+        let unwinds = lisle::spawn(move || {
+            let _waits = Waits(waits, released);
+            resume_unwind(Box::new(()))
+        });
+        is_waiting.recv().unwrap();
+        assert!(std::thread::panicking());
+        let result = f();
+        release.send(()).unwrap();
+        let unwound: Result<(), _> = unwinds.join();
+        unwound.unwrap_err();
+        result
+    })
+}
+
+#[test]
+fn nested_loops_do_not_overflow_beside_a_destructor_that_waits() {
+    assert_eq!(beside_a_waiting_destructor(|| nested(1_000)), 1_000);
 }
 
 #[test]
