@@ -70,9 +70,15 @@ impl Beat {
         let _ = self.word.compare_exchange(ON, QUIET, Ordering::SeqCst, Ordering::Relaxed);
     }
 
-    /// Nobody is asked, whoever looks for work. Owner only, for so short a while that it is not worth the asking.
-    pub(crate) fn silence(&self) {
-        self.word.store(QUIET, Ordering::Relaxed);
+    /// Nobody is asked, whoever looks for work, until what this gives is dropped. Owner only, for so short a while that it is
+    /// not worth the asking.
+    #[inline]
+    pub(crate) fn silence(&self) -> Silence<'_> {
+        let was_quiet = self.is_quiet();
+        if !was_quiet {
+            self.word.store(QUIET, Ordering::Relaxed);
+        }
+        Silence { word: self, was_quiet }
     }
 
     /// What is put off from here on need not be noted down as long as it is quiet. Owner only.
@@ -102,6 +108,21 @@ impl Beat {
     fn exchange(&self, from: u8, to: u8) {
         if self.word.load(Ordering::Relaxed) == from {
             let _ = self.word.compare_exchange(from, to, Ordering::SeqCst, Ordering::Relaxed);
+        }
+    }
+}
+
+/// See [`Beat::silence`].
+pub(crate) struct Silence<'a> {
+    word: &'a Beat,
+    was_quiet: bool,
+}
+
+impl Drop for Silence<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.was_quiet {
+            self.word.turn_on();
         }
     }
 }

@@ -233,8 +233,9 @@ where
         _ => Some(ticks::now()),
     };
     let results = if known.is_some_and(is_short) {
-        beat::here().silence();
+        let silence = beat::here().silence();
         let (first, second) = beside(a, b, site, pending);
+        drop(silence);
         if let Second::Done(_) = second {
             // It was not short at all, or nobody would have come for it.
             experience::learn(code, LONG);

@@ -1,6 +1,6 @@
 //! Being within a join, a loop or a scope that is part of no other.
 
-use super::beat::{self, Beat};
+use super::beat;
 use super::owner;
 use super::pending::{FIRST_LEVELS, Inside, Pending};
 use super::stacks::Seat;
@@ -10,7 +10,6 @@ use crate::event::parker;
 /// What runs on this stack is within a join, a loop or a scope, until this is dropped, and what it puts off is found by others.
 pub(crate) struct Within<'a> {
     pending: &'a Pending,
-    word: &'a Beat,
     seat: Option<Seat<'a>>,
 }
 
@@ -29,7 +28,7 @@ pub(crate) fn enter(pending: &Pending) -> Option<Within<'_>> {
     if is_outside && let Some(shared) = started_default_runtime() {
         shared.wake_monitor();
     }
-    Some(Within { pending, word, seat })
+    Some(Within { pending, seat })
 }
 
 impl Drop for Within<'_> {
@@ -37,7 +36,5 @@ impl Drop for Within<'_> {
     fn drop(&mut self) {
         drop(self.seat.take());
         self.pending.inside.set(Inside::Nothing);
-        // Quiet, it would be quiet for what comes next.
-        self.word.turn_on();
     }
 }
