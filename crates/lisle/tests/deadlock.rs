@@ -10,6 +10,7 @@ use lisle::time::{after, sleep};
 use lisle::{OnDeadlock, Runtime, channel, choose, fiber, never};
 use std::io::{BufRead, BufReader, PipeReader, Read, Write};
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -55,6 +56,14 @@ const CASES: &[Case] = &[
             "; it has 1 sender and 1 receiver\n",
             "    join host 'listens' (spawned at crates/lisle/tests/deadlock.rs:",
         ]),
+    },
+    Case {
+        name: "a_destructor_waits_in_a_foreign_call_that_is_unwound",
+        run: || {
+            let runtime = Runtime::builder().domains(1);
+            eprintln!("found {}", runtime.try_run(unwound_in_a_foreign_call).unwrap_err());
+        },
+        expected: Ends(&[DEAD, "found a deadlock"]),
     },
     Case {
         name: "the_last_wait_before_it_was_for_time",
@@ -360,6 +369,31 @@ fn threads() {
         }));
         assert_eq!(rx.recv(), Ok(2));
     }
+}
+
+/// The call is unwound, and waits in a destructor for a host that is unwound, too.
+fn unwound_in_a_foreign_call() {
+    struct Waits(lisle::channel::Receiver<()>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            self.0.recv().unwrap();
+        }
+    }
+    let ((tx, rx), (release, released)) = (channel::<()>(), channel::<()>());
+    drop(lisle::spawn(move || {
+        let _tx = tx;
+        let unwinding = catch_unwind(AssertUnwindSafe(|| never::<()>().sync())).unwrap_err();
+        while release.send_ready_evt().poll().is_none() {
+            fiber::yield_now();
+        }
+        release.send(()).unwrap();
+        resume_unwind(unwinding)
+    }));
+    fiber::blocking(move || {
+        let _waits = Waits(released);
+        rx.recv()
+    })
+    .unwrap();
 }
 
 fn foreign_calls() {

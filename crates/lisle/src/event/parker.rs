@@ -178,23 +178,10 @@ impl Parker {
         waits
     }
 
-    /// Is the next frame that catches a panic here, or any other, one that raises it again?
-    fn is_raising(&self) -> bool {
-        // Loops, joins and scopes of tasks do, and so do those who run parasites.
-        self.raising.get() > 0
-            || self.bearing.pending.inside.get() != Inside::Nothing
-            || !self.bearing.parasite.get().is_null()
-    }
-
-    /// Returns `true` if a panic raised here would end where it is caught, and not the process.
-    fn can_be_unwound(&self) -> bool {
-        unwinding::is_possible(if self.is_raising() { Catches::Resume } else { Catches::End })
-    }
-
     /// Waits for ever if the host, which is to end with its runtime, cannot be unwound from here.
     #[cold]
     pub(crate) fn stay_unless_unwound(&self) {
-        if self.can_be_unwound() {
+        if can_be_unwound() {
             return;
         }
         self.parked.set(std::ptr::null());
@@ -233,7 +220,7 @@ impl Parker {
     #[cold]
     #[inline(never)]
     fn park_to_be_interrupted(&self) -> Unparked {
-        let suspend = if self.masked.get() > 0 || !self.can_be_unwound() {
+        let suspend = if self.masked.get() > 0 || !can_be_unwound() {
             self.state.set(State::ParkedMasked);
             Suspend::Parked
         } else if self.unwound.replace(true) {
@@ -245,6 +232,16 @@ impl Parker {
         self.suspend(suspend);
         if self.woken.take() { Unparked::Woken } else { Unparked::Interrupted }
     }
+}
+
+/// Returns `true` if a panic raised here would end where it is caught for good, and not the process.
+pub(crate) fn can_be_unwound() -> bool {
+    // Loops, joins and scopes of tasks catch a panic and raise it again, and so do those who run parasites.
+    let bearing = bearing();
+    let is_raising = running().is_some_and(|parker| parker.raising.get() > 0)
+        || bearing.pending.inside.get() != Inside::Nothing
+        || !bearing.parasite.get().is_null();
+    unwinding::is_possible(if is_raising { Catches::Resume } else { Catches::End })
 }
 
 /// Returns `true` if the code that runs here does so because a panic unwinds its stack. `std::thread::panicking` tells of the

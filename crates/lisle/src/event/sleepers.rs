@@ -6,6 +6,7 @@
 
 use super::calls;
 use super::context::Unparked;
+use super::parker;
 use super::waits::{Parked, Wait, Waits, performer_id};
 use crate::own_threads;
 use crate::panics;
@@ -82,7 +83,12 @@ pub(super) fn sleep(parked: Option<Parked>, woken: &AtomicBool, interruptible: b
     sleeper.asleep.store(true, Ordering::Release);
     // SAFETY: the flag is borrowed for longer than this function takes.
     let in_call = calls::current().map(|call| unsafe { calls::Asleep::note(call, sleeper.id, woken) });
-    let is_interrupted = || interruptible && in_call.as_ref().is_some_and(calls::Asleep::is_interrupted);
+    // One that waits where nothing can be unwound, in a destructor that runs because of a panic, goes on waiting.
+    let is_interrupted = || {
+        interruptible
+            && in_call.as_ref().is_some_and(calls::Asleep::is_interrupted)
+            && parker::can_be_unwound()
+    };
     let unparked = loop {
         if is_woken() {
             break Unparked::Woken;

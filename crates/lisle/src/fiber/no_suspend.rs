@@ -1,5 +1,6 @@
 //! Where a host must not be suspended.
 
+use crate::event::parker::bearing;
 use crate::event::step::{self, Forbidden};
 use std::panic::Location;
 
@@ -57,6 +58,7 @@ use std::panic::Location;
 /// Calls that block the thread: a lock of the standard library, reading a file. They stop the domain, and suspend nobody.
 #[track_caller]
 pub fn no_suspend<R>(f: impl FnOnce() -> R) -> R {
+    let _fence = bearing().pending.fence();
     step::fenced(Forbidden { by: "`no_suspend`, called at", site: Location::caller() }, f)
 }
 

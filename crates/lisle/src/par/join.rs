@@ -6,7 +6,7 @@ use super::job::{Course, Job};
 use super::owner;
 use super::pending::{Entry, Inside, Offer, Pending};
 use super::within::{self, Within};
-use crate::event::{Interrupted, parker};
+use crate::event::Interrupted;
 use crate::panics::forget_panic;
 use crate::shim::ticks;
 use std::any::Any;
@@ -172,6 +172,7 @@ where
         Inside::One(0) => put_off_inside(a, b, site, pending),
         Inside::One(levels) => put_off_first(levels, a, b, site, pending),
         Inside::Nothing => outermost(a, b, site, pending),
+        Inside::Fenced => in_turn(a, b),
     }
 }
 
@@ -352,8 +353,7 @@ pub(super) fn beside<RA, B: PutOff>(
     site: &'static Location<'static>,
     pending: &Pending,
 ) -> (thread::Result<RA>, Second<B, B::Out>) {
-    if parker::is_unwinding() {
-        // Who unwinds cannot wait for what others have taken.
+    if !owner::may_be_helped(pending) {
         return (catch_unwind(AssertUnwindSafe(first)), Second::Back(second));
     }
     let half = Half::<B, B::Out> {

@@ -2,7 +2,7 @@
 
 use super::beat;
 use super::job::{Extent, Job};
-use super::pending::Pending;
+use super::pending::{Inside, Pending};
 use super::within;
 use crate::abort;
 use crate::domain::loops::PERIOD;
@@ -27,6 +27,13 @@ pub(super) fn pending<'a>() -> &'a Pending {
 /// Does this run in a domain, and not on a plain thread?
 pub(super) fn in_domain() -> bool {
     parker::running().is_some()
+}
+
+/// May others find what is put off on this stack, which is that of the caller? Who unwinds, or has ruled waiting out, cannot
+/// wait for what they have taken.
+#[inline(always)]
+pub(super) fn may_be_helped(pending: &Pending) -> bool {
+    pending.inside.get() != Inside::Fenced && !parker::is_unwinding()
 }
 
 /// May the code that runs here wait for what it gives away? Not if it unwinds, or has ruled that out.

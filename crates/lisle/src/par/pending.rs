@@ -93,6 +93,8 @@ pub(crate) enum Inside {
     Nothing,
     /// In one, and so many levels of the joins in it are to be noted down in any case.
     One(u8),
+    /// Where nothing may wait, and so nothing is put off for others.
+    Fenced,
 }
 
 /// So many levels of joins in a join, a loop or a scope that is part of no other are noted down though nobody could take
@@ -214,6 +216,11 @@ impl Pending {
         self.until_look.set(JOINS_A_LOOK);
     }
 
+    /// Until what this gives is dropped, nothing is put off here for others.
+    pub(crate) fn fence(&self) -> Fence<'_> {
+        Fence { pending: self, around: self.inside.replace(Inside::Fenced) }
+    }
+
     /// The next look at the clock is to be soon.
     pub(crate) fn hurry(&self) {
         self.until_look.set(0);
@@ -284,6 +291,18 @@ impl Pending {
             let place = unsafe { older.as_ref() }.map_or(&self.oldest, |older| &older.newer);
             place.store(newer, Ordering::Relaxed);
         }
+    }
+}
+
+/// See [`Pending::fence`].
+pub(crate) struct Fence<'p> {
+    pending: &'p Pending,
+    around: Inside,
+}
+
+impl Drop for Fence<'_> {
+    fn drop(&mut self) {
+        self.pending.inside.set(self.around);
     }
 }
 

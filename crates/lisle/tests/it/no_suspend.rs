@@ -8,7 +8,8 @@ use lisle::{Event, Runtime, always, channel, choose, fiber, never, select, spawn
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// What `f` panics with.
 #[track_caller]
@@ -186,6 +187,31 @@ fn nobody_else_runs_meanwhile() {
             assert!(!ran.load(Ordering::Relaxed));
         });
         other.join().unwrap();
+    });
+}
+
+/// Others have nothing to do, and for long: nobody takes anything.
+#[test]
+fn halves_and_tasks_stay_on_their_thread() {
+    let _watched = watched();
+    fn computes_for_long() {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(60) {
+            std::hint::spin_loop();
+        }
+    }
+    Runtime::builder().domains(2).run(|| {
+        fiber::no_suspend(|| {
+            let here = thread::current().id();
+            let ((), there) = par::join(computes_for_long, || thread::current().id());
+            assert_eq!(there, here);
+            let there = par::scope(|s| {
+                let promise = s.spawn(|| thread::current().id());
+                computes_for_long();
+                promise.wait()
+            });
+            assert_eq!(there, here);
+        });
     });
 }
 

@@ -6,6 +6,7 @@
 use crate::affinity;
 use crate::own_threads;
 use crate::shim::sync::{Condvar, Mutex, MutexGuard};
+use crate::unwinding;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -57,7 +58,7 @@ pub(super) fn submit(job: Job) -> Result<(), Job> {
     state.threads += 1;
     drop(state);
     let thread = std::thread::Builder::new().name("lisle-blocking".into());
-    if thread.spawn(affinity::elsewhere(serve)).is_ok() {
+    if thread.spawn(affinity::elsewhere(|| unwinding::outermost(serve))).is_ok() {
         return Ok(());
     }
     let mut state = lock();

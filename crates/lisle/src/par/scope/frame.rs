@@ -14,7 +14,6 @@
 use super::Core;
 use super::task::{self, Header};
 use super::tasks::Tasks;
-use crate::event::parker;
 use crate::par::job::{Course, Extent, Job};
 use crate::par::pending::{Entry, Offer, Pending};
 use crate::par::workers::workers;
@@ -50,8 +49,7 @@ impl Frame {
     pub(super) fn within<R>(core: &Core, is_root: bool, f: impl FnOnce() -> R) -> thread::Result<R> {
         let pending = owner::pending();
         let frame = Frame {
-            // Who unwinds cannot wait for what others have taken.
-            entry: if parker::is_unwinding() { Entry::new(offer) } else { Entry::open(offer) },
+            entry: if owner::may_be_helped(pending) { Entry::open(offer) } else { Entry::new(offer) },
             core,
             outer: pending.scope.get(),
             is_root,
