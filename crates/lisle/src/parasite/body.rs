@@ -4,7 +4,7 @@
 
 use super::record::{Outcome, Parasite, unclaimed};
 use super::slots;
-use crate::event::Interrupted;
+use crate::event::{Interrupted, parker};
 use crate::fiber::ScopeState;
 use crate::panics::forget_panic;
 use std::alloc::Layout;
@@ -136,8 +136,7 @@ unsafe fn end_body<F: Future>(
     result: std::thread::Result<F::Output>,
 ) -> Progress {
     // SAFETY: by the caller's promise.
-    let dropped = unsafe { drop_future::<F>(parasite) };
-    let result = with_drop(result, dropped);
+    let result = unsafe { drop_after::<F>(parasite, result) };
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { parasite.as_ref() };
     match result {
@@ -168,12 +167,28 @@ pub(super) unsafe fn drop_future<F: Future>(parasite: NonNull<Parasite>) -> std:
     if std::mem::needs_drop::<F>() { catch_unwind(AssertUnwindSafe(drop)) } else { Ok(()) }
 }
 
-/// The result of a future whose destructor has run. Its panic counts, unless the future had panicked before.
+/// Drops the future of a parasite that has come to `result`. The destructor's panic counts, unless
+/// the future had panicked before.
+///
+/// # Safety
+///
+/// As for [`drop_future`].
 #[inline(always)]
-pub(super) fn with_drop<T>(
-    result: std::thread::Result<T>,
-    dropped: std::thread::Result<()>,
-) -> std::thread::Result<T> {
+pub(super) unsafe fn drop_after<F: Future>(
+    parasite: NonNull<Parasite>,
+    result: std::thread::Result<F::Output>,
+) -> std::thread::Result<F::Output> {
+    // What has unwound it, perhaps the end of the runtime, is caught; its destructors are to
+    // complete all the same.
+    let _masked = if result.is_err() { parker::masked() } else { None };
+    // SAFETY: passed on to the caller.
+    let dropped = unsafe { drop_future::<F>(parasite) };
+    with_drop(result, dropped)
+}
+
+/// The result of a future whose destructor has run.
+#[inline(always)]
+fn with_drop<T>(result: std::thread::Result<T>, dropped: std::thread::Result<()>) -> std::thread::Result<T> {
     match dropped {
         Ok(()) => result,
         Err(panic) => first_panic(result, panic),
@@ -216,6 +231,8 @@ unsafe fn drop_result<F: Future>(parasite: NonNull<Parasite>) -> Option<Box<dyn 
     }
     // SAFETY: the body holds the result, which is moved out here, once.
     let result = ManuallyDrop::into_inner(unsafe { (&raw mut (*body::<F>(parasite)).result).read() });
+    // Its destructor is to complete, be it that the runtime ends.
+    let _masked = if std::mem::needs_drop::<F::Output>() { parker::masked() } else { None };
     match catch_unwind(AssertUnwindSafe(|| result.map(drop))) {
         Ok(result) => result.err(),
         Err(panic) => Some(panic),

@@ -3,7 +3,7 @@
 use super::record::{self, Outcome, Parasite};
 use super::{body, life};
 use crate::event::lock::Lock;
-use crate::event::{Attempt, Event, Label, Waits, awaitable, may_wait_at, turn};
+use crate::event::{Attempt, Event, Label, Waits, awaitable, may_wait_at, parker, turn};
 use crate::fiber::{JoinError, ScopeState};
 use std::fmt;
 use std::marker::PhantomData;
@@ -212,6 +212,8 @@ impl<T> ParasiteHandle<T> {
     fn let_go(&mut self) {
         match &mut self.held {
             Held::Ended(ended) => {
+                // Its destructor is to complete, be it that the runtime ends.
+                let _masked = parker::masked();
                 let dropped = match ended.result.get_mut().take() {
                     Some(Ok(value)) => catch_unwind(AssertUnwindSafe(|| drop(value))),
                     Some(Err(panic)) => Err(panic),

@@ -288,7 +288,6 @@ unsafe fn drop_and_end(parasite: NonNull<Parasite>, outcome: Outcome) {
     let masked = parker::masked();
     // SAFETY: it holds a future, which is not polled again.
     let dropped = unsafe { (this.table().drop_future)(parasite) };
-    drop(masked);
     this.outcome.set(outcome);
     let interrupted = match dropped {
         Err(panic) if panic.is::<Interrupted>() => Some(panic),
@@ -298,6 +297,7 @@ unsafe fn drop_and_end(parasite: NonNull<Parasite>, outcome: Outcome) {
         }
         Ok(()) => None,
     };
+    drop(masked);
     // SAFETY: passed on to the caller.
     unsafe { end(parasite) };
     if let Some(payload) = interrupted {

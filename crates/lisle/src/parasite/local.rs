@@ -1,6 +1,7 @@
 //! Values that belong to a parasite, wherever it runs.
 
 use super::current;
+use crate::event::parker;
 use crate::panics;
 use std::any::Any;
 use std::cell::RefCell;
@@ -75,6 +76,8 @@ impl Locals {
 
     #[cold]
     fn clear_some(&self) {
+        // Their destructors are to complete, be it that the runtime ends.
+        let _masked = parker::masked();
         // A destructor may make new ones for ever; what is left then is leaked.
         for _ in 0..10_000 {
             let last = self.values.borrow_mut().as_mut().and_then(|values| values.pop());

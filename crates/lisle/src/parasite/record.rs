@@ -12,7 +12,7 @@ use crate::domain::Domain;
 use crate::domain::runnable::{Kind, Runnable};
 use crate::domain::runtime::Shared;
 use crate::event::resident::{Resident, State};
-use crate::event::{Label, Source, Waits};
+use crate::event::{Label, Source, Waits, parker};
 use crate::fiber::{ScopeState, report};
 use crate::panics::forget_panic;
 use crate::shim::atomic::{AtomicPtr, Ordering};
@@ -183,6 +183,8 @@ pub(super) fn unclaimed(
     scope: Option<NonNull<ScopeState>>,
     site: &'static Location<'static>,
 ) {
+    // What it was raised with may have a destructor that waits.
+    let _masked = parker::masked();
     match scope {
         Some(scope) => {
             // SAFETY: neither a scoped parasite nor its handle outlives the scope.

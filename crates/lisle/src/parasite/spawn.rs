@@ -177,8 +177,7 @@ unsafe fn begin<F: Future>(
         Err(panic) => Err(panic),
     };
     // SAFETY: it has ended, and nobody knows of it.
-    let dropped = unsafe { body::drop_future::<F>(slot) };
-    let result = body::with_drop(result, dropped);
+    let result = unsafe { body::drop_after::<F>(slot, result) };
     this.locals.clear();
     if this.penalty.get() != 0 {
         this.penalty.set(0);

@@ -1,6 +1,11 @@
 //! What ends hosts, and what must not be ended with them: destructors that wait, frames that cannot be unwound, and what
 //! others still borrow.
 
+mod leavings;
+mod payloads;
+mod plain_threads;
+mod raised_again;
+
 use crate::support::{Cx, watched, worlds};
 use lisle::sync::{Condition, Mutex};
 use lisle::{Event, Report, Runtime, channel, fiber, never, par};

@@ -1,0 +1,331 @@
+//! What nobody asks for any more is dropped where its destructor may wait, also when the runtime
+//! ends: results, locals, and futures that are not to go on.
+
+use super::OnDrop;
+use crate::support::watched;
+use lisle::channel::{Receiver, Sender, bounded};
+use lisle::sync::{Condition, Mutex};
+use lisle::{Event, Report, Runtime, fiber, never, parasite, spawn, spawn_on, spawn_parasite};
+use std::cell::RefCell;
+use std::future::{pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+const COUNT: usize = 10;
+
+/// What is waited for, and how many do.
+struct Desk {
+    lock: Mutex<()>,
+    tx: Sender<()>,
+    rx: Receiver<()>,
+    /// As many as this are where the end of the runtime is to find them.
+    ready: AtomicUsize,
+    completed: AtomicUsize,
+}
+
+impl Desk {
+    fn new() -> Arc<Self> {
+        let (tx, rx) = bounded(COUNT);
+        let (ready, completed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Arc::new(Desk { lock: Mutex::new(()), tx, rx, ready, completed })
+    }
+
+    fn one_more(&self) {
+        self.ready.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Has the lock, and answers when it has given it back, both as it is unwound, and not before
+    /// others have had the time to be interrupted again.
+    fn serve(&self, is_open: &Condition) {
+        let _answers = OnDrop(|| (0..COUNT).for_each(|_| self.tx.send(()).unwrap()));
+        let _held = self.lock.lock();
+        let _lingers = OnDrop(|| (0..100).for_each(|_| fiber::yield_now()));
+        is_open.signal();
+        never::<()>().sync();
+    }
+}
+
+/// Waits for a lock and for an answer as it is dropped.
+struct Leaving {
+    desk: Arc<Desk>,
+    /// Its destructor is to have begun before the runtime ends.
+    tells: bool,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        if self.tells {
+            self.desk.one_more();
+        }
+        drop(self.desk.lock.lock());
+        self.desk.rx.recv().unwrap();
+        self.desk.completed.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// What `leave` has started leaves something, whose destructor waits for what a host does as it is
+/// unwound.
+fn all_complete(leave: fn(&Arc<Desk>)) {
+    let _watched = watched();
+    for domains in [1, 2, 8] {
+        let (desk, is_open) = (Desk::new(), Arc::new(Condition::new()));
+        let (reports, told) = std::sync::mpsc::channel();
+        let report = move |report: &Report| drop(reports.send(report.to_string()));
+        let runtime = Runtime::builder().domains(domains).stall_report(None).on_report(report);
+        let runtime = runtime.shutdown_deadline(Duration::from_secs(60));
+        runtime.run(|| {
+            let (serving, opening) = (desk.clone(), is_open.clone());
+            drop(spawn_on(0, move || serving.serve(&opening)));
+            is_open.wait();
+            (0..COUNT).for_each(|_| leave(&desk));
+            while desk.ready.load(Ordering::SeqCst) < COUNT {
+                fiber::yield_now();
+            }
+        });
+        assert_eq!(desk.completed.load(Ordering::SeqCst), COUNT, "{domains} domains");
+        assert_eq!(told.iter().collect::<Vec<_>>(), [""; 0]);
+    }
+}
+
+fn leaving(desk: &Arc<Desk>) -> Leaving {
+    Leaving { desk: desk.clone(), tells: false }
+}
+
+fn telling(desk: &Arc<Desk>) -> Leaving {
+    Leaving { desk: desk.clone(), tells: true }
+}
+
+/// Waits for the end of the runtime, and goes on.
+fn until_interrupted(desk: &Desk) {
+    desk.one_more();
+    catch_unwind(AssertUnwindSafe(|| never::<()>().sync())).unwrap_err();
+}
+
+#[test]
+fn the_result_of_a_host_that_has_ended() {
+    all_complete(|desk| {
+        let left = telling(desk);
+        // Here, so that it begins when its handle has gone.
+        drop(spawn_on(0, move || left));
+    });
+}
+
+#[test]
+fn the_result_of_a_host_that_is_interrupted() {
+    all_complete(|desk| {
+        let (desk, left) = (desk.clone(), leaving(desk));
+        drop(spawn(move || {
+            until_interrupted(&desk);
+            left
+        }));
+    });
+}
+
+#[test]
+fn a_result_whose_handle_goes_late() {
+    all_complete(|desk| {
+        let left = telling(desk);
+        let handle = spawn(move || left);
+        drop(spawn(move || {
+            while !handle.is_finished() {
+                fiber::yield_now();
+            }
+        }));
+    });
+}
+
+/// The host has not begun by the end of the runtime; it is spawned by one that is unwound.
+#[test]
+fn the_closure_of_a_host() {
+    all_complete(|desk| {
+        let (desk, mut left) = (desk.clone(), Some(leaving(desk)));
+        drop(spawn(move || {
+            let _spawns = OnDrop(|| {
+                let left = left.take();
+                drop(spawn(move || left.is_some()));
+            });
+            desk.one_more();
+            never::<()>().sync();
+        }));
+    });
+}
+
+lisle::fiber_local! {
+    static OF_HOST: RefCell<Option<Leaving>> = RefCell::default();
+}
+
+lisle::parasite_local! {
+    static OF_PARASITE: RefCell<Option<Leaving>> = RefCell::default();
+}
+
+#[test]
+fn the_locals_of_a_host_that_has_ended() {
+    all_complete(|desk| {
+        let left = telling(desk);
+        drop(spawn(move || OF_HOST.with(|local| local.replace(Some(left))).is_none()));
+    });
+}
+
+#[test]
+fn the_locals_of_a_host_that_is_unwound() {
+    all_complete(|desk| {
+        let (desk, left) = (desk.clone(), leaving(desk));
+        drop(spawn(move || {
+            OF_HOST.with(|local| local.replace(Some(left)));
+            desk.one_more();
+            never::<()>().sync();
+        }));
+    });
+}
+
+#[test]
+fn the_future_of_a_parasite() {
+    all_complete(|desk| {
+        let (desk, left) = (desk.clone(), leaving(desk));
+        drop(spawn_parasite(async move {
+            let _left = left;
+            desk.one_more();
+            pending::<()>().await;
+        }));
+    });
+}
+
+/// It is dropped when what it called has been unwound: in its first turn, and in its second.
+#[test]
+fn the_future_of_a_parasite_that_blocks_in_place() {
+    all_complete(|desk| {
+        let blocks = blocks(desk, 1);
+        drop(spawn(|| drop(spawn_parasite(blocks))));
+    });
+    all_complete(|desk| drop(spawn_parasite(blocks(desk, 2))));
+}
+
+fn blocks(desk: &Arc<Desk>, in_turn: usize) -> impl Future<Output = ()> + Send + use<> {
+    let (desk, left, mut turns) = (desk.clone(), leaving(desk), 0);
+    poll_fn(move |context| {
+        let _left = &left;
+        turns += 1;
+        if turns < in_turn {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        desk.one_more();
+        never().sync()
+    })
+}
+
+#[test]
+fn the_future_of_a_parasite_that_is_cancelled() {
+    all_complete(|desk| {
+        let (left, begun) = (telling(desk), Arc::new(Condition::new()));
+        let begins = begun.clone();
+        let parasite = spawn_parasite(async move {
+            let _left = left;
+            begins.signal();
+            pending::<()>().await;
+        });
+        drop(spawn(move || {
+            begun.wait();
+            parasite.cancel();
+        }));
+    });
+}
+
+#[test]
+fn the_result_of_a_parasite() {
+    all_complete(|desk| {
+        let left = telling(desk);
+        drop(spawn_on(0, move || {
+            drop(spawn_parasite(async move {
+                parasite::inflate().await;
+                left
+            }));
+        }));
+    });
+}
+
+/// It has waited, or not; then the handle has it.
+#[test]
+fn the_result_of_a_parasite_whose_handle_goes_late() {
+    fn goes_late(result: impl Future<Output = Leaving> + Send + 'static) {
+        drop(spawn(move || {
+            let parasite = spawn_parasite(result);
+            while !parasite.is_finished() {
+                fiber::yield_now();
+            }
+        }));
+    }
+    all_complete(|desk| {
+        let left = telling(desk);
+        goes_late(async { left });
+    });
+    all_complete(|desk| {
+        let left = telling(desk);
+        goes_late(async {
+            parasite::yield_now().await;
+            left
+        });
+    });
+}
+
+#[test]
+fn the_locals_of_a_parasite_that_has_ended() {
+    all_complete(|desk| {
+        let left = telling(desk);
+        drop(spawn_parasite(async move {
+            parasite::inflate().await;
+            OF_PARASITE.with(|local| local.replace(Some(left)));
+        }));
+    });
+}
+
+/// As it is unwound, or dropped.
+#[test]
+fn the_locals_of_a_parasite_that_is_ended() {
+    all_complete(|desk| {
+        let (desk, left) = (desk.clone(), leaving(desk));
+        drop(spawn(move || {
+            drop(spawn_parasite(async move {
+                OF_PARASITE.with(|local| local.replace(Some(left)));
+                desk.one_more();
+                never::<()>().sync();
+            }));
+        }));
+    });
+    all_complete(|desk| {
+        let (desk, left) = (desk.clone(), leaving(desk));
+        drop(spawn_parasite(async move {
+            OF_PARASITE.with(|local| local.replace(Some(left)));
+            desk.one_more();
+            pending::<()>().await;
+        }));
+    });
+}
+
+/// That of a scoped host, and of a scoped parasite.
+#[test]
+fn the_payload_of_a_panic() {
+    fn fails(scope: impl FnOnce() + Send + 'static) {
+        drop(spawn(|| catch_unwind(AssertUnwindSafe(scope)).is_err()));
+    }
+    all_complete(|desk| {
+        let left = telling(desk);
+        fails(|| fiber::scope(|scope| drop(scope.spawn(|| resume_unwind(Box::new(left))))));
+    });
+    all_complete(|desk| {
+        let left = telling(desk);
+        let parasite = async { resume_unwind(Box::new(left)) };
+        fails(|| fiber::scope(|scope| drop(scope.spawn_parasite(parasite))));
+    });
+    all_complete(|desk| {
+        let left = telling(desk);
+        let parasite = async {
+            parasite::yield_now().await;
+            resume_unwind(Box::new(left))
+        };
+        fails(|| fiber::scope(|scope| drop(scope.spawn_parasite(parasite))));
+    });
+}

@@ -1,0 +1,108 @@
+//! Panics of a scope's hosts and parasites that nobody joins, and whose payloads have destructors
+//! of their own.
+
+use super::{OnDrop, quiet_panic};
+use crate::support::{Cx, worlds};
+use lisle::fiber::{self, Scope};
+use lisle::{channel, parasite};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+worlds!(a_payload_that_panics, a_payload_that_panics_with_such_a_payload, a_payload_that_waits);
+
+type Payload = Box<dyn Any + Send>;
+
+/// In which ways somebody panics in a scope: its handle goes before that, or after.
+const WAYS: [for<'s> fn(&'s Scope<'s, '_>, Payload); 5] = [
+    |scope, payload| drop(scope.spawn(|| resume_unwind(payload))),
+    |scope, payload| {
+        let host = scope.spawn(|| resume_unwind(payload));
+        until(|| host.is_finished());
+    },
+    |scope, payload| drop(scope.spawn_parasite(async { resume_unwind(payload) })),
+    |scope, payload| drop(scope.spawn_parasite(panics_later(payload))),
+    |scope, payload| {
+        let parasite = scope.spawn_parasite(panics_later(payload));
+        until(|| parasite.is_finished());
+    },
+];
+
+async fn panics_later(payload: Payload) {
+    parasite::yield_now().await;
+    resume_unwind(payload)
+}
+
+/// Lets others run until `condition` holds.
+fn until(condition: impl Fn() -> bool) {
+    while !condition() {
+        fiber::yield_now();
+    }
+}
+
+/// Each scope ends with a panic of its own when the payload's destructor has been called, once.
+/// `beside` runs in another host of the scope.
+async fn ends_with_a_panic<P, M, B>(cx: Cx, make: M, beside: B)
+where
+    P: Send + 'static,
+    M: Fn(Arc<AtomicUsize>) -> P,
+    B: Fn() + Sync,
+{
+    cx.go_apart().await;
+    for (number, way) in WAYS.iter().enumerate() {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let payload = Box::new(make(dropped.clone()));
+        let scope = || {
+            fiber::scope(|scope| {
+                scope.spawn(&beside);
+                way(scope, payload);
+            });
+        };
+        let panic = catch_unwind(AssertUnwindSafe(scope)).unwrap_err();
+        let said = panic.downcast_ref::<&str>().copied().unwrap_or_default();
+        assert!(said.contains("was not joined"), "{number}: {said:?}");
+        assert_eq!(dropped.load(Ordering::SeqCst), 1, "{number}");
+    }
+}
+
+async fn a_payload_that_panics(cx: Cx) {
+    let make = |dropped: Arc<AtomicUsize>| {
+        OnDrop(move || {
+            dropped.fetch_add(1, Ordering::SeqCst);
+            quiet_panic()
+        })
+    };
+    ends_with_a_panic(cx, make, || ()).await;
+}
+
+/// Panics with what does the same.
+struct Deep(usize);
+
+impl Drop for Deep {
+    fn drop(&mut self) {
+        resume_unwind(Box::new(Deep(self.0 + 1)));
+    }
+}
+
+async fn a_payload_that_panics_with_such_a_payload(cx: Cx) {
+    let make = |dropped: Arc<AtomicUsize>| {
+        OnDrop(move || {
+            dropped.fetch_add(1, Ordering::SeqCst);
+            drop(Deep(0));
+        })
+    };
+    ends_with_a_panic(cx, make, || ()).await;
+}
+
+async fn a_payload_that_waits(cx: Cx) {
+    let (tx, rx) = channel::<()>();
+    let make = move |dropped: Arc<AtomicUsize>| {
+        let rx = rx.clone();
+        OnDrop(move || {
+            rx.recv().unwrap();
+            dropped.fetch_add(1, Ordering::SeqCst);
+        })
+    };
+    ends_with_a_panic(cx, make, move || tx.send(()).unwrap()).await;
+}
