@@ -121,8 +121,9 @@ pub(crate) struct Silence<'a> {
 impl Drop for Silence<'_> {
     #[inline]
     fn drop(&mut self) {
-        if !self.was_quiet {
-            self.word.turn_on();
+        // Whoever has written in between is lost, as was who had written before; the monitor sees to both.
+        if !self.was_quiet && self.word.is_quiet() {
+            self.word.word.store(ON, Ordering::Relaxed);
         }
     }
 }
