@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -28,11 +28,15 @@ fn one_that_inflates_goes_on_beside_its_spawner() {
     // The spawner keeps its domain until the parasite has run, which can then only be elsewhere.
     Runtime::builder().domains(2).run(|| {
         let here = std::thread::current().id();
-        let elsewhere = spawn_parasite(async {
+        let has_run = Arc::new(AtomicBool::new(false));
+        let runs = has_run.clone();
+        let elsewhere = spawn_parasite(async move {
             parasite::inflate().await;
+            runs.store(true, Ordering::SeqCst);
             std::thread::current().id()
         });
-        while !elsewhere.is_finished() {
+        // To ask the handle would be to let others pass.
+        while !has_run.load(Ordering::SeqCst) {
             std::thread::yield_now();
         }
         assert_ne!(elsewhere.join().unwrap(), here);
