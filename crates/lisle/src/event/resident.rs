@@ -103,6 +103,25 @@ impl Resident {
         }
     }
 
+    /// A place for a model's task, which is not put into memory of zeros.
+    ///
+    /// # Safety
+    ///
+    /// As for [`make_vacant`](Resident::make_vacant).
+    #[cfg(all(test, lisle_loom))]
+    pub(crate) unsafe fn new(ready: unsafe fn(NonNull<Resident>), size: usize) -> Self {
+        Resident {
+            state: State::vacant(),
+            ready,
+            size,
+            direct: AtomicUsize::new(0),
+            parked: Cell::new(None),
+            vague: AtomicBool::new(false),
+            began: Cell::new(0),
+            leaving: Cell::new(false),
+        }
+    }
+
     /// Where whoever lives at `resident` stands, if anybody does.
     #[inline(always)]
     pub(crate) fn state_of<'a>(resident: NonNull<Resident>) -> &'a State {
