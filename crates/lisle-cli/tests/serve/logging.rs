@@ -132,8 +132,10 @@ fn nobody_reads_anything() {
     let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
     let mut filler = std::fs::File::options().write(true).custom_flags(flags).open(path).unwrap();
     while filler.write(&[b'x'; 4096]).is_ok() {}
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM)
-        .unwrap();
+    // What it is doing, nobody reads either.
+    for signal in [rustix::process::Signal::QUIT, rustix::process::Signal::TERM] {
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+    }
     let mut status = None;
     let start = std::time::Instant::now();
     while status.is_none() && start.elapsed() < PATIENCE {

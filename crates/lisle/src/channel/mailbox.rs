@@ -109,7 +109,7 @@ impl<T> Observed for Mailbox<T> {
     }
 
     fn describe(&self, operation: &'static str, waits: &mut Waits) {
-        waits.on(operation, self.source.label(), std::ptr::from_ref(&self.source).addr());
+        self.source.describe(operation, waits);
     }
 }
 
@@ -135,9 +135,7 @@ impl<T> MailSender<T> {
             }
             if let Err(Ok(message)) = waiters.grant(Ok(message)) {
                 state.messages.push(message);
-                if !state.watchers.receivable.is_empty() {
-                    waiters.commit_all(&mut state.watchers.receivable);
-                }
+                waiters.commit_all(&mut state.watchers.receivable);
             }
             Ok(())
         })

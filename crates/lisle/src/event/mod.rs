@@ -107,11 +107,11 @@ pub(crate) use source::Hidden;
 pub use source::{Source, SourceEvent, Waiters, Waiting};
 pub use timer::Timer;
 pub use wait_set::{Key, Taking, WaitSet, WaitSetEvt};
-pub(crate) use waits::performer_id;
 pub use waits::{Label, Parked, Wait, Waits};
+pub(crate) use waits::{Said, performer_id};
 pub use wrap::{Wrap, WrapPanic};
 
-pub(crate) use context::{Interrupted, install, installed};
+pub(crate) use context::{Interrupted, install, installed, now};
 #[cfg(not(lisle_loom))]
 pub(crate) use forward::may_wait_at;
 pub(crate) use forward::{forwarded, waits_at};
@@ -376,6 +376,7 @@ pub trait Event {
     ///
     /// A choice of several objects that finds nothing looks at each of them twice; if something has become ready
     /// meanwhile and was taken by others, it is entered into all queues, and taken out again.
+    ///
     /// # Fairness
     ///
     /// It waits for nobody, but in a host it may let others run: a host that has asked in vain some 128 times in one turn,

@@ -83,6 +83,7 @@ impl<M> Waiters<'_, M> {
     }
 
     /// Commits all who wait in another queue under the same lock, for what needs no value.
+    #[inline]
     pub(crate) fn commit_all(&mut self, queue: &mut WaitQueue<()>) {
         queue.commit_all(|_| true, self.woken);
     }
@@ -121,6 +122,11 @@ impl<S, M> Source<S, M> {
     /// What it is, where it was made, what it is called.
     pub fn label(&self) -> &Label {
         &self.label
+    }
+
+    /// Says that a performer waits to do `operation` with it.
+    pub(crate) fn describe(&self, operation: &'static str, waits: &mut Waits) {
+        waits.on(operation, &self.label, self.id().addr());
     }
 
     /// Changes the state and grants to waiting performers. They are woken after the lock is released.

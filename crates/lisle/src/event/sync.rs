@@ -1,6 +1,6 @@
 //! Performing an event in place: poll, publish, park, withdraw, complete.
 
-use super::context::{Context, Interrupted, Unparked, installed};
+use super::context::{self, Context, Interrupted, Unparked, installed};
 use super::depth;
 use super::glimpse::{Glimpse, look};
 #[cfg(not(lisle_loom))]
@@ -15,6 +15,7 @@ use super::timer::Timer;
 use super::turn;
 use super::waits::{Parked, Waits};
 use super::{Event, Step};
+use crate::panics::forget_panic;
 use crate::shim::{
     atomic::{AtomicBool, Ordering},
     thread,
@@ -232,8 +233,9 @@ fn describe(parked: &Parked) -> String {
     let mut waits = Waits::default();
     // SAFETY: the event is published, on this thread, which is the performer's own and is in none of its steps.
     let described = catch_unwind(AssertUnwindSafe(|| unsafe { parked.describe(&mut waits) }));
-    // What has panicked has been reported, and there is something of more importance to be said.
-    drop(described);
+    // What has panicked has been reported, and there is something of more importance to be said. Nor may the panic's own
+    // destructor unwind from here, while the event is published.
+    forget_panic(described);
     let waits = waits.all.iter().map(ToString::to_string).collect::<Vec<_>>();
     if waits.is_empty() { "wait for an event".into() } else { waits.join(", or ") }
 }
@@ -325,8 +327,7 @@ unsafe impl Context for Nowhere {
     }
     unsafe fn disarm(&self, _: NonNull<Timer>) {}
     fn now(&self) -> u64 {
-        // In a model time is another one.
-        installed().map_or_else(crate::shim::clock::now, Context::now)
+        context::now()
     }
 }
 

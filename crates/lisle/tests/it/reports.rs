@@ -6,6 +6,7 @@ use lisle::event::{Attempt, Never, Step, Waits};
 use lisle::time::sleep;
 use lisle::{Builder, Event, OnDeadlock, PanicPolicy, Report, Runtime, channel, fiber, never, spawn};
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -64,7 +65,11 @@ fn panics_of_hosts_and_parasites_are_reported_with_who_and_where() {
                 panic!("nor me");
             }));
             tx.send(()).unwrap();
-            sleep(Duration::from_millis(1));
+            // Nobody waits for parasites that are left as a runtime ends.
+            let is_panic = |report: &&Report| matches!(report, Report::Panic(_));
+            while heard.all.lock().unwrap().iter().filter(is_panic).count() < 2 {
+                fiber::yield_now();
+            }
         });
         let text = heard.wait_for(text_of("forsaken"));
         assert!(text.starts_with("host 'forsaken' (spawned at crates/lisle/tests/it/reports.rs:"), "{text}");
@@ -80,11 +85,17 @@ fn panics_of_hosts_and_parasites_are_reported_with_who_and_where() {
 
 #[test]
 fn a_policy_that_ignores_panics_reports_none() {
+    let _watched = watched();
     let (builder, heard) = listened_to(1);
-    builder.panic_policy(PanicPolicy::Ignore).run(|| {
-        drop(spawn(|| panic!("nobody hears me")));
-        sleep(Duration::from_millis(1));
+    let panicked = Arc::new(AtomicUsize::new(0));
+    let panics = panicked.clone();
+    builder.panic_policy(PanicPolicy::Ignore).drain(true).run(move || {
+        drop(spawn(move || {
+            panics.fetch_add(1, Ordering::SeqCst);
+            panic!("nobody hears me")
+        }));
     });
+    assert_eq!(panicked.load(Ordering::SeqCst), 1);
     assert!(heard.all.lock().unwrap().is_empty());
 }
 
@@ -172,8 +183,16 @@ fn what_is_contained_is_reported() {
     assert_eq!(heard.wait_for(contained), "a waker given to an event's future has panicked");
 }
 
-/// An event that never happens, and panics when it is asked what it is.
+/// An event that never happens, and panics when it is asked what it is, with what panics as it is dropped.
 struct Shy(Never<()>);
+
+struct Payload;
+
+impl Drop for Payload {
+    fn drop(&mut self) {
+        resume_unwind(Box::new("nor at that"));
+    }
+}
 
 impl Event for Shy {
     type Output = ();
@@ -197,7 +216,7 @@ impl Event for Shy {
         self.0.complete(branch);
     }
     fn describe<'e>(&'e self, _: &Self::Branch<'e>, _: &mut Waits) {
-        panic!("do not look at me");
+        resume_unwind(Box::new(Payload));
     }
 }
 
@@ -211,6 +230,19 @@ fn an_event_that_does_not_want_to_be_described_is_reported() {
         assert_eq!(lisle::waiting().hosts.len(), 1);
     });
     assert!(heard.all.lock().unwrap().iter().any(|report| matches!(report, Report::Contained(_))));
+}
+
+/// That it must not wait is what is said of it.
+#[test]
+fn an_event_that_does_not_want_to_be_described_is_refused_all_the_same() {
+    let _watched = watched();
+    let (builder, _) = listened_to(1);
+    builder.run(|| {
+        let event = Shy(never());
+        let refused = catch_unwind(AssertUnwindSafe(|| fiber::no_suspend(|| event.sync()))).unwrap_err();
+        let text = refused.downcast::<String>().unwrap();
+        assert!(text.contains("wait for an event"), "{text}");
+    });
 }
 
 /// Each report has one handler: that of the runtime it is about.
@@ -234,6 +266,7 @@ fn runtimes_do_not_hear_each_other() {
 #[test]
 fn a_handler_that_panics_harms_nobody() {
     let test = "reports::a_handler_that_panics_harms_nobody";
+    let _watched = watched();
     if part().is_none() {
         let ended = Ended::of(test, "child");
         ended.succeeded().says(
@@ -265,6 +298,7 @@ fn a_handler_that_panics_harms_nobody() {
 #[test]
 fn a_handler_is_not_called_within_itself() {
     let test = "reports::a_handler_is_not_called_within_itself";
+    let _watched = watched();
     if part().is_none() {
         let ended = Ended::of(test, "child");
         ended.succeeded().says("lisle: a waker given to an event's future has panicked\n");
