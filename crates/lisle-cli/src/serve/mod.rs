@@ -90,6 +90,8 @@ pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
     };
     // What the server is doing is most wanted when it does nothing, so it is asked of no host.
     let builder = lisle::Runtime::builder().domains(domains).dump_on(lisle::signal::SIGQUIT);
+    // The library itself would wait for standard error, and hold it meanwhile.
+    let builder = builder.on_report(|report| notice(format_args!("lisle: {report}")));
     let runtime = builder.start().map_err(Error::Start)?;
     let log = options.log;
     let serve = || supervisor::run(&options, root, domains, shares, form, &signals);
