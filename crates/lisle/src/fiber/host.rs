@@ -229,14 +229,7 @@ pub(crate) fn clear_locals(host: &Host) {
 #[cold]
 fn clear_some_locals(host: &Host) {
     let _masked = parker::masked();
-    // Each round drops at least one, but destructors may make new ones for ever.
-    for _ in 0..64 {
-        match catch_unwind(AssertUnwindSafe(|| host.locals.clear())) {
-            Ok(()) => return,
-            Err(panic) => super::report::detached(host, panic),
-        }
-    }
-    host.locals.leak();
+    host.locals.clear_for_good(|panic| super::report::detached(host, panic));
 }
 
 /// Ends a host that has lived: joiners go on, and the host's own reference is let go. True if that was

@@ -4,9 +4,10 @@
 //! share them. A host-local belongs to one host; on a plain OS thread it belongs to the thread.
 
 use super::current;
+use crate::panics::forget_panic;
+use crate::report;
 use std::any::Any;
 use std::cell::RefCell;
-use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -60,9 +61,22 @@ impl Locals {
         self.values.borrow().is_empty()
     }
 
+    /// Drops the values, last made first, whatever their destructors do: `told` is given what they panic with. What
+    /// is left after many rounds is forgotten, for it must not be dropped elsewhere.
+    pub(crate) fn clear_for_good(&self, mut told: impl FnMut(Box<dyn Any + Send>)) {
+        // Each round drops at least one, but destructors may make new ones for ever.
+        for _ in 0..64 {
+            match catch_unwind(AssertUnwindSafe(|| self.clear())) {
+                Ok(()) => return,
+                Err(panic) => told(panic),
+            }
+        }
+        self.leak();
+    }
+
     /// Drops the values, last made first. Those that a destructor makes anew are dropped as well, up to a
     /// limit.
-    pub(crate) fn clear(&self) {
+    fn clear(&self) {
         for _ in 0..10_000 {
             let Some(last) = self.values.borrow_mut().pop() else { return };
             drop(last);
@@ -70,8 +84,7 @@ impl Locals {
         self.leak();
     }
 
-    /// Forgets the values: they must not be dropped elsewhere.
-    pub(crate) fn leak(&self) {
+    fn leak(&self) {
         std::mem::forget(self.values.take());
     }
 
@@ -94,15 +107,13 @@ impl Locals {
 impl Drop for Locals {
     /// Those of a host are gone by then. Those of a thread go with it, and a panic there would end the process.
     fn drop(&mut self) {
-        // Each round drops at least one, but destructors may make new ones for ever.
-        for _ in 0..64 {
-            if self.is_empty() || catch_unwind(AssertUnwindSafe(|| self.clear())).is_ok() {
-                return;
-            }
-            let _ =
-                writeln!(std::io::stderr(), "lisle: the destructor of a thread's host-local has panicked");
+        if self.is_empty() {
+            return;
         }
-        self.leak();
+        self.clear_for_good(|panic| {
+            report::contained("the destructor of a thread's host-local has panicked");
+            forget_panic(panic);
+        });
     }
 }
 

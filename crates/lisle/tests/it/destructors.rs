@@ -1,6 +1,7 @@
 //! Destructors that panic: each value that the library holds is dropped, whatever the destructors of the others do, and
 //! the process goes on. (Two panics at a time would end it, and with it all tests.)
 
+use crate::support::child::{Ended, part};
 use crate::support::{Cx, poll_once, watched, worlds};
 use lisle::channel::{Multicast, bounded, unbounded_mailbox};
 use lisle::event::{WaitSet, choose_all};
@@ -188,4 +189,38 @@ fn locals() {
     while bombs.0.load(SeqCst) < 4 {
         std::thread::yield_now();
     }
+}
+
+/// Its destructor panics with a value that does so, too.
+struct Chain;
+
+impl Drop for Chain {
+    fn drop(&mut self) {
+        struct Payload;
+        impl Drop for Payload {
+            fn drop(&mut self) {
+                resume_unwind(Box::new("a payload"));
+            }
+        }
+        resume_unwind(Box::new(Payload));
+    }
+}
+
+/// A thread's locals go when it does, and a panic that came out of there would end the process.
+#[test]
+fn a_local_whose_panic_cannot_be_dropped() {
+    lisle::fiber_local! {
+        static LOCAL: std::cell::RefCell<Option<Chain>> = Default::default();
+    }
+    let test = "destructors::a_local_whose_panic_cannot_be_dropped";
+    let _watched = watched();
+    if part().is_none() {
+        let ended = Ended::of(test, "child");
+        ended.succeeded().says("lisle: the destructor of a thread's host-local has panicked\n");
+        return;
+    }
+    let fill = || LOCAL.with(|place| *place.borrow_mut() = Some(Chain));
+    lisle::run(|| lisle::spawn(fill).join().unwrap());
+    // Not scoped: what a scope waits for is the end of the function, and not that of the thread.
+    std::thread::spawn(fill).join().unwrap();
 }
