@@ -15,6 +15,7 @@ use super::timer::Timer;
 use super::turn;
 use super::waits::{Parked, Waits};
 use super::{Event, Step};
+use crate::panics::forget_panic;
 use crate::shim::{
     atomic::{AtomicBool, Ordering},
     thread,
@@ -232,8 +233,9 @@ fn describe(parked: &Parked) -> String {
     let mut waits = Waits::default();
     // SAFETY: the event is published, on this thread, which is the performer's own and is in none of its steps.
     let described = catch_unwind(AssertUnwindSafe(|| unsafe { parked.describe(&mut waits) }));
-    // What has panicked has been reported, and there is something of more importance to be said.
-    drop(described);
+    // What has panicked has been reported, and there is something of more importance to be said. Nor may the panic's own
+    // destructor unwind from here, while the event is published.
+    forget_panic(described);
     let waits = waits.all.iter().map(ToString::to_string).collect::<Vec<_>>();
     if waits.is_empty() { "wait for an event".into() } else { waits.join(", or ") }
 }

@@ -6,6 +6,7 @@ use lisle::event::{Attempt, Never, Step, Waits};
 use lisle::time::sleep;
 use lisle::{Builder, Event, OnDeadlock, PanicPolicy, Report, Runtime, channel, fiber, never, spawn};
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -172,7 +173,7 @@ fn what_is_contained_is_reported() {
     assert_eq!(heard.wait_for(contained), "a waker given to an event's future has panicked");
 }
 
-/// An event that never happens, and panics when it is asked what it is.
+/// An event that never happens, and panics when it is asked what it is, with what panics as it is dropped.
 struct Shy(Never<()>);
 
 impl Event for Shy {
@@ -185,6 +186,14 @@ impl Event for Shy {
         self.0.branch()
     }
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+struct Payload;
+
+impl Drop for Payload {
+    fn drop(&mut self) {
+        resume_unwind(Box::new("nor at that"));
+    }
+}
+
         self.0.try_commit(branch, attempt)
     }
     fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
@@ -197,7 +206,7 @@ impl Event for Shy {
         self.0.complete(branch);
     }
     fn describe<'e>(&'e self, _: &Self::Branch<'e>, _: &mut Waits) {
-        panic!("do not look at me");
+        resume_unwind(Box::new(Payload));
     }
 }
 
@@ -223,6 +232,19 @@ fn runtimes_do_not_hear_each_other() {
     loud.run(|| {
         drop(fiber::Builder::new().name("forsaken").spawn(|| panic!("nobody hears me")));
         fiber::yield_now();
+/// That it must not wait is what is said of it.
+#[test]
+fn an_event_that_does_not_want_to_be_described_is_refused_all_the_same() {
+    let _watched = watched();
+    let (builder, _) = listened_to(1);
+    builder.run(|| {
+        let event = Shy(never());
+        let refused = catch_unwind(AssertUnwindSafe(|| fiber::no_suspend(|| event.sync()))).unwrap_err();
+        let text = refused.downcast::<String>().unwrap();
+        assert!(text.contains("wait for an event"), "{text}");
+    });
+}
+
     });
     quiet.run(fiber::yield_now);
     heard.wait_for(text_of("forsaken"));
