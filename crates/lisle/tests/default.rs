@@ -1,15 +1,28 @@
 //! A default runtime of one's own: in a process of its own, which has but one.
 
+#[path = "it/support/watch.rs"]
+mod watch;
+
 use lisle::par::join;
-use lisle::{InstallDefaultError, Runtime};
+use lisle::{Event, InstallDefaultError, Report, Runtime, never};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use watch::watched;
 
+/// Also after a deadlock, which would have ended any other.
 #[test]
 fn it_helps_plain_threads_with_its_settings() {
-    Runtime::builder().domains(2).stack_size(16 << 20).thread_name("own").install_default().unwrap();
+    let _watched = watched();
+    let (tx, reports) = mpsc::channel();
+    let builder = Runtime::builder().domains(2).stack_size(16 << 20).thread_name("own").closed_world(true);
+    builder.on_report(move |report| drop(tx.send(report.clone()))).install_default().unwrap();
     let again = Runtime::builder().install_default();
     assert!(matches!(again, Err(InstallDefaultError::AlreadyStarted)));
+
+    drop(lisle::spawn(|| never::<()>().sync()));
+    assert!(matches!(reports.recv().unwrap(), Report::Deadlock(_)));
+    assert_eq!(lisle::spawn(|| 1).join().unwrap(), 1);
 
     let meeting = AtomicUsize::new(0);
     let meet = || {

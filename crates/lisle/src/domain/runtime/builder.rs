@@ -43,7 +43,7 @@ pub struct Builder {
     stall_report: Option<Duration>,
     drain: bool,
     shutdown_deadline: Duration,
-    on_deadlock: OnDeadlock,
+    pub(super) on_deadlock: OnDeadlock,
     returns_deadlock: bool,
     closed_world: bool,
     handler: Option<Handler>,

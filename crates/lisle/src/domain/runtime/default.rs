@@ -18,9 +18,9 @@ pub(crate) fn try_default_runtime() -> Option<&'static Arc<Shared>> {
     })
 }
 
-/// How it is started unless the program says so: nobody could start it again if a deadlock had ended it.
+/// How it is started unless the program says so.
 fn default_builder() -> Builder {
-    Builder::default().on_deadlock(OnDeadlock::Report)
+    Builder::default().staying()
 }
 
 /// That runtime, if it has been started.
@@ -65,12 +65,21 @@ impl std::error::Error for InstallDefaultError {
 }
 
 impl Builder {
+    /// Nobody could start the default runtime again if a deadlock had ended it.
+    fn staying(self) -> Self {
+        match self.on_deadlock {
+            OnDeadlock::Panic => self.on_deadlock(OnDeadlock::Report),
+            OnDeadlock::Ignore | OnDeadlock::Report => self,
+        }
+    }
+
     /// Starts a runtime with these settings as the default one, on which hosts and parasites run that are spawned outside any
     /// runtime, and whose domains help the joins and loops of plain threads.
     ///
     /// To be called early in `main`, by the program and not by a library: what spawns or divides a loop first starts the default
     /// runtime with the default settings, and then it is too late. It is never shut down, so what the settings say of the end
-    /// is of no importance.
+    /// is of no importance. Nor does a deadlock end it: with [`OnDeadlock::Panic`], which is the default, one is reported
+    /// as with [`OnDeadlock::Report`].
     ///
     /// # Errors
     ///
@@ -95,7 +104,7 @@ impl Builder {
         if DEFAULT.get().is_some() {
             return Err(InstallDefaultError::AlreadyStarted);
         }
-        let runtime = self.start().map_err(InstallDefaultError::Start)?;
+        let runtime = self.staying().start().map_err(InstallDefaultError::Start)?;
         // If somebody else was faster, this one goes again.
         DEFAULT.set(runtime).map_err(|_| InstallDefaultError::AlreadyStarted)
     }
