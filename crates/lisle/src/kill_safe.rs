@@ -300,7 +300,7 @@ impl<A, B> fmt::Debug for Request<A, B> {
 
 impl<B> fmt::Debug for Reply<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reply").field("is_gone", &self.is_gone()).finish()
+        f.debug_struct("Reply").field("is_gone", &self.client.has_lost()).finish()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::depth;
 use super::made::Made;
-use super::{Attempt, Event, Label, Source, Step, Waits, awaitable, waits_at};
+use super::{Attempt, Event, Label, Source, Step, Waits, awaitable, turn, waits_at};
 use crate::shim::sync::Arc;
 use std::cell::RefCell;
 use std::fmt;
@@ -103,12 +103,17 @@ impl Nack {
 
     /// Has the performance lost?
     pub fn is_lost(&self) -> bool {
+        turn::asked_whether(self.has_lost())
+    }
+
+    /// The same, for who does not ask again and again.
+    pub(crate) fn has_lost(&self) -> bool {
         self.state().with(|fate| *fate == Fate::Lost)
     }
 
     /// Has the performance taken the event? Then the nack is never ready.
     pub fn is_taken(&self) -> bool {
-        self.state().with(|fate| *fate == Fate::Taken)
+        turn::asked_whether(self.state().with(|fate| *fate == Fate::Taken))
     }
 }
 

@@ -224,7 +224,7 @@ impl<B> Reply<B> {
 
 impl<B> fmt::Debug for Reply<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reply").field("is_gone", &self.is_gone()).finish()
+        f.debug_struct("Reply").field("is_gone", &self.client.has_lost()).finish()
     }
 }
 

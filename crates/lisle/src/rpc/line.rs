@@ -74,7 +74,7 @@ impl<A, T> Queue<A, T> {
         if self.waiting.len() < self.sweep_at {
             return Vec::new();
         }
-        let (gone, waiting) = self.waiting.drain(..).partition(|pending| pending.client.is_lost());
+        let (gone, waiting) = self.waiting.drain(..).partition(|pending| pending.client.has_lost());
         self.waiting = waiting;
         self.sweep_at = (2 * self.waiting.len()).max(FEW);
         Vec::from(gone)
@@ -259,7 +259,7 @@ impl<A: Send, T: Send> Event for NextEvt<'_, A, T> {
     fn advance<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) -> bool {
         let Some(mut delivery) = branch.as_mut().waiting().take() else { return true };
         let pending = delivery.pending.take().expect("a delivery arrives once");
-        if pending.client.is_lost() {
+        if pending.client.has_lost() {
             return false;
         }
         *branch.taken() = Some(pending);

@@ -1,6 +1,6 @@
 //! Waiting for a number of things to be done: counted down, or entered and left.
 
-use crate::event::{Event, Label, Source, awaitable, visible, waits_at};
+use crate::event::{Event, Label, Source, awaitable, turn, visible, waits_at};
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::pin::Pin;
@@ -40,7 +40,7 @@ impl Latch {
 
     /// Is it open?
     pub fn is_open(&self) -> bool {
-        self.count() == 0
+        turn::asked_whether(self.count() == 0)
     }
 
     /// How many counts are left.

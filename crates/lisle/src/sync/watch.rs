@@ -1,6 +1,6 @@
 //! A value that changes, of which only the latest counts.
 
-use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, visible, waits_at};
+use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, turn, visible, waits_at};
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::cell::Cell;
 use std::fmt;
@@ -190,7 +190,8 @@ impl<T> Watcher<T> {
 
     /// Is there a version that it has not seen?
     pub fn has_changed(&self) -> bool {
-        self.shared.source.with(|state| state.version) > self.seen.load(Ordering::Relaxed)
+        let version = self.shared.source.with(|state| state.version);
+        turn::asked_whether(version > self.seen.load(Ordering::Relaxed))
     }
 
     /// Is nobody left to set the value? The last one may not have been seen yet.

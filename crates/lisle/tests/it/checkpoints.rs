@@ -4,9 +4,12 @@ use crate::support::watched;
 use lisle::event::{Source, WaitSet};
 use lisle::net::{TcpListener, TcpStream};
 use lisle::par::{self, prelude::*};
-use lisle::sync::{Condition, IVar, MVar, Mutex, RwLock, Semaphore};
-use lisle::time::sleep;
-use lisle::{Event, Runtime, channel, fiber, never, select, spawn, spawn_parasite};
+use lisle::parasite::race;
+use lisle::rpc::rpc;
+use lisle::sync::{Condition, IVar, Latch, MVar, Mutex, RwLock, Semaphore, Watch};
+use lisle::time::{after, sleep};
+use lisle::{Event, Runtime, channel, choose, fiber, never, select, spawn, spawn_parasite};
+use std::future::pending;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -355,6 +358,51 @@ const WAYS: &[Case] = &[
         let (reader, _) = listener.accept().unwrap();
         sets.by(move || writer.write_all(b"!").unwrap());
         Box::new(move || reader.try_read(&mut [0]).is_ok())
+    }),
+    ("a socket, with a file", |sets| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let writer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut reader, _) = listener.accept().unwrap();
+        while writer.try_write(&[0; 1 << 16]).is_ok() {}
+        sets.by(move || drop(std::io::copy(&mut reader, &mut std::io::sink())));
+        let file = std::fs::File::open("Cargo.toml").unwrap();
+        Box::new(move || writer.try_send_file(&file, 0, 1).is_ok())
+    }),
+    ("Latch::is_open", |sets| {
+        let latch = Arc::new(Latch::new(1));
+        let opens = latch.clone();
+        sets.by(move || assert!(opens.count_down()));
+        Box::new(move || latch.is_open())
+    }),
+    ("Watcher::has_changed", |sets| {
+        let watch = Watch::new(0);
+        let watcher = watch.watcher();
+        sets.by(move || drop(watch.set(1)));
+        Box::new(move || watcher.has_changed())
+    }),
+    ("Race::is_decided", |sets| {
+        let (tx, rx) = channel::channel();
+        let race = race((async move { rx.recv_evt().await.unwrap() }, pending()));
+        sets.by(move || tx.send(()).unwrap());
+        Box::new(move || race.is_decided())
+    }),
+    ("AsyncRecv::has_ended", |sets| {
+        let (tx, rx) = channel::channel();
+        let received = rx.recv_async();
+        sets.by(move || tx.send(()).unwrap());
+        Box::new(move || received.has_ended())
+    }),
+    ("AsyncSend::has_ended", |sets| {
+        let (tx, rx) = channel::channel();
+        let sent = tx.send_async(());
+        sets.by(move || rx.recv().unwrap());
+        Box::new(move || sent.has_ended())
+    }),
+    ("Reply::is_gone", |sets| {
+        let (caller, entry) = rpc::<(), ()>();
+        sets.by(move || choose((caller.call_evt(()).wrap(drop), after(Duration::from_millis(1)))).sync());
+        let ((), reply) = entry.request_evt().sync().unwrap().into_parts();
+        Box::new(move || reply.is_gone())
     }),
     ("a clock, by another's sleep", |sets| {
         let cell = Arc::new(IVar::new());

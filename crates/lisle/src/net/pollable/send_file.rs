@@ -5,7 +5,7 @@
 //! sees is the same: a count, and a position of its own in the file.
 
 use super::Pollable;
-use crate::domain::reactor::{Ask, Direction};
+use crate::domain::reactor::Direction;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -23,7 +23,7 @@ where
     }
 
     pub(in crate::net) fn try_send_file(&self, file: &File, offset: u64, count: usize) -> io::Result<usize> {
-        self.attempt(Direction::Write, Ask::Always, |io: &T| send::<T>(io, file, offset, count), |_| false)
+        self.try_once(Direction::Write, |io: &T| send::<T>(io, file, offset, count), |_| false)
     }
 }
 

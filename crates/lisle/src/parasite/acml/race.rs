@@ -4,7 +4,7 @@ use super::super::handle::ParasiteHandle;
 use super::super::record;
 use super::super::spawn::spawn_unchecked;
 use crate::event::lock::Lock;
-use crate::event::{Event, Interrupted, Label, Source, awaitable, waits_at};
+use crate::event::{Event, Interrupted, Label, Source, awaitable, turn, waits_at};
 use crate::fiber::JoinError;
 use crate::shim::sync::Arc;
 use std::any::Any;
@@ -282,7 +282,7 @@ impl<T: Send + 'static> Race<T> {
 
     /// Is there an answer?
     pub fn is_decided(&self) -> bool {
-        self.ring.state.with(State::is_decided)
+        turn::asked_whether(self.ring.state.with(State::is_decided))
     }
 
     fn take(&self) -> Result<T, JoinError> {

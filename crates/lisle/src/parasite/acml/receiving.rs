@@ -6,7 +6,7 @@ use super::begun::{Begun, Outcome, Place, UnderWay};
 use super::error::AsyncRecvError;
 use crate::channel::fetch::Fetch;
 use crate::channel::{Receiver, RecvError, TryRecvError};
-use crate::event::{Always, Event, Hidden, Label, Source, Waits, always, awaitable, forwarded};
+use crate::event::{Always, Event, Hidden, Label, Source, Waits, always, awaitable, forwarded, turn};
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::panic::Location;
@@ -217,7 +217,7 @@ impl<T: Send + 'static> AsyncRecv<T> {
 
     /// Is the message there, or certain not to come?
     pub fn has_ended(&self) -> bool {
-        self.begun.has_ended()
+        turn::asked_whether(self.begun.has_ended())
     }
 }
 
@@ -242,7 +242,7 @@ awaitable!(['a, T: Send + 'static] &'a AsyncRecv<T>);
 
 impl<T: Send + 'static> fmt::Debug for AsyncRecv<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AsyncRecv").field("has_ended", &self.has_ended()).finish_non_exhaustive()
+        f.debug_struct("AsyncRecv").field("has_ended", &self.begun.has_ended()).finish_non_exhaustive()
     }
 }
 

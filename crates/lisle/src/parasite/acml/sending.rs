@@ -5,7 +5,7 @@ use super::error::AsyncSendError;
 use crate::channel::Sender;
 use crate::channel::order::{Fate, Order, Share};
 use crate::channel::outbox::{Out, Permit};
-use crate::event::{Event, Hidden, Label, Waits, awaitable, forwarded, waits_at};
+use crate::event::{Event, Hidden, Label, Waits, awaitable, forwarded, turn, waits_at};
 use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
@@ -234,7 +234,7 @@ impl<T: Send + 'static> AsyncSend<T> {
 
     /// Has the send ended?
     pub fn has_ended(&self) -> bool {
-        self.begun.has_ended()
+        turn::asked_whether(self.begun.has_ended())
     }
 }
 
@@ -258,7 +258,7 @@ awaitable!(['a, T: Send + 'static] &'a AsyncSend<T>);
 
 impl<T: Send + 'static> fmt::Debug for AsyncSend<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AsyncSend").field("has_ended", &self.has_ended()).finish_non_exhaustive()
+        f.debug_struct("AsyncSend").field("has_ended", &self.begun.has_ended()).finish_non_exhaustive()
     }
 }
 
