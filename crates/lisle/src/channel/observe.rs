@@ -74,6 +74,7 @@ type Observable<'a> = &'a (dyn Observed + Sync + 'a);
 /// [`Receiver::recv_ready_evt`](super::Receiver::recv_ready_evt) and
 /// [`Sender::send_ready_evt`](super::Sender::send_ready_evt).
 #[derive(Clone, Copy)]
+#[must_use = "events do nothing unless performed"]
 pub struct ReadyEvt<'a> {
     channel: Observable<'a>,
     sign: Sign,
@@ -81,6 +82,7 @@ pub struct ReadyEvt<'a> {
 
 /// The event that a channel is closed, see [`Sender::closed_evt`](super::Sender::closed_evt).
 #[derive(Clone, Copy)]
+#[must_use = "events do nothing unless performed"]
 pub struct ClosedEvt<'a> {
     channel: Observable<'a>,
     sign: Sign,

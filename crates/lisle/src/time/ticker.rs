@@ -194,6 +194,7 @@ impl Ticker {
             schedule.next = next;
             if is_earlier {
                 waiters.retry_all();
+#[must_use = "events do nothing unless performed"]
             }
         });
     }
