@@ -33,8 +33,8 @@ use super::{MIN_USABLE_SIZE, Stack};
 /// The virtual size of a pool's first slab. Each further one is twice as large as the one before.
 const FIRST_SLAB: usize = 64 << 20;
 
-/// Where the doubling ends.
-const LARGEST_SLAB: usize = 4 << 30;
+/// Where the doubling ends: well below the address space, which is small on some targets.
+const LARGEST_SLAB: usize = 1 << if usize::BITS > 32 { 32 } else { 28 };
 
 /// The least number of stacks in a slab, however large they are.
 const MIN_STACKS: usize = 16;
