@@ -104,7 +104,8 @@ impl Stacks {
     fn look_here(&self, offers: &Offers, most: usize) -> usize {
         let known =
             self.all().filter(|index| self.was_here(*index)).fold(0_u64, |set, index| set | 1 << index);
-        if known == 0 || most == 0 {
+        // Before anybody could wait at the gate, since that takes long the first time.
+        if known == 0 || most == 0 || !asymmetric::prepare() {
             return 0;
         }
         let _gate = self.gate.lock();

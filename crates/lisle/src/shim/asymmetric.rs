@@ -22,17 +22,22 @@ mod imp {
     const READY: u8 = 1;
     const REFUSED: u8 = 2;
 
-    /// The side that pays. False if it cannot, since the kernel is older than 4.14 or forbids the call: then nothing is ordered.
-    ///
-    /// The first call of a process takes some milliseconds.
+    /// Has the kernel make ready what the side that pays needs, which takes some milliseconds the first time. False if it
+    /// cannot, since it is older than 4.14 or forbids the call.
     #[cold]
-    pub(crate) fn heavy() -> bool {
+    pub(crate) fn prepare() -> bool {
         static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
         if STATE.load(Ordering::Acquire) == UNKNOWN {
             let ready = call(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
             STATE.store(if ready { READY } else { REFUSED }, Ordering::Release);
         }
-        STATE.load(Ordering::Acquire) == READY && call(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
+        STATE.load(Ordering::Acquire) == READY
+    }
+
+    /// The side that pays. False if it cannot: then nothing is ordered.
+    #[cold]
+    pub(crate) fn heavy() -> bool {
+        prepare() && call(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
     }
 
     fn call(command: libc::c_int) -> bool {
@@ -51,6 +56,11 @@ mod imp {
         fence(Ordering::SeqCst);
     }
 
+    /// There is nothing to be made ready.
+    pub(crate) fn prepare() -> bool {
+        true
+    }
+
     /// The side that is not.
     pub(crate) fn heavy() -> bool {
         fence(Ordering::SeqCst);
@@ -58,4 +68,4 @@ mod imp {
     }
 }
 
-pub(crate) use imp::{heavy, light};
+pub(crate) use imp::{heavy, light, prepare};
