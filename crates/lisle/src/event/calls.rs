@@ -10,7 +10,7 @@
 
 use crate::own_threads::{self, Enlisted};
 use crate::shim::{
-    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicUsize, Ordering},
     sync::{Arc, Mutex, MutexGuard},
     thread,
 };
@@ -39,16 +39,20 @@ struct Note {
 // SAFETY: the pointer leads to an atomic, which is there as long as the note is in the list.
 unsafe impl Send for Note {}
 
-static ASLEEP: Mutex<Vec<Note>> = Mutex::new(Vec::new());
-/// How many notes there have been.
-static SLEEPS: AtomicU64 = AtomicU64::new(0);
+struct Notes {
+    asleep: Vec<Note>,
+    /// How many there have been.
+    sleeps: u64,
+}
+
+static NOTES: Mutex<Notes> = Mutex::new(Notes { asleep: Vec::new(), sleeps: 0 });
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<Call>>> = const { RefCell::new(None) };
 }
 
-fn asleep() -> MutexGuard<'static, Vec<Note>> {
-    ASLEEP.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+fn notes() -> MutexGuard<'static, Notes> {
+    NOTES.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl Call {
@@ -98,9 +102,9 @@ impl Asleep {
         let enlisted = own_threads::enlist(own_threads::Owner::Everybody);
         let woken = NonNull::from(woken);
         call.sleeper.store(sleeper, Ordering::Release);
-        let mut asleep = asleep();
-        SLEEPS.fetch_add(1, Ordering::SeqCst);
-        asleep.push(Note { call: call.clone(), thread: thread::current(), woken });
+        let mut notes = notes();
+        notes.sleeps += 1;
+        notes.asleep.push(Note { call: call.clone(), thread: thread::current(), woken });
         Asleep { call, woken, _enlisted: enlisted }
     }
 
@@ -112,26 +116,26 @@ impl Asleep {
 
 impl Drop for Asleep {
     fn drop(&mut self) {
-        asleep().retain(|note| note.woken != self.woken);
+        notes().asleep.retain(|note| note.woken != self.woken);
         self.call.sleeper.store(0, Ordering::Release);
     }
 }
 
 /// How many calls sleep, and how often one has fallen asleep; `None` if one of them is about to go on.
 pub(crate) fn stillness() -> Option<(u64, u64)> {
-    let asleep = asleep();
+    let notes = notes();
     let goes_on = |note: &Note| {
         // SAFETY: a note is taken back, under the lock, before the flag goes.
         let woken = unsafe { note.woken.as_ref() };
         woken.load(Ordering::Acquire) || note.call.interrupted.load(Ordering::Acquire)
     };
-    (!asleep.iter().any(goes_on)).then(|| (asleep.len() as u64, SLEEPS.load(Ordering::SeqCst)))
+    (!notes.asleep.iter().any(goes_on)).then_some((notes.asleep.len() as u64, notes.sleeps))
 }
 
 /// Has the calls of this runtime that sleep unwind from where they wait. For a runtime of which it is certain that nobody
 /// will wake them.
 pub(crate) fn interrupt(runtime: usize) {
-    for note in asleep().iter().filter(|note| note.call.runtime == runtime) {
+    for note in notes().asleep.iter().filter(|note| note.call.runtime == runtime) {
         note.call.interrupted.store(true, Ordering::Release);
         note.thread.unpark();
     }
