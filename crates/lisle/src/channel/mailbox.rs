@@ -135,9 +135,7 @@ impl<T> MailSender<T> {
             }
             if let Err(Ok(message)) = waiters.grant(Ok(message)) {
                 state.messages.push(message);
-                if !state.watchers.receivable.is_empty() {
-                    waiters.commit_all(&mut state.watchers.receivable);
-                }
+                waiters.commit_all(&mut state.watchers.receivable);
             }
             Ok(())
         })

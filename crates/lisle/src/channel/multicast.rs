@@ -130,9 +130,7 @@ impl<T> Multicast<T> {
             debug_assert!(first.is_ok(), "the tail is not filled");
             // Several may wait at one port, and only one of them gets the message.
             waiters.retry_all();
-            if !state.watchers.receivable.is_empty() {
-                waiters.commit_all(&mut state.watchers.receivable);
-            }
+            waiters.commit_all(&mut state.watchers.receivable);
             Ok(node)
         })?;
         drop(node); // outside of the lock, with the message if there are no ports

@@ -442,7 +442,7 @@ impl Runtime {
         no_suspend::refuse(|| format!("wait for a host (spawned at {site})"));
         let _caller = self.shared.deadlocks.caller();
         // SAFETY: `join_masked` waits until the host has ended, whatever happens.
-        let handle = unsafe { self.spawn_unchecked(f, Location::caller()) };
+        let handle = unsafe { self.spawn_unchecked(f, site) };
         let outcome = handle.join_masked().map_err(JoinError::into_panic);
         match (outcome, self.shared.deadlocks.fatal()) {
             (Err(Ok(panic)), _) => resume_unwind(panic),

@@ -83,6 +83,7 @@ impl<M> Waiters<'_, M> {
     }
 
     /// Commits all who wait in another queue under the same lock, for what needs no value.
+    #[inline]
     pub(crate) fn commit_all(&mut self, queue: &mut WaitQueue<()>) {
         queue.commit_all(|_| true, self.woken);
     }

@@ -4,7 +4,7 @@ mod pool;
 
 use super::no_suspend;
 use crate::channel;
-use crate::domain::worker;
+use crate::domain::worker::{self, Worker};
 use crate::event::calls::{self, Call};
 use crate::event::{Label, described, sync_masked};
 use crate::shim::atomic::{AtomicU64, Ordering};
@@ -41,8 +41,9 @@ where
 {
     let site = Location::caller();
     no_suspend::refuse(|| format!("wait for a blocking call (made at {site})"));
-    let Some(runtime) = super::current()
-        .and_then(|_| worker::with_current(|worker| worker.map(|worker| worker.shared().number)))
+    let in_host = |worker: &&Worker| worker.current_host().is_some();
+    let Some(runtime) =
+        worker::with_current(|worker| worker.filter(in_host).map(|worker| worker.shared().number))
     else {
         return f();
     };
