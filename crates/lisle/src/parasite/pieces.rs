@@ -96,9 +96,9 @@ impl Piece {
 /// The slots of one size that no thread keeps.
 struct Class {
     /// The first of those pieces of which some slots are vacant, but not all.
-    partial: Cell<*mut Piece>,
+    partial: *mut Piece,
     /// From which new slots are cut, as long as there are any left.
-    open: Cell<Option<NonNull<Piece>>>,
+    open: Option<NonNull<Piece>>,
     empty: Vec<NonNull<Piece>>,
     cold: Vec<NonNull<Piece>>,
     /// How few were empty at any time since memory was last given back.
@@ -110,8 +110,8 @@ struct Class {
 impl Class {
     const fn new() -> Self {
         Class {
-            partial: Cell::new(null_mut()),
-            open: Cell::new(None),
+            partial: null_mut(),
+            open: None,
             empty: Vec::new(),
             cold: Vec::new(),
             unused: 0,
@@ -120,8 +120,8 @@ impl Class {
     }
 
     /// Some of the piece's slots are vacant, and not all.
-    fn list(&self, piece: &Piece) {
-        let next = self.partial.replace(NonNull::from(piece).as_ptr());
+    fn list(&mut self, piece: &Piece) {
+        let next = std::mem::replace(&mut self.partial, NonNull::from(piece).as_ptr());
         piece.next.set(next);
         piece.previous.set(null_mut());
         // SAFETY: pieces stay.
@@ -130,10 +130,13 @@ impl Class {
         }
     }
 
-    fn unlist(&self, piece: &Piece) {
+    fn unlist(&mut self, piece: &Piece) {
         let (next, previous) = (piece.next.get(), piece.previous.get());
         // SAFETY: pieces stay.
-        unsafe { previous.as_ref() }.map_or(&self.partial, |previous| &previous.next).set(next);
+        match unsafe { previous.as_ref() } {
+            Some(previous) => previous.next.set(next),
+            None => self.partial = next,
+        }
         // SAFETY: as above.
         if let Some(next) = unsafe { next.as_ref() } {
             next.previous.set(previous);
@@ -143,7 +146,7 @@ impl Class {
     /// A piece of which some slots are vacant.
     fn vacant(&mut self) -> Option<&'static Piece> {
         // SAFETY: pieces stay.
-        if let Some(piece) = unsafe { self.partial.get().as_ref() } {
+        if let Some(piece) = unsafe { self.partial.as_ref() } {
             return Some(piece);
         }
         let piece = self.empty.pop()?;
@@ -226,7 +229,7 @@ impl Shared {
         // SAFETY: pieces stay.
         let open = unsafe { piece.as_ref() };
         let slot = open.cut();
-        self.classes[class].open.set((open.cut.get() < open.most()).then_some(piece));
+        self.classes[class].open = (open.cut.get() < open.most()).then_some(piece);
         slot
     }
 
