@@ -14,7 +14,7 @@ use super::beat;
 use super::consumer::Consumer;
 use super::experience;
 use super::job::{Course, Job};
-use super::join::{LONG, PutOff, Second, beside, join_at};
+use super::join::{LONG, PutOff, Second, beside, join_at, merge};
 use super::origin;
 use super::owner;
 use super::part::Part;
@@ -216,14 +216,13 @@ impl<C: Consumer> Loop<'_, C> {
         let (fed, rest) = beside(feed, rest, self.site, owner::pending());
         match (fed, rest) {
             (Ok((fed, took)), Second::Back(rest)) => (fed, took, Some(rest.part)),
-            (Err(panic), rest) => {
+            (Err(panic), Second::Back(rest)) => {
                 forget_panic(rest);
                 owner::raise(panic)
             }
-            (Ok((fed, took)), Second::Done(Ok(done))) => (self.merge(fed, done), took, None),
-            (Ok((fed, _)), Second::Done(Err(panic))) => {
-                forget_panic(fed);
-                owner::raise(panic)
+            (fed, Second::Done(done)) => {
+                let ((fed, took), done) = merge(fed, done);
+                (self.merge(fed, done), took, None)
             }
         }
     }

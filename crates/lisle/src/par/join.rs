@@ -328,9 +328,9 @@ fn both<RA, B: FnOnce() -> RB, RB>(first: thread::Result<RA>, second: Second<B, 
     }
 }
 
-/// Ends a join whose second half another has done.
+/// Both results, or the panic of the first that has panicked; what the other gave is dropped.
 #[cold]
-fn merge<RA, RB>(first: thread::Result<RA>, second: thread::Result<RB>) -> (RA, RB) {
+pub(super) fn merge<RA, RB>(first: thread::Result<RA>, second: thread::Result<RB>) -> (RA, RB) {
     match (first, second) {
         (Ok(first), Ok(second)) => (first, second),
         (Err(panic), second) => {

@@ -11,6 +11,7 @@ mod tasks;
 
 pub use promise::Promise;
 
+use super::join::merge;
 use super::owner;
 use super::within;
 use crate::event::lock::Lock;
@@ -142,14 +143,7 @@ where
     let unheard = scope.core.panic.get_mut().take();
     match (result, unheard) {
         (Ok(result), None) => result,
-        (Err(panic), unheard) => {
-            forget_panic(unheard);
-            owner::raise(panic)
-        }
-        (Ok(result), Some(panic)) => {
-            forget_panic(result);
-            owner::raise(panic)
-        }
+        (result, unheard) => merge(result, unheard.map_or(Ok(()), Err)).0,
     }
 }
 
