@@ -112,6 +112,11 @@ pub(crate) fn installed<'a>() -> Option<&'a dyn Context> {
     INSTALLED.with(Cell::get).map(|context| unsafe { context.as_ref() })
 }
 
+/// Monotonic nanoseconds, as the code that runs here sees them: in a model time is another one.
+pub(crate) fn now() -> u64 {
+    installed().map_or_else(clock::now, Context::now)
+}
+
 /// Keeps a context installed for this thread until dropped.
 #[derive(Debug)]
 pub(crate) struct Installed {

@@ -6,7 +6,7 @@
 //! publishes. Only, it cancels at once. If it can, then at that moment each branch was where partners find it, and none had
 //! been found: nothing was ready.
 
-use super::context::{Context, Unparked, installed};
+use super::context::{self, Context, Unparked};
 use super::record::{Attempt, Task};
 use super::sync::{give_up, publish};
 use super::timer::Timer;
@@ -102,8 +102,7 @@ impl Glimpse {
 // timer is armed, so none fires.
 unsafe impl Context for Glimpse {
     fn now(&self) -> u64 {
-        // In a model time is another one.
-        installed().map_or_else(crate::shim::clock::now, Context::now)
+        context::now()
     }
 
     fn task(&self) -> Task {

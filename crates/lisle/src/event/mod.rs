@@ -111,7 +111,7 @@ pub(crate) use waits::performer_id;
 pub use waits::{Label, Parked, Wait, Waits};
 pub use wrap::{Wrap, WrapPanic};
 
-pub(crate) use context::{Interrupted, install, installed};
+pub(crate) use context::{Interrupted, install, installed, now};
 #[cfg(not(lisle_loom))]
 pub(crate) use forward::may_wait_at;
 pub(crate) use forward::{forwarded, waits_at};

@@ -1,6 +1,6 @@
 //! Performing an event in place: poll, publish, park, withdraw, complete.
 
-use super::context::{Context, Interrupted, Unparked, installed};
+use super::context::{self, Context, Interrupted, Unparked, installed};
 use super::depth;
 use super::glimpse::{Glimpse, look};
 #[cfg(not(lisle_loom))]
@@ -327,8 +327,7 @@ unsafe impl Context for Nowhere {
     }
     unsafe fn disarm(&self, _: NonNull<Timer>) {}
     fn now(&self) -> u64 {
-        // In a model time is another one.
-        installed().map_or_else(crate::shim::clock::now, Context::now)
+        context::now()
     }
 }
 

@@ -5,9 +5,7 @@
 //! that is changed (a tick is taken, or the ticker is reset) a timer that is armed may be too early, and then its performer
 //! looks in vain and arms it anew; after a reset it may be too late, so those who wait are told to look at once.
 
-use crate::event::{
-    Attempt, Context, Event, Hidden, Label, Source, Step, Timer, Waits, awaitable, installed, visible,
-};
+use crate::event::{Attempt, Event, Hidden, Label, Source, Step, Timer, Waits, awaitable, now, visible};
 use crate::shim::clock;
 use std::fmt;
 use std::pin::Pin;
@@ -131,11 +129,6 @@ fn nanos(period: Duration) -> u64 {
     clock::saturating_nanos(period)
 }
 
-/// Now, where this runs.
-fn now() -> u64 {
-    installed().map_or_else(clock::now, Context::now)
-}
-
 impl Ticker {
     #[track_caller]
     fn starting(next: u64, period: u64) -> Self {
@@ -194,7 +187,6 @@ impl Ticker {
             schedule.next = next;
             if is_earlier {
                 waiters.retry_all();
-#[must_use = "events do nothing unless performed"]
             }
         });
     }
@@ -202,6 +194,7 @@ impl Ticker {
 
 /// The event of a tick, see [`Ticker::tick_evt`].
 #[derive(Debug, Clone, Copy)]
+#[must_use = "events do nothing unless performed"]
 pub struct TickEvt<'a> {
     ticker: &'a Ticker,
 }
