@@ -107,8 +107,8 @@ pub(crate) use source::Hidden;
 pub use source::{Source, SourceEvent, Waiters, Waiting};
 pub use timer::Timer;
 pub use wait_set::{Key, Taking, WaitSet, WaitSetEvt};
-pub(crate) use waits::performer_id;
 pub use waits::{Label, Parked, Wait, Waits};
+pub(crate) use waits::{Said, performer_id};
 pub use wrap::{Wrap, WrapPanic};
 
 pub(crate) use context::{Interrupted, install, installed, now};

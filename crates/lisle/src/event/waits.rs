@@ -107,9 +107,17 @@ pub struct Wait {
 
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.operation, self.object)?;
-        self.note.as_ref().map_or(Ok(()), |note| write!(f, "; {note}"))?;
-        self.address.as_ref().map_or(Ok(()), |address| write!(f, ", {address}"))
+        write!(f, "{} {}{}", self.operation, self.object, Said(self))
+    }
+}
+
+/// What is said of the object besides what it is.
+pub(crate) struct Said<'a>(pub(crate) &'a Wait);
+
+impl fmt::Display for Said<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.note.as_ref().map_or(Ok(()), |note| write!(f, "; {note}"))?;
+        self.0.address.as_ref().map_or(Ok(()), |address| write!(f, ", {address}"))
     }
 }
 

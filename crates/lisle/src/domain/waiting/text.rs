@@ -1,7 +1,7 @@
 //! Who waits for what, in words.
 
 use super::{Performer, RunningHost, WaitGraph, Waiter};
-use crate::event::{Label, Wait};
+use crate::event::{Label, Said};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::panic::Location;
@@ -95,16 +95,6 @@ impl fmt::Display for RunningHost {
 
 /// Of so many that look the same it is told what is said of each.
 const TOLD: usize = 8;
-
-/// What is said of an object besides what it is.
-struct Said<'a>(&'a Wait);
-
-impl fmt::Display for Said<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.note.as_ref().map_or(Ok(()), |note| write!(f, "; {note}"))?;
-        self.0.address.as_ref().map_or(Ok(()), |address| write!(f, ", {address}"))
-    }
-}
 
 /// The block for waiters that look the same.
 fn block(f: &mut fmt::Formatter<'_>, alike: &[&Waiter]) -> fmt::Result {
