@@ -109,7 +109,7 @@ impl<T> Observed for Mailbox<T> {
     }
 
     fn describe(&self, operation: &'static str, waits: &mut Waits) {
-        waits.on(operation, self.source.label(), std::ptr::from_ref(&self.source).addr());
+        self.source.describe(operation, waits);
     }
 }
 

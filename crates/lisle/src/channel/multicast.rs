@@ -179,7 +179,7 @@ impl<T> Shared<T> {
     }
 
     fn describe(&self, operation: &'static str, waits: &mut Waits) {
-        waits.on(operation, self.source.label(), std::ptr::from_ref(&self.source).addr());
+        self.source.describe(operation, waits);
     }
 }
 

@@ -124,6 +124,11 @@ impl<S, M> Source<S, M> {
         &self.label
     }
 
+    /// Says that a performer waits to do `operation` with it.
+    pub(crate) fn describe(&self, operation: &'static str, waits: &mut Waits) {
+        waits.on(operation, &self.label, self.id().addr());
+    }
+
     /// Changes the state and grants to waiting performers. They are woken after the lock is released.
     #[inline]
     pub fn update<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {

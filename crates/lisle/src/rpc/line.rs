@@ -133,7 +133,7 @@ impl<A, T> Observed for Line<A, T> {
     }
 
     fn describe(&self, operation: &'static str, waits: &mut Waits) {
-        waits.on(operation, self.source.label(), std::ptr::from_ref(&self.source).addr());
+        self.source.describe(operation, waits);
     }
 }
 
@@ -289,7 +289,7 @@ impl<A, T: Send> Event for Answer<'_, A, T> {
         self.event.complete(branch)
     }
     fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
-        waits.on("call", self.line.source.label(), std::ptr::from_ref(&self.line.source) as usize);
+        self.line.source.describe("call", waits);
     }
 }
 

@@ -114,7 +114,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
 
     /// Says that the performer waits to do `operation` with the source.
     pub fn describe(&self, operation: &'static str, waits: &mut Waits) {
-        waits.on(operation, &self.source.label, std::ptr::from_ref(self.source) as usize);
+        self.source.describe(operation, waits);
     }
 
     /// The value taken or granted.
