@@ -58,12 +58,7 @@ impl Entry {
         /// in a list, by the thread of that.
         #[inline(always)]
         pub(crate) fn new(offer: unsafe fn(NonNull<Entry>, *const Course) -> Offer) -> Self {
-            Entry {
-                older: Cell::new(null()),
-                newer: AtomicPtr::new(null_mut()),
-                offer,
-                reach: Cell::new(Reach::Owner),
-            }
+            Entry::with(offer, Reach::Owner)
         }
     }
 
@@ -72,11 +67,18 @@ impl Entry {
         /// meanwhile, nor crosses anything out.
         #[inline(always)]
         pub(crate) fn open(offer: unsafe fn(NonNull<Entry>, *const Course) -> Offer) -> Self {
+            Entry::with(offer, Reach::All)
+        }
+    }
+
+    const_fn! {
+        #[inline(always)]
+        fn with(offer: unsafe fn(NonNull<Entry>, *const Course) -> Offer, reach: Reach) -> Self {
             Entry {
                 older: Cell::new(null()),
                 newer: AtomicPtr::new(null_mut()),
                 offer,
-                reach: Cell::new(Reach::All),
+                reach: Cell::new(reach),
             }
         }
     }
