@@ -376,6 +376,7 @@ pub trait Event {
     ///
     /// A choice of several objects that finds nothing looks at each of them twice; if something has become ready
     /// meanwhile and was taken by others, it is entered into all queues, and taken out again.
+    ///
     /// # Fairness
     ///
     /// It waits for nobody, but in a host it may let others run: a host that has asked in vain some 128 times in one turn,
