@@ -65,7 +65,11 @@ fn panics_of_hosts_and_parasites_are_reported_with_who_and_where() {
                 panic!("nor me");
             }));
             tx.send(()).unwrap();
-            sleep(Duration::from_millis(1));
+            // Nobody waits for parasites that are left as a runtime ends.
+            let is_panic = |report: &&Report| matches!(report, Report::Panic(_));
+            while heard.all.lock().unwrap().iter().filter(is_panic).count() < 2 {
+                fiber::yield_now();
+            }
         });
         let text = heard.wait_for(text_of("forsaken"));
         assert!(text.starts_with("host 'forsaken' (spawned at crates/lisle/tests/it/reports.rs:"), "{text}");
@@ -81,11 +85,17 @@ fn panics_of_hosts_and_parasites_are_reported_with_who_and_where() {
 
 #[test]
 fn a_policy_that_ignores_panics_reports_none() {
+    let _watched = watched();
     let (builder, heard) = listened_to(1);
-    builder.panic_policy(PanicPolicy::Ignore).run(|| {
-        drop(spawn(|| panic!("nobody hears me")));
-        sleep(Duration::from_millis(1));
+    let panicked = Arc::new(AtomicUsize::new(0));
+    let panics = panicked.clone();
+    builder.panic_policy(PanicPolicy::Ignore).drain(true).run(move || {
+        drop(spawn(move || {
+            panics.fetch_add(1, Ordering::SeqCst);
+            panic!("nobody hears me")
+        }));
     });
+    assert_eq!(panicked.load(Ordering::SeqCst), 1);
     assert!(heard.all.lock().unwrap().is_empty());
 }
 
@@ -176,6 +186,14 @@ fn what_is_contained_is_reported() {
 /// An event that never happens, and panics when it is asked what it is, with what panics as it is dropped.
 struct Shy(Never<()>);
 
+struct Payload;
+
+impl Drop for Payload {
+    fn drop(&mut self) {
+        resume_unwind(Box::new("nor at that"));
+    }
+}
+
 impl Event for Shy {
     type Output = ();
     type Branch<'e> = <Never<()> as Event>::Branch<'e>;
@@ -186,14 +204,6 @@ impl Event for Shy {
         self.0.branch()
     }
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-struct Payload;
-
-impl Drop for Payload {
-    fn drop(&mut self) {
-        resume_unwind(Box::new("nor at that"));
-    }
-}
-
         self.0.try_commit(branch, attempt)
     }
     fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
@@ -222,16 +232,6 @@ fn an_event_that_does_not_want_to_be_described_is_reported() {
     assert!(heard.all.lock().unwrap().iter().any(|report| matches!(report, Report::Contained(_))));
 }
 
-/// Each report has one handler: that of the runtime it is about.
-#[test]
-fn runtimes_do_not_hear_each_other() {
-    let _watched = watched();
-    let (loud, heard) = listened_to(1);
-    let (quiet, nothing) = listened_to(2);
-    let quiet = quiet.start().unwrap();
-    loud.run(|| {
-        drop(fiber::Builder::new().name("forsaken").spawn(|| panic!("nobody hears me")));
-        fiber::yield_now();
 /// That it must not wait is what is said of it.
 #[test]
 fn an_event_that_does_not_want_to_be_described_is_refused_all_the_same() {
@@ -245,6 +245,16 @@ fn an_event_that_does_not_want_to_be_described_is_refused_all_the_same() {
     });
 }
 
+/// Each report has one handler: that of the runtime it is about.
+#[test]
+fn runtimes_do_not_hear_each_other() {
+    let _watched = watched();
+    let (loud, heard) = listened_to(1);
+    let (quiet, nothing) = listened_to(2);
+    let quiet = quiet.start().unwrap();
+    loud.run(|| {
+        drop(fiber::Builder::new().name("forsaken").spawn(|| panic!("nobody hears me")));
+        fiber::yield_now();
     });
     quiet.run(fiber::yield_now);
     heard.wait_for(text_of("forsaken"));
@@ -256,6 +266,7 @@ fn an_event_that_does_not_want_to_be_described_is_refused_all_the_same() {
 #[test]
 fn a_handler_that_panics_harms_nobody() {
     let test = "reports::a_handler_that_panics_harms_nobody";
+    let _watched = watched();
     if part().is_none() {
         let ended = Ended::of(test, "child");
         ended.succeeded().says(
@@ -287,6 +298,7 @@ fn a_handler_that_panics_harms_nobody() {
 #[test]
 fn a_handler_is_not_called_within_itself() {
     let test = "reports::a_handler_is_not_called_within_itself";
+    let _watched = watched();
     if part().is_none() {
         let ended = Ended::of(test, "child");
         ended.succeeded().says("lisle: a waker given to an event's future has panicked\n");

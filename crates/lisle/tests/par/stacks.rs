@@ -60,6 +60,7 @@ fn a_deep_recursion() {
 
 #[test]
 fn a_default_runtime_that_has_been_started_stays() {
+    let _watched = watched();
     lisle::spawn(|| ()).join().unwrap();
     let refused = Runtime::builder().stack_size(1 << 24).install_default();
     assert!(matches!(refused, Err(InstallDefaultError::AlreadyStarted)));
