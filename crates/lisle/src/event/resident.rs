@@ -103,6 +103,26 @@ impl Resident {
         }
     }
 
+    /// A place of which a model knows that it stays.
+    ///
+    /// # Safety
+    ///
+    /// It stays where it comes to lie for as long as anybody may wake who lives there; and `ready` may be called as for
+    /// [`make_vacant`](Resident::make_vacant).
+    #[cfg(all(test, lisle_loom))]
+    pub(super) unsafe fn new(ready: unsafe fn(NonNull<Resident>), size: usize) -> Self {
+        Resident {
+            state: State::vacant(),
+            ready,
+            size,
+            direct: AtomicUsize::new(0),
+            parked: Cell::new(None),
+            vague: AtomicBool::new(false),
+            began: Cell::new(0),
+            leaving: Cell::new(false),
+        }
+    }
+
     /// Where whoever lives at `resident` stands, if anybody does.
     #[inline(always)]
     pub(crate) fn state_of<'a>(resident: NonNull<Resident>) -> &'a State {

@@ -58,7 +58,7 @@ fn too_many() -> ! {
 impl State {
     /// Of memory in which no task lives.
     #[cfg(all(test, lisle_loom))]
-    fn vacant() -> Self {
+    pub(super) fn vacant() -> Self {
         State(AtomicU64::new(0))
     }
 
