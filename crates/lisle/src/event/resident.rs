@@ -103,13 +103,14 @@ impl Resident {
         }
     }
 
-    /// A place for a model's task, which is not put into memory of zeros.
+    /// A place of which a model knows that it stays.
     ///
     /// # Safety
     ///
-    /// As for [`make_vacant`](Resident::make_vacant).
+    /// It stays where it comes to lie for as long as anybody may wake who lives there; and `ready` may be called as for
+    /// [`make_vacant`](Resident::make_vacant).
     #[cfg(all(test, lisle_loom))]
-    pub(crate) unsafe fn new(ready: unsafe fn(NonNull<Resident>), size: usize) -> Self {
+    pub(super) unsafe fn new(ready: unsafe fn(NonNull<Resident>), size: usize) -> Self {
         Resident {
             state: State::vacant(),
             ready,

@@ -11,14 +11,35 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn host(name: &str) -> fiber::Builder {
     fiber::Builder::new().name(name)
 }
 
-/// In the last domain a host reads from a connection, another sleeps, and then one is stuck; before that, a host of the first
-/// waits for a message and one for a connection.
+/// Has a host of this domain, the caller's, wait for a timer that is not due yet. It will be, if the caller keeps the domain from now on.
+fn sleeper(domain: usize) -> lisle::JoinHandle<()> {
+    const LONG: Duration = Duration::from_millis(60);
+    loop {
+        let (start, begun) = (Instant::now(), Arc::new(AtomicBool::new(false)));
+        let begins = begun.clone();
+        let sleeper = host("sleeps").domain(domain).spawn(move || {
+            begins.store(true, Ordering::Relaxed);
+            sleep(LONG);
+        });
+        while !begun.load(Ordering::Relaxed) {
+            fiber::yield_now();
+        }
+        if start.elapsed() < LONG / 2 {
+            return sleeper;
+        }
+        // It may be due already, on a machine that is as slow.
+        sleeper.join().unwrap();
+    }
+}
+
+/// In the last domain a host reads from a connection, and then one is stuck, beside one that sleeps; before that, a host of the
+/// first waits for a message and one for a connection.
 fn stuck(domains: usize, is_stuck: mpsc::Sender<Handle>, spins: bool) {
     let last = domains - 1;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -36,12 +57,12 @@ fn stuck(domains: usize, is_stuck: mpsc::Sender<Handle>, spins: bool) {
         TcpStream::connect(address).unwrap().read_exact(&mut [0]).unwrap();
     }));
     let _peer = peer.recv().unwrap();
-    drop(host("sleeps").domain(last).spawn(|| sleep(Duration::from_millis(1))));
     let (begun, has_begun) = channel::<()>();
     drop(host("begins").domain(last).spawn(move || begun.send(()).unwrap()));
     has_begun.recv().unwrap();
     let stuck = host("stuck").domain(last).spawn(move || {
         is_stuck.send(Handle::current()).unwrap();
+        drop(sleeper(last));
         if spins {
             let is_over = Arc::new(AtomicBool::new(false));
             let over = is_over.clone();
@@ -142,12 +163,13 @@ fn a_handle_sees_a_stuck_domain_from_a_plain_thread() {
         handle
     });
     Runtime::builder().domains(1).stall_report(None).run(|| {
-        let sleeper = spawn(|| sleep(Duration::from_millis(1)));
-        fiber::yield_now();
         give.send(Handle::current()).unwrap();
-        let stuck = host("stuck").spawn(move || is_let_go.recv().unwrap());
-        stuck.join().unwrap();
-        sleeper.join().unwrap();
+        let stuck = host("stuck").spawn(move || {
+            let sleeper = sleeper(0);
+            is_let_go.recv().unwrap();
+            sleeper
+        });
+        stuck.join().unwrap().join().unwrap();
     });
     let handle = plain.join().unwrap();
     assert!(handle.has_ended());
