@@ -5,7 +5,7 @@ use crate::support::{scaled, watched};
 use lisle::net::{TcpListener, TcpStream};
 use lisle::signal::{SIGHUP, SIGUSR2, signal};
 use lisle::time::sleep;
-use lisle::{Handle, Runtime, channel, fiber, spawn};
+use lisle::{Handle, Runtime, channel, fiber};
 use std::io::Read;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
