@@ -340,12 +340,9 @@ pub(crate) unsafe fn release(host: NonNull<Host>) {
 ///
 /// The caller owns a reference and, unless it was the last, does not use the host again.
 unsafe fn let_go(host: NonNull<Host>) -> bool {
-    // SAFETY: the reference keeps the host alive. Release: what we did happens before the freeing.
-    let last = unsafe { host.as_ref() }.references.fetch_sub(1, Ordering::Release) == 1;
-    if last {
-        crate::shim::atomic::fence(Ordering::Acquire);
-    }
-    last
+    // SAFETY: the reference keeps the host alive. Release: what we did happens before the freeing. Acquire: and so does what
+    // others did.
+    unsafe { host.as_ref() }.references.fetch_sub(1, Ordering::AcqRel) == 1
 }
 
 /// Ends a host that has not begun and never will: its closure is dropped, its joiners learn it.
