@@ -141,6 +141,17 @@ impl<S, M> Source<S, M> {
         under_lock(self.id(), &raw const woken, || change(state, &mut Waiters { queue, woken: &woken }))
     }
 
+    /// As [`update`](Source::update), for a change of this crate's, in which no code of a user's runs.
+    #[inline]
+    pub(crate) fn update_plain<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
+        // As there.
+        let woken = Woken::default();
+        let mut inner = self.inner.lock();
+        let Inner { state, changes, queue } = &mut *inner;
+        *changes = changes.wrapping_add(1);
+        change(state, &mut Waiters { queue, woken: &woken })
+    }
+
     /// Takes the lock, for a function of the user's.
     #[inline]
     #[track_caller]

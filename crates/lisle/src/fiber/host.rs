@@ -242,7 +242,7 @@ fn clear_some_locals(host: &Host) {
 pub(crate) unsafe fn finish(host: NonNull<Host>) -> bool {
     // SAFETY: the host's own reference keeps it alive until it is let go below.
     let this = unsafe { host.as_ref() };
-    this.finished.update(|finished, waiters| {
+    this.finished.update_plain(|finished, waiters| {
         *finished = true;
         while waiters.grant(()).is_ok() {}
     });

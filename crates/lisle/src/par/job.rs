@@ -124,7 +124,7 @@ impl Job {
         // SAFETY: in place. Its owner may go as soon as we have let go of the source's lock; the wake that follows touches
         // only his task, which waits for it.
         let done = unsafe { &(*job.as_ptr()).done };
-        done.update(|done, waiters| {
+        done.update_plain(|done, waiters| {
             *done = true;
             while waiters.grant(()).is_ok() {}
         });

@@ -321,7 +321,7 @@ unsafe fn end(parasite: NonNull<Parasite>) {
         // SAFETY: it has ended, and its handle is gone.
         unsafe { vacate(parasite) };
     } else {
-        this.finished.update(|finished, waiters| {
+        this.finished.update_plain(|finished, waiters| {
             *finished = true;
             while waiters.grant(()).is_ok() {}
         });
@@ -345,7 +345,7 @@ unsafe fn end(parasite: NonNull<Parasite>) {
 /// As for [`vacate`].
 pub(super) unsafe fn vacate_joinable(parasite: NonNull<Parasite>) {
     // SAFETY: the caller's alone.
-    unsafe { parasite.as_ref() }.finished.update(|finished, _| *finished = false);
+    unsafe { parasite.as_ref() }.finished.update_plain(|finished, _| *finished = false);
     // SAFETY: passed on to the caller.
     unsafe { vacate(parasite) };
 }
