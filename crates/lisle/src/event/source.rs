@@ -132,19 +132,18 @@ impl<S, M> Source<S, M> {
     /// Changes the state and grants to waiting performers. They are woken after the lock is released.
     #[inline]
     pub fn update<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
-        // Declared before the guard, so dropped after it: the wakes come when the lock is free, also
-        // if `change` panics.
-        let woken = Woken::default();
-        let mut inner = self.lock();
-        let Inner { state, changes, queue } = &mut *inner;
-        *changes = changes.wrapping_add(1);
-        under_lock(self.id(), &raw const woken, || change(state, &mut Waiters { queue, woken: &woken }))
+        must_not_be_under(self.id());
+        self.update_plain(|state, waiters| {
+            let woken = std::ptr::from_ref(waiters.woken);
+            under_lock(self.id(), woken, || change(state, waiters))
+        })
     }
 
     /// As [`update`](Source::update), for a change of this crate's, in which no code of a user's runs.
     #[inline]
     pub(crate) fn update_plain<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
-        // As there.
+        // Declared before the guard, so dropped after it: the wakes come when the lock is free, also
+        // if `change` panics.
         let woken = Woken::default();
         let mut inner = self.inner.lock();
         let Inner { state, changes, queue } = &mut *inner;

@@ -97,10 +97,8 @@ impl Beat {
     #[inline]
     pub(crate) fn turn_on(&self) {
         if self.is_quiet() {
-            // Its owner may just be going up or down a level.
-            self.exchange(OFF, ON);
-            self.exchange(QUIET, ON);
-            self.exchange(OFF, ON);
+            // The words are in this order, and its owner may just be going up or down a level.
+            self.word.fetch_max(ON, Ordering::SeqCst);
         }
     }
 

@@ -79,10 +79,7 @@ where
     RA: Send,
     RB: Send,
 {
-    if beat::here().is_off() {
-        return in_turn(a, b);
-    }
-    put_off(a, b, Location::caller())
+    join_at(a, b, Location::caller())
 }
 
 /// As [`join`], on behalf of the call at `site`.
@@ -205,8 +202,7 @@ where
     RA: Send,
     RB: Send,
 {
-    let (first, second) =
-        if beat::here().is_off() { in_turn(a, b) } else { put_off(a, b, Location::caller()) };
+    let (first, second) = join_at(a, b, Location::caller());
     combine(first, second)
 }
 
