@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::Stdio;
 
-use super::support::{PATIENCE, Server, Site, command, wait_until};
+use super::support::{Server, Site, command, wait_until};
 
 #[test]
 fn json_lines() {
@@ -120,7 +120,7 @@ fn nobody_reads_anything() {
     let mut command = command();
     command.args(["--addr", "127.0.0.1:0"]).arg(site.path());
     command.stdout(writer.try_clone().unwrap()).stderr(writer.try_clone().unwrap());
-    let mut child = command.spawn().unwrap();
+    let child = command.spawn().unwrap();
     let mut text = Vec::new();
     while !text.ends_with(b"/\n") {
         let mut byte = [0];
@@ -138,16 +138,21 @@ fn nobody_reads_anything() {
     rustix::process::kill_process(pid, rustix::process::Signal::QUIT).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(300));
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    let mut status = None;
-    let start = std::time::Instant::now();
-    while status.is_none() && start.elapsed() < PATIENCE {
-        status = child.try_wait().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(5));
+    /// Is not left behind by a test that fails.
+    struct Killed(std::process::Child);
+    impl Drop for Killed {
+        fn drop(&mut self) {
+            // It may have ended, and then this does nothing.
+            let _ = self.0.kill();
+        }
     }
-    // It may have ended, and then this does nothing.
-    let _ = child.kill();
-    child.wait().unwrap();
-    assert!(status.is_some_and(|status| status.success()), "it has ended by itself");
+    let mut child = Killed(child);
+    let mut status = None;
+    wait_until("it has ended by itself", || {
+        status = child.0.try_wait().unwrap();
+        status.is_some()
+    });
+    assert!(status.is_some_and(|status| status.success()));
 }
 
 #[test]
