@@ -35,7 +35,7 @@ mod stealable;
 mod survey;
 mod thief;
 mod waiting;
-mod way;
+pub(crate) mod way;
 pub(crate) mod worker;
 
 pub use deadlock::{Deadlock, OnDeadlock};

@@ -13,6 +13,7 @@ use super::reactor::{self, Driver};
 use super::runnable::{Either, Runnable, either};
 use super::runtime::Shared;
 use super::thief::Sighting;
+use super::way;
 use crate::abort;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::patience::Patience;
@@ -178,7 +179,7 @@ impl Worker {
         let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(worker.shared.number));
         let result = {
             let _leave = Leave(&worker.domain);
-            worker.domain.mark.settle();
+            worker.domain.mark.settle(way::asked_often);
             WORKER.with(|current| current.set(worker));
             reactor::set_current(Some(worker.domain.reactor.clone()));
             report::set_current(worker.shared.handler.clone());

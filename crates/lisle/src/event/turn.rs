@@ -4,12 +4,14 @@
 //! happened, has to be suspended somewhere else, or it keeps all others of its domain from going on: [`checkpoint`] is a
 //! place for the first, and what has been asked in vain for the second.
 //!
+//! What a host that gives way does is up to its domain, which says so as it settles on its thread.
+//!
 //! The mark of a domain is set by the monitor of its runtime, every 10 ms. It lies in the storage of the domain's thread,
 //! so that it is found without first loading where it lies. (That word of a domain which loops look at, `par/beat.rs`, is
 //! another: it is on for as long as anybody could take a part of a loop, and it takes two loads.)
 
 #[cfg(not(lisle_loom))]
-pub(crate) use in_domain::{Mark, came_to_nothing, checkpoint, pass};
+pub(crate) use in_domain::{Mark, came_to_nothing, is_due, may_pass, take_due};
 
 /// `answer`, to somebody who has asked whether something has happened.
 ///
@@ -34,15 +36,12 @@ pub(crate) fn came_to_nothing() {}
 
 #[cfg(not(lisle_loom))]
 mod in_domain {
-    use crate::domain::worker::{Worker, with_current};
     use crate::event::lock::Lock;
     use crate::event::parker;
     use crate::event::step;
-    use crate::fiber;
     use crate::shim::atomic::{AtomicBool, Ordering};
     use std::cell::Cell;
     use std::fmt;
-    use std::panic::Location;
     use std::ptr::NonNull;
 
     /// So often a host may ask in vain in one turn before others have theirs: once at least, and less than twice.
@@ -53,6 +52,8 @@ mod in_domain {
         static DUE: AtomicBool = const { AtomicBool::new(false) };
         /// How often may still be asked in vain before that is looked into.
         static LEFT: Cell<u32> = const { Cell::new(IN_VAIN) };
+        /// What the domain of this thread does when a host has often asked in vain.
+        static OFTEN: Cell<Option<fn()>> = const { Cell::new(None) };
     }
 
     /// Where the mark of a domain lies, while its thread is there.
@@ -68,14 +69,17 @@ mod in_domain {
             Mark(Lock::new(None))
         }
 
-        /// The calling thread is the domain's from now on.
-        pub(crate) fn settle(&self) {
+        /// The calling thread is the domain's from now on, which looks after hosts that have `often` asked in vain and may be
+        /// suspended.
+        pub(crate) fn settle(&self, often: fn()) {
+            OFTEN.set(Some(often));
             DUE.with(|due| *self.0.lock() = Some(Place(NonNull::from(due))));
         }
 
         /// The calling thread, which was the domain's, is so no more.
         pub(crate) fn leave(&self) {
             *self.0.lock() = None;
+            OFTEN.set(None);
             DUE.with(|due| due.store(false, Ordering::Relaxed));
         }
 
@@ -94,28 +98,15 @@ mod in_domain {
         }
     }
 
-    /// Others have a turn if they are due one. See [`fiber::checkpoint`](crate::fiber::checkpoint).
+    /// Returns `true` if others are to have a turn.
     #[inline(always)]
-    pub(crate) fn checkpoint(site: &'static Location<'static>) {
-        if DUE.with(|due| due.load(Ordering::Relaxed)) {
-            look(site);
-        }
+    pub(crate) fn is_due() -> bool {
+        DUE.with(|due| due.load(Ordering::Relaxed))
     }
 
-    #[cold]
-    fn look(site: &'static Location<'static>) {
-        if parker::running().is_none() {
-            return;
-        }
+    /// Others will have a turn, if there are any.
+    pub(crate) fn take_due() {
         DUE.with(|due| due.store(false, Ordering::Relaxed));
-        with_current(|worker| {
-            let Some(worker) = worker else { return };
-            if step::is_free() {
-                worker.give_way();
-            } else if step::forbidden().is_some() && worker.is_wanted() {
-                step::refuse(&format!("let others pass at a checkpoint (at {site})"));
-            }
-        });
     }
 
     /// Somebody has asked whether something has happened, and it has not.
@@ -133,21 +124,16 @@ mod in_domain {
     #[cold]
     fn asked_often() {
         LEFT.with(|left| left.set(IN_VAIN));
-        if may_pass() {
-            with_current(|worker| worker.into_iter().for_each(Worker::asked_in_vain));
+        if may_pass()
+            && let Some(often) = OFTEN.get()
+        {
+            often();
         }
     }
 
     /// Is this a host that may be suspended where it has not asked to be? Not one that has forbidden it or is in a step of an
     /// event. One that unwinds may be: what its destructor asks for may be up to others, too.
-    fn may_pass() -> bool {
+    pub(crate) fn may_pass() -> bool {
         parker::running().is_some() && step::is_free()
-    }
-
-    /// Lets others have a turn, if this is a host that may be suspended.
-    pub(crate) fn pass() {
-        if may_pass() {
-            fiber::yield_now();
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! Where a host that computes lets others pass.
 
+use crate::domain::way;
 use crate::event::turn;
 use std::panic::Location;
 
@@ -52,5 +53,7 @@ use std::panic::Location;
 #[inline(always)]
 #[track_caller]
 pub fn checkpoint() {
-    turn::checkpoint(Location::caller());
+    if turn::is_due() {
+        way::checkpoint(Location::caller());
+    }
 }

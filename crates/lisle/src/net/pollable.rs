@@ -6,6 +6,7 @@ mod send_file;
 use super::ready::ReadyEvt;
 use super::system;
 use crate::domain::reactor::{self, Ask, Direction, Registration, Terms, Wakes};
+use crate::domain::way;
 use crate::event::{Event, Label, Waits, choose, described, turn};
 use crate::shim::sync::{Mutex, OnceLock};
 use crate::time::at;
@@ -99,7 +100,7 @@ fn take_turns() {
     let count = IN_A_ROW.get() + 1;
     IN_A_ROW.set(count % MOST);
     if count == MOST {
-        turn::pass();
+        way::pass();
     }
 }
 
