@@ -1,4 +1,4 @@
-//! A tokio task, a host and a plain thread on one channel.
+//! A tokio task, a fiber and a plain thread on one channel.
 //!
 //! Run it with `cargo run -p lisle-bench --example three_worlds`.
 
@@ -43,7 +43,7 @@ fn meet<'a>(
     ))
 }
 
-/// Hosts and threads wait in place: the same code for both.
+/// Fibers and threads wait in place: the same code for both.
 fn in_place(me: usize, ends: (Sender<usize>, Receiver<usize>)) -> Tally {
     let mut tally = Tally::default();
     while tally.rounds() < ROUNDS {
@@ -64,11 +64,11 @@ async fn awaited(me: usize, ends: (Sender<usize>, Receiver<usize>)) -> Tally {
 }
 
 fn main() -> std::io::Result<()> {
-    let hosts = Runtime::builder().domains(1).start()?;
+    let fibers = Runtime::builder().domains(1).start()?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
     let ends = channel();
 
-    let host = hosts.spawn({
+    let fiber = fibers.spawn({
         let ends = ends.clone();
         move || in_place(0, ends)
     });
@@ -79,14 +79,14 @@ fn main() -> std::io::Result<()> {
     let task = tokio.spawn(awaited(2, ends));
 
     let tallies = [
-        host.join().expect("the host does not panic"),
+        fiber.join().expect("the fiber does not panic"),
         thread.join().expect("nor does the thread"),
         tokio.block_on(task).expect("nor does the task"),
     ];
-    for (name, tally) in ["host", "thread", "task"].iter().zip(&tallies) {
-        let [host, thread, task] = tally.received;
+    for (name, tally) in ["fiber", "thread", "task"].iter().zip(&tallies) {
+        let [fiber, thread, task] = tally.received;
         println!(
-            "the {name} has sent {}, received {host} of the host's, {thread} of the thread's, {task} of the task's",
+            "the {name} has sent {}, received {fiber} of the fiber's, {thread} of the thread's, {task} of the task's",
             tally.sent
         );
     }
@@ -96,6 +96,6 @@ fn main() -> std::io::Result<()> {
         assert_eq!(tally.sent, taken, "what was sent was received, once");
     }
     assert!(tallies.iter().map(Tally::rounds).max() == Some(ROUNDS));
-    assert!(hosts.shutdown(Duration::from_secs(5)).is_clean());
+    assert!(fibers.shutdown(Duration::from_secs(5)).is_clean());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! One program in four forms: serial, by hosts, by parasites, and in Go. Each form's result is a checksum. Those of the
+//! One program in four forms: serial, by fibers, by tasks, and in Go. Each form's result is a checksum. Those of the
 //! forms in Rust are compared with the serial form's in the same process; the runner compares those of all systems.
 
 use crate::{
@@ -19,20 +19,20 @@ pub(crate) trait Forms: Send + Sync + Sized + 'static {
     /// Optimized, without threads.
     fn serial(&self) -> u64;
 
-    /// By hosts that communicate synchronously. Called in a host.
-    fn hosts(self: &Arc<Self>) -> u64;
+    /// By fibers that communicate synchronously. Called in a fiber.
+    fn fibers(self: &Arc<Self>) -> u64;
 
-    /// By parasites in the place of those hosts, which communicate asynchronously where the program may go on.
-    /// Called in a host.
-    fn parasites(self: &Arc<Self>) -> u64;
+    /// By tasks in the place of those fibers, which communicate asynchronously where the program may go on.
+    /// Called in a fiber.
+    fn tasks(self: &Arc<Self>) -> u64;
 }
 
 /// The programs of the workload that `F` is.
 pub(crate) const fn in_four_forms<F: Forms>() -> [Program; 4] {
     [
         Program::here("serial", serial::<F>),
-        Program::here("lisle", hosts::<F>),
-        Program::here("lisle-parasites", parasites::<F>),
+        Program::here("lisle", fibers::<F>),
+        Program::here("lisle-tasks", tasks::<F>),
         Program::elsewhere("go"),
     ]
 }
@@ -41,14 +41,14 @@ pub(crate) fn serial<F: Forms>(job: &Job) -> Outcome {
     measure(job, &Arc::new(F::input(job)), |input| input.serial())
 }
 
-pub(crate) fn hosts<F: Forms>(job: &Job) -> Outcome {
+pub(crate) fn fibers<F: Forms>(job: &Job) -> Outcome {
     let input = Arc::new(F::input(job));
-    peers::runtime(job.workers).run(|| told(1.0, || measure(job, &input, F::hosts)))
+    peers::runtime(job.workers).run(|| told(1.0, || measure(job, &input, F::fibers)))
 }
 
-pub(crate) fn parasites<F: Forms>(job: &Job) -> Outcome {
+pub(crate) fn tasks<F: Forms>(job: &Job) -> Outcome {
     let input = Arc::new(F::input(job));
-    peers::runtime(job.workers).run(|| told(1.0, || measure(job, &input, F::parasites)))
+    peers::runtime(job.workers).run(|| told(1.0, || measure(job, &input, F::tasks)))
 }
 
 /// Adds what the threads of this runtime have been. They have done the runs that were measured, and before that so many,

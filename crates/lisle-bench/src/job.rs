@@ -38,13 +38,13 @@ pub(crate) struct Outcome {
 /// The threads of a program and their messages.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Threads {
-    pub(crate) hosts: u64,
-    pub(crate) parasites: u64,
+    pub(crate) fibers: u64,
+    pub(crate) tasks: u64,
     pub(crate) reified: u64,
     pub(crate) inflated: u64,
     pub(crate) migrations: u64,
     pub(crate) messages: u64,
-    /// Of a reified parasite: on average, and of the largest.
+    /// Of a reified task: on average, and of the largest.
     pub(crate) mean_bytes: u64,
     pub(crate) largest_bytes: u64,
 }
@@ -54,14 +54,14 @@ impl Threads {
     pub(crate) fn of(statistics: lisle::Statistics, runs: f64) -> Self {
         let each = |all: u64| (all as f64 / runs).round() as u64;
         Threads {
-            hosts: each(statistics.hosts),
-            parasites: each(statistics.parasites),
+            fibers: each(statistics.fibers),
+            tasks: each(statistics.tasks),
             reified: each(statistics.reifications),
             inflated: each(statistics.inflations),
             migrations: each(statistics.migrations),
             messages: each(statistics.communications),
-            mean_bytes: statistics.mean_parasite().round() as u64,
-            largest_bytes: statistics.largest_parasite,
+            mean_bytes: statistics.mean_task().round() as u64,
+            largest_bytes: statistics.largest_task,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Work in parts: a thread for each, which sends what it makes, and one that puts together what comes.
 
-use lisle::{channel::Receiver, parasite::inflate, spawn_parasite};
+use lisle::{channel::Receiver, spawn_task, task::inflate};
 
-/// A host for each number below `count`, which sends the part of that number. They come in any order.
-pub(crate) fn by_hosts<T: Send + 'static>(
+/// A fiber for each number below `count`, which sends the part of that number. They come in any order.
+pub(crate) fn by_fibers<T: Send + 'static>(
     count: usize,
     part: impl Fn(usize) -> T + Clone + Send + 'static,
 ) -> Receiver<T> {
@@ -15,15 +15,15 @@ pub(crate) fn by_hosts<T: Send + 'static>(
     rx
 }
 
-/// As [`by_hosts`], by parasites. They inflate, to run beside each other: what makes a part does not wait.
-pub(crate) fn by_parasites<T: Send + 'static>(
+/// As [`by_fibers`], by tasks. They inflate, to run beside each other: what makes a part does not wait.
+pub(crate) fn by_tasks<T: Send + 'static>(
     count: usize,
     part: impl Fn(usize) -> T + Clone + Send + 'static,
 ) -> Receiver<T> {
     let (tx, rx) = lisle::channel();
     for nth in 0..count {
         let (part, tx) = (part.clone(), tx.clone());
-        spawn_parasite(async move {
+        spawn_task(async move {
             inflate().await;
             drop(tx.send_async_evt(part(nth)).await);
         });

@@ -1,5 +1,5 @@
 //! The command `lisle`. Its one subcommand so far, `lisle serve DIR`, is a web server for static files, written
-//! so that each of its parts is a host (or several) and all of them talk only through events.
+//! so that each of its parts is a fiber (or several) and all of them talk only through events.
 //!
 //! Exit codes: 0 after a shutdown asked for by a signal, 1 when something failed while running (the directory is
 //! missing, the address is taken), 2 when the command line makes no sense.

@@ -1,6 +1,6 @@
-//! Which spans have been entered on this thread, and what becomes of them when a host is suspended.
+//! Which spans have been entered on this thread, and what becomes of them when a fiber is suspended.
 //!
-//! A subscriber tells nobody which spans it considers entered, so the layer notes them as they are. When a host is
+//! A subscriber tells nobody which spans it considers entered, so the layer notes them as they are. When a fiber is
 //! suspended its spans are exited, in reverse order, and entered again when it goes on: through the dispatcher, so that all
 //! layers see it, as they do when an instrumented future is put aside by its executor.
 
@@ -38,7 +38,7 @@ thread_local! {
 /// Notes that a span has been entered on this thread.
 pub(crate) fn enter(owner: &Arc<Owner>, id: &Id) {
     let entered = Entered { owner: owner.clone(), id: id.clone() };
-    // The storage of a thread that ends may be gone, and then no host comes any more.
+    // The storage of a thread that ends may be gone, and then no fiber comes any more.
     let _ = ENTERED.try_with(|all| all.borrow_mut().push(entered));
 }
 
@@ -51,10 +51,10 @@ pub(crate) fn exit(owner: &Arc<Owner>, id: &Id) {
     });
 }
 
-/// What happens to the spans of a host.
+/// What happens to the spans of a fiber.
 pub(crate) struct Keep;
 
-/// Those of one host.
+/// Those of one fiber.
 #[derive(Default)]
 pub(crate) struct Kept {
     /// What it had entered when it was suspended last.

@@ -4,7 +4,7 @@ use tracing::Span;
 
 /// `f`, to be run within the span that is current now: for what is spawned as a part of it.
 ///
-/// A host begins in no span, whoever spawns it, as a thread does.
+/// A fiber begins in no span, whoever spawns it, as a thread does.
 ///
 /// ```
 /// let _span = tracing::info_span!("request").entered();

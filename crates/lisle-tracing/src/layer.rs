@@ -9,14 +9,14 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-/// Keeps the spans that a host has entered its own, while it waits and others run on its thread. See [`layer`].
-pub struct HostSpans {
+/// Keeps the spans that a fiber has entered its own, while it waits and others run on its thread. See [`layer`].
+pub struct FiberSpans {
     owner: Arc<Owner>,
 }
 
-/// A layer that keeps the spans of hosts apart: those of the subscriber that it is added to.
+/// A layer that keeps the spans of fibers apart: those of the subscriber that it is added to.
 ///
-/// It holds for hosts of runtimes that are started after the first call of this, the default one included: so put it where the
+/// It holds for fibers of runtimes that are started after the first call of this, the default one included: so put it where the
 /// program sets up its subscriber, at the beginning. Where in the stack of layers it stands does not matter. It must see
 /// all spans, so do not give it a filter of its own.
 ///
@@ -41,13 +41,13 @@ pub struct HostSpans {
 ///     asks.join().unwrap();
 /// });
 /// ```
-pub fn layer() -> HostSpans {
+pub fn layer() -> FiberSpans {
     static HOOKED: Once = Once::new();
     HOOKED.call_once(|| lisle::fiber::add_hooks(Keep));
-    HostSpans { owner: Arc::default() }
+    FiberSpans { owner: Arc::default() }
 }
 
-impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for HostSpans {
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for FiberSpans {
     fn on_register_dispatch(&self, dispatch: &Dispatch) {
         self.owner.register(dispatch, has::<S>);
     }
@@ -74,8 +74,8 @@ fn has<S: Subscriber + for<'a> LookupSpan<'a>>(dispatch: &Dispatch, id: &Id) -> 
     dispatch.downcast_ref::<S>().is_some_and(|subscriber| subscriber.span_data(id).is_some())
 }
 
-impl fmt::Debug for HostSpans {
+impl fmt::Debug for FiberSpans {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostSpans").field("is_registered", &self.owner.is_registered()).finish()
+        f.debug_struct("FiberSpans").field("is_registered", &self.owner.is_registered()).finish()
     }
 }

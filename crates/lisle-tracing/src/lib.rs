@@ -5,4 +5,4 @@ mod inherit;
 mod layer;
 
 pub use inherit::in_current_span;
-pub use layer::{HostSpans, layer};
+pub use layer::{FiberSpans, layer};

@@ -1,10 +1,10 @@
-//! What hosts of one domain see of each other's spans.
+//! What fibers of one domain see of each other's spans.
 //!
 //! Each test has a subscriber of its own, on the thread that becomes the only domain of its runtime.
 
 mod support;
 
-use lisle::{Runtime, channel, fiber, spawn, spawn_parasite};
+use lisle::{Runtime, channel, fiber, spawn, spawn_task};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,11 +25,11 @@ fn two_in_their_spans() {
 }
 
 #[test]
-fn without_the_layer_hosts_are_in_each_other_s_spans() {
+fn without_the_layer_fibers_are_in_each_other_s_spans() {
     let _watched = watched();
     let (dispatch, seen) = recorded(None);
     on_one_domain(&dispatch, two_in_their_spans);
-    // The first host finds itself in the span of the second, and that has become a child of the first's.
+    // The first fiber finds itself in the span of the second, and that has become a child of the first's.
     assert_eq!(seen.events(), [("one", "one:other".to_owned()), ("other", "one:other".to_owned())]);
 }
 
@@ -43,7 +43,7 @@ fn with_the_layer_each_is_in_its_own() {
 fn spans_are_entered_and_exited_around_each_wait() {
     let seen = Seen::of(|| {
         let (tx, rx) = channel::<u32>();
-        let host = spawn(move || {
+        let fiber = spawn(move || {
             info!("before");
             let outer = debug_span!("outer").entered();
             rx.recv().unwrap();
@@ -62,7 +62,7 @@ fn spans_are_entered_and_exited_around_each_wait() {
             fiber::yield_now();
             info!("beside");
         }
-        host.join().unwrap();
+        fiber.join().unwrap();
     });
     let mut events = seen.events();
     let beside = events.extract_if(.., |event| event.0 == "beside").collect::<Vec<_>>();
@@ -84,7 +84,7 @@ fn layers_see_an_exit_for_each_wait_and_an_entry_for_each_return() {
 }
 
 #[test]
-fn a_span_may_be_entered_by_several_hosts_and_several_times() {
+fn a_span_may_be_entered_by_several_fibers_and_several_times() {
     let seen = Seen::of(|| {
         let shared = debug_span!("shared");
         fiber::scope(|scope| {
@@ -127,23 +127,23 @@ fn children_inherit_nothing_unless_it_is_handed_on() {
 }
 
 #[test]
-fn parasites_are_in_their_spawner_s_spans_until_they_wait_and_in_their_own_whenever_they_run() {
+fn tasks_are_in_their_spawner_s_spans_until_they_wait_and_in_their_own_whenever_they_run() {
     let seen = Seen::of(|| {
         let (tx, rx) = channel::<u32>();
         let _span = debug_span!("spawner").entered();
         let rx = Arc::new(rx);
-        let parasites = [("first", debug_span!("a")), ("second", debug_span!("b"))].map(|(name, span)| {
+        let tasks = [("first", debug_span!("a")), ("second", debug_span!("b"))].map(|(name, span)| {
             let rx = rx.clone();
-            let parasite = async move {
+            let task = async move {
                 info!(name);
                 rx.recv_evt().await.unwrap();
                 info!(name);
                 fiber::yield_now(); // in place, on a stack of the worker's
                 info!(name);
             };
-            spawn_parasite(parasite.instrument(span))
+            spawn_task(task.instrument(span))
         });
-        let plain = spawn_parasite({
+        let plain = spawn_task({
             let rx = rx.clone();
             async move {
                 info!("plain");
@@ -152,7 +152,7 @@ fn parasites_are_in_their_spawner_s_spans_until_they_wait_and_in_their_own_whene
             }
         });
         (0..3).for_each(|i| tx.send(i).unwrap());
-        parasites.into_iter().chain([plain]).for_each(|parasite| parasite.join().unwrap());
+        tasks.into_iter().chain([plain]).for_each(|task| task.join().unwrap());
         info!("spawner");
     });
     let of = |name| {
@@ -166,7 +166,7 @@ fn parasites_are_in_their_spawner_s_spans_until_they_wait_and_in_their_own_whene
 }
 
 #[test]
-fn a_panic_takes_a_host_out_of_its_own_spans_and_no_other_s() {
+fn a_panic_takes_a_fiber_out_of_its_own_spans_and_no_other_s() {
     let seen = Seen::of(|| {
         let panics = spawn(|| {
             let caught = catch_unwind(AssertUnwindSafe(|| {
@@ -195,7 +195,7 @@ fn a_panic_takes_a_host_out_of_its_own_spans_and_no_other_s() {
 }
 
 #[test]
-fn a_host_that_ends_in_a_span_leaves_it() {
+fn a_fiber_that_ends_in_a_span_leaves_it() {
     let seen = Seen::of(|| {
         let forgets = || {
             std::mem::forget(debug_span!("forgotten").entered());
@@ -213,7 +213,7 @@ fn a_host_that_ends_in_a_span_leaves_it() {
 }
 
 #[test]
-fn a_host_that_is_cancelled_or_shut_down_exits_its_spans_itself() {
+fn a_fiber_that_is_cancelled_or_shut_down_exits_its_spans_itself() {
     struct Tells(&'static str);
     impl Drop for Tells {
         fn drop(&mut self) {
@@ -251,7 +251,7 @@ fn two_subscribers_are_kept_apart() {
     let _watched = watched();
     let [(one, seen_by_one), (two, seen_by_two)] = [(); 2].map(|()| recorded(Some(lisle_tracing::layer())));
     Runtime::builder().domains(1).run(|| {
-        let host = |dispatch: dispatcher::Dispatch, name: &'static str| {
+        let fiber = |dispatch: dispatcher::Dispatch, name: &'static str| {
             spawn(move || {
                 let in_it = || dispatcher::with_default(&dispatch, || debug_span!("span", name).entered());
                 let _span = in_it();
@@ -261,8 +261,8 @@ fn two_subscribers_are_kept_apart() {
                 }
             })
         };
-        let hosts = [host(one.clone(), "a"), host(two.clone(), "b"), host(one.clone(), "c")];
-        hosts.into_iter().for_each(|host| host.join().unwrap());
+        let fibers = [fiber(one.clone(), "a"), fiber(two.clone(), "b"), fiber(one.clone(), "c")];
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
     });
     for (seen, count) in [(seen_by_one, 6), (seen_by_two, 3)] {
         assert_eq!(seen.events(), vec![("event", "span".to_owned()); count]);
@@ -270,18 +270,18 @@ fn two_subscribers_are_kept_apart() {
 }
 
 #[test]
-fn a_subscriber_may_go_before_a_host_that_is_in_a_span_of_it() {
+fn a_subscriber_may_go_before_a_fiber_that_is_in_a_span_of_it() {
     let _watched = watched();
     Runtime::builder().domains(1).run(|| {
         let (dispatch, _) = recorded(Some(lisle_tracing::layer()));
         let (tx, rx) = channel::<()>();
-        let host = spawn(move || {
+        let fiber = spawn(move || {
             std::mem::forget(dispatcher::with_default(&dispatch, || debug_span!("span").entered()));
             drop(dispatch);
             rx.recv().unwrap();
         });
         tx.send(()).unwrap();
-        host.join().unwrap();
+        fiber.join().unwrap();
     });
 }
 
@@ -292,7 +292,7 @@ fn plain_threads_are_as_they_were() {
     dispatcher::with_default(&dispatch, || {
         let _around = debug_span!("around").entered();
         info!("thread");
-        // Domain 0 is this thread, so its hosts are within.
+        // Domain 0 is this thread, so its fibers are within.
         Runtime::builder().domains(1).run(two_in_their_spans);
         info!("thread");
     });

@@ -26,10 +26,10 @@ const BENCHES: &[Bench] = &[
     Bench { name: "choice over 2 receives, a message", times: 1_000_000, run: choose_two },
     Bench { name: "choice of receive and timeout, a message", times: 1_000_000, run: choose_timeout },
     Bench { name: "bounded(64), a message", times: 1_000_000, run: bounded },
-    Bench { name: "spawn and join a host", times: 500_000, run: spawn_join },
-    Bench { name: "spawn 1,000 hosts, join them; a host", times: 500_000, run: spawn_burst },
-    Bench { name: "spawn a task of a scope and wait for it", times: 2_000_000, run: task },
-    Bench { name: "spawn 1,000 tasks, end their scope; a task", times: 1_000_000, run: task_burst },
+    Bench { name: "spawn and join a fiber", times: 500_000, run: spawn_join },
+    Bench { name: "spawn 1,000 fibers, join them; a fiber", times: 500_000, run: spawn_burst },
+    Bench { name: "spawn a job of a scope and wait for it", times: 2_000_000, run: job },
+    Bench { name: "spawn 1,000 jobs, end their scope; a job", times: 1_000_000, run: task_burst },
 ];
 
 fn main() {
@@ -52,7 +52,7 @@ fn main() {
         let [fastest, median, slowest] = [samples[0], samples[samples.len() / 2], samples[samples.len() - 1]];
         println!("{:<44} {median:>6.1} ns {fastest:>6.1} ns {slowest:>6.1} ns", bench.name);
     }
-    println!("{:<44} {:>6.0} bytes", "a parked host, resident", parked_bytes(20_000));
+    println!("{:<44} {:>6.0} bytes", "a parked fiber, resident", parked_bytes(20_000));
 }
 
 fn yield_alone(n: u64) -> Duration {
@@ -152,7 +152,7 @@ fn spawn_join(n: u64) -> Duration {
     start.elapsed()
 }
 
-fn task(n: u64) -> Duration {
+fn job(n: u64) -> Duration {
     let start = Instant::now();
     lisle::par::scope(|s| {
         for i in 0..n {
@@ -175,18 +175,18 @@ fn task_burst(n: u64) -> Duration {
 }
 
 fn spawn_burst(n: u64) -> Duration {
-    let mut hosts = Vec::with_capacity(1_000);
+    let mut fibers = Vec::with_capacity(1_000);
     let start = Instant::now();
     for _ in 0..n / 1_000 {
-        hosts.extend((0..1_000).map(|i| lisle::spawn(move || black_box(i))));
-        for host in hosts.drain(..) {
-            black_box(host.join().unwrap());
+        fibers.extend((0..1_000).map(|i| lisle::spawn(move || black_box(i))));
+        for fiber in fibers.drain(..) {
+            black_box(fiber.join().unwrap());
         }
     }
     start.elapsed()
 }
 
-/// Resident bytes of each of `n` hosts that wait.
+/// Resident bytes of each of `n` fibers that wait.
 fn parked_bytes(n: usize) -> f64 {
     let resident = || {
         let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Asking a host to end, waiting for it, and what becomes of one that panics.
+//! Asking a fiber to end, waiting for it, and what becomes of one that panics.
 //!
 //! Run it with `cargo run -p lisle --example cancel`.
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 fn main() {
     lisle::run(|| {
-        // Nothing is forced: the host learns that it is to end where it chooses to listen.
+        // Nothing is forced: the fiber learns that it is to end where it chooses to listen.
         let ticker = fiber::Builder::new().name("ticker").spawn(|| {
             let next = choose((
                 after(Duration::from_millis(5)).wrap(|()| true),
@@ -28,7 +28,7 @@ fn main() {
         println!("'{}' has ticked {ticks} times", ticker.name().unwrap_or("?"));
         assert!(ticks > 0);
 
-        // Hosts that borrow. A panic comes to whoever joins, and to nobody else.
+        // Fibers that borrow. A panic comes to whoever joins, and to nobody else.
         let numbers = [3, 1, 4, 1, 5];
         fiber::scope(|scope| {
             let sum = scope.spawn(|| numbers.iter().sum::<i32>());

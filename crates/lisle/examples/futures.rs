@@ -29,7 +29,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// An `async` function that asks a host, and does not wait for ever.
+/// An `async` function that asks a fiber, and does not wait for ever.
 async fn ask(questions: &Sender<u64>, answers: &Receiver<u64>, n: u64) -> Option<u64> {
     questions.send_evt(n).await.ok()?;
     // To wait for one of several, choose between events rather than select between futures: a future that
@@ -41,7 +41,7 @@ fn main() {
     let (questions, asked) = channel::<u64>();
     let (answer, answers) = channel::<u64>();
     // Outside any runtime `spawn` starts the default one.
-    let host = lisle::spawn(move || {
+    let fiber = lisle::spawn(move || {
         for n in asked {
             answer.send(n * n).expect("somebody wants to know");
         }
@@ -50,7 +50,7 @@ fn main() {
     let sum = block_on(async {
         let mut sum = 0;
         for n in 1..=10 {
-            sum += ask(&questions, &answers, n).await.expect("the host answers");
+            sum += ask(&questions, &answers, n).await.expect("the fiber answers");
         }
         sum
     });
@@ -58,5 +58,5 @@ fn main() {
     assert_eq!(sum, 385);
 
     drop(questions);
-    block_on(async { host.join_evt().await }).expect("the host does not panic");
+    block_on(async { fiber.join_evt().await }).expect("the fiber does not panic");
 }

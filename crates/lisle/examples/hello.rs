@@ -1,4 +1,4 @@
-//! Hosts, a channel, and a choice between a message and a timeout.
+//! Fibers, a channel, and a choice between a message and a timeout.
 //!
 //! Run it with `cargo run -p lisle --example hello`.
 

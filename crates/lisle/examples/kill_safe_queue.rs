@@ -133,7 +133,7 @@ fn main() {
         queue.put_evt(5).sync().unwrap();
         assert_eq!(queue.take_evt().sync(), Ok(5));
 
-        // Nor has a host that panics while it waits to be served: nobody's state is left half changed.
+        // Nor has a fiber that panics while it waits to be served: nobody's state is left half changed.
         let failing = {
             let queue = queue.clone();
             lisle::spawn(move || {

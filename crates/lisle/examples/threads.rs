@@ -1,4 +1,4 @@
-//! Plain OS threads and hosts on one channel, in a runtime of one's own.
+//! Plain OS threads and fibers on one channel, in a runtime of one's own.
 //!
 //! Run it with `cargo run -p lisle --example threads`.
 
@@ -15,21 +15,21 @@ fn main() -> std::io::Result<()> {
     let (numbers, given) = channel::bounded::<u64>(16);
     let (sum, sums) = channel::channel::<u64>();
 
-    // Four hosts take the numbers. Each message goes to one of them.
+    // Four fibers take the numbers. Each message goes to one of them.
     for _ in 0..4 {
         let (given, sum) = (given.clone(), sum.clone());
         runtime.spawn(move || sum.send(given.iter().sum()).expect("the main thread adds up"));
     }
     drop((given, sum));
 
-    // Three threads give them. A thread that has to wait parks as a thread, a host as a host.
+    // Three threads give them. A thread that has to wait parks as a thread, a fiber as a fiber.
     thread::scope(|scope| {
         for _ in 0..THREADS {
             let numbers = numbers.clone();
-            scope.spawn(move || (1..=EACH).for_each(|n| numbers.send(n).expect("the hosts take them")));
+            scope.spawn(move || (1..=EACH).for_each(|n| numbers.send(n).expect("the fibers take them")));
         }
     });
-    drop(numbers); // The last sender goes, and the hosts come to their end.
+    drop(numbers); // The last sender goes, and the fibers come to their end.
 
     let total: u64 = sums.iter().sum();
     println!("the total is {total}");

@@ -1,7 +1,7 @@
 //! On which processors a thread may run: on one, to which it is pinned, or wherever it might before.
 //!
 //! A thread that is started by one that is pinned is pinned, too. That is not what whoever pins domains has in mind for
-//! the threads that their hosts call for, nor for runtimes that they start. So those of this library let go of it, and so
+//! the threads that their fibers call for, nor for runtimes that they start. So those of this library let go of it, and so
 //! does a thread that was a domain only for a while.
 
 use core_affinity::CoreId;

@@ -1,6 +1,6 @@
 //! Abstractions that survive their clients: a manager that owns the state, and clients that may go at any point.
 //!
-//! Locks are not enough for an object that several hosts share: one that is cancelled, or panics, or is a future that
+//! Locks are not enough for an object that several fibers share: one that is cancelled, or panics, or is a future that
 //! is dropped, while it is in the middle of things leaves the middle of things behind. Here a *manager* alone touches the
 //! state. Clients send it requests, as events, and what a client does at the worst of times is to go while its request
 //! waits, which the manager notices and forgets.
@@ -41,19 +41,19 @@
 //!
 //! # Where the manager runs
 //!
-//! [`Server::start`] makes it a host of the runtime on which it is called; on a plain thread, of the default
+//! [`Server::start`] makes it a fiber of the runtime on which it is called; on a plain thread, of the default
 //! runtime, which is never shut down. It ends
 //!
 //! - when it returns, as it should when [`Requests::next_evt`] gives nothing: the last handle has gone, and with it
 //!   all clients;
 //! - when it panics, which its runtime reports;
-//! - when its runtime shuts down: it is unwound like other hosts.
+//! - when its runtime shuts down: it is unwound like other fibers.
 //!
 //! In each case the requests are dropped, and clients, also those of other runtimes, get [`ServerGone`]; none waits for
 //! ever. A server that is to outlive the runtime in which it is made runs on a thread of its own
 //! ([`Server::start_on_thread`]), or wherever its owner performs the events of [`server`]: the manager may be a plain
 //! function or a future as well. In a language with a custodian one would have its clients keep the manager alive;
-//! hosts do not move between runtimes, so here one chooses.
+//! fibers do not move between runtimes, so here one chooses.
 
 use crate::affinity;
 use crate::channel::Sender;
@@ -103,7 +103,7 @@ pub fn server<A, B>() -> (Server<A, B>, Requests<A, B>) {
 }
 
 impl<A: Send + 'static, B: Send + 'static> Server<A, B> {
-    /// Starts a manager as a host of the current runtime, or of the default one outside any.
+    /// Starts a manager as a fiber of the current runtime, or of the default one outside any.
     #[track_caller]
     pub fn start(manager: impl FnOnce(Requests<A, B>) + Send + 'static) -> Self {
         let (server, requests) = server();

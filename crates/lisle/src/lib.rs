@@ -19,14 +19,14 @@
 //! });
 //! ```
 //!
-//! - [`run`] starts a runtime and runs a function in it; [`spawn`] starts a *host*, a light thread in direct
+//! - [`run`] starts a runtime and runs a function in it; [`spawn`] starts a *fiber*, a light thread in direct
 //!   style ([`fiber`]).
-//! - [`spawn_parasite`] starts a *parasite*, an `async` block that begins as a call and becomes a thread only if it
-//!   waits ([`parasite`]).
+//! - [`spawn_task`] starts a *task*, an `async` block that begins as a call and becomes a thread only if it
+//!   waits ([`task`]).
 //! - What may block is an *event* ([`event`]): a value to be performed ([`Event::sync`]), tried
 //!   ([`Event::poll`]), awaited (`.await`, on any executor), or chosen from ([`choose`]). A choice takes
 //!   exactly one of its alternatives; the others have taken nothing.
-//! - [`mod@channel`]s, [`sync`] cells, [`time`] and [`net`] sockets all work from hosts, from plain OS threads
+//! - [`mod@channel`]s, [`sync`] cells, [`time`] and [`net`] sockets all work from fibers, from plain OS threads
 //!   and from futures, against each other.
 //! - Loops over all cores ([`par`]): iterators, joins, sorts and scans, on the same domains.
 //! - What happens outside is an event, too: the exit of a [`process`], a [`mod@signal`], a line of [`io`], the end of a
@@ -44,17 +44,17 @@
 //!
 //! # When not to use it
 //!
-//! - Where every byte counts, a host takes a page of memory or two, a future less.
-//! - On Windows: hosts, domains and sockets are for Unix. Linux on x86-64 is what is tested.
+//! - Where every byte counts, a fiber takes a page of memory or two, a future less.
+//! - On Windows: fibers, domains and sockets are for Unix. Linux on x86-64 is what is tested.
 //! - With libraries written for one async runtime's sockets and timers: they want that runtime. Events can
 //!   be awaited there, though, so the two can talk.
 //!
 //! # Caveats
 //!
-//! First [what is unsound](fiber#soundness) with hosts: to wait within code that trusts the nesting of calls on a thread.
+//! First [what is unsound](fiber#soundness) with fibers: to wait within code that trusts the nesting of calls on a thread.
 //!
 //! See also those of [`fiber`]: long computations, destructors that wait, thread-locals, stack size; and those of
-//! [`parasite`].
+//! [`task`].
 //!
 //! # Cargo features
 //!
@@ -65,7 +65,7 @@
 #![cfg_attr(lisle_loom, allow(dead_code, unused_imports))]
 
 #[cfg(all(not(unix), not(lisle_loom)))]
-compile_error!("lisle runs on Unix: its hosts, domains and sockets have no other back end");
+compile_error!("lisle runs on Unix: its fibers, domains and sockets have no other back end");
 
 // What the tests here share with those in `tests/` calls the library by its name.
 #[cfg(all(test, not(lisle_loom)))]
@@ -75,6 +75,9 @@ mod abort;
 #[cfg(not(lisle_loom))]
 mod affinity;
 pub mod channel;
+#[cfg(all(test, lisle_loom))]
+#[path = "domain/reactor/direction.rs"]
+mod direction;
 #[cfg(not(lisle_loom))]
 mod domain;
 #[cfg(all(test, lisle_loom))]
@@ -99,20 +102,17 @@ mod own_threads;
 mod panics;
 pub mod par;
 #[cfg(not(lisle_loom))]
-pub mod parasite;
-#[cfg(not(lisle_loom))]
 pub mod process;
 #[cfg(not(lisle_loom))]
 mod report;
 #[cfg(not(lisle_loom))]
 pub mod rpc;
 mod shim;
-#[cfg(all(test, lisle_loom))]
-#[path = "domain/reactor/side.rs"]
-mod side;
 #[cfg(not(lisle_loom))]
 pub mod signal;
 pub mod sync;
+#[cfg(not(lisle_loom))]
+pub mod task;
 #[cfg(not(lisle_loom))]
 pub mod thread;
 pub mod time;
@@ -124,15 +124,15 @@ pub use event::{Event, always, choose, never};
 
 #[cfg(not(lisle_loom))]
 pub use domain::{
-    Awaited, Builder, Deadlock, Delayed, Handle, InstallDefaultError, OnDeadlock, Performer, RunningHost,
-    Runtime, Shutdown, Stall, Statistics, Straggler, WaitGraph, Waiter, run, statistics, waiting,
+    Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, OnDeadlock, Performer,
+    RunningFiber, Runtime, Shutdown, Stall, Statistics, Straggler, WaitGraph, run, statistics, waiting,
 };
 #[cfg(not(lisle_loom))]
 pub use fiber::{JoinHandle, PanicPolicy, blocking, spawn, spawn_on};
 #[cfg(not(lisle_loom))]
-pub use parasite::spawn_parasite;
-#[cfg(not(lisle_loom))]
 pub use report::{NoStack, Report, Unjoined};
+#[cfg(not(lisle_loom))]
+pub use task::spawn_task;
 
 /// The examples of the README, which the tests compile and run.
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 //! The library's own OS threads, told apart from those of the program.
 //!
-//! Whether anything outside a runtime could wake its hosts depends on what threads the process has. So each thread
+//! Whether anything outside a runtime could wake its fibers depends on what threads the process has. So each thread
 //! that the library starts enlists: workers and monitors for their runtime, the others for everybody. A thread that
 //! is just beginning, or about to end, is not in the list and counts as a stranger: to err on that side is harmless.
 

@@ -1,9 +1,9 @@
-//! What the library says unasked: that a host keeps its domain, that none can go on, that a panic reaches nobody.
+//! What the library says unasked: that a fiber keeps its domain, that none can go on, that a panic reaches nobody.
 //!
 //! All of it goes through [`say`], to the handler of the runtime that it is about, or else to standard error. What ends the
 //! process does not come here: `abort` writes its last words itself, and so does the handler of stack overflows.
 //!
-//! A handler is foreign code in a place that others rely on, a worker between two hosts or the monitor. So a panic of it
+//! A handler is foreign code in a place that others rely on, a worker between two fibers or the monitor. So a panic of it
 //! goes no further, and what the library has to say while one runs goes to standard error, lest it call itself.
 
 use crate::domain::{Deadlock, Shutdown, Stall, WaitGraph};
@@ -20,19 +20,19 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Report {
-    /// A host or parasite keeps its domain, and others of that domain wait, see
+    /// A fiber or task keeps its domain, and others of that domain wait, see
     /// [`Builder::stall_report`](crate::Builder::stall_report).
     Stall(Stall),
-    /// No host can ever go on, see [`Builder::on_deadlock`](crate::Builder::on_deadlock).
+    /// No fiber can ever go on, see [`Builder::on_deadlock`](crate::Builder::on_deadlock).
     Deadlock(Deadlock),
-    /// A host or a parasite has panicked, and nobody joins it, see [`PanicPolicy`](crate::PanicPolicy).
+    /// A fiber or a task has panicked, and nobody joins it, see [`PanicPolicy`](crate::PanicPolicy).
     Panic(Unjoined),
-    /// A runtime has ended, and some of its hosts have not.
+    /// A runtime has ended, and some of its fibers have not.
     Unfinished(Shutdown),
-    /// The time that [`run`](crate::Builder::run) gives hosts to unwind is over, and it waits all the same, for these, in words. They
+    /// The time that [`run`](crate::Builder::run) gives fibers to unwind is over, and it waits all the same, for these, in words. They
     /// are on its caller's thread, and have caught the unwinding or cannot be unwound; what they have lent, others may still use.
     Staying(Vec<String>),
-    /// The system gives no stack to a host, which now waits until others have ended. Said once.
+    /// The system gives no stack to a fiber, which now waits until others have ended. Said once.
     NoStack(NoStack),
     /// Somebody has asked who waits, by the signal of [`Builder::dump_on`](crate::Builder::dump_on).
     Waiting(WaitGraph),
@@ -57,13 +57,13 @@ pub struct Unjoined {
     pub message: String,
 }
 
-/// A host waits for a stack.
+/// A fiber waits for a stack.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct NoStack {
     /// On which domain.
     pub domain: usize,
-    /// Where the host was spawned that was to begin.
+    /// Where the fiber was spawned that was to begin.
     pub site: &'static Location<'static>,
     /// Why the system gives none.
     pub error: String,
@@ -95,13 +95,13 @@ impl fmt::Display for Report {
                 write!(f, "{} panicked and nobody joins it: {}", panic.who, panic.message)
             }
             Report::Unfinished(shutdown) => shutdown.fmt(f),
-            Report::Staying(hosts) => write!(
+            Report::Staying(fibers) => write!(
                 f,
                 "`run` cannot return yet, since others may borrow from what has not ended on its thread: {}; what catches \
                  the unwinding of a shutdown has to end, or to let it through",
-                hosts.join(", ")
+                fibers.join(", ")
             ),
-            Report::NoStack(NoStack { error, .. }) => write!(f, "hosts wait for a stack: {error}"),
+            Report::NoStack(NoStack { error, .. }) => write!(f, "fibers wait for a stack: {error}"),
             Report::Waiting(graph) => write!(f, "who waits: {graph}"),
             Report::Contained(what) => f.write_str(what),
             Report::System(what) => f.write_str(what),

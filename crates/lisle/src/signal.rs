@@ -45,7 +45,7 @@
 mod names;
 
 use crate::event::until::{Operation, Until};
-use crate::event::{Event, Label, Waits};
+use crate::event::{Description, Event, Label};
 use crate::net::{PipeReader, PipeWriter, ReadyEvt, pipe};
 use signal_hook_registry::{FORBIDDEN, SigId, register, unregister};
 use std::fmt;
@@ -160,7 +160,7 @@ impl Operation for Signal {
         }
     }
 
-    fn describe(&self, waits: &mut Waits) {
+    fn describe(&self, waits: &mut Description) {
         waits.on("receive", &self.label, std::ptr::from_ref(self) as usize);
         let name = names::of(self.number);
         if self.label.name() != Some(&name) {

@@ -1,12 +1,12 @@
 //! Plain OS threads, whose end is an event.
 //!
 //! [`spawn`] starts one as [`std::thread::spawn`] does; its [`ThreadHandle`] has a
-//! [`join_evt`](ThreadHandle::join_evt), so that a host can wait for it without blocking its domain, and choose
+//! [`join_evt`](ThreadHandle::join_evt), so that a fiber can wait for it without blocking its domain, and choose
 //! it against other things. For a call that blocks and whose result is wanted at once, there is
 //! [`blocking`](crate::blocking), which keeps its threads.
 
 use crate::affinity;
-use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, turn};
+use crate::event::{Attempt, Description, Event, Label, Source, Step, Waiting, awaitable, turn};
 use crate::fiber::JoinError;
 use crate::shim::sync::Arc;
 use std::fmt;
@@ -227,7 +227,7 @@ impl<T: Send> Event for JoinEvt<'_, T> {
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         self.handle.take()
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         branch.0.describe("join", waits);
         waits.mark_external();
     }

@@ -1,14 +1,14 @@
 //! Whether a panic could leave the code that runs here.
 //!
-//! A runtime that ends unwinds its hosts from where they wait. Two kinds of frames end the process if a panic reaches
+//! A runtime that ends unwinds its fibers from where they wait. Two kinds of frames end the process if a panic reaches
 //! them: a function that foreign code calls back (`extern "C"`), and a destructor that runs because a panic unwinds already.
-//! A host that waits on top of such a frame must be left waiting instead, so this is asked before it is unwound.
+//! A fiber that waits on top of such a frame must be left waiting instead, so this is asked before it is unwound.
 //!
 //! The answer is in the tables by which the unwinder itself finds its way: for each call they say what happens if it
 //! unwinds. Both kinds of frames are noted as a filter that lets no exception pass, or do not note the call at all. So the
 //! stack is looked through as the unwinder would in its first phase, and nothing is unwound.
 //!
-//! `std::thread::panicking` cannot answer it. It knows of no foreign frame, and it tells of the thread: while one host
+//! `std::thread::panicking` cannot answer it. It knows of no foreign frame, and it tells of the thread: while one fiber
 //! waits in a destructor, the others of its domain read `true`, too.
 //!
 //! The format is that of the *language-specific data area* of the Itanium C++ ABI's exception handling, as GCC and LLVM
@@ -25,7 +25,7 @@ pub(crate) enum Catches {
     Resume,
 }
 
-/// Calls `f`, beyond whose frames [`is_possible`] does not look: all that a host does, or a test.
+/// Calls `f`, beyond whose frames [`is_possible`] does not look: all that a fiber does, or a test.
 pub(crate) fn outermost(mut f: impl FnMut()) {
     imp::outermost(&mut f);
 }

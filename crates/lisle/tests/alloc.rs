@@ -12,7 +12,7 @@ use lisle::channel::{Receiver, Sender, bounded};
 use lisle::fiber::{self, scope};
 use lisle::sync::{Condition, IVar};
 use lisle::time::{after, at, sleep};
-use lisle::{Event, Runtime, channel, choose, future, never, parasite, spawn_parasite};
+use lisle::{Event, Runtime, channel, choose, future, never, spawn_task, task};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::hint::black_box;
@@ -69,7 +69,7 @@ fn my_turn() -> (Watched, MutexGuard<'static, ()>) {
     (watched(), turn)
 }
 
-/// Runs `f` on a domain that is this thread. What its hosts allocate is counted by this thread.
+/// Runs `f` on a domain that is this thread. What its fibers allocate is counted by this thread.
 fn on_one_domain(f: impl FnOnce()) {
     let _turn = my_turn();
     Runtime::builder().domains(1).stall_report(None).run(f);
@@ -84,7 +84,7 @@ fn allocates_nothing(what: &str, operation: impl Fn(usize)) {
     assert_eq!(allocations() - before, 0, "allocations in {TIMES} times: {what}");
 }
 
-/// A host that sends for ever, as long as it finds receivers.
+/// A fiber that sends for ever, as long as it finds receivers.
 fn sends_for_ever(tx: Sender<usize>) {
     drop(lisle::spawn(move || (0..).try_for_each(|i| tx.send(i))));
 }
@@ -98,7 +98,7 @@ fn source() -> Receiver<usize> {
 
 /// Driving a future costs one allocation, and its polls none, whether it is woken while it is polled or later.
 #[test]
-fn a_future_that_a_host_drives() {
+fn a_future_that_a_fiber_drives() {
     on_one_domain(|| {
         let (tx, rx) = bounded(1);
         let sender = lisle::spawn(move || while tx.send(()).is_ok() {});
@@ -274,15 +274,15 @@ fn boxed_choices() {
     });
 }
 
-/// Many hosts that are in the middle of a choice over a vector at the same time.
+/// Many fibers that are in the middle of a choice over a vector at the same time.
 #[test]
 fn choices_of_many_by_many() {
     on_one_domain(|| {
-        const HOSTS: usize = 50;
+        const FIBERS: usize = 50;
         let (go, gone) = channel::<usize>();
         let (done, dones) = channel::<()>();
         let (_silent, silence) = channel::<usize>();
-        for _ in 0..HOSTS {
+        for _ in 0..FIBERS {
             let (gone, silence, done) = (gone.clone(), silence.clone(), done.clone());
             drop(lisle::spawn(move || {
                 let event = choose(vec![gone.recv_evt(), silence.recv_evt(), silence.recv_evt()]);
@@ -293,11 +293,11 @@ fn choices_of_many_by_many() {
                 }
             }));
         }
-        allocates_nothing("fifty hosts that choose from vectors", |times| {
-            for i in 0..times / HOSTS {
-                (0..HOSTS).for_each(|_| fiber::yield_now());
-                (0..HOSTS).for_each(|j| go.send(i + j).unwrap());
-                (0..HOSTS).for_each(|_| dones.recv().unwrap());
+        allocates_nothing("fifty fibers that choose from vectors", |times| {
+            for i in 0..times / FIBERS {
+                (0..FIBERS).for_each(|_| fiber::yield_now());
+                (0..FIBERS).for_each(|j| go.send(i + j).unwrap());
+                (0..FIBERS).for_each(|_| dones.recv().unwrap());
             }
         });
     });
@@ -377,9 +377,9 @@ fn spawns() {
         });
         allocates_nothing("spawn, join_evt in a choice", |times| {
             for i in 0..times {
-                let host = lisle::spawn(move || [i; 20]);
+                let fiber = lisle::spawn(move || [i; 20]);
                 let timeout = after(Duration::from_secs(3_600)).wrap(|()| None);
-                let joined = choose((timeout, host.join_evt().wrap(Result::ok))).sync();
+                let joined = choose((timeout, fiber.join_evt().wrap(Result::ok))).sync();
                 assert_eq!(joined.unwrap()[19], i);
             }
         });
@@ -402,13 +402,13 @@ fn spawns() {
         });
         allocates_nothing("spawn on a domain, and cancel", |times| {
             for _ in 0..times {
-                let host = lisle::spawn_on(0, || fiber::cancelled_evt().sync());
+                let fiber = lisle::spawn_on(0, || fiber::cancelled_evt().sync());
                 fiber::yield_now();
-                host.cancel();
-                host.join().unwrap();
+                fiber.cancel();
+                fiber.join().unwrap();
             }
         });
-        allocates_nothing("a scope with two hosts", |times| {
+        allocates_nothing("a scope with two fibers", |times| {
             for i in 0..times {
                 let (left, right) = (i, i + 1);
                 let sum = scope(|scope| {
@@ -422,25 +422,25 @@ fn spawns() {
     });
 }
 
-/// Begun and ended at once, or reified and joined; by a host, and by one another.
+/// Begun and ended at once, or reified and joined; by a fiber, and by one another.
 #[test]
-fn parasites() {
+fn tasks() {
     on_one_domain(|| {
         let (tx, rx) = channel::<usize>();
-        allocates_nothing("a parasite that waits, and is joined", |times| {
+        allocates_nothing("a task that waits, and is joined", |times| {
             for i in 0..times {
                 let rx = rx.clone();
-                let parasite = spawn_parasite(async move { rx.recv_evt().await.unwrap() + 1 });
+                let task = spawn_task(async move { rx.recv_evt().await.unwrap() + 1 });
                 tx.send(i).unwrap();
-                assert_eq!(parasite.join().unwrap(), i + 1);
+                assert_eq!(task.join().unwrap(), i + 1);
             }
         });
         let ended = Arc::new(AtomicUsize::new(0));
-        allocates_nothing("parasites that wait, detached", |times| {
+        allocates_nothing("tasks that wait, detached", |times| {
             let before = ended.load(Ordering::Relaxed);
             for i in 1..=times {
                 let (tx, ends) = (tx.clone(), ended.clone());
-                drop(spawn_parasite(async move {
+                drop(spawn_task(async move {
                     tx.send_evt(i).await.unwrap();
                     ends.fetch_add(1, Ordering::Relaxed);
                 }));
@@ -451,39 +451,39 @@ fn parasites() {
                 }
             }
         });
-        allocates_nothing("a parasite that awaits another, inflates and yields", |times| {
+        allocates_nothing("a task that awaits another, inflates and yields", |times| {
             for i in 0..times {
-                let inner = spawn_parasite(async move {
-                    parasite::inflate().await;
+                let inner = spawn_task(async move {
+                    task::inflate().await;
                     i
                 });
-                let outer = spawn_parasite(async move {
-                    parasite::yield_now().await;
+                let outer = spawn_task(async move {
+                    task::yield_now().await;
                     inner.await.unwrap()
                 });
                 assert_eq!(outer.join().unwrap(), i);
             }
         });
-        allocates_nothing("a parasite that is cancelled", |times| {
+        allocates_nothing("a task that is cancelled", |times| {
             for _ in 0..times {
-                let parasite = spawn_parasite(std::future::pending::<()>());
-                parasite.cancel();
+                let task = spawn_task(std::future::pending::<()>());
+                task.cancel();
                 // Not joined: the error says in words who it was.
-                while !parasite.is_finished() {
+                while !task.is_finished() {
                     fiber::yield_now();
                 }
             }
         });
         // Some of a million are queued, as the clock ticks. That is warm by now.
-        allocates_nothing("a parasite that does not wait", |times| {
-            (0..100 * times).for_each(|i| assert_eq!(spawn_parasite(async move { i }).join().unwrap(), i));
+        allocates_nothing("a task that does not wait", |times| {
+            (0..100 * times).for_each(|i| assert_eq!(spawn_task(async move { i }).join().unwrap(), i));
         });
-        allocates_nothing("a scope with two parasites that borrow", |times| {
+        allocates_nothing("a scope with two tasks that borrow", |times| {
             for i in 0..times {
                 let sum = scope(|scope| {
-                    let left = scope.spawn_parasite(async { i });
-                    let right = scope.spawn_parasite(async {
-                        parasite::yield_now().await;
+                    let left = scope.spawn_task(async { i });
+                    let right = scope.spawn_task(async {
+                        task::yield_now().await;
                         i + 1
                     });
                     left.join().unwrap() + right.join().unwrap()
@@ -494,15 +494,15 @@ fn parasites() {
     });
 }
 
-/// More hosts at a time than a thread keeps control blocks for.
+/// More fibers at a time than a thread keeps control blocks for.
 #[test]
 fn spawns_in_bursts() {
     on_one_domain(|| {
-        let hosts = std::cell::RefCell::new(Vec::with_capacity(TIMES));
+        let fibers = std::cell::RefCell::new(Vec::with_capacity(TIMES));
         allocates_nothing("bursts of 10,000 spawns", |_| {
-            let mut hosts = hosts.borrow_mut();
-            hosts.extend((0..TIMES).map(|i| lisle::spawn(move || i)));
-            (0..).zip(hosts.drain(..)).for_each(|(i, host)| assert_eq!(host.join().unwrap(), i));
+            let mut fibers = fibers.borrow_mut();
+            fibers.extend((0..TIMES).map(|i| lisle::spawn(move || i)));
+            (0..).zip(fibers.drain(..)).for_each(|(i, fiber)| assert_eq!(fiber.join().unwrap(), i));
         });
     });
 }
@@ -574,7 +574,7 @@ impl Wake for Unpark {
     }
 }
 
-/// A plain thread that syncs and awaits: this one. The hosts it deals with are elsewhere.
+/// A plain thread that syncs and awaits: this one. The fibers it deals with are elsewhere.
 #[test]
 fn plain_threads_and_futures() {
     let _turn = my_turn();
@@ -605,7 +605,7 @@ fn plain_threads_and_futures() {
     assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
 }
 
-/// A named host costs the name, nothing else.
+/// A named fiber costs the name, nothing else.
 #[test]
 fn a_name_is_one_allocation() {
     on_one_domain(|| {
@@ -628,7 +628,7 @@ fn allocations_are_seen() {
 #[test]
 fn tasks_and_promises() {
     on_one_domain(|| {
-        allocates_nothing("tasks waited for, dropped, and left to the end of the scope", |times| {
+        allocates_nothing("jobs waited for, dropped, and left to the end of the scope", |times| {
             for i in 0..times {
                 lisle::par::scope(|s| {
                     let first = s.spawn(move || black_box([i; 10]));

@@ -37,7 +37,7 @@ struct Case {
     expected: Expected,
 }
 
-const DEAD: &str = "a deadlock: every host waits, and nothing can wake any\n";
+const DEAD: &str = "a deadlock: every fiber waits, and nothing can wake any\n";
 const HERE: &str = "at crates/lisle/tests/deadlock.rs:";
 
 const CASES: &[Case] = &[
@@ -51,10 +51,10 @@ const CASES: &[Case] = &[
         expected: Ends(&[
             DEAD,
             "found a deadlock",
-            "host 'listens' (spawned at crates/lisle/tests/deadlock.rs:",
+            "fiber 'listens' (spawned at crates/lisle/tests/deadlock.rs:",
             "    receive from channel 'orders' (made at crates/lisle/tests/deadlock.rs:",
             "; it has 1 sender and 1 receiver\n",
-            "    join host 'listens' (spawned at crates/lisle/tests/deadlock.rs:",
+            "    join fiber 'listens' (spawned at crates/lisle/tests/deadlock.rs:",
         ]),
     },
     Case {
@@ -101,47 +101,47 @@ const CASES: &[Case] = &[
     Case {
         name: "a_started_runtime_panics",
         run: || Runtime::builder().domains(2).closed_world(true).start().unwrap().run(nobody_sends),
-        expected: Panics(&[DEAD, "thread 'main':\n    join a host (spawned at"]),
+        expected: Panics(&[DEAD, "thread 'main':\n    join a fiber (spawned at"]),
     },
     Case {
         name: "a_started_runtime_in_which_nobody_is_reports_and_ends",
         run: || {
             let runtime = Runtime::builder().domains(2).closed_world(true).start().unwrap();
-            let host = runtime.spawn(nobody_sends);
-            drop(host.join());
+            let fiber = runtime.spawn(nobody_sends);
+            drop(fiber.join());
             assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
         },
         expected: Ends(&["lisle: a deadlock", DEAD, "'orders'"]),
     },
     Case {
-        name: "parasites_that_wait_are_told_and_dropped",
+        name: "tasks_that_wait_are_told_and_dropped",
         run: || {
             let dropped = Arc::new(());
             let held = dropped.clone();
             let run = move || {
                 let (tx, rx) = channel::named::<u32>("orders", 0);
-                let listens = lisle::spawn_parasite(async move {
+                let listens = lisle::spawn_task(async move {
                     let _held = held;
                     rx.recv_evt().await.unwrap()
                 });
-                let joins = lisle::spawn_parasite(async move { listens.await.unwrap() });
+                let joins = lisle::spawn_task(async move { listens.await.unwrap() });
                 let _ = joins.join();
                 drop(tx);
             };
             let deadlock = Runtime::builder().domains(2).try_run(run).unwrap_err();
             eprintln!("found {deadlock}");
-            assert_eq!(deadlock.waiting().parasites.len(), 2);
+            assert_eq!(deadlock.waiting().tasks.len(), 2);
             assert_eq!(Arc::strong_count(&dropped), 1);
         },
         expected: Ends(&[
             DEAD,
             "found a deadlock",
-            "a parasite (spawned at crates/lisle/tests/deadlock.rs:",
+            "a task (spawned at crates/lisle/tests/deadlock.rs:",
             "    receive from channel 'orders' (made at crates/lisle/tests/deadlock.rs:",
-            "    join a parasite (spawned at crates/lisle/tests/deadlock.rs:",
+            "    join a task (spawned at crates/lisle/tests/deadlock.rs:",
         ]),
     },
-    Case { name: "hosts_are_unwound", run: hosts_are_unwound, expected: Ends(&[]) },
+    Case { name: "fibers_are_unwound", run: fibers_are_unwound, expected: Ends(&[]) },
     Case {
         name: "a_cycle_is_told",
         run: || {
@@ -158,13 +158,13 @@ const CASES: &[Case] = &[
         },
         expected: Ends(&[
             DEAD,
-            "a cycle of 2, each waiting for the next:\n    host '",
+            "a cycle of 2, each waiting for the next:\n    fiber '",
             "    wait for an event that never happens\n",
-            ": join host 'first' (spawned at crates/lisle/tests/deadlock.rs:",
+            ": join fiber 'first' (spawned at crates/lisle/tests/deadlock.rs:",
         ]),
     },
     Case {
-        name: "hosts_that_are_left_may_be_dead",
+        name: "fibers_that_are_left_may_be_dead",
         run: || {
             let leaves = || {
                 let (tx, rx) = channel::<u32>();
@@ -175,7 +175,7 @@ const CASES: &[Case] = &[
             eprintln!("found {deadlock}");
             assert_eq!(Runtime::builder().domains(2).try_run(leaves).unwrap(), 5, "nobody waits for them");
         },
-        expected: Ends(&[DEAD, "host 'left'"]),
+        expected: Ends(&[DEAD, "fiber 'left'"]),
     },
     Case {
         name: "a_thread_that_has_ended_wakes_nobody",
@@ -224,7 +224,7 @@ const CASES: &[Case] = &[
         expected: Ends(&[DEAD, "'numbers'", "; it has 1 sender and 1 receiver"]),
     },
     Case {
-        name: "a_foreign_call_that_waits_for_a_host_wakes_nobody",
+        name: "a_foreign_call_that_waits_for_a_fiber_wakes_nobody",
         run: || {
             let both_wait = || {
                 let (tx, rx) = channel::named::<u32>("numbers", 0);
@@ -284,7 +284,7 @@ fn threads_named(name: &str) -> usize {
     names.filter(|found| found.trim() == name).count()
 }
 
-/// Ends the process, from a thread that could as well wake a host.
+/// Ends the process, from a thread that could as well wake a fiber.
 fn exit_after(duration: Duration) {
     thread::spawn(move || {
         thread::sleep(duration);
@@ -292,7 +292,7 @@ fn exit_after(duration: Duration) {
     });
 }
 
-fn hosts_are_unwound() {
+fn fibers_are_unwound() {
     struct Counts(Arc<AtomicUsize>);
     impl Drop for Counts {
         fn drop(&mut self) {
@@ -371,10 +371,10 @@ fn threads() {
     }
 }
 
-/// The call is unwound, and waits in a destructor for a host that is unwound, too.
+/// The call is unwound, and waits in a destructor for a fiber that is unwound, too.
 fn unwound_in_a_foreign_call() {
-    struct Waits(lisle::channel::Receiver<()>);
-    impl Drop for Waits {
+    struct Description(lisle::channel::Receiver<()>);
+    impl Drop for Description {
         fn drop(&mut self) {
             self.0.recv().unwrap();
         }
@@ -390,7 +390,7 @@ fn unwound_in_a_foreign_call() {
         resume_unwind(unwinding)
     }));
     fiber::blocking(move || {
-        let _waits = Waits(released);
+        let _waits = Description(released);
         rx.recv()
     })
     .unwrap();
@@ -408,7 +408,7 @@ fn foreign_calls() {
         });
         assert_eq!(rx.recv(), Ok(3));
         sends.join().unwrap().unwrap();
-        // One that waits for a host, which waits for time.
+        // One that waits for a fiber, which waits for time.
         let (tx, rx) = channel::<u32>();
         let receives = lisle::spawn(move || fiber::blocking(move || rx.recv()));
         sleep(pause);
@@ -446,7 +446,7 @@ impl Wake for Sends {
     }
 }
 
-/// A future that a host has begun is made ready by the clock's thread, and its waker wakes the host.
+/// A future that a fiber has begun is made ready by the clock's thread, and its waker wakes the fiber.
 fn futures() {
     for pause in pauses() {
         let (tx, rx) = lisle::channel::bounded(1);
@@ -468,11 +468,11 @@ fn storm() {
         })
         .collect();
     let all = [timers, threads, foreign_calls, descriptors, futures].map(lisle::spawn);
-    for host in all {
-        host.join().unwrap();
+    for fiber in all {
+        fiber.join().unwrap();
     }
     stop.signal();
-    crowd.into_iter().for_each(|host| host.join().unwrap());
+    crowd.into_iter().for_each(|fiber| fiber.join().unwrap());
 }
 
 /// What a child has said, and whether it ended well; `None` if it had to be ended.

@@ -22,17 +22,17 @@ fn processor_time() -> Duration {
     duration(usage.ru_utime) + duration(usage.ru_stime)
 }
 
-/// A thousand hosts that wait for messages and for each other, timers that are far away, a socket that
+/// A thousand fibers that wait for messages and for each other, timers that are far away, a socket that
 /// listens: under one per cent of a core. All of it is there when wanted.
 #[test]
-fn a_runtime_whose_hosts_all_wait_costs_nothing() {
-    const HOSTS: usize = 1_000;
+fn a_runtime_whose_fibers_all_wait_costs_nothing() {
+    const FIBERS: usize = 1_000;
     const WATCHED: Duration = Duration::from_secs(3);
     let runtime = Runtime::builder().domains(2).start().unwrap();
     let stop = Arc::new(Condition::new());
     let (begin, begun) = channel::<()>();
     let (tx, rx) = channel::<usize>();
-    let hosts: Vec<_> = (0..HOSTS)
+    let fibers: Vec<_> = (0..FIBERS)
         .map(|i| {
             let (begin, rx, stop) = (begin.clone(), rx.clone(), stop.clone());
             runtime.spawn(move || {
@@ -68,8 +68,8 @@ fn a_runtime_whose_hosts_all_wait_costs_nothing() {
         })
     };
     let address = places.recv().unwrap();
-    (0..HOSTS + 2).for_each(|_| begun.recv().unwrap());
-    // Each of them has only to reach its wait now; a host that is queued after them has seen them do so.
+    (0..FIBERS + 2).for_each(|_| begun.recv().unwrap());
+    // Each of them has only to reach its wait now; a fiber that is queued after them has seen them do so.
     runtime.run(|| (0..10).for_each(|_| fiber::yield_now()));
 
     let (before, begun) = (processor_time(), Instant::now());
@@ -81,9 +81,9 @@ fn a_runtime_whose_hosts_all_wait_costs_nothing() {
     let guest = std::net::TcpStream::connect(address).unwrap();
     assert!(server.join().unwrap(), "the guest came in");
     drop(guest);
-    let sum = HOSTS * (HOSTS - 1) / 2;
-    (0..HOSTS).for_each(|i| tx.send(i).unwrap());
-    assert_eq!(hosts.into_iter().filter_map(|host| host.join().unwrap()).sum::<usize>(), sum);
+    let sum = FIBERS * (FIBERS - 1) / 2;
+    (0..FIBERS).for_each(|i| tx.send(i).unwrap());
+    assert_eq!(fibers.into_iter().filter_map(|fiber| fiber.join().unwrap()).sum::<usize>(), sum);
     assert!(stop.signal());
     assert!(!sleeper.is_finished());
     assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());

@@ -49,15 +49,15 @@ static ALLOCATOR: Counting = Counting;
 #[test]
 fn memory_is_given_back() {
     let _watched = watched();
-    a_parked_host_takes_two_pages_at_most();
+    a_parked_fiber_takes_two_pages_at_most();
     timeouts_that_lose_leave_nothing();
     timeouts_that_lose_to_a_plain_thread_leave_nothing();
     timeouts_of_threads_and_futures_that_lose_leave_nothing();
     choices_over_a_silent_channel_leave_nothing();
     dropped_futures_leave_nothing();
-    hosts_that_have_ended_leave_nothing();
+    fibers_that_have_ended_leave_nothing();
     runtimes_that_have_ended_leave_nothing();
-    parasites_that_have_ended_leave_little();
+    tasks_that_have_ended_leave_little();
 }
 
 /// How often to repeat: fewer times without optimization, and fewer still where `LISLE_TEST_SCALE`, a
@@ -76,20 +76,20 @@ fn resident() -> Option<usize> {
     Some(kib * 1024)
 }
 
-/// A host that waits takes two pages at most, its control block and its stack together; one more without
+/// A fiber that waits takes two pages at most, its control block and its stack together; one more without
 /// optimization, which makes frames larger.
-fn a_parked_host_takes_two_pages_at_most() {
+fn a_parked_fiber_takes_two_pages_at_most() {
     let count = scaled(50_000, 50_000);
     let limit = if cfg!(debug_assertions) { 12 * 1024 } else { 8 * 1024 };
     for kind in ["recv", "choice"] {
         Runtime::builder().domains(1).stall_report(None).run(|| {
             let condition = Arc::new(Condition::new());
             let (tx, rx) = channel::<u64>();
-            let mut hosts = Vec::with_capacity(count);
+            let mut fibers = Vec::with_capacity(count);
             let Some(before) = resident() else { return };
             for _ in 0..count {
                 let (rx, condition) = (rx.clone(), condition.clone());
-                hosts.push(lisle::spawn(move || match kind {
+                fibers.push(lisle::spawn(move || match kind {
                     "recv" => rx.recv().ok(),
                     _ => {
                         choose((rx.recv_evt().wrap(Result::ok), condition.wait_evt().wrap(|()| None))).sync()
@@ -99,11 +99,11 @@ fn a_parked_host_takes_two_pages_at_most() {
             // It is queued behind them, and they run until they wait.
             lisle::spawn(|| ()).join().unwrap();
             let each = (resident().unwrap() - before) / count;
-            println!("a host parked in a {kind}: {each} bytes resident");
-            assert!(each <= limit, "{each} bytes resident for each of {count} hosts parked in a {kind}");
+            println!("a fiber parked in a {kind}: {each} bytes resident");
+            assert!(each <= limit, "{each} bytes resident for each of {count} fibers parked in a {kind}");
             condition.signal();
             drop(tx);
-            hosts.into_iter().for_each(|host| assert_eq!(host.join().unwrap(), None));
+            fibers.into_iter().for_each(|fiber| assert_eq!(fiber.join().unwrap(), None));
         });
     }
 }
@@ -266,8 +266,8 @@ fn dropped_futures_leave_nothing() {
     nobody_waits(&silent, &silence);
 }
 
-/// Hosts come and go, in crowds and one by one, and leave no more than the first crowd did.
-fn hosts_that_have_ended_leave_nothing() {
+/// Fibers come and go, in crowds and one by one, and leave no more than the first crowd did.
+fn fibers_that_have_ended_leave_nothing() {
     let crowd = scaled(20_000, 5_000);
     Runtime::builder().domains(1).stall_report(None).run(|| {
         // As many at once as ever again, each with a stack.
@@ -280,14 +280,14 @@ fn hosts_that_have_ended_leave_nothing() {
             .collect();
         lisle::spawn(|| ()).join().unwrap();
         condition.signal();
-        waiters.into_iter().for_each(|host| host.join().unwrap());
-        leaves_the_heap_flat("crowds of hosts", 20, |times| {
+        waiters.into_iter().for_each(|fiber| fiber.join().unwrap());
+        leaves_the_heap_flat("crowds of fibers", 20, |times| {
             for _ in 0..times {
-                let hosts: Vec<_> = (0..crowd).map(|i| lisle::spawn(move || i)).collect();
-                assert_eq!(hosts.into_iter().map(|host| host.join().unwrap()).max(), Some(crowd - 1));
+                let fibers: Vec<_> = (0..crowd).map(|i| lisle::spawn(move || i)).collect();
+                assert_eq!(fibers.into_iter().map(|fiber| fiber.join().unwrap()).max(), Some(crowd - 1));
             }
         });
-        leaves_the_heap_flat("hosts that borrow", scaled(200_000, 20_000), |times| {
+        leaves_the_heap_flat("fibers that borrow", scaled(200_000, 20_000), |times| {
             let mut sum = 0;
             for i in 0..times {
                 sum += fiber::scope(|scope| scope.spawn(|| i + sum % 2).join().unwrap());
@@ -297,11 +297,11 @@ fn hosts_that_have_ended_leave_nothing() {
         let all_sleep = |time: fn(u64) -> Duration| {
             let sleepers: Vec<_> =
                 (0..crowd as u64 / 10).map(|i| lisle::spawn(move || sleep(time(i)))).collect();
-            sleepers.into_iter().for_each(|host| host.join().unwrap());
+            sleepers.into_iter().for_each(|fiber| fiber.join().unwrap());
         };
         // As many at once, and as many due at once, as ever again.
         all_sleep(|_| Duration::from_millis(50));
-        leaves_the_heap_flat("hosts that sleep", 10, |times| {
+        leaves_the_heap_flat("fibers that sleep", 10, |times| {
             (0..times).for_each(|_| all_sleep(|i| Duration::from_micros(i % 999)));
         });
     });
@@ -310,11 +310,11 @@ fn hosts_that_have_ended_leave_nothing() {
 /// Case 41. Runtimes that end take everything with them, those who wait for ever included: heap, stacks
 /// and threads.
 fn runtimes_that_have_ended_leave_nothing() {
-    let hosts = scaled(5_000, 1_000);
+    let fibers = scaled(5_000, 1_000);
     let round = |_| {
         Runtime::builder().domains(2).stall_report(None).shutdown_deadline(Duration::from_secs(300)).run(
             || {
-                for i in 0..hosts {
+                for i in 0..fibers {
                     drop(lisle::spawn(move || {
                         let (tx, rx) = channel::<Vec<usize>>();
                         let held = vec![i; 10];
@@ -326,7 +326,7 @@ fn runtimes_that_have_ended_leave_nothing() {
             },
         );
     };
-    leaves_the_heap_flat("runtimes full of hosts", 20, |times| (0..times).for_each(round));
+    leaves_the_heap_flat("runtimes full of fibers", 20, |times| (0..times).for_each(round));
     let Some(before) = resident() else { return };
     (0..20).for_each(round);
     let after = resident().unwrap();
@@ -336,7 +336,7 @@ fn runtimes_that_have_ended_leave_nothing() {
 
 /// Some waits, and then none: what they took goes back to the system while their runtime goes on.
 #[cfg(target_os = "linux")]
-fn parasites_that_have_ended_leave_little() {
+fn tasks_that_have_ended_leave_little() {
     let count = scaled(400_000, 100_000);
     Runtime::builder().domains(2).run(move || {
         for _ in 0..2 {
@@ -345,11 +345,11 @@ fn parasites_that_have_ended_leave_little() {
             let guests: Vec<_> = (0..count)
                 .map(|_| {
                     let gate = gate.clone();
-                    lisle::spawn_parasite(async move { gate.wait_evt().await })
+                    lisle::spawn_task(async move { gate.wait_evt().await })
                 })
                 .collect();
             let taken = resident().unwrap() - before;
-            assert!(taken > count * 256, "{count} parasites that wait take {taken} bytes");
+            assert!(taken > count * 256, "{count} tasks that wait take {taken} bytes");
             gate.signal();
             guests.into_iter().for_each(|guest| guest.join().unwrap());
             // What is unused is looked for every second, or once the runtime has nothing to do.
@@ -361,4 +361,4 @@ fn parasites_that_have_ended_leave_little() {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn parasites_that_have_ended_leave_little() {}
+fn tasks_that_have_ended_leave_little() {}

@@ -42,14 +42,14 @@ impl Meeting {
 /// each other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Runs `f` in a host, in a parasite, in the host that a runtime begins with, and on a plain thread.
+/// Runs `f` in a fiber, in a task, in the fiber that a runtime begins with, and on a plain thread.
 fn by_everybody(domains: usize, f: impl Fn() + Send + Sync + Clone + 'static) {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let _watched = watched();
     let runtime = Runtime::builder().domains(domains).start().unwrap();
     runtime.run(&f);
-    let parasite = f.clone();
-    runtime.run(move || lisle::spawn_parasite(async move { parasite() }).join().unwrap());
+    let task = f.clone();
+    runtime.run(move || lisle::spawn_task(async move { task() }).join().unwrap());
     // The first domain is the calling thread.
     Runtime::builder().domains(domains).run(&f);
     std::thread::spawn(f).join().unwrap();
@@ -116,15 +116,15 @@ fn any_two_leaves_of_a_tree() {
 fn two_tasks_of_a_scope() {
     short_then_long(2, 2, |meeting| {
         par::scope(|s| {
-            let tasks = [s.spawn(|| meeting.come()), s.spawn(|| meeting.come())];
-            tasks.into_iter().for_each(par::Promise::wait);
+            let jobs = [s.spawn(|| meeting.come()), s.spawn(|| meeting.come())];
+            jobs.into_iter().for_each(par::Promise::wait);
         });
     });
     short_then_long(2, 2, |meeting| {
         par::scope(|s| {
-            let task = s.spawn(|| meeting.come());
+            let job = s.spawn(|| meeting.come());
             meeting.come();
-            task.wait();
+            job.wait();
         });
     });
     short_then_long(2, 2, |meeting| {
@@ -139,14 +139,14 @@ fn two_tasks_of_a_scope() {
 #[test]
 fn a_task_in_a_short_join() {
     short_then_long(2, 2, |meeting| {
-        let tasks = || {
+        let jobs = || {
             par::scope(|s| {
-                let task = s.spawn(|| meeting.come());
+                let job = s.spawn(|| meeting.come());
                 meeting.come();
-                task.wait();
+                job.wait();
             });
         };
-        join(tasks, || ());
+        join(jobs, || ());
     });
 }
 

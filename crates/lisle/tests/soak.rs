@@ -329,12 +329,12 @@ fn block_on<F: Future>(future: F, waker: &Waker) -> F::Output {
     }
 }
 
-/// Four threads: two plain ones, and two domains with four hosts each.
+/// Four threads: two plain ones, and two domains with four fibers each.
 fn round(seed: u64, length: Duration) {
     let round = Arc::new(Round::new());
     let before = (LEDGER.sent.load(Ordering::SeqCst), LEDGER.received.load(Ordering::SeqCst));
     let runtime = Runtime::builder().domains(2).stall_report(None).start().unwrap();
-    let hosts: Vec<_> = (THREADS..PERFORMERS)
+    let fibers: Vec<_> = (THREADS..PERFORMERS)
         .map(|me| {
             let round = round.clone();
             runtime.spawn(move || {
@@ -354,9 +354,9 @@ fn round(seed: u64, length: Duration) {
         round.stop.store(true, Ordering::SeqCst);
     });
     assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
-    for host in hosts {
+    for fiber in fibers {
         // Ended, or unwound where it waited; an assertion that failed goes on here.
-        if let Err(error) = host.join()
+        if let Err(error) = fiber.join()
             && let Ok(panic) = error.into_panic()
         {
             resume_unwind(panic);

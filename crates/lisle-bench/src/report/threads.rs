@@ -13,7 +13,7 @@ pub(crate) fn table(findings: &Findings) -> String {
     if lines.is_empty() {
         return lines;
     }
-    let heads = ["hosts", "parasites", "reified", "inflated", "migrations", "messages", "bytes", "largest"];
+    let heads = ["fibers", "tasks", "reified", "inflated", "migrations", "messages", "bytes", "largest"];
     let mut text = format!("\nThreads and messages of one run\n  {:<40}", "");
     for head in heads {
         let _ = write!(text, " {head:>11}");
@@ -22,11 +22,11 @@ pub(crate) fn table(findings: &Findings) -> String {
 }
 
 fn line(group: &Group, found: &Found) -> Option<String> {
-    let Threads { hosts, parasites, reified, inflated, migrations, messages, mean_bytes, largest_bytes } =
+    let Threads { fibers, tasks, reified, inflated, migrations, messages, mean_bytes, largest_bytes } =
         found.samples.last()?.threads?;
     let name = format!("{}, {}, {} w", group.workload.name, found.row.program.system, group.workers);
     let mut line = format!("  {name:<40}");
-    for number in [hosts, parasites, reified, inflated, migrations, messages, mean_bytes, largest_bytes] {
+    for number in [fibers, tasks, reified, inflated, migrations, messages, mean_bytes, largest_bytes] {
         let _ = write!(line, " {number:>11}");
     }
     Some(line + "\n")

@@ -17,7 +17,7 @@ use std::time::Instant;
 pub(crate) static WORKLOAD: Workload = Workload {
     name: "async-send",
     about: "messages over a rendezvous channel, each sent by a thread of its own so that the producer need not wait",
-    follows: "\"Featherweight Threads for Communication\", table 1: 1 synchronous, 4.96 by hosts, 1.05 by parasites",
+    follows: "\"Featherweight Threads for Communication\", table 1: 1 synchronous, 4.96 by fibers, 1.05 by tasks",
     unit: Unit::lower_is_better("ns/message"),
     units: &[],
     cases: &[Case::new("synchronous", &[]), Case::new("asynchronous", &[])],
@@ -25,8 +25,8 @@ pub(crate) static WORKLOAD: Workload = Workload {
         Program::here("lisle", synchronous)
             .note("synchronous, in both tables: what the others are compared with"),
         Program::here("lisle-send-async", in_line).only(is_asynchronous).note("`Sender::send_async`"),
-        Program::here("lisle-parasites", parasites).only(is_asynchronous),
-        Program::here("lisle-hosts", hosts).only(is_asynchronous),
+        Program::here("lisle-tasks", tasks).only(is_asynchronous),
+        Program::here("lisle-fibers", fibers).only(is_asynchronous),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>).note("one slot"),
         Program::here("tokio-mt", futures::<TokioMultiThread, TokioMpsc>).note("one slot"),
         Program::elsewhere("go"),
@@ -49,7 +49,7 @@ fn batches(n: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
     (0..n).step_by(BATCH as usize).map(move |first| first..n.min(first + BATCH))
 }
 
-/// Measures `produce`, which sends all numbers below the one that it is given. A host receives them.
+/// Measures `produce`, which sends all numbers below the one that it is given. A fiber receives them.
 fn measure(job: &Job, produce: impl Fn(u64, &Sender<u64>)) -> Outcome {
     let measured = job.measure(|n| {
         let (tx, rx) = lisle::channel();
@@ -73,12 +73,12 @@ fn in_line(job: &Job) -> Outcome {
         .run(|| measure(job, |n, tx| (0..n).for_each(|message| drop(tx.send_async(message)))))
 }
 
-fn parasites(job: &Job) -> Outcome {
+fn tasks(job: &Job) -> Outcome {
     let produce = |n, tx: &Sender<u64>| {
         for batch in batches(n) {
             lisle::fiber::scope(|scope| {
                 for message in batch {
-                    drop(scope.spawn_parasite(async move { tx.send_evt(message).await.unwrap() }));
+                    drop(scope.spawn_task(async move { tx.send_evt(message).await.unwrap() }));
                 }
             });
         }
@@ -86,7 +86,7 @@ fn parasites(job: &Job) -> Outcome {
     peers::runtime(job.workers).run(|| measure(job, produce))
 }
 
-fn hosts(job: &Job) -> Outcome {
+fn fibers(job: &Job) -> Outcome {
     let produce = |n, tx: &Sender<u64>| {
         for batch in batches(n) {
             lisle::fiber::scope(|scope| {

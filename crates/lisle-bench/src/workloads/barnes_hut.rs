@@ -6,7 +6,7 @@ mod tree;
 use crate::{
     forms::{self, Forms, Numbers, checksum},
     job::Job,
-    parts::{by_hosts, by_parasites},
+    parts::{by_fibers, by_tasks},
     workload::{Case, Unit, Workload, param, size},
 };
 use std::sync::Arc;
@@ -54,11 +54,11 @@ impl Forms for BarnesHut {
         self.run(|sky| (0..sky.bodies()).map(move |body| (body, sky.pull(body))))
     }
 
-    fn hosts(self: &Arc<Self>) -> u64 {
-        self.run(|sky| by_hosts(sky.bodies(), move |body| (body, sky.pull(body))))
+    fn fibers(self: &Arc<Self>) -> u64 {
+        self.run(|sky| by_fibers(sky.bodies(), move |body| (body, sky.pull(body))))
     }
 
-    fn parasites(self: &Arc<Self>) -> u64 {
-        self.run(|sky| by_parasites(sky.bodies(), move |body| (body, sky.pull(body))))
+    fn tasks(self: &Arc<Self>) -> u64 {
+        self.run(|sky| by_tasks(sky.bodies(), move |body| (body, sky.pull(body))))
     }
 }

@@ -13,14 +13,14 @@ use ::futures::future::join_all;
 use lisle::{
     Event,
     channel::{Receiver, Sender},
-    parasite::choose_all,
+    task::choose_all,
 };
 use std::time::{Duration, Instant};
 
 pub(crate) static WORKLOAD: Workload = Workload {
     name: "choose-all",
     about: "a consumer gathers a message from each of several producers, round by round",
-    follows: "\"Featherweight Threads for Communication\", figure 10: by parasites in half the time of hosts",
+    follows: "\"Featherweight Threads for Communication\", figure 10: by tasks in half the time of fibers",
     unit: Unit::lower_is_better("ns/message"),
     units: &[],
     cases: &[
@@ -34,8 +34,8 @@ pub(crate) static WORKLOAD: Workload = Workload {
         Case::new("together", &[param("producers", 16), MESSAGES]),
     ],
     programs: &[
-        Program::here("lisle-parasites", parasites).only(by_threads),
-        Program::here("lisle-hosts", hosts).only(by_threads),
+        Program::here("lisle-tasks", tasks).only(by_threads),
+        Program::here("lisle-fibers", fibers).only(by_threads),
         Program::here("lisle", in_turn).only(together).note("one after the other"),
         Program::here("lisle-choose-all", all).only(together).note("`choose_all`"),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>)
@@ -72,8 +72,8 @@ fn measure(job: &Job, run: impl Fn(u64, u64) -> Duration) -> Outcome {
     Measured { operations: measured.operations * producers * messages, ..measured }.nanoseconds()
 }
 
-/// Measures `gather`, which receives so many rounds and returns the sum, beside producers that are hosts.
-fn measure_hosts(job: &Job, gather: fn(u64, Vec<Receiver<u64>>) -> u64) -> Outcome {
+/// Measures `gather`, which receives so many rounds and returns the sum, beside producers that are fibers.
+fn measure_fibers(job: &Job, gather: fn(u64, Vec<Receiver<u64>>) -> u64) -> Outcome {
     fn produce(messages: u64, tx: Sender<u64>) {
         lisle::spawn(move || (0..messages).for_each(|message| tx.send(message).unwrap()));
     }
@@ -93,19 +93,19 @@ fn measure_hosts(job: &Job, gather: fn(u64, Vec<Receiver<u64>>) -> u64) -> Outco
     peers::runtime(job.workers).run(|| measure(job, run))
 }
 
-fn parasites(job: &Job) -> Outcome {
-    measure_hosts(job, |rounds, mut receivers| {
-        let mut parasites = Vec::with_capacity(receivers.len());
+fn tasks(job: &Job) -> Outcome {
+    measure_fibers(job, |rounds, mut receivers| {
+        let mut tasks = Vec::with_capacity(receivers.len());
         let mut sum = 0;
         for _ in 0..rounds {
-            parasites.extend(receivers.drain(..).map(|rx| {
-                lisle::spawn_parasite(async move {
+            tasks.extend(receivers.drain(..).map(|rx| {
+                lisle::spawn_task(async move {
                     let message = rx.recv_evt().await.unwrap();
                     (rx, message)
                 })
             }));
-            receivers.extend(parasites.drain(..).map(|parasite| {
-                let (rx, message) = parasite.join().unwrap();
+            receivers.extend(tasks.drain(..).map(|task| {
+                let (rx, message) = task.join().unwrap();
                 sum += message;
                 rx
             }));
@@ -114,19 +114,19 @@ fn parasites(job: &Job) -> Outcome {
     })
 }
 
-fn hosts(job: &Job) -> Outcome {
-    measure_hosts(job, |rounds, mut receivers| {
-        let mut hosts = Vec::with_capacity(receivers.len());
+fn fibers(job: &Job) -> Outcome {
+    measure_fibers(job, |rounds, mut receivers| {
+        let mut fibers = Vec::with_capacity(receivers.len());
         let mut sum = 0;
         for _ in 0..rounds {
-            hosts.extend(receivers.drain(..).map(|rx| {
+            fibers.extend(receivers.drain(..).map(|rx| {
                 lisle::spawn(move || {
                     let message = rx.recv().unwrap();
                     (rx, message)
                 })
             }));
-            receivers.extend(hosts.drain(..).map(|host| {
-                let (rx, message) = host.join().unwrap();
+            receivers.extend(fibers.drain(..).map(|fiber| {
+                let (rx, message) = fiber.join().unwrap();
                 sum += message;
                 rx
             }));
@@ -136,13 +136,13 @@ fn hosts(job: &Job) -> Outcome {
 }
 
 fn in_turn(job: &Job) -> Outcome {
-    measure_hosts(job, |rounds, receivers| {
+    measure_fibers(job, |rounds, receivers| {
         (0..rounds).flat_map(|_| &receivers).map(|rx| rx.recv().unwrap()).sum()
     })
 }
 
 fn all(job: &Job) -> Outcome {
-    measure_hosts(job, |rounds, receivers| {
+    measure_fibers(job, |rounds, receivers| {
         let messages = choose_all(receivers.iter().map(Receiver::recv_evt).collect::<Vec<_>>());
         (0..rounds).map(|_| messages.sync().into_iter().map(Result::unwrap).sum::<u64>()).sum()
     })

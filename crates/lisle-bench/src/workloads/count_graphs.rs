@@ -3,10 +3,10 @@
 use crate::{
     forms::{self, Forms, Numbers, checksum},
     job::Job,
-    parts::{by_hosts, by_parasites, in_order},
+    parts::{by_fibers, by_tasks, in_order},
     workload::{Case, Unit, Workload, param, size},
 };
-use lisle::spawn_parasite;
+use lisle::spawn_task;
 use std::sync::Arc;
 
 pub(crate) static WORKLOAD: Workload = Workload {
@@ -97,23 +97,23 @@ impl Forms for CountGraphs {
         self.result(self.graphs.iter().map(count).enumerate())
     }
 
-    fn hosts(self: &Arc<Self>) -> u64 {
+    fn fibers(self: &Arc<Self>) -> u64 {
         let this = self.clone();
-        self.result(by_hosts(self.graphs.len(), move |graph| {
+        self.result(by_fibers(self.graphs.len(), move |graph| {
             let this = this.clone();
             let vertices = this.graphs[graph].vertices();
-            let parts = by_hosts(vertices, move |image| this.graphs[graph].symmetries(image));
+            let parts = by_fibers(vertices, move |image| this.graphs[graph].symmetries(image));
             (graph, parts.iter().sum())
         }))
     }
 
-    fn parasites(self: &Arc<Self>) -> u64 {
+    fn tasks(self: &Arc<Self>) -> u64 {
         let (tx, rx) = lisle::channel();
         for graph in 0..self.graphs.len() {
             let (this, tx) = (self.clone(), tx.clone());
-            spawn_parasite(async move {
+            spawn_task(async move {
                 let vertices = this.graphs[graph].vertices();
-                let parts = by_parasites(vertices, move |image| this.graphs[graph].symmetries(image));
+                let parts = by_tasks(vertices, move |image| this.graphs[graph].symmetries(image));
                 let mut sum = 0;
                 while let Ok(part) = parts.recv_evt().await {
                     sum += part;

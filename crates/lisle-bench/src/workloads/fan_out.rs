@@ -66,7 +66,7 @@ fn lisle(job: &Job) -> Outcome {
             timed(|| {
                 (0..n).for_each(|i| tx.send(i).unwrap());
                 drop(tx);
-                let sums = consumers.into_iter().map(|host| host.join().unwrap());
+                let sums = consumers.into_iter().map(|fiber| fiber.join().unwrap());
                 assert_eq!(sums.sum::<u64>(), sum_below(n));
             })
         })

@@ -1,8 +1,8 @@
 //! A burst of computations that are too long for the thread that spawns them to wait for: do they come to run in
 //! parallel?
 //!
-//! Each is a loop of about two milliseconds that does not wait for anything. As a parasite it runs on its spawner's
-//! stack, until the spawner is charged for such parasites: then the next ones are scheduled by themselves.
+//! Each is a loop of about two milliseconds that does not wait for anything. As a task it runs on its spawner's
+//! stack, until the spawner is charged for such tasks: then the next ones are scheduled by themselves.
 
 use crate::{
     job::{Job, Outcome, timed},
@@ -16,7 +16,7 @@ use std::{
 
 pub(crate) static WORKLOAD: Workload = Workload {
     name: "inflation",
-    about: "a burst of threads that compute for 2 ms each: hosts, and parasites with and without inflation",
+    about: "a burst of threads that compute for 2 ms each: fibers, and tasks with and without inflation",
     follows: "\"Featherweight Threads for Communication\", figure 9",
     unit: Unit::lower_is_better("ms"),
     units: &[],
@@ -24,7 +24,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     programs: &[
         Program::here("serial", serial),
         Program::here("lisle", lisle),
-        Program::here("lisle-parasites", parasites),
+        Program::here("lisle-tasks", tasks),
         Program::here("lisle-inline", inline).note("each from a spawner that has not been charged"),
         Program::here("tokio-ct", futures::<TokioCurrentThread>),
         Program::here("tokio-mt", futures::<TokioMultiThread>),
@@ -65,29 +65,29 @@ fn serial(job: &Job) -> Outcome {
 fn lisle(job: &Job) -> Outcome {
     peers::runtime(job.workers).run(|| {
         measure(job, |threads, steps| {
-            let hosts: Vec<_> = (0..threads).map(|_| lisle::spawn(move || compute(steps))).collect();
-            sum(hosts.into_iter().map(|host| host.join().unwrap()))
+            let fibers: Vec<_> = (0..threads).map(|_| lisle::spawn(move || compute(steps))).collect();
+            sum(fibers.into_iter().map(|fiber| fiber.join().unwrap()))
         })
     })
 }
 
-fn parasites(job: &Job) -> Outcome {
-    let spawn = |steps| lisle::spawn_parasite(async move { compute(steps) });
+fn tasks(job: &Job) -> Outcome {
+    let spawn = |steps| lisle::spawn_task(async move { compute(steps) });
     peers::runtime(job.workers).run(|| {
         measure(job, |threads, steps| {
-            let parasites: Vec<_> = (0..threads).map(|_| spawn(steps)).collect();
-            sum(parasites.into_iter().map(|parasite| parasite.join().unwrap()))
+            let tasks: Vec<_> = (0..threads).map(|_| spawn(steps)).collect();
+            sum(tasks.into_iter().map(|task| task.join().unwrap()))
         })
     })
 }
 
-/// The charge is a host's, or a parasite's, for those that it spawns itself. So each is spawned by a host that has
-/// spawned none before, and what this adds is a host for every 2 ms.
+/// The charge is a fiber's, or a task's, for those that it spawns itself. So each is spawned by a fiber that has
+/// spawned none before, and what this adds is a fiber for every 2 ms.
 fn inline(job: &Job) -> Outcome {
     let spawn = |steps| {
-        let parasite = lisle::spawn_parasite(async move { compute(steps) });
-        assert!(parasite.is_inline(), "nobody has been charged");
-        parasite.join().unwrap()
+        let task = lisle::spawn_task(async move { compute(steps) });
+        assert!(task.is_inline(), "nobody has been charged");
+        task.join().unwrap()
     };
     peers::runtime(job.workers).run(|| {
         measure(job, |threads, steps| {

@@ -5,7 +5,7 @@ use crate::{
     job::Job,
     workload::{Case, Unit, Workload, param, size},
 };
-use lisle::{parasite::inflate, spawn_parasite};
+use lisle::{task::inflate, spawn_task};
 use std::{ops::Range, sync::Arc};
 
 pub(crate) static WORKLOAD: Workload = Workload {
@@ -100,7 +100,7 @@ impl Forms for KClustering {
         result(&centers)
     }
 
-    fn hosts(self: &Arc<Self>) -> u64 {
+    fn fibers(self: &Arc<Self>) -> u64 {
         let (assign, assigned) = lisle::channel();
         let serve = |points: Range<usize>| {
             let (this, assign) = (self.clone(), assign.clone());
@@ -123,12 +123,12 @@ impl Forms for KClustering {
         result(&centers)
     }
 
-    fn parasites(self: &Arc<Self>) -> u64 {
+    fn tasks(self: &Arc<Self>) -> u64 {
         let (assign, assigned) = lisle::channel();
         let serve = |points: Range<usize>| {
             let (this, assign) = (self.clone(), assign.clone());
             let (tx, rx) = lisle::channel::<Centers>();
-            spawn_parasite(async move {
+            spawn_task(async move {
                 inflate().await;
                 while let Ok(centers) = rx.recv_evt().await {
                     for point in points.clone() {

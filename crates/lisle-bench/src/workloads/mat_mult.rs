@@ -6,7 +6,7 @@ use crate::{
     parts::in_order,
     workload::{Case, Unit, Workload, size},
 };
-use lisle::{parasite::inflate, spawn_parasite};
+use lisle::{task::inflate, spawn_task};
 use std::{array, sync::Arc};
 
 pub(crate) static WORKLOAD: Workload = Workload {
@@ -76,7 +76,7 @@ impl Forms for MatMult {
         self.product(places.map(|place| self.element(place / self.side, place % self.side)))
     }
 
-    fn hosts(self: &Arc<Self>) -> u64 {
+    fn fibers(self: &Arc<Self>) -> u64 {
         let (tx, rx) = lisle::channel();
         for row in 0..self.side {
             let (this, tx) = (self.clone(), tx.clone());
@@ -88,11 +88,11 @@ impl Forms for MatMult {
         self.product(rx.iter())
     }
 
-    fn parasites(self: &Arc<Self>) -> u64 {
+    fn tasks(self: &Arc<Self>) -> u64 {
         let (tx, rx) = lisle::channel();
         for row in 0..self.side {
             let (this, tx) = (self.clone(), tx.clone());
-            spawn_parasite(async move {
+            spawn_task(async move {
                 inflate().await;
                 for column in 0..this.side {
                     // Not asynchronous: rows run ahead of the one that collects. On one worker that takes a sixth less, on

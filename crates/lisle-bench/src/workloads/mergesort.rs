@@ -8,7 +8,7 @@ use crate::{
     job::Job,
     workload::{Case, Unit, Workload, param, size},
 };
-use lisle::{channel::Sender, spawn_parasite};
+use lisle::{channel::Sender, spawn_task};
 use merger::{Merger, Piece, Step};
 use std::{ops::Range, sync::Arc};
 
@@ -56,13 +56,13 @@ fn pieces(few: &[u32]) -> impl Iterator<Item = Piece> {
     few.as_chunks().0.iter().copied()
 }
 
-fn sort_by_host(this: Arc<Mergesort>, range: Range<usize>, out: Sender<Piece>) {
+fn sort_by_fiber(this: Arc<Mergesort>, range: Range<usize>, out: Sender<Piece>) {
     lisle::spawn(move || {
         let halves = match this.divide(range) {
             Err(few) => return pieces(&few).for_each(|piece| out.send(piece).unwrap()),
             Ok(halves) => halves.map(|half| {
                 let (tx, rx) = lisle::channel();
-                sort_by_host(this.clone(), half, tx);
+                sort_by_fiber(this.clone(), half, tx);
                 rx
             }),
         };
@@ -77,8 +77,8 @@ fn sort_by_host(this: Arc<Mergesort>, range: Range<usize>, out: Sender<Piece>) {
     });
 }
 
-fn sort_by_parasite(this: Arc<Mergesort>, range: Range<usize>, out: Sender<Piece>) {
-    spawn_parasite(async move {
+fn sort_by_task(this: Arc<Mergesort>, range: Range<usize>, out: Sender<Piece>) {
+    spawn_task(async move {
         let halves = match this.divide(range) {
             Err(few) => {
                 for piece in pieces(&few) {
@@ -88,7 +88,7 @@ fn sort_by_parasite(this: Arc<Mergesort>, range: Range<usize>, out: Sender<Piece
             }
             Ok(halves) => halves.map(|half| {
                 let (tx, rx) = lisle::channel();
-                sort_by_parasite(this.clone(), half, tx);
+                sort_by_task(this.clone(), half, tx);
                 rx
             }),
         };
@@ -118,15 +118,15 @@ impl Forms for Mergesort {
         checksum(sorted.into_iter().map(u64::from))
     }
 
-    fn hosts(self: &Arc<Self>) -> u64 {
+    fn fibers(self: &Arc<Self>) -> u64 {
         let (tx, rx) = lisle::channel();
-        sort_by_host(self.clone(), self.all(), tx);
+        sort_by_fiber(self.clone(), self.all(), tx);
         self.result(rx.iter())
     }
 
-    fn parasites(self: &Arc<Self>) -> u64 {
+    fn tasks(self: &Arc<Self>) -> u64 {
         let (tx, rx) = lisle::channel();
-        sort_by_parasite(self.clone(), self.all(), tx);
+        sort_by_task(self.clone(), self.all(), tx);
         self.result(rx.iter())
     }
 }

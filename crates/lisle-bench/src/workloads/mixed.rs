@@ -50,7 +50,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     )],
     programs: &[
         Program::here("lisle", |job| here(job, "lisle", lisle::serve))
-            .note("hosts and the loop in one runtime"),
+            .note("fibers and the loop in one runtime"),
         Program::here("tokio-rayon", |job| here(job, "tokio-rayon", tokio::beside_rayon))
             .note("as many threads of each as there are workers"),
         Program::here("tokio-blocking", |job| here(job, "tokio-blocking", tokio::blocking))

@@ -5,7 +5,7 @@ use crate::{
     job::Job,
     workload::{Case, Unit, Workload, size},
 };
-use lisle::{channel::Sender, spawn_parasite};
+use lisle::{channel::Sender, spawn_task};
 use std::sync::Arc;
 
 pub(crate) static WORKLOAD: Workload = Workload {
@@ -30,15 +30,15 @@ impl Forms for ParFib {
         serial(self.0)
     }
 
-    fn hosts(self: &Arc<Self>) -> u64 {
+    fn fibers(self: &Arc<Self>) -> u64 {
         let (result, caller) = lisle::channel();
-        host(self.0, result);
+        fiber(self.0, result);
         caller.recv().unwrap()
     }
 
-    fn parasites(self: &Arc<Self>) -> u64 {
+    fn tasks(self: &Arc<Self>) -> u64 {
         let (result, caller) = lisle::channel();
-        parasite(self.0, result);
+        task(self.0, result);
         caller.recv().unwrap()
     }
 }
@@ -48,26 +48,26 @@ fn serial(n: u64) -> u64 {
 }
 
 /// Both calls that a thread makes share a channel: the order of a sum's terms does not matter.
-fn host(n: u64, result: Sender<u64>) {
+fn fiber(n: u64, result: Sender<u64>) {
     lisle::spawn(move || {
         if n < 2 {
             return result.send(n).unwrap();
         }
         let (tx, rx) = lisle::channel();
-        host(n - 1, tx.clone());
-        host(n - 2, tx);
+        fiber(n - 1, tx.clone());
+        fiber(n - 2, tx);
         result.send(rx.recv().unwrap() + rx.recv().unwrap()).unwrap();
     });
 }
 
-fn parasite(n: u64, result: Sender<u64>) {
-    spawn_parasite(async move {
+fn task(n: u64, result: Sender<u64>) {
+    spawn_task(async move {
         if n < 2 {
             return drop(result.send_async_evt(n).await);
         }
         let (tx, rx) = lisle::channel();
-        parasite(n - 1, tx.clone());
-        parasite(n - 2, tx);
+        task(n - 1, tx.clone());
+        task(n - 2, tx);
         let sum = rx.recv_evt().await.unwrap() + rx.recv_evt().await.unwrap();
         drop(result.send_async_evt(sum).await);
     });

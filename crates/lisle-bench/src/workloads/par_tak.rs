@@ -8,7 +8,7 @@ use crate::{
 };
 use lisle::{
     channel::{Receiver, Sender},
-    spawn_parasite,
+    spawn_task,
 };
 use std::sync::Arc;
 
@@ -34,12 +34,12 @@ impl Forms for ParTak {
         serial(self.0).cast_unsigned()
     }
 
-    fn hosts(self: &Arc<Self>) -> u64 {
-        host(self.0).recv().unwrap().cast_unsigned()
+    fn fibers(self: &Arc<Self>) -> u64 {
+        fiber(self.0).recv().unwrap().cast_unsigned()
     }
 
-    fn parasites(self: &Arc<Self>) -> u64 {
-        parasite(self.0).recv().unwrap().cast_unsigned()
+    fn tasks(self: &Arc<Self>) -> u64 {
+        task(self.0).recv().unwrap().cast_unsigned()
     }
 }
 
@@ -52,23 +52,23 @@ fn inner([x, y, z]: [i64; 3]) -> [[i64; 3]; 3] {
     [[x - 1, y, z], [y - 1, z, x], [z - 1, x, y]]
 }
 
-fn host([x, y, z]: [i64; 3]) -> Receiver<i64> {
+fn fiber([x, y, z]: [i64; 3]) -> Receiver<i64> {
     let (result, caller) = lisle::channel();
     lisle::spawn(move || {
         let value = if y >= x {
             z
         } else {
-            let results = inner([x, y, z]).map(host);
-            host(results.map(|result| result.recv().unwrap())).recv().unwrap()
+            let results = inner([x, y, z]).map(fiber);
+            fiber(results.map(|result| result.recv().unwrap())).recv().unwrap()
         };
         result.send(value).unwrap();
     });
     caller
 }
 
-fn parasite(args: [i64; 3]) -> Receiver<i64> {
+fn task(args: [i64; 3]) -> Receiver<i64> {
     let (result, caller) = lisle::channel();
-    spawn_parasite(tak(args, result));
+    spawn_task(tak(args, result));
     caller
 }
 
@@ -76,8 +76,8 @@ async fn tak([x, y, z]: [i64; 3], result: Sender<i64>) {
     if y >= x {
         return drop(result.send_async_evt(z).await);
     }
-    let [a, b, c] = inner([x, y, z]).map(parasite);
+    let [a, b, c] = inner([x, y, z]).map(task);
     let results = [a.recv_evt().await.unwrap(), b.recv_evt().await.unwrap(), c.recv_evt().await.unwrap()];
-    let value = parasite(results).recv_evt().await.unwrap();
+    let value = task(results).recv_evt().await.unwrap();
     drop(result.send_async_evt(value).await);
 }

@@ -34,7 +34,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
     programs: &[
         Program::here("lisle", lisle).only(is_whole),
-        Program::here("lisle-parasites", parasites),
+        Program::here("lisle-tasks", tasks),
         Program::here("tokio-ct", tokio::<TokioCurrentThread>).note("at a broadcast channel"),
         Program::here("tokio-mt", tokio::<TokioMultiThread>).note("at a broadcast channel"),
         Program::here("smol", smol),
@@ -149,13 +149,13 @@ fn lisle(job: &Job) -> Outcome {
     peers::runtime(job.workers).run(|| bytes_each(job, job.param("tasks"), park))
 }
 
-fn parasites(job: &Job) -> Outcome {
+fn tasks(job: &Job) -> Outcome {
     let park = |tasks| {
         park(tasks, lisle::time::sleep, |all| {
             let (tx, rx) = lisle::channel::<()>();
             for _ in 0..tasks {
                 let (task, rx) = (all.clone(), rx.clone());
-                drop(lisle::spawn_parasite(all.note_size(async move {
+                drop(lisle::spawn_task(all.note_size(async move {
                     task.arrive();
                     assert!(rx.recv_evt().await.is_err(), "nothing is sent");
                     task.leave();

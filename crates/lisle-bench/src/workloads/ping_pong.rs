@@ -30,7 +30,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
     programs: &[
         Program::here("lisle", lisle),
-        Program::here("lisle-parasites", parasites).only(|case| case.variant == "one-domain"),
+        Program::here("lisle-tasks", tasks).only(|case| case.variant == "one-domain"),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>)
             .only(|case| case.variant != "two-domains")
             .note("one slot"),
@@ -57,7 +57,7 @@ fn ends() -> (Ends, Ends) {
     ((ping, ponged), (pong, pinged))
 }
 
-fn parasites(job: &Job) -> Outcome {
+fn tasks(job: &Job) -> Outcome {
     async fn ask(n: u64, (ping, pong): Ends) -> Duration {
         let start = Instant::now();
         for i in 0..n {
@@ -76,8 +76,8 @@ fn parasites(job: &Job) -> Outcome {
     let measured = peers::runtime(job.workers).run(|| {
         job.measure(|n| {
             let (asks, answers) = ends();
-            let answers = lisle::spawn_parasite(answer(answers));
-            let elapsed = lisle::spawn_parasite(ask(n, asks)).join().unwrap();
+            let answers = lisle::spawn_task(answer(answers));
+            let elapsed = lisle::spawn_task(ask(n, asks)).join().unwrap();
             answers.join().unwrap();
             elapsed
         })
@@ -114,9 +114,9 @@ fn lisle(job: &Job) -> Outcome {
             let runtime = lisle::Runtime::builder().domains(1).start().unwrap();
             job.measure(|n| {
                 let (asks, answers) = ends();
-                let host = runtime.spawn(|| answer(answers));
+                let fiber = runtime.spawn(|| answer(answers));
                 let elapsed = ask(n, asks);
-                host.join().unwrap();
+                fiber.join().unwrap();
                 elapsed
             })
         }
@@ -124,9 +124,9 @@ fn lisle(job: &Job) -> Outcome {
             job.measure(|n| {
                 let (asks, answers) = ends();
                 // The other domain, where there are two.
-                let host = lisle::fiber::spawn_on(job.workers - 1, || answer(answers));
+                let fiber = lisle::fiber::spawn_on(job.workers - 1, || answer(answers));
                 let elapsed = ask(n, asks);
-                host.join().unwrap();
+                fiber.join().unwrap();
                 elapsed
             })
         }),

@@ -8,7 +8,7 @@ mod vector;
 use crate::{
     forms::{self, Forms, checksum},
     job::Job,
-    parts::{by_hosts, by_parasites, in_order},
+    parts::{by_fibers, by_tasks, in_order},
     workload::{Case, Unit, Workload, size},
 };
 use scene::Scene;
@@ -63,13 +63,13 @@ impl Forms for Raytrace {
         self.picture((0..self.side).map(|y| self.row(y)))
     }
 
-    fn hosts(self: &Arc<Self>) -> u64 {
+    fn fibers(self: &Arc<Self>) -> u64 {
         let this = self.clone();
-        self.picture(by_hosts(self.side, move |y| this.row(y)))
+        self.picture(by_fibers(self.side, move |y| this.row(y)))
     }
 
-    fn parasites(self: &Arc<Self>) -> u64 {
+    fn tasks(self: &Arc<Self>) -> u64 {
         let this = self.clone();
-        self.picture(by_parasites(self.side, move |y| this.row(y)))
+        self.picture(by_tasks(self.side, move |y| this.row(y)))
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 };
 use lisle::{
     channel::{Receiver, Sender},
-    spawn_parasite,
+    spawn_task,
 };
 use std::{
     mem,
@@ -34,7 +34,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     programs: &[
         Program::here("serial", serial),
         Program::here("lisle", lisle),
-        Program::here("lisle-parasites", parasites),
+        Program::here("lisle-tasks", tasks),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>).note("one slot"),
         Program::here("tokio-mt", futures::<TokioMultiThread, TokioMpsc>).note("one slot"),
         Program::here("kanal", futures::<Tokio, Kanal>).note("on tokio"),
@@ -110,7 +110,7 @@ fn lisle(job: &Job) -> Outcome {
     peers::runtime(job.workers).run(|| forms::told(0.1, || measure(job, sieve)))
 }
 
-fn parasites(job: &Job) -> Outcome {
+fn tasks(job: &Job) -> Outcome {
     async fn generate(numbers: Sender<u64>) {
         for n in 2.. {
             // Not asynchronous, as the next has to have the number before anything goes on: to be 64 ahead takes a sixth
@@ -132,15 +132,15 @@ fn parasites(job: &Job) -> Outcome {
     fn sieve(primes: u64) -> (u64, Duration) {
         let start = Instant::now();
         let (numbers, mut tail) = lisle::channel::<u64>();
-        spawn_parasite(generate(numbers.clone()));
+        spawn_task(generate(numbers.clone()));
         let mut last = tail.recv().unwrap();
         for _ in 1..primes {
             let (tx, rx) = lisle::channel();
-            spawn_parasite(filter(last, mem::replace(&mut tail, rx), tx));
+            spawn_task(filter(last, mem::replace(&mut tail, rx), tx));
             last = tail.recv().unwrap();
         }
         let elapsed = start.elapsed();
-        // The end runs down the chain, as that of the hosts.
+        // The end runs down the chain, as that of the fibers.
         numbers.close();
         tail.iter().for_each(drop);
         (last, elapsed)

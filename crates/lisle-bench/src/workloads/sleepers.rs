@@ -52,8 +52,8 @@ fn lisle(job: &Job) -> Outcome {
                     1_u64
                 })
             };
-            let hosts: Vec<_> = (0..tasks).map(sleeper).collect();
-            assert_eq!(hosts.into_iter().map(|host| host.join().unwrap()).sum::<u64>(), tasks);
+            let fibers: Vec<_> = (0..tasks).map(sleeper).collect();
+            assert_eq!(fibers.into_iter().map(|fiber| fiber.join().unwrap()).sum::<u64>(), tasks);
         })
     };
     peers::runtime(job.workers).run(|| sleepers(job, job.param("tasks"), sleep_all))

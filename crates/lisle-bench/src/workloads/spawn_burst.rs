@@ -36,12 +36,12 @@ fn bursts(job: &Job, tasks: u64, burst: impl Fn(u64) -> Duration) -> Outcome {
     Measured { operations: measured.operations * tasks, ..measured }.nanoseconds()
 }
 
-/// The handles are joined in the order in which the hosts begin, so most have a result when they are asked for it.
+/// The handles are joined in the order in which the fibers begin, so most have a result when they are asked for it.
 fn lisle(job: &Job) -> Outcome {
     let burst = |tasks| {
         timed(|| {
-            let hosts: Vec<_> = (0..tasks).map(|_| lisle::spawn(|| 1_u64)).collect();
-            assert_eq!(hosts.into_iter().map(|host| host.join().unwrap()).sum::<u64>(), tasks);
+            let fibers: Vec<_> = (0..tasks).map(|_| lisle::spawn(|| 1_u64)).collect();
+            assert_eq!(fibers.into_iter().map(|fiber| fiber.join().unwrap()).sum::<u64>(), tasks);
         })
     };
     peers::runtime(job.workers).run(|| bursts(job, job.param("tasks"), burst))

@@ -11,12 +11,12 @@
 
 #[path = "swerve/answer.rs"]
 mod answer;
-#[path = "swerve/hosts.rs"]
-mod hosts;
+#[path = "swerve/fibers.rs"]
+mod fibers;
 #[path = "swerve/load.rs"]
 mod load;
-#[path = "swerve/parasites.rs"]
-mod parasites;
+#[path = "swerve/tasks.rs"]
+mod tasks;
 #[path = "swerve/serial.rs"]
 mod serial;
 
@@ -49,9 +49,9 @@ pub(crate) static WORKLOAD: Workload = Workload {
     programs: &[
         Program::here("serial", |job| here(job, "serial", serial::serve))
             .note("one request after another, nothing but files and sockets"),
-        Program::here("lisle", |job| here(job, "lisle", || hosts::serve(job.workers))),
-        Program::here("lisle-parasites", |job| {
-            here(job, "lisle-parasites", || parasites::serve(job.workers))
+        Program::here("lisle", |job| here(job, "lisle", || fibers::serve(job.workers))),
+        Program::here("lisle-tasks", |job| {
+            here(job, "lisle-tasks", || tasks::serve(job.workers))
         }),
         Program::here("go", go).starting_own(),
     ],
@@ -66,7 +66,7 @@ const MOST_OPEN: usize = 64;
 /// How long the last lines of the log may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How a connection reaches the components, of hosts or of parasites.
+/// How a connection reaches the components, of fibers or of tasks.
 #[derive(Clone)]
 struct Components {
     /// To the file processor: the path, and where the pieces go.

@@ -8,7 +8,7 @@ use crate::{
     job::Job,
     workload::{Case, Unit, Workload, size},
 };
-use lisle::{channel::Sender, parasite::inflate, spawn_parasite};
+use lisle::{channel::Sender, task::inflate, spawn_task};
 use std::sync::Arc;
 use tour::{Cities, Divided, Part, Tour};
 
@@ -23,14 +23,14 @@ pub(crate) static WORKLOAD: Workload = Workload {
     programs: &forms::in_four_forms::<Cities>(),
 };
 
-fn tour_by_host(cities: Arc<Cities>, part: Part, out: Sender<Tour>) {
+fn tour_by_fiber(cities: Arc<Cities>, part: Part, out: Sender<Tour>) {
     lisle::spawn(move || {
         let tour = match cities.divide(part) {
             Divided::Few(tour) => tour,
             Divided::Halves(axis, halves) => {
                 let [left, right] = halves.map(|half| {
                     let (tx, rx) = lisle::channel();
-                    tour_by_host(cities.clone(), half, tx);
+                    tour_by_fiber(cities.clone(), half, tx);
                     rx
                 });
                 cities.join(axis, left.recv().unwrap(), right.recv().unwrap())
@@ -40,15 +40,15 @@ fn tour_by_host(cities: Arc<Cities>, part: Part, out: Sender<Tour>) {
     });
 }
 
-fn tour_by_parasite(cities: Arc<Cities>, part: Part, out: Sender<Tour>) {
-    spawn_parasite(async move {
+fn tour_by_task(cities: Arc<Cities>, part: Part, out: Sender<Tour>) {
+    spawn_task(async move {
         inflate().await;
         let tour = match cities.divide(part) {
             Divided::Few(tour) => tour,
             Divided::Halves(axis, halves) => {
                 let [left, right] = halves.map(|half| {
                     let (tx, rx) = lisle::channel();
-                    tour_by_parasite(cities.clone(), half, tx);
+                    tour_by_task(cities.clone(), half, tx);
                     rx
                 });
                 let left = left.recv_evt().await.unwrap();
@@ -74,15 +74,15 @@ impl Forms for Cities {
         result(self.tour(self.all()))
     }
 
-    fn hosts(self: &Arc<Self>) -> u64 {
+    fn fibers(self: &Arc<Self>) -> u64 {
         let (tx, rx) = lisle::channel();
-        tour_by_host(self.clone(), self.all(), tx);
+        tour_by_fiber(self.clone(), self.all(), tx);
         result(rx.recv().unwrap())
     }
 
-    fn parasites(self: &Arc<Self>) -> u64 {
+    fn tasks(self: &Arc<Self>) -> u64 {
         let (tx, rx) = lisle::channel();
-        tour_by_parasite(self.clone(), self.all(), tx);
+        tour_by_task(self.clone(), self.all(), tx);
         result(rx.recv().unwrap())
     }
 }

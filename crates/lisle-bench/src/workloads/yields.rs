@@ -44,7 +44,7 @@ fn lisle(job: &Job) -> Outcome {
             timed(|| {
                 let both =
                     halves(n).map(|half| lisle::spawn(move || give_way(half, lisle::fiber::yield_now)));
-                assert_eq!(both.map(|host| host.join().unwrap()).iter().sum::<u64>(), n);
+                assert_eq!(both.map(|fiber| fiber.join().unwrap()).iter().sum::<u64>(), n);
             })
         })
     });

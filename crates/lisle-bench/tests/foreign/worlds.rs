@@ -1,4 +1,4 @@
-//! Tasks of two executors, hosts and plain threads on one channel.
+//! Tasks of two executors, fibers and plain threads on one channel.
 
 use crate::support::{runtime, scaled};
 use crate::watch::watched;
@@ -14,20 +14,20 @@ use std::time::Duration;
 
 /// One performer of each kind.
 struct Worlds {
-    hosts: Runtime,
+    fibers: Runtime,
     tokio: tokio::runtime::Runtime,
 }
 
 /// How a performer waits.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    Host,
+    Fiber,
     Thread,
     Tokio,
     Smol,
 }
 
-const KINDS: [Kind; 4] = [Kind::Host, Kind::Thread, Kind::Tokio, Kind::Smol];
+const KINDS: [Kind; 4] = [Kind::Fiber, Kind::Thread, Kind::Tokio, Kind::Smol];
 
 impl Kind {
     /// Performs `event` as this kind does. The future's type is hidden, or the compiler would have to show for
@@ -37,7 +37,7 @@ impl Kind {
         event: E,
     ) -> Pin<Box<dyn Future<Output = E::Output> + Send + 'a>> {
         match self {
-            Kind::Host | Kind::Thread => Box::pin(async move { event.sync() }),
+            Kind::Fiber | Kind::Thread => Box::pin(async move { event.sync() }),
             Kind::Tokio | Kind::Smol => Box::pin(event.future()),
         }
     }
@@ -53,8 +53,8 @@ fn at_once<F: Future>(future: F) -> F::Output {
 
 impl Worlds {
     fn new() -> Self {
-        let hosts = Runtime::builder().domains(2).stall_report(None).start().unwrap();
-        Worlds { hosts, tokio: runtime(2) }
+        let fibers = Runtime::builder().domains(2).stall_report(None).start().unwrap();
+        Worlds { fibers, tokio: runtime(2) }
     }
 
     /// Starts a performer, and gives what waits for its value.
@@ -66,7 +66,7 @@ impl Worlds {
         let (tx, rx) = lisle::channel::bounded(1);
         let run = async move { tx.try_send(performer.await).map_err(drop).expect("there is room") };
         match kind {
-            Kind::Host => drop(self.hosts.spawn(move || at_once(run))),
+            Kind::Fiber => drop(self.fibers.spawn(move || at_once(run))),
             Kind::Thread => drop(thread::spawn(move || at_once(run))),
             Kind::Tokio => drop(self.tokio.spawn(run)),
             Kind::Smol => smol::spawn(run).detach(),
@@ -114,7 +114,7 @@ fn all_kinds_meet_on_one_channel() {
     let mut all: Vec<_> = receivers.iter().flat_map(|receiver| receiver.recv().unwrap()).collect();
     all.sort_unstable();
     assert_eq!(all, (0..8 * each).collect::<Vec<_>>());
-    assert!(worlds.hosts.shutdown(Duration::from_secs(60)).is_clean());
+    assert!(worlds.fibers.shutdown(Duration::from_secs(60)).is_clean());
 }
 
 /// Everybody offers and asks at once; whoever is left over when the others have ended gives up by timeout.
@@ -157,7 +157,7 @@ fn all_kinds_exchange_with_each_other() {
     let (sent, received) = counts.iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
     assert_eq!(sent, received, "{counts:?}");
     assert!(sent >= rounds, "{counts:?}");
-    assert!(worlds.hosts.shutdown(Duration::from_secs(60)).is_clean());
+    assert!(worlds.fibers.shutdown(Duration::from_secs(60)).is_clean());
 }
 
 /// A server of each kind learns that clients of each kind have gone, or have taken their answer.
@@ -202,5 +202,5 @@ fn nacks_cross_worlds() {
         assert_eq!(server.recv(), Ok(answered));
         assert!(answered >= 4 * clients / 3);
     }
-    assert!(worlds.hosts.shutdown(Duration::from_secs(60)).is_clean());
+    assert!(worlds.fibers.shutdown(Duration::from_secs(60)).is_clean());
 }

@@ -14,7 +14,7 @@ const WORKLOADS: [(&str, &[&str]); 12] = [
     ("scan", &["lisle", "rayon", "serial"]),
     ("sort", &["lisle", "rayon", "serial"]),
     ("sum", &["lisle", "rayon", "serial"]),
-    ("tasks", &["lisle", "rayon", "serial", "tokio-mt"]),
+    ("jobs", &["lisle", "rayon", "serial", "tokio-mt"]),
     ("tiny", &["lisle", "rayon", "serial"]),
     ("tree", &["chili", "lisle", "rayon", "serial"]),
 ];

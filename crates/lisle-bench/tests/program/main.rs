@@ -4,11 +4,11 @@ mod failures;
 mod interrupts;
 mod loops;
 mod names;
-mod parasites;
 mod peers;
 mod processes;
 mod programs;
 mod reports;
+mod tasks;
 
 use serde_json::Value;
 use std::process::{Command, Output};

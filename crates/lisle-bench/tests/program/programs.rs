@@ -21,7 +21,7 @@ const PROGRAMS: [&str; 12] = [
 #[test]
 fn every_form_of_every_program_gives_the_result_of_the_serial_form() {
     let has_go = Command::new("go").arg("version").output().is_ok();
-    let systems = if has_go { "serial,lisle,lisle-parasites,go" } else { "serial,lisle,lisle-parasites" };
+    let systems = if has_go { "serial,lisle,lisle-tasks,go" } else { "serial,lisle,lisle-tasks" };
     let rows = rows(&run(&[&PROGRAMS, &["--quick", "--systems", systems, "--json", "-"][..]].concat()));
     for row in &rows {
         assert_eq!(row.get("error"), None, "{row}");

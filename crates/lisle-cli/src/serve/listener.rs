@@ -1,4 +1,4 @@
-//! The listener: accepts, counts, and hands each connection to a host on the domain that has the fewest.
+//! The listener: accepts, counts, and hands each connection to a fiber on the domain that has the fewest.
 //!
 //! It alone knows how many connections there are: it makes them, and each sends one message when it ends. Accepting, such
 //! messages and the signal to stop are the three things it chooses between.
@@ -59,7 +59,7 @@ struct End {
     refusal: bool,
 }
 
-/// Says so when its host ends, in whichever way.
+/// Says so when its fiber ends, in whichever way.
 struct EndGuard {
     ended: Sender<End>,
     end: End,
@@ -75,7 +75,7 @@ impl Drop for EndGuard {
 
 struct Listener {
     shards: Vec<Shared>,
-    /// The name of the hosts it spawns, made once.
+    /// The name of the fibers it spawns, made once.
     name: Arc<str>,
     limits: Shares,
     ended: Sender<End>,
@@ -152,7 +152,7 @@ impl Listener {
             self.live += 1;
             self.busy[domain] += 1;
             let guard = EndGuard { ended: self.ended.clone(), end: End { domain, refusal: false } };
-            self.host(domain).spawn(move || {
+            self.fiber(domain).spawn(move || {
                 let _guard = guard;
                 connection::serve(stream, peer, &shard);
             });
@@ -162,14 +162,14 @@ impl Listener {
         if self.refusals < self.limits.refusals {
             self.refusals += 1;
             let guard = EndGuard { ended: self.ended.clone(), end: End { domain, refusal: true } };
-            self.host(domain).spawn(move || {
+            self.fiber(domain).spawn(move || {
                 let _guard = guard;
                 connection::refuse(stream, peer, &shard);
             });
         }
     }
 
-    fn host(&self, domain: usize) -> fiber::Builder {
+    fn fiber(&self, domain: usize) -> fiber::Builder {
         fiber::Builder::new().name(Arc::clone(&self.name)).domain(domain)
     }
 

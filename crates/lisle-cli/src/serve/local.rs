@@ -1,8 +1,8 @@
 //! What all connections of one domain use in turn: buffers, and the current date.
 //!
 //! A connection that only waits for its next request holds no buffer at all, so that thousands of idle ones cost little
-//! more than their stacks; a request borrows one from here and leaves it behind. A host never changes its thread, so
-//! thread-local is domain-local, and two hosts of a domain never run at the same time. Nothing here is kept across a
+//! more than their stacks; a request borrows one from here and leaves it behind. A fiber never changes its thread, so
+//! thread-local is domain-local, and two fibers of a domain never run at the same time. Nothing here is kept across a
 //! wait.
 
 use std::cell::RefCell;

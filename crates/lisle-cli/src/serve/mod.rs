@@ -1,4 +1,4 @@
-//! `lisle serve`: a server for static files, put together from hosts that talk only through events.
+//! `lisle serve`: a server for static files, put together from fibers that talk only through events.
 //!
 //! ```text
 //!   supervisor ── starts, and at the end stops ──▶ all others
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A connection, and the files and the scribe it talks to, are on one domain, so that a request is served without any
-//! message to another. Invariant: no host here shares a lock or a counter with another; what looks like one (the limit
-//! on connections, the totals) belongs to one host, which the others send messages to.
+//! message to another. Invariant: no fiber here shares a lock or a counter with another; what looks like one (the limit
+//! on connections, the totals) belongs to one fiber, which the others send messages to.
 
 pub(crate) mod address;
 mod connection;
@@ -88,7 +88,7 @@ pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
         LogFormat::Json => Some(Form::Json),
         LogFormat::Human => Some(Form::Human { colour: wants_colour() }),
     };
-    // What the server is doing is most wanted when it does nothing, so it is asked of no host.
+    // What the server is doing is most wanted when it does nothing, so it is asked of no fiber.
     let builder = lisle::Runtime::builder().domains(domains).dump_on(lisle::signal::SIGQUIT);
     // The library itself would wait for standard error, and hold it meanwhile.
     let builder = builder.on_report(|report| notice(format_args!("lisle: {report}")));
@@ -100,7 +100,7 @@ pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
         LogFormat::Json => notice(format_args!("{}", totals.json())),
         LogFormat::Human | LogFormat::Off => notice(format_args!("lisle: {totals}")),
     }
-    // One host is known to wait for ever then, and nobody is to wait for it.
+    // One fiber is known to wait for ever then, and nobody is to wait for it.
     let (patience, known) = if output_waits { (Duration::ZERO, 1) } else { (GRACE, 0) };
     let shutdown = runtime.shutdown(patience);
     if shutdown.unfinished > known {

@@ -1,4 +1,4 @@
-//! What the hosts of one domain share: the ways to each other, and two signals.
+//! What the fibers of one domain share: the ways to each other, and two signals.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,7 +52,7 @@ pub(crate) type Shared = Arc<Shard>;
 pub(crate) mod tests {
     use super::*;
 
-    /// A shard without hosts, for what looks only at the limit on writing and at the signals.
+    /// A shard without fibers, for what looks only at the limit on writing and at the signals.
     pub(crate) fn shard(write: Duration) -> Shard {
         let hour = Duration::from_secs(3600);
         Shard {

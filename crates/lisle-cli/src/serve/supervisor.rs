@@ -1,4 +1,4 @@
-//! The supervisor: starts all other hosts, waits for a signal, and brings everything to an end in the right order.
+//! The supervisor: starts all other fibers, waits for a signal, and brings everything to an end in the right order.
 //!
 //! The order is that of the messages: the listener first, then the connections, which it counts; when the last of them
 //! has ended, the scribes and the file components, which serve them; last the output, which serves the scribes. Each step
@@ -29,7 +29,7 @@ use super::signals::Signals;
 use super::stats::Totals;
 use crate::cli::ServeOptions;
 
-/// How long a host that has been told to stop at once may take to do so.
+/// How long a fiber that has been told to stop at once may take to do so.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Standard output that has taken nothing for so long is taken for one that nobody reads. The end does not wait for it.
@@ -59,7 +59,7 @@ impl fmt::Display for Failure {
 /// What is left at the end.
 pub(crate) struct Outcome {
     pub(crate) totals: Totals,
-    /// The output host waits for standard output still, and so will not end.
+    /// The output fiber waits for standard output still, and so will not end.
     pub(crate) output_waits: bool,
 }
 
@@ -136,14 +136,14 @@ fn await_connections(
 /// The way to a scribe, and what it leaves when it ends.
 type Scribe = (Sender<Record>, JoinHandle<(Totals, Batch)>);
 
-/// The way to the output host, its signs of life, and how many lines it could not write.
+/// The way to the output fiber, its signs of life, and how many lines it could not write.
 struct Log {
     batches: Sender<Batch>,
     signs: Receiver<()>,
     output: JoinHandle<u64>,
 }
 
-/// The hosts that serve the connections.
+/// The fibers that serve the connections.
 struct Server {
     shards: Vec<Shared>,
     scribes: Vec<Scribe>,
@@ -187,10 +187,10 @@ impl Server {
         for domain in 0..domains {
             let (files, asks) = lisle::channel::named("asks", 0);
             let settings = settings.clone();
-            host("files", domain).spawn(move || files::run(settings, &asks));
+            fiber("files", domain).spawn(move || files::run(settings, &asks));
             let (records, taken) = lisle::channel::named("records", RECORDS);
             let log = way.clone().map(|(form, output)| (LineWriter::new(form), output));
-            let scribe = host("scribe", domain).spawn(move || scribe::run(&taken, log));
+            let scribe = fiber("scribe", domain).spawn(move || scribe::run(&taken, log));
             server.scribes.push((records.clone(), scribe));
             server.files.push(files.clone());
             server.shards.push(Arc::new(Shard {
@@ -204,7 +204,7 @@ impl Server {
         server
     }
 
-    /// Ends all hosts, and adds up what they have counted. To be called when there are no connections any more, or
+    /// Ends all fibers, and adds up what they have counted. To be called when there are no connections any more, or
     /// when those that are left have been given up.
     fn finish(self) -> Outcome {
         let mut totals = Totals::new();
@@ -231,7 +231,7 @@ impl Server {
     }
 }
 
-fn host(name: &str, domain: usize) -> fiber::Builder {
+fn fiber(name: &str, domain: usize) -> fiber::Builder {
     fiber::Builder::new().name(name).domain(domain)
 }
 

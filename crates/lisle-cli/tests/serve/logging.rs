@@ -85,7 +85,7 @@ fn a_reader_of_the_log_that_has_stopped_reading_delays_nobody() {
     assert!(ended.status.success(), "{}", ended.stderr);
     assert!(ended.stderr.contains("1000 requests"), "{}", ended.stderr);
     assert!(ended.stderr.contains("nobody reads standard output"), "{}", ended.stderr);
-    assert!(!ended.stderr.contains("not ended in time"), "nobody waits for its host: {}", ended.stderr);
+    assert!(!ended.stderr.contains("not ended in time"), "nobody waits for its fiber: {}", ended.stderr);
 }
 
 #[test]

@@ -15,17 +15,17 @@ fn a_signal_shows_who_waits_and_the_server_goes_on() {
     }
     let all = [
         "lisle: who waits: ",
-        "host 'listener' (spawned at",
+        "fiber 'listener' (spawned at",
         "read from a TcpListener; fd ",
         "or wait for condition 'stop' (made at",
-        "2 hosts 'files' (spawned at",
+        "2 fibers 'files' (spawned at",
         "receive from channel 'asks' (made at",
-        "host 'output' (spawned at",
+        "fiber 'output' (spawned at",
         "receive from channel 'batches' (made at",
         "receive from channel 'records' (made at",
         "receive signal 'SIGINT' (made at",
-        "or join host 'listener' (spawned at",
-        "5 hosts 'connection' (spawned at",
+        "or join fiber 'listener' (spawned at",
+        "5 fibers 'connection' (spawned at",
         "or wait for condition 'drain' (made at",
         "read from a TcpStream",
     ];

@@ -19,12 +19,12 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Runs `f` as a host of one domain, with the layer.
+    /// Runs `f` as a fiber of one domain, with the layer.
     pub(crate) fn of(f: impl FnOnce()) -> Self {
         let _watched = watched();
         let (dispatch, seen) = recorded(Some(lisle_tracing::layer()));
         on_one_domain(&dispatch, f);
-        assert_eq!(here(&dispatch), "", "the thread is in a span of a host's");
+        assert_eq!(here(&dispatch), "", "the thread is in a span of a fiber's");
         seen
     }
 
@@ -40,13 +40,13 @@ impl Seen {
 }
 
 /// A subscriber, and what it sees.
-pub(crate) fn recorded(layer: Option<lisle_tracing::HostSpans>) -> (Dispatch, Seen) {
+pub(crate) fn recorded(layer: Option<lisle_tracing::FiberSpans>) -> (Dispatch, Seen) {
     let seen = Seen::default();
     let subscriber = tracing_subscriber::registry().with(seen.clone()).with(layer);
     (Dispatch::new(subscriber), seen)
 }
 
-/// Runs `f` as a host of a runtime with one domain, which is this thread.
+/// Runs `f` as a fiber of a runtime with one domain, which is this thread.
 pub(crate) fn on_one_domain(dispatch: &Dispatch, f: impl FnOnce()) {
     dispatcher::with_default(dispatch, || Runtime::builder().domains(1).run(f));
 }

@@ -2,7 +2,7 @@
 
 use super::RecvError;
 use super::receiver::{Receiver, Receiving};
-use crate::event::{Attempt, Event, Step, Waits};
+use crate::event::{Attempt, Description, Event, Step};
 use std::pin::Pin;
 
 /// The event of receiving a message, with the receiver inside. It tells what it has received, also if the performance is
@@ -64,7 +64,7 @@ impl<T: Send, U: Fn(Result<T, RecvError>) + Sync> Event for Fetch<T, U> {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
         (self.tell)(branch.receiving.outcome());
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         branch.receiving.describe(waits);
     }
 }

@@ -5,7 +5,7 @@ use super::observe::{ClosedEvt, Observed, ReadyEvt, Sign, Watchers};
 use super::receiver::within;
 use crate::drops;
 use crate::event::queue::WaitQueue;
-use crate::event::{Attempt, Event, Label, Source, Waits, awaitable, turn, visible, waits_at};
+use crate::event::{Attempt, Description, Event, Label, Source, awaitable, turn, visible, waits_at};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::shim::sync::Arc;
 use std::collections::{LinkedList, VecDeque};
@@ -108,7 +108,7 @@ impl<T> Observed for Mailbox<T> {
         });
     }
 
-    fn describe(&self, operation: &'static str, waits: &mut Waits) {
+    fn describe(&self, operation: &'static str, waits: &mut Description) {
         self.source.describe(operation, waits);
     }
 }

@@ -6,7 +6,7 @@
 //! types: [`unbounded_mailbox`], for senders that cannot wait. A [`Multicast`] gives each message to all of its
 //! ports.
 //!
-//! Both ends work from hosts, plain OS threads and futures alike, and every operation also comes as an
+//! Both ends work from fibers, plain OS threads and futures alike, and every operation also comes as an
 //! [`Event`](crate::Event) to choose from. A closed end is a value: sending gives the message back in
 //! the error, receiving first gives what is left. A channel is closed by hand ([`Sender::close`]) or
 //! when all senders or all receivers are gone, which is [an event](Sender::closed_evt), too; so is that a message
@@ -24,9 +24,10 @@
 //! # Cost
 //!
 //! One allocation a channel, plus its buffer. A message takes no allocation and one copy, straight from
-//! the sender to the receiver if one of them waits. Between two hosts of one domain a message costs
+//! the sender to the receiver if one of them waits. Between two fibers of one domain a message costs
 //! two locked instructions and a switch.
 
+mod deferred_drops;
 mod end;
 mod error;
 #[cfg(not(lisle_loom))]
@@ -34,22 +35,21 @@ pub(crate) mod fetch;
 #[cfg(all(test, lisle_loom))]
 mod loom_observe;
 #[cfg(all(test, lisle_loom))]
-mod loom_orders;
+mod loom_pending_send;
 #[cfg(all(test, lisle_loom))]
 mod loom_tests;
 mod mailbox;
 mod multicast;
 pub(crate) mod observe;
-#[cfg_attr(lisle_loom, expect(unreachable_pub, reason = "the events that name its types are not modelled"))]
-pub(crate) mod order;
-#[cfg_attr(lisle_loom, expect(unreachable_pub, reason = "as above"))]
-pub(crate) mod outbox;
 mod owned;
+#[cfg_attr(lisle_loom, expect(unreachable_pub, reason = "the events that name its types are not modelled"))]
+pub(crate) mod pending_send;
+#[cfg_attr(lisle_loom, expect(unreachable_pub, reason = "as above"))]
+pub(crate) mod permits;
 mod promise;
 mod receiver;
 mod sender;
 mod shared;
-mod unwanted;
 
 pub use end::ChannelEnd;
 pub use error::{

@@ -6,7 +6,7 @@ use super::receiver::within;
 use crate::drops::Drops;
 use crate::event::lock::Lock;
 use crate::event::queue::WaitQueue;
-use crate::event::{Attempt, Event, Label, Source, Waits, awaitable, visible, waits_at};
+use crate::event::{Attempt, Description, Event, Label, Source, awaitable, visible, waits_at};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -178,7 +178,7 @@ impl<T> Shared<T> {
         })
     }
 
-    fn describe(&self, operation: &'static str, waits: &mut Waits) {
+    fn describe(&self, operation: &'static str, waits: &mut Description) {
         self.source.describe(operation, waits);
     }
 }
@@ -188,7 +188,7 @@ impl<T> Observed for Multicast<T> {
         self.shared.source.update(|state, _| look(state.watchers.of(sign), state.closed));
     }
 
-    fn describe(&self, operation: &'static str, waits: &mut Waits) {
+    fn describe(&self, operation: &'static str, waits: &mut Description) {
         self.shared.describe(operation, waits);
     }
 }
@@ -201,7 +201,7 @@ impl<T> Observed for Port<T> {
         });
     }
 
-    fn describe(&self, operation: &'static str, waits: &mut Waits) {
+    fn describe(&self, operation: &'static str, waits: &mut Description) {
         self.shared.describe(operation, waits);
     }
 }

@@ -10,7 +10,7 @@
 
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::record::{Attempt, Committer};
-use crate::event::{Event, Step, Waits, awaitable};
+use crate::event::{Description, Event, Step, awaitable};
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -65,7 +65,7 @@ pub(crate) trait Observed {
         true
     }
 
-    fn describe(&self, operation: &'static str, waits: &mut Waits);
+    fn describe(&self, operation: &'static str, waits: &mut Description);
 }
 
 type Observable<'a> = &'a (dyn Observed + Sync + 'a);
@@ -144,7 +144,7 @@ impl<'e> Observing<'e> {
         attempt.record().won_by(self.waiter.id())
     }
 
-    fn describe(&self, waits: &mut Waits) {
+    fn describe(&self, waits: &mut Description) {
         let operation = match self.sign {
             Sign::Receivable => "wait to receive from",
             Sign::Sendable => "wait to send to",
@@ -179,7 +179,7 @@ macro_rules! observes {
                 branch.into_ref().get_ref().withdraw(attempt)
             }
             fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
-            fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+            fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
                 branch.describe(waits);
             }
         }

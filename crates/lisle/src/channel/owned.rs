@@ -5,7 +5,7 @@ use super::sender::{Sender, Sending, sends};
 use super::shared::Shared;
 use super::{RecvError, SendError};
 use crate::drops::Careful;
-use crate::event::{Attempt, Event, Step, Waits, awaitable};
+use crate::event::{Attempt, Description, Event, Step, awaitable};
 use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;

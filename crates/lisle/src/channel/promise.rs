@@ -1,6 +1,6 @@
 //! Sending a message that is made only once the send has won.
 //!
-//! A partner must never run the maker: it may block, panic, or use what belongs to its own host. So the
+//! A partner must never run the maker: it may block, panic, or use what belongs to its own fiber. So the
 //! commit comes first (a waiting receiver is won, or room in the buffer reserved), the maker runs in
 //! the sender with no lock held, and the message is delivered afterwards. In between the receiver holds
 //! a *promise*. It is kept, or revoked (the maker panicked: the receiver starts over and has
@@ -13,7 +13,7 @@ use super::error::SendWithError;
 use super::shared::{Leave, Sent, Shared, Slot, hand_over};
 use crate::event::queue::{Committed, Waiter};
 use crate::event::record::Outsider;
-use crate::event::{Attempt, Event, Step, Waits};
+use crate::event::{Attempt, Description, Event, Step};
 use crate::shim::cell::UnsafeCell;
 use std::cell::Cell;
 use std::fmt;
@@ -147,8 +147,8 @@ impl<T> SendingWith<'_, T> {
             Held::Room => inner.release_reserved(),
             Held::Nothing | Held::Abandoned | Held::Closed => None,
         });
-        if let Some(task) = woken {
-            task.wake();
+        if let Some(waker) = woken {
+            waker.wake();
         }
         if self.shared.locked(|inner| !inner.deferred.is_empty()) {
             self.shared.retry_deferred(None);
@@ -207,9 +207,9 @@ impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
         let mut message = Some((self.make)());
         branch.committed.set(false);
         match branch.deliver(&mut message) {
-            Sent::Done(task) => {
-                if let Some(task) = task {
-                    task.wake();
+            Sent::Done(waker) => {
+                if let Some(waker) = waker {
+                    waker.wake();
                 }
                 Ok(())
             }
@@ -217,7 +217,7 @@ impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
             Sent::Nothing => Err(SendWithError::Left(message.expect("it was not delivered"))),
         }
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         branch.shared.describe("send to", waits);
     }
 }

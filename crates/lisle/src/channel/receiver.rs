@@ -6,7 +6,7 @@ use super::promise::Promise;
 use super::shared::{Received, Shared, Slot};
 use crate::event::queue::Waiter;
 use crate::event::record::{Committer, Outsider, misuse};
-use crate::event::{Attempt, Event, Step, Waits, choose_biased, visible};
+use crate::event::{Attempt, Description, Event, Step, choose_biased, visible};
 use crate::shim::atomic::Ordering;
 use crate::shim::sync::Arc;
 use crate::time::after;
@@ -189,9 +189,9 @@ fn receive_now<T>(shared: &Shared<T>, by: &impl Committer) -> Option<Result<T, R
         shared.retry_deferred(None);
     }
     match received {
-        Received::Value(message, task) => {
-            if let Some(task) = task {
-                task.wake();
+        Received::Value(message, waker) => {
+            if let Some(waker) = waker {
+                waker.wake();
             }
             Some(Ok(message))
         }
@@ -330,7 +330,7 @@ impl<'e, T> Receiving<'e, T> {
         }
     }
 
-    pub(super) fn describe(&self, waits: &mut Waits) {
+    pub(super) fn describe(&self, waits: &mut Description) {
         self.shared.describe("receive from", waits);
     }
 
@@ -360,8 +360,8 @@ impl<'e, T> Receiving<'e, T> {
                 this.shared.retry_deferred(by);
             }
         };
-        let (value, task) = match received {
-            Received::Value(message, task) => (Slot::Value(message), task),
+        let (value, waker) = match received {
+            Received::Value(message, waker) => (Slot::Value(message), waker),
             Received::Closed => (Slot::Closed, None),
             Received::Nothing => {
                 // As long as nothing has been received, we do not talk to ourselves.
@@ -372,8 +372,8 @@ impl<'e, T> Receiving<'e, T> {
         // SAFETY: not published, as seen above, hence free.
         unsafe { this.waiter.slot_mut(|slot| *slot = value) };
         // Before others are: among those could be a waker that drops a future, for which this wake is.
-        if let Some(task) = task {
-            task.wake();
+        if let Some(waker) = waker {
+            waker.wake();
         }
         retry(None);
         Step::Committed
@@ -400,7 +400,7 @@ impl<'e, T> Receiving<'e, T> {
             let receiver = unsafe { Promise::abandon(promise) };
             attempt.detach();
             if let Some(receiver) = receiver {
-                receiver.finish(); // its task is not woken: we do not wait for that
+                receiver.finish(); // its waker is not woken: we do not wait for that
             }
         });
     }
@@ -441,7 +441,7 @@ macro_rules! receives {
             fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
                 branch.outcome()
             }
-            fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+            fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
                 branch.describe(waits);
             }
         }

@@ -9,7 +9,7 @@ use super::shared::{Sent, Shared};
 use crate::drops::Careful;
 use crate::event::queue::Waiter;
 use crate::event::record::Outsider;
-use crate::event::{Attempt, Event, Step, Waits, choose_biased, visible};
+use crate::event::{Attempt, Description, Event, Step, choose_biased, visible};
 use crate::shim::atomic::Ordering;
 use crate::shim::sync::Arc;
 use crate::time::after;
@@ -193,7 +193,7 @@ impl<T> Sender<T> {
     ///
     /// lisle::run(|| {
     ///     let (tx, rx) = lisle::channel();
-    ///     let sender = lisle::spawn_parasite(async move { tx.send_evt(Unique(1)).await.is_ok() });
+    ///     let sender = lisle::spawn_task(async move { tx.send_evt(Unique(1)).await.is_ok() });
     ///     assert_eq!(rx.recv().unwrap().0, 1);
     ///     assert!(sender.join().unwrap());
     /// });
@@ -251,9 +251,9 @@ pub(super) fn send_at_once<T: Send>(shared: &Shared<T>, message: &mut Option<T>)
         return false;
     }
     match shared.locked(|inner| inner.send(&Outsider, message)) {
-        Sent::Done(task) => {
-            if let Some(task) = task {
-                task.wake();
+        Sent::Done(waker) => {
+            if let Some(waker) = waker {
+                waker.wake();
             }
             true
         }
@@ -289,7 +289,7 @@ impl<'e, T> Sending<'e, T> {
         Step::Waiting
     }
 
-    pub(super) fn describe(&self, waits: &mut Waits) {
+    pub(super) fn describe(&self, waits: &mut Description) {
         self.shared.describe("send to", waits);
     }
 
@@ -316,9 +316,9 @@ impl<'e, T> Sending<'e, T> {
             sent
         });
         match sent {
-            Sent::Done(task) => {
-                if let Some(task) = task {
-                    task.wake();
+            Sent::Done(waker) => {
+                if let Some(waker) = waker {
+                    waker.wake();
                 }
                 Step::Committed
             }
@@ -407,7 +407,7 @@ macro_rules! sends {
             fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
                 branch.outcome()
             }
-            fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+            fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
                 branch.describe(waits);
             }
         }

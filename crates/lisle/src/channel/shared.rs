@@ -11,16 +11,16 @@
 //!   who waits until something can be sent, only if there is no room and nobody waits to receive (but he himself). Neither is a
 //!   receiver or a sender (see `observe.rs`).
 
+use super::deferred_drops;
 use super::observe::{Observed, Sign, Watchers};
-use super::outbox::{Out, Outbox};
+use super::permits::{Out, Permits};
 use super::promise::Promise;
-use super::unwanted;
 use crate::drops;
 use crate::event::lock::{Guard, Lock};
 use crate::event::queue::{Committed, Decided, WaitQueue};
-use crate::event::record::{Attempt, Committer, Meeting, Record, Task};
+use crate::event::record::{Attempt, Committer, Meeting, Record, Waker};
 use crate::event::woken::Woken;
-use crate::event::{Label, Waits, tally};
+use crate::event::{Description, Label, tally};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::shim::sync::OnceLock;
 use std::collections::VecDeque;
@@ -50,7 +50,7 @@ pub(super) struct Shared<T> {
     pub(super) receivers: AtomicUsize,
     label: Label,
     /// Made by the first asynchronous send.
-    outbox: OnceLock<Box<Outbox<T>>>,
+    permits: OnceLock<Box<Permits<T>>>,
 }
 
 /// Whether a receive, or a send, may succeed at once, and how often the channel has changed: looked at before taking
@@ -103,7 +103,7 @@ pub(super) struct Inner<T> {
 /// What receiving came to.
 pub(super) enum Received<T> {
     /// A message, and the sender to be woken for it.
-    Value(T, Option<Task>),
+    Value(T, Option<Waker>),
     Closed,
     Nothing,
 }
@@ -111,7 +111,7 @@ pub(super) enum Received<T> {
 /// What sending came to. Unless it is done, the message is where it was.
 pub(super) enum Sent {
     /// Done, and the receiver to be woken for it.
-    Done(Option<Task>),
+    Done(Option<Waker>),
     Closed,
     Nothing,
 }
@@ -145,19 +145,19 @@ impl<T> Shared<T> {
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),
             label,
-            outbox: OnceLock::new(),
+            permits: OnceLock::new(),
         }
     }
 
     /// Where asynchronous sends are counted.
     #[inline]
-    pub(super) fn outbox(&self) -> &Outbox<T> {
-        self.outbox.get_or_init(|| Box::new(Outbox::labelled(self.label.clone(), Out::none())))
+    pub(super) fn permits(&self) -> &Permits<T> {
+        self.permits.get_or_init(|| Box::new(Permits::labelled(self.label.clone(), Out::none())))
     }
 
     /// Says that a performer waits to do `operation` with this channel. Nobody who could let it waits on the other
     /// side, or they would have met; so it says who could still come.
-    pub(super) fn describe(&self, operation: &'static str, waits: &mut Waits) {
+    pub(super) fn describe(&self, operation: &'static str, waits: &mut Description) {
         waits.on(operation, &self.label, std::ptr::from_ref(self).addr());
         let counted = |count: &AtomicUsize, what: &str| {
             let count = count.load(Ordering::Relaxed);
@@ -271,7 +271,7 @@ impl<T> Shared<T> {
             }
             (closed_now, woken)
         });
-        unwanted::drop_after(|| drop(woken));
+        deferred_drops::drop_after(|| drop(woken));
         closed_now
     }
 
@@ -309,7 +309,7 @@ impl<T> Observed for Shared<T> {
         }
     }
 
-    fn describe(&self, operation: &'static str, waits: &mut Waits) {
+    fn describe(&self, operation: &'static str, waits: &mut Description) {
         self.describe(operation, waits);
     }
 }
@@ -376,7 +376,7 @@ impl<T> Inner<T> {
     }
 
     /// Lets the first waiting sender put its message into the room that has become free.
-    fn refill(&mut self) -> Option<Task> {
+    fn refill(&mut self) -> Option<Waker> {
         if !self.has_room() {
             return None;
         }
@@ -441,7 +441,7 @@ impl<T> Inner<T> {
     }
 
     /// Gives reserved room back; a sender that waits may have it.
-    pub(super) fn release_reserved(&mut self) -> Option<Task> {
+    pub(super) fn release_reserved(&mut self) -> Option<Waker> {
         self.reserved -= 1;
         self.changed();
         self.refill()
@@ -450,7 +450,7 @@ impl<T> Inner<T> {
 
 /// Moves `message` to a receiver that has been won.
 #[inline]
-pub(super) fn hand_over<T>(mut receiver: Committed<Slot<T>>, message: &mut Option<T>) -> Task {
+pub(super) fn hand_over<T>(mut receiver: Committed<Slot<T>>, message: &mut Option<T>) -> Waker {
     let message = message.take().expect("a sender has its message until it is sent");
     receiver.slot(|slot| *slot = Slot::Value(message));
     tally::communication();

@@ -1,6 +1,6 @@
 //! What the owner of a domain tells the others, by plain stores.
 
-use crate::fiber::host::Host;
+use crate::fiber::control::Fiber;
 use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::panic::Location;
 
@@ -29,17 +29,17 @@ impl Counter {
 
 #[derive(Default)]
 pub(crate) struct Counts {
-    /// Hosts, and parasites from when they are reified or queued.
+    /// Fibers, and tasks from when they are reified or queued.
     pub(super) spawned: Counter,
     pub(super) finished: Counter,
     pub(crate) tally: Tally,
     /// The current turn; its lowest bit tells whether others are ready for theirs.
     turn: AtomicU64,
     pub(super) next_timer: NextTimer,
-    /// Where the running host or parasite was spawned, with a mark if it is a parasite; null if the domain rests.
+    /// Where the running fiber or task was spawned, with a mark if it is a task; null if the domain rests.
     pub(super) site: AtomicPtr<Location<'static>>,
-    /// The running host, if it has a name.
-    pub(super) named: AtomicPtr<Host>,
+    /// The running fiber, if it has a name.
+    pub(super) named: AtomicPtr<Fiber>,
     /// While the worker waits in its poller, having seen that there is nothing to do: the number of that sleep.
     pub(super) asleep: AtomicU64,
     /// Whether a timer is armed in its wheel, as of its last sleep.
@@ -98,8 +98,8 @@ impl Counts {
         self.turn.load(Ordering::Relaxed) & 1 == 1
     }
 
-    /// A parasite of this size has been reified. Owner only.
-    pub(crate) fn begun_parasite(&self, bytes: usize) {
+    /// A task of this size has been reified. Owner only.
+    pub(crate) fn begun_task(&self, bytes: usize) {
         self.spawned.add(1);
         self.tally.reified(bytes);
     }
@@ -108,25 +108,25 @@ impl Counts {
 /// What is counted for [`Statistics`](super::Statistics).
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    pub(crate) hosts: Counter,
+    pub(crate) fibers: Counter,
     /// As of the last look at what the thread has counted for itself.
-    pub(crate) parasites: Counter,
+    pub(crate) tasks: Counter,
     pub(super) communications: Counter,
     pub(crate) reifications: Counter,
     pub(crate) reified_bytes: Counter,
-    pub(crate) largest_parasite: Counter,
+    pub(crate) largest_task: Counter,
     pub(crate) inflations: Counter,
     pub(crate) migrations: Counter,
 }
 
 impl Tally {
-    /// Counts a reification of a parasite of this size. Owner only.
+    /// Counts a reification of a task of this size. Owner only.
     pub(crate) fn reified(&self, bytes: usize) {
         let bytes = bytes as u64;
         self.reifications.add(1);
         self.reified_bytes.add(bytes);
-        if bytes > self.largest_parasite.get() {
-            self.largest_parasite.set(bytes);
+        if bytes > self.largest_task.get() {
+            self.largest_task.set(bytes);
         }
     }
 }

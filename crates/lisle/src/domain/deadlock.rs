@@ -1,4 +1,4 @@
-//! Noticing that no host of a runtime will ever go on.
+//! Noticing that no fiber of a runtime will ever go on.
 //!
 //! The README beside this file argues why what is reported here is one. Nobody who runs does anything for it: a worker
 //! stores a word as it goes to sleep, and the monitor, which notices anyway that all sleep, looks around.
@@ -18,7 +18,7 @@ use crate::time::outside;
 use std::error::Error;
 use std::fmt;
 
-/// What a runtime does when none of its hosts can ever go on, see [`Builder::on_deadlock`](crate::Builder::on_deadlock).
+/// What a runtime does when none of its fibers can ever go on, see [`Builder::on_deadlock`](crate::Builder::on_deadlock).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnDeadlock {
@@ -27,13 +27,13 @@ pub enum OnDeadlock {
     /// Say, once, who waits for what, see [`Builder::on_report`](crate::Builder::on_report), and stay so. For programs in
     /// which somebody looks into them with a debugger, or that a signal's handler is to end.
     Report,
-    /// Shut the runtime down, unwinding its hosts, and have `run` panic with that text. Where nobody is in `run`, as may
+    /// Shut the runtime down, unwinding its fibers, and have `run` panic with that text. Where nobody is in `run`, as may
     /// be with a runtime that was [started](crate::Builder::start), it is [reported](crate::Builder::on_report).
     #[default]
     Panic,
 }
 
-/// All hosts of a runtime waited, and nothing could wake one.
+/// All fibers of a runtime waited, and nothing could wake one.
 ///
 /// Its `Display` form tells who waited for what, and a cycle if there is one.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ impl Deadlock {
 
 impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a deadlock: every host waits, and nothing can wake any\n{}", self.graph)
+        write!(f, "a deadlock: every fiber waits, and nothing can wake any\n{}", self.graph)
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Deadlocks {
     pub(super) policy: OnDeadlock,
     /// A deadlock ends the runtime and is given back as an error.
     pub(super) is_returned: bool,
-    /// Nothing outside wakes hosts, it has been promised.
+    /// Nothing outside wakes fibers, it has been promised.
     pub(super) closed_world: bool,
     pub(super) found: OnceLock<Deadlock>,
     /// How many are in `run` or `try_run`, and will be told of a deadlock that ends the runtime.
@@ -106,7 +106,7 @@ impl Drop for Caller<'_> {
 pub(super) enum Verdict {
     /// Somebody will come up without being looked after; or there is nothing more to be found.
     GoesOn,
-    /// Something may wake a host from outside, or something moved just now.
+    /// Something may wake a fiber from outside, or something moved just now.
     Unknown,
     Dead,
 }
@@ -114,7 +114,7 @@ pub(super) enum Verdict {
 /// What the monitor remembers between two looks.
 #[derive(Default)]
 pub(super) struct Watch {
-    /// The turns at which a survey has not confirmed what the look had found.
+    /// The turns at which a snapshot has not confirmed what the look had found.
     refuted: Option<Vec<u64>>,
 }
 
@@ -131,14 +131,14 @@ impl Watch {
             return verdict;
         }
         let turns = shared.turns();
-        let surveyed = shared.survey();
-        let waiters = surveyed.graph.hosts.iter().chain(&surveyed.graph.parasites);
+        let snapshot = shared.snapshot();
+        let waiters = snapshot.graph.fibers.iter().chain(&snapshot.graph.tasks);
         let waits = waiters.flat_map(|waiter| &waiter.waits);
-        if !surveyed.is_still || waits.into_iter().any(|wait| wait.external) || shared.turns() != turns {
+        if !snapshot.is_still || waits.into_iter().any(|wait| wait.external) || shared.turns() != turns {
             self.refuted = Some(shared.turns());
             return Verdict::Unknown;
         }
-        let deadlock = Deadlock { graph: Arc::new(surveyed.graph) };
+        let deadlock = Deadlock { graph: Arc::new(snapshot.graph) };
         // Found before it is told, so that who is told may ask.
         let _ = deadlocks.found.set(deadlock.clone());
         if !deadlocks.is_fatal() || deadlocks.callers.load(Ordering::SeqCst) == 0 {
@@ -146,7 +146,7 @@ impl Watch {
         }
         if deadlocks.is_fatal() {
             shared.stop();
-            // Hosts wait for their foreign calls to return, which these would never do.
+            // Fibers wait for their foreign calls to return, which these would never do.
             calls::interrupt(shared.number);
         }
         Verdict::Dead
@@ -207,15 +207,15 @@ mod tests {
     use std::task::{Context, Wake, Waker};
     use std::time::Duration;
 
-    /// Judges a runtime again and again, much more often than its monitor does, until these hosts have ended. They need
+    /// Judges a runtime again and again, much more often than its monitor does, until these fibers have ended. They need
     /// nobody else to do so, and may not be judged dead.
-    fn never_dead(runtime: &Runtime, hosts: Vec<JoinHandle<()>>) {
+    fn never_dead(runtime: &Runtime, fibers: Vec<JoinHandle<()>>) {
         let mut looks = 0_u64;
-        while !hosts.iter().all(JoinHandle::is_finished) {
+        while !fibers.iter().all(JoinHandle::is_finished) {
             assert_ne!(judge(runtime.shared()), Verdict::Dead, "after {looks} looks");
             looks += 1;
         }
-        hosts.into_iter().for_each(|host| host.join().unwrap());
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
     }
 
     fn runtime(domains: usize) -> Runtime {
@@ -231,7 +231,7 @@ mod tests {
     fn messages_from_domain_to_domain_are_no_deadlock() {
         for domains in [2, 4] {
             let runtime = runtime(domains);
-            let hosts = runtime.run(|| {
+            let fibers = runtime.run(|| {
                 let ring: Vec<_> = (0..domains).map(|_| channel::<u32>()).collect();
                 (0..domains)
                     .map(|domain| {
@@ -250,30 +250,30 @@ mod tests {
                     })
                     .collect()
             });
-            never_dead(&runtime, hosts);
+            never_dead(&runtime, fibers);
         }
     }
 
     #[test]
     fn spawns_and_steals_are_no_deadlock() {
         let runtime = runtime(3);
-        let host = runtime.run(|| {
+        let fiber = runtime.run(|| {
             spawn(|| {
                 for _ in 0..rounds(300) {
                     // More than a ring holds, so that some go to the common queue.
-                    let hosts: Vec<_> = (0..400).map(|i| spawn(move || assert!(i < 400))).collect();
-                    hosts.into_iter().for_each(|host| host.join().unwrap());
+                    let fibers: Vec<_> = (0..400).map(|i| spawn(move || assert!(i < 400))).collect();
+                    fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
                     spawn_on(1, || spawn_on(2, || ()).join().unwrap()).join().unwrap();
                 }
             })
         });
-        never_dead(&runtime, vec![host]);
+        never_dead(&runtime, vec![fiber]);
     }
 
     #[test]
     fn timers_and_foreign_calls_are_no_deadlock() {
         let runtime = runtime(2);
-        let hosts = runtime.run(|| {
+        let fibers = runtime.run(|| {
             let sleeper = spawn(|| {
                 for i in 0..rounds(3_000) as u64 {
                     crate::time::sleep(Duration::from_micros(i % 300));
@@ -286,34 +286,34 @@ mod tests {
             });
             vec![sleeper, caller]
         });
-        never_dead(&runtime, hosts);
+        never_dead(&runtime, fibers);
     }
 
-    /// Calls wait for hosts, and for each other, and hosts for calls.
+    /// Calls wait for fibers, and for each other, and fibers for calls.
     #[test]
     fn calls_that_wait_for_events_are_no_deadlock() {
         for domains in [1, 2] {
             let runtime = runtime(domains);
-            let hosts = runtime.run(|| {
+            let fibers = runtime.run(|| {
                 let (to_call, in_call) = channel::<usize>();
                 let (to_other, in_other) = channel::<usize>();
-                let (to_host, in_host) = channel::<usize>();
+                let (to_fiber, in_fiber) = channel::<usize>();
                 let count = rounds(5_000);
                 let call = spawn(move || {
                     fiber::blocking(move || in_call.iter().for_each(|n| to_other.send(n).unwrap()));
                 });
                 let other = spawn(move || {
-                    fiber::blocking(move || in_other.iter().for_each(|n| to_host.send(n).unwrap()));
+                    fiber::blocking(move || in_other.iter().for_each(|n| to_fiber.send(n).unwrap()));
                 });
-                let host = spawn(move || {
+                let fiber = spawn(move || {
                     for n in 0..count {
                         to_call.send(n).unwrap();
-                        assert_eq!(in_host.recv(), Ok(n));
+                        assert_eq!(in_fiber.recv(), Ok(n));
                     }
                 });
-                vec![call, other, host]
+                vec![call, other, fiber]
             });
-            never_dead(&runtime, hosts);
+            never_dead(&runtime, fibers);
         }
     }
 
@@ -328,11 +328,11 @@ mod tests {
         }
     }
 
-    /// A host waits for a message that a future's waker sends, from whichever thread has made the future ready.
+    /// A fiber waits for a message that a future's waker sends, from whichever thread has made the future ready.
     #[test]
     fn wakers_of_futures_are_no_deadlock() {
         let runtime = runtime(2);
-        let hosts = runtime.run(|| {
+        let fibers = runtime.run(|| {
             let wait_for = |round: usize| {
                 let (tx, rx) = crate::channel::bounded(1);
                 let waker = Waker::from(Arc::new(Sends(tx)));
@@ -351,7 +351,7 @@ mod tests {
             };
             (0..2).map(|domain| spawn_on(domain, move || (0..rounds(5_000)).for_each(wait_for))).collect()
         });
-        never_dead(&runtime, hosts);
+        never_dead(&runtime, fibers);
     }
 
     /// The judge does find what is dead, also while it is asked all the time.
@@ -369,9 +369,9 @@ mod tests {
             while judge(runtime.shared()) != Verdict::Dead {
                 std::thread::yield_now();
             }
-            let surveyed = runtime.shared().survey();
-            assert!(surveyed.is_still);
-            assert_eq!(surveyed.graph.hosts.len(), waiting.len());
+            let snapshot = runtime.shared().snapshot();
+            assert!(snapshot.is_still);
+            assert_eq!(snapshot.graph.fibers.len(), waiting.len());
         }
     }
 }

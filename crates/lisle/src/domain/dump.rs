@@ -1,7 +1,7 @@
 //! A thread that says who waits, each time that a signal comes.
 //!
-//! What a program is doing is most wanted when it does nothing, so no host is asked for it, nor a reactor: the thread reads a pipe into which
-//! the signal's handler writes, and the standard library's way, which blocks. So the signal counts as nothing that could wake a host, either.
+//! What a program is doing is most wanted when it does nothing, so no fiber is asked for it, nor a reactor: the thread reads a pipe into which
+//! the signal's handler writes, and the standard library's way, which blocks. So the signal counts as nothing that could wake a fiber, either.
 
 use super::runtime::Shared;
 use crate::own_threads;
@@ -41,6 +41,6 @@ fn serve(weak: &Weak<Shared>, mut pipe: io::PipeReader) {
             Err(_) => return,
         }
         let Some(shared) = weak.upgrade() else { return };
-        shared.report(&Report::Waiting(shared.survey().graph));
+        shared.report(&Report::Waiting(shared.snapshot().graph));
     }
 }

@@ -4,18 +4,18 @@ use super::runnable::{Either, either};
 use super::worker::Worker;
 use crate::event::parker::State;
 use crate::event::step::{self, Forbidden};
-use crate::fiber::host::{self, Host};
-use crate::parasite;
+use crate::fiber::control::{self, Fiber};
+use crate::task;
 use std::ptr::NonNull;
 
 impl Worker {
-    /// Starts interrupting the hosts of this domain: those that are parked, now; others at their next park.
+    /// Starts interrupting the fibers of this domain: those that are parked, now; others at their next park.
     ///
-    /// To look for parasites that wait takes time in proportion to all there are, so that is done at first, and then only
+    /// To look for tasks that wait takes time in proportion to all there are, so that is done at first, and then only
     /// where there is nothing else to do.
     pub(super) fn stop(&self, is_idle: bool) {
         if (is_idle || !self.stopping.get()) && self.shared.live() > 0 {
-            parasite::wake_all(&self.shared);
+            task::wake_all(&self.shared);
         }
         if self.stopping.replace(true) {
             if self.stubborn.take() {
@@ -23,35 +23,35 @@ impl Worker {
             }
             return;
         }
-        self.for_each_begun(|host| host.parker.interrupted.set(true));
+        self.for_each_begun(|fiber| fiber.parker.interrupted.set(true));
         self.interrupting.set(self.begun.get());
     }
 
-    /// The next host that is parked and to be interrupted.
+    /// The next fiber that is parked and to be interrupted.
     #[cold]
-    pub(super) fn next_interrupted(&self) -> Option<NonNull<Host>> {
-        while let Some(host) = NonNull::new(self.interrupting.get()) {
-            // SAFETY: hosts in the list are alive; `end` moves on from one that ends.
-            let this = unsafe { host.as_ref() };
+    pub(super) fn next_interrupted(&self) -> Option<NonNull<Fiber>> {
+        while let Some(fiber) = NonNull::new(self.interrupting.get()) {
+            // SAFETY: fibers in the list are alive; `end` moves on from one that ends.
+            let this = unsafe { fiber.as_ref() };
             self.interrupting.set(this.siblings.get().1);
             if this.parker.state.get() == State::Parked {
-                return Some(host);
+                return Some(fiber);
             }
         }
         None
     }
 
-    /// Have all hosts that began here ended?
+    /// Have all fibers that began here ended?
     pub(super) fn is_empty(&self) -> bool {
         self.begun.get().is_null()
     }
 
-    /// The first hosts that have begun here and not ended, so many at most, described.
+    /// The first fibers that have begun here and not ended, so many at most, described.
     pub(super) fn begun(&self, limit: usize) -> Vec<String> {
         let mut begun = Vec::new();
-        self.for_each_begun(|host| {
-            if begun.len() < limit && host.parker.state.get() != State::Resting {
-                begun.push(host.describe());
+        self.for_each_begun(|fiber| {
+            if begun.len() < limit && fiber.parker.state.get() != State::Resting {
+                begun.push(fiber.describe());
             }
         });
         begun
@@ -73,28 +73,28 @@ impl Worker {
             // Their destructors run on this thread's own stack, and nothing makes anything ready any more that they
             // could wait for.
             let given_up = |site| Forbidden {
-                by: "the end of a runtime that had no time left for a host spawned at",
+                by: "the end of a runtime that had no time left for a fiber spawned at",
                 site,
             };
             // SAFETY: what is queued is alive.
             match unsafe { either(queued) } {
-                Either::Host(host) => {
+                Either::Fiber(fiber) => {
                     // SAFETY: as above.
-                    let this = unsafe { host.as_ref() };
+                    let this = unsafe { fiber.as_ref() };
                     // One that has begun is left as it is.
                     if this.parker.state.get() == State::New {
                         // SAFETY: it has not begun, and was just taken from its list.
-                        step::fenced(given_up(this.site), || unsafe { host::refuse(host) });
+                        step::fenced(given_up(this.site), || unsafe { control::refuse(fiber) });
                     }
                 }
-                Either::Parasite(parasite) => {
+                Either::Task(task) => {
                     // SAFETY: as above.
-                    let site = unsafe { parasite.as_ref() }.site();
+                    let site = unsafe { task.as_ref() }.site();
                     // SAFETY: it was just taken from its list.
-                    step::fenced(given_up(site), || unsafe { parasite::run(parasite, self) });
+                    step::fenced(given_up(site), || unsafe { task::run(task, self) });
                 }
             }
         }
-        self.retire_bearer();
+        self.retire_runner();
     }
 }

@@ -1,4 +1,4 @@
-//! A queue of hosts and parasites linked through themselves, for one thread at a time. What says no other is first in,
+//! A queue of fibers and tasks linked through themselves, for one thread at a time. What says no other is first in,
 //! first out.
 
 use super::inbox::Linked;

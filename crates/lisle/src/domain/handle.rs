@@ -1,4 +1,4 @@
-//! A runtime in the hands of somebody who is none of its hosts.
+//! A runtime in the hands of somebody who is none of its fibers.
 
 use super::runtime::{Runtime, Shared};
 use super::statistics::Statistics;
@@ -9,7 +9,7 @@ use crate::shim::sync::Arc;
 use std::fmt;
 use std::panic::Location;
 
-/// A runtime, for those who are none of its hosts: to spawn on it, and to ask who waits there. From
+/// A runtime, for those who are none of its fibers: to spawn on it, and to ask who waits there. From
 /// [`Runtime::handle`], or, within a runtime and so also one of [`run`](crate::run), from [`Handle::current`].
 ///
 /// It may be cloned and used on any thread. It does not keep the runtime going: when that has ended nothing is run any more,
@@ -22,9 +22,9 @@ use std::panic::Location;
 ///     let (tx, rx) = channel::named::<u32>("numbers", 0);
 ///     let handle = Handle::current();
 ///     let plain = std::thread::spawn(move || {
-///         while handle.waiting().hosts.is_empty() {}
-///         let host = handle.spawn(move || tx.send(1)); // a host, though this is none
-///         host.join().unwrap()
+///         while handle.waiting().fibers.is_empty() {}
+///         let fiber = handle.spawn(move || tx.send(1)); // a fiber, though this is none
+///         fiber.join().unwrap()
 ///     });
 ///     assert_eq!(rx.recv(), Ok(1));
 ///     assert!(plain.join().unwrap().is_ok());
@@ -40,7 +40,7 @@ impl Handle {
         Handle { shared }
     }
 
-    /// The runtime of the host or parasite that calls this.
+    /// The runtime of the fiber or task that calls this.
     ///
     /// # Panics
     ///
@@ -53,13 +53,13 @@ impl Handle {
     pub fn current() -> Handle {
         Handle::try_current().unwrap_or_else(|| {
             panic!(
-                "`Handle::current()` on a thread of no runtime: call it in a host or a parasite, and give the handle away; or \
+                "`Handle::current()` on a thread of no runtime: call it in a fiber or a task, and give the handle away; or \
                  take `Runtime::handle`"
             )
         })
     }
 
-    /// The runtime of the host or parasite that calls this, if it is called by one.
+    /// The runtime of the fiber or task that calls this, if it is called by one.
     pub fn try_current() -> Option<Handle> {
         worker::with_current(|worker| worker.map(|worker| Handle::new(worker.shared().clone())))
     }
@@ -69,9 +69,9 @@ impl Handle {
         self.shared.domains.len()
     }
 
-    /// Spawns a host on this runtime, from anywhere. See [`spawn`](crate::spawn).
+    /// Spawns a fiber on this runtime, from anywhere. See [`spawn`](crate::spawn).
     ///
-    /// Once the runtime is being shut down the host is not run; joining it says so. Its function is dropped within this call.
+    /// Once the runtime is being shut down the fiber is not run; joining it says so. Its function is dropped within this call.
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -89,7 +89,7 @@ impl Handle {
     ///
     /// As [`Runtime::waiting`]: while a domain does not answer, for a tenth of a second.
     pub fn waiting(&self) -> WaitGraph {
-        self.shared.survey().graph
+        self.shared.snapshot().graph
     }
 
     /// What the runtime has done so far, see [`Runtime::statistics`].
@@ -97,7 +97,7 @@ impl Handle {
         self.shared.statistics()
     }
 
-    /// Returns `true` if the runtime has ended, but for hosts that did not end in time.
+    /// Returns `true` if the runtime has ended, but for fibers that did not end in time.
     pub fn has_ended(&self) -> bool {
         self.shared.has_ended()
     }

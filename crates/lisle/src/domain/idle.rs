@@ -16,7 +16,7 @@ use std::time::Duration;
 const TRIM: usize = 16;
 /// The longest pause between wakes of idle domains that turn out to find nothing, in spawns.
 const LONGEST_PAUSE: u32 = 4096;
-/// While a runtime drains, its domains look at least so often whether all hosts have ended.
+/// While a runtime drains, its domains look at least so often whether all fibers have ended.
 const DRAIN_LOOK: Duration = Duration::from_millis(50);
 /// Sockets of a busy domain are looked at no more often than this.
 const POLL_PAUSE: u64 = 20_000;
@@ -72,9 +72,9 @@ impl Worker {
         }
         self.domain.resting();
         self.tell_tally();
-        let hunger = self.hunger();
+        let search = self.search();
         self.look_and_sleep();
-        drop(hunger);
+        drop(search);
         self.run_taken();
     }
 
@@ -91,14 +91,14 @@ impl Worker {
     /// Looks around for a while, if somebody may come up with something.
     fn look(&self) -> bool {
         let others = self.shared.others_work();
-        if !others && !self.patience.is_long() {
+        if !others && !self.adaptive_spin.is_long() {
             return false;
         }
         if others && self.steal_overdue() {
             return true;
         }
         let looks = Cell::new(0);
-        self.patience.look(|| {
+        self.adaptive_spin.look(|| {
             looks.set(looks.get() + 1);
             self.glance(looks.get(), others)
         }) || (others && self.wait_for_overdue())
@@ -139,7 +139,7 @@ impl Worker {
             let next = self.wheel.borrow().next_deadline();
             let mut pause = next.map(|next| Duration::from_nanos(next.saturating_sub(clock::now())));
             if self.shared.is_draining() {
-                // The last host may have ended elsewhere just before the mark of draining was to be seen.
+                // The last fiber may have ended elsewhere just before the mark of draining was to be seen.
                 pause = Some(pause.map_or(DRAIN_LOOK, |pause| pause.min(DRAIN_LOOK)));
             }
             self.domain.counts.timers.store(next.is_some(), Ordering::Relaxed);
@@ -149,7 +149,7 @@ impl Worker {
             let asleep = clock::now();
             self.poll(pause);
             if !self.domain.inbox.is_asleep() {
-                self.patience.slept(clock::now().saturating_sub(asleep));
+                self.adaptive_spin.slept(clock::now().saturating_sub(asleep));
             }
         } else if self.shared.is_stopping() {
             self.poll(Some(Duration::from_millis(1)));
@@ -165,7 +165,7 @@ impl Worker {
     }
 
     fn poll(&self, timeout: Option<Duration>) {
-        // What is done from here on is seen by nobody who does not see this, since handing a host over is a release.
+        // What is done from here on is seen by nobody who does not see this, since handing a fiber over is a release.
         let awake = || self.domain.counts.asleep.store(0, Ordering::Release);
         let polled = self.driver.borrow_mut().wait_then(timeout, awake);
         if let Err(error) = polled {
@@ -214,7 +214,7 @@ impl Worker {
         if left > 0 {
             return self.wake_pause.set((left - 1, pause));
         }
-        // Has anybody taken anything since the last wake? If not, the hosts end before a thief is there.
+        // Has anybody taken anything since the last wake? If not, the fibers end before a thief is there.
         let stolen = self.domain.stolen.load(Ordering::Relaxed);
         let useful = self.stolen_before.replace(stolen) != stolen;
         let pause = if useful { 0 } else { (pause * 2 + 1).min(LONGEST_PAUSE) };

@@ -1,5 +1,5 @@
-//! Models of what domains share, explored by loom: the inbox, and the hosts that have not begun, in slot and ring.
-//! Neither knows a host, so under loom they are compiled here, without the rest of a domain.
+//! Models of what domains share, explored by loom: the inbox, and the fibers that have not begun, in slot and ring.
+//! Neither knows a fiber, so under loom they are compiled here, without the rest of a domain.
 
 #[path = "inbox.rs"]
 mod inbox;
@@ -182,7 +182,7 @@ fn a_slot_that_is_used_again_is_not_taken_twice() {
 
 /// The owner fills the slot while a thief empties it, and moves what is displaced to the ring.
 #[test]
-fn each_host_that_has_not_begun_is_taken_once() {
+fn each_fiber_that_has_not_begun_is_taken_once() {
     explore(3, || {
         let stealable = Arc::new(Stealable::new());
         let thief = thread::spawn({

@@ -1,14 +1,14 @@
 //! How a worker takes part in loops: what it gives away of its own, and what it takes.
 //!
-//! A host that computes looks at its domain's word (`par/beat.rs`) wherever it puts something off, and comes here if
+//! A fiber that computes looks at its domain's word (`par/heartbeat.rs`) wherever it puts something off, and comes here if
 //! that says that somebody looks for work, or that it is time to look at the clock. So this is also where a long
-//! loop lets others have their turn: the sockets, timers and hosts of its domain.
+//! loop lets others have their turn: the sockets, timers and fibers of its domain.
 
-use super::guests::Taken;
+use super::helpers::Taken;
 use super::runtime::Shared;
 use super::worker::Worker;
 use crate::event::parker::{self, bearing};
-use crate::par::beat::{self, Beat};
+use crate::par::heartbeat::{self, Beat};
 use crate::par::job::Job;
 use crate::par::offers::Offers;
 use crate::par::pending::{Inside, Pending};
@@ -20,25 +20,25 @@ use std::ptr::NonNull;
 /// it costs to wake one.
 pub(crate) const PERIOD: u64 = 50 * ticks::A_MICROSECOND;
 
-/// What a bearer is given.
+/// What a runner is given.
 #[derive(Clone, Copy)]
 pub(super) enum Load {
-    Parasite(NonNull<crate::parasite::Parasite>),
+    Task(NonNull<crate::task::Task>),
     Job(Taken),
 }
 
 impl Worker {
     /// Looks whether somebody wants something, on behalf of the code that runs on this stack.
     #[cold]
-    pub(crate) fn beat(&self, pending: &Pending) {
+    pub(crate) fn heartbeat(&self, pending: &Pending) {
         pending.looked();
         if parker::running().is_none() {
-            // What runs between hosts cannot wait for what it gives away.
+            // What runs between fibers cannot wait for what it gives away.
             return;
         }
         let now = ticks::now();
         let is_due = self.is_due(now);
-        let word = &self.domain.beat;
+        let word = &self.domain.heartbeat;
         if word.is_wanted() {
             word.heard();
             let wanted = self.shared.looking() + self.domain.offers.returning();
@@ -85,7 +85,7 @@ impl Worker {
         self.turn.set(turn);
         self.domain.counts.begin_turn(turn, self.others_are_ready());
         if self.is_alone() && !self.is_of_use() {
-            let word = &self.domain.beat;
+            let word = &self.domain.heartbeat;
             word.quieten();
             if self.is_of_use() || !self.is_alone() {
                 word.want();
@@ -100,7 +100,7 @@ impl Worker {
         self.shared.looking() > 0 || self.shared.could_wake_one()
     }
 
-    /// Can nothing but its own code make a host of this domain ready?
+    /// Can nothing but its own code make a fiber of this domain ready?
     fn is_alone(&self) -> bool {
         self.domain.reactor.is_empty() && self.wheel.borrow().is_empty() && !self.domain.inbox.has_news()
     }
@@ -110,29 +110,29 @@ impl Worker {
     #[inline]
     pub(super) fn arrive(&self) {
         if self.is_starting.take() {
-            drop(Hunger(self));
+            drop(Searching(self));
         }
     }
 
     /// Looks for work, until dropped: what other domains put off is wanted.
-    pub(super) fn hunger(&self) -> Hunger<'_> {
+    pub(super) fn search(&self) -> Searching<'_> {
         if !self.is_starting.take() {
-            self.shared.hungry.fetch_add(1, Ordering::SeqCst);
+            self.shared.searching.fetch_add(1, Ordering::SeqCst);
         }
         for domain in self.shared.domains.iter().filter(|domain| domain.index != self.domain.index) {
-            domain.beat.want();
+            domain.heartbeat.want();
         }
-        beat::OUTSIDE.want();
-        Hunger(self)
+        heartbeat::OUTSIDE.want();
+        Searching(self)
     }
 
-    /// Takes what a domain offers. If hosts wait here for parts of what they do, then only what belongs to what was waited for
+    /// Takes what a domain offers. If fibers wait here for parts of what they do, then only what belongs to what was waited for
     /// last: other code might want a lock that one of them holds, and which it could not let go of, since this is its
     /// domain.
     pub(super) fn take_job(&self) -> bool {
         let domains = &self.shared.domains;
         // SAFETY: it stays until it is taken out of the list.
-        let waited_for = unsafe { self.joining.get().as_ref() }.map(|joining| joining.extent);
+        let waited_for = unsafe { self.joining.get().as_ref() }.map(|joining| joining.descendants);
         // SAFETY: `take` asks about what is offered.
         let may = |job: &Job| waited_for.is_none_or(|waited_for| unsafe { job.is_part_of(waited_for) });
         let start = self.random.next() as usize;
@@ -142,7 +142,7 @@ impl Worker {
                 && let Some(job) = victim.offers.take(may)
             {
                 victim.stolen.fetch_add(1, Ordering::Relaxed);
-                self.take(job, &victim.offers, &victim.beat);
+                self.take(job, &victim.offers, &victim.heartbeat);
                 return true;
             }
         }
@@ -150,7 +150,7 @@ impl Worker {
         if outside.len() > 0
             && let Some(job) = outside.take(may)
         {
-            self.take(job, outside, &beat::OUTSIDE);
+            self.take(job, outside, &heartbeat::OUTSIDE);
             return true;
         }
         false
@@ -158,13 +158,13 @@ impl Worker {
 
     /// Will run `job`, which was taken out of these offers. If there may be more of the kind, another is to be there when that is
     /// done: its owner may be in the midst of one then, and those need not look at anything.
-    fn take(&self, job: NonNull<Job>, offers: &Offers, beat: &Beat) {
+    fn take(&self, job: NonNull<Job>, offers: &Offers, heartbeat: &Beat) {
         // SAFETY: taken, and not done.
         if unsafe { job.as_ref() }.has_siblings() {
             offers.will_return();
-            beat.want();
+            heartbeat.want();
         }
-        self.taken.set(Some(self.expect_guest(job)));
+        self.taken.set(Some(self.expect_helper(job)));
     }
 
     /// Runs what was taken, if anything was.
@@ -173,16 +173,16 @@ impl Worker {
             if self.shared.could_wake_one() {
                 // Those that still sleep are to be woken by who has something for them, at once.
                 self.hurry();
-                self.domain.beat.want();
+                self.domain.heartbeat.want();
                 if self.shared.has_offers() {
                     self.shared.wake_for_loop(self.domain.index);
                 }
             }
-            self.run_on_bearer(Load::Job(taken), self.turn.get());
+            self.run_on_runner(Load::Job(taken), self.turn.get());
         }
     }
 
-    /// Runs what was taken on the stack of the bearer that calls this.
+    /// Runs what was taken on the stack of the runner that calls this.
     ///
     /// # Safety
     ///
@@ -194,12 +194,12 @@ impl Worker {
         pending.job.set(taken.job.as_ptr());
         let within = within::enter(pending);
         // SAFETY: passed on to the caller.
-        unsafe { self.run_as_guest(taken) };
+        unsafe { self.run_as_helper(taken) };
         drop(within);
         pending.job.set(std::ptr::null());
     }
 
-    /// The next beat is due at once.
+    /// The next heartbeat is due at once.
     pub(crate) fn hurry(&self) {
         self.last_beat.set(0);
     }
@@ -231,8 +231,8 @@ impl Shared {
 
     /// How many domains look for work and do not sleep.
     pub(crate) fn looking(&self) -> usize {
-        let hungry = self.hungry.load(Ordering::SeqCst);
-        hungry.saturating_sub(self.idle.load(Ordering::SeqCst))
+        let searching = self.searching.load(Ordering::SeqCst);
+        searching.saturating_sub(self.idle.load(Ordering::SeqCst))
     }
 
     /// How many domains could take something now, or once they have been woken.
@@ -262,10 +262,10 @@ impl Shared {
 }
 
 /// A domain looks for work.
-pub(super) struct Hunger<'a>(&'a Worker);
+pub(super) struct Searching<'a>(&'a Worker);
 
-impl Drop for Hunger<'_> {
+impl Drop for Searching<'_> {
     fn drop(&mut self) {
-        self.0.shared.hungry.fetch_sub(1, Ordering::SeqCst);
+        self.0.shared.searching.fetch_sub(1, Ordering::SeqCst);
     }
 }

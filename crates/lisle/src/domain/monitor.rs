@@ -1,11 +1,11 @@
-//! A thread that watches a runtime at work: it reports hosts that keep their domain for long while others
-//! wait, wakes idle domains for hosts that nobody has begun, and notices when no host can ever go on.
+//! A thread that watches a runtime at work: it reports fibers that keep their domain for long while others
+//! wait, wakes idle domains for fibers that nobody has begun, and notices when no fiber can ever go on.
 //!
 //! It also looks at what loops have put off on stacks whose owner is in a long call, or waits, and offers some of it if
 //! anybody could take it (`../par/stacks.rs`). That of the default runtime does so for the threads that are no workers.
 //!
-//! Every second, and before it sleeps, it has the memory given back that parasites have left unused
-//! (`../parasite/pieces.rs`).
+//! Every second, and before it sleeps, it has the memory given back that tasks have left unused
+//! (`../task/pieces.rs`).
 //!
 //! It looks every 10 ms while any domain works, and sleeps for good when none does.
 
@@ -14,12 +14,12 @@ use super::deadlock::{self, Verdict};
 use super::runtime::{Shared, started_default_runtime};
 use crate::event::tick;
 use crate::own_threads;
-use crate::par::beat;
-use crate::parasite;
+use crate::par::heartbeat;
 use crate::report::{self, Report};
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::clock;
 use crate::shim::sync::{Arc, OnceLock};
+use crate::task;
 use std::sync::Weak;
 use std::thread::Thread;
 use std::time::Duration;
@@ -33,10 +33,10 @@ const SETTLED: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
-/// What parasites have not used for so many looks gives its memory back.
+/// What tasks have not used for so many looks gives its memory back.
 const UNUSED: u32 = 100;
 
-/// Between two looks at all the descriptors that hosts of a stuck domain wait for.
+/// Between two looks at all the descriptors that fibers of a stuck domain wait for.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
@@ -83,7 +83,7 @@ pub(super) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
         .stack_size(256 * 1024)
         .spawn(move || {
             watch(&weak);
-            parasite::give_back_all();
+            task::give_back_all();
         })?;
     let _ = shared.monitor.thread.set(thread.thread().clone());
     Ok(())
@@ -111,7 +111,7 @@ fn watch(weak: &Weak<Shared>) {
             tick::advance();
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(UNUSED) {
-                parasite::give_back();
+                task::give_back();
             }
             let all_sleep = shared.idle.load(Ordering::Relaxed) == shared.domains.len();
             quiet = if all_sleep && !has_loops_outside(&shared) { quiet + 1 } else { 0 };
@@ -121,7 +121,7 @@ fn watch(weak: &Weak<Shared>) {
                 verdict = deadlocks.look(&shared);
             }
             if quiet > QUIET {
-                parasite::give_back_all();
+                task::give_back_all();
                 shared.monitor.asleep.store(true, Ordering::SeqCst);
                 // A domain that woke in between may not have seen the mark, so its wake is looked for once more.
                 if shared.idle.load(Ordering::SeqCst) != shared.domains.len()
@@ -162,7 +162,7 @@ fn sleeps_of(shared: &Shared) -> u64 {
 
 /// Do threads that are no workers compute loops, which this runtime helps?
 fn has_loops_outside(shared: &Arc<Shared>) -> bool {
-    helps_outside(shared) && !beat::OUTSIDE.stacks.is_empty()
+    helps_outside(shared) && !heartbeat::OUTSIDE.stacks.is_empty()
 }
 
 /// Is it the runtime that helps threads that are no workers?
@@ -173,8 +173,9 @@ fn helps_outside(shared: &Arc<Shared>) -> bool {
 /// Offers what was put off on stacks whose owners look at nothing.
 fn share_loops(shared: &Arc<Shared>) {
     let mut takers = shared.takers();
-    let stacks = shared.domains.iter().map(|domain| (&domain.beat.stacks, &*domain.offers, domain.index));
-    let outside = helps_outside(shared).then(|| (&beat::OUTSIDE.stacks, &shared.offers, 0));
+    let stacks =
+        shared.domains.iter().map(|domain| (&domain.heartbeat.stacks, &*domain.offers, domain.index));
+    let outside = helps_outside(shared).then(|| (&heartbeat::OUTSIDE.stacks, &shared.offers, 0));
     for (stacks, offers, index) in stacks.chain(outside) {
         let given = stacks.look(offers, takers);
         takers -= given;
@@ -197,7 +198,7 @@ fn look(shared: &Arc<Shared>, seen: &mut [Seen]) {
                 shared.wake_for_loop(domain.index);
             }
         }
-        domain.beat.turn_on();
+        domain.heartbeat.turn_on();
         domain.mark.set();
         let turn = domain.counts.turn();
         if turn != domain.watched.turn() || domain.inbox.is_asleep() {

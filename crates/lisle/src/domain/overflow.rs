@@ -1,33 +1,33 @@
-//! What is said of a host that overflows its stack.
+//! What is said of a fiber that overflows its stack.
 
 use super::worker;
 use crate::fiber::stack::overflow::decimal;
 
-/// Describes the overflow of the running host's stack, if `fault` lies in its guard. Called in a
+/// Describes the overflow of the running fiber's stack, if `fault` lies in its guard. Called in a
 /// signal handler: it reads plain memory and nothing else.
 pub(super) fn describe(fault: usize, out: &mut dyn FnMut(&[u8])) -> bool {
     worker::with_current(|worker| {
-        let Some(host) = worker.and_then(|worker| worker.current_host()) else { return false };
-        // SAFETY: the running host is alive.
-        let host = unsafe { host.as_ref() };
-        // SAFETY: a host that runs has its stack, which its worker does not touch meanwhile.
-        let stack = unsafe { &*host.stack.get() };
+        let Some(fiber) = worker.and_then(|worker| worker.current_fiber()) else { return false };
+        // SAFETY: the running fiber is alive.
+        let fiber = unsafe { fiber.as_ref() };
+        // SAFETY: a fiber that runs has its stack, which its worker does not touch meanwhile.
+        let stack = unsafe { &*fiber.stack.get() };
         if !stack.as_ref().is_some_and(|stack| stack.guard().contains(&fault)) {
             return false;
         }
-        match &host.name {
+        match &fiber.name {
             Some(name) => {
-                out(b"host '");
+                out(b"fiber '");
                 out(name.as_bytes());
                 out(b"'");
             }
-            None => out(b"a host"),
+            None => out(b"a fiber"),
         }
         let mut digits = [0; 20];
         out(b" (spawned at ");
-        out(host.site.file().as_bytes());
+        out(fiber.site.file().as_bytes());
         out(b":");
-        out(decimal(host.site.line() as usize, &mut digits));
+        out(decimal(fiber.site.line() as usize, &mut digits));
         out(b") overflowed its stack of ");
         let size = worker.map_or(0, |worker| worker.shared().stack_size);
         out(decimal(size / 1024, &mut digits));

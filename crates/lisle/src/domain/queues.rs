@@ -5,11 +5,11 @@ use super::thief::SHARE;
 use super::worker::Worker;
 use crate::event::parker::State;
 use crate::event::tick;
-use crate::fiber::host::Host;
+use crate::fiber::control::Fiber;
 use crate::shim::atomic::Ordering;
 use std::ptr::NonNull;
 
-/// If a host leaves so many parasites that are ready, they go first. One host can unblock many in a turn, and the next
+/// If a fiber leaves so many tasks that are ready, they go first. One fiber can unblock many in a turn, and the next
 /// as many again: they would pile up.
 const BACKLOG: u32 = 32;
 /// How many in a row may be due, come from the run-next slot or be the youngest while others wait.
@@ -20,9 +20,9 @@ impl Worker {
     #[inline]
     pub(super) fn pick(&self) -> Option<NonNull<Runnable>> {
         if !self.interrupting.get().is_null()
-            && let Some(host) = self.next_interrupted()
+            && let Some(fiber) = self.next_interrupted()
         {
-            return Some(host.cast());
+            return Some(fiber.cast());
         }
         if self.due()
             && let Some(woken) = self.take_woken()
@@ -56,7 +56,7 @@ impl Worker {
         })
     }
 
-    /// A host that has not begun: the one that has waited longest; but if there are more than the ring holds, the youngest
+    /// A fiber that has not begun: the one that has waited longest; but if there are more than the ring holds, the youngest
     /// of those, so that what they spawn in turn is done before others begin to spawn. Then no more are alive than the
     /// ring holds and they lead to, and one that has waited longest begins every 10 ms.
     fn take_unbegun(&self) -> Option<NonNull<Runnable>> {
@@ -69,7 +69,7 @@ impl Worker {
         if self.oldest_began.replace(now) == now { common.take_surplus().or_else(oldest) } else { oldest() }
     }
 
-    /// Is anything ready that only this domain may run, or parasites?
+    /// Is anything ready that only this domain may run, or tasks?
     #[inline]
     pub(super) fn others_are_ready(&self) -> bool {
         !self.ready.is_empty() || !self.timed.is_empty() || !self.woken.is_empty()
@@ -83,36 +83,36 @@ impl Worker {
             || self.domain.stealable.len() > 0
     }
 
-    /// Queues a host that has not begun.
+    /// Queues a fiber that has not begun.
     #[inline]
-    pub(crate) fn spawn(&self, host: NonNull<Host>, domain: Option<usize>) {
+    pub(crate) fn spawn(&self, fiber: NonNull<Fiber>, domain: Option<usize>) {
         self.domain.counts.spawned.add(1);
-        self.domain.counts.tally.hosts.add(1);
+        self.domain.counts.tally.fibers.add(1);
         match domain {
-            None => match self.domain.stealable.push(host.cast()) {
+            None => match self.domain.stealable.push(fiber.cast()) {
                 Ok(()) => self.share_work(),
                 Err(older) => self.shared.push_surplus(older),
             },
             Some(index) if index == self.domain.index => {
-                // SAFETY: a new host is in no list.
-                unsafe { self.ready.push(host.cast()) };
+                // SAFETY: a new fiber is in no list.
+                unsafe { self.ready.push(fiber.cast()) };
                 self.domain.counts.one_is_ready();
             }
-            Some(index) => self.shared.domain(index).hand_over(host),
+            Some(index) => self.shared.domain(index).hand_over(fiber),
         }
     }
 
-    /// Queues a host that has been woken, to run next if a host woke it.
+    /// Queues a fiber that has been woken, to run next if a fiber woke it.
     #[inline]
-    pub(super) fn wake(&self, host: NonNull<Host>) {
-        // SAFETY: a host to be woken is alive.
-        let this = unsafe { host.as_ref() };
+    pub(super) fn wake(&self, fiber: NonNull<Fiber>) {
+        // SAFETY: a fiber to be woken is alive.
+        let this = unsafe { fiber.as_ref() };
         this.parker.woken.set(true);
         if !matches!(this.parker.state.get(), State::Parked | State::ParkedMasked) {
             return;
         }
         this.parker.state.set(State::Queued);
-        self.put_next(host.cast());
+        self.put_next(fiber.cast());
     }
 
     /// Queues what has been woken, to run next if somebody runs now, who then has woken it.
@@ -131,15 +131,15 @@ impl Worker {
         }
     }
 
-    /// Queues what is in no list, to go on after the others: a parasite where it may be stolen, if anybody is there to do
+    /// Queues what is in no list, to go on after the others: a task where it may be stolen, if anybody is there to do
     /// so and nothing lies there yet.
     #[inline]
     pub(crate) fn postpone(&self, later: NonNull<Runnable>) {
         // SAFETY: what is to be queued is alive.
         match unsafe { either(later) } {
             // SAFETY: it is in no list.
-            Either::Host(_) => unsafe { self.ready.push(later) },
-            Either::Parasite(_) => {
+            Either::Fiber(_) => unsafe { self.ready.push(later) },
+            Either::Task(_) => {
                 let thieves = self.shared.idle.load(Ordering::Relaxed) > 0;
                 if thieves && self.domain.stealable.len() == 0 && self.domain.stealable.append(later) {
                     self.share_work();
@@ -152,19 +152,19 @@ impl Worker {
         }
     }
 
-    /// A host has had its turn: has it left so many parasites that they go before the next one?
+    /// A fiber has had its turn: has it left so many tasks that they go before the next one?
     pub(super) fn look_at_backlog(&self) {
         if self.backlog.get() >= BACKLOG {
             self.due.set(self.backlog.get());
         }
     }
 
-    /// Are parasites to run before the next host does?
+    /// Are tasks to run before the next fiber does?
     pub(super) fn due(&self) -> bool {
         self.due.get() > 0
     }
 
-    /// The next of the parasites that are ready.
+    /// The next of the tasks that are ready.
     #[inline]
     pub(super) fn take_woken(&self) -> Option<NonNull<Runnable>> {
         let woken = self.woken.pop()?;
@@ -173,7 +173,7 @@ impl Worker {
         Some(woken)
     }
 
-    /// Lets thieves have some of the parasites that are ready, if there are thieves.
+    /// Lets thieves have some of the tasks that are ready, if there are thieves.
     pub(super) fn offer_woken(&self) {
         if self.woken.is_empty() || self.shared.idle.load(Ordering::Relaxed) == 0 {
             return;
@@ -192,13 +192,13 @@ impl Worker {
             return;
         }
         self.domain.inbox.take_all(|handed_over| {
-            let host = handed_over.cast::<Host>();
-            // SAFETY: what is handed over is a host, and alive.
-            if unsafe { host.as_ref() }.parker.state.get() == State::New {
+            let fiber = handed_over.cast::<Fiber>();
+            // SAFETY: what is handed over is a fiber, and alive.
+            if unsafe { fiber.as_ref() }.parker.state.get() == State::New {
                 // SAFETY: it has just left the inbox.
                 unsafe { self.ready.push(handed_over) };
             } else {
-                self.wake(host);
+                self.wake(fiber);
             }
         });
     }

@@ -5,7 +5,7 @@
 //!
 //! - [`Reactor`] is the part that anybody may use: registering a descriptor, waking the driver.
 //! - [`Driver`] is the part that one thread owns: waiting for the kernel and handing readiness out.
-//! - [`Readiness`] is what is known about one descriptor, and who waits for it; `side.rs` argues why
+//! - [`Readiness`] is what is known about one descriptor, and who waits for it; `direction.rs` argues why
 //!   no edge is lost.
 //!
 //! **A descriptor is registered once**, edge-triggered, for everything it can do; waiting and ceasing to
@@ -18,15 +18,15 @@
 
 pub(crate) mod address;
 mod current;
+mod direction;
 mod readiness;
-mod side;
 
 mod slab;
 mod waited;
 
 pub(crate) use current::{current, set_current, stillness};
+pub(crate) use direction::{Ask, DirectionState, Wakes};
 pub(crate) use readiness::{Direction, Readiness};
-pub(crate) use side::{Ask, Side, Wakes};
 pub use waited::Awaited;
 
 use crate::affinity;
@@ -146,8 +146,8 @@ pub(crate) struct Registration {
 impl Registration {
     /// What is known of one direction, and who waits for it.
     #[inline]
-    pub(crate) fn side(&self, direction: Direction) -> &Side {
-        self.readiness.side(direction)
+    pub(crate) fn state(&self, direction: Direction) -> &DirectionState {
+        self.readiness.state(direction)
     }
 }
 

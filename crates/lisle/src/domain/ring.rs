@@ -1,4 +1,4 @@
-//! Hosts that have not begun, and parasites, where idle domains may take them: a bounded first-in first-out ring.
+//! Fibers that have not begun, and tasks, where idle domains may take them: a bounded first-in first-out ring.
 //!
 //! One producer, the owner, at the tail; any number of takers at the head. Slots are atomic words, and a
 //! taker's exchange of the head is what makes a slot its own, so no read can be torn and no entry

@@ -1,8 +1,8 @@
-//! What a worker runs: a host, or a parasite that is ready to go on. Its queues hold either.
+//! What a worker runs: a fiber, or a task that is ready to go on. Its queues hold either.
 
 use super::inbox::Linked;
-use crate::fiber::host::Host;
-use crate::parasite::Parasite;
+use crate::fiber::control::Fiber;
+use crate::task::Task;
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -17,16 +17,16 @@ pub(crate) struct Runnable {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    Host,
-    /// A host of the worker's own, on whose stack it runs parasites.
-    Bearer,
-    Parasite,
+    Fiber,
+    /// A fiber of the worker's own, on whose stack it runs tasks.
+    Runner,
+    Task,
 }
 
 /// A runnable, as what it is.
 pub(super) enum Either {
-    Host(NonNull<Host>),
-    Parasite(NonNull<Parasite>),
+    Fiber(NonNull<Fiber>),
+    Task(NonNull<Task>),
 }
 
 impl Runnable {
@@ -55,8 +55,8 @@ impl Runnable {
 pub(super) unsafe fn either(runnable: NonNull<Runnable>) -> Either {
     // SAFETY: alive by the caller's promise.
     match unsafe { runnable.as_ref() }.kind {
-        Kind::Host | Kind::Bearer => Either::Host(runnable.cast()),
-        Kind::Parasite => Either::Parasite(runnable.cast()),
+        Kind::Fiber | Kind::Runner => Either::Fiber(runnable.cast()),
+        Kind::Task => Either::Task(runnable.cast()),
     }
 }
 

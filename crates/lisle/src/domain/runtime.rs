@@ -15,13 +15,13 @@ use super::monitor::Monitor;
 use super::reactor::Driver;
 use super::runnable::Runnable;
 use super::shutdown::{Shutdown, Straggler};
-use super::survey::{self, Survey};
+use super::snapshot::{self, Snapshots};
 use super::waiting::WaitGraph;
 use super::worker::{self, Worker};
 use crate::affinity::Pinned;
 use crate::event::lock::Lock;
+use crate::fiber::control::{self, Fiber, Traits};
 use crate::fiber::hooks::HookList;
-use crate::fiber::host::{self, Host, Traits};
 use crate::fiber::no_suspend;
 use crate::fiber::{JoinError, JoinHandle, PanicPolicy, spawn_unchecked};
 use crate::par::offers::Offers;
@@ -40,9 +40,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const RUNNING: u8 = 0;
-/// Hosts go on; somebody waits for all to have ended.
+/// Fibers go on; somebody waits for all to have ended.
 const DRAINING: u8 = 1;
-/// Hosts are interrupted, and the workers end when all have ended.
+/// Fibers are interrupted, and the workers end when all have ended.
 const STOPPING: u8 = 2;
 /// The time is over: workers end, whatever is left.
 const ABANDONED: u8 = 3;
@@ -56,14 +56,14 @@ pub(crate) struct Shared {
     pub(super) thread_name: String,
     pub(super) hooks: HookList,
     pub(super) monitor: Monitor,
-    pub(super) survey: Survey,
+    pub(super) snapshot: Snapshots,
     pub(super) deadlocks: Deadlocks,
     /// Tells runtimes apart.
     pub(crate) number: usize,
     /// How many domains sleep.
     pub(super) idle: AtomicUsize,
     /// How many domains look for work, those that sleep included. At first all do: their threads are about to be there.
-    pub(super) hungry: AtomicUsize,
+    pub(super) searching: AtomicUsize,
     /// How many the process may use.
     pub(super) processors: usize,
     /// What threads offer that are no workers.
@@ -72,7 +72,7 @@ pub(crate) struct Shared {
     /// How many workers have left.
     left: AtomicUsize,
     pub(super) common: Common,
-    /// Those spawned by threads that are no workers; less the parasites that have ended on such threads.
+    /// Those spawned by threads that are no workers; less the tasks that have ended on such threads.
     spawned_outside: AtomicU64,
     pub(crate) outside: Lock<Tally>,
     pub(super) handler: Option<Handler>,
@@ -88,17 +88,17 @@ impl Shared {
         self.phase.load(Ordering::Relaxed) >= STOPPING
     }
 
-    /// A host has ended. If somebody waits for the last one, it may have been that.
+    /// A fiber has ended. If somebody waits for the last one, it may have been that.
     #[inline]
-    pub(super) fn host_ended(&self) {
+    pub(super) fn fiber_ended(&self) {
         if self.phase.load(Ordering::Relaxed) != RUNNING {
-            self.host_ended_late();
+            self.fiber_ended_late();
         }
     }
 
     #[cold]
-    fn host_ended_late(&self) {
-        // Of two domains that count their last hosts at once, at least one sees both counts.
+    fn fiber_ended_late(&self) {
+        // Of two domains that count their last fibers at once, at least one sees both counts.
         fence(Ordering::SeqCst);
         if self.live() == 0 {
             self.wake_all();
@@ -157,7 +157,7 @@ impl Shared {
         }
     }
 
-    /// Queues a host that has not begun, or a parasite, for whichever domain comes first.
+    /// Queues a fiber that has not begun, or a task, for whichever domain comes first.
     #[cold]
     pub(crate) fn push_common(&self, movable: NonNull<Runnable>) {
         // SAFETY: it is in no list, and stays until it runs.
@@ -179,30 +179,30 @@ impl Shared {
         }
     }
 
-    /// Queues a host spawned by a thread that is no worker. It is refused if the runtime is being shut down: perhaps nobody is
+    /// Queues a fiber spawned by a thread that is no worker. It is refused if the runtime is being shut down: perhaps nobody is
     /// there any more who would take it.
-    pub(crate) fn spawn_outside(&self, host: NonNull<Host>, domain: Option<usize>) {
+    pub(crate) fn spawn_outside(&self, fiber: NonNull<Fiber>, domain: Option<usize>) {
         let count = || {
             self.spawned_outside.fetch_add(1, Ordering::SeqCst);
-            self.outside.lock().hosts.add(1);
+            self.outside.lock().fibers.add(1);
         };
         match domain {
             Some(index) => {
                 count();
-                self.domain(index).hand_over(host);
+                self.domain(index).hand_over(fiber);
             }
-            // SAFETY: a new host is in no list, and stays until it runs.
-            None if unsafe { self.common.push_if_open(host.cast(), count) } => self.wake_if_idle(),
+            // SAFETY: a new fiber is in no list, and stays until it runs.
+            None if unsafe { self.common.push_if_open(fiber.cast(), count) } => self.wake_if_idle(),
             // SAFETY: it has not begun, and nobody else has it.
-            None => unsafe { host::refuse(host) },
+            None => unsafe { control::refuse(fiber) },
         }
     }
 
-    /// Spawns a host, from anywhere.
+    /// Spawns a fiber, from anywhere.
     ///
     /// # Safety
     ///
-    /// What `f` and its result borrow outlives the host and its unclaimed result.
+    /// What `f` and its result borrow outlives the fiber and its unclaimed result.
     pub(super) unsafe fn spawn<F, T>(
         this: &Arc<Self>,
         f: F,
@@ -217,38 +217,38 @@ impl Shared {
             return unsafe { spawn_unchecked(f, Traits::default(), None, site) };
         }
         let traits = Traits { panic_policy: this.panic_policy, ..Traits::default() };
-        let host = Host::new(f, traits, site);
-        this.spawn_outside(host, None);
+        let fiber = Fiber::new(f, traits, site);
+        this.spawn_outside(fiber, None);
         // SAFETY: made with result type `T`; the second reference is the handle's.
-        unsafe { JoinHandle::new(host) }
+        unsafe { JoinHandle::new(fiber) }
     }
 
-    /// A parasite has been reified by a thread that is no worker.
-    pub(crate) fn parasite_from_outside(&self, bytes: usize) {
+    /// A task has been reified by a thread that is no worker.
+    pub(crate) fn task_from_outside(&self, bytes: usize) {
         self.spawned_outside.fetch_add(1, Ordering::SeqCst);
         let outside = self.outside.lock();
-        outside.parasites.add(1);
+        outside.tasks.add(1);
         outside.reified(bytes);
     }
 
-    /// Counts out a parasite that was reified. A runtime may go as soon as none is left.
+    /// Counts out a task that was reified. A runtime may go as soon as none is left.
     ///
     /// # Safety
     ///
-    /// `home` is the runtime of such a parasite, which has ended.
-    pub(crate) unsafe fn parasite_ended(home: *const Shared) {
+    /// `home` is the runtime of such a task, which has ended.
+    pub(crate) unsafe fn task_ended(home: *const Shared) {
         worker::with_current(|worker| match worker {
             Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => {
                 worker.domain.counts.finished.add(1);
-                worker.shared().host_ended();
+                worker.shared().fiber_ended();
             }
             _ => {
-                // SAFETY: alive, since the parasite has not been counted out.
+                // SAFETY: alive, since the task has not been counted out.
                 unsafe { Arc::increment_strong_count(home) };
                 // SAFETY: the count that was just added.
                 let home = unsafe { Arc::from_raw(home) };
                 home.spawned_outside.fetch_sub(1, Ordering::SeqCst);
-                home.host_ended();
+                home.fiber_ended();
             }
         });
     }
@@ -257,15 +257,15 @@ impl Shared {
     ///
     /// # Safety
     ///
-    /// `home` is alive until it has been given `parasite`, which is in no list and stays until it runs.
-    pub(crate) unsafe fn push_common_at(home: *const Shared, parasite: NonNull<Runnable>) {
+    /// `home` is alive until it has been given `task`, which is in no list and stays until it runs.
+    pub(crate) unsafe fn push_common_at(home: *const Shared, task: NonNull<Runnable>) {
         // SAFETY: alive, by the caller's promise.
         unsafe { Arc::increment_strong_count(home) };
         // SAFETY: the count that was just added.
-        unsafe { Arc::from_raw(home) }.push_common(parasite);
+        unsafe { Arc::from_raw(home) }.push_common(task);
     }
 
-    /// How many hosts have been spawned and have not ended, and parasites that have been reified; never too few.
+    /// How many fibers have been spawned and have not ended, and tasks that have been reified; never too few.
     pub(super) fn live(&self) -> u64 {
         let finished: u64 = self.domains.iter().map(|domain| domain.counts.finished.get()).sum();
         // Before what was spawned inside: this is taken from for those that end outside.
@@ -276,7 +276,7 @@ impl Shared {
         u64::try_from(spawned.wrapping_sub(finished).cast_signed()).unwrap_or(0)
     }
 
-    /// How many hosts lie where those wait that have not begun, but for those that were placed on a domain.
+    /// How many fibers lie where those wait that have not begun, but for those that were placed on a domain.
     pub(super) fn waiting_to_begin(&self) -> usize {
         let unbegun: u64 = self.domains.iter().map(|domain| domain.stealable.len()).sum();
         self.common.len() + usize::try_from(unbegun).unwrap_or(usize::MAX)
@@ -297,7 +297,7 @@ impl Shared {
         }
     }
 
-    /// Has it hosts, and does nobody end it? Then it might be that none of them can go on.
+    /// Has it fibers, and does nobody end it? Then it might be that none of them can go on.
     pub(super) fn may_be_dead(&self) -> bool {
         self.phase.load(Ordering::SeqCst) < STOPPING && self.live() > 0
     }
@@ -326,15 +326,15 @@ impl Shared {
         self.wake_all();
     }
 
-    /// Tells workers that still wait for hosts to leave, and says what is left.
+    /// Tells workers that still wait for fibers to leave, and says what is left.
     fn abandon(self: &Arc<Self>) -> Shutdown {
         // As long as the domains can answer.
-        let waiting = if self.has_ended() { Vec::new() } else { self.survey().graph.hosts };
+        let waiting = if self.has_ended() { Vec::new() } else { self.snapshot().graph.fibers };
         self.phase.store(ABANDONED, Ordering::Release);
         self.wake_all();
         let unfinished = usize::try_from(self.live()).unwrap_or(usize::MAX);
         if unfinished > 0 {
-            // What has not ended may be a parasite, and refers to it.
+            // What has not ended may be a task, and refers to it.
             std::mem::forget(self.clone());
         }
         let running = self.domains.iter().filter_map(|domain| domain.running_now()).map(Straggler::from);
@@ -388,7 +388,7 @@ impl Runtime {
                         worker.work(&|| worker.shared().may_leave());
                         worker.wind_up();
                         left.leave(index);
-                        // Hosts that were given up stay as they are, and so does what others may have borrowed from
+                        // Fibers that were given up stay as they are, and so does what others may have borrowed from
                         // them, this thread's locals included.
                         while !worker.is_empty() {
                             thread::park();
@@ -413,9 +413,9 @@ impl Runtime {
         self.shared.domains.len()
     }
 
-    /// Spawns a host on this runtime, from anywhere. See [`spawn`](crate::spawn).
+    /// Spawns a fiber on this runtime, from anywhere. See [`spawn`](crate::spawn).
     ///
-    /// After a shutdown the host is not run; joining it says so.
+    /// After a shutdown the fiber is not run; joining it says so.
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -426,7 +426,7 @@ impl Runtime {
         unsafe { self.spawn_unchecked(f, Location::caller()) }
     }
 
-    /// Runs `f` as a host of this runtime and waits for it, so `f` may borrow.
+    /// Runs `f` as a fiber of this runtime and waits for it, so `f` may borrow.
     ///
     /// # Panics
     ///
@@ -439,14 +439,14 @@ impl Runtime {
         T: Send,
     {
         let site = Location::caller();
-        no_suspend::refuse(|| format!("wait for a host (spawned at {site})"));
+        no_suspend::refuse(|| format!("wait for a fiber (spawned at {site})"));
         let _caller = self.shared.deadlocks.caller();
-        // SAFETY: `join_masked` waits until the host has ended, whatever happens.
+        // SAFETY: `join_masked` waits until the fiber has ended, whatever happens.
         let handle = unsafe { self.spawn_unchecked(f, site) };
         let outcome = handle.join_masked().map_err(JoinError::into_panic);
         match (outcome, self.shared.deadlocks.fatal()) {
             (Err(Ok(panic)), _) => resume_unwind(panic),
-            // What a host makes of the end of those that it waits for is no answer of its own.
+            // What a fiber makes of the end of those that it waits for is no answer of its own.
             (_, Some(deadlock)) => panic!("{deadlock}"),
             (Ok(value), None) => value,
             (Err(Err(error)), None) => panic!("{error}"),
@@ -455,7 +455,7 @@ impl Runtime {
 
     /// # Safety
     ///
-    /// What `f` and its result borrow outlives the host and its unclaimed result.
+    /// What `f` and its result borrow outlives the fiber and its unclaimed result.
     unsafe fn spawn_unchecked<F, T>(&self, f: F, site: &'static Location<'static>) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send,
@@ -465,15 +465,15 @@ impl Runtime {
         unsafe { Shared::spawn(&self.shared, f, site) }
     }
 
-    /// Who waits for what: each host that is parked, with its name and place of spawning, and what it waits for,
+    /// Who waits for what: each fiber that is parked, with its name and place of spawning, and what it waits for,
     /// with that one's name and place of making; and the plain threads of the process that wait. To print it, use
     /// its `Display` form.
     ///
     /// Futures are not listed: nobody knows who polls them.
     ///
-    /// Blocks the calling thread while each domain looks at its hosts, a few milliseconds for ten thousand, and for a
-    /// tenth of a second if some domain does not answer, since it has a host that does not block: such a domain is
-    /// listed as silent, with that host, and with what is known of the domain without its help. Where hosts wait for sockets
+    /// Blocks the calling thread while each domain looks at its fibers, a few milliseconds for ten thousand, and for a
+    /// tenth of a second if some domain does not answer, since it has a fiber that does not block: such a domain is
+    /// listed as silent, with that fiber, and with what is known of the domain without its help. Where fibers wait for sockets
     /// the system is asked for their addresses, which takes a microsecond or two each. The domains' looks are not at one moment, so what was on its way between
     /// them may be seen twice or not at all.
     ///
@@ -485,42 +485,42 @@ impl Runtime {
     ///
     /// let runtime = lisle::Runtime::builder().domains(1).start()?;
     /// let door = Arc::new(Condition::new().named("door"));
-    /// let guest = {
+    /// let helper = {
     ///     let door = door.clone();
-    ///     runtime.run(|| lisle::fiber::Builder::new().name("guest").spawn(move || door.wait()))
+    ///     runtime.run(|| lisle::fiber::Builder::new().name("helper").spawn(move || door.wait()))
     /// };
-    /// runtime.run(lisle::fiber::yield_now); // the guest comes to the door
+    /// runtime.run(lisle::fiber::yield_now); // the helper comes to the door
     ///
     /// let graph = runtime.waiting();
-    /// assert_eq!(graph.hosts[0].name.as_deref(), Some("guest"));
-    /// assert_eq!(graph.hosts[0].waits[0].object.name(), Some("door"));
+    /// assert_eq!(graph.fibers[0].name.as_deref(), Some("helper"));
+    /// assert_eq!(graph.fibers[0].waits[0].object.name(), Some("door"));
     /// println!("{graph}");
     /// door.signal();
-    /// guest.join().unwrap();
+    /// helper.join().unwrap();
     /// # std::io::Result::Ok(())
     /// ```
     pub fn waiting(&self) -> WaitGraph {
-        self.shared.survey().graph
+        self.shared.snapshot().graph
     }
 
-    /// Shuts the runtime down: hosts are unwound at their next blocking call, or where they block now. Waits
+    /// Shuts the runtime down: fibers are unwound at their next blocking call, or where they block now. Description
     /// for at most `deadline` and says what was still running then; its threads are left behind. `Duration::MAX` is for as
     /// long as it takes.
     ///
     /// # Panics
     ///
-    /// If called by a host of this runtime, which would wait for itself.
+    /// If called by a fiber of this runtime, which would wait for itself.
     pub fn shutdown(self, deadline: Duration) -> Shutdown {
         self.end(deadline)
     }
 
     fn end(&self, deadline: Duration) -> Shutdown {
-        assert!(!self.is_inside(), "a runtime cannot be shut down by one of its own hosts");
+        assert!(!self.is_inside(), "a runtime cannot be shut down by one of its own fibers");
         self.shared.stop();
         self.finish(clock::instant_after(deadline))
     }
 
-    /// Is this one of the runtime's own hosts?
+    /// Is this one of the runtime's own fibers?
     fn is_inside(&self) -> bool {
         worker::with_current(|worker| worker.is_some_and(|w| Arc::ptr_eq(w.shared(), &self.shared)))
     }
@@ -551,7 +551,7 @@ impl Drop for Runtime {
     fn drop(&mut self) {
         let started = !self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).is_empty();
         if started && self.is_inside() {
-            // Nobody can wait for itself: the threads end by themselves when their hosts have.
+            // Nobody can wait for itself: the threads end by themselves when their fibers have.
             self.shared.stop();
         } else if started {
             let shutdown = self.end(Duration::from_secs(1));
@@ -568,7 +568,7 @@ impl fmt::Debug for Runtime {
     }
 }
 
-/// Starts a runtime with a domain for each processor, runs `f` in it as a host, shuts it down and returns
+/// Starts a runtime with a domain for each processor, runs `f` in it as a fiber, shuts it down and returns
 /// the value of `f`. See [`Builder::run`].
 ///
 /// ```
@@ -584,7 +584,7 @@ pub fn run<F: FnOnce() -> T, T>(f: F) -> T {
     Builder::default().run(f)
 }
 
-/// Who waits for what in the runtime whose host calls this, see [`Runtime::waiting`]. On a plain thread, which is in no
+/// Who waits for what in the runtime whose fiber calls this, see [`Runtime::waiting`]. On a plain thread, which is in no
 /// runtime, only the threads that wait are listed.
 ///
 /// ```
@@ -598,7 +598,7 @@ pub fn run<F: FnOnce() -> T, T>(f: F) -> T {
 /// ```
 pub fn waiting() -> WaitGraph {
     match worker::with_current(|worker| worker.map(|worker| worker.shared().clone())) {
-        Some(shared) => shared.survey().graph,
-        None => WaitGraph { threads: survey::threads(), ..WaitGraph::default() },
+        Some(shared) => shared.snapshot().graph,
+        None => WaitGraph { threads: snapshot::threads(), ..WaitGraph::default() },
     }
 }

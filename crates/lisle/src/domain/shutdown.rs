@@ -1,11 +1,11 @@
 //! What was still running when a runtime's time to shut down was over.
 
-use super::waiting::{Performer, RunningHost, Waiter, who};
-use crate::event::Wait;
+use super::waiting::{Blocked, Performer, RunningFiber, who};
+use crate::event::BlockedOn;
 use std::fmt;
 use std::panic::Location;
 
-/// A host or parasite that did not end in time.
+/// A fiber or task that did not end in time.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Straggler {
@@ -19,7 +19,7 @@ pub struct Straggler {
     pub site: Location<'static>,
     /// What it waits for, if it waits: since it catches the unwinding, or since it cannot be unwound from there (foreign code has
     /// called it, or it is in a destructor that a panic runs). `None`: it runs, and does not give its worker back.
-    pub waits: Option<Vec<Wait>>,
+    pub waits: Option<Vec<BlockedOn>>,
 }
 
 /// So many are told in words.
@@ -30,10 +30,10 @@ const TOLD: usize = 8;
 #[must_use = "it tells whether anything was still running"]
 #[non_exhaustive]
 pub struct Shutdown {
-    /// The hosts that were still there: those that ran and did not give their worker back, one a domain, and those that waited.
-    /// Hosts that wait on a domain that another keeps to itself are not known.
+    /// The fibers that were still there: those that ran and did not give their worker back, one a domain, and those that waited.
+    /// Fibers that wait on a domain that another keeps to itself are not known.
     pub stragglers: Vec<Straggler>,
-    /// How many hosts and parasites have not ended, stragglers included.
+    /// How many fibers and tasks have not ended, stragglers included.
     pub unfinished: usize,
 }
 
@@ -44,15 +44,15 @@ impl Shutdown {
     }
 }
 
-impl From<RunningHost> for Straggler {
-    fn from(host: RunningHost) -> Self {
-        Straggler { domain: host.domain, kind: host.kind, name: host.name, site: *host.site, waits: None }
+impl From<RunningFiber> for Straggler {
+    fn from(fiber: RunningFiber) -> Self {
+        Straggler { domain: fiber.domain, kind: fiber.kind, name: fiber.name, site: *fiber.site, waits: None }
     }
 }
 
 impl Straggler {
-    /// A host that waits. `None` if it is something else.
-    pub(super) fn waiting(waiter: Waiter) -> Option<Self> {
+    /// A fiber that waits. `None` if it is something else.
+    pub(super) fn waiting(waiter: Blocked) -> Option<Self> {
         let (domain, site) = (waiter.domain?, *waiter.site?);
         Some(Straggler { domain, kind: waiter.kind, name: waiter.name, site, waits: Some(waiter.waits) })
     }
@@ -77,12 +77,12 @@ impl fmt::Display for Straggler {
 impl fmt::Display for Shutdown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_clean() {
-            return f.write_str("all hosts have ended");
+            return f.write_str("all fibers have ended");
         }
         let have = if self.unfinished == 1 {
-            "1 host has".into()
+            "1 fiber has".into()
         } else {
-            format!("{} hosts have", self.unfinished)
+            format!("{} fibers have", self.unfinished)
         };
         write!(f, "{have} not ended in time")?;
         let (told, untold) = self.stragglers.split_at(self.stragglers.len().min(TOLD));
@@ -96,10 +96,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_host_and_several() {
+    fn one_fiber_and_several() {
         let text = |unfinished| Shutdown { stragglers: Vec::new(), unfinished }.to_string();
-        assert_eq!(text(0), "all hosts have ended");
-        assert_eq!(text(1), "1 host has not ended in time");
-        assert_eq!(text(2), "2 hosts have not ended in time");
+        assert_eq!(text(0), "all fibers have ended");
+        assert_eq!(text(1), "1 fiber has not ended in time");
+        assert_eq!(text(2), "2 fibers have not ended in time");
     }
 }

@@ -2,26 +2,26 @@
 //!
 //! Another thread looks, without the domain's help, since that is just what cannot be had. So the domain tells, by plain stores,
 //! in which turn it is, whether something else was ready when that began or was woken in it, and a timer of its
-//! wheel that is not much later than the first. The rest can be seen from outside: the inbox, the hosts that have not begun, and
+//! wheel that is not much later than the first. The rest can be seen from outside: the inbox, the fibers that have not begun, and
 //! the descriptors, see `reactor/waited.rs`.
 
 use super::Domain;
 use super::reactor::Awaited;
 use super::runtime::Shared;
-use super::waiting::{RunningHost, counted};
+use super::waiting::{RunningFiber, counted};
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::clock;
 use std::fmt;
 use std::time::Duration;
 
-/// A host or parasite that keeps its domain while others of it wait.
+/// A fiber or task that keeps its domain while others of it wait.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Stall {
     /// On which domain.
     pub domain: usize,
     /// Who runs there, as far as it is known.
-    pub host: Option<RunningHost>,
+    pub fiber: Option<RunningFiber>,
     /// For how long the domain has been seen to be in this turn, to about ten milliseconds. `None`: for less than that.
     pub lasted: Option<Duration>,
     /// Who waits for it.
@@ -32,15 +32,15 @@ pub struct Stall {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Delayed {
-    /// Hosts or parasites of it are ready to go on.
+    /// Fibers or tasks of it are ready to go on.
     pub ready: bool,
     /// So many have not begun.
     pub unbegun: usize,
-    /// Other threads have woken hosts of it, or placed new ones there.
+    /// Other threads have woken fibers of it, or placed new ones there.
     pub woken: bool,
     /// A timer of it is overdue by so much.
     pub timer: Option<Duration>,
-    /// What hosts of it wait for and has become ready: descriptors, with their addresses.
+    /// What fibers of it wait for and has become ready: descriptors, with their addresses.
     pub descriptors: Vec<Awaited>,
 }
 
@@ -102,7 +102,7 @@ impl Domain {
         let now = clock::now();
         let mut delayed = self.delayed(shared, all_are_busy, now);
         delayed.descriptors = self.reactor.awaited();
-        Stall { domain: self.index, host: self.running_now(), lasted: self.lasted(now), delayed }
+        Stall { domain: self.index, fiber: self.running_now(), lasted: self.lasted(now), delayed }
     }
 }
 
@@ -157,7 +157,7 @@ impl Stall {
     /// Who keeps the domain, and for how long.
     pub(super) fn who(&self) -> String {
         let domain = self.domain;
-        let who = self.host.as_ref().map_or_else(|| "code between two hosts".to_owned(), RunningHost::who);
+        let who = self.fiber.as_ref().map_or_else(|| "code between two fibers".to_owned(), RunningFiber::who);
         let lasted = self.lasted.map_or_else(String::new, |lasted| format!("for {:?} ", readable(lasted)));
         format!("{who} still runs on domain {domain}, {lasted}without blocking")
     }

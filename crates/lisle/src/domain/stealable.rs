@@ -1,10 +1,10 @@
-//! What a domain has that others may take: hosts that have not begun, the youngest in a slot of its own and the others in a
-//! ring, and parasites that are ready, in the ring.
+//! What a domain has that others may take: fibers that have not begun, the youngest in a slot of its own and the others in a
+//! ring, and tasks that are ready, in the ring.
 //!
-//! The youngest begins as soon as the host that spawned it waits, since it is most likely what that waits for: they
+//! The youngest begins as soon as the fiber that spawned it waits, since it is most likely what that waits for: they
 //! follow each other while their data is in the cache, and stay on one domain. The others begin in the order in which
 //! they were spawned, and that is also the order in which thieves take them. So what is taken first has waited
-//! longest, and is the least likely to belong to a host that has begun here.
+//! longest, and is the least likely to belong to a fiber that has begun here.
 //!
 //! Only the owner puts anything into the slot, so an empty one stays empty until it does: no exchange is needed to
 //! fill it. Whoever empties it exchanges it for null, and so has what was there alone.

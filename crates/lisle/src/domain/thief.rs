@@ -1,20 +1,20 @@
-//! How an idle worker takes hosts that have not begun, and parasites that are ready, from another domain.
+//! How an idle worker takes fibers that have not begun, and tasks that are ready, from another domain.
 //!
-//! It does not take what it sees, but what the other domain does not get to. A host that has begun stays on its
-//! domain for good, and most hosts that are spawned talk to the one that spawned them, at once: taken away, each
+//! It does not take what it sees, but what the other domain does not get to. A fiber that has begun stays on its
+//! domain for good, and most fibers that are spawned talk to the one that spawned them, at once: taken away, each
 //! message between the two would cross domains, which costs several times as much as to stay. So a thief notes
 //! what waits, and takes a share only if that has still not all begun [`OVERDUE`]
-//! later: then there is more to do than one domain can. Hosts that compute are spread within that time; pairs,
-//! chains and short-lived hosts stay together.
+//! later: then there is more to do than one domain can. Fibers that compute are spread within that time; pairs,
+//! chains and short-lived fibers stay together.
 
 use super::stealable::Sight;
 use super::worker::Worker;
 use crate::shim::{atomic::Ordering, clock, hint};
 
-/// For how long hosts are left to the domain that they were spawned on, in nanoseconds: about twice what it
-/// costs to wake a domain, and what it takes to begin a hundred hosts on new stacks.
+/// For how long fibers are left to the domain that they were spawned on, in nanoseconds: about twice what it
+/// costs to wake a domain, and what it takes to begin a hundred fibers on new stacks.
 const OVERDUE: u64 = 100_000;
-/// How many hosts a thief takes at most.
+/// How many fibers a thief takes at most.
 pub(super) const SHARE: u64 = 32;
 
 /// What a thief has seen to wait.
@@ -53,7 +53,7 @@ impl Worker {
     }
 
     /// Goes on looking while something is seen to wait, until it has begun or is overdue. Not for ever: where each
-    /// host begins in time there is nothing to be had.
+    /// fiber begins in time there is nothing to be had.
     pub(super) fn wait_for_overdue(&self) -> bool {
         let start = clock::now();
         let mut count = 0;

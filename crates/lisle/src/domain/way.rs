@@ -1,15 +1,15 @@
-//! How a host that waits for nothing lets the others of its domain have their turn.
+//! How a fiber that waits for nothing lets the others of its domain have their turn.
 
-use super::survey::Between;
+use super::snapshot::Between;
 use super::worker::{Worker, with_current};
 use crate::event::{parker, step, turn};
 use crate::fiber;
 use std::panic::Location;
 
-/// So often a host that asks in vain, and sees nobody who wants a turn, goes on before timers and sockets are looked at.
+/// So often a fiber that asks in vain, and sees nobody who wants a turn, goes on before timers and sockets are looked at.
 const LOOK: u32 = 8;
 
-/// Lets others have a turn, if this is a host that may be suspended.
+/// Lets others have a turn, if this is a fiber that may be suspended.
 pub(crate) fn pass() {
     if turn::may_pass() {
         fiber::yield_now();
@@ -33,7 +33,7 @@ pub(crate) fn checkpoint(site: &'static Location<'static>) {
     });
 }
 
-/// The host that runs here, which may be suspended, has often asked for what had not happened.
+/// The fiber that runs here, which may be suspended, has often asked for what had not happened.
 pub(super) fn asked_often() {
     with_current(|worker| worker.into_iter().for_each(Worker::asked_in_vain));
 }
@@ -48,7 +48,7 @@ impl Worker {
         is_wanted
     }
 
-    /// Looks after what is not in the queues of this worker, and then whether anybody wants a turn: a host or parasite
+    /// Looks after what is not in the queues of this worker, and then whether anybody wants a turn: a fiber or task
     /// that is ready, or, when the runtime shuts down, one that is to unwind.
     fn is_wanted(&self) -> bool {
         // Foreign code may run meanwhile, which cannot be suspended between what a visit does.
@@ -58,7 +58,7 @@ impl Worker {
         self.has_ready() || !self.interrupting.get().is_null()
     }
 
-    /// The host that runs has often asked for what had not happened: it gives way if it did so before in the same turn.
+    /// The fiber that runs has often asked for what had not happened: it gives way if it did so before in the same turn.
     #[cold]
     fn asked_in_vain(&self) {
         let (turn, (before, times)) = (self.turn.get(), self.asked.get());

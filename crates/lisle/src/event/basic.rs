@@ -1,6 +1,6 @@
 //! The two constants of choice: always ready, never ready.
 
-use super::{Attempt, Event, Label, Step, Waits, awaitable};
+use super::{Attempt, Description, Event, Label, Step, awaitable};
 use std::marker::PhantomData;
 use std::pin::Pin;
 
@@ -78,7 +78,7 @@ impl<T> Event for Never<T> {
     fn complete(&self, _: Pin<&mut ()>) -> T {
         unreachable!("`never` does not happen")
     }
-    fn describe(&self, (): &(), waits: &mut Waits) {
+    fn describe(&self, (): &(), waits: &mut Description) {
         waits.on("wait for", &Label::anywhere("event that never happens"), 0);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::depth;
 use super::storage::{Storage, typed};
-use super::{Attempt, Event, Step, Waits, awaitable};
+use super::{Attempt, Description, Event, Step, awaitable};
 use std::fmt;
 use std::pin::Pin;
 
@@ -44,7 +44,7 @@ unsafe trait Erased<T> {
     unsafe fn advance(&self, place: *mut ()) -> bool;
     unsafe fn lose(&self, place: *mut ());
     unsafe fn complete(&self, place: *mut ()) -> T;
-    unsafe fn describe(&self, place: *mut (), waits: &mut Waits);
+    unsafe fn describe(&self, place: *mut (), waits: &mut Description);
 }
 
 // SAFETY: the implementation casts places to the one type that `branch` puts there.
@@ -79,7 +79,7 @@ unsafe impl<E: Event> Erased<E::Output> for E {
         // SAFETY: by the caller's promise.
         Event::lose(self, unsafe { typed(self, place) });
     }
-    unsafe fn describe(&self, place: *mut (), waits: &mut Waits) {
+    unsafe fn describe(&self, place: *mut (), waits: &mut Description) {
         // SAFETY: by the caller's promise.
         Event::describe(self, unsafe { &*place.cast::<E::Branch<'_>>() }, waits);
     }
@@ -170,7 +170,7 @@ impl<T> Event for BoxEvent<'_, T> {
             unsafe { event.lose(branch.place()) }
         }
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         if let Some(place) = branch.storage.get() {
             // SAFETY: the place comes from that event's `branch`.
             unsafe { branch.event.describe(place, waits) }

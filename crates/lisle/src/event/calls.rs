@@ -1,8 +1,8 @@
 //! Foreign calls whose threads sleep in the library, waiting for an event.
 //!
-//! A call that [`blocking`](crate::fiber::blocking) has been given may do anything, and so may wake any host, as long as it
+//! A call that [`blocking`](crate::fiber::blocking) has been given may do anything, and so may wake any fiber, as long as it
 //! runs. Once it waits for an event it is one more of those that wait: it goes on if somebody commits it, and by nothing
-//! else. So its thread notes here that it sleeps, for those who ask whether anybody is left who could wake a host. It
+//! else. So its thread notes here that it sleeps, for those who ask whether anybody is left who could wake a fiber. It
 //! enlists for that time, too: what sleeps here is no stranger.
 //!
 //! A note names the flag by which the sleeper is woken. Who wakes it raises the flag before anything else, and who looks
@@ -20,7 +20,7 @@ use std::ptr::NonNull;
 /// One call, as its caller, its thread and those who ask see it.
 #[derive(Debug, Default)]
 pub(crate) struct Call {
-    /// The runtime whose host has made it.
+    /// The runtime whose fiber has made it.
     runtime: usize,
     /// The number of the thread that sleeps in it, see [`performer_id`](super::performer_id); 0 while it does not sleep.
     sleeper: AtomicUsize,

@@ -1,6 +1,6 @@
 //! Choice: an event that becomes exactly one of several.
 
-use super::{Attempt, Event, Step, Waits, awaitable};
+use super::{Attempt, Description, Event, Step, awaitable};
 use std::fmt;
 use std::pin::Pin;
 
@@ -116,7 +116,7 @@ pub trait Alternatives {
     /// [`Event::complete`] of alternative `index`.
     fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> Self::Output;
     /// [`Event::describe`] of alternative `index`.
-    fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Waits);
+    fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Description);
 }
 
 /// The branch of a choice.
@@ -287,7 +287,7 @@ impl<A: Alternatives> Event for Choose<A> {
         self.alternatives.complete(branch.branches(), chosen)
     }
 
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         for index in 0..self.alternatives.count() {
             self.alternatives.describe(&branch.branches, index, waits);
         }
@@ -403,7 +403,7 @@ macro_rules! tuple {
                     _ => out_of_range(index),
                 }
             }
-            fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Waits) {
+            fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Description) {
                 match index {
                     $($index => self.$index.describe(&branches.$index, waits),)+
                     _ => out_of_range(index),

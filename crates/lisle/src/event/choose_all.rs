@@ -7,7 +7,7 @@
 
 use super::list::deepest;
 use super::scratch::Scratch;
-use super::{Attempt, Event, Step, Waits, awaitable};
+use super::{Attempt, Description, Event, Step, awaitable};
 use crate::drops::Careful;
 use std::fmt;
 use std::pin::Pin;
@@ -66,7 +66,7 @@ pub struct ChooseAll<A> {
 ///
 /// A part that is ready costs what it does in a choice. Each time that all that are missing have to be waited for, they
 /// are entered into their queues and taken out again: together quadratic if each happens long after the one
-/// before. From about eight of such on a [parasite](crate::parasite) each does better, and for many hundreds a
+/// before. From about eight of such on a [task](crate::task) each does better, and for many hundreds a
 /// [wait set](super::WaitSet). No allocation for tuples and arrays, and for the others none but their vector once a
 /// thread has performed one as large.
 pub fn choose_all<A: Every>(events: A) -> ChooseAll<A> {
@@ -97,7 +97,7 @@ pub trait Every {
     /// Takes a step of one of them, unless that has happened already. True: it has come to something.
     fn step<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>, index: usize, stride: Stride<'_>) -> bool;
     /// [`Event::describe`] of one of them, unless that has happened already.
-    fn describe<'e>(&'e self, parts: &Self::Parts<'e>, index: usize, waits: &mut Waits);
+    fn describe<'e>(&'e self, parts: &Self::Parts<'e>, index: usize, waits: &mut Description);
     /// The values, once all have happened.
     fn outputs<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>) -> Self::Outputs;
 }
@@ -165,7 +165,7 @@ impl<'e, E: Event> Part<'e, E> {
         }
     }
 
-    fn describe(&self, event: &'e E, waits: &mut Waits) {
+    fn describe(&self, event: &'e E, waits: &mut Description) {
         if self.output.get().is_none() {
             event.describe(&self.branch, waits);
         }
@@ -287,7 +287,7 @@ impl<A: Every> Event for ChooseAll<A> {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> A::Outputs {
         self.events.outputs(branch.parts())
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         for index in 0..self.events.count() {
             self.events.describe(&branch.parts, index, waits);
         }
@@ -323,7 +323,7 @@ impl<E: Event<Output: Send>, const N: usize> Every for [E; N] {
         let part = unsafe { parts.map_unchecked_mut(|parts| &mut parts[index]) };
         part.step(&self[index], stride)
     }
-    fn describe<'e>(&'e self, parts: &Self::Parts<'e>, index: usize, waits: &mut Waits) {
+    fn describe<'e>(&'e self, parts: &Self::Parts<'e>, index: usize, waits: &mut Description) {
         parts[index].describe(&self[index], waits);
     }
     fn outputs<'e>(&'e self, mut parts: Pin<&mut Self::Parts<'e>>) -> Self::Outputs {
@@ -362,7 +362,7 @@ macro_rules! slice {
             fn step<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>, index: usize, stride: Stride<'_>) -> bool {
                 item(parts, index).step(&self[index], stride)
             }
-            fn describe<'e>(&'e self, parts: &Self::Parts<'e>, index: usize, waits: &mut Waits) {
+            fn describe<'e>(&'e self, parts: &Self::Parts<'e>, index: usize, waits: &mut Description) {
                 parts.look()[index].describe(&self[index], waits);
             }
             fn outputs<'e>(&'e self, mut parts: Pin<&mut Self::Parts<'e>>) -> Self::Outputs {
@@ -402,7 +402,7 @@ macro_rules! tuple {
                     _ => unreachable!("a tuple has no place {index}"),
                 }
             }
-            fn describe<'e>(&'e self, parts: &Self::Parts<'e>, index: usize, waits: &mut Waits) {
+            fn describe<'e>(&'e self, parts: &Self::Parts<'e>, index: usize, waits: &mut Description) {
                 match index {
                     $($index => parts.$index.describe(&self.$index, waits),)+
                     _ => unreachable!("a tuple has no place {index}"),

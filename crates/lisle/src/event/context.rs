@@ -6,9 +6,9 @@
 //! runs the same program through schedules of its choice. The first and the last are *installed* for
 //! a thread; the other two are made for one sync at a time.
 
-use super::record::Task;
+use super::record::Waker;
 use super::timer::Timer;
-use super::waits::Parked;
+use super::waits::ParkedEvent;
 use crate::shim::{clock, random};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -22,21 +22,21 @@ pub enum Unparked {
     Interrupted,
 }
 
-/// The payload that unwinds a host at shutdown. It is nobody's panic: no hook runs, nothing is printed.
+/// The payload that unwinds a fiber at shutdown. It is nobody's panic: no hook runs, nothing is printed.
 pub(crate) struct Interrupted;
 
 /// A place where performers run.
 ///
 /// # Safety
 ///
-/// `park` may return [`Unparked::Woken`] only after the task given out by the last `task` has been
+/// `park` may return [`Unparked::Woken`] only after the waker given out by the last `waker` has been
 /// woken; everything that happened before the wake happens before the return. `arm` must keep the
 /// timer's address and fire it at most once, and not after `disarm` has returned.
 pub unsafe trait Context {
     /// The handle by which the performer now running can be woken.
-    fn task(&self) -> Task;
+    fn waker(&self) -> Waker;
 
-    /// Suspends the performer now running until its task is woken, or, if `interruptible`, until
+    /// Suspends the performer now running until its waker is woken, or, if `interruptible`, until
     /// its runtime wants it to unwind.
     fn park(&self, interruptible: bool) -> Unparked;
 
@@ -51,7 +51,7 @@ pub unsafe trait Context {
 
     /// The performer now running is about to park, and this is what it waits for; or, with `None`, its park has
     /// returned. For contexts that tell who waits. The library's own runtimes learn it in another way.
-    fn parks(&self, parked: Option<&Parked>) {
+    fn parks(&self, parked: Option<&ParkedEvent>) {
         let _ = parked;
     }
 
@@ -75,13 +75,13 @@ pub unsafe trait Context {
     unsafe fn disarm(&self, timer: NonNull<Timer>);
 
     /// The performer is about to do something that others can see: perform an event, signal, fill a cell.
-    /// A model may let others go first. Not called for hosts of the library's own workers.
+    /// A model may let others go first. Not called for fibers of the library's own workers.
     fn visible(&self) {}
 
-    /// Runs `host` as a host of its own. A context that leaves hosts to the library's runtimes, as all but
+    /// Runs `fiber` as a fiber of its own. A context that leaves fibers to the library's runtimes, as all but
     /// models do, gives it back.
-    fn spawn(&self, host: Box<dyn FnOnce() + Send>) -> Result<(), Box<dyn FnOnce() + Send>> {
-        Err(host)
+    fn spawn(&self, fiber: Box<dyn FnOnce() + Send>) -> Result<(), Box<dyn FnOnce() + Send>> {
+        Err(fiber)
     }
 
     /// Lets others run before the performer goes on.
@@ -105,7 +105,7 @@ thread_local! {
 }
 
 /// The context installed for this thread, if there is one. To be used within the current call: the
-/// context stays until its guard is dropped, which only code outside of all hosts does.
+/// context stays until its guard is dropped, which only code outside of all fibers does.
 #[inline(always)]
 pub(crate) fn installed<'a>() -> Option<&'a dyn Context> {
     // SAFETY: `install` keeps the context in place for as long as its pointer is here.

@@ -1,7 +1,7 @@
 //! How deep events may be nested.
 //!
 //! An event that contains others takes each step by calling theirs, so each level costs stack: a kilobyte or so without
-//! optimization, and a host has a few hundred of them. Types nest as deep as somebody has written them down. What
+//! optimization, and a fiber has a few hundred of them. Types nest as deep as somebody has written them down. What
 //! grows while a program runs are boxes in boxes, and events that are made while others are performed, which make
 //! further ones. Both are counted, and one level too many is a panic, before anything is published.
 //!

@@ -40,13 +40,13 @@ fn performed(system: &Arc<System>, seed: u64, stop: bool) -> Outcome {
     let (system, result) = (system.clone(), outcome.clone());
     run(seed, move || {
         let run = Arc::new(Run::new(&system));
-        let hosts: Vec<_> = (0..system.performers.len())
+        let fibers: Vec<_> = (0..system.performers.len())
             .map(|performer| {
                 let (system, run) = (system.clone(), run.clone());
                 crate::spawn(move || perform(&system, &run, performer, stop))
             })
             .collect();
-        let results = hosts.into_iter().map(|host| host.join().unwrap()).collect();
+        let results = fibers.into_iter().map(|fiber| fiber.join().unwrap()).collect();
         *result.lock().unwrap() = Some(run.outcome(results));
     });
     Arc::into_inner(outcome).unwrap().into_inner().unwrap().unwrap()

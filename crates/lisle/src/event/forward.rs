@@ -4,7 +4,7 @@
 /// With `describe`, that method.
 macro_rules! forwarded {
     (describe $($field:ident).+) => {
-        fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut $crate::event::Waits) {
+        fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut $crate::event::Description) {
             self.$($field).+.describe(branch, waits);
         }
     };
@@ -75,7 +75,7 @@ pub(crate) use forwarded;
 /// source and in the function that takes from its state. With `describe`, that method.
 macro_rules! waits_at {
     (describe $operation:literal) => {
-        fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut $crate::event::Waits) {
+        fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut $crate::event::Description) {
             branch.describe($operation, waits);
         }
     };

@@ -4,12 +4,12 @@ mod wake;
 
 use super::context::{Context, Unparked};
 use super::depth;
-use super::record::{Attempt, Record, Task};
-use super::resident::Resident;
+use super::record::{Attempt, Record, Waker};
+use super::recycled::Recycled;
 use super::storage::{Storage, typed};
 use super::sync::{give_up, publish};
 use super::timer::Timer;
-use super::waits::Parked;
+use super::waits::ParkedEvent;
 use super::{Event, Step, raising};
 use crate::drops::Careful;
 use std::fmt;
@@ -46,7 +46,7 @@ pub struct EventFuture<E> {
 }
 
 // SAFETY: what lies untyped in `branch` is an `E::Branch`, which the trait requires to be `Send`; the
-// record's task is the address of `wake`, which does not change once pinned, or that of a resident, which stays; all else
+// record's waker is the address of `wake`, which does not change once pinned, or that of a recycled, which stays; all else
 // is `Send` by type.
 unsafe impl<E: Send> Send for EventFuture<E> {}
 // SAFETY: a shared reference to the future gives access to nothing.
@@ -111,11 +111,11 @@ impl<E: Event> Future for EventFuture<E> {
                 debug_assert!(gave_up || record.is_retry(), "woken without a winner");
             }
         } else if !this.stays
-            && let Some(resident) = Resident::of(context.waker())
+            && let Some(recycled) = Recycled::of(context.waker())
         {
             // A task whose turn has been long goes on in another, before it does anything.
             // SAFETY: its memory stays, and it is being polled by us.
-            if unsafe { resident.as_ref() }.overstays() {
+            if unsafe { recycled.as_ref() }.overstays() {
                 // Once: if what comes before it takes long in each turn, it begins all the same.
                 this.stays = true;
                 context.waker().wake_by_ref();
@@ -128,9 +128,9 @@ impl<E: Event> Future for EventFuture<E> {
         loop {
             let single = event.is_single();
             // SAFETY: the future is pinned, and does not go before it has seen the wake.
-            let task = unsafe { this.wake.prepare(context.waker(), (&raw const this.event).addr()) };
+            let waker = unsafe { this.wake.prepare(context.waker(), (&raw const this.event).addr()) };
             let began = this.record.as_ref().map_or(0, |record| record.began.get());
-            let record = this.record.insert(Record::new(task, single));
+            let record = this.record.insert(Record::new(waker, single));
             record.began.set(began);
             let attempt = Attempt::new(record, &foreign);
             // SAFETY: `branch` is structurally pinned.
@@ -163,9 +163,9 @@ impl<E: Event> Future for EventFuture<E> {
                 publish(event, unsafe { typed(event, place) }, &attempt)
             })();
             if step == Step::Waiting {
-                if let Some(resident) = this.wake.resident() {
+                if let Some(recycled) = this.wake.recycled() {
                     // SAFETY: as above; `publish` has ended.
-                    resident.note(Parked::new(event, unsafe { typed(event, place) }.as_ref()));
+                    recycled.note(ParkedEvent::new(event, unsafe { typed(event, place) }.as_ref()));
                 }
                 this.done = false;
                 return Poll::Pending;
@@ -209,11 +209,11 @@ struct Foreign {
     wake: *const Wake,
 }
 
-// SAFETY: `park` returns once the task has been woken, with what was done before; timers go to the
+// SAFETY: `park` returns once the waker has been woken, with what was done before; timers go to the
 // clock thread, which keeps the promises of `arm`.
 unsafe impl Context for Foreign {
-    fn task(&self) -> Task {
-        unreachable!("a future makes its own task")
+    fn waker(&self) -> Waker {
+        unreachable!("a future makes its own waker")
     }
     fn park(&self, _: bool) -> Unparked {
         // SAFETY: the future owns it and outlives this context.

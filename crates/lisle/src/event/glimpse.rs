@@ -7,7 +7,7 @@
 //! been found: nothing was ready.
 
 use super::context::{self, Context, Unparked};
-use super::record::{Attempt, Task};
+use super::record::{Attempt, Waker};
 use super::sync::{give_up, publish};
 use super::timer::Timer;
 use super::{Event, Step};
@@ -92,22 +92,22 @@ impl Glimpse {
 
     /// Wakes the performer whose glimpse is at `data`.
     fn wake(data: *const ()) {
-        // SAFETY: the task's data is the glimpse, which stays until its performer has seen `woken`; nothing is touched
+        // SAFETY: the waker's data is the glimpse, which stays until its performer has seen `woken`; nothing is touched
         // after that.
         unsafe { &*data.cast::<Glimpse>() }.woken.store(true, Ordering::Release);
     }
 }
 
-// SAFETY: `park` returns only once `woken`, which only the task sets, is up, and the flag carries release and acquire. No
+// SAFETY: `park` returns only once `woken`, which only the waker sets, is up, and the flag carries release and acquire. No
 // timer is armed, so none fires.
 unsafe impl Context for Glimpse {
     fn now(&self) -> u64 {
         context::now()
     }
 
-    fn task(&self) -> Task {
-        // SAFETY: `wake` may be called from any thread, and `self` outlives the poll that uses the task.
-        unsafe { Task::new(std::ptr::from_ref(self).cast(), Glimpse::wake) }
+    fn waker(&self) -> Waker {
+        // SAFETY: `wake` may be called from any thread, and `self` outlives the poll that uses the waker.
+        unsafe { Waker::new(std::ptr::from_ref(self).cast(), Glimpse::wake) }
     }
 
     fn park(&self, _: bool) -> Unparked {

@@ -1,8 +1,8 @@
 //! Guards: events that are made anew for each performance.
 
 use super::depth;
-use super::made::Made;
-use super::{Attempt, Event, Step, Waits, awaitable};
+use super::inline_event::InlineEvent;
+use super::{Attempt, Description, Event, Step, awaitable};
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -46,14 +46,14 @@ pub fn guard<F: Fn() -> E, E: Event + Send>(make: F) -> Guard<F, E> {
 impl<F: Fn() -> E, E: Event + Send> Event for Guard<F, E> {
     type Output = E::Output;
     type Branch<'e>
-        = Made<'e, E>
+        = InlineEvent<'e, E>
     where
         Self: 'e;
 
     const STAGED: bool = true;
 
     fn branch(&self) -> Self::Branch<'_> {
-        Made::new()
+        InlineEvent::new()
     }
     fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
         branch.put(depth::aside(|| (self.make)()));
@@ -82,7 +82,7 @@ impl<F: Fn() -> E, E: Event + Send> Event for Guard<F, E> {
         let made = branch.parts();
         made.event.complete(made.branch)
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         if let Some((event, branch)) = branch.look() {
             event.describe(branch, waits);
         }

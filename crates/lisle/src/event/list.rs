@@ -2,7 +2,7 @@
 
 use super::choose::Alternatives;
 use super::scratch::Scratch;
-use super::{Attempt, Event, Step, Waits};
+use super::{Attempt, Description, Event, Step};
 use std::pin::Pin;
 
 impl<E: Event, const N: usize> Alternatives for [E; N] {
@@ -68,7 +68,7 @@ impl<E: Event, const N: usize> Alternatives for [E; N] {
     fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> E::Output {
         self[index].complete(element(branches, index))
     }
-    fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Description) {
         self[index].describe(&branches[index], waits);
     }
 }
@@ -135,7 +135,7 @@ macro_rules! slice {
             fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> E::Output {
                 self[index].complete(item(branches, index))
             }
-            fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Waits) {
+            fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Description) {
                 self[index].describe(&branches.look()[index], waits);
             }
         }

@@ -1,7 +1,7 @@
 //! First-class events: values that describe a synchronous operation which may happen later.
 //!
 //! An event is made freely and performed many times or never. [`Event::sync`] performs it and waits,
-//! in a host by parking the host, on a plain OS thread by parking the thread; [`Event::poll`] performs
+//! in a fiber by parking the fiber, on a plain OS thread by parking the thread; [`Event::poll`] performs
 //! it only if that takes no waiting; `.await` performs it on any executor. [`choose`] is an event
 //! that becomes exactly one of several, and those that lose have taken nothing and left nothing
 //! behind. [`Event::wrap`] post-processes.
@@ -32,6 +32,8 @@
 //! protocol follows Reppy, Russo and Xiao, *Parallel Concurrent ML* (ICFP 2009), which Guile Fibers
 //! made known; the README beside this file tells what is different here and why.
 
+#[cfg(not(lisle_loom))]
+pub(crate) mod adaptive_spin;
 mod basic;
 mod boxed;
 #[cfg(not(lisle_loom))]
@@ -47,27 +49,25 @@ mod forward;
 mod future;
 mod glimpse;
 mod guard;
+mod inline_event;
 mod list;
 pub(crate) mod lock;
 #[cfg(all(test, lisle_loom))]
-mod loom_resident;
+mod loom_recycled;
 #[cfg(all(test, lisle_loom))]
 mod loom_tests;
 #[cfg(all(test, lisle_loom))]
 mod loom_wait_set;
-mod made;
 mod nack;
 mod option;
 #[cfg(not(lisle_loom))]
 pub(crate) mod parker;
 #[cfg(not(lisle_loom))]
-pub(crate) mod patience;
-#[cfg(not(lisle_loom))]
 mod polled;
 pub(crate) mod queue;
 pub(crate) mod record;
+pub(crate) mod recycled;
 mod replace;
-pub(crate) mod resident;
 pub(crate) mod scratch;
 #[doc(hidden)]
 pub mod select;
@@ -101,13 +101,13 @@ pub use context::{Context, Unparked};
 pub use future::EventFuture;
 pub use guard::{Guard, guard};
 pub use nack::{Nack, WithNack, with_nack};
-pub use record::{Attempt, Task};
+pub use record::{Attempt, Waker};
 pub use replace::Replace;
 pub(crate) use source::Hidden;
 pub use source::{Source, SourceEvent, Waiters, Waiting};
 pub use timer::Timer;
 pub use wait_set::{Key, Taking, WaitSet, WaitSetEvt};
-pub use waits::{Label, Parked, Wait, Waits};
+pub use waits::{BlockedOn, Description, Label, ParkedEvent};
 pub(crate) use waits::{Said, performer_id};
 pub use wrap::{Wrap, WrapPanic};
 
@@ -321,13 +321,13 @@ pub trait Event {
 
     /// Says what a performer with this branch waits for, for those who ask who waits. Called on the thread of a
     /// performer that is parked, within its wait; must not wait itself.
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         let _ = (branch, waits);
     }
 
     /// Performs the event, waiting for it.
     ///
-    /// In a host the host is parked and its worker goes on with others; elsewhere the OS thread is
+    /// In a fiber the fiber is parked and its worker goes on with others; elsewhere the OS thread is
     /// parked. Costs no allocation.
     ///
     /// # Panics
@@ -336,7 +336,7 @@ pub trait Event {
     /// happened.
     ///
     /// A destructor that runs because of a panic may wait, too. See *Destructors* in
-    /// [`guide::cancellation`](crate::guide::cancellation) for what the other hosts of the domain see meanwhile.
+    /// [`guide::cancellation`](crate::guide::cancellation) for what the other fibers of the domain see meanwhile.
     ///
     /// # Fairness
     ///
@@ -379,7 +379,7 @@ pub trait Event {
     ///
     /// # Fairness
     ///
-    /// It waits for nobody, but in a host it may let others run: a host that has asked in vain some 128 times in one turn,
+    /// It waits for nobody, but in a fiber it may let others run: a fiber that has asked in vain some 128 times in one turn,
     /// by this or by one of the operations that try, gives way to those of its domain that are ready, if there are any.
     /// A loop around it would else keep them from what it asks for. That does not happen inside
     /// [`no_suspend`](crate::fiber::no_suspend()) and in a function given to a [`Source`]. For what must not be held
@@ -410,7 +410,7 @@ pub trait Event {
     /// the maker of a message. `f` gets what the panic was raised with.
     ///
     /// The event has happened by then. A guard that panics is not handled, since then nothing has
-    /// happened; nor is the function of a [`replace`](Event::replace), when only its first stage has. When a runtime shuts down its hosts unwind through here without `f` being called.
+    /// happened; nor is the function of a [`replace`](Event::replace), when only its first stage has. When a runtime shuts down its fibers unwind through here without `f` being called.
     ///
     /// From Concurrent ML's `wrapHandler`.
     ///
@@ -562,7 +562,7 @@ impl<E: Event> Event for &E {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         (**self).complete(branch)
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         (**self).describe(branch, waits);
     }
 }

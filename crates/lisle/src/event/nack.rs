@@ -1,8 +1,8 @@
 //! Negative acknowledgements: telling others that they are not waited for any more.
 
 use super::depth;
-use super::made::Made;
-use super::{Attempt, Event, Label, Source, Step, Waits, awaitable, turn, waits_at};
+use super::inline_event::InlineEvent;
+use super::{Attempt, Description, Event, Label, Source, Step, awaitable, turn, waits_at};
 use crate::shim::sync::Arc;
 use std::cell::RefCell;
 use std::fmt;
@@ -165,13 +165,13 @@ impl fmt::Debug for Nack {
 
 /// The branch of a [`WithNack`]. If it goes before its event was taken, the nack is sent.
 pub struct Acknowledging<'e, E: Event + 'e> {
-    made: Made<'e, E>,
+    made: InlineEvent<'e, E>,
     /// There once `make` has been called, until the fate is known.
     nack: Option<Nack>,
 }
 
 impl<'e, E: Event> Acknowledging<'e, E> {
-    fn made(self: Pin<&mut Self>) -> Pin<&mut Made<'e, E>> {
+    fn made(self: Pin<&mut Self>) -> Pin<&mut InlineEvent<'e, E>> {
         // SAFETY: `made` is structurally pinned, `nack` is not.
         unsafe { self.map_unchecked_mut(|this| &mut this.made) }
     }
@@ -202,7 +202,7 @@ impl<F: Fn(Nack) -> E, E: Event + Send> Event for WithNack<F, E> {
     const STAGED: bool = true;
 
     fn branch(&self) -> Self::Branch<'_> {
-        Acknowledging { made: Made::new(), nack: None }
+        Acknowledging { made: InlineEvent::new(), nack: None }
     }
     fn force<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) {
         let nack = Nack::new(self.site);
@@ -236,7 +236,7 @@ impl<F: Fn(Nack) -> E, E: Event + Send> Event for WithNack<F, E> {
         let made = branch.made().parts();
         made.event.complete(made.branch)
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         if let Some((event, branch)) = branch.made.look() {
             event.describe(branch, waits);
         }

@@ -1,6 +1,6 @@
 //! An event that may be absent: an alternative that is switched off.
 
-use super::{Attempt, Event, Step, Waits};
+use super::{Attempt, Description, Event, Step};
 use std::pin::Pin;
 
 type Place<'p, B> = Option<Pin<&'p mut B>>;
@@ -79,7 +79,7 @@ impl<E: Event> Event for Option<E> {
             _ => unreachable!("an absent event does not happen"),
         }
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         if let (Some(event), Some(branch)) = (self, branch) {
             event.describe(branch, waits);
         }

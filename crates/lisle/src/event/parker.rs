@@ -1,13 +1,13 @@
-//! How a host waits: by switching from its stack back to its worker's.
+//! How a fiber waits: by switching from its stack back to its worker's.
 //!
 //! The switch is inlined into the code that waits. A return that was called on one side of a switch and
 //! happens on the other is mispredicted, and costs as much as the switch itself several times over; with no
 //! call between the user's loop and the switch there is none.
 
 use super::context::Unparked;
-use super::record::Task;
-use super::resident::Resident;
-use super::waits::{Parked, Waits};
+use super::record::Waker;
+use super::recycled::Recycled;
+use super::waits::{Description, ParkedEvent};
 use crate::panics;
 use crate::par::pending::{Inside, Pending};
 use crate::shim::random::Random;
@@ -15,7 +15,7 @@ use crate::unwinding::{self, Catches};
 use corosensei::Yielder;
 use std::cell::Cell;
 
-/// Why a host gave its worker back.
+/// Why a fiber gave its worker back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Suspend {
     /// It waits to be woken.
@@ -28,7 +28,7 @@ pub(crate) enum Suspend {
     Resting,
 }
 
-/// Where a host stands, as its own domain sees it.
+/// Where a fiber stands, as its own domain sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// It has not begun.
@@ -44,7 +44,7 @@ pub(crate) enum State {
     Resting,
 }
 
-/// The part of a host by which it waits and is woken. Its own domain's thread touches it, nobody else.
+/// The part of a fiber by which it waits and is woken. Its own domain's thread touches it, nobody else.
 pub(crate) struct Parker {
     yielder: Cell<*const Yielder<(), Suspend>>,
     pub(crate) state: Cell<State>,
@@ -55,11 +55,11 @@ pub(crate) struct Parker {
     /// It has been told so once.
     unwound: Cell<bool>,
     /// How to wake it, from any thread.
-    pub(crate) task: Cell<Option<Task>>,
+    pub(crate) waker: Cell<Option<Waker>>,
     /// Its worker's generator, for fair choices.
     random: Cell<*const Random>,
     /// What it waits for; may be null. Of use only while its state says that it is parked.
-    parked: Cell<*const Parked>,
+    parked: Cell<*const ParkedEvent>,
     pub(crate) bearing: Bearing,
     /// How many frames of the library are on its stack that catch a panic and raise it again.
     raising: Cell<u32>,
@@ -67,11 +67,11 @@ pub(crate) struct Parker {
     masked: Cell<u32>,
 }
 
-/// What a stack keeps for the parasites and loops that run on it.
+/// What a stack keeps for the tasks and loops that run on it.
 pub(crate) struct Bearing {
-    /// Whose code runs on top of the stack: a parasite's, or, if null, the stack's own.
-    pub(crate) parasite: Cell<*const Resident>,
-    /// How many of the next parasites are not to begin on this stack, since some took long that did.
+    /// Whose code runs on top of the stack: a task's, or, if null, the stack's own.
+    pub(crate) task: Cell<*const Recycled>,
+    /// How many of the next tasks are not to begin on this stack, since some took long that did.
     pub(crate) penalty: Cell<u32>,
     /// None begins if the stack has come down below this address.
     pub(crate) limit: Cell<usize>,
@@ -82,7 +82,7 @@ pub(crate) struct Bearing {
 impl Bearing {
     const fn new() -> Self {
         Bearing {
-            parasite: Cell::new(std::ptr::null()),
+            task: Cell::new(std::ptr::null()),
             penalty: Cell::new(0),
             limit: Cell::new(0),
             pending: Pending::new(),
@@ -91,7 +91,7 @@ impl Bearing {
 }
 
 thread_local! {
-    /// For code that runs in no host.
+    /// For code that runs in no fiber.
     static OF_THREAD: Bearing = const { Bearing::new() };
 }
 
@@ -109,11 +109,11 @@ thread_local! {
     static RUNNING: Cell<*const Parker> = const { Cell::new(std::ptr::null()) };
 }
 
-/// The parker of the host that runs on this thread, if one does.
+/// The parker of the fiber that runs on this thread, if one does.
 #[inline(always)]
 pub(crate) fn running<'a>() -> Option<&'a Parker> {
-    // SAFETY: a worker sets this when it switches to a host and clears it when the host switches back, so
-    // whoever reads it is that host, and alive for as long as it uses the reference.
+    // SAFETY: a worker sets this when it switches to a fiber and clears it when the fiber switches back, so
+    // whoever reads it is that fiber, and alive for as long as it uses the reference.
     unsafe { RUNNING.with(Cell::get).as_ref() }
 }
 
@@ -131,7 +131,7 @@ impl Parker {
             woken: Cell::new(false),
             interrupted: Cell::new(false),
             unwound: Cell::new(false),
-            task: Cell::new(None),
+            waker: Cell::new(None),
             random: Cell::new(std::ptr::null()),
             parked: Cell::new(std::ptr::null()),
             bearing: Bearing::new(),
@@ -140,7 +140,7 @@ impl Parker {
         }
     }
 
-    /// Notes the way back to the worker, and the worker's generator. Called when the host begins.
+    /// Notes the way back to the worker, and the worker's generator. Called when the fiber begins.
     pub(crate) fn begin(&self, yielder: &Yielder<(), Suspend>, random: *const Random) {
         self.yielder.set(yielder);
         self.random.set(random);
@@ -148,13 +148,13 @@ impl Parker {
 
     #[inline(always)]
     pub(crate) fn random(&self) -> u64 {
-        // SAFETY: a worker stays while its hosts run.
+        // SAFETY: a worker stays while its fibers run.
         unsafe { &*self.random.get() }.next()
     }
 
     #[inline(always)]
     pub(crate) fn suspend(&self, suspend: Suspend) {
-        // SAFETY: the running host has begun, and its yielder lives as long as its coroutine.
+        // SAFETY: the running fiber has begun, and its yielder lives as long as its coroutine.
         unsafe { &*self.yielder.get() }.suspend(suspend);
     }
 
@@ -163,9 +163,9 @@ impl Parker {
         matches!(self.state.get(), State::Parked | State::ParkedMasked)
     }
 
-    /// What the host waits for, if it is parked. For its own domain's worker, between turns or in a turn of another.
-    pub(crate) fn describe(&self) -> Waits {
-        let mut waits = Waits::default();
+    /// What the fiber waits for, if it is parked. For its own domain's worker, between turns or in a turn of another.
+    pub(crate) fn describe(&self) -> Description {
+        let mut waits = Description::default();
         if !self.is_parked() {
             return waits;
         }
@@ -173,12 +173,12 @@ impl Parker {
         if let Some(parked) = unsafe { self.parked.get().as_ref() } {
             // SAFETY: it was made for that park, on this thread.
             let describe = || unsafe { parked.describe(&mut waits) };
-            panics::told("an event that was to tell what a host waits for", describe);
+            panics::told("an event that was to tell what a fiber waits for", describe);
         }
         waits
     }
 
-    /// Waits for ever if the host, which is to end with its runtime, cannot be unwound from here.
+    /// Waits for ever if the fiber, which is to end with its runtime, cannot be unwound from here.
     #[cold]
     pub(crate) fn stay_unless_unwound(&self) {
         if can_be_unwound() {
@@ -192,13 +192,13 @@ impl Parker {
         }
     }
 
-    /// Waits to be woken, or, if `interruptible`, for the runtime to want the host to unwind. `parked` is what it
+    /// Waits to be woken, or, if `interruptible`, for the runtime to want the fiber to unwind. `parked` is what it
     /// waits for, for those who ask.
     ///
     /// Code that unwinds may wait, too: its destructors must complete. The thread then counts as panicking for
-    /// the other hosts of the domain as well, until it goes on.
+    /// the other fibers of the domain as well, until it goes on.
     #[inline(always)]
-    pub(crate) fn park(&self, interruptible: bool, parked: Option<&Parked>) -> Unparked {
+    pub(crate) fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
         if self.woken.take() {
             return Unparked::Woken;
         }
@@ -215,7 +215,7 @@ impl Parker {
         self.park_to_be_interrupted()
     }
 
-    /// The rest of a park that is to be interrupted: at once, if the host has not been told yet. One that has caught the
+    /// The rest of a park that is to be interrupted: at once, if the fiber has not been told yet. One that has caught the
     /// unwinding gives its worker back all the same, now and then; and one that cannot be unwound from here waits.
     #[cold]
     #[inline(never)]
@@ -236,16 +236,16 @@ impl Parker {
 
 /// Returns `true` if a panic raised here would end where it is caught for good, and not the process.
 pub(crate) fn can_be_unwound() -> bool {
-    // Loops, joins and scopes of tasks catch a panic and raise it again, and so do those who run parasites.
+    // Loops, joins and scopes catch a panic and raise it again, and so do those who run tasks.
     let bearing = bearing();
     let is_raising = running().is_some_and(|parker| parker.raising.get() > 0)
         || bearing.pending.inside.get() != Inside::Nothing
-        || !bearing.parasite.get().is_null();
+        || !bearing.task.get().is_null();
     unwinding::is_possible(if is_raising { Catches::Resume } else { Catches::End })
 }
 
 /// Returns `true` if the code that runs here does so because a panic unwinds its stack. `std::thread::panicking` tells of the
-/// thread: it is also true if another host of the domain waits in a destructor.
+/// thread: it is also true if another fiber of the domain waits in a destructor.
 #[inline]
 pub(crate) fn is_unwinding() -> bool {
     std::thread::panicking() && (running().is_none() || !unwinding::is_possible(Catches::Resume))
@@ -273,7 +273,7 @@ pub(crate) fn raising<'a>() -> Option<Counted<'a>> {
     running().map(|parker| Counted::new(&parker.raising))
 }
 
-/// Until what this gives is dropped, waits of the host that runs here are not given up for the end of its runtime: it runs
+/// Until what this gives is dropped, waits of the fiber that runs here are not given up for the end of its runtime: it runs
 /// destructors that are to complete.
 pub(crate) fn masked<'a>() -> Option<Counted<'a>> {
     running().map(|parker| Counted::new(&parker.masked))

@@ -9,7 +9,7 @@
 use super::context::Context;
 use super::depth;
 use super::record::{Attempt, Record};
-use super::sync::{Nowhere, no_task, visible};
+use super::sync::{Nowhere, no_waker, visible};
 use super::{Event, Step};
 use std::pin::Pin;
 
@@ -38,7 +38,7 @@ impl<'b, 'e, E: Event> Polled<'b, 'e, E> {
             return true;
         }
         visible();
-        let record = Record::new(no_task(), true);
+        let record = Record::new(no_waker(), true);
         record.began.set(self.began);
         let attempt = Attempt::new(&record, &Nowhere);
         // What is missed here is found at the next look.

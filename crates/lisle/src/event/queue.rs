@@ -14,7 +14,7 @@
 //! performer may free a waiter that is `FREE`, even before the wake; one that is not, it takes back under
 //! the lock.
 
-use super::record::{Attempt, Committer, Meeting, Outsider, Record, Task, misuse};
+use super::record::{Attempt, Committer, Meeting, Outsider, Record, Waker, misuse};
 use super::woken::Woken;
 use crate::drops::Careful;
 use crate::shim::{
@@ -177,7 +177,7 @@ pub(crate) struct WaitQueue<M> {
 
 // SAFETY: the queue is the list of pointers; what is reached through them (slots holding `M`) goes
 // from thread to thread under the lock, which asks for `M: Send`. Records are made of atomics and
-// of tasks that may be woken from any thread.
+// of wakers that may be woken from any thread.
 unsafe impl<M: Send> Send for WaitQueue<M> {}
 
 /// A partner that has been committed. Its performer waits for [`Committed::finish`]. All of it is used
@@ -205,18 +205,18 @@ impl<M> Committed<M> {
         unsafe { self.record.as_ref() }.is_single()
     }
 
-    /// Ends the commit. The caller wakes the task once it has let go of its locks.
+    /// Ends the commit. The caller wakes the waker once it has let go of its locks.
     #[inline]
-    pub(crate) fn finish(self) -> Task {
+    pub(crate) fn finish(self) -> Waker {
         // SAFETY: a record outlives its waiters that have not been taken back.
-        let task = unsafe { self.record.as_ref() }.task();
+        let waker = unsafe { self.record.as_ref() }.waker();
         // SAFETY: as in `slot`. The last touch of waiter and record.
         unsafe { self.waiter.as_ref() }.place.store(FREE, Ordering::Release);
-        task
+        waker
     }
 
-    /// Takes the commit back: the performer will start over. The caller wakes the task.
-    pub(crate) fn revoke(self) -> Task {
+    /// Takes the commit back: the performer will start over. The caller wakes the waker.
+    pub(crate) fn revoke(self) -> Waker {
         // SAFETY: as in `finish`.
         unsafe { self.record.as_ref() }.revoke();
         self.finish()
@@ -394,7 +394,7 @@ impl<M> WaitQueue<M> {
             }
             if Outsider.meet(record, linked.id()) == Meeting::Committed {
                 // The record outlives its decision until its performer has been woken.
-                woken.push(record.task());
+                woken.push(record.waker());
             }
             // SAFETY: it is linked here.
             unsafe { self.remove(waiter, FREE) };
@@ -413,7 +413,7 @@ impl<M> WaitQueue<M> {
             match record.decide_retry(by) {
                 None => continue,
                 // The record outlives its decision until its performer has been woken.
-                Some(true) => woken.push(record.task()),
+                Some(true) => woken.push(record.waker()),
                 Some(false) => {}
             }
             // SAFETY: it is linked here.

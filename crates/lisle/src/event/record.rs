@@ -35,23 +35,23 @@ const SEATED: usize = 5;
 /// How to wake a performer that has parked.
 ///
 /// Whoever moves a record from waiting to committed (or to retry) wakes its performer exactly once,
-/// and the performer consumes exactly that one wake before it returns. So a task needs neither a
+/// and the performer consumes exactly that one wake before it returns. So a waker needs neither a
 /// reference count nor a flag against stale wakes.
 #[derive(Clone, Copy)]
-pub struct Task {
+pub struct Waker {
     data: *const (),
     wake: unsafe fn(*const ()),
 }
 
-impl Task {
-    /// A task that is woken by calling `wake(data)`.
+impl Waker {
+    /// A waker that is woken by calling `wake(data)`.
     ///
     /// # Safety
     ///
-    /// From when the task is handed out by [`Context::task`](super::Context::task) until its performer has consumed the
+    /// From when the waker is handed out by [`Context::waker`](super::Context::waker) until its performer has consumed the
     /// wake, `wake(data)` must be sound to call once, from any thread.
     pub unsafe fn new(data: *const (), wake: unsafe fn(*const ())) -> Self {
-        Task { data, wake }
+        Waker { data, wake }
     }
 
     /// Is its data at this address?
@@ -62,15 +62,15 @@ impl Task {
     /// Wakes the performer.
     #[inline]
     pub(crate) fn wake(self) {
-        // SAFETY: tasks leave this module only through a commit, which happens once for each record
+        // SAFETY: wakers leave this module only through a commit, which happens once for each record
         // and before the performer goes on; `new`'s caller promised that this call is then sound.
         unsafe { (self.wake)(self.data) }
     }
 }
 
-impl fmt::Debug for Task {
+impl fmt::Debug for Waker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Task").field("data", &self.data).finish_non_exhaustive()
+        f.debug_struct("Waker").field("data", &self.data).finish_non_exhaustive()
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Record {
     /// Who stands back, of two that want each other at the same time.
     rank: Rank,
     /// Changed only for a seat of a wait set, by who has just committed it.
-    task: Cell<Task>,
+    waker: Cell<Waker>,
     /// How many of the attempt's waiters its performer has linked and not yet taken back. Only the
     /// performer looks at it.
     outstanding: Cell<usize>,
@@ -143,30 +143,30 @@ pub(crate) enum Meeting {
 
 impl Record {
     #[inline]
-    pub(crate) fn new(task: Task, single: bool) -> Self {
-        Record::make(WAITING, task, single, false, false)
+    pub(crate) fn new(waker: Waker, single: bool) -> Self {
+        Record::make(WAITING, waker, single, false, false)
     }
 
     /// A record of a poll.
     #[inline]
-    pub(super) fn fleeting(task: Task, single: bool) -> Self {
-        Record::make(WAITING, task, single, false, true)
+    pub(super) fn fleeting(waker: Waker, single: bool) -> Self {
+        Record::make(WAITING, waker, single, false, true)
     }
 
     /// A record to be the first field of a seat, which is then told where it is.
-    pub(super) fn seated(task: Task) -> Self {
-        Record::make(SEATED, task, false, true, false)
+    pub(super) fn seated(waker: Waker) -> Self {
+        Record::make(SEATED, waker, false, true, false)
     }
 
     #[inline]
-    fn make(state: usize, task: Task, single: bool, seated: bool, fleeting: bool) -> Self {
+    fn make(state: usize, waker: Waker, single: bool, seated: bool, fleeting: bool) -> Self {
         Record {
             state: AtomicUsize::new(state),
             single,
             seated,
             fleeting,
             rank: Rank::new(),
-            task: Cell::new(task),
+            waker: Cell::new(waker),
             outstanding: Cell::new(0),
             outer: Cell::new(std::ptr::null()),
             began: Cell::new(0),
@@ -174,8 +174,8 @@ impl Record {
     }
 
     #[inline]
-    pub(crate) fn task(&self) -> Task {
-        self.task.get()
+    pub(crate) fn waker(&self) -> Waker {
+        self.waker.get()
     }
 
     /// Tells a record for a seat where that is.
@@ -226,8 +226,8 @@ impl Record {
 
     /// Notes, for a record of a seat, how it was committed, and whom to wake. Only its committer may do so, under
     /// the lock of the set.
-    pub(super) fn settle(&self, outcome: Option<usize>, task: Task) {
-        self.task.set(task);
+    pub(super) fn settle(&self, outcome: Option<usize>, waker: Waker) {
+        self.waker.set(waker);
         if let Some(outcome) = outcome {
             self.state.store(outcome, Ordering::Release);
         }

@@ -1,8 +1,8 @@
 //! Two stages: an event whose value makes the event that takes its place.
 
 use super::depth;
-use super::made::Made;
-use super::{Attempt, Event, Step, Waits, awaitable};
+use super::inline_event::InlineEvent;
+use super::{Attempt, Description, Event, Step, awaitable};
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -24,8 +24,8 @@ impl<E, F, G> Replace<E, F, G> {
 /// The branch of a [`Replace`].
 pub struct Stages<'e, E: Event + 'e, G: Event + 'e> {
     first: E::Branch<'e>,
-    /// Made once the first has happened.
-    second: Made<'e, G>,
+    /// InlineEvent once the first has happened.
+    second: InlineEvent<'e, G>,
 }
 
 impl<'e, E: Event, G: Event> Stages<'e, E, G> {
@@ -33,7 +33,7 @@ impl<'e, E: Event, G: Event> Stages<'e, E, G> {
         // SAFETY: structurally pinned.
         unsafe { self.map_unchecked_mut(|this| &mut this.first) }
     }
-    fn second(self: Pin<&mut Self>) -> Pin<&mut Made<'e, G>> {
+    fn second(self: Pin<&mut Self>) -> Pin<&mut InlineEvent<'e, G>> {
         // SAFETY: structurally pinned.
         unsafe { self.map_unchecked_mut(|this| &mut this.second) }
     }
@@ -69,7 +69,7 @@ where
         self.first.depth()
     }
     fn branch(&self) -> Self::Branch<'_> {
-        Stages { first: self.first.branch(), second: Made::new() }
+        Stages { first: self.first.branch(), second: InlineEvent::new() }
     }
     fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
         self.first.force(branch.first());
@@ -101,7 +101,7 @@ where
         let second = branch.second().parts();
         second.event.complete(second.branch)
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         match branch.second.look() {
             Some((event, branch)) => event.describe(branch, waits),
             None => self.first.describe(&branch.first, waits),

@@ -81,11 +81,11 @@
 ///
 /// let (tx, input) = channel();
 /// let (output, rx) = channel();
-/// let host = lisle::spawn(move || buffer(input, output, 3));
+/// let fiber = lisle::spawn(move || buffer(input, output, 3));
 /// (0..3).for_each(|n| tx.send(n).unwrap()); // nobody receives yet
 /// drop(tx);
 /// assert_eq!(rx.into_iter().collect::<Vec<u32>>(), [0, 1, 2]);
-/// host.join().unwrap();
+/// fiber.join().unwrap();
 /// ```
 ///
 /// A `default` makes it a poll:

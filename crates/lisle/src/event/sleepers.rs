@@ -1,4 +1,4 @@
-//! The plain OS threads that sleep until an event happens, so that they can be listed with the hosts that wait.
+//! The plain OS threads that sleep until an event happens, so that they can be listed with the fibers that wait.
 //!
 //! A thread that really goes to sleep says so by one store. What it waits for it tells only if asked, and tells it
 //! itself: its event need not be `Sync`, so nobody else may look at it. Whoever asks unparks the thread, which sees
@@ -7,7 +7,7 @@
 use super::calls;
 use super::context::Unparked;
 use super::parker;
-use super::waits::{Parked, Wait, Waits, performer_id};
+use super::waits::{BlockedOn, Description, ParkedEvent, performer_id};
 use crate::own_threads;
 use crate::panics;
 use crate::shim::{
@@ -26,14 +26,14 @@ struct Sleeper {
     /// How often it has been asked.
     asked: AtomicU64,
     /// The number of the question it has answered last, and the answer.
-    answer: Mutex<(u64, Vec<Wait>)>,
+    answer: Mutex<(u64, Vec<BlockedOn>)>,
 }
 
 /// What a thread has told.
 pub(crate) struct Told {
     pub(crate) id: usize,
     pub(crate) name: Option<String>,
-    pub(crate) waits: Vec<Wait>,
+    pub(crate) waits: Vec<BlockedOn>,
 }
 
 static ALL: Mutex<Vec<Arc<Sleeper>>> = Mutex::new(Vec::new());
@@ -70,7 +70,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Parks this thread until `woken`, or, if it is in a foreign call and `interruptible`, until that is not to wait any more.
-pub(super) fn sleep(parked: Option<Parked>, woken: &AtomicBool, interruptible: bool) -> Unparked {
+pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &AtomicBool, interruptible: bool) -> Unparked {
     let is_woken = || woken.load(Ordering::Acquire);
     // A thread that is ending has no place any more, and is not listed; nor are the library's own.
     let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(|place| place.0.clone()).ok() };
@@ -106,13 +106,13 @@ pub(super) fn sleep(parked: Option<Parked>, woken: &AtomicBool, interruptible: b
 
 impl Sleeper {
     /// Answers if there is a question.
-    fn answer(&self, parked: Option<Parked>) {
+    fn answer(&self, parked: Option<ParkedEvent>) {
         // Acquire: pairs with the question, whose unpark may have come before this park.
         let asked = self.asked.load(Ordering::Acquire);
         if asked == 0 || lock(&self.answer).0 == asked {
             return;
         }
-        let mut waits = Waits::default();
+        let mut waits = Description::default();
         if let Some(parked) = parked {
             // SAFETY: this thread is the performer, and in the park that this was made for.
             let describe = || unsafe { parked.describe(&mut waits) };
@@ -122,9 +122,9 @@ impl Sleeper {
     }
 }
 
-/// Asks all threads that sleep what they wait for. Who does not answer within `patience`, since it has been woken,
+/// Asks all threads that sleep what they wait for. Who does not answer within `adaptive_spin`, since it has been woken,
 /// waits no more.
-pub(crate) fn ask(patience: Duration) -> Vec<Told> {
+pub(crate) fn ask(adaptive_spin: Duration) -> Vec<Told> {
     let mut asked: Vec<(Arc<Sleeper>, u64)> = Vec::new();
     for sleeper in lock(&ALL).iter().filter(|sleeper| sleeper.asleep.load(Ordering::Acquire)) {
         let question = sleeper.asked.fetch_add(1, Ordering::AcqRel) + 1;
@@ -132,7 +132,7 @@ pub(crate) fn ask(patience: Duration) -> Vec<Told> {
         asked.push((sleeper.clone(), question));
     }
     let mut told = Vec::new();
-    let end = clock::now().saturating_add(clock::saturating_nanos(patience));
+    let end = clock::now().saturating_add(clock::saturating_nanos(adaptive_spin));
     let mut pause = Duration::from_micros(20);
     loop {
         asked.retain(|(sleeper, question)| {

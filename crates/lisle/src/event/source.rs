@@ -11,7 +11,7 @@ use super::queue::WaitQueue;
 use super::record::Attempt;
 use super::step::{must_not_be_under, under_lock};
 use super::woken::Woken;
-use super::{Event, Label, Step, Waits, awaitable};
+use super::{Description, Event, Label, Step, awaitable};
 use crate::shim::const_fn;
 use std::fmt;
 use std::pin::Pin;
@@ -125,7 +125,7 @@ impl<S, M> Source<S, M> {
     }
 
     /// Says that a performer waits to do `operation` with it.
-    pub(crate) fn describe(&self, operation: &'static str, waits: &mut Waits) {
+    pub(crate) fn describe(&self, operation: &'static str, waits: &mut Description) {
         waits.on(operation, &self.label, self.id().addr());
     }
 
@@ -257,7 +257,7 @@ impl<S: Send, M: Send, F: Fn(&mut S) -> Option<M>> Event for SourceEvent<'_, S, 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> M {
         branch.take()
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         branch.describe("take from", waits);
     }
 }

@@ -14,7 +14,7 @@
 //! README holds as it stands.
 
 use super::lock::Lock;
-use super::record::{Decision, Record, Task};
+use super::record::{Decision, Record, Waker};
 use std::cell::Cell;
 use std::marker::PhantomPinned;
 use std::ptr::NonNull;
@@ -60,9 +60,9 @@ pub(super) struct Seat {
 
 impl Seat {
     /// A seat of the set at `standing`, which outlives it.
-    pub(super) fn new(standing: NonNull<Standing>, task: Task) -> Self {
+    pub(super) fn new(standing: NonNull<Standing>, waker: Waker) -> Self {
         Seat {
-            record: Record::seated(task),
+            record: Record::seated(waker),
             standing,
             next: Cell::new(None),
             prev: Cell::new(None),
@@ -111,7 +111,7 @@ impl Seat {
             Decision::Done => {
                 inner.open = false;
                 inner.winner = Some(self.here());
-                self.record.settle(Some(outcome), record.task());
+                self.record.settle(Some(outcome), record.waker());
             }
             // Committed through another alternative of the choice that the set is part of.
             Decision::Gone => inner.push(self),
@@ -164,7 +164,7 @@ impl Seat {
         inner.push(self);
         if let Decision::Done = decision {
             inner.open = false;
-            self.record.settle(None, record.task());
+            self.record.settle(None, record.waker());
         }
         decision
     }

@@ -175,7 +175,7 @@ fn sections<'a>(innermost: *const Record) -> impl Iterator<Item = &'a Section> {
     })
 }
 
-/// Takes back the wake of the task at `data`, if this thread owes it, and would come to it only after what runs now.
+/// Takes back the wake of the waker at `data`, if this thread owes it, and would come to it only after what runs now.
 pub(super) fn take_back_wake(data: *const ()) -> bool {
     sections(CURRENT.with(Cell::get)).any(|section| {
         // SAFETY: they stay until the function has returned by whose section they are known.

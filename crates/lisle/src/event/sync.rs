@@ -1,19 +1,19 @@
 //! Performing an event in place: poll, publish, park, withdraw, complete.
 
+#[cfg(not(lisle_loom))]
+use super::adaptive_spin::AdaptiveSpin;
 use super::context::{self, Context, Interrupted, Unparked, installed};
 use super::depth;
 use super::glimpse::{Glimpse, look};
 #[cfg(not(lisle_loom))]
 use super::parker::{self, Parker};
-#[cfg(not(lisle_loom))]
-use super::patience::Patience;
-use super::record::{Attempt, Record, Task};
+use super::record::{Attempt, Record, Waker};
 #[cfg(not(lisle_loom))]
 use super::sleepers;
 use super::step::{self, Fenced, InStep, suspend};
 use super::timer::Timer;
 use super::turn;
-use super::waits::{Parked, Waits};
+use super::waits::{Description, ParkedEvent};
 use super::{Event, Step};
 use crate::panics::forget_panic;
 use crate::shim::{
@@ -27,18 +27,18 @@ use std::ptr::NonNull;
 
 /// The ways of waiting that [`perform`] is compiled for.
 trait Park {
-    fn task(&self) -> Task;
+    fn waker(&self) -> Waker;
     /// `parked` is what the performer waits for, for those who ask.
-    fn park(&self, interruptible: bool, parked: Option<&Parked>) -> Unparked;
+    fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked;
     /// Waits for the wake that the performer is owed, where it must not be suspended.
     fn stay(&self);
 }
 
 impl Park for &dyn Context {
-    fn task(&self) -> Task {
-        Context::task(*self)
+    fn waker(&self) -> Waker {
+        Context::waker(*self)
     }
-    fn park(&self, interruptible: bool, parked: Option<&Parked>) -> Unparked {
+    fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
         self.parks(parked);
         let unparked = Context::park(*self, interruptible);
         self.parks(None);
@@ -52,15 +52,15 @@ impl Park for &dyn Context {
 #[cfg(not(lisle_loom))]
 impl Park for &Parker {
     #[inline(always)]
-    fn task(&self) -> Task {
-        self.task.get().expect("a host that has begun has its task")
+    fn waker(&self) -> Waker {
+        self.waker.get().expect("a fiber that has begun has its waker")
     }
     #[inline(always)]
-    fn park(&self, interruptible: bool, parked: Option<&Parked>) -> Unparked {
+    fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
         Parker::park(self, interruptible, parked)
     }
     fn stay(&self) {
-        installed().expect("a host runs in a context").stay();
+        installed().expect("a fiber runs in a context").stay();
     }
 }
 
@@ -100,7 +100,7 @@ fn visible_elsewhere() {
     }
 }
 
-/// Performs an event where no host runs.
+/// Performs an event where no fiber runs.
 #[inline(never)]
 fn sync_elsewhere<E: Event>(event: &E, interruptible: bool) -> E::Output {
     let thread;
@@ -129,7 +129,7 @@ pub(super) fn poll<E: Event>(event: &E) -> Option<E::Output> {
 fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
     visible();
     let glimpse = Glimpse::new();
-    let record = Record::fleeting(glimpse.task(), event.is_single());
+    let record = Record::fleeting(glimpse.waker(), event.is_single());
     let attempt = Attempt::new(&record, &glimpse);
     let mut branch = pin!(event.branch());
     if E::STAGED {
@@ -144,11 +144,11 @@ fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
     None
 }
 
-/// Performs an event: inlined for hosts, see `parker.rs`.
+/// Performs an event: inlined for fibers, see `parker.rs`.
 #[inline(always)]
 fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, interruptible: bool) -> E::Output {
     let single = event.is_single();
-    let record = Record::new(parker.task(), single);
+    let record = Record::new(parker.waker(), single);
     let attempt = Attempt::new(&record, context);
     let mut branch = pin!(event.branch());
     if E::STAGED {
@@ -182,7 +182,7 @@ fn wait<'e, E: Event>(
     if publish(event, branch.as_mut(), attempt) == Step::Committed {
         return true;
     }
-    let parked = Parked::new(event, branch.as_ref());
+    let parked = ParkedEvent::new(event, branch.as_ref());
     match suspend(|| parker.park(interruptible, Some(&parked))) {
         Ok(Unparked::Woken) => {}
         Ok(Unparked::Interrupted) => {
@@ -208,7 +208,7 @@ fn give_up_fenced<'e, E: Event>(
     attempt: &Attempt<'_>,
     parker: &impl Park,
     interruptible: bool,
-    parked: &Parked,
+    parked: &ParkedEvent,
 ) {
     // What others borrow from is not to be unwound.
     if interruptible {
@@ -229,8 +229,8 @@ fn wait_owed(park: impl FnOnce() -> Unparked, stay: impl FnOnce()) {
 
 /// In words, what a performer would wait for that has published its event and does not park.
 #[cold]
-fn describe(parked: &Parked) -> String {
-    let mut waits = Waits::default();
+fn describe(parked: &ParkedEvent) -> String {
+    let mut waits = Description::default();
     // SAFETY: the event is published, on this thread, which is the performer's own and is in none of its steps.
     let described = catch_unwind(AssertUnwindSafe(|| unsafe { parked.describe(&mut waits) }));
     // What has panicked has been reported, and there is something of more importance to be said. Nor may the panic's own
@@ -302,10 +302,10 @@ pub(super) fn give_up<'e, E: Event>(
     attempt.record().is_withdrawn()
 }
 
-pub(super) fn no_task() -> Task {
+pub(super) fn no_waker() -> Waker {
     fn nothing(_: *const ()) {}
     // SAFETY: waking does nothing at all.
-    unsafe { Task::new(std::ptr::null(), nothing) }
+    unsafe { Waker::new(std::ptr::null(), nothing) }
 }
 
 /// The context of those who have none to wait in, and never wait.
@@ -313,8 +313,8 @@ pub(crate) struct Nowhere;
 
 // SAFETY: nothing here ever parks or arms.
 unsafe impl Context for Nowhere {
-    fn task(&self) -> Task {
-        no_task()
+    fn waker(&self) -> Waker {
+        no_waker()
     }
     fn park(&self, _: bool) -> Unparked {
         unreachable!("a poll does not park")
@@ -333,14 +333,14 @@ unsafe impl Context for Nowhere {
 
 #[cfg(not(lisle_loom))]
 thread_local! {
-    static PATIENCE: Patience = const { Patience::new() };
+    static SPIN: AdaptiveSpin = const { AdaptiveSpin::new() };
 }
 
 /// The context of one sync on a plain OS thread.
 struct OsThread {
     woken: AtomicBool,
     thread: thread::Thread,
-    parked: Cell<Option<Parked>>,
+    parked: Cell<Option<ParkedEvent>>,
 }
 
 impl OsThread {
@@ -351,7 +351,7 @@ impl OsThread {
     /// A partner on another core may be a few hundred nanoseconds away, a wake costs microseconds.
     #[cfg(not(lisle_loom))]
     fn look(&self) -> bool {
-        PATIENCE.with(|patience| patience.look(|| self.woken.load(Ordering::Acquire)))
+        SPIN.with(|spin| spin.look(|| self.woken.load(Ordering::Acquire)))
     }
 
     #[cfg(lisle_loom)]
@@ -363,7 +363,7 @@ impl OsThread {
     fn sleep(&self, interruptible: bool) -> Unparked {
         let asleep = crate::shim::clock::now();
         let unparked = sleepers::sleep(self.parked.get(), &self.woken, interruptible);
-        PATIENCE.with(|patience| patience.slept(crate::shim::clock::now() - asleep));
+        SPIN.with(|spin| spin.slept(crate::shim::clock::now() - asleep));
         unparked
     }
 
@@ -377,7 +377,7 @@ impl OsThread {
 
     /// Wakes the thread that waits on the context at `data`.
     fn wake(data: *const ()) {
-        // SAFETY: the task's data is the context, which stays until the thread has seen `woken`.
+        // SAFETY: the waker's data is the context, which stays until the thread has seen `woken`.
         let this = unsafe { &*data.cast::<OsThread>() };
         // The context may be gone as soon as the flag is up, so the handle is taken first.
         let thread = this.thread.clone();
@@ -386,12 +386,12 @@ impl OsThread {
     }
 }
 
-// SAFETY: `park` returns only once `woken`, which only the task sets, is up, and the flag carries
+// SAFETY: `park` returns only once `woken`, which only the waker sets, is up, and the flag carries
 // release and acquire. Timers go to the clock thread, which keeps the promises of `arm`.
 unsafe impl Context for OsThread {
-    fn task(&self) -> Task {
-        // SAFETY: `wake` accepts any thread, and `self` outlives the sync that uses the task.
-        unsafe { Task::new(std::ptr::from_ref(self).cast(), OsThread::wake) }
+    fn waker(&self) -> Waker {
+        // SAFETY: `wake` accepts any thread, and `self` outlives the sync that uses the waker.
+        unsafe { Waker::new(std::ptr::from_ref(self).cast(), OsThread::wake) }
     }
 
     fn park(&self, interruptible: bool) -> Unparked {
@@ -402,7 +402,7 @@ unsafe impl Context for OsThread {
         Unparked::Woken
     }
 
-    fn parks(&self, parked: Option<&Parked>) {
+    fn parks(&self, parked: Option<&ParkedEvent>) {
         self.parked.set(parked.copied());
     }
 

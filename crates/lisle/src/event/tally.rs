@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 thread_local! {
     static COMMUNICATIONS: Cell<u64> = const { Cell::new(0) };
-    static PARASITES: Cell<u64> = const { Cell::new(0) };
+    static TASKS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// A message has passed from a sender to a receiver.
@@ -14,13 +14,13 @@ pub(crate) fn communication() {
     COMMUNICATIONS.with(|count| count.set(count.get().wrapping_add(1)));
 }
 
-/// A parasite has been spawned.
+/// A task has been spawned.
 #[inline(always)]
-pub(crate) fn parasite() {
-    PARASITES.with(|count| count.set(count.get().wrapping_add(1)));
+pub(crate) fn task() {
+    TASKS.with(|count| count.set(count.get().wrapping_add(1)));
 }
 
-/// How many messages have passed, and how many parasites have been spawned, by this thread, ever.
+/// How many messages have passed, and how many tasks have been spawned, by this thread, ever.
 pub(crate) fn read() -> (u64, u64) {
-    (COMMUNICATIONS.with(Cell::get), PARASITES.with(Cell::get))
+    (COMMUNICATIONS.with(Cell::get), TASKS.with(Cell::get))
 }

@@ -1,11 +1,11 @@
 //! A deterministic context: the seam by which a model takes the place of a runtime's workers.
 //!
-//! Hosts run as coroutines of one thread, in an order drawn from a seed; time is virtual and passes when
+//! Fibers run as coroutines of one thread, in an order drawn from a seed; time is virtual and passes when
 //! nobody can run. The same seed gives the same run, so a test can go through thousands of schedules and
 //! name the one that failed.
 
 use super::context::{Context, Unparked, install};
-use super::record::Task;
+use super::record::Waker;
 use super::timer::Timer;
 use crate::fiber::stack::{Stack, StackPool};
 use crate::shim::random::Random;
@@ -16,8 +16,8 @@ use std::ptr::NonNull;
 
 type Start = Box<dyn FnOnce() + Send>;
 
-/// One host of the model. Boxed and never removed before the end, so that tasks may point to it.
-struct Host {
+/// One fiber of the model. Boxed and never removed before the end, so that wakers may point to it.
+struct Fiber {
     coroutine: RefCell<Option<Coroutine<(), (), (), Stack>>>,
     yielder: Cell<*const Yielder<(), ()>>,
     runnable: Cell<bool>,
@@ -25,10 +25,10 @@ struct Host {
 }
 
 struct Model {
-    // The box keeps the address: tasks refer to it while the vector grows.
+    // The box keeps the address: wakers refer to it while the vector grows.
     #[allow(clippy::vec_box)]
-    hosts: RefCell<Vec<Box<Host>>>,
-    current: Cell<*const Host>,
+    fibers: RefCell<Vec<Box<Fiber>>>,
+    current: Cell<*const Fiber>,
     random: Random,
     now: Cell<u64>,
     wheel: RefCell<Wheel<*const Timer>>,
@@ -40,10 +40,10 @@ struct Model {
 ///
 /// # Panics
 ///
-/// If hosts are left that nobody can wake.
+/// If fibers are left that nobody can wake.
 pub(crate) fn run(seed: u64, main: impl FnOnce() + Send + 'static) -> u64 {
     let model: &'static Model = Box::leak(Box::new(Model {
-        hosts: RefCell::default(),
+        fibers: RefCell::default(),
         current: Cell::new(std::ptr::null()),
         random: Random::seeded(seed),
         now: Cell::new(0),
@@ -53,51 +53,51 @@ pub(crate) fn run(seed: u64, main: impl FnOnce() + Send + 'static) -> u64 {
     // SAFETY: dropped at the end of this function, before the model is.
     let installed = unsafe { install(model) };
     model.start(Box::new(main));
-    while let Some(host) = model.pick() {
-        model.current.set(host);
-        // SAFETY: hosts stay in place until the model goes.
-        let host = unsafe { &*host };
-        let mut coroutine = host.coroutine.borrow_mut();
-        if coroutine.as_mut().expect("a host has a stack").resume(()).as_return().is_some() {
+    while let Some(fiber) = model.pick() {
+        model.current.set(fiber);
+        // SAFETY: fibers stay in place until the model goes.
+        let fiber = unsafe { &*fiber };
+        let mut coroutine = fiber.coroutine.borrow_mut();
+        if coroutine.as_mut().expect("a fiber has a stack").resume(()).as_return().is_some() {
             let stack = coroutine.take().map(Coroutine::into_stack);
             stack.into_iter().for_each(|stack| model.stacks.borrow_mut().give(stack));
-            host.finished.set(true);
-            host.runnable.set(false);
+            fiber.finished.set(true);
+            fiber.runnable.set(false);
         }
         model.current.set(std::ptr::null());
     }
-    let stuck = model.hosts.borrow().iter().filter(|host| !host.finished.get()).count();
-    assert_eq!(stuck, 0, "seed {seed}: hosts wait and nobody can wake them");
+    let stuck = model.fibers.borrow().iter().filter(|fiber| !fiber.finished.get()).count();
+    assert_eq!(stuck, 0, "seed {seed}: fibers wait and nobody can wake them");
     drop(installed);
-    // SAFETY: leaked above; all hosts have finished, so nothing refers to the model any more.
+    // SAFETY: leaked above; all fibers have finished, so nothing refers to the model any more.
     unsafe { Box::from_raw(std::ptr::from_ref(model).cast_mut()) }.now.get()
 }
 
 impl Model {
     fn start(&self, start: Start) {
         let stack = self.stacks.borrow_mut().take().expect("a few stacks are to be had");
-        let host = Box::new(Host {
+        let fiber = Box::new(Fiber {
             coroutine: RefCell::new(None),
             yielder: Cell::new(std::ptr::null()),
             runnable: Cell::new(true),
             finished: Cell::new(false),
         });
-        let address: *const Host = &raw const *host;
+        let address: *const Fiber = &raw const *fiber;
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
-            // SAFETY: hosts stay in place until the model goes.
+            // SAFETY: fibers stay in place until the model goes.
             unsafe { &*address }.yielder.set(yielder);
             start();
         });
-        *host.coroutine.borrow_mut() = Some(coroutine);
-        self.hosts.borrow_mut().push(host);
+        *fiber.coroutine.borrow_mut() = Some(coroutine);
+        self.fibers.borrow_mut().push(fiber);
     }
 
-    /// A random host that can run; if there is none, time passes until a timer is due.
-    fn pick(&self) -> Option<*const Host> {
+    /// A random fiber that can run; if there is none, time passes until a timer is due.
+    fn pick(&self) -> Option<*const Fiber> {
         loop {
-            let hosts = self.hosts.borrow();
-            let runnable: Vec<&Host> =
-                hosts.iter().map(|host| &**host).filter(|host| host.runnable.get()).collect();
+            let fibers = self.fibers.borrow();
+            let runnable: Vec<&Fiber> =
+                fibers.iter().map(|fiber| &**fiber).filter(|fiber| fiber.runnable.get()).collect();
             if !runnable.is_empty() {
                 let index = self.random.next() as usize % runnable.len();
                 return Some(std::ptr::from_ref(runnable[index]));
@@ -105,45 +105,45 @@ impl Model {
             let mut wheel = self.wheel.borrow_mut();
             self.now.set(wheel.next_deadline()?);
             wheel.advance(self.now.get(), |entry| {
-                // SAFETY: just handed out, and its host waits.
-                if let Some(task) = unsafe { Timer::expire(entry) } {
-                    task.wake();
+                // SAFETY: just handed out, and its fiber waits.
+                if let Some(waker) = unsafe { Timer::expire(entry) } {
+                    waker.wake();
                 }
             });
         }
     }
 
     fn suspend(&self) {
-        // SAFETY: called by the running host, which has begun.
-        let host = unsafe { &*self.current.get() };
-        // SAFETY: set when the host began.
-        unsafe { &*host.yielder.get() }.suspend(());
+        // SAFETY: called by the running fiber, which has begun.
+        let fiber = unsafe { &*self.current.get() };
+        // SAFETY: set when the fiber began.
+        unsafe { &*fiber.yielder.get() }.suspend(());
     }
 }
 
 fn wake(data: *const ()) {
-    // SAFETY: hosts stay in place until the model goes, and the model runs on one thread.
-    unsafe { &*data.cast::<Host>() }.runnable.set(true);
+    // SAFETY: fibers stay in place until the model goes, and the model runs on one thread.
+    unsafe { &*data.cast::<Fiber>() }.runnable.set(true);
 }
 
-// SAFETY: `park` returns when the host has been made runnable, by its task alone; timers stay in the wheel
+// SAFETY: `park` returns when the fiber has been made runnable, by its waker alone; timers stay in the wheel
 // until they fire or are removed; all on one thread.
 unsafe impl Context for Model {
-    fn task(&self) -> Task {
-        // A wake may come before the park; the host is made unrunnable here, so that it is seen.
-        // SAFETY: the running host is alive.
+    fn waker(&self) -> Waker {
+        // A wake may come before the park; the fiber is made unrunnable here, so that it is seen.
+        // SAFETY: the running fiber is alive.
         unsafe { &*self.current.get() }.runnable.set(false);
         // SAFETY: `wake` is sound while the model lives; it runs on this thread alone.
-        unsafe { Task::new(self.current.get().cast(), wake) }
+        unsafe { Waker::new(self.current.get().cast(), wake) }
     }
 
     fn park(&self, _: bool) -> Unparked {
-        // SAFETY: the running host is alive.
-        let host = unsafe { &*self.current.get() };
-        while !host.runnable.get() {
+        // SAFETY: the running fiber is alive.
+        let fiber = unsafe { &*self.current.get() };
+        while !fiber.runnable.get() {
             self.suspend();
         }
-        host.runnable.set(false);
+        fiber.runnable.set(false);
         Unparked::Woken
     }
 
@@ -165,12 +165,12 @@ unsafe impl Context for Model {
         unsafe { self.wheel.borrow_mut().remove(entry) };
     }
 
-    fn spawn(&self, host: Start) -> Result<(), Start> {
-        self.start(host);
+    fn spawn(&self, fiber: Start) -> Result<(), Start> {
+        self.start(fiber);
         Ok(())
     }
 
-    /// Every visible operation may be overtaken by those of other hosts.
+    /// Every visible operation may be overtaken by those of other fibers.
     fn visible(&self) {
         if self.random.next().is_multiple_of(2) {
             self.yield_now();
@@ -178,13 +178,13 @@ unsafe impl Context for Model {
     }
 
     fn yield_now(&self) {
-        // SAFETY: the running host is alive.
-        let host = unsafe { &*self.current.get() };
-        // A guard that yields does so when the task of its performance has been handed out: what `task` has set
+        // SAFETY: the running fiber is alive.
+        let fiber = unsafe { &*self.current.get() };
+        // A guard that yields does so when the waker of its performance has been handed out: what `waker` has set
         // must be so again when that performance parks.
-        let before = host.runnable.replace(true);
+        let before = fiber.runnable.replace(true);
         self.suspend();
-        host.runnable.set(before);
+        fiber.runnable.set(before);
     }
 
     fn now(&self) -> u64 {
@@ -204,7 +204,7 @@ mod tests {
     use std::collections::HashSet;
     use std::time::Duration;
 
-    /// Two hosts that each choose between sending and receiving on one channel: exactly one receives, in
+    /// Two fibers that each choose between sending and receiving on one channel: exactly one receives, in
     /// every schedule, and both outcomes occur.
     #[test]
     fn a_swap_pairs_off_in_every_schedule() {
@@ -214,7 +214,7 @@ mod tests {
             let seen = received.clone();
             run(seed, move || {
                 let (tx, rx) = crate::channel();
-                let hosts = [1, 2].map(|me| {
+                let fibers = [1, 2].map(|me| {
                     let (tx, rx, seen) = (tx.clone(), rx.clone(), seen.clone());
                     crate::spawn(move || {
                         let swap = choose((tx.send_evt(me).wrap(|_| None), rx.recv_evt().wrap(Result::ok)));
@@ -223,15 +223,15 @@ mod tests {
                         }
                     })
                 });
-                for host in hosts {
-                    host.join().unwrap();
+                for fiber in fibers {
+                    fiber.join().unwrap();
                 }
             });
             let received = received.lock().unwrap().clone();
             assert!(received == [(1, 2)] || received == [(2, 1)], "seed {seed}: {received:?}");
             outcomes.extend(received);
         }
-        assert_eq!(outcomes.len(), 2, "both hosts receive in some schedule");
+        assert_eq!(outcomes.len(), 2, "both fibers receive in some schedule");
     }
 
     #[test]
@@ -241,9 +241,9 @@ mod tests {
             let log = order.clone();
             run(seed, move || {
                 let (tx, rx) = crate::channel::bounded(2);
-                for host in 0..4 {
+                for fiber in 0..4 {
                     let tx = tx.clone();
-                    crate::spawn(move || (0..3).for_each(|i| tx.send((host, i)).unwrap()));
+                    crate::spawn(move || (0..3).for_each(|i| tx.send((fiber, i)).unwrap()));
                 }
                 drop(tx);
                 log.lock().unwrap().extend(rx);
@@ -277,14 +277,14 @@ mod tests {
         for seed in 0..500 {
             run(seed, || {
                 let (tx, rx) = crate::channel::<u32>();
-                let host = crate::spawn(move || {
+                let fiber = crate::spawn(move || {
                     let second =
                         |n: Result<u32, _>| (n, rx.recv()).1.map_or(never().boxed(), |n| always(n).boxed());
                     let made = guard(|| (rx.recv(), rx.recv_evt().replace(second)).1);
                     choose((made, never())).sync()
                 });
                 (1..=3).for_each(|n| tx.send(n).unwrap());
-                assert_eq!(host.join().unwrap(), 3);
+                assert_eq!(fiber.join().unwrap(), 3);
             });
         }
     }

@@ -1,6 +1,6 @@
 //! A timer as the branch of a sync: an entry of a wheel that commits a record when it fires.
 
-use super::record::{Attempt, Record, Task, misuse};
+use super::record::{Attempt, Record, Waker, misuse};
 use crate::time::wheel::Entry;
 use std::cell::Cell;
 use std::marker::PhantomPinned;
@@ -101,12 +101,12 @@ impl Timer {
     }
 
     /// Commits the performer of a timer whose entry a wheel has just handed out, or tells it to start over; the caller
-    /// wakes the task. `None`: another branch had won.
+    /// wakes the waker. `None`: another branch had won.
     ///
     /// # Safety
     ///
     /// `entry` is part of a timer that is alive, was armed, and has been unlinked by this expiry.
-    pub(crate) unsafe fn expire(entry: NonNull<Entry<*const Timer>>) -> Option<Task> {
+    pub(crate) unsafe fn expire(entry: NonNull<Entry<*const Timer>>) -> Option<Waker> {
         // SAFETY: the entry is alive as part of the timer.
         let timer = unsafe { entry.as_ref() }.payload.get();
         // SAFETY: `Timer::entry` has set the payload to the timer, which is alive.
@@ -114,6 +114,6 @@ impl Timer {
         // SAFETY: an armed timer's record outlives its being armed: its performer disarms first.
         let record = unsafe { &*timer.record.get() };
         let decided = if timer.alarm { record.decide_alarm() } else { record.decide_timer(timer.id()) };
-        decided.then(|| record.task())
+        decided.then(|| record.waker())
     }
 }

@@ -1,13 +1,13 @@
-//! A turn that lasts: the mark by which a host learns, for the price of a load, that others should have theirs.
+//! A turn that lasts: the mark by which a fiber learns, for the price of a load, that others should have theirs.
 //!
-//! Nobody takes the thread from a host. So one that computes for long, or asks again and again whether something has
+//! Nobody takes the thread from a fiber. So one that computes for long, or asks again and again whether something has
 //! happened, has to be suspended somewhere else, or it keeps all others of its domain from going on: [`checkpoint`] is a
 //! place for the first, and what has been asked in vain for the second.
 //!
-//! What a host that gives way does is up to its domain, which says so as it settles on its thread.
+//! What a fiber that gives way does is up to its domain, which says so as it settles on its thread.
 //!
 //! The mark of a domain is set by the monitor of its runtime, every 10 ms. It lies in the storage of the domain's thread,
-//! so that it is found without first loading where it lies. (That word of a domain which loops look at, `par/beat.rs`, is
+//! so that it is found without first loading where it lies. (That word of a domain which loops look at, `par/heartbeat.rs`, is
 //! another: it is on for as long as anybody could take a part of a loop, and it takes two loads.)
 
 #[cfg(not(lisle_loom))]
@@ -15,7 +15,7 @@ pub(crate) use in_domain::{Mark, came_to_nothing, is_due, may_pass, take_due};
 
 /// `answer`, to somebody who has asked whether something has happened.
 ///
-/// A host that does nothing else than to ask in vain lets others have a turn now and then.
+/// A fiber that does nothing else than to ask in vain lets others have a turn now and then.
 #[inline]
 pub(crate) fn asked<T>(answer: Option<T>) -> Option<T> {
     if answer.is_none() {
@@ -44,7 +44,7 @@ mod in_domain {
     use std::fmt;
     use std::ptr::NonNull;
 
-    /// So often a host may ask in vain in one turn before others have theirs: once at least, and less than twice.
+    /// So often a fiber may ask in vain in one turn before others have theirs: once at least, and less than twice.
     const IN_VAIN: u32 = 128;
 
     thread_local! {
@@ -52,7 +52,7 @@ mod in_domain {
         static DUE: AtomicBool = const { AtomicBool::new(false) };
         /// How often may still be asked in vain before that is looked into.
         static LEFT: Cell<u32> = const { Cell::new(IN_VAIN) };
-        /// What the domain of this thread does when a host has often asked in vain.
+        /// What the domain of this thread does when a fiber has often asked in vain.
         static OFTEN: Cell<Option<fn()>> = const { Cell::new(None) };
     }
 
@@ -69,7 +69,7 @@ mod in_domain {
             Mark(Lock::new(None))
         }
 
-        /// The calling thread is the domain's from now on, which looks after hosts that have `often` asked in vain and may be
+        /// The calling thread is the domain's from now on, which looks after fibers that have `often` asked in vain and may be
         /// suspended.
         pub(crate) fn settle(&self, often: fn()) {
             OFTEN.set(Some(often));
@@ -131,7 +131,7 @@ mod in_domain {
         }
     }
 
-    /// Is this a host that may be suspended where it has not asked to be? Not one that has forbidden it or is in a step of an
+    /// Is this a fiber that may be suspended where it has not asked to be? Not one that has forbidden it or is in a step of an
     /// event. One that unwinds may be: what its destructor asks for may be up to others, too.
     pub(crate) fn may_pass() -> bool {
         parker::running().is_some() && step::is_free()

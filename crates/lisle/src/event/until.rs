@@ -7,7 +7,7 @@
 //! The operation runs between stages, when nothing of the performance is published or claimed. So it may take
 //! locks and grant to others, which a claimed performer must not: two of them could wait for each other.
 
-use super::{Attempt, Event, Step, Waits, awaitable};
+use super::{Attempt, Description, Event, Step, awaitable};
 use std::fmt;
 use std::io;
 use std::pin::Pin;
@@ -21,7 +21,7 @@ pub trait Operation {
     fn attempt(&self) -> Option<io::Result<Self::Output>>;
 
     /// Says what a performer waits for.
-    fn describe(&self, waits: &mut Waits);
+    fn describe(&self, waits: &mut Description);
 }
 
 /// The event of `operation` succeeding. `sign` happens whenever it may.
@@ -112,7 +112,7 @@ impl<O: Operation, E: Event<Output = io::Result<()>>> Event for Until<'_, O, E> 
         branch.outcome().take().expect("an operation that has succeeded has its outcome")
     }
 
-    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
         self.operation.describe(waits);
     }
 }

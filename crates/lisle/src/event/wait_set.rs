@@ -1,14 +1,14 @@
-//! Wait sets: a standing choice between many events.
+//! BlockedOn sets: a standing choice between many events.
 
 mod performing;
 
 pub use performing::{Taking, WaitSetEvt};
 
 use super::context::{Context, Unparked};
-use super::made::Made;
-use super::record::{Attempt, Task};
+use super::inline_event::InlineEvent;
+use super::record::{Attempt, Waker};
 use super::standing::{Seat, Standing};
-use super::sync::no_task;
+use super::sync::no_waker;
 use super::timer::Timer;
 use super::{BoxEvent, Event, Label};
 use crate::drops::Drops;
@@ -101,7 +101,7 @@ struct Member<'a, T> {
     key: Key,
     /// It has been committed, and its value has not been taken yet.
     won: Cell<bool>,
-    made: UnsafeCell<Made<'a, BoxEvent<'a, T>>>,
+    made: UnsafeCell<InlineEvent<'a, BoxEvent<'a, T>>>,
 }
 
 // SAFETY: the set owns its members, whose events and branches are `Send`; the rest of them and what is shared with
@@ -142,8 +142,8 @@ impl<'a, T> WaitSet<'a, T> {
         let slot = &mut self.slots[index as usize];
         let key = Key { index, generation: slot.generation };
         let member = Box::new(Member {
-            seat: Seat::new(self.standing, no_task()),
-            made: UnsafeCell::new(Made::of(event)),
+            seat: Seat::new(self.standing, no_waker()),
+            made: UnsafeCell::new(InlineEvent::of(event)),
             key,
             won: Cell::new(false),
         });
@@ -289,7 +289,7 @@ impl<T> fmt::Debug for WaitSet<'_, T> {
     }
 }
 
-type Performance<'a, 'b, T> = super::made::Parts<'a, 'b, BoxEvent<'a, T>>;
+type Performance<'a, 'b, T> = super::inline_event::Parts<'a, 'b, BoxEvent<'a, T>>;
 
 impl<'a, T> Member<'a, T> {
     /// The member around a seat of its set.
@@ -304,7 +304,7 @@ impl<'a, T> Member<'a, T> {
 
     /// Event and branch. The caller has the set to itself and uses them for one step.
     #[expect(clippy::mut_from_ref, reason = "a cell, whose one user at a time the set sees to")]
-    fn made(&self) -> Pin<&mut Made<'a, BoxEvent<'a, T>>> {
+    fn made(&self) -> Pin<&mut InlineEvent<'a, BoxEvent<'a, T>>> {
         // SAFETY: members are used by the set's one performance, or by its owner in between, one step at a time.
         let made = unsafe { &mut *self.made.get() };
         // SAFETY: a member stays where it is until it is dropped.
@@ -327,8 +327,8 @@ struct Elsewhere;
 
 // SAFETY: nothing here ever parks; timers go to the clock thread, which keeps the promises of `arm`.
 unsafe impl Context for Elsewhere {
-    fn task(&self) -> Task {
-        no_task()
+    fn waker(&self) -> Waker {
+        no_waker()
     }
     fn park(&self, _: bool) -> Unparked {
         unreachable!("a source of a wait set does not park")

@@ -82,12 +82,12 @@ impl fmt::Debug for Label {
 }
 
 /// The kinds that are no objects, but perform events themselves.
-const PERFORMERS: [&str; 3] = ["host", "parasite", "thread"];
+const PERFORMERS: [&str; 3] = ["fiber", "task", "thread"];
 
 /// One thing that a performer waits for.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Wait {
+pub struct BlockedOn {
     /// What it wants to do: "receive from", "lock", "join".
     pub operation: &'static str,
     /// What it wants that of.
@@ -98,21 +98,21 @@ pub struct Wait {
     pub note: Option<String>,
     /// Where it leads, if it is a socket: `tcp 127.0.0.1:80 -> 127.0.0.1:40000`.
     pub address: Option<String>,
-    /// The performers that have the object in their hands, as far as it is known: the owner of a lock, a host
+    /// The performers that have the object in their hands, as far as it is known: the owner of a lock, a fiber
     /// that is to be joined. The numbers are those of [`Waiter::id`](crate::Waiter::id).
     pub held_by: Vec<usize>,
     /// The world may make it happen, without anybody in this program: time, a descriptor, a foreign call.
     pub external: bool,
 }
 
-impl fmt::Display for Wait {
+impl fmt::Display for BlockedOn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}{}", self.operation, self.object, Said(self))
     }
 }
 
 /// What is said of the object besides what it is.
-pub(crate) struct Said<'a>(pub(crate) &'a Wait);
+pub(crate) struct Said<'a>(pub(crate) &'a BlockedOn);
 
 impl fmt::Display for Said<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -123,11 +123,11 @@ impl fmt::Display for Said<'_> {
 
 /// Collects what a performer waits for.
 #[derive(Debug, Default)]
-pub struct Waits {
-    pub(crate) all: Vec<Wait>,
+pub struct Description {
+    pub(crate) all: Vec<BlockedOn>,
 }
 
-impl Waits {
+impl Description {
     /// The performer waits to do `operation` with the object at `id`.
     ///
     /// The operation is a verb to which the object is added: "receive from", "lock", "wait for".
@@ -135,7 +135,7 @@ impl Waits {
         self.on_held(operation, object, id, []);
     }
 
-    /// As [`on`](Waits::on), and only these performers can let it have the object.
+    /// As [`on`](Description::on), and only these performers can let it have the object.
     pub(crate) fn on_held(
         &mut self,
         operation: &'static str,
@@ -144,7 +144,7 @@ impl Waits {
         holders: impl IntoIterator<Item = usize>,
     ) {
         let held_by = holders.into_iter().collect();
-        self.all.push(Wait {
+        self.all.push(BlockedOn {
             operation,
             object: object.clone(),
             id,
@@ -155,7 +155,7 @@ impl Waits {
         });
     }
 
-    /// As [`on`](Waits::on), and the world may make it happen: time, a descriptor, a foreign call.
+    /// As [`on`](Description::on), and the world may make it happen: time, a descriptor, a foreign call.
     pub(crate) fn on_the_world(&mut self, operation: &'static str, object: &Label, id: usize) {
         self.on(operation, object, id);
         #[cfg(not(lisle_loom))]
@@ -188,29 +188,29 @@ impl Waits {
 
 /// What a performer that parks waits for: its event and its branch, and the function that knows their types.
 ///
-/// It may be asked until the park returns, by the thread on which the performer is parked; that of a parasite, by whoever
+/// It may be asked until the park returns, by the thread on which the performer is parked; that of a task, by whoever
 /// has claimed it.
 #[derive(Debug, Clone, Copy)]
-pub struct Parked {
+pub struct ParkedEvent {
     event: *const (),
     branch: *const (),
-    describe: unsafe fn(*const (), *const (), &mut Waits),
+    describe: unsafe fn(*const (), *const (), &mut Description),
 }
 
-impl Parked {
+impl ParkedEvent {
     #[inline(always)]
     pub(super) fn new<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>) -> Self {
         /// # Safety
         ///
         /// The pointers are those of a live event and branch of these types, which nobody changes meanwhile.
-        unsafe fn describe<'e, E: Event + 'e>(event: *const (), branch: *const (), waits: &mut Waits) {
+        unsafe fn describe<'e, E: Event + 'e>(event: *const (), branch: *const (), waits: &mut Description) {
             // SAFETY: by the caller's promise.
             let event: &'e E = unsafe { &*event.cast() };
             // SAFETY: by the caller's promise.
             let branch: &E::Branch<'e> = unsafe { &*branch.cast() };
             event.describe(branch, waits);
         }
-        Parked {
+        ParkedEvent {
             event: std::ptr::from_ref(event).cast(),
             branch: std::ptr::from_ref(branch.get_ref()).cast(),
             describe: describe::<E>,
@@ -223,14 +223,14 @@ impl Parked {
     ///
     /// The performer is parked, in the park that this was made for, and this is the thread on which it is; or the performer
     /// may go from thread to thread, and the caller has it for itself.
-    pub unsafe fn describe(&self, waits: &mut Waits) {
+    pub unsafe fn describe(&self, waits: &mut Description) {
         // SAFETY: a performer that is parked keeps its event and branch, and touches neither; both are of the types
         // that the function was made for. No other thread is in it: it runs on the performer's own, or where that could.
         unsafe { (self.describe)(self.event, self.branch, waits) }
     }
 }
 
-/// A number for whoever runs this: the parasite or the host, or else the thread. It is used again when that one has
+/// A number for whoever runs this: the task or the fiber, or else the thread. It is used again when that one has
 /// ended.
 ///
 /// For what has an owner, so that who waits for it is seen to wait for that one. A future of a foreign executor has no
@@ -239,9 +239,9 @@ impl Parked {
 #[inline(always)]
 pub(crate) fn performer_id() -> usize {
     thread_local! { static HERE: u8 = const { 0 }; }
-    let parasite = super::parker::bearing().parasite.get();
+    let task = super::parker::bearing().task.get();
     match super::parker::running() {
-        _ if !parasite.is_null() => parasite.addr(),
+        _ if !task.is_null() => task.addr(),
         Some(parker) => std::ptr::from_ref(parker).addr(),
         None => HERE.with(|here| std::ptr::from_ref(here).addr()),
     }

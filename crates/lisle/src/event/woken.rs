@@ -1,21 +1,21 @@
 //! Wakes that wait for a lock to be let go.
 
-use super::record::Task;
+use super::record::Waker;
 use crate::panics;
 use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
-use std::task::Waker;
+use std::task::Waker as StdWaker;
 
-/// How many tasks are kept without allocating.
+/// How many wakers are kept without allocating.
 const FEW: usize = 4;
 
-/// Tasks to be woken once the lock is free. The first few need no allocation; an update that grants to
+/// Wakers to be woken once the lock is free. The first few need no allocation; an update that grants to
 /// many at once keeps the rest in a vector.
 pub(crate) struct Woken {
     /// The first `count` of these are there.
-    few: [Cell<MaybeUninit<Task>>; FEW],
+    few: [Cell<MaybeUninit<Waker>>; FEW],
     count: Cell<usize>,
-    more: RefCell<Vec<Task>>,
+    more: RefCell<Vec<Waker>>,
 }
 
 impl Default for Woken {
@@ -31,7 +31,7 @@ impl Woken {
         self.count.get() == 0
     }
 
-    fn few(&self, index: usize) -> Task {
+    fn few(&self, index: usize) -> Waker {
         debug_assert!(index < self.count.get());
         // SAFETY: the first `count` have been written.
         unsafe { self.few[index].get().assume_init() }
@@ -43,25 +43,25 @@ impl Woken {
         }
         together(|| {
             (0..self.count.get()).for_each(|index| self.few(index).wake());
-            self.more.get_mut().drain(..).for_each(Task::wake);
+            self.more.get_mut().drain(..).for_each(Waker::wake);
         });
     }
 
     #[inline]
-    pub(crate) fn push(&self, task: Task) {
+    pub(crate) fn push(&self, waker: Waker) {
         match self.few.get(self.count.get()) {
             Some(place) => {
-                place.set(MaybeUninit::new(task));
+                place.set(MaybeUninit::new(waker));
                 self.count.set(self.count.get() + 1);
             }
-            None => self.more.borrow_mut().push(task),
+            None => self.more.borrow_mut().push(waker),
         }
     }
 
-    /// Takes the task at `data` out, if it is there: it is not to be woken any more.
+    /// Takes the waker at `data` out, if it is there: it is not to be woken any more.
     pub(super) fn take_back(&self, data: *const ()) -> bool {
         let mut more = self.more.borrow_mut();
-        if let Some(index) = more.iter().position(|task| task.is_at(data)) {
+        if let Some(index) = more.iter().position(|waker| waker.is_at(data)) {
             more.swap_remove(index);
             return true;
         }
@@ -89,8 +89,8 @@ impl Drop for Woken {
 
 /// The wakers of foreign executors that a thread has still to call.
 struct Calls {
-    few: [Cell<Option<Waker>>; FEW],
-    more: RefCell<Vec<Waker>>,
+    few: [Cell<Option<StdWaker>>; FEW],
+    more: RefCell<Vec<StdWaker>>,
 }
 
 #[cfg(not(lisle_loom))]
@@ -122,7 +122,7 @@ fn together(wake: impl FnOnce()) {
 }
 
 /// Calls the waker of a future that has been told that it is woken; soon, if others are still to be told.
-pub(super) fn call(waker: Waker) {
+pub(super) fn call(waker: StdWaker) {
     // SAFETY: the calls stay until it has been said that there are none.
     let Some(calls) = (unsafe { CALLS.with(Cell::get).as_ref() }) else {
         // This may be a worker or the clock's thread, on which others rely.

@@ -1,6 +1,6 @@
 //! Post-processing: an event whose value passes through a function.
 
-use super::{Event, Waits, awaitable, forwarded, raising};
+use super::{Description, Event, awaitable, forwarded, raising};
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -70,11 +70,11 @@ pub(crate) struct Described<E, D> {
 
 /// The same event, described by `describe`.
 #[inline]
-pub(crate) fn described<E: Event, D: Fn(&mut Waits)>(event: E, describe: D) -> Described<E, D> {
+pub(crate) fn described<E: Event, D: Fn(&mut Description)>(event: E, describe: D) -> Described<E, D> {
     Described { event, describe }
 }
 
-impl<E: Event, D: Fn(&mut Waits)> Event for Described<E, D> {
+impl<E: Event, D: Fn(&mut Description)> Event for Described<E, D> {
     type Output = E::Output;
     forwarded!(event: E);
 
@@ -82,12 +82,12 @@ impl<E: Event, D: Fn(&mut Waits)> Event for Described<E, D> {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> E::Output {
         self.event.complete(branch)
     }
-    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
         (self.describe)(waits);
     }
 }
 
-/// Is it no panic, but a host being unwound by its runtime?
+/// Is it no panic, but a fiber being unwound by its runtime?
 fn is_shutdown(panic: &(dyn Any + Send)) -> bool {
     panic.is::<super::context::Interrupted>()
 }

@@ -21,7 +21,7 @@ const RETRY: Duration = Duration::from_millis(20);
 /// thread runs `f` itself.
 ///
 /// The wait is not given up when the runtime shuts down: a foreign call cannot be taken back. But if that is done because
-/// of a [deadlock](crate::Builder::on_deadlock), and `f` itself waits for an event, it is unwound from there like a host.
+/// of a [deadlock](crate::Builder::on_deadlock), and `f` itself waits for an event, it is unwound from there like a fiber.
 ///
 /// # Panics
 ///
@@ -41,9 +41,9 @@ where
 {
     let site = Location::caller();
     no_suspend::refuse(|| format!("wait for a blocking call (made at {site})"));
-    let in_host = |worker: &&Worker| worker.current_host().is_some();
+    let in_fiber = |worker: &&Worker| worker.current_fiber().is_some();
     let Some(runtime) =
-        worker::with_current(|worker| worker.filter(in_host).map(|worker| worker.shared().number))
+        worker::with_current(|worker| worker.filter(in_fiber).map(|worker| worker.shared().number))
     else {
         return f();
     };
@@ -63,7 +63,7 @@ where
     }
     let label = Label::anywhere("blocking call").made_at(site);
     let answer = described(result.recv_evt(), |waits| match call.sleeper() {
-        // It waits for an event, as hosts do: no more can be expected of it than of them.
+        // It waits for an event, as fibers do: no more can be expected of it than of them.
         Some(sleeper) => waits.on_held("wait for", &label, 0, [sleeper]),
         None => waits.on_the_world("wait for", &label, 0),
     });

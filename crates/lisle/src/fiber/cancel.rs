@@ -1,27 +1,27 @@
-//! Cooperative cancellation: the side of the host that is asked to end.
+//! Cooperative cancellation: the side of the fiber that is asked to end.
 
+use super::control::FiberRef;
 use super::current;
-use super::host::HostRef;
-use crate::event::{Attempt, Event, Label, Step, Waits, awaitable, may_wait_at};
+use crate::event::{Attempt, Description, Event, Label, Step, awaitable, may_wait_at};
 use std::fmt;
 use std::pin::Pin;
 
-/// Has the current host been asked to end, by [`JoinHandle::cancel`](super::JoinHandle::cancel)? Never, on
+/// Has the current fiber been asked to end, by [`JoinHandle::cancel`](super::JoinHandle::cancel)? Never, on
 /// a plain thread.
 pub fn is_cancelled() -> bool {
     cancelled_evt().poll().is_some()
 }
 
-/// The event of the current host having been asked to end: once it has, ready for good.
+/// The event of the current fiber having been asked to end: once it has, ready for good.
 ///
-/// It belongs to the host that calls this, whoever performs it. On a plain thread it is never ready.
+/// It belongs to the fiber that calls this, whoever performs it. On a plain thread it is never ready.
 ///
 /// ```
 /// use lisle::{Event, choose, fiber};
 ///
 /// lisle::run(|| {
 ///     let (tx, rx) = lisle::channel::<u32>();
-///     let host = lisle::spawn(move || {
+///     let fiber = lisle::spawn(move || {
 ///         let next = choose((
 ///             rx.recv_evt().wrap(Result::ok),
 ///             fiber::cancelled_evt().wrap(|()| None),
@@ -34,26 +34,26 @@ pub fn is_cancelled() -> bool {
 ///     });
 ///     tx.send(1).unwrap();
 ///     tx.send(2).unwrap();
-///     host.cancel();
-///     assert_eq!(host.join().unwrap(), 3);
+///     fiber.cancel();
+///     assert_eq!(fiber.join().unwrap(), 3);
 /// });
 /// ```
 pub fn cancelled_evt() -> CancelledEvt {
-    // SAFETY: the current host is alive: it is running this.
-    CancelledEvt { host: current().map(|host| unsafe { HostRef::new(host) }) }
+    // SAFETY: the current fiber is alive: it is running this.
+    CancelledEvt { fiber: current().map(|fiber| unsafe { FiberRef::new(fiber) }) }
 }
 
-/// The event of a host having been asked to end, see [`cancelled_evt`].
+/// The event of a fiber having been asked to end, see [`cancelled_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct CancelledEvt {
-    host: Option<HostRef>,
+    fiber: Option<FiberRef>,
 }
 
 fn asked(cancelled: &mut bool) -> Option<()> {
     cancelled.then_some(())
 }
 
-/// Where no host runs.
+/// Where no fiber runs.
 fn nobody_asks(attempt: &Attempt<'_>) -> Step {
     attempt.evidence().never_was();
     Step::Waiting
@@ -61,12 +61,12 @@ fn nobody_asks(attempt: &Attempt<'_>) -> Step {
 
 impl Event for CancelledEvt {
     type Output = ();
-    may_wait_at!(this: bool, (); this.host.as_ref().map(HostRef::cancelled), asked, nobody_asks);
+    may_wait_at!(this: bool, (); this.fiber.as_ref().map(FiberRef::cancelled), asked, nobody_asks);
 
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
-    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
-        match &self.host {
-            Some(host) => waits.on("wait for a cancellation of", &host.label(), host.id()),
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
+        match &self.fiber {
+            Some(fiber) => waits.on("wait for a cancellation of", &fiber.label(), fiber.id()),
             None => waits.on("wait for a cancellation of", &Label::anywhere("thread"), 0),
         }
     }
@@ -74,7 +74,7 @@ impl Event for CancelledEvt {
 
 impl fmt::Debug for CancelledEvt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CancelledEvt").field("in_host", &self.host.is_some()).finish()
+        f.debug_struct("CancelledEvt").field("in_fiber", &self.fiber.is_some()).finish()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where a host that computes lets others pass.
+//! Where a fiber that computes lets others pass.
 
 use crate::domain::way;
 use crate::event::turn;
@@ -6,7 +6,7 @@ use std::panic::Location;
 
 /// Lets others of this domain have a turn if they are due one: for loops that compute for long.
 ///
-/// Nobody interrupts a host. One that computes keeps its domain, with its timers and sockets, to itself, until it waits, or comes
+/// Nobody interrupts a fiber. One that computes keeps its domain, with its timers and sockets, to itself, until it waits, or comes
 /// to one of these. It may stand in an inner loop: it looks at one byte.
 ///
 /// ```
@@ -25,22 +25,22 @@ use std::panic::Location;
 /// # When it lets others pass
 ///
 /// Every 10 ms the monitor of the runtime marks each domain. The first checkpoint after that looks after what others have handed
-/// over, timers that are due, sockets, and whether the runtime shuts down. If then a host or parasite is ready, or is to be
-/// unwound, the host goes to the end of the queue, as by [`yield_now`](super::yield_now()); else it goes on. So who comes to
+/// over, timers that are due, sockets, and whether the runtime shuts down. If then a fiber or task is ready, or is to be
+/// unwound, the fiber goes to the end of the queue, as by [`yield_now`](super::yield_now()); else it goes on. So who comes to
 /// checkpoints often keeps the domain for some 10 ms at a time while others want it. At a shutdown the others end; the
-/// host itself, as after `yield_now`, ends at its next wait.
+/// fiber itself, as after `yield_now`, ends at its next wait.
 ///
-/// It may suspend the host, so what is said of locks of the standard library and of thread-locals that are held across a wait
+/// It may suspend the fiber, so what is said of locks of the standard library and of thread-locals that are held across a wait
 /// (see [there](crate::fiber#soundness)) holds for it as well.
 ///
 /// # Where it runs
 ///
-/// - In a *parasite* it suspends the stack that this runs on, as waiting in place does: that of its spawner, during the
-///   first turn. Awaiting [`parasite::yield_now`](crate::parasite::yield_now) does not.
-/// - In *loops, joins and tasks* ([`par`](crate::par)) it does the same for the host whose stack they run on. Those let
+/// - In a *task* it suspends the stack that this runs on, as waiting in place does: that of its spawner, during the
+///   first turn. Awaiting [`task::yield_now`](crate::task::yield_now) does not.
+/// - In *loops, joins and jobs* ([`par`](crate::par)) it does the same for the fiber whose stack they run on. Those let
 ///   others pass by themselves between their steps.
 /// - On a *plain thread*, which the system interrupts, and in a future on a foreign executor it does nothing.
-/// - In a function given to a [`Source`](crate::event::Source), which runs under its lock, it does nothing, since the host cannot
+/// - In a function given to a [`Source`](crate::event::Source), which runs under its lock, it does nothing, since the fiber cannot
 ///   be suspended there.
 ///
 /// # Panics

@@ -1,9 +1,9 @@
-//! Hooks that run when a host is resumed and when it is suspended.
+//! Hooks that run when a fiber is resumed and when it is suspended.
 //!
-//! They are for what belongs to a host but lies where its thread has one place for it: the span stack of a tracer, the
-//! current dispatcher, a locale, the counters of a profiler. A hook puts it aside when the host goes and back when it comes.
+//! They are for what belongs to a fiber but lies where its thread has one place for it: the span stack of a tracer, the
+//! current dispatcher, a locale, the counters of a profiler. A hook puts it aside when the fiber goes and back when it comes.
 
-use super::host::Host;
+use super::control::Fiber;
 use crate::abort;
 use crate::event::step::{self, Forbidden};
 use crate::shim::sync::{Arc, Mutex};
@@ -11,47 +11,47 @@ use std::any::Any;
 use std::fmt;
 use std::panic::Location;
 
-/// What is to be done whenever a host is resumed and whenever it is suspended.
+/// What is to be done whenever a fiber is resumed and whenever it is suspended.
 ///
 /// Hooks belong to a runtime, which is given them by [`Builder::hooks`](crate::Builder::hooks), or to the process
 /// ([`add_hooks`]).
 ///
 /// # When they are called
 ///
-/// [`resumed`](Hooks::resumed) before a host begins and each time before it goes on, [`suspended`](Hooks::suspended) each
-/// time after it has given its worker away and after it has ended, by returning or by unwinding. So the calls for a host come
-/// in pairs, on the thread of its domain, and of the hosts of a domain one at most is between the two. A call that could
-/// wait and need not is no suspension. A host that never begins, since its runtime is shut down before, has no calls, and one
+/// [`resumed`](Hooks::resumed) before a fiber begins and each time before it goes on, [`suspended`](Hooks::suspended) each
+/// time after it has given its worker away and after it has ended, by returning or by unwinding. So the calls for a fiber come
+/// in pairs, on the thread of its domain, and of the fibers of a domain one at most is between the two. A call that could
+/// wait and need not is no suspension. A fiber that never begins, since its runtime is shut down before, has no calls, and one
 /// that a shutdown gives up has no last one.
 ///
 /// If there are several, those of the process come first, then those of the builder, in the order in which they were
-/// added, and in the reverse order when the host is suspended.
+/// added, and in the reverse order when the fiber is suspended.
 ///
-/// # Parasites and loops
+/// # Tasks and loops
 ///
-/// Hooks see stacks. A parasite that begins runs on the stack of its spawner, as a part of it, and there is no call when it
-/// waits and stays behind. When parasites go on, and when a domain runs a part of a loop or a task that began elsewhere, they
-/// do so in a host of the library's own, a *bearer* ([`Switch::is_bearer`]). It is resumed when it is given something to do,
-/// and suspended when that waits in place (not when a parasite awaits something), or when it has nothing more to do. So several
-/// parasites and parts may run one after the other between two calls, each from the beginning of a turn to its end.
-/// Halves, parts and tasks that run on the stack of who has called [`join`](crate::par::join()) or the loop are a part of
-/// that host. On plain threads there are no calls.
+/// Hooks see stacks. A task that begins runs on the stack of its spawner, as a part of it, and there is no call when it
+/// waits and stays behind. When tasks go on, and when a domain runs a part of a loop or a job that began elsewhere, they
+/// do so in a fiber of the library's own, a *runner* ([`Switch::is_runner`]). It is resumed when it is given something to do,
+/// and suspended when that waits in place (not when a task awaits something), or when it has nothing more to do. So several
+/// tasks and parts may run one after the other between two calls, each from the beginning of a turn to its end.
+/// Halves, parts and jobs that run on the stack of who has called [`join`](crate::par::join()) or the loop are a part of
+/// that fiber. On plain threads there are no calls.
 ///
 /// # What they may do
 ///
-/// They run on the worker's own stack. The host counts as the current one: a
-/// [`fiber_local!`](crate::fiber_local) is that of the host. They may spawn, signal, and try; they
+/// They run on the worker's own stack. The fiber counts as the current one: a
+/// [`fiber_local!`](crate::fiber_local) is that of the fiber. They may spawn, signal, and try; they
 /// must not wait, which panics as in [`no_suspend`](super::no_suspend()). They delay everybody on the domain.
 ///
 /// # Panics
 ///
-/// A hook that panics ends the process with a message: who went on would do so with what belongs to another host.
+/// A hook that panics ends the process with a message: who went on would do so with what belongs to another fiber.
 ///
 /// # Cost
 ///
 /// Without hooks nothing a turn, since the loop of a domain is compiled for both cases; a branch, which is foreseen, when a
-/// host ends and when parasites are given a stack to run on. With hooks, an indirect call for each, and their local values are
-/// allocated when a host begins.
+/// fiber ends and when tasks are given a stack to run on. With hooks, an indirect call for each, and their local values are
+/// allocated when a fiber begins.
 ///
 /// ```
 /// use lisle::fiber::{Hooks, Switch};
@@ -62,7 +62,7 @@ use std::panic::Location;
 ///     static LANGUAGE: Cell<&'static str> = const { Cell::new("en") };
 /// }
 ///
-/// /// Each host has a language of its own.
+/// /// Each fiber has a language of its own.
 /// struct Languages;
 ///
 /// #[derive(Default)]
@@ -86,21 +86,21 @@ use std::panic::Location;
 /// });
 /// ```
 pub trait Hooks: Send + Sync + 'static {
-    /// What the hooks keep for each host: made before it begins, dropped after it has ended, on its thread.
+    /// What the hooks keep for each fiber: made before it begins, dropped after it has ended, on its thread.
     type Local: Default + 'static;
 
-    /// The host is about to begin or to go on.
+    /// The fiber is about to begin or to go on.
     fn resumed(&self, switch: &Switch<'_>, local: &mut Self::Local) {
         let _ = (switch, local);
     }
 
-    /// The host has given its worker away, or has ended.
+    /// The fiber has given its worker away, or has ended.
     fn suspended(&self, switch: &Switch<'_>, local: &mut Self::Local) {
         let _ = (switch, local);
     }
 }
 
-/// Adds hooks for the hosts of all runtimes that are started from now on, the default one included. They stay.
+/// Adds hooks for the fibers of all runtimes that are started from now on, the default one included. They stay.
 ///
 /// To be called early, by the program: one runtime that runs already does without.
 ///
@@ -138,52 +138,52 @@ fn of_process() -> impl std::ops::DerefMut<Target = Vec<Hook>> {
 /// Why hooks are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// The host is about to begin.
+    /// The fiber is about to begin.
     Begins,
     /// It is about to go on.
     GoesOn,
     /// It has given its worker away: it waits, or lets others have a turn.
-    Waits,
+    Description,
     /// It has ended.
     Ends,
 }
 
 /// What hooks are told.
 pub struct Switch<'a> {
-    host: &'a Host,
+    fiber: &'a Fiber,
     moment: Moment,
 }
 
 impl Switch<'_> {
-    /// What happens to the host.
+    /// What happens to the fiber.
     pub fn moment(&self) -> Moment {
         self.moment
     }
 
-    /// The number of the host, as in [`Waiter::id`](crate::Waiter::id). It is used again when the host has ended.
+    /// The number of the fiber, as in [`Waiter::id`](crate::Waiter::id). It is used again when the fiber has ended.
     pub fn id(&self) -> usize {
-        self.host.performer_id()
+        self.fiber.performer_id()
     }
 
     /// The name given by [`fiber::Builder::name`](super::Builder::name).
     pub fn name(&self) -> Option<&str> {
-        self.host.name.as_deref()
+        self.fiber.name.as_deref()
     }
 
-    /// Where the host was spawned.
+    /// Where the fiber was spawned.
     pub fn spawned_at(&self) -> &'static Location<'static> {
-        self.host.site
+        self.fiber.site
     }
 
-    /// Is it a host of the library's own, on which a domain runs parasites that go on, and parts of loops?
-    pub fn is_bearer(&self) -> bool {
-        self.host.is_bearer()
+    /// Is it a fiber of the library's own, on which a domain runs tasks that go on, and parts of loops?
+    pub fn is_runner(&self) -> bool {
+        self.fiber.is_runner()
     }
 }
 
 impl fmt::Debug for Switch<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Switch").field("host", &self.host.describe()).field("moment", &self.moment).finish()
+        f.debug_struct("Switch").field("fiber", &self.fiber.describe()).field("moment", &self.moment).finish()
     }
 }
 
@@ -225,7 +225,7 @@ impl Hook {
     /// Calls one of them.
     fn call(&self, hook: impl FnOnce(&dyn Erased)) {
         abort::if_it_unwinds(
-            "a hook has panicked, and hosts would go on with what belongs to others",
+            "a hook has panicked, and fibers would go on with what belongs to others",
             || {
                 step::fenced(Forbidden { by: "a hook, added at", site: self.site }, || hook(&*self.hooks));
             },
@@ -237,7 +237,7 @@ impl Hook {
 #[derive(Clone, Default)]
 pub(crate) struct HookList(Vec<Hook>);
 
-/// What the hooks of a runtime keep for a host, in the same order.
+/// What the hooks of a runtime keep for a fiber, in the same order.
 pub(crate) type HookLocals = Vec<Box<dyn Any>>;
 
 impl HookList {
@@ -255,11 +255,11 @@ impl HookList {
         self.0.is_empty()
     }
 
-    /// `host` is about to run.
-    pub(crate) fn resumed(&self, host: &Host) {
-        let before = host.hooked.take();
+    /// `fiber` is about to run.
+    pub(crate) fn resumed(&self, fiber: &Fiber) {
+        let before = fiber.hooked.take();
         let moment = if before.is_none() { Moment::Begins } else { Moment::GoesOn };
-        let switch = Switch { host, moment };
+        let switch = Switch { fiber, moment };
         let mut locals = before.unwrap_or_default();
         for (index, hook) in self.0.iter().enumerate() {
             hook.call(|hooks| {
@@ -269,13 +269,13 @@ impl HookList {
                 hooks.resumed(&switch, &mut *locals[index]);
             });
         }
-        host.hooked.set(Some(locals));
+        fiber.hooked.set(Some(locals));
     }
 
-    /// `host` has run.
-    pub(crate) fn suspended(&self, host: &Host, moment: Moment) {
-        let switch = Switch { host, moment };
-        let mut locals = host.hooked.take().expect("it was resumed");
+    /// `fiber` has run.
+    pub(crate) fn suspended(&self, fiber: &Fiber, moment: Moment) {
+        let switch = Switch { fiber, moment };
+        let mut locals = fiber.hooked.take().expect("it was resumed");
         for (index, hook) in self.0.iter().enumerate().rev() {
             hook.call(|hooks| {
                 hooks.suspended(&switch, &mut *locals[index]);
@@ -285,7 +285,7 @@ impl HookList {
             });
         }
         if moment != Moment::Ends {
-            host.hooked.set(Some(locals));
+            fiber.hooked.set(Some(locals));
         }
     }
 }

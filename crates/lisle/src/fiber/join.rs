@@ -1,8 +1,8 @@
-//! Waiting for a host's result.
+//! Waiting for a fiber's result.
 
-use super::host::{self, Host, Outcome};
+use super::control::{self, Fiber, Outcome};
 use super::report;
-use crate::event::{Event, Waits, awaitable, sync_masked, turn, waits_at};
+use crate::event::{Description, Event, awaitable, sync_masked, turn, waits_at};
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
@@ -11,16 +11,16 @@ use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-/// The right to a host's result. Dropping it detaches the host, which goes on.
+/// The right to a fiber's result. Dropping it detaches the fiber, which goes on.
 ///
-/// A host that panics when its handle is gone is dealt with as its runtime's
+/// A fiber that panics when its handle is gone is dealt with as its runtime's
 /// [`PanicPolicy`](super::PanicPolicy) says.
 pub struct JoinHandle<T> {
-    host: NonNull<Host>,
+    fiber: NonNull<Fiber>,
     _result: PhantomData<T>,
 }
 
-// SAFETY: the handle reads the host's synchronized parts, and moves the result out once it has finished.
+// SAFETY: the handle reads the fiber's synchronized parts, and moves the result out once it has finished.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
 // SAFETY: sharing the handle shares the right to take the result, one taker at a time: see `take`.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
@@ -43,21 +43,21 @@ enum Kind {
 impl<T> JoinHandle<T> {
     /// # Safety
     ///
-    /// `host` was made with result type `T`, and the caller hands over a reference to it.
-    pub(crate) unsafe fn new(host: NonNull<Host>) -> Self {
-        JoinHandle { host, _result: PhantomData }
+    /// `fiber` was made with result type `T`, and the caller hands over a reference to it.
+    pub(crate) unsafe fn new(fiber: NonNull<Fiber>) -> Self {
+        JoinHandle { fiber, _result: PhantomData }
     }
 
-    pub(super) fn host(&self) -> &Host {
+    pub(super) fn fiber(&self) -> &Fiber {
         // SAFETY: the handle's reference keeps it alive.
-        unsafe { self.host.as_ref() }
+        unsafe { self.fiber.as_ref() }
     }
 
-    /// Waits for the host to finish and gives its result.
+    /// Waits for the fiber to finish and gives its result.
     ///
     /// # Errors
     ///
-    /// The host panicked (the error holds the payload), or its runtime shut down before it was done.
+    /// The fiber panicked (the error holds the payload), or its runtime shut down before it was done.
     ///
     /// # Cancel safety
     ///
@@ -72,7 +72,7 @@ impl<T> JoinHandle<T> {
         sync_masked(&self.join_evt())
     }
 
-    /// The event of the host having finished; it gives the result.
+    /// The event of the fiber having finished; it gives the result.
     ///
     /// The result can be had once: a second performance gives an error that says so.
     ///
@@ -81,9 +81,9 @@ impl<T> JoinHandle<T> {
     /// use std::time::Duration;
     ///
     /// lisle::run(|| {
-    ///     let host = lisle::spawn(|| 6 * 7);
+    ///     let fiber = lisle::spawn(|| 6 * 7);
     ///     let answer = choose((
-    ///         host.join_evt().wrap(Result::ok),
+    ///         fiber.join_evt().wrap(Result::ok),
     ///         after(Duration::from_secs(60)).wrap(|()| None),
     ///     ));
     ///     assert_eq!(answer.sync(), Some(42));
@@ -93,45 +93,45 @@ impl<T> JoinHandle<T> {
         JoinEvt { handle: self }
     }
 
-    /// Asks the host to end. It learns it from [`is_cancelled`](super::is_cancelled) and
+    /// Asks the fiber to end. It learns it from [`is_cancelled`](super::is_cancelled) and
     /// [`cancelled_evt`](super::cancelled_evt) and ends when it is ready to; nothing is forced, so
     /// nothing is lost. Wait for it with `join` or `join_evt`.
     pub fn cancel(&self) {
-        self.host().cancelled.update(|cancelled, waiters| {
+        self.fiber().cancelled.update(|cancelled, waiters| {
             *cancelled = true;
             while waiters.grant(()).is_ok() {}
         });
     }
 
-    /// Has the host finished?
+    /// Has the fiber finished?
     pub fn is_finished(&self) -> bool {
-        turn::asked_whether(self.host().finished.with(|finished| *finished))
+        turn::asked_whether(self.fiber().finished.with(|finished| *finished))
     }
 
     /// The name given by [`Builder::name`](super::Builder::name).
     pub fn name(&self) -> Option<&str> {
-        self.host().name.as_deref()
+        self.fiber().name.as_deref()
     }
 
-    /// Takes the result of a host that has finished.
+    /// Takes the result of a fiber that has finished.
     fn take(&self) -> Result<T, JoinError> {
-        let host = self.host();
-        let error = |kind| JoinError { kind, who: host.describe() };
+        let fiber = self.fiber();
+        let error = |kind| JoinError { kind, who: fiber.describe() };
         // One taker at a time: two threads may have shared the handle.
         let mut place = MaybeUninit::<std::thread::Result<T>>::uninit();
-        let outcome = host.finished.with(|&finished| {
-            // Whoever calls `complete` by hand may do so before: what the host is writing is not looked at.
+        let outcome = fiber.finished.with(|&finished| {
+            // Whoever calls `complete` by hand may do so before: what the fiber is writing is not looked at.
             finished.then(|| {
-                let outcome = host.outcome();
+                let outcome = fiber.outcome();
                 if outcome == Outcome::Done {
                     // SAFETY: finished, as just seen under the source's lock, which was taken to say so after the result
                     // had been written; of this type; and only moved here, under that lock.
-                    unsafe { host::take_result(self.host, place.as_mut_ptr().cast()) };
+                    unsafe { control::take_result(self.fiber, place.as_mut_ptr().cast()) };
                 }
                 outcome
             })
         });
-        let outcome = outcome.expect("`complete` on the event of a host that has not finished");
+        let outcome = outcome.expect("`complete` on the event of a fiber that has not finished");
         match outcome {
             // SAFETY: just written.
             Outcome::Done => unsafe { place.assume_init() }.map_err(|panic| error(Kind::Panicked(panic))),
@@ -143,23 +143,23 @@ impl<T> JoinHandle<T> {
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
-        if self.host().scope.is_some() {
-            // SAFETY: the host has a scope; the handle's reference is given up.
-            unsafe { host::part(self.host) };
+        if self.fiber().scope.is_some() {
+            // SAFETY: the fiber has a scope; the handle's reference is given up.
+            unsafe { control::part(self.fiber) };
         } else {
             // SAFETY: the handle's reference is given up.
-            unsafe { host::release(self.host) };
+            unsafe { control::release(self.fiber) };
         }
     }
 }
 
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinHandle").field("host", &self.host().describe()).finish_non_exhaustive()
+        f.debug_struct("JoinHandle").field("fiber", &self.fiber().describe()).finish_non_exhaustive()
     }
 }
 
-/// The event of a host having finished, see [`JoinHandle::join_evt`].
+/// The event of a fiber having finished, see [`JoinHandle::join_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct JoinEvt<'a, T> {
     handle: &'a JoinHandle<T>,
@@ -171,15 +171,15 @@ fn finished(finished: &mut bool) -> Option<()> {
 
 impl<T> Event for JoinEvt<'_, T> {
     type Output = Result<T, JoinError>;
-    waits_at!(this: bool, (); this.handle.host().finished, finished);
+    waits_at!(this: bool, (); this.handle.fiber().finished, finished);
 
     #[inline]
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         self.handle.take()
     }
-    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
-        let host = self.handle.host();
-        waits.on_held("join", &host.label(), std::ptr::from_ref(host).addr(), [host.performer_id()]);
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
+        let fiber = self.handle.fiber();
+        waits.on_held("join", &fiber.label(), std::ptr::from_ref(fiber).addr(), [fiber.performer_id()]);
     }
 }
 
@@ -192,39 +192,39 @@ impl<T> fmt::Debug for JoinEvt<'_, T> {
 awaitable!(['a, T] JoinEvt<'a, T>);
 
 impl<T> JoinEvt<'_, T> {
-    /// The error for a future that was cancelled in this host, which drives it.
+    /// The error for a future that was cancelled in this fiber, which drives it.
     pub(crate) fn cancelled(&self) -> JoinError {
-        JoinError { kind: Kind::Cancelled, who: self.handle.host().describe() }
+        JoinError { kind: Kind::Cancelled, who: self.handle.fiber().describe() }
     }
 }
 
 impl JoinError {
-    /// Of `who`, which is no host.
+    /// Of `who`, which is no fiber.
     pub(crate) fn panicked(who: String, panic: Box<dyn Any + Send>) -> Self {
         JoinError { kind: Kind::Panicked(panic), who }
     }
 
-    /// Of `who`, which is no host.
+    /// Of `who`, which is no fiber.
     pub(crate) fn cancelled(who: String) -> Self {
         JoinError { kind: Kind::Cancelled, who }
     }
 
-    /// Of `who`, which is no host.
+    /// Of `who`, which is no fiber.
     pub(crate) fn shut_down(who: String) -> Self {
         JoinError { kind: Kind::ShutDown, who }
     }
 
-    /// Of `who`, which is no host.
+    /// Of `who`, which is no fiber.
     pub(crate) fn taken(who: String) -> Self {
         JoinError { kind: Kind::Taken, who }
     }
 
-    /// Did the host panic?
+    /// Did the fiber panic?
     pub fn is_panic(&self) -> bool {
         matches!(self.kind, Kind::Panicked(_))
     }
 
-    /// Was it ended before it was done: a host because its runtime shut down, a future because its
+    /// Was it ended before it was done: a fiber because its runtime shut down, a future because its
     /// handle was asked to?
     pub fn is_cancelled(&self) -> bool {
         matches!(self.kind, Kind::ShutDown | Kind::Cancelled)

@@ -1,7 +1,7 @@
-//! Values that belong to a host, as thread-locals belong to a thread.
+//! Values that belong to a fiber, as thread-locals belong to a thread.
 //!
-//! Thread-locals keep working in hosts, since a host stays on its thread, but all hosts of a domain
-//! share them. A host-local belongs to one host; on a plain OS thread it belongs to the thread.
+//! Thread-locals keep working in fibers, since a fiber stays on its thread, but all fibers of a domain
+//! share them. A fiber-local belongs to one fiber; on a plain OS thread it belongs to the thread.
 
 use super::current;
 use crate::panics::forget_panic;
@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-/// A key for a value of which each host has its own, made by [`fiber_local!`](crate::fiber_local).
+/// A key for a value of which each fiber has its own, made by [`fiber_local!`](crate::fiber_local).
 pub struct LocalKey<T: 'static> {
     init: fn() -> T,
 }
@@ -22,7 +22,7 @@ impl<T> std::fmt::Debug for LocalKey<T> {
     }
 }
 
-/// Declares values of which each host has its own, made on first use.
+/// Declares values of which each fiber has its own, made on first use.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -45,7 +45,7 @@ macro_rules! fiber_local {
     };
 }
 
-/// The locals of one host: few, so a list is searched.
+/// The locals of one fiber: few, so a list is searched.
 #[derive(Default)]
 pub(crate) struct Locals {
     values: RefCell<Vec<(usize, Rc<dyn Any>)>>,
@@ -105,13 +105,13 @@ impl Locals {
 }
 
 impl Drop for Locals {
-    /// Those of a host are gone by then. Those of a thread go with it, and a panic there would end the process.
+    /// Those of a fiber are gone by then. Those of a thread go with it, and a panic there would end the process.
     fn drop(&mut self) {
         if self.is_empty() {
             return;
         }
         self.clear_for_good(|panic| {
-            report::contained("the destructor of a thread's host-local has panicked");
+            report::contained("the destructor of a thread's fiber-local has panicked");
             forget_panic(panic);
         });
     }
@@ -127,17 +127,17 @@ impl<T: 'static> LocalKey<T> {
         LocalKey { init }
     }
 
-    /// Runs `f` with the current host's value (on a plain thread the thread's), making it first if need be.
+    /// Runs `f` with the current fiber's value (on a plain thread the thread's), making it first if need be.
     ///
-    /// The value is dropped when its host ends. Costs a search through the few locals a host has.
+    /// The value is dropped when its fiber ends. Costs a search through the few locals a fiber has.
     ///
     /// # Panics
     ///
     /// On a plain thread, if called while the thread's own locals are being destroyed.
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         let value = match current() {
-            // SAFETY: the current host is alive, and its locals are touched by this thread only.
-            Some(host) => unsafe { host.as_ref() }.locals.get(self),
+            // SAFETY: the current fiber is alive, and its locals are touched by this thread only.
+            Some(fiber) => unsafe { fiber.as_ref() }.locals.get(self),
             None => OF_THREAD.with(|locals| locals.get(self)),
         };
         f(&value)

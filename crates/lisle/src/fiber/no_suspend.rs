@@ -1,14 +1,14 @@
-//! Where a host must not be suspended.
+//! Where a fiber must not be suspended.
 
 use crate::event::parker::bearing;
 use crate::event::step::{self, Forbidden};
 use std::panic::Location;
 
-/// Calls `f`, in which nothing may wait: whatever would suspend the host panics instead.
+/// Calls `f`, in which nothing may wait: whatever would suspend the fiber panics instead.
 ///
 /// It is for code that trusts that calls on a thread end in the reverse order of their beginning: that sets a thread-local
 /// and resets it afterwards, holds a guard that belongs to the thread, or is given a reference that it puts where others of the
-/// thread find it. While a host is suspended others of its domain run on its thread, so such code is right only if it is
+/// thread find it. While a fiber is suspended others of its domain run on its thread, so such code is right only if it is
 /// not, and here that is a promise.
 ///
 /// ```
@@ -31,9 +31,9 @@ use std::panic::Location;
 /// [`poll`](crate::Event::poll) and the operations that try, which give no way to others in here, however often they fail.
 /// A [`checkpoint`](super::checkpoint()) that has nobody to let pass does nothing.
 ///
-/// The rule is the same wherever the code runs: in hosts, in parasites, where it is about waiting in place since an `await` does
+/// The rule is the same wherever the code runs: in fibers, in tasks, where it is about waiting in place since an `await` does
 /// not fit into a closure, and on plain threads and in futures on foreign executors. Those lose nothing by waiting, but code that is
-/// right there only is found by its tests there. It is for what runs as a part of the call, so also for a parasite that
+/// right there only is found by its tests there. It is for what runs as a part of the call, so also for a task that
 /// begins in it, up to its first `await` that waits. Others, on this thread or elsewhere, are not
 /// concerned. It ends when `f` returns or panics, and may be nested.
 ///
@@ -43,7 +43,7 @@ use std::panic::Location;
 ///
 /// With the panic of `f`. In it, with a message that names this call and what would have to be waited for: whatever waits;
 /// [`yield_now`](super::yield_now); [`blocking`](super::blocking()), and starting a runtime, in any case; a
-/// [`checkpoint`](super::checkpoint()) that would let others pass; a promise whose task another domain runs; and to spawn into a
+/// [`checkpoint`](super::checkpoint()) that would let others pass; a promise whose job another domain runs; and to spawn into a
 /// [`scope`](super::scope()) that was opened in it, since that would wait at its end. What has panicked in this way has done
 /// nothing: no message is lost.
 ///

@@ -1,6 +1,6 @@
 //! What happens to a panic that no joiner will see.
 
-use super::host::Host;
+use super::control::Fiber;
 use crate::domain::worker;
 use crate::event::Interrupted;
 use crate::panics;
@@ -8,13 +8,13 @@ use crate::report::{self, Report, Unjoined};
 use std::any::Any;
 use std::panic::Location;
 
-/// What a runtime does about a host or a parasite that panics and whose handle is gone.
+/// What a runtime does about a fiber or a task that panics and whose handle is gone.
 ///
 /// The panic hook has run by then, as for every panic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PanicPolicy {
-    /// Report it, see [`Builder::on_report`](crate::Builder::on_report): the host's name, where it was spawned, the message.
+    /// Report it, see [`Builder::on_report`](crate::Builder::on_report): the fiber's name, where it was spawned, the message.
     #[default]
     Report,
     /// Nothing more.
@@ -32,10 +32,10 @@ pub(crate) fn message(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("(a value that is no text)")
 }
 
-/// Reports the panic of `host`, whose handle is gone.
+/// Reports the panic of `fiber`, whose handle is gone.
 #[cold]
-pub(super) fn detached(host: &Host, panic: Box<dyn Any + Send>) {
-    nobody_joins(host.describe(), host.name.as_deref(), host.site, host.panic_policy, panic);
+pub(super) fn detached(fiber: &Fiber, panic: Box<dyn Any + Send>) {
+    nobody_joins(fiber.describe(), fiber.name.as_deref(), fiber.site, fiber.panic_policy, panic);
 }
 
 /// Reports the panic of somebody whose handle is gone, as the runtime wants it whose worker this is.

@@ -1,27 +1,27 @@
-//! Hosts that borrow from the one that spawns them.
+//! Fibers that borrow from the one that spawns them.
 
-use super::host::Traits;
+use super::control::Traits;
 use super::join::{JoinError, JoinHandle};
 use super::spawn::spawn_unchecked;
 use crate::event::step::{self, Forbidden};
-use crate::event::{Label, Source, Waits, described, parker, sync_masked};
-use crate::parasite::{self, ParasiteHandle};
+use crate::event::{Description, Label, Source, described, parker, sync_masked};
 use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::task::{self, TaskHandle};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
-/// Runs `f`, which may spawn hosts that borrow from outside the scope, and returns when all of them have
+/// Runs `f`, which may spawn fibers that borrow from outside the scope, and returns when all of them have
 /// finished.
 ///
 /// Waits as [`Event::sync`](crate::Event::sync) does; the wait is not given up for a shutdown either, since
-/// the hosts borrow from what would be unwound. It cannot be leaked out of: the wait is part of the call.
+/// the fibers borrow from what would be unwound. It cannot be leaked out of: the wait is part of the call.
 ///
 /// # Panics
 ///
-/// With the panic of `f`, once all hosts have finished; or if a host that nobody joined has panicked.
+/// With the panic of `f`, once all fibers have finished; or if a fiber that nobody joined has panicked.
 ///
 /// ```
 /// lisle::run(|| {
@@ -43,7 +43,7 @@ use std::ptr::NonNull;
 ///     scope.spawn(|| println!("{}", &inside));
 /// });
 /// ```
-#[inline(never)] // See `Catches::Resume`; the same holds for joins, loops and scopes of tasks.
+#[inline(never)] // See `Catches::Resume`; the same holds for joins, loops and scopes of jobs.
 #[track_caller]
 pub fn scope<'env, F, T>(f: F) -> T
 where
@@ -62,13 +62,13 @@ where
     match result {
         Err(panic) => resume_unwind(panic),
         Ok(_) if scope.state.panicked.load(Ordering::Relaxed) => {
-            panic!("a host of this scope panicked and was not joined")
+            panic!("a fiber of this scope panicked and was not joined")
         }
         Ok(value) => value,
     }
 }
 
-/// Where scoped hosts are spawned, see [`scope`].
+/// Where scoped fibers are spawned, see [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     state: ScopeState,
     scope: PhantomData<&'scope mut &'scope ()>,
@@ -76,7 +76,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 }
 
 pub(crate) struct ScopeState {
-    /// How many hosts have not finished; the scope waits for none.
+    /// How many fibers have not finished; the scope waits for none.
     running: Source<usize, ()>,
     panicked: AtomicBool,
     /// If nothing may wait where it was opened, it cannot wait for what it spawns.
@@ -88,10 +88,11 @@ impl ScopeState {
         self.panicked.store(true, Ordering::Relaxed);
     }
 
-    fn describe(&self, waits: &mut Waits) {
+    fn describe(&self, waits: &mut Description) {
         waits.on("wait for the end of", self.running.label(), std::ptr::from_ref(self).addr());
         let running = self.running.with(|running| *running);
-        waits.note(format!("{running} of its hosts {} not ended", if running == 1 { "has" } else { "have" }));
+        waits
+            .note(format!("{running} of its fibers {} not ended", if running == 1 { "has" } else { "have" }));
     }
 
     /// Panics if the scope could not wait for what is to be spawned by the caller.
@@ -99,7 +100,7 @@ impl ScopeState {
     fn check(&self) {
         if let Some(forbidden) = self.fenced {
             let site = Location::caller();
-            forbidden.refuse(&format!("wait for a host or parasite of a scope (spawned at {site})"));
+            forbidden.refuse(&format!("wait for a fiber or task of a scope (spawned at {site})"));
         }
     }
 
@@ -108,11 +109,11 @@ impl ScopeState {
         self.running.update(|running, _| *running += 1);
     }
 
-    /// Counts out a host or a parasite that has finished.
+    /// Counts out a fiber or a task that has finished.
     ///
     /// # Safety
     ///
-    /// Called once for each host of the scope, as its last step.
+    /// Called once for each fiber of the scope, as its last step.
     pub(crate) unsafe fn exit(state: NonNull<ScopeState>) {
         // SAFETY: the scope waits until the count is 0. It may go as soon as we have let go of the
         // source's lock; the wake that follows touches the waiting performer only, and its scope is
@@ -128,7 +129,7 @@ impl ScopeState {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Spawns a host that may borrow what outlives the scope.
+    /// Spawns a fiber that may borrow what outlives the scope.
     #[track_caller]
     pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
     where
@@ -148,11 +149,11 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        /// Counts the host out again if it cannot be spawned.
+        /// Counts the fiber out again if it cannot be spawned.
         struct Entered(NonNull<ScopeState>);
         impl Drop for Entered {
             fn drop(&mut self) {
-                // SAFETY: the scope waits for the count, and no host has taken it over.
+                // SAFETY: the scope waits for the count, and no fiber has taken it over.
                 unsafe { ScopeState::exit(self.0) };
             }
         }
@@ -160,7 +161,7 @@ impl<'scope> Scope<'scope, '_> {
         self.state.enter();
         let entered = Entered(NonNull::from(&self.state));
         let traits = Traits { scope: Some(NonNull::from(&self.state)), ..Traits::default() };
-        // SAFETY: what `f` borrows outlives 'scope, and the scope does not end before the host has ended
+        // SAFETY: what `f` borrows outlives 'scope, and the scope does not end before the fiber has ended
         // and an unclaimed result has been dropped.
         let handle = unsafe { spawn_unchecked(f, traits, None, site) };
         std::mem::forget(entered);
@@ -169,8 +170,8 @@ impl<'scope> Scope<'scope, '_> {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Spawns a [parasite](crate::parasite) that may borrow what outlives the scope. It begins at once, as a part of
-    /// the caller; see [`spawn_parasite`](crate::spawn_parasite()).
+    /// Spawns a [task](crate::task) that may borrow what outlives the scope. It begins at once, as a part of
+    /// the caller; see [`spawn_task`](crate::spawn_task()).
     ///
     /// ```
     /// use lisle::fiber;
@@ -180,7 +181,7 @@ impl<'scope> Scope<'scope, '_> {
     ///     let words = ["all", "of", "them"];
     ///     let letters = fiber::scope(|scope| {
     ///         for word in &words {
-    ///             scope.spawn_parasite(async { tx.send_evt(word.len()).await });
+    ///             scope.spawn_task(async { tx.send_evt(word.len()).await });
     ///         }
     ///         words.iter().map(|_| rx.recv().unwrap()).sum::<usize>()
     ///     });
@@ -191,34 +192,33 @@ impl<'scope> Scope<'scope, '_> {
     /// ```compile_fail,E0597
     /// lisle::fiber::scope(|scope| {
     ///     let inside = 1;
-    ///     scope.spawn_parasite(async { println!("{}", &inside) });
+    ///     scope.spawn_task(async { println!("{}", &inside) });
     /// });
     /// ```
     #[track_caller]
-    pub fn spawn_parasite<F>(&'scope self, future: F) -> ScopedParasiteHandle<'scope, F::Output>
+    pub fn spawn_task<F>(&'scope self, future: F) -> ScopedTaskHandle<'scope, F::Output>
     where
         F: Future + Send + 'scope,
         F::Output: Send + 'scope,
     {
         self.state.check();
-        // SAFETY: what the future borrows outlives 'scope, and the scope does not end before the parasite has ended,
+        // SAFETY: what the future borrows outlives 'scope, and the scope does not end before the task has ended,
         // if it is reified, and an unclaimed result has been dropped.
-        let handle = unsafe {
-            parasite::spawn_unchecked(future, Some(NonNull::from(&self.state)), Location::caller())
-        };
-        ScopedParasiteHandle { handle, scope: PhantomData }
+        let handle =
+            unsafe { task::spawn_unchecked(future, Some(NonNull::from(&self.state)), Location::caller()) };
+        ScopedTaskHandle { handle, scope: PhantomData }
     }
 }
 
-/// The right to a scoped parasite's result, and the event of its end: see [`ParasiteHandle`].
+/// The right to a scoped task's result, and the event of its end: see [`TaskHandle`].
 #[derive(Debug)]
-pub struct ScopedParasiteHandle<'scope, T> {
-    handle: ParasiteHandle<T>,
+pub struct ScopedTaskHandle<'scope, T> {
+    handle: TaskHandle<T>,
     scope: PhantomData<&'scope ()>,
 }
 
-impl<T> ScopedParasiteHandle<'_, T> {
-    /// Waits for the parasite to end and gives its result, as [`ParasiteHandle::join`] does.
+impl<T> ScopedTaskHandle<'_, T> {
+    /// Waits for the task to end and gives its result, as [`TaskHandle::join`] does.
     ///
     /// # Errors
     ///
@@ -227,17 +227,17 @@ impl<T> ScopedParasiteHandle<'_, T> {
         self.handle.join()
     }
 
-    /// The event of the parasite's end, as [`ParasiteHandle::join_evt`].
-    pub fn join_evt(&self) -> &ParasiteHandle<T> {
+    /// The event of the task's end, as [`TaskHandle::join_evt`].
+    pub fn join_evt(&self) -> &TaskHandle<T> {
         &self.handle
     }
 
-    /// Has the parasite's future dropped, as [`ParasiteHandle::cancel`] does.
+    /// Has the task's future dropped, as [`TaskHandle::cancel`] does.
     pub fn cancel(&self) {
         self.handle.cancel();
     }
 
-    /// Has the parasite ended?
+    /// Has the task ended?
     pub fn is_finished(&self) -> bool {
         self.handle.is_finished()
     }
@@ -249,7 +249,7 @@ impl fmt::Debug for Scope<'_, '_> {
     }
 }
 
-/// The right to a scoped host's result.
+/// The right to a scoped fiber's result.
 #[derive(Debug)]
 pub struct ScopedJoinHandle<'scope, T> {
     handle: JoinHandle<T>,
@@ -257,7 +257,7 @@ pub struct ScopedJoinHandle<'scope, T> {
 }
 
 impl<T> ScopedJoinHandle<'_, T> {
-    /// Waits for the host to finish and gives its result, as [`JoinHandle::join`] does.
+    /// Waits for the fiber to finish and gives its result, as [`JoinHandle::join`] does.
     ///
     /// # Errors
     ///
@@ -266,17 +266,17 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.handle.join()
     }
 
-    /// The event of the host having finished, as [`JoinHandle::join_evt`].
+    /// The event of the fiber having finished, as [`JoinHandle::join_evt`].
     pub fn join_evt(&self) -> super::JoinEvt<'_, T> {
         self.handle.join_evt()
     }
 
-    /// Asks the host to end, as [`JoinHandle::cancel`] does.
+    /// Asks the fiber to end, as [`JoinHandle::cancel`] does.
     pub fn cancel(&self) {
         self.handle.cancel();
     }
 
-    /// Has the host finished?
+    /// Has the fiber finished?
     pub fn is_finished(&self) -> bool {
         self.handle.is_finished()
     }

@@ -1,6 +1,6 @@
-//! Spawning hosts.
+//! Spawning fibers.
 
-use super::host::{self, Host, Traits};
+use super::control::{self, Fiber, Traits};
 use super::join::JoinHandle;
 use crate::domain::{runtime, worker};
 use crate::event::installed;
@@ -11,9 +11,9 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Spawns a host that runs `f`, on the current runtime, or on the default one outside any.
+/// Spawns a fiber that runs `f`, on the current runtime, or on the default one outside any.
 ///
-/// The host begins on this domain when the spawner blocks or yields: of those that wait to begin the youngest
+/// The fiber begins on this domain when the spawner blocks or yields: of those that wait to begin the youngest
 /// goes first, as its spawner most likely waits for it, the others in the order in which they were spawned. What
 /// has not begun for 100 µs may be taken over by a domain that is idle. Costs no allocation once warm, if `f` and
 /// its result take less than about 700 bytes.
@@ -23,11 +23,11 @@ use std::sync::Arc;
 /// If the default runtime has to be started and the system gives no threads.
 ///
 /// ```
-/// let host = lisle::spawn(|| "hello from a host");
-/// assert_eq!(host.join().unwrap(), "hello from a host");
+/// let fiber = lisle::spawn(|| "hello from a fiber");
+/// assert_eq!(fiber.join().unwrap(), "hello from a fiber");
 /// ```
 ///
-/// What a host takes along must be `Send`, since it may begin on another thread:
+/// What a fiber takes along must be `Send`, since it may begin on another thread:
 ///
 /// ```compile_fail,E0277
 /// let local = std::rc::Rc::new(1);
@@ -43,7 +43,7 @@ where
     unsafe { spawn_unchecked(f, Traits::default(), None, Location::caller()) }
 }
 
-/// Spawns a host on the domain with this index, to stay there. See [`spawn`].
+/// Spawns a fiber on the domain with this index, to stay there. See [`spawn`].
 ///
 /// # Panics
 ///
@@ -58,12 +58,12 @@ where
     unsafe { spawn_unchecked(f, Traits::default(), Some(domain), Location::caller()) }
 }
 
-/// How to spawn a host with a name, or on a domain of choice.
+/// How to spawn a fiber with a name, or on a domain of choice.
 ///
 /// ```
-/// let host = lisle::fiber::Builder::new().name("adder").spawn(|| 1 + 1);
-/// assert_eq!(host.name(), Some("adder"));
-/// assert_eq!(host.join().unwrap(), 2);
+/// let fiber = lisle::fiber::Builder::new().name("adder").spawn(|| 1 + 1);
+/// assert_eq!(fiber.name(), Some("adder"));
+/// assert_eq!(fiber.join().unwrap(), 2);
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
@@ -72,7 +72,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A nameless host, on any domain.
+    /// A nameless fiber, on any domain.
     pub fn new() -> Self {
         Builder::default()
     }
@@ -84,14 +84,14 @@ impl Builder {
         self
     }
 
-    /// The domain the host stays on.
+    /// The domain the fiber stays on.
     #[must_use]
     pub fn domain(mut self, index: usize) -> Self {
         self.domain = Some(index);
         self
     }
 
-    /// Spawns the host, see [`spawn`].
+    /// Spawns the fiber, see [`spawn`].
     ///
     /// # Panics
     ///
@@ -108,11 +108,11 @@ impl Builder {
     }
 }
 
-/// Spawns a host on the current runtime.
+/// Spawns a fiber on the current runtime.
 ///
 /// # Safety
 ///
-/// What `f` and its result borrow outlives the host and its unclaimed result.
+/// What `f` and its result borrow outlives the fiber and its unclaimed result.
 pub(crate) unsafe fn spawn_unchecked<F, T>(
     f: F,
     mut traits: Traits,
@@ -127,10 +127,10 @@ where
         Some(worker) => {
             worker.shared().check(domain);
             traits.panic_policy = worker.shared().panic_policy;
-            let host = Host::new(f, traits, site);
-            worker.spawn(host, domain);
+            let fiber = Fiber::new(f, traits, site);
+            worker.spawn(fiber, domain);
             // SAFETY: made with result type `T`; the second reference is the handle's.
-            unsafe { JoinHandle::new(host) }
+            unsafe { JoinHandle::new(fiber) }
         }
         // SAFETY: passed on to the caller.
         None => unsafe { spawn_outside(f, traits, domain, site) },
@@ -148,39 +148,39 @@ where
     F: FnOnce() -> T + Send,
     T: Send,
 {
-    /// A host on its way to the context that will run it.
-    struct Unbegun(NonNull<Host>);
-    // SAFETY: a host that has not begun may go anywhere: its closure is `Send`.
+    /// A fiber on its way to the context that will run it.
+    struct Unbegun(NonNull<Fiber>);
+    // SAFETY: a fiber that has not begun may go anywhere: its closure is `Send`.
     unsafe impl Send for Unbegun {}
     impl Unbegun {
         fn run(self) {
             // SAFETY: not begun, and run once.
-            unsafe { host::live(self.0) };
+            unsafe { control::live(self.0) };
             // SAFETY: it has just lived.
-            if unsafe { host::finish(self.0) } {
+            if unsafe { control::finish(self.0) } {
                 // SAFETY: that was the last reference.
-                unsafe { host::free(self.0) };
+                unsafe { control::free(self.0) };
             }
         }
     }
     if let Some(context) = installed() {
-        let host = Host::new(f, traits, site);
-        let unbegun = Unbegun(host);
+        let fiber = Fiber::new(f, traits, site);
+        let unbegun = Unbegun(fiber);
         let refused = context.spawn(Box::new(move || unbegun.run()));
-        assert!(refused.is_ok(), "this context does not run hosts");
+        assert!(refused.is_ok(), "this context does not run fibers");
         // SAFETY: made with result type `T`; the second reference is the handle's.
-        return unsafe { JoinHandle::new(host) };
+        return unsafe { JoinHandle::new(fiber) };
     }
     let shared = runtime::default_runtime();
     shared.check(domain);
     traits.panic_policy = shared.panic_policy;
-    let host = Host::new(f, traits, site);
-    shared.spawn_outside(host, domain);
+    let fiber = Fiber::new(f, traits, site);
+    shared.spawn_outside(fiber, domain);
     // SAFETY: as above.
-    unsafe { JoinHandle::new(host) }
+    unsafe { JoinHandle::new(fiber) }
 }
 
-/// Lets other hosts of this domain run before the current one goes on. On a plain thread it yields the
+/// Lets other fibers of this domain run before the current one goes on. On a plain thread it yields the
 /// processor.
 ///
 /// # Panics

@@ -1,4 +1,4 @@
-//! Futures in hosts of their own.
+//! Futures in fibers of their own.
 
 use super::drive;
 use crate::event::{Event, awaitable, forwarded};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
 
-/// Runs `future` in a host of its own, on the current runtime or, outside any, on the default one.
+/// Runs `future` in a fiber of its own, on the current runtime or, outside any, on the default one.
 ///
 /// ```
 /// use lisle::Event;
@@ -18,14 +18,14 @@ use std::pin::{Pin, pin};
 /// });
 /// ```
 ///
-/// The future must be `Send`, since its host may begin on another thread. One that is not can be made there:
+/// The future must be `Send`, since its fiber may begin on another thread. One that is not can be made there:
 ///
 /// ```
-/// let host = lisle::spawn(|| {
+/// let fiber = lisle::spawn(|| {
 ///     let local = std::rc::Rc::new(1);
 ///     lisle::future::block_on(async move { *local })
 /// });
-/// assert_eq!(host.join().unwrap(), 1);
+/// assert_eq!(fiber.join().unwrap(), 1);
 /// ```
 ///
 /// ```compile_fail,E0277
@@ -42,24 +42,24 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let host = fiber::spawn(move || drive(pin!(future), Some(fiber::cancelled_evt())));
-    FutureHandle { host: Some(host) }
+    let fiber = fiber::spawn(move || drive(pin!(future), Some(fiber::cancelled_evt())));
+    FutureHandle { fiber: Some(fiber) }
 }
 
 /// The right to a future's result, see [`spawn`].
 ///
 /// **Dropping it cancels the future**, as [`cancel`](FutureHandle::cancel) does: nobody can want its result any more.
-/// To let it go on, [`detach`](FutureHandle::detach) it. (The handle of a host does the opposite. A host cannot be
+/// To let it go on, [`detach`](FutureHandle::detach) it. (The handle of a fiber does the opposite. A fiber cannot be
 /// ended from outside, a future can, at any point where it waits.)
 #[must_use = "dropping the handle cancels the future"]
 pub struct FutureHandle<T> {
     /// Only `detach` and `drop` take it.
-    host: Option<JoinHandle<Option<T>>>,
+    fiber: Option<JoinHandle<Option<T>>>,
 }
 
 impl<T> FutureHandle<T> {
-    fn host(&self) -> &JoinHandle<Option<T>> {
-        self.host.as_ref().expect("only `detach` and `drop` take it")
+    fn fiber(&self) -> &JoinHandle<Option<T>> {
+        self.fiber.as_ref().expect("only `detach` and `drop` take it")
     }
 
     /// The event of the future being done, or dropped; it gives the result.
@@ -68,7 +68,7 @@ impl<T> FutureHandle<T> {
     ///
     /// # Errors
     ///
-    /// The future has panicked (the error holds the payload), it has been cancelled, or its host's runtime has
+    /// The future has panicked (the error holds the payload), it has been cancelled, or its fiber's runtime has
     /// shut down.
     ///
     /// # Cancel safety
@@ -76,7 +76,7 @@ impl<T> FutureHandle<T> {
     /// Waiting takes nothing: the result is taken by the performance that completes, and one that loses leaves the
     /// future going on.
     pub fn join_evt(&self) -> FutureEvt<'_, T> {
-        FutureEvt { joined: self.host().join_evt() }
+        FutureEvt { joined: self.fiber().join_evt() }
     }
 
     /// Waits for the future's result, as [`Event::sync`] does.
@@ -91,33 +91,33 @@ impl<T> FutureHandle<T> {
     /// Has the future dropped, where it waits or when it next does, without waiting for that. If it is done
     /// first, its result stays.
     ///
-    /// It is dropped in its host. To know when, wait for [`join_evt`](FutureHandle::join_evt).
+    /// It is dropped in its fiber. To know when, wait for [`join_evt`](FutureHandle::join_evt).
     pub fn cancel(&self) {
-        self.host().cancel();
+        self.fiber().cancel();
     }
 
     /// Lets the future go on without a handle.
     pub fn detach(mut self) {
-        self.host = None;
+        self.fiber = None;
     }
 
     /// Is the future done, or dropped?
     pub fn is_finished(&self) -> bool {
-        self.host().is_finished()
+        self.fiber().is_finished()
     }
 }
 
 impl<T> Drop for FutureHandle<T> {
     fn drop(&mut self) {
-        if let Some(host) = &self.host {
-            host.cancel();
+        if let Some(fiber) = &self.fiber {
+            fiber.cancel();
         }
     }
 }
 
 impl<T> fmt::Debug for FutureHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FutureHandle").field("host", &self.host).finish()
+        f.debug_struct("FutureHandle").field("fiber", &self.fiber).finish()
     }
 }
 

@@ -1,11 +1,11 @@
-//! Futures that hosts and plain threads wait for.
+//! Futures that fibers and plain threads wait for.
 //!
 //! Events can be awaited in futures of any executor ([`Event::future`]). This module is
-//! the way back: a future of anybody's, driven by a host, and its end as an event.
+//! the way back: a future of anybody's, driven by a fiber, and its end as an event.
 //!
-//! - [`block_on`] runs a future where it is called. A host is parked while the future waits, and its domain goes on
+//! - [`block_on`] runs a future where it is called. A fiber is parked while the future waits, and its domain goes on
 //!   with others.
-//! - [`spawn`] runs a future in a host of its own and gives a [`FutureHandle`], whose
+//! - [`spawn`] runs a future in a fiber of its own and gives a [`FutureHandle`], whose
 //!   [`join_evt`](FutureHandle::join_evt) can be chosen against other events, and which drops the future when it is
 //!   cancelled.
 //!
@@ -28,16 +28,16 @@
 //! An event is a value that may be performed many times, by several performers at once, and that does nothing
 //! while nobody performs it. A future makes progress only while somebody polls it, gives its value once, and may
 //! not be polled by two. An event that polls it would drive it in some performances and not in others, and would
-//! run its code in the middle of a choice. So the future has a driver of its own, a host, and what is chosen is the
+//! run its code in the middle of a choice. So the future has a driver of its own, a fiber, and what is chosen is the
 //! driver's end.
 //!
 //! # Caveats
 //!
 //! - Futures that want a certain runtime (tokio's sockets and timers) still want it: enter it around
 //!   [`block_on`], or inside.
-//! - A future lives on the stack of the host that drives it. One that is very large, some hundred KiB, should be
+//! - A future lives on the stack of the fiber that drives it. One that is very large, some hundred KiB, should be
 //!   boxed.
-//! - While it polls, a future is a part of its host: if it computes for long, it keeps the domain to itself.
+//! - While it polls, a future is a part of its fiber: if it computes for long, it keeps the domain to itself.
 
 mod handle;
 mod wakeup;
@@ -52,17 +52,17 @@ use std::task::{Context, Poll};
 use wakeup::Wakeup;
 
 /// Runs `future` to its end and gives its value. While it waits, the performer waits as
-/// [`Event::sync`] does: a host is parked, a plain thread sleeps.
+/// [`Event::sync`] does: a fiber is parked, a plain thread sleeps.
 ///
-/// The future need not be `Send`: a host stays on its thread. One that wakes itself at once, to let others have a turn,
-/// lets the other hosts have a turn.
+/// The future need not be `Send`: a fiber stays on its thread. One that wakes itself at once, to let others have a turn,
+/// lets the other fibers have a turn.
 ///
 /// Costs one allocation, however often the future is polled.
 ///
 /// # Cancel safety
 ///
-/// When a runtime shuts down, a host that waits here is unwound, which drops the future.
-/// [`JoinHandle::cancel`](crate::JoinHandle::cancel) only asks the host, and reaches the future if that
+/// When a runtime shuts down, a fiber that waits here is unwound, which drops the future.
+/// [`JoinHandle::cancel`](crate::JoinHandle::cancel) only asks the fiber, and reaches the future if that
 /// asks [`cancelled_evt`](crate::fiber::cancelled_evt).
 ///
 /// # Panics

@@ -1,4 +1,4 @@
-//! The waker of a future that a host or a plain thread drives.
+//! The waker of a future that a fiber or a plain thread drives.
 
 use crate::event::{Event, Label, Source, described};
 use crate::shim::sync::Arc;

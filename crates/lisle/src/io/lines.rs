@@ -3,7 +3,7 @@
 use super::TryRead;
 use super::line_buffer::{Line, LineBuffer};
 use crate::event::until::{Operation, Until};
-use crate::event::{Choose, Event, Label, Source, SourceEvent, Waits, choose};
+use crate::event::{Choose, Description, Event, Label, Source, SourceEvent, choose};
 use crate::net::ReadyEvt;
 use crate::shim::sync::Mutex;
 use std::fmt;
@@ -131,7 +131,7 @@ impl<R: TryRead> Operation for Lines<R> {
         Some(line)
     }
 
-    fn describe(&self, waits: &mut Waits) {
+    fn describe(&self, waits: &mut Description) {
         waits.on("read a line", self.more.label(), std::ptr::from_ref(self) as usize);
     }
 }

@@ -7,7 +7,7 @@
 use super::pollable::{Pollable, is_interrupted, would_block};
 use super::ready::commit;
 use crate::domain::reactor::{Ask, Direction};
-use crate::event::{Attempt, Event, Step, Waiting, Waits, awaitable};
+use crate::event::{Attempt, Description, Event, Step, Waiting, awaitable};
 use std::fmt;
 use std::io;
 use std::iter::FusedIterator;
@@ -108,8 +108,8 @@ impl<L: Accept> Event for AcceptEvt<'_, L> {
         if self.try_commit(branch.as_mut(), attempt) == Step::Committed {
             return Step::Committed;
         }
-        let side = match self.listener.pollable().registered(Direction::Read) {
-            Ok(registration) => registration.side(Direction::Read),
+        let direction = match self.listener.pollable().registered(Direction::Read) {
+            Ok(registration) => registration.state(Direction::Read),
             Err(_) if !commit(attempt) => return Step::Waiting,
             Err(error) => {
                 *branch.outcome() = Some(Err(error));
@@ -118,7 +118,7 @@ impl<L: Accept> Event for AcceptEvt<'_, L> {
         };
         let mut waiting = branch.as_mut().waiting();
         if waiting.is_none() {
-            waiting.set(Some(side.waiting()));
+            waiting.set(Some(direction.waiting()));
         }
         let waiting = waiting.as_pin_mut().expect("just put there");
         // Under the queue's lock a system call is made only if an edge has come since the one above.
@@ -141,7 +141,7 @@ impl<L: Accept> Event for AcceptEvt<'_, L> {
         branch.outcome().take().expect("a committed accept has its outcome")
     }
 
-    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
         self.listener.pollable().describe(Direction::Read, waits);
     }
 }

@@ -1,7 +1,7 @@
 //! Sockets in direct style.
 //!
 //! The types have the names and methods of [`std::net`] and [`std::os::unix::net`]. Their operations look
-//! blocking and block whoever performs them, no more: in a host the host is parked and its worker goes on
+//! blocking and block whoever performs them, no more: in a fiber the fiber is parked and its worker goes on
 //! with others, on a plain OS thread the thread waits. What one waits for is also had as an event, to be
 //! chosen against others or awaited by a future on any executor.
 //!
@@ -21,7 +21,7 @@
 //! server.read_exact(&mut buffer)?;
 //! assert_eq!(&buffer, b"ping");
 //!
-//! // A connection, or the end of patience; a connection that comes later is not taken.
+//! // A connection, or the end of adaptive_spin; a connection that comes later is not taken.
 //! let next = choose((
 //!     listener.accept_evt().wrap(|accepted| accepted.map(Some)),
 //!     after(Duration::from_millis(1)).wrap(|()| Ok(None)),
@@ -38,7 +38,7 @@
 //! all such threads share), and there it stays. All types are faces of [`Pollable`], which does this for any
 //! descriptor.
 //!
-//! A host whose operations never wait, since its peer is fast, lets the other hosts of its domain have a turn
+//! A fiber whose operations never wait, since its peer is fast, lets the other fibers of its domain have a turn
 //! after every few of them.
 //!
 //! Reading and writing work through shared references, so both halves of a stream can be used at once without
@@ -46,7 +46,7 @@
 //!
 //! # Cancel safety
 //!
-//! Waiting takes nothing: a host that is cancelled, or a future that is dropped, while it waits has
+//! Waiting takes nothing: a fiber that is cancelled, or a future that is dropped, while it waits has
 //! read, written and accepted nothing. What loops inside (`read_exact`, `write_all`, `read_to_end`) may
 //! have done a part; where that matters, loop yourself and choose.
 //!
@@ -54,7 +54,7 @@
 //!
 //! - Unix only.
 //! - The open file is non-blocking for everybody who shares it, also in other processes.
-//! - A descriptor belongs to one domain's reactor. If a host keeps that domain busy without ever
+//! - A descriptor belongs to one domain's reactor. If a fiber keeps that domain busy without ever
 //!   blocking, those who wait for the descriptor wait for it too.
 //! - Files of a file system are always ready, as far as the kernel tells; reading them blocks the thread.
 

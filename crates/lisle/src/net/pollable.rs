@@ -7,7 +7,7 @@ use super::ready::ReadyEvt;
 use super::system;
 use crate::domain::reactor::{self, Ask, Direction, Registration, Terms, Wakes};
 use crate::domain::way;
-use crate::event::{Event, Label, Waits, choose, described, turn};
+use crate::event::{Description, Event, Label, choose, described, turn};
 use crate::shim::sync::{Mutex, OnceLock};
 use crate::time::at;
 use mio::Interest;
@@ -91,8 +91,8 @@ thread_local! {
     static IN_A_ROW: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Called after each operation that might have waited and did not: lets the other hosts of the domain have
-/// a turn now and then. Somebody who sends faster than a host receives would else keep that host's
+/// Called after each operation that might have waited and did not: lets the other fibers of the domain have
+/// a turn now and then. Somebody who sends faster than a fiber receives would else keep that fiber's
 /// whole domain busy.
 #[inline]
 fn take_turns() {
@@ -213,7 +213,7 @@ impl<T: AsFd> Pollable<T> {
         drained: impl Fn(&R) -> bool,
     ) -> io::Result<R> {
         match self.registration.get() {
-            Some(registration) => registration.side(direction).attempt(ask, || operation(&self.io), drained),
+            Some(registration) => registration.state(direction).attempt(ask, || operation(&self.io), drained),
             None => operation(&self.io),
         }
     }
@@ -236,7 +236,7 @@ impl<T: AsFd> Pollable<T> {
     #[cold]
     fn wait(&self, direction: Direction, deadline: Option<Instant>) -> io::Result<()> {
         IN_A_ROW.set(0);
-        let ready = self.registered(direction)?.side(direction).ready();
+        let ready = self.registered(direction)?.state(direction).ready();
         let ready = described(ready, |waits| self.describe(direction, waits));
         let Some(deadline) = deadline else {
             ready.sync();
@@ -247,7 +247,7 @@ impl<T: AsFd> Pollable<T> {
     }
 
     /// Says that a performer waits for this descriptor.
-    pub(super) fn describe(&self, direction: Direction, waits: &mut Waits) {
+    pub(super) fn describe(&self, direction: Direction, waits: &mut Description) {
         let operation = match direction {
             Direction::Read => "read from",
             Direction::Write => "write to",
@@ -280,12 +280,12 @@ impl<T: AsFd> Pollable<T> {
         let Some(registration) = self.registration.get() else {
             return system::is_ready(self.io.as_fd(), direction);
         };
-        let side = registration.side(direction);
-        while let Some(seen) = side.observe() {
+        let state = registration.state(direction);
+        while let Some(seen) = state.observe() {
             if system::is_ready(self.io.as_fd(), direction) {
                 return true;
             }
-            side.clear(seen);
+            state.clear(seen);
         }
         false
     }

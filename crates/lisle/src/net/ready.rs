@@ -5,7 +5,7 @@
 
 use super::pollable::Pollable;
 use crate::domain::reactor::Direction;
-use crate::event::{Attempt, Event, Step, Waiting, Waits, awaitable};
+use crate::event::{Attempt, Description, Event, Step, Waiting, awaitable};
 use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
@@ -78,8 +78,8 @@ impl<T: AsFd> Event for ReadyEvt<'_, T> {
         if self.try_commit(branch.as_mut(), attempt) == Step::Committed {
             return Step::Committed;
         }
-        let side = match self.pollable.registered(self.direction) {
-            Ok(registration) => registration.side(self.direction),
+        let direction = match self.pollable.registered(self.direction) {
+            Ok(registration) => registration.state(self.direction),
             Err(_) if !commit(attempt) => return Step::Waiting,
             Err(error) => {
                 *branch.failure() = Some(error);
@@ -88,10 +88,10 @@ impl<T: AsFd> Event for ReadyEvt<'_, T> {
         };
         let mut waiting = branch.waiting();
         if waiting.is_none() {
-            waiting.set(Some(side.waiting()));
+            waiting.set(Some(direction.waiting()));
         }
         let waiting = waiting.as_pin_mut().expect("just put there");
-        waiting.publish(attempt, |()| side.is_ready().then_some(()))
+        waiting.publish(attempt, |()| direction.is_ready().then_some(()))
     }
 
     fn withdraw<'e>(&'e self, branch: Pin<&mut Readying<'e>>, attempt: &Attempt<'_>) -> bool {
@@ -105,7 +105,7 @@ impl<T: AsFd> Event for ReadyEvt<'_, T> {
         }
     }
 
-    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
         self.pollable.describe(self.direction, waits);
     }
 }

@@ -1,6 +1,6 @@
 //! From names to addresses.
 //!
-//! The system's resolver blocks the thread for as long as a name server likes, so in a host it is
+//! The system's resolver blocks the thread for as long as a name server likes, so in a fiber it is
 //! called through [`blocking`]. For that the name must be known apart from the type that holds it,
 //! which `std`'s trait of the same name does not offer.
 
@@ -154,9 +154,9 @@ mod tests {
         assert_eq!(resolve((Ipv4Addr::LOCALHOST, 80)).unwrap(), [local]);
         assert_eq!(resolve(&[local, local][..]).unwrap(), [local, local]);
         assert_eq!(resolve("[::1]:80".to_owned()).unwrap(), [(Ipv6Addr::LOCALHOST, 80).into()]);
-        for host in [false, true] {
+        for fiber in [false, true] {
             let look = || resolve("localhost:80").unwrap();
-            let found = if host { crate::run(look) } else { look() };
+            let found = if fiber { crate::run(look) } else { look() };
             assert!(found.iter().all(|address| address.ip().is_loopback() && address.port() == 80));
         }
     }

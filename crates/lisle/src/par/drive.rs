@@ -10,10 +10,10 @@
 //! This is the lazy binary splitting of A. Tzannes, G. Caragea, R. Barua and U. Vishkin (*Lazy binary-splitting: a run-time
 //! adaptive work-stealing scheduler*, PPoPP 2010), with the oldest loop of a nest divided first, as heartbeat scheduling does.
 
-use super::beat;
 use super::consumer::Consumer;
-use super::experience;
-use super::job::{Course, Job};
+use super::cost_history;
+use super::heartbeat;
+use super::job::{Ancestor, Job};
 use super::join::{LONG, PutOff, Second, beside, join_at, merge};
 use super::origin;
 use super::owner;
@@ -73,7 +73,7 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     }
     let mut at = 0;
     let code = Frame::<P, C>::offer as *const () as usize;
-    let mut known = experience::recall(code);
+    let mut known = cost_history::recall(code);
     let mut expected = known.map(|known| (u128::from(known.cost) * part.len() as u128) >> STEPS);
     if expected.is_some_and(|ticks| ticks < u128::from(SHORT)) && looping.grain.is_none() {
         // It may be that its steps are dearer this time. A first part of it tells, and others may have the rest meanwhile.
@@ -85,8 +85,8 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
         if took < SHORT {
             return looping.consumer.feed(fed, at, rest.items());
         }
-        experience::learn(code, (took << STEPS) / at.max(1) as u64);
-        known = experience::recall(code);
+        cost_history::learn(code, (took << STEPS) / at.max(1) as u64);
+        known = cost_history::recall(code);
         expected = None;
         (part, acc) = (rest, fed);
     }
@@ -137,7 +137,7 @@ impl Pace {
         }
         let took = took.max(BLOCK / 256);
         let cost = ((u128::from(took)) << STEPS) / steps.max(1) as u128;
-        experience::learn(self.code, u64::try_from(cost).unwrap_or(u64::MAX));
+        cost_history::learn(self.code, u64::try_from(cost).unwrap_or(u64::MAX));
         let block = (u128::from(BLOCK) * steps as u128) / u128::from(took);
         self.block = usize::try_from(block).unwrap_or(usize::MAX).max(1);
     }
@@ -312,9 +312,9 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
     fn feed(&self, pending: &Pending, mut acc: C::Acc) -> C::Acc {
         let consumer = self.looping.consumer;
         let mut pace = self.pace.get();
-        let word = beat::here();
+        let word = heartbeat::here();
         if word.is_wanted() || (!word.is_quiet() && pending.count()) {
-            owner::beat(pending);
+            owner::heartbeat(pending);
         }
         loop {
             if !pending.is_youngest(&self.entry) {
@@ -360,8 +360,8 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
             pace.adapt(pace.block, end.wrapping_sub(start));
             self.pace.set(pace);
             // A block is as good as many joins: it is time to look at the clock.
-            if !beat::here().is_quiet() && owner::is_due(end) {
-                owner::beat(pending);
+            if !heartbeat::here().is_quiet() && owner::is_due(end) {
+                owner::heartbeat(pending);
             }
         }
     }
@@ -404,7 +404,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
     /// # Safety
     ///
     /// The entry is that of such a frame, and is pending on this thread.
-    unsafe fn offer(entry: NonNull<Entry>, within: *const Course) -> Offer {
+    unsafe fn offer(entry: NonNull<Entry>, within: *const Ancestor) -> Offer {
         // SAFETY: the entry is its first field.
         let frame = unsafe { entry.cast::<Self>().as_ref() };
         let Some(part) = frame.rest.take() else { return Offer::Nothing };
@@ -439,7 +439,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         // SAFETY: a field of a field of the frame.
         let job = unsafe { entry.byte_add(offset) }.cast::<Job>();
         // SAFETY: as above.
-        unsafe { job.write(Job::new(Self::run, Course::new(within, 0), frame.looping.site)) };
+        unsafe { job.write(Job::new(Self::run, Ancestor::new(within, 0), frame.looping.site)) };
         Offer::Last(job)
     }
 

@@ -1,55 +1,56 @@
 //! What is offered to other domains: it lies on the stack of who has put it off, who waits there until it is done.
 
-use crate::event::{Label, Source, Waits, described, sync_masked};
+use crate::event::{Description, Label, Source, described, sync_masked};
 use std::panic::Location;
 use std::ptr::{NonNull, null};
 
-/// In the course of what something is done. It is in place until that is done.
-pub(crate) struct Course {
+/// In the ancestor of what something is done. It is in place until that is done.
+pub(crate) struct Ancestor {
     /// The larger whole, if there is any. It is not done before this is.
-    within: *const Course,
+    within: *const Ancestor,
     /// By which code it was put off, see [`Pending::level`](super::pending::Pending::level); 0 if that does not matter.
     level: u64,
 }
 
-impl Course {
+impl Ancestor {
     /// A part of `within`, which may be null.
-    pub(crate) const fn new(within: *const Course, level: u64) -> Self {
-        Course { within, level }
+    pub(crate) const fn new(within: *const Ancestor, level: u64) -> Self {
+        Ancestor { within, level }
     }
 }
 
-/// All parts of a course, or those of one level.
+/// All parts of a ancestor, or those of one level.
 #[derive(Clone, Copy)]
-pub(crate) struct Extent {
-    course: *const Course,
+pub(crate) struct Descendants {
+    ancestor: *const Ancestor,
     level: Option<u64>,
     /// And all parts of this.
-    job: *const Course,
+    job: *const Ancestor,
 }
 
-impl Extent {
+impl Descendants {
     /// Of which nothing is a part.
-    pub(crate) const NOTHING: Extent = Extent { course: null(), level: Some(u64::MAX), job: null() };
+    pub(crate) const NOTHING: Descendants =
+        Descendants { ancestor: null(), level: Some(u64::MAX), job: null() };
 
-    pub(crate) fn all(course: *const Course) -> Self {
-        Extent { course, level: None, job: null() }
+    pub(crate) fn all(ancestor: *const Ancestor) -> Self {
+        Descendants { ancestor, level: None, job: null() }
     }
 
-    pub(crate) fn of_level(course: *const Course, level: u64) -> Self {
-        Extent { course, level: Some(level), job: null() }
+    pub(crate) fn of_level(ancestor: *const Ancestor, level: u64) -> Self {
+        Descendants { ancestor, level: Some(level), job: null() }
     }
 
-    /// This, and all that is done in the course of `job`.
+    /// This, and all that is done in the ancestor of `job`.
     pub(crate) fn and(self, job: &Job) -> Self {
-        Extent { job: &job.course, ..self }
+        Descendants { job: &job.ancestor, ..self }
     }
 }
 
 /// Something to be run once, by whoever has it: its owner, who takes it back, or who has taken it.
 pub(crate) struct Job {
     run: unsafe fn(NonNull<Job>),
-    course: Course,
+    ancestor: Ancestor,
     pub(crate) site: &'static Location<'static>,
     done: Source<bool, ()>,
 }
@@ -58,45 +59,45 @@ impl Job {
     /// `run` does what there is to do, from any thread, and does not unwind.
     pub(crate) fn new(
         run: unsafe fn(NonNull<Job>),
-        course: Course,
+        ancestor: Ancestor,
         site: &'static Location<'static>,
     ) -> Self {
         let done = Source::labelled(Label::anywhere("part of a loop").made_at(site), false);
-        Job { run, course, site, done }
+        Job { run, ancestor, site, done }
     }
 
-    /// All that is done in the course of it.
-    pub(crate) fn extent(&self) -> Extent {
-        Extent::all(&self.course)
+    /// All that is done in the ancestor of it.
+    pub(crate) fn descendants(&self) -> Descendants {
+        Descendants::all(&self.ancestor)
     }
 
-    /// In the course of this job: what to say of what is put off there. Null for none.
-    pub(crate) fn course_of(job: *const Job) -> *const Course {
-        // SAFETY: a job in whose course something is put off is in place.
-        unsafe { job.as_ref() }.map_or(null(), |job| &raw const job.course)
+    /// In the ancestor of this job: what to say of what is put off there. Null for none.
+    pub(crate) fn ancestor_of(job: *const Job) -> *const Ancestor {
+        // SAFETY: a job in whose ancestor something is put off is in place.
+        unsafe { job.as_ref() }.map_or(null(), |job| &raw const job.ancestor)
     }
 
     /// Is it one of several of a level, of which there may be more?
     pub(crate) fn has_siblings(&self) -> bool {
-        self.course.level > 0
+        self.ancestor.level > 0
     }
 
-    /// Is it part of `extent`?
+    /// Is it part of `descendants`?
     ///
     /// # Safety
     ///
     /// It has been offered, and neither taken back nor done.
-    pub(crate) unsafe fn is_part_of(&self, extent: Extent) -> bool {
-        let mut course = Some(&self.course);
-        while let Some(this) = course {
-            if std::ptr::eq(this, extent.job) {
+    pub(crate) unsafe fn is_part_of(&self, descendants: Descendants) -> bool {
+        let mut ancestor = Some(&self.ancestor);
+        while let Some(this) = ancestor {
+            if std::ptr::eq(this, descendants.job) {
                 return true;
             }
-            if std::ptr::eq(this.within, extent.course) {
-                return extent.level.is_none_or(|level| level == this.level);
+            if std::ptr::eq(this.within, descendants.ancestor) {
+                return descendants.level.is_none_or(|level| level == this.level);
             }
-            // SAFETY: what is done in the course of something ends before that does, and this has not.
-            course = unsafe { this.within.as_ref() };
+            // SAFETY: what is done in the ancestor of something ends before that does, and this has not.
+            ancestor = unsafe { this.within.as_ref() };
         }
         false
     }
@@ -122,7 +123,7 @@ impl Job {
     /// It is in place, and this is called once, by whoever has done what there was to do.
     pub(crate) unsafe fn finish(job: NonNull<Job>) {
         // SAFETY: in place. Its owner may go as soon as we have let go of the source's lock; the wake that follows touches
-        // only his task, which waits for it.
+        // only his job, which waits for it.
         let done = unsafe { &(*job.as_ptr()).done };
         done.update_plain(|done, waiters| {
             *done = true;
@@ -138,7 +139,7 @@ impl Job {
     /// Waits until it is done. For its owner, if somebody else has taken it, and for those for whom he keeps it in place.
     pub(crate) fn wait(&self) {
         let done = self.done.event(|done| done.then_some(()));
-        sync_masked(&described(done, |waits: &mut Waits| {
+        sync_masked(&described(done, |waits: &mut Description| {
             waits.on("wait for another domain to end", self.done.label(), std::ptr::from_ref(self).addr());
         }));
     }

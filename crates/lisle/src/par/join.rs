@@ -1,8 +1,8 @@
 //! Two halves.
 
-use super::beat;
-use super::experience::{self, Known};
-use super::job::{Course, Job};
+use super::cost_history::{self, Known};
+use super::heartbeat;
+use super::job::{Ancestor, Job};
 use super::owner;
 use super::pending::{Entry, Inside, Offer, Pending};
 use super::within::{self, Within};
@@ -19,16 +19,16 @@ use std::thread;
 /// Runs `a` and `b`, at the same time if another domain has nothing better to do than `b`, and returns both results.
 ///
 /// `a` runs on the caller's stack. `b` is put off until `a` is done, and then called like any function, unless it was given
-/// away in the meantime. If so, the caller waits for it, giving its worker away if it is a host.
+/// away in the meantime. If so, the caller waits for it, giving its worker away if it is a fiber.
 ///
-/// Works in hosts, in parasites and on plain threads, whose halves are taken by the domains of the default runtime; in
-/// joins and loops, too. The depth of a recursion is bounded by the stack of the caller: a host that overflows ends
+/// Works in fibers, in tasks and on plain threads, whose halves are taken by the domains of the default runtime; in
+/// joins and loops, too. The depth of a recursion is bounded by the stack of the caller: a fiber that overflows ends
 /// the process with a message that says so, see [`Builder::stack_size`](crate::Builder::stack_size).
 ///
 /// # Waiting for each other
 ///
 /// The halves must not wait for each other: nobody promises that they run at the same time. In a half one may wait for
-/// anything else. `join` may let other hosts of the domain run before it returns, so do not call it while holding a lock
+/// anything else. `join` may let other fibers of the domain run before it returns, so do not call it while holding a lock
 /// of the standard library that they want, too; parts of the same loop do not run meanwhile, unless they belong to `b`.
 ///
 /// # Panics
@@ -91,7 +91,7 @@ where
     RA: Send,
     RB: Send,
 {
-    if beat::here().is_off() {
+    if heartbeat::here().is_off() {
         return in_turn(a, b);
     }
     put_off(a, b, site)
@@ -224,28 +224,28 @@ where
 {
     let code = offer::<B> as *const () as usize;
     let within: Option<Within<'_>> = within::enter(pending);
-    let known = experience::recall(code);
+    let known = cost_history::recall(code);
     let is_short = |known: Known| known.cost < SHORT && owner::in_domain();
     let start = match known {
         Some(known) if is_short(known) && known.is_fresh => None,
         _ => Some(ticks::now()),
     };
     let results = if known.is_some_and(is_short) {
-        let silence = beat::here().silence();
+        let silence = heartbeat::here().silence();
         let (first, second) = beside(a, b, site, pending);
         drop(silence);
         if let Second::Done(_) = second {
             // It was not short at all, or nobody would have come for it.
-            experience::learn(code, LONG);
+            cost_history::learn(code, LONG);
         }
         both(first, second)
     } else {
-        // To wait for the next beat could be to wait for one that never comes: the halves may look at nothing.
+        // To wait for the next heartbeat could be to wait for one that never comes: the halves may look at nothing.
         owner::hurry(pending, known.is_none_or(|known| known.cost >= LONG));
         put_off_inside(a, b, site, pending)
     };
     if let Some(start) = start {
-        experience::learn(code, ticks::now().wrapping_sub(start));
+        cost_history::learn(code, ticks::now().wrapping_sub(start));
     }
     drop(within);
     results
@@ -281,7 +281,7 @@ impl<'a> Level<'a> {
     fn enter(pending: &'a Pending, levels: u8) -> Self {
         pending.inside.set(Inside::One(levels - 1));
         if levels == 1 {
-            beat::here().turn_off();
+            heartbeat::here().turn_off();
         }
         Level { pending, levels }
     }
@@ -291,7 +291,7 @@ impl Drop for Level<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.levels == 1 {
-            beat::here().note_down();
+            heartbeat::here().note_down();
         }
         self.pending.inside.set(Inside::One(self.levels));
     }
@@ -306,9 +306,9 @@ where
     RB: Send,
 {
     let first = || {
-        let word = beat::here();
+        let word = heartbeat::here();
         if word.is_wanted() || (!word.is_quiet() && pending.count()) {
-            owner::beat(pending);
+            owner::heartbeat(pending);
         }
         a()
     };
@@ -389,14 +389,14 @@ impl<B, R> Half<B, R> {
 /// # Safety
 ///
 /// The entry is that of such a half, and is pending; this is its thread, or has disturbed the list.
-unsafe fn offer<B: PutOff>(entry: NonNull<Entry>, within: *const Course) -> Offer {
+unsafe fn offer<B: PutOff>(entry: NonNull<Entry>, within: *const Ancestor) -> Offer {
     // SAFETY: the entry is its first field.
     let half = unsafe { entry.cast::<Half<B, B::Out>>().as_ref() };
     let job = entry.cast::<u8>();
     // SAFETY: a field of the half.
     let job = unsafe { job.byte_add(offset_of!(Half<B, B::Out>, job)) }.cast::<Job>();
     // SAFETY: it has not been offered before, so nobody looks.
-    unsafe { job.write(Job::new(run::<B>, Course::new(within, 0), half.site)) };
+    unsafe { job.write(Job::new(run::<B>, Ancestor::new(within, 0), half.site)) };
     Offer::Last(job)
 }
 

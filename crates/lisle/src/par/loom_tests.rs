@@ -1,7 +1,7 @@
 //! Models of what is offered, explored by loom: offering against taking and taking back, the end of a job
 //! against its owner's waiting for it, and who looks from outside at what is pending against its owner.
 
-use super::job::{Course, Extent, Job};
+use super::job::{Ancestor, Descendants, Job};
 use super::offers::{Offers, ROOM};
 use super::pending::{Entry, Offer, Pending};
 use super::stacks::Stacks;
@@ -31,12 +31,12 @@ struct Counted {
 
 impl Counted {
     #[track_caller]
-    fn new(within: *const Course) -> Self {
+    fn new(within: *const Ancestor) -> Self {
         unsafe fn run(job: NonNull<Job>) {
             // SAFETY: it is the first field of this, which its owner keeps until it is done.
             unsafe { job.cast::<Counted>().as_ref() }.run();
         }
-        Counted { job: Job::new(run, Course::new(within, 0), Location::caller()), runs: UnsafeCell::new(0) }
+        Counted { job: Job::new(run, Ancestor::new(within, 0), Location::caller()), runs: UnsafeCell::new(0) }
     }
 
     fn job(&self) -> NonNull<Job> {
@@ -160,7 +160,7 @@ fn what_is_taken_back_is_out_of_reach() {
 }
 
 /// Of a job, on its way to another thread.
-struct Whole(Extent);
+struct Whole(Descendants);
 
 // SAFETY: only compared.
 unsafe impl Send for Whole {}
@@ -170,10 +170,10 @@ fn only_what_is_part_of_a_job_is_taken() {
     explore(3, || {
         let offers = Arc::new(Offers::new());
         let ancestor = Counted::new(null());
-        let (part, other) = (Counted::new(Job::course_of(ancestor.job().as_ptr())), Counted::new(null()));
+        let (part, other) = (Counted::new(Job::ancestor_of(ancestor.job().as_ptr())), Counted::new(null()));
         let thief = {
             let offers = offers.clone();
-            let whole = Whole(ancestor.job.extent());
+            let whole = Whole(ancestor.job.descendants());
             thread::spawn(move || {
                 let whole = whole;
                 // SAFETY: asked about what is offered, whose ancestors are in place.
@@ -203,7 +203,7 @@ struct Half {
 impl Half {
     #[track_caller]
     fn new() -> Self {
-        unsafe fn offer(entry: NonNull<Entry>, _: *const Course) -> Offer {
+        unsafe fn offer(entry: NonNull<Entry>, _: *const Ancestor) -> Offer {
             // SAFETY: the entry is its first field.
             Offer::Last(unsafe { entry.cast::<Half>().as_ref() }.counted.job())
         }
@@ -319,7 +319,7 @@ fn what_is_held_is_not_looked_at() {
         entry: Entry,
         inside: UnsafeCell<u32>,
     }
-    unsafe fn offer(entry: NonNull<Entry>, _: *const Course) -> Offer {
+    unsafe fn offer(entry: NonNull<Entry>, _: *const Ancestor) -> Offer {
         // SAFETY: the entry is its first field.
         let chest = unsafe { entry.cast::<Chest>().as_ref() };
         // SAFETY: loom checks that nobody else is here.

@@ -23,7 +23,7 @@
 //! });
 //! ```
 //!
-//! [`join`] is for two halves, [`iter`] for loops, [`scope()`] for tasks and promises, [`dag!`](crate::dag) for a graph of
+//! [`join`] is for two halves, [`iter`] for loops, [`scope()`] for jobs and promises, [`dag!`](crate::dag) for a graph of
 //! computations.
 //!
 //! # How it divides
@@ -35,24 +35,24 @@
 //!
 //! # Where it runs
 //!
-//! - In a host: on the domains of its runtime. If the host has to wait for a part that another domain has, it gives its own
-//!   to other hosts; and if it computes for long, these have a turn, and sockets and timers are looked at, every 50 µs or
+//! - In a fiber: on the domains of its runtime. If the fiber has to wait for a part that another domain has, it gives its own
+//!   to other fibers; and if it computes for long, these have a turn, and sockets and timers are looked at, every 50 µs or
 //!   so. A server goes on serving on the domains on which a loop runs.
 //! - On a plain thread: there, with the help of the domains of the default runtime, which is started for it.
-//! - In a parasite, in a part of another loop, in a half of a join: as there.
+//! - In a task, in a part of another loop, in a half of a join: as there.
 //!
 //! # Caveats
 //!
-//! - A part may run on another thread and in another host than the code around it: thread-locals and
+//! - A part may run on another thread and in another fiber than the code around it: thread-locals and
 //!   [`fiber::LocalKey`](crate::fiber::LocalKey)s are not those of the caller. Their values must be [`Send`].
 //! - Parts of a loop must not wait for each other: nobody promises that they run at the same time. They may wait for
 //!   anything else; the domain does something else meanwhile.
-//! - A loop may let other hosts run. So do not hold a lock of the standard library across it that other hosts of the runtime
+//! - A loop may let other fibers run. So do not hold a lock of the standard library across it that other fibers of the runtime
 //!   want: the one that locks it would stop the thread on which the loop is to go on. (Its own parts may want it, before and
 //!   after: they do not run in between.) The locks of [`sync`](crate::sync) may be held.
-//! - A step is not interrupted. One that takes 10 ms keeps the other hosts of its domain waiting for that long.
+//! - A step is not interrupted. One that takes 10 ms keeps the other fibers of its domain waiting for that long.
 
-pub(crate) mod beat;
+pub(crate) mod heartbeat;
 pub(crate) mod job;
 #[cfg(all(test, lisle_loom))]
 mod loom_tests;
@@ -69,11 +69,11 @@ pub(crate) mod stacks;
 #[cfg(not(lisle_loom))]
 mod consumer;
 #[cfg(not(lisle_loom))]
+mod cost_history;
+#[cfg(not(lisle_loom))]
 pub mod dag;
 #[cfg(not(lisle_loom))]
 mod drive;
-#[cfg(not(lisle_loom))]
-mod experience;
 #[cfg(not(lisle_loom))]
 pub mod iter;
 #[cfg(not(lisle_loom))]

@@ -5,7 +5,7 @@ use crate::event::lock::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use std::ptr::NonNull;
 
-/// No more are offered at a time. Whoever takes a half offers parts of it in turn; but the tasks of a scope may be
+/// No more are offered at a time. Whoever takes a half offers parts of it in turn; but the jobs of a scope may be
 /// such as cannot be divided, and for them it bounds how many domains are served at once.
 pub(super) const ROOM: usize = if cfg!(lisle_loom) { 3 } else { 16 };
 

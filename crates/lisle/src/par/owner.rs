@@ -1,7 +1,7 @@
 //! What the owner of something pending does: looks whether it is wanted, and settles what has been offered.
 
-use super::beat;
-use super::job::{Extent, Job};
+use super::heartbeat;
+use super::job::{Descendants, Job};
 use super::pending::{Inside, Pending};
 use super::within;
 use crate::abort;
@@ -11,8 +11,8 @@ use crate::domain::worker::{Worker, with_current};
 use crate::event::parker::{self, Parker};
 use crate::event::{Interrupted, step};
 use crate::fiber::{self, JoinError};
-use crate::parasite;
 use crate::shim::ticks;
+use crate::task;
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{Location, resume_unwind};
@@ -46,19 +46,19 @@ fn may_wait() -> bool {
 pub(super) fn has_room() -> bool {
     // Who cannot wait cannot wait for another stack, and what runs on a worker's own cannot either.
     let cannot_wait = || !may_wait() || with_current(|worker| worker.is_some() && !in_domain());
-    parasite::has_room(parker::bearing()) || cannot_wait()
+    task::has_room(parker::bearing()) || cannot_wait()
 }
 
-/// Runs `f` on the stack of a host of its own, and waits for it, as for a part of what runs here.
+/// Runs `f` on the stack of a fiber of its own, and waits for it, as for a part of what runs here.
 #[cold]
 pub(super) fn on_another_stack<R: Send>(
     pending: &Pending,
     site: &'static Location<'static>,
     f: impl FnOnce() -> R + Send,
 ) -> R {
-    /// Which job this is in the course of, to be told to another stack.
+    /// Which job this is in the ancestor of, to be told to another stack.
     struct Parent(*const Job);
-    // SAFETY: it is only compared and followed, and stays until what is done in its course is.
+    // SAFETY: it is only compared and followed, and stays until what is done in its ancestor is.
     unsafe impl Send for Parent {}
     let parent = Parent(pending.job.get());
     let run = move || {
@@ -72,7 +72,7 @@ pub(super) fn on_another_stack<R: Send>(
         // Nothing else is to run on the domain meanwhile that might be a part of the same loop.
         let wait = || fiber::scope(|scope| scope.spawn_at(run, site).join());
         match worker {
-            Some(worker) => worker.while_waiting_for(Extent::NOTHING, wait),
+            Some(worker) => worker.while_waiting_for(Descendants::NOTHING, wait),
             None => wait(),
         }
     });
@@ -93,7 +93,7 @@ pub(super) fn raise(panic: Box<dyn Any + Send>) -> ! {
     resume_unwind(panic)
 }
 
-/// Has the code that runs here look at the clock the next time that it puts something off, and if `now`, beat then.
+/// Has the code that runs here look at the clock the next time that it puts something off, and if `now`, heartbeat then.
 pub(super) fn hurry(pending: &Pending, now: bool) {
     pending.hurry();
     if now {
@@ -105,7 +105,7 @@ pub(super) fn hurry(pending: &Pending, now: bool) {
 /// Is it time, on this thread, to look whether somebody wants something?
 #[inline]
 pub(super) fn is_due(now: u64) -> bool {
-    beat::here().is_wanted()
+    heartbeat::here().is_wanted()
         || with_current(|worker| match worker {
             Some(worker) => worker.is_due(now),
             None => LAST.with(|last| now.wrapping_sub(last.get()) >= PERIOD),
@@ -119,13 +119,13 @@ thread_local! {
 
 /// Looks whether somebody wants something. It does not unwind: entries are pending that lie on the stack.
 #[cold]
-pub(super) fn beat(pending: &Pending) {
+pub(super) fn heartbeat(pending: &Pending) {
     if !may_wait() {
         return pending.looked();
     }
     abort::if_it_unwinds("a panic has reached the sharing of a loop, whose parts are on the stack", || {
         with_current(|worker| match worker {
-            Some(worker) => worker.beat(pending),
+            Some(worker) => worker.heartbeat(pending),
             None => beat_outside(pending),
         });
     });
@@ -134,8 +134,8 @@ pub(super) fn beat(pending: &Pending) {
 /// The same for a thread that is no worker: the domains of the default runtime help it.
 fn beat_outside(pending: &Pending) {
     pending.looked();
-    if beat::OUTSIDE.is_wanted() {
-        beat::OUTSIDE.heard();
+    if heartbeat::OUTSIDE.is_wanted() {
+        heartbeat::OUTSIDE.heard();
         if let Some(shared) = started_default_runtime() {
             let wanted = shared.looking() + shared.offers.returning();
             (0..wanted).take_while(|_| offer_outside(pending, shared)).for_each(drop);
@@ -182,7 +182,7 @@ fn give_away_outside(pending: &Pending, shared: &Shared, count: usize) {
 pub(super) fn settle(job: &Job) -> bool {
     let is_ours = take_back(job);
     if !is_ours {
-        wait_for(job, job.extent());
+        wait_for(job, job.descendants());
     }
     is_ours
 }
@@ -196,11 +196,11 @@ pub(super) fn take_back(job: &Job) -> bool {
     })
 }
 
-/// Waits until `job`, which somebody else runs, is done. Of what loops and scopes have put off only parts of `extent` run here
+/// Waits until `job`, which somebody else runs, is done. Of what loops and scopes have put off only parts of `descendants` run here
 /// meanwhile.
-pub(super) fn wait_for(job: &Job, extent: Extent) {
+pub(super) fn wait_for(job: &Job, descendants: Descendants) {
     with_current(|worker| match worker {
-        Some(worker) => worker.while_waiting_for(extent, || job.wait()),
+        Some(worker) => worker.while_waiting_for(descendants, || job.wait()),
         None => job.wait(),
     });
 }

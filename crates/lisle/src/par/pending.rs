@@ -1,4 +1,4 @@
-//! What has been put off on a stack: the second halves of joins, the rests of loops, the tasks of scopes.
+//! What has been put off on a stack: the second halves of joins, the rests of loops, the jobs of scopes.
 //!
 //! Whoever puts something off goes on with something else, and comes back to it. So the entries lie where they were
 //! made, on the stack, in a list that grows and shrinks at its young end, and belongs to one thread: noting one down
@@ -14,7 +14,7 @@
 #[path = "pending/outside.rs"]
 mod outside;
 
-use super::job::{Course, Job};
+use super::job::{Ancestor, Job};
 use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use crate::shim::{asymmetric, const_fn};
 use std::cell::Cell;
@@ -27,7 +27,7 @@ pub(crate) struct Entry {
     older: Cell<*const Entry>,
     /// Of use if this is not the youngest.
     newer: AtomicPtr<Entry>,
-    offer: unsafe fn(NonNull<Entry>, *const Course) -> Offer,
+    offer: unsafe fn(NonNull<Entry>, *const Ancestor) -> Offer,
     reach: Cell<Reach>,
 }
 
@@ -54,10 +54,10 @@ pub(crate) enum Offer {
 
 impl Entry {
     const_fn! {
-        /// `offer` prepares something for others, in the course of this, or if null, of nothing. It is called while the entry is
+        /// `offer` prepares something for others, in the ancestor of this, or if null, of nothing. It is called while the entry is
         /// in a list, by the thread of that.
         #[inline(always)]
-        pub(crate) fn new(offer: unsafe fn(NonNull<Entry>, *const Course) -> Offer) -> Self {
+        pub(crate) fn new(offer: unsafe fn(NonNull<Entry>, *const Ancestor) -> Offer) -> Self {
             Entry::with(offer, Reach::Owner)
         }
     }
@@ -66,14 +66,14 @@ impl Entry {
         /// The same, but `offer` may also be called by another thread, if the one of the list [holds](Pending::hold) nothing
         /// meanwhile, nor crosses anything out.
         #[inline(always)]
-        pub(crate) fn open(offer: unsafe fn(NonNull<Entry>, *const Course) -> Offer) -> Self {
+        pub(crate) fn open(offer: unsafe fn(NonNull<Entry>, *const Ancestor) -> Offer) -> Self {
             Entry::with(offer, Reach::All)
         }
     }
 
     const_fn! {
         #[inline(always)]
-        fn with(offer: unsafe fn(NonNull<Entry>, *const Course) -> Offer, reach: Reach) -> Self {
+        fn with(offer: unsafe fn(NonNull<Entry>, *const Ancestor) -> Offer, reach: Reach) -> Self {
             Entry {
                 older: Cell::new(null()),
                 newer: AtomicPtr::new(null_mut()),
@@ -125,12 +125,12 @@ pub(crate) struct Pending {
     pub(crate) inside: Cell<Inside>,
     /// On behalf of what call the library runs loops of its own here, see `origin.rs`.
     pub(super) origin: Cell<Option<&'static Location<'static>>>,
-    /// By which code it is that tasks are spawned here: each task that runs on this stack has a number of its own, and so has
+    /// By which code it is that jobs are spawned here: each job that runs on this stack has a number of its own, and so has
     /// what has called the first.
     pub(crate) level: Cell<u64>,
     /// How many numbers have been given.
     levels: Cell<u64>,
-    /// The entry of the innermost scope that runs here, or that a task running here belongs to; null for none.
+    /// The entry of the innermost scope that runs here, or that a job running here belongs to; null for none.
     pub(crate) scope: Cell<*const Entry>,
 }
 
@@ -228,12 +228,12 @@ impl Pending {
         self.until_look.set(0);
     }
 
-    /// In the course of what is done what runs on this stack? Null if that is its own code.
-    pub(crate) fn course(&self) -> *const Course {
-        Job::course_of(self.job.get())
+    /// In the ancestor of what is done what runs on this stack? Null if that is its own code.
+    pub(crate) fn ancestor(&self) -> *const Ancestor {
+        Job::ancestor_of(self.job.get())
     }
 
-    /// Until what this gives is dropped, a task runs on this stack.
+    /// Until what this gives is dropped, a job runs on this stack.
     #[inline]
     pub(crate) fn descend(&self) -> Level<'_> {
         let level = self.levels.get() + 1;
@@ -252,12 +252,12 @@ impl Pending {
             let offer = match this.reach.get() {
                 Reach::Gone => Offer::Nothing,
                 // SAFETY: it is in the list, and this is its thread.
-                Reach::All => unsafe { (this.offer)(entry, self.course()) },
+                Reach::All => unsafe { (this.offer)(entry, self.ancestor()) },
                 Reach::Owner => {
                     // Code of the user's, which may do anything.
                     drop(held);
                     // SAFETY: as above.
-                    let offer = unsafe { (this.offer)(entry, self.course()) };
+                    let offer = unsafe { (this.offer)(entry, self.ancestor()) };
                     held = self.hold();
                     offer
                 }
@@ -335,7 +335,7 @@ mod tests {
 
     impl Chest {
         fn new(left: usize) -> Self {
-            unsafe fn offer(entry: NonNull<Entry>, _: *const Course) -> Offer {
+            unsafe fn offer(entry: NonNull<Entry>, _: *const Ancestor) -> Offer {
                 // SAFETY: made below, as the first field of this.
                 let this = unsafe { entry.cast::<Chest>().as_ref() };
                 let job = entry.cast();

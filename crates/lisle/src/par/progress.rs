@@ -4,7 +4,7 @@
 //! that mark before it looks at the count for the last time; who counts adds before it looks at the mark. In the one order
 //! of all these accesses one of the two comes second and sees the other.
 
-use crate::event::{Attempt, Event, Hidden, Label, Source, Step, Waits, awaitable};
+use crate::event::{Attempt, Description, Event, Hidden, Label, Source, Step, awaitable};
 use crate::shim::CachePadded;
 use crate::shim::atomic::{AtomicU64, Ordering};
 use std::fmt;
@@ -43,7 +43,7 @@ const NO_MARK: u64 = u64::MAX;
 /// lisle::run(|| {
 ///     let progress = Progress::new();
 ///     fiber::scope(|scope| {
-///         let mut host = scope.spawn(|| {
+///         let mut fiber = scope.spawn(|| {
 ///             (0..10_000_u64).into_par_iter().progress(&progress).map(|n| n * n).sum::<u64>()
 ///         });
 ///         let mut seen = 0;
@@ -54,7 +54,7 @@ const NO_MARK: u64 = u64::MAX;
 ///             ));
 ///             match next.sync() {
 ///                 Some(done) => seen = done, // draw a bar: `seen` of `progress.total()`
-///                 None => break host.join().unwrap(),
+///                 None => break fiber.join().unwrap(),
 ///             }
 ///         };
 ///         assert_eq!(sum, 333_283_335_000);
@@ -225,7 +225,7 @@ impl Event for ReachedEvt<'_> {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> u64 {
         branch.take()
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         branch.describe("wait for", waits);
     }
 }

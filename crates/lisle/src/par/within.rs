@@ -1,6 +1,6 @@
 //! Being within a join, a loop or a scope that is part of no other.
 
-use super::beat;
+use super::heartbeat;
 use super::owner;
 use super::pending::{FIRST_LEVELS, Inside, Pending};
 use super::stacks::Seat;
@@ -20,9 +20,9 @@ pub(crate) fn enter(pending: &Pending) -> Option<Within<'_>> {
         return None;
     }
     pending.inside.set(Inside::One(FIRST_LEVELS));
-    let word = beat::here();
-    let is_outside = std::ptr::eq(word, &raw const beat::OUTSIDE);
-    // What runs between hosts, or unwinds, cannot wait for what another has taken.
+    let word = heartbeat::here();
+    let is_outside = std::ptr::eq(word, &raw const heartbeat::OUTSIDE);
+    // What runs between fibers, or unwinds, cannot wait for what another has taken.
     let could_wait = (is_outside || owner::in_domain()) && !parker::is_unwinding();
     let seat = could_wait.then(|| word.stacks.enter(pending));
     if is_outside && let Some(shared) = started_default_runtime() {

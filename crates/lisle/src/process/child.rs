@@ -10,7 +10,7 @@ use std::process::{ExitStatus, Output};
 
 /// A child process.
 ///
-/// Its standard streams, where they are piped, are [pipes](crate::net::pipe) that hosts, plain threads and
+/// Its standard streams, where they are piped, are [pipes](crate::net::pipe) that fibers, plain threads and
 /// futures can wait for. Take them out, or use them in place.
 ///
 /// **Dropping** it does not end the child, as with the standard library; unlike there, no zombie is left. See
@@ -76,7 +76,7 @@ impl Child {
 
     /// Has the child killed when the handle is dropped, if `kill`. It is not, by itself.
     ///
-    /// A host that is unwound when its runtime shuts down drops its handles too.
+    /// A fiber that is unwound when its runtime shuts down drops its handles too.
     #[must_use]
     pub fn kill_on_drop(mut self, kill: bool) -> Self {
         self.kill_on_drop = kill;

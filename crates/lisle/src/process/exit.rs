@@ -1,7 +1,7 @@
 //! The exit of a process as an event.
 
 use crate::affinity;
-use crate::event::{Event, Label, Waits, awaitable, forwarded};
+use crate::event::{Description, Event, Label, awaitable, forwarded};
 use crate::net::{Pollable, ReadyEvt};
 use crate::shim::sync::{Arc, Mutex, MutexGuard};
 use crate::time::sleep;
@@ -164,7 +164,7 @@ impl<'a> Event for ExitEvt<'a> {
             sleep(Duration::from_millis(1));
         }
     }
-    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
         waits.on("wait for the exit of", &self.process.label, std::ptr::from_ref(self.process) as usize);
     }
 }

@@ -1,8 +1,8 @@
 //! Child processes, whose end is an event.
 //!
 //! A [`Child`] is made from the standard library's [`Command`] and differs from the standard library's child in
-//! two things: its exit is an event, [`exit_evt`](Child::exit_evt), to be waited for by hosts, plain threads
-//! and futures, and chosen against others; and its pipes are Lisle's, so that a host that reads them parks
+//! two things: its exit is an event, [`exit_evt`](Child::exit_evt), to be waited for by fibers, plain threads
+//! and futures, and chosen against others; and its pipes are Lisle's, so that a fiber that reads them parks
 //! instead of blocking its domain.
 //!
 //! ```

@@ -10,7 +10,7 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 const PIECE: usize = 16 * 1024;
 
 /// Runs `command` to its end and collects what it writes. It reads nothing, unless the command says otherwise.
-/// As [`Command::output`], but in a host only the host waits.
+/// As [`Command::output`], but in a fiber only the fiber waits.
 ///
 /// ```
 /// use std::process::Command;
@@ -32,7 +32,7 @@ pub fn output(command: &mut Command) -> io::Result<Output> {
     spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))?.wait_with_output()
 }
 
-/// Runs `command` to its end. As [`Command::status`], but in a host only the host waits.
+/// Runs `command` to its end. As [`Command::status`], but in a fiber only the fiber waits.
 ///
 /// # Errors
 ///

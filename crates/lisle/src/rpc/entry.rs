@@ -175,7 +175,7 @@ impl<A, B: Send> Request<A, B> {
                 output
             }
             Err(panic) => {
-                // A host that its runtime unwinds has not panicked; it just does not answer.
+                // A fiber that its runtime unwinds has not panicked; it just does not answer.
                 if !panic.is::<Interrupted>() {
                     reply.leave(Err(report::message(&*panic).to_owned()));
                 }

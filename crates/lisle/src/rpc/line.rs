@@ -12,7 +12,8 @@ use crate::channel::{ClosedEvt, OwnedRecvEvt, RecvError, Sender, bounded};
 use crate::drops;
 use crate::event::queue::WaitQueue;
 use crate::event::{
-    Attempt, Event, Label, Nack, Source, Step, Waiting, Waits, WithNack, awaitable, forwarded, with_nack,
+    Attempt, Description, Event, Label, Nack, Source, Step, Waiting, WithNack, awaitable, forwarded,
+    with_nack,
 };
 use crate::shim::sync::Arc;
 use std::collections::VecDeque;
@@ -132,7 +133,7 @@ impl<A, T> Observed for Line<A, T> {
         self.source.update(|queue, _| look(queue.watchers.of(sign), !queue.served));
     }
 
-    fn describe(&self, operation: &'static str, waits: &mut Waits) {
+    fn describe(&self, operation: &'static str, waits: &mut Description) {
         self.source.describe(operation, waits);
     }
 }
@@ -268,7 +269,7 @@ impl<A: Send, T: Send> Event for NextEvt<'_, A, T> {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         branch.taken().take()
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         branch.waiting.describe("serve", waits);
     }
 }
@@ -288,7 +289,7 @@ impl<A, T: Send> Event for Answer<'_, A, T> {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         self.event.complete(branch)
     }
-    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
         self.line.source.describe("call", waits);
     }
 }

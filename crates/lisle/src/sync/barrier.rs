@@ -4,7 +4,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{Committed, WaitQueue, Waiter};
 use crate::event::record::{Attempt, Committer, Meeting, Outsider, misuse};
 use crate::event::woken::Woken;
-use crate::event::{Event, Label, Step, Waits, awaitable, visible};
+use crate::event::{Description, Event, Label, Step, awaitable, visible};
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::pin::Pin;
@@ -30,7 +30,7 @@ use std::ptr::NonNull;
 ///
 /// A barrier made by [`with`](Barrier::with) has the leader run a function at the end of each round, before anybody goes
 /// on. It runs under no lock, and may block; the round has ended for the others, but they wait for it. If it panics, or its
-/// host is unwound, the round has not ended: the others wait on, and the leader has to come again.
+/// fiber is unwound, the round has not ended: the others wait on, and the leader has to come again.
 ///
 /// # Cost
 ///
@@ -456,7 +456,7 @@ impl Arriving<'_> {
         let index = held.iter_mut().position(|partner| partner.slot(|slot| std::ptr::eq(slot, own)));
         let partner = held.swap_remove(index.expect("who is held is in the list"));
         attempt.detach();
-        partner.finish(); // its task is not woken: it does not wait for that
+        partner.finish(); // its waker is not woken: it does not wait for that
     }
 
     /// The round that has ended, for a performer that has not been told. From now on it has.
@@ -508,7 +508,7 @@ impl Event for BarrierEvt<'_> {
         }
         round
     }
-    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
         let shared = &self.party.shared;
         waits.on("wait at", &shared.label, std::ptr::from_ref::<Shared>(shared) as usize);
     }

@@ -1,7 +1,7 @@
 //! Waiting, without a mutex, until somebody who has had it says that something has changed.
 
 use super::{Mutex, MutexGuard};
-use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, choose, visible};
+use crate::event::{Attempt, Description, Event, Label, Source, Step, Waiting, awaitable, choose, visible};
 use crate::shim::{
     atomic::{AtomicBool, Ordering},
     const_fn,
@@ -335,7 +335,7 @@ impl Event for NotifiedEvt<'_> {
     fn complete<'e>(&'e self, branch: Pin<&mut Listening<'e>>) {
         branch.set_notified(false);
     }
-    fn describe<'e>(&'e self, branch: &Listening<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Listening<'e>, waits: &mut Description) {
         branch.waiting.describe("wait for", waits);
     }
 }

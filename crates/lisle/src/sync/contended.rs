@@ -6,7 +6,7 @@ use crate::shim::hint;
 /// How often a plain thread looks before it waits.
 const LOOKS: u32 = 40;
 
-/// Tells a model that a lock is about to be tried, and gives who tries: in a host one look at a thread-local, elsewhere
+/// Tells a model that a lock is about to be tried, and gives who tries: in a fiber one look at a thread-local, elsewhere
 /// two.
 #[inline(always)]
 pub(super) fn tell() -> usize {
@@ -20,7 +20,7 @@ pub(super) fn tell() -> usize {
     performer_id()
 }
 
-/// Looks for a while whether a lock can be had. Not in a host: who has the lock may be waiting for this very thread.
+/// Looks for a while whether a lock can be had. Not in a fiber: who has the lock may be waiting for this very thread.
 pub(super) fn look(mut take: impl FnMut() -> bool) -> bool {
     // Loom would have to try each of them.
     let looks = if cfg!(lisle_loom) || installed().is_some() { 0 } else { LOOKS };

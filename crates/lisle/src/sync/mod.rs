@@ -1,4 +1,4 @@
-//! Cells, locks and conditions to wait for, from hosts, plain threads and futures alike.
+//! Cells, locks and conditions to wait for, from fibers, plain threads and futures alike.
 
 mod barrier;
 mod condition;

@@ -1,4 +1,4 @@
-//! Mutual exclusion between hosts, plain threads and futures.
+//! Mutual exclusion between fibers, plain threads and futures.
 
 mod raw;
 
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// A value that one performer at a time may use.
 ///
-/// Locking is an event: [`lock`](Mutex::lock) waits in place, in a host or on a plain thread, and
+/// Locking is an event: [`lock`](Mutex::lock) waits in place, in a fiber or on a plain thread, and
 /// [`lock_evt`](Mutex::lock_evt) may be awaited, or be one alternative of a choice.
 ///
 /// ```
@@ -149,7 +149,7 @@ impl<T: ?Sized> Mutex<T> {
         self.value.with_mut(|value| unsafe { &mut *value })
     }
 
-    /// Who has locked the mutex: the address of a host's parker, or one of a thread. `None` if nobody has, or if it is
+    /// Who has locked the mutex: the address of a fiber's parker, or one of a thread. `None` if nobody has, or if it is
     /// on its way to somebody.
     pub(crate) fn holder(&self) -> Option<usize> {
         self.raw.holder()

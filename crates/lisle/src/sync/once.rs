@@ -6,10 +6,10 @@ use crate::shim::const_fn;
 use std::fmt;
 use std::ops::Deref;
 
-/// A cell whose value is made by the first who asks for it. Others wait meanwhile, hosts without holding up their
+/// A cell whose value is made by the first who asks for it. Others wait meanwhile, fibers without holding up their
 /// domain, as they would with `std`'s.
 ///
-/// The initialiser runs under no lock, and may block. If it fails, panics, or is unwound with its host, the cell is as
+/// The initialiser runs under no lock, and may block. If it fails, panics, or is unwound with its fiber, the cell is as
 /// empty as before, and the next of those who wait tries. An initialiser that asks for the cell it is to fill waits for
 /// itself, for ever.
 ///

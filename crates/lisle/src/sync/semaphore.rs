@@ -4,7 +4,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::record::{Meeting, Outsider, Record};
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Event, Label, Step, Waits, awaitable, visible};
+use crate::event::{Attempt, Description, Event, Label, Step, awaitable, visible};
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -399,7 +399,7 @@ impl<T> Event for TokenEvt<'_, T> {
         let count = branch.tell().expect("`complete` on a branch that has not won");
         (self.give)(self.semaphore, count)
     }
-    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
         waits.on(self.operation, &self.semaphore.label, std::ptr::from_ref(self.semaphore) as usize);
     }
 }

@@ -1,6 +1,8 @@
 //! A value that changes, of which only the latest counts.
 
-use crate::event::{Attempt, Event, Label, Source, Step, Waiting, Waits, awaitable, turn, visible, waits_at};
+use crate::event::{
+    Attempt, Description, Event, Label, Source, Step, Waiting, awaitable, turn, visible, waits_at,
+};
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::cell::Cell;
 use std::fmt;
@@ -360,7 +362,7 @@ impl<T: Send + Sync, F: Fn(&T) -> bool> Event for WaitForEvt<'_, T, F> {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         branch.outcome.take().expect("the last stage has an outcome")
     }
-    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         branch.waiting.describe("wait for a value of", waits);
     }
 }

@@ -104,8 +104,8 @@ fn keep_time(clock: &ClockThread) {
         state.wheel.advance(now, |entry| {
             // SAFETY: the wheel has just handed the entry out, and its owner cannot disarm and go while we
             // hold the mutex.
-            if let Some(task) = unsafe { Timer::expire(entry) } {
-                woken.push(task);
+            if let Some(waker) = unsafe { Timer::expire(entry) } {
+                woken.push(waker);
             }
         });
         let next = state.wheel.next_deadline();

@@ -5,7 +5,9 @@
 //! that is changed (a tick is taken, or the ticker is reset) a timer that is armed may be too early, and then its performer
 //! looks in vain and arms it anew; after a reset it may be too late, so those who wait are told to look at once.
 
-use crate::event::{Attempt, Event, Hidden, Label, Source, Step, Timer, Waits, awaitable, now, visible};
+use crate::event::{
+    Attempt, Description, Event, Hidden, Label, Source, Step, Timer, awaitable, now, visible,
+};
 use crate::shim::clock;
 use std::fmt;
 use std::pin::Pin;
@@ -256,7 +258,7 @@ impl Event for TickEvt<'_> {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Instant {
         clock::instant_of(branch.waiting().take())
     }
-    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
         let source = &self.ticker.source;
         waits.on_the_world("wait for", source.label(), std::ptr::from_ref(source).addr());
     }
@@ -333,7 +335,7 @@ mod tests {
         in_virtual_time(|| {
             let start = here();
             let (ticker, all) = (Arc::new(ticker(PERIOD)), Arc::new(Mutex::new(Vec::new())));
-            let hosts: Vec<_> = (0..3)
+            let fibers: Vec<_> = (0..3)
                 .map(|_| {
                     let (ticker, all) = (ticker.clone(), all.clone());
                     crate::spawn(move || {
@@ -344,7 +346,7 @@ mod tests {
                     })
                 })
                 .collect();
-            hosts.into_iter().for_each(|host| host.join().unwrap());
+            fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
             let mut all = all.lock().unwrap().clone();
             all.sort_unstable();
             assert_eq!(all, (1..=12).map(|n| 10 * n).collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 //! The events of time passing.
 
 use crate::event::record::Committer;
-use crate::event::{Attempt, Event, Label, Step, Timer, Waits, awaitable};
+use crate::event::{Attempt, Description, Event, Label, Step, Timer, awaitable};
 use crate::shim::clock;
 
 use std::pin::Pin;
@@ -33,7 +33,7 @@ pub fn at(instant: Instant) -> At {
     At { nanos: clock::nanos_of(instant) }
 }
 
-/// Sleeps for `duration`: a host gives its worker away, elsewhere the thread sleeps.
+/// Sleeps for `duration`: a fiber gives its worker away, elsewhere the thread sleeps.
 pub fn sleep(duration: Duration) {
     after(duration).sync();
 }
@@ -82,7 +82,7 @@ impl Ticking {
         attempt.record().won_by(self.timer.id())
     }
 
-    fn describe(&self, waits: &mut Waits) {
+    fn describe(&self, waits: &mut Description) {
         waits.on_the_world("wait for", &Label::anywhere("point in time"), self.timer.id());
         let left = self.timer.deadline().saturating_sub(clock::now());
         // In steps that one can read.
@@ -143,7 +143,7 @@ impl Event for After {
         branch.withdraw(attempt)
     }
     fn complete(&self, _: Pin<&mut Ticking>) {}
-    fn describe(&self, branch: &Ticking, waits: &mut Waits) {
+    fn describe(&self, branch: &Ticking, waits: &mut Description) {
         branch.describe(waits);
     }
 }
@@ -171,7 +171,7 @@ impl Event for At {
         branch.withdraw(attempt)
     }
     fn complete(&self, _: Pin<&mut Ticking>) {}
-    fn describe(&self, branch: &Ticking, waits: &mut Waits) {
+    fn describe(&self, branch: &Ticking, waits: &mut Description) {
         branch.describe(waits);
     }
 }

@@ -4,7 +4,7 @@
 use crate::support::child::{Ended, part};
 use crate::support::{Cx, World, worlds};
 use lisle::event::{Attempt, Source, Step, Waiting};
-use lisle::{Event, channel, spawn_parasite};
+use lisle::{Event, channel, spawn_task};
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -20,39 +20,39 @@ fn complete<E: Event>(event: &E) -> Option<E::Output> {
     catch_unwind(AssertUnwindSafe(|| event.complete(branch))).ok()
 }
 
-/// The result of a host and that of a parasite that are still running, or waiting, is nobody's yet: it is being written.
+/// The result of a fiber and that of a task that are still running, or waiting, is nobody's yet: it is being written.
 async fn a_result_is_not_taken_before_it_is_there(cx: Cx) {
     for _ in 0..100 {
         let (go, gone) = channel::<()>();
-        let host = {
+        let fiber = {
             let gone = gone.clone();
             lisle::spawn(move || {
                 let _ = gone.recv();
                 vec!["a result".to_owned(); 40]
             })
         };
-        let parasite = spawn_parasite(async move {
+        let task = spawn_task(async move {
             let _ = gone.recv_evt().await;
             vec!["a result".to_owned(); 40]
         });
-        assert!(complete(&host.join_evt()).is_none());
-        assert!(complete(&parasite).is_none());
+        assert!(complete(&fiber.join_evt()).is_none());
+        assert!(complete(&task).is_none());
         drop(go);
         // While it is written, too.
-        while !(host.is_finished() && parasite.is_finished()) {
-            black_box(complete(&host.join_evt()));
-            black_box(complete(&parasite));
+        while !(fiber.is_finished() && task.is_finished()) {
+            black_box(complete(&fiber.join_evt()));
+            black_box(complete(&task));
             cx.yield_now().await;
         }
         // Whoever has asked again and again may have had it.
-        if let Ok(result) = cx.sync(host.join_evt()).await {
+        if let Ok(result) = cx.sync(fiber.join_evt()).await {
             assert_eq!(result.len(), 40);
         }
-        if let Ok(result) = cx.sync(&parasite).await {
+        if let Ok(result) = cx.sync(&task).await {
             assert_eq!(result.len(), 40);
         }
-        assert!(complete(&host.join_evt()).unwrap().is_err(), "it is had once");
-        assert!(complete(&parasite).unwrap().is_err(), "it is had once");
+        assert!(complete(&fiber.join_evt()).unwrap().is_err(), "it is had once");
+        assert!(complete(&task).unwrap().is_err(), "it is had once");
     }
 }
 
@@ -94,7 +94,7 @@ async fn a_result_is_not_taken_by_anothers_branch(cx: Cx) {
     for _ in 0..20 {
         let (go, gone) = channel::<()>();
         let gone = [gone.clone(), gone];
-        let hosts = [lisle::spawn(String::new), {
+        let fibers = [lisle::spawn(String::new), {
             let gone = gone[0].clone();
             lisle::spawn(move || {
                 let _ = gone.recv();
@@ -102,23 +102,23 @@ async fn a_result_is_not_taken_by_anothers_branch(cx: Cx) {
             })
         }];
         let slow = gone[1].clone();
-        let parasites = [false, true].map(|waits| {
+        let tasks = [false, true].map(|waits| {
             let slow = slow.clone();
-            spawn_parasite(async move {
+            spawn_task(async move {
                 if waits {
                     let _ = slow.recv_evt().await;
                 } else {
-                    lisle::parasite::inflate().await;
+                    lisle::task::inflate().await;
                 }
                 "a result".repeat(10)
             })
         });
-        let events = [hosts[0].join_evt(), hosts[1].join_evt()];
+        let events = [fibers[0].join_evt(), fibers[1].join_evt()];
         assert!(cx.sync(Crossed { taken: &events[0], given: &events[1] }).await.is_none());
-        assert!(cx.sync(Crossed { taken: &parasites[0], given: &parasites[1] }).await.is_none());
+        assert!(cx.sync(Crossed { taken: &tasks[0], given: &tasks[1] }).await.is_none());
         drop(go);
-        assert_eq!(cx.sync(hosts[1].join_evt()).await.unwrap().len(), 80);
-        assert_eq!(cx.sync(&parasites[1]).await.unwrap().len(), 80);
+        assert_eq!(cx.sync(fibers[1].join_evt()).await.unwrap().len(), 80);
+        assert_eq!(cx.sync(&tasks[1]).await.unwrap().len(), 80);
     }
 }
 
@@ -128,7 +128,7 @@ enum Strangeness {
     /// It publishes in `try_commit`.
     Publishes,
     /// When a partner has committed it, it withdraws in `publish`, and waits for something else.
-    Waits,
+    Description,
     /// The same, and it panics.
     Panics,
 }
@@ -220,7 +220,7 @@ fn perform(world: World, what: Strangeness, single: bool) {
 /// Runs the strange event in all kinds of performer, and expects each time that the process ends with this message.
 #[track_caller]
 fn ends(name: &str, what: Strangeness, singles: &[bool], message: &str) {
-    let worlds = [World::TWO_DOMAINS, World::PARASITES, World::Threads, World::Futures];
+    let worlds = [World::TWO_DOMAINS, World::TASKS, World::Threads, World::Futures];
     match part() {
         None => {
             for part in 0..worlds.len() * singles.len() {
@@ -248,7 +248,7 @@ fn nothing_is_published_outside_of_publish() {
 #[test]
 fn no_step_waits_when_a_partner_has_committed_it() {
     let message = "a function that it calls in `publish` or `withdraw` waits for something else";
-    ends("no_step_waits_when_a_partner_has_committed_it", Strangeness::Waits, &[false, true], message);
+    ends("no_step_waits_when_a_partner_has_committed_it", Strangeness::Description, &[false, true], message);
 }
 
 /// The wake of the commit would find the stack of the performer unwound.

@@ -4,11 +4,11 @@ use crate::support::watched;
 use lisle::event::{Source, WaitSet};
 use lisle::net::{TcpListener, TcpStream};
 use lisle::par::{self, prelude::*};
-use lisle::parasite::race;
 use lisle::rpc::rpc;
 use lisle::sync::{Condition, IVar, Latch, MVar, Mutex, RwLock, Semaphore, Watch};
+use lisle::task::race;
 use lisle::time::{after, sleep};
-use lisle::{Event, Runtime, channel, choose, fiber, never, select, spawn, spawn_parasite};
+use lisle::{Event, Runtime, channel, choose, fiber, never, select, spawn, spawn_task};
 use std::future::pending;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -42,7 +42,7 @@ fn on_one<R>(f: impl FnOnce() -> R) -> R {
 }
 
 #[test]
-fn hosts_of_all_kinds_pass_at_a_checkpoint() {
+fn fibers_of_all_kinds_pass_at_a_checkpoint() {
     on_one(|| {
         let spawned = Flag::default();
         let flag = spawned.clone();
@@ -84,7 +84,7 @@ fn hosts_of_all_kinds_pass_at_a_checkpoint() {
         let (tx, rx) = channel::channel::<()>();
         let received = Flag::default();
         let flag = received.clone();
-        spawn_parasite(async move {
+        spawn_task(async move {
             rx.recv_evt().await.unwrap();
             flag.set();
         });
@@ -125,7 +125,7 @@ fn those_that_are_to_unwind_pass_at_a_checkpoint() {
 
 /// In place: on its spawner's stack, and later on one of the worker's.
 #[test]
-fn a_parasite_lets_others_pass_at_a_checkpoint() {
+fn a_task_lets_others_pass_at_a_checkpoint() {
     on_one(|| {
         let flag = || {
             let flag = Flag::default();
@@ -134,12 +134,12 @@ fn a_parasite_lets_others_pass_at_a_checkpoint() {
             flag
         };
         let first = flag();
-        let parasite = spawn_parasite(async move {
+        let task = spawn_task(async move {
             first.compute();
-            lisle::parasite::yield_now().await;
+            lisle::task::yield_now().await;
             flag().compute();
         });
-        parasite.join().unwrap();
+        task.join().unwrap();
     });
 }
 
@@ -165,7 +165,7 @@ fn loops_joins_and_tasks_let_others_pass_at_a_checkpoint() {
 
 /// There is nobody to let pass, so it goes on.
 #[test]
-fn outside_of_hosts_a_checkpoint_does_nothing() {
+fn outside_of_fibers_a_checkpoint_does_nothing() {
     (0..1_000_000).for_each(|_| fiber::checkpoint());
     fiber::no_suspend(|| (0..1_000_000).for_each(|_| fiber::checkpoint()));
 }
@@ -195,7 +195,7 @@ fn in_no_suspend_a_checkpoint_panics_if_somebody_is_to_pass() {
     });
 }
 
-/// A destructor that computes, or asks in vain, while its host unwinds: what it waits for may be up to others.
+/// A destructor that computes, or asks in vain, while its fiber unwinds: what it waits for may be up to others.
 #[test]
 fn who_unwinds_lets_others_pass() {
     for asks in [false, true] {
@@ -229,7 +229,7 @@ fn who_unwinds_lets_others_pass() {
 /// A way of asking, what it asks for, and who does that on the same domain.
 type Case = (&'static str, fn(Sets) -> Box<dyn FnMut() -> bool + Send>);
 
-/// Has something done by another host of the domain.
+/// Has something done by another fiber of the domain.
 struct Sets;
 
 impl Sets {
@@ -337,14 +337,14 @@ const WAYS: &[Case] = &[
         Box::new(move || cell.try_put(()).is_ok())
     }),
     ("JoinHandle::is_finished", |_| {
-        let host = spawn(|| ());
-        Box::new(move || host.is_finished())
+        let fiber = spawn(|| ());
+        Box::new(move || fiber.is_finished())
     }),
-    ("ParasiteHandle::is_finished", |sets| {
+    ("TaskHandle::is_finished", |sets| {
         let (tx, rx) = channel::channel::<()>();
         sets.by(move || tx.send(()).unwrap());
-        let parasite = spawn_parasite(async move { rx.recv_evt().await });
-        Box::new(move || parasite.is_finished())
+        let task = spawn_task(async move { rx.recv_evt().await });
+        Box::new(move || task.is_finished())
     }),
     ("is_finished of a thread", |sets| {
         let (tx, rx) = channel::channel::<()>();
@@ -416,7 +416,7 @@ const WAYS: &[Case] = &[
 ];
 
 #[test]
-fn a_host_that_asks_in_vain_lets_others_have_their_turn() {
+fn a_fiber_that_asks_in_vain_lets_others_have_their_turn() {
     for (way, begin) in WAYS {
         eprintln!("{way}");
         on_one(|| {
@@ -427,35 +427,35 @@ fn a_host_that_asks_in_vain_lets_others_have_their_turn() {
 }
 
 #[test]
-fn a_parasite_that_asks_in_vain_lets_others_have_their_turn() {
+fn a_task_that_asks_in_vain_lets_others_have_their_turn() {
     for (way, begin) in WAYS {
         eprintln!("{way}");
         on_one(|| {
-            let parasite = spawn_parasite(async {
+            let task = spawn_task(async {
                 let mut ask = begin(Sets);
                 while !ask() {}
-                lisle::parasite::yield_now().await;
+                lisle::task::yield_now().await;
                 let mut ask = begin(Sets);
                 while !ask() {}
             });
-            parasite.join().unwrap();
+            task.join().unwrap();
         });
     }
 }
 
 #[test]
-fn a_host_that_looks_whether_it_is_cancelled_lets_others_have_their_turn() {
+fn a_fiber_that_looks_whether_it_is_cancelled_lets_others_have_their_turn() {
     on_one(|| {
-        let host = spawn(|| while !fiber::is_cancelled() {});
+        let fiber = spawn(|| while !fiber::is_cancelled() {});
         fiber::yield_now();
-        host.cancel();
-        host.join().unwrap();
+        fiber.cancel();
+        fiber.join().unwrap();
     });
 }
 
 /// Two that ask each other, and wait for nothing, come on together.
 #[test]
-fn hosts_that_only_ask_come_on_together() {
+fn fibers_that_only_ask_come_on_together() {
     on_one(|| {
         let (tx, rx) = channel::bounded::<u32>(1);
         let sender = spawn(move || (0..1_000).for_each(|i| while tx.try_send(i).is_err() {}));

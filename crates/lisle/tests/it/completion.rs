@@ -1,5 +1,5 @@
 //! The completion of what is not Lisle's as an event: threads and futures. Case 36: a panic arrives at the joiner.
-//! Case 42: plain threads, hosts and futures wait for each other.
+//! Case 42: plain threads, fibers and futures wait for each other.
 
 use crate::support::{Cx, Random, on_domains, scaled, worlds};
 use lisle::time::after;
@@ -191,7 +191,7 @@ async fn block_on_anywhere(cx: Cx) {
     cx.join(sender).await;
 }
 
-/// Hosts that drive futures wait for each other on the same domain.
+/// Fibers that drive futures wait for each other on the same domain.
 #[test]
 fn a_domain_is_not_blocked() {
     on_domains(|| {

@@ -88,40 +88,40 @@ fn large_frames_of_foreign_code_do_not_step_over_the_guard() {
         Some(_) => wide_print,
     };
     Runtime::builder().stack_size(64 * 1024).domains(1).run(|| {
-        // The stack of the first host lies below that of the second.
+        // The stack of the first fiber lies below that of the second.
         let second = lisle::spawn(move || deep(black_box([0_u8; 1]).as_ptr().addr(), 48 * 1024, f));
         second.join().unwrap();
     });
 }
 
 #[test]
-fn a_stack_overflow_names_the_host() {
-    let name = "a_stack_overflow_names_the_host";
-    let host = fiber::Builder::new().name("bottomless");
+fn a_stack_overflow_names_the_fiber() {
+    let name = "a_stack_overflow_names_the_fiber";
+    let fiber = fiber::Builder::new().name("bottomless");
     match part().as_deref() {
         None => {
             for part in ["here", "there"] {
                 Ended::of(name, part)
                     .aborted()
-                    .says("lisle: host 'bottomless' (spawned at crates/lisle/tests/it/crash.rs:")
+                    .says("lisle: fiber 'bottomless' (spawned at crates/lisle/tests/it/crash.rs:")
                     .says(") overflowed its stack of 1024 KiB; ")
                     .says("Builder::stack_size");
             }
             for part in ["nameless", "deep"] {
                 Ended::of(name, part)
                     .aborted()
-                    .says("lisle: a host (spawned at crates/lisle/tests/it/crash.rs:")
+                    .says("lisle: a fiber (spawned at crates/lisle/tests/it/crash.rs:")
                     .says(") overflowed its stack of 64 KiB; ");
             }
         }
-        Some("here") => Runtime::builder().domains(1).run(|| host.spawn(recurse_for_ever).join().unwrap()),
+        Some("here") => Runtime::builder().domains(1).run(|| fiber.spawn(recurse_for_ever).join().unwrap()),
         Some("there") => {
-            Runtime::builder().domains(2).run(|| host.domain(1).spawn(recurse_for_ever).join().unwrap());
+            Runtime::builder().domains(2).run(|| fiber.domain(1).spawn(recurse_for_ever).join().unwrap());
         }
         Some("nameless") => Runtime::builder().stack_size(64 * 1024).domains(1).run(recurse_for_ever),
-        // Not the host that began last, but one among many that have waited meanwhile.
+        // Not the fiber that began last, but one among many that have waited meanwhile.
         Some(_) => Runtime::builder().stack_size(64 * 1024).domains(1).run(|| {
-            let hosts: Vec<_> = (0..100)
+            let fibers: Vec<_> = (0..100)
                 .map(|i| {
                     lisle::spawn(move || {
                         sleep(Duration::from_millis(i));
@@ -132,12 +132,12 @@ fn a_stack_overflow_names_the_host() {
                     })
                 })
                 .collect();
-            hosts.into_iter().for_each(|host| host.join().unwrap());
+            fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
         }),
     }
 }
 
-/// Spawns a host that panics when its handle is gone, and others that go on all the while.
+/// Spawns a fiber that panics when its handle is gone, and others that go on all the while.
 fn panic_detached(policy: PanicPolicy) {
     for domains in [1, 2] {
         Runtime::builder().domains(domains).panic_policy(policy).run(|| {
@@ -158,7 +158,7 @@ fn panic_detached(policy: PanicPolicy) {
             }));
             go.send(()).unwrap();
             assert!(ended.recv().is_err());
-            let sum: usize = neighbours.into_iter().map(|host| host.join().unwrap()).sum();
+            let sum: usize = neighbours.into_iter().map(|fiber| fiber.join().unwrap()).sum();
             assert_eq!(sum, 45);
         });
     }
@@ -173,7 +173,7 @@ fn a_panic_nobody_joins_is_reported_and_harms_nobody() {
     let ended = Ended::of("a_panic_nobody_joins_is_reported_and_harms_nobody", "child");
     ended
         .succeeded()
-        .says("lisle: host 'forsaken' (spawned at crates/lisle/tests/it/crash.rs:")
+        .says("lisle: fiber 'forsaken' (spawned at crates/lisle/tests/it/crash.rs:")
         .says(") panicked and nobody joins it: nobody hears me\n");
     assert_eq!(ended.stderr.matches("lisle: ").count(), 2, "once for each runtime:\n{}", ended.stderr);
     assert!(String::from_utf8_lossy(&ended.output.stdout).contains("the neighbours are well"));
@@ -196,7 +196,7 @@ fn a_panic_nobody_joins_may_end_the_process() {
     }
     Ended::of("a_panic_nobody_joins_may_end_the_process", "child")
         .aborted()
-        .says("lisle: host 'forsaken' (spawned at crates/lisle/tests/it/crash.rs:")
+        .says("lisle: fiber 'forsaken' (spawned at crates/lisle/tests/it/crash.rs:")
         .says(") panicked and nobody joins it: nobody hears me\n");
 }
 
@@ -205,10 +205,10 @@ fn a_panic_nobody_joins_may_end_the_process() {
 fn a_panic_that_is_joined_is_not_reported() {
     if part().is_some() {
         return Runtime::builder().domains(2).panic_policy(PanicPolicy::Abort).run(|| {
-            let host = lisle::spawn(|| panic!("somebody hears me"));
-            assert!(host.join().unwrap_err().is_panic());
-            let host = lisle::spawn(|| panic!("somebody hears me"));
-            assert!(host.join_evt().sync().unwrap_err().is_panic());
+            let fiber = lisle::spawn(|| panic!("somebody hears me"));
+            assert!(fiber.join().unwrap_err().is_panic());
+            let fiber = lisle::spawn(|| panic!("somebody hears me"));
+            assert!(fiber.join_evt().sync().unwrap_err().is_panic());
         });
     }
     Ended::of("a_panic_that_is_joined_is_not_reported", "child")
@@ -235,13 +235,13 @@ fn a_panic_in_a_result_nobody_takes_is_reported() {
     }
     Ended::of("a_panic_in_a_result_nobody_takes_is_reported", "child")
         .succeeded()
-        .says("lisle: host 'giver' (spawned at")
+        .says("lisle: fiber 'giver' (spawned at")
         .says("I was wanted");
 }
 
 /// The parent lets the child go on as soon as it has read the report.
 #[test]
-fn a_host_that_does_not_block_is_reported() {
+fn a_fiber_that_does_not_block_is_reported() {
     if part().is_some() {
         return Runtime::builder().domains(1).stall_report(Some(Duration::from_millis(50))).run(|| {
             let waiting = lisle::spawn(|| ());
@@ -252,9 +252,9 @@ fn a_host_that_does_not_block_is_reported() {
         });
     }
     let _watched = watched();
-    let mut child = Running::new("crash::a_host_that_does_not_block_is_reported", "child");
+    let mut child = Running::new("crash::a_fiber_that_does_not_block_is_reported", "child");
     let line = child.until_said(&["lisle: "]);
-    assert!(line.contains("host 'busy' (spawned at crates/lisle/tests/it/crash.rs:"), "{line}");
+    assert!(line.contains("fiber 'busy' (spawned at crates/lisle/tests/it/crash.rs:"), "{line}");
     assert!(line.contains("still runs on domain 0") && line.contains("without blocking"), "{line}");
     assert!(line.contains("yield_now"), "{line}");
     let (status, all) = child.ends();
@@ -262,15 +262,15 @@ fn a_host_that_does_not_block_is_reported() {
     assert_eq!(all.matches("lisle: ").count(), 1, "once is enough: {all}");
 }
 
-/// A host that keeps its domain when nobody else wants it disturbs nobody.
+/// A fiber that keeps its domain when nobody else wants it disturbs nobody.
 #[test]
-fn a_host_that_is_alone_is_not_reported() {
+fn a_fiber_that_is_alone_is_not_reported() {
     if part().is_some() {
         return Runtime::builder().domains(1).stall_report(Some(Duration::from_millis(10))).run(|| {
             std::thread::sleep(Duration::from_millis(300));
         });
     }
-    Ended::of("a_host_that_is_alone_is_not_reported", "child").succeeded().says_not("lisle: ");
+    Ended::of("a_fiber_that_is_alone_is_not_reported", "child").succeeded().says_not("lisle: ");
 }
 
 #[inline(never)]
@@ -284,19 +284,19 @@ fn innermost_caller(depth: usize) -> String {
     black_box(text)
 }
 
-/// From the host's function, through the switch, to the loop that resumed it: before the host has ever
+/// From the fiber's function, through the switch, to the loop that resumed it: before the fiber has ever
 /// waited, and after.
 #[test]
 fn a_backtrace_reads_through_to_the_worker() {
     on_domains(|| {
-        let host = lisle::spawn(|| {
+        let fiber = lisle::spawn(|| {
             let at_first = innermost_caller(5);
             sleep(Duration::from_millis(1));
             fiber::yield_now();
             [at_first, innermost_caller(5)]
         });
-        for text in host.join().unwrap() {
-            let inner = text.find("innermost_caller").unwrap_or_else(|| panic!("no host:\n{text}"));
+        for text in fiber.join().unwrap() {
+            let inner = text.find("innermost_caller").unwrap_or_else(|| panic!("no fiber:\n{text}"));
             let outer = text.find("lisle::domain::worker").unwrap_or_else(|| panic!("no worker:\n{text}"));
             assert!(inner < outer, "{text}");
         }
@@ -313,12 +313,12 @@ fn a_debugger_reads_through_to_the_worker() {
     let name = "a_debugger_reads_through_to_the_worker";
     if part().is_some() {
         return Runtime::builder().domains(1).run(|| {
-            let host = lisle::spawn(|| {
+            let fiber = lisle::spawn(|| {
                 sleep(Duration::from_millis(1));
                 stop_here();
                 black_box(());
             });
-            host.join().unwrap();
+            fiber.join().unwrap();
         });
     }
     let _watched = watched();
@@ -338,7 +338,7 @@ fn a_debugger_reads_through_to_the_worker() {
     if !text.contains("SIGABRT") && errors.contains("ptrace") {
         return eprintln!("skipped: gdb may not trace processes here: {errors}");
     }
-    let inner = text.find("stop_here").unwrap_or_else(|| panic!("no host:\n{text}\n{errors}"));
+    let inner = text.find("stop_here").unwrap_or_else(|| panic!("no fiber:\n{text}\n{errors}"));
     let outer = text.find("lisle::domain::worker").unwrap_or_else(|| panic!("no worker:\n{text}\n{errors}"));
     assert!(inner < outer, "{text}");
     assert!(!text.contains("corrupt stack") && !text.contains("Backtrace stopped"), "{text}");
@@ -357,7 +357,7 @@ fn a_hook_that_panics_or_waits_ends_the_process() {
     let name = "a_hook_that_panics_or_waits_ends_the_process";
     let hook: fn() = match part().as_deref() {
         None => {
-            let ended = "lisle: a hook has panicked, and hosts would go on with what belongs to others";
+            let ended = "lisle: a hook has panicked, and fibers would go on with what belongs to others";
             Ended::of(name, "panics").aborted().says("out of order").says(ended);
             Ended::of(name, "waits")
                 .aborted()

@@ -1,4 +1,4 @@
-//! Very many hosts at once, one after the other, and for nothing.
+//! Very many fibers at once, one after the other, and for nothing.
 
 use crate::support::{scaled, watched};
 use lisle::sync::Condition;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How many of `wanted` hosts this machine has the memory for, at four pages each.
+/// How many of `wanted` fibers this machine has the memory for, at four pages each.
 fn affordable(wanted: usize) -> usize {
     let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -16,21 +16,21 @@ fn affordable(wanted: usize) -> usize {
     });
     let affordable = available.map_or(wanted, |kib| (kib / 16).min(wanted));
     if affordable < wanted {
-        eprintln!("there is memory for {affordable} hosts of {wanted}");
+        eprintln!("there is memory for {affordable} fibers of {wanted}");
     }
     affordable
 }
 
 /// All of them have begun and wait; then all go on.
 #[test]
-fn a_hundred_thousand_hosts_at_once() {
+fn a_hundred_thousand_fibers_at_once() {
     let _watched = watched();
     let count = affordable(scaled(100_000, 100_000));
     for domains in [1, 2] {
         Runtime::builder().domains(domains).stall_report(None).run(|| {
             let condition = Arc::new(Condition::new());
             let begun = Arc::new(AtomicUsize::new(0));
-            let hosts: Vec<_> = (0..count)
+            let fibers: Vec<_> = (0..count)
                 .map(|i| {
                     let (condition, begun) = (condition.clone(), begun.clone());
                     lisle::spawn(move || {
@@ -43,9 +43,9 @@ fn a_hundred_thousand_hosts_at_once() {
             while begun.load(Ordering::Relaxed) < count {
                 fiber::yield_now();
             }
-            assert!(hosts.iter().all(|host| !host.is_finished()));
+            assert!(fibers.iter().all(|fiber| !fiber.is_finished()));
             assert!(condition.signal());
-            let sum: usize = hosts.into_iter().map(|host| host.join().unwrap()).sum();
+            let sum: usize = fibers.into_iter().map(|fiber| fiber.join().unwrap()).sum();
             assert_eq!(sum, count * (count - 1) / 2);
         });
     }
@@ -53,7 +53,7 @@ fn a_hundred_thousand_hosts_at_once() {
 
 /// As before, each with a channel of its own, so that they are released one by one.
 #[test]
-fn a_hundred_thousand_hosts_each_with_its_own_message() {
+fn a_hundred_thousand_fibers_each_with_its_own_message() {
     let _watched = watched();
     let count = affordable(scaled(100_000, 20_000));
     Runtime::builder().domains(2).stall_report(None).run(|| {
@@ -134,7 +134,7 @@ impl Drop for Alive {
 
 /// Case 41. Who waits for a partner that has gone learns it, and ends.
 #[test]
-fn hosts_whose_partners_have_gone_do_not_pile_up() {
+fn fibers_whose_partners_have_gone_do_not_pile_up() {
     let _watched = watched();
     let alive = Arc::new(AtomicUsize::new(0));
     let rounds = scaled(1_000, 200);
@@ -163,7 +163,7 @@ fn hosts_whose_partners_have_gone_do_not_pile_up() {
 /// Case 41. Who waits for what can never happen is kept, with all it holds, for as long as its runtime,
 /// and not a moment longer.
 #[test]
-fn hosts_nobody_can_wake_are_unwound_at_shutdown() {
+fn fibers_nobody_can_wake_are_unwound_at_shutdown() {
     let _watched = watched();
     let alive = Arc::new(AtomicUsize::new(0));
     let count = scaled(20_000, 2_000);

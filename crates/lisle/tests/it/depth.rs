@@ -1,4 +1,4 @@
-//! Events nested deep: up to a limit they may be, on a host's stack, and one level more is a panic that says so.
+//! Events nested deep: up to a limit they may be, on a fiber's stack, and one level more is a panic that says so.
 
 use crate::support::{Cx, watched, worlds};
 use lisle::channel::channel;
@@ -133,13 +133,13 @@ async fn many_alternatives_side_by_side(cx: Cx) {
     cx.join(sender).await.unwrap();
 }
 
-/// A host waits for the deepest of each kind, is listed, and goes on.
+/// A fiber waits for the deepest of each kind, is listed, and goes on.
 #[test]
-fn what_a_host_waits_for_is_described() {
+fn what_a_fiber_waits_for_is_described() {
     let _watched = watched();
     Runtime::builder().domains(1).run(|| {
         let (tx, rx) = channel::<u32>();
-        let hosts = [0, 1, 2].map(|kind| {
+        let fibers = [0, 1, 2].map(|kind| {
             let rx = rx.clone();
             lisle::spawn(move || {
                 let receive = rx.recv_evt().wrap(Result::unwrap).boxed();
@@ -156,10 +156,10 @@ fn what_a_host_waits_for_is_described() {
                 choose((deep, after(Duration::from_secs(3_600)).wrap(|()| 0))).sync()
             })
         });
-        while lisle::waiting().to_string().matches("receive from").count() < hosts.len() {
+        while lisle::waiting().to_string().matches("receive from").count() < fibers.len() {
             lisle::fiber::yield_now();
         }
-        (0..hosts.len()).for_each(|_| tx.send(5).unwrap());
-        assert!(hosts.into_iter().all(|host| host.join().unwrap() == 5));
+        (0..fibers.len()).for_each(|_| tx.send(5).unwrap());
+        assert!(fibers.into_iter().all(|fiber| fiber.join().unwrap() == 5));
     });
 }

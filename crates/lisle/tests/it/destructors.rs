@@ -168,7 +168,7 @@ lisle::fiber_local! {
     static SECOND: std::cell::RefCell<Option<Bomb>> = Default::default();
 }
 
-/// The locals of a host, and those of a plain thread.
+/// The locals of a fiber, and those of a plain thread.
 #[test]
 fn locals() {
     let _watched = watched();
@@ -216,7 +216,7 @@ fn a_local_whose_panic_cannot_be_dropped() {
     let _watched = watched();
     if part().is_none() {
         let ended = Ended::of(test, "child");
-        ended.succeeded().says("lisle: the destructor of a thread's host-local has panicked\n");
+        ended.succeeded().says("lisle: the destructor of a thread's fiber-local has panicked\n");
         return;
     }
     let fill = || LOCAL.with(|place| *place.borrow_mut() = Some(Chain));

@@ -13,17 +13,17 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-fn host(name: &str) -> fiber::Builder {
+fn fiber(name: &str) -> fiber::Builder {
     fiber::Builder::new().name(name)
 }
 
-/// Has a host of this domain, the caller's, wait for a timer that is not due yet. It will be, if the caller keeps the domain from now on.
+/// Has a fiber of this domain, the caller's, wait for a timer that is not due yet. It will be, if the caller keeps the domain from now on.
 fn sleeper(domain: usize) -> lisle::JoinHandle<()> {
     const LONG: Duration = Duration::from_millis(60);
     loop {
         let (start, begun) = (Instant::now(), Arc::new(AtomicBool::new(false)));
         let begins = begun.clone();
-        let sleeper = host("sleeps").domain(domain).spawn(move || {
+        let sleeper = fiber("sleeps").domain(domain).spawn(move || {
             begins.store(true, Ordering::Relaxed);
             sleep(LONG);
         });
@@ -38,7 +38,7 @@ fn sleeper(domain: usize) -> lisle::JoinHandle<()> {
     }
 }
 
-/// In the last domain a host reads from a connection, and then one is stuck, beside one that sleeps; before that, a host of the
+/// In the last domain a fiber reads from a connection, and then one is stuck, beside one that sleeps; before that, a fiber of the
 /// first waits for a message and one for a connection.
 fn stuck(domains: usize, is_stuck: mpsc::Sender<Handle>, spins: bool) {
     let last = domains - 1;
@@ -46,21 +46,21 @@ fn stuck(domains: usize, is_stuck: mpsc::Sender<Handle>, spins: bool) {
     let address = listener.local_addr().unwrap();
     let (tx, rx) = channel::named::<()>("told", 0);
     let (peers, peer) = channel::<TcpStream>();
-    drop(host("listens").domain(0).spawn(move || {
+    drop(fiber("listens").domain(0).spawn(move || {
         loop {
             peers.send(listener.accept().unwrap().0).unwrap();
         }
     }));
-    drop(host("receives").domain(0).spawn(move || rx.recv()));
-    drop(host("hangs up").domain(0).spawn(|| signal(SIGHUP).unwrap().recv()));
-    drop(host("reads").domain(last).spawn(move || {
+    drop(fiber("receives").domain(0).spawn(move || rx.recv()));
+    drop(fiber("hangs up").domain(0).spawn(|| signal(SIGHUP).unwrap().recv()));
+    drop(fiber("reads").domain(last).spawn(move || {
         TcpStream::connect(address).unwrap().read_exact(&mut [0]).unwrap();
     }));
     let _peer = peer.recv().unwrap();
     let (begun, has_begun) = channel::<()>();
-    drop(host("begins").domain(last).spawn(move || begun.send(()).unwrap()));
+    drop(fiber("begins").domain(last).spawn(move || begun.send(()).unwrap()));
     has_begun.recv().unwrap();
-    let stuck = host("stuck").domain(last).spawn(move || {
+    let stuck = fiber("stuck").domain(last).spawn(move || {
         is_stuck.send(Handle::current()).unwrap();
         drop(sleeper(last));
         if spins {
@@ -79,13 +79,13 @@ fn stuck(domains: usize, is_stuck: mpsc::Sender<Handle>, spins: bool) {
     drop(tx);
 }
 
-/// Waits until it is seen that the host has been in its turn for long, and somebody waits for a timer.
+/// Waits until it is seen that the fiber has been in its turn for long, and somebody waits for a timer.
 fn until_stuck(handle: &Handle) -> lisle::WaitGraph {
     loop {
         let graph = handle.waiting();
         let is_stuck = |stall: &lisle::Stall| {
             stall.lasted.is_some_and(|lasted| lasted >= Duration::from_millis(30))
-                && stall.host.as_ref().is_some_and(|host| host.name.as_deref() == Some("stuck"))
+                && stall.fiber.as_ref().is_some_and(|fiber| fiber.name.as_deref() == Some("stuck"))
                 && stall.delayed.timer.is_some()
         };
         if graph.stuck.iter().any(is_stuck) {
@@ -95,7 +95,7 @@ fn until_stuck(handle: &Handle) -> lisle::WaitGraph {
     }
 }
 
-/// What a child does: a plain thread sends the signal once a host is stuck.
+/// What a child does: a plain thread sends the signal once a fiber is stuck.
 fn stuck_and_asked(domains: usize, spins: bool) {
     let (is_stuck, has_come) = mpsc::channel();
     let asks = thread::spawn(move || {
@@ -111,14 +111,14 @@ fn stuck_and_asked(domains: usize, spins: bool) {
 
 #[test]
 fn a_signal_tells_who_is_stuck_and_who_waits() {
-    let known = ["host 'stuck' (spawned at crates/lisle/tests/it/dumps.rs:"];
+    let known = ["fiber 'stuck' (spawned at crates/lisle/tests/it/dumps.rs:"];
     let in_the_stuck_one = ["for ", "ms without blocking", "a timer is overdue by ", "waited for there: fd "];
     let elsewhere = [
-        "host 'listens' (spawned at crates/lisle/tests/it/dumps.rs:",
+        "fiber 'listens' (spawned at crates/lisle/tests/it/dumps.rs:",
         "read from a TcpListener; fd ",
         ", tcp 127.0.0.1:",
         ", listening\n",
-        "host 'receives' (spawned at crates/lisle/tests/it/dumps.rs:",
+        "fiber 'receives' (spawned at crates/lisle/tests/it/dumps.rs:",
         "receive from channel 'told' (made at crates/lisle/tests/it/dumps.rs:",
         "receive signal 'SIGHUP' (made at crates/lisle/tests/it/dumps.rs:",
     ];
@@ -158,13 +158,13 @@ fn a_handle_sees_a_stuck_domain_from_a_plain_thread() {
         let handle = handle.recv().unwrap();
         let graph = until_stuck(&handle);
         assert_eq!(graph.silent, [0]);
-        assert!(graph.to_string().contains("host 'stuck' (spawned at"), "{graph}");
+        assert!(graph.to_string().contains("fiber 'stuck' (spawned at"), "{graph}");
         let_go.send(()).unwrap();
         handle
     });
     Runtime::builder().domains(1).stall_report(None).run(|| {
         give.send(Handle::current()).unwrap();
-        let stuck = host("stuck").spawn(move || {
+        let stuck = fiber("stuck").spawn(move || {
             let sleeper = sleeper(0);
             is_let_go.recv().unwrap();
             sleeper
@@ -174,7 +174,7 @@ fn a_handle_sees_a_stuck_domain_from_a_plain_thread() {
     let handle = plain.join().unwrap();
     assert!(handle.has_ended());
     let graph = handle.waiting();
-    assert!(graph.hosts.is_empty() && graph.silent.is_empty(), "{graph}");
+    assert!(graph.fibers.is_empty() && graph.silent.is_empty(), "{graph}");
 }
 
 #[test]
@@ -183,22 +183,22 @@ fn a_handle_is_that_of_the_runtime_it_was_got_in() {
     assert!(Handle::try_current().is_none());
     let runtime = Runtime::builder().domains(2).thread_name("handled").start().unwrap();
     let handles = runtime.run(|| {
-        let parasite = lisle::spawn_parasite(async {
-            lisle::parasite::yield_now().await;
+        let task = lisle::spawn_task(async {
+            lisle::task::yield_now().await;
             Handle::current()
         });
-        [Handle::current(), parasite.join().unwrap()]
+        [Handle::current(), task.join().unwrap()]
     });
     for handle in handles.into_iter().chain([runtime.handle()]) {
         assert_eq!(handle.domains(), 2);
         let name = || thread::current().name().map(str::to_owned);
         let there = handle.spawn(name).join().unwrap();
         assert!(there.unwrap().starts_with("handled-"));
-        // Also in a host, of this runtime and of another.
+        // Also in a fiber, of this runtime and of another.
         let inside = handle.clone();
         assert_eq!(runtime.run(move || inside.spawn(|| Handle::current().domains()).join()).unwrap(), 2);
         assert_eq!(lisle::run(|| handle.spawn(|| Handle::current().domains()).join()).unwrap(), 2);
-        assert!(handle.statistics().hosts > 0);
+        assert!(handle.statistics().fibers > 0);
     }
 }
 
@@ -225,8 +225,8 @@ fn what_a_handle_spawns_as_the_runtime_ends_is_run_or_refused() {
                     here.fetch_add(1, Ordering::SeqCst);
                     count.fetch_add(1, Ordering::SeqCst);
                     let counted = Counted(here.clone());
-                    let host = handle.spawn(move || drop(counted));
-                    refused += usize::from(host.join().is_err());
+                    let fiber = handle.spawn(move || drop(counted));
+                    refused += usize::from(fiber.join().is_err());
                 }
             });
             while begun.load(Ordering::SeqCst) < round {
@@ -253,23 +253,23 @@ fn sockets_that_look_the_same_are_told_apart() {
             let mut client = TcpStream::connect(address).unwrap();
             addresses.push(client.local_addr().unwrap());
             peers.push(listener.accept().unwrap().0);
-            drop(host("client").spawn(move || client.read_exact(&mut [0]).unwrap()));
+            drop(fiber("client").spawn(move || client.read_exact(&mut [0]).unwrap()));
         }
         (addresses, peers)
     });
     let graph = loop {
         let graph = runtime.waiting();
-        if graph.hosts.len() == 10 {
+        if graph.fibers.len() == 10 {
             break graph;
         }
     };
-    for waiter in &graph.hosts {
+    for waiter in &graph.fibers {
         let told = waiter.waits[0].address.as_deref().unwrap();
         assert!(addresses.iter().any(|address| told.starts_with(&format!("tcp {address} -> "))), "{told}");
     }
     let text = graph.to_string();
     let told = addresses.iter().filter(|address| text.contains(&format!("tcp {address} -> ")));
     assert_eq!(told.count(), 8, "{text}");
-    assert!(text.contains("10 hosts 'client' (spawned at") && text.contains("; and 2 more\n"), "{text}");
+    assert!(text.contains("10 fibers 'client' (spawned at") && text.contains("; and 2 more\n"), "{text}");
     drop(peers);
 }

@@ -1,4 +1,4 @@
-//! What ends hosts, and what must not be ended with them: destructors that wait, frames that cannot be unwound, and what
+//! What ends fibers, and what must not be ended with them: destructors that wait, frames that cannot be unwound, and what
 //! others still borrow.
 
 mod leavings;
@@ -95,12 +95,12 @@ async fn destructors_wait_for_each_other_in_panics(cx: Cx) {
             })
         })
         .collect();
-    for host in failing {
-        assert!(cx.join_caught::<()>(host).await.is_err());
+    for fiber in failing {
+        assert!(cx.join_caught::<()>(fiber).await.is_err());
     }
 }
 
-/// Correct code that was ended by a clean exit: hosts that have to lock on their way out.
+/// Correct code that was ended by a clean exit: fibers that have to lock on their way out.
 #[test]
 fn destructors_lock_when_the_runtime_ends() {
     const COUNT: usize = 50;
@@ -163,9 +163,9 @@ fn from_foreign_code(mut f: impl FnMut()) {
     unsafe { libc::qsort(numbers.as_mut_ptr().cast(), 2, size_of::<u32>(), Some(compare)) };
 }
 
-/// It waits in a callback, and another host that ends wakes it.
+/// It waits in a callback, and another fiber that ends wakes it.
 #[test]
-fn a_host_in_a_callback_waits_though_the_runtime_ends() {
+fn a_fiber_in_a_callback_waits_though_the_runtime_ends() {
     let _watched = watched();
     for domains in [1, 2] {
         let completed = Arc::new(AtomicBool::new(false));
@@ -197,13 +197,13 @@ fn a_host_in_a_callback_waits_though_the_runtime_ends() {
 
 /// Nobody wakes it: it is left where it is, and named.
 #[test]
-fn a_host_that_cannot_be_unwound_is_left_and_named() {
+fn a_fiber_that_cannot_be_unwound_is_left_and_named() {
     let _watched = watched();
     for in_destructor in [false, true] {
         let runtime = Runtime::builder().domains(2).start().unwrap();
         let (tx, rx) = channel::<()>();
         let (waits, is_waiting) = channel::<()>();
-        let host = runtime.run(move || {
+        let fiber = runtime.run(move || {
             fiber::Builder::new().name("unmovable").spawn(move || {
                 let wait = || {
                     waits.send(()).unwrap();
@@ -224,11 +224,11 @@ fn a_host_that_cannot_be_unwound_is_left_and_named() {
         let waits = straggler.waits.as_ref().expect("it waits");
         assert_eq!(waits[0].operation, "receive from");
         let text = shutdown.to_string();
-        assert!(text.starts_with("1 host has not ended in time; host 'unmovable' (spawned at "), "{text}");
+        assert!(text.starts_with("1 fiber has not ended in time; fiber 'unmovable' (spawned at "), "{text}");
         assert!(text.contains("to receive from a channel (made at "), "{text}");
         // Who wakes it later finds everything in place.
         drop(tx);
-        drop(host);
+        drop(fiber);
     }
 }
 
@@ -238,7 +238,7 @@ fn a_join_in_a_callback_is_not_unwound_for_its_part() {
     let _watched = watched();
     let runtime = Runtime::builder().domains(2).start().unwrap();
     let (waits, is_waiting) = channel::<()>();
-    let host = runtime.run(move || {
+    let fiber = runtime.run(move || {
         lisle::spawn_on(0, move || {
             from_foreign_code(|| {
                 let begun = AtomicBool::new(false);
@@ -259,7 +259,7 @@ fn a_join_in_a_callback_is_not_unwound_for_its_part() {
     is_waiting.recv().unwrap();
     let shutdown = runtime.shutdown(Duration::from_millis(200));
     assert_eq!(shutdown.unfinished, 1, "{shutdown}");
-    drop(host);
+    drop(fiber);
 }
 
 /// What has not begun when the time is over is dropped, and must not wait for anything then.
@@ -290,11 +290,11 @@ fn what_has_not_begun_in_time_may_not_wait_as_it_is_dropped() {
     learned.recv().unwrap();
     let panic = never_begins.join().unwrap_err().into_panic().unwrap();
     let text = panic.downcast_ref::<String>().unwrap();
-    assert!(text.contains("had no time left for a host spawned at"), "{text}");
+    assert!(text.contains("had no time left for a fiber spawned at"), "{text}");
     drop((computes, tx));
 }
 
-/// A host that lends, one that borrows, and how far they are.
+/// A fiber that lends, one that borrows, and how far they are.
 #[derive(Default)]
 struct Loan {
     begun: AtomicBool,
@@ -334,14 +334,14 @@ impl Loan {
     }
 }
 
-/// What a host lends has to stay until those who borrow it have ended, whatever that host makes of being unwound. It is not
-/// the function's own host, but one that is left when that returns.
+/// What a fiber lends has to stay until those who borrow it have ended, whatever that fiber makes of being unwound. It is not
+/// the function's own fiber, but one that is left when that returns.
 fn lends_until_it_is_given_back(domains: usize, transact: fn(&Loan)) {
     let _watched = watched();
     let loan = Arc::new(Loan::default());
     let releaser = loan.clone();
     let releaser = std::thread::spawn(move || {
-        // The runtime has no time for its end, so that is over when a host is interrupted for the second time.
+        // The runtime has no time for its end, so that is over when a fiber is interrupted for the second time.
         while releaser.interrupts.load(Ordering::SeqCst) < 100 {
             std::thread::yield_now();
         }
@@ -351,8 +351,8 @@ fn lends_until_it_is_given_back(domains: usize, transact: fn(&Loan)) {
     let told = lenders.clone();
     let runtime =
         Runtime::builder().domains(domains).shutdown_deadline(Duration::ZERO).on_report(move |report| {
-            if let Report::Staying(hosts) = report {
-                told.lock().unwrap().extend_from_slice(hosts);
+            if let Report::Staying(fibers) = report {
+                told.lock().unwrap().extend_from_slice(fibers);
             }
         });
     let inner = loan.clone();

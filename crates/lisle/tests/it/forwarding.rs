@@ -2,7 +2,7 @@
 //! contain, and those that forget one say so, or do less.
 
 use crate::support::{Cx, block_on, watched, worlds};
-use lisle::event::{Attempt, Nack, Step, Waits, guard, with_nack};
+use lisle::event::{Attempt, Description, Nack, Step, guard, with_nack};
 use lisle::{Event, always, channel, choose, never};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -37,7 +37,7 @@ macro_rules! forwarded {
         fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> E::Output {
             self.0.complete(branch)
         }
-        fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Waits) {
+        fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
             self.0.describe(branch, waits);
         }
     };

@@ -1,9 +1,9 @@
-//! Hooks that run when hosts are resumed and suspended.
+//! Hooks that run when fibers are resumed and suspended.
 
 use crate::support::watched;
 use lisle::fiber::{Hooks, Moment, Switch};
 use lisle::par::prelude::*;
-use lisle::{Event, Runtime, channel, fiber, never, spawn, spawn_parasite};
+use lisle::{Event, Runtime, channel, fiber, never, spawn, spawn_task};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use std::thread::ThreadId;
 
 type Seen = Arc<Mutex<Vec<(String, Moment)>>>;
 
-/// Notes what it is told of hosts that have a name.
+/// Notes what it is told of fibers that have a name.
 struct Notes {
     prefix: &'static str,
     seen: Seen,
@@ -32,14 +32,14 @@ impl Notes {
     }
 
     fn note(&self, switch: &Switch<'_>, kept: &mut Kept) {
-        // The calls for a host come in pairs, on one thread.
+        // The calls for a fiber come in pairs, on one thread.
         assert_eq!(kept.calls.is_multiple_of(2), matches!(switch.moment(), Moment::Begins | Moment::GoesOn));
         assert_eq!(kept.calls == 0, switch.moment() == Moment::Begins);
         let here = std::thread::current().id();
         assert_eq!(*kept.thread.get_or_insert(here), here);
         kept.calls += 1;
         let Some(name) = switch.name() else { return };
-        assert!(switch.spawned_at().file().ends_with("hooks.rs") && !switch.is_bearer());
+        assert!(switch.spawned_at().file().ends_with("hooks.rs") && !switch.is_runner());
         let name = format!("{}{name}", self.prefix);
         kept.seen = Some((name.clone(), self.seen.clone()));
         self.seen.lock().unwrap().push((name, switch.moment()));
@@ -77,7 +77,7 @@ fn named<T: Send + 'static>(name: &str, f: impl FnOnce() -> T + Send + 'static) 
 const TURN: [Moment; 2] = [Moment::Begins, Moment::Ends];
 
 #[test]
-fn each_turn_of_a_host_is_told_from_beginning_to_end() {
+fn each_turn_of_a_fiber_is_told_from_beginning_to_end() {
     let _watched = watched();
     let (notes, seen) = Notes::new("");
     let told = seen.clone();
@@ -85,10 +85,10 @@ fn each_turn_of_a_host_is_told_from_beginning_to_end() {
         let (tx, rx) = channel::channel::<usize>();
         let waits = named("waits", move || rx.recv().unwrap() + rx.recv().unwrap());
         let yields = named("yields", fiber::yield_now);
-        let panics = named("panics", || panic!("in a host"));
+        let panics = named("panics", || panic!("in a fiber"));
         let at_once = named("at once", || drop(channel::bounded::<u32>(1)));
         for i in 1..3 {
-            while of(&told, "waits").iter().filter(|moment| **moment == Moment::Waits).count() < i {
+            while of(&told, "waits").iter().filter(|moment| **moment == Moment::Description).count() < i {
                 fiber::yield_now();
             }
             tx.send(i).unwrap();
@@ -98,7 +98,7 @@ fn each_turn_of_a_host_is_told_from_beginning_to_end() {
         assert!(panics.join().is_err());
         at_once.join().unwrap();
     });
-    let [begins, goes_on, waits, ends] = [Moment::Begins, Moment::GoesOn, Moment::Waits, Moment::Ends];
+    let [begins, goes_on, waits, ends] = [Moment::Begins, Moment::GoesOn, Moment::Description, Moment::Ends];
     assert_eq!(of(&seen, "waits"), [begins, waits, goes_on, waits, goes_on, ends]);
     assert_eq!(of(&seen, "yields"), [begins, waits, goes_on, ends]);
     assert_eq!(of(&seen, "panics"), TURN);
@@ -112,13 +112,13 @@ fn several_hooks_nest() {
     let seen = Seen::default();
     let notes = ["a ", "b "].map(|prefix| Notes { prefix, seen: seen.clone() });
     let [a, b] = notes;
-    Runtime::builder().domains(1).hooks(a).hooks(b).run(|| named("host", || ()).join().unwrap());
+    Runtime::builder().domains(1).hooks(a).hooks(b).run(|| named("fiber", || ()).join().unwrap());
     let order = seen.lock().unwrap().iter().map(|note| note.0.clone()).collect::<Vec<_>>();
-    assert_eq!(order, ["a host", "b host", "b host", "b host dropped", "a host", "a host dropped"]);
+    assert_eq!(order, ["a fiber", "b fiber", "b fiber", "b fiber dropped", "a fiber", "a fiber dropped"]);
 }
 
 #[test]
-fn hosts_that_a_shutdown_unwinds_have_their_last_call_and_those_that_never_begin_have_none() {
+fn fibers_that_a_shutdown_unwinds_have_their_last_call_and_those_that_never_begin_have_none() {
     let _watched = watched();
     let (notes, seen) = Notes::new("");
     Runtime::builder().domains(1).hooks(notes).run(|| {
@@ -126,21 +126,21 @@ fn hosts_that_a_shutdown_unwinds_have_their_last_call_and_those_that_never_begin
         fiber::yield_now();
         drop(named("unbegun", || ()));
     });
-    let [begins, goes_on, waits, ends] = [Moment::Begins, Moment::GoesOn, Moment::Waits, Moment::Ends];
+    let [begins, goes_on, waits, ends] = [Moment::Begins, Moment::GoesOn, Moment::Description, Moment::Ends];
     assert_eq!(of(&seen, "unwound"), [begins, waits, goes_on, ends]);
     // It has begun, when its closure was dropped, or it has not.
     assert!([&[][..], &TURN].contains(&&*of(&seen, "unbegun")));
 }
 
-/// Parasites that go on and parts of loops are run by hosts of the library's own.
+/// Tasks that go on and parts of loops are run by fibers of the library's own.
 #[test]
-fn bearers_are_told_of() {
+fn runners_are_told_of() {
     struct Bearers(Arc<AtomicUsize>);
     impl Hooks for Bearers {
         type Local = bool;
         fn resumed(&self, switch: &Switch<'_>, runs: &mut bool) {
             assert!(!std::mem::replace(runs, true));
-            self.0.fetch_add(usize::from(switch.is_bearer()), Ordering::Relaxed);
+            self.0.fetch_add(usize::from(switch.is_runner()), Ordering::Relaxed);
         }
         fn suspended(&self, _: &Switch<'_>, runs: &mut bool) {
             assert!(std::mem::replace(runs, false));
@@ -150,7 +150,7 @@ fn bearers_are_told_of() {
     let turns = Arc::new(AtomicUsize::new(0));
     Runtime::builder().domains(1).hooks(Bearers(turns.clone())).run(|| {
         let (tx, rx) = channel::channel::<u32>();
-        let parasite = spawn_parasite(async move {
+        let task = spawn_task(async move {
             let first = rx.recv_evt().await.unwrap();
             first + rx.recv().unwrap() // in place
         });
@@ -158,7 +158,7 @@ fn bearers_are_told_of() {
         tx.send(1).unwrap();
         fiber::yield_now();
         tx.send(2).unwrap();
-        assert_eq!(parasite.join().unwrap(), 3);
+        assert_eq!(task.join().unwrap(), 3);
         // It went on, and went on again after it had waited in place.
         assert!(turns.load(Ordering::Relaxed) >= 2);
     });
@@ -170,9 +170,9 @@ fn bearers_are_told_of() {
     });
 }
 
-/// The current host is the one that is told of, and a hook may try, signal and spawn.
+/// The current fiber is the one that is told of, and a hook may try, signal and spawn.
 #[test]
-fn hooks_act_for_the_host() {
+fn hooks_act_for_the_fiber() {
     lisle::fiber_local! {
         static NUMBER: Cell<u32> = Cell::new(0);
         static LAST: RefCell<Option<OnDrop>> = RefCell::new(None);
@@ -194,7 +194,7 @@ fn hooks_act_for_the_host() {
         fn suspended(&self, switch: &Switch<'_>, (): &mut ()) {
             NUMBER.with(|number| number.set(CURRENT.take()));
             if switch.moment() == Moment::Ends && switch.name().is_some() {
-                // Made anew after the host has dropped its own.
+                // Made anew after the fiber has dropped its own.
                 LAST.with(|last| *last.borrow_mut() = Some(OnDrop));
                 self.0.try_send(switch.id()).unwrap();
                 drop(spawn(|| ()));
@@ -210,8 +210,8 @@ fn hooks_act_for_the_host() {
                 fiber::yield_now();
             }
         };
-        let hosts = ["one", "other"].map(|name| named(name, counts));
-        hosts.into_iter().for_each(|host| host.join().unwrap());
+        let fibers = ["one", "other"].map(|name| named(name, counts));
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
         assert!(rx.recv().unwrap() != 0 && rx.recv().unwrap() != 0);
         assert_eq!((CURRENT.get(), DROPPED.load(Ordering::Relaxed)), (0, 2));
     });

@@ -1,5 +1,5 @@
-//! Hosts and parasites are interchangeable: whichever each thread of a program is, the same may come of it, and it is
-//! what the semantics of parasites says.
+//! Fibers and tasks are interchangeable: whichever each thread of a program is, the same may come of it, and it is
+//! what the semantics of tasks says.
 //!
 //! The semantics is section 3 of KC Sivaramakrishnan, Lukasz Ziarek and Suresh Jagannathan, *Featherweight Threads for
 //! Communication*, 2011. It is executed here: `machine.rs` has its rules, `search.rs` follows all of them. `generator.rs`
@@ -36,22 +36,22 @@ fn program(number: usize, threads: usize, operations: usize) -> Program {
     generator::program(&mut random, Limits { threads, channels: 3, operations })
 }
 
-fn hosts(threads: usize) -> Vec<Kind> {
-    vec![Kind::Host; threads]
+fn fibers(threads: usize) -> Vec<Kind> {
+    vec![Kind::Fiber; threads]
 }
 
-fn parasites(threads: usize) -> Vec<Kind> {
-    vec![Kind::Parasite; threads]
+fn tasks(threads: usize) -> Vec<Kind> {
+    vec![Kind::Task; threads]
 }
 
 /// Each thread is drawn by itself.
 fn mix(random: &mut Random, threads: usize) -> Vec<Kind> {
-    (0..threads).map(|_| [Kind::Host, Kind::Parasite][random.below(2)]).collect()
+    (0..threads).map(|_| [Kind::Fiber, Kind::Task][random.below(2)]).collect()
 }
 
-/// All ways to say which threads are hosts.
+/// All ways to say which threads are fibers.
 fn all_kinds(threads: usize) -> impl Iterator<Item = Vec<Kind>> {
-    let kind = |number: usize, thread: usize| [Kind::Host, Kind::Parasite][number >> thread & 1];
+    let kind = |number: usize, thread: usize| [Kind::Fiber, Kind::Task][number >> thread & 1];
     (0..1 << threads).map(move |number| (0..threads).map(|thread| kind(number, thread)).collect())
 }
 
@@ -65,7 +65,7 @@ static PROGRAMS: LazyLock<Vec<Enumerated>> = LazyLock::new(|| {
     let enumerate = |number| {
         let (threads, operations) = [(2, 6), (3, 8), (4, 10)][number % 3];
         let program = program(number, threads, operations);
-        let found = outcomes(&program, &hosts(program.threads), Steps::Essential, 500)?;
+        let found = outcomes(&program, &fibers(program.threads), Steps::Essential, 500)?;
         let is_wanted = found.outcomes.len() > 1 || number % 5 == 0 || !found.outcomes.iter().all(is_stuck);
         is_wanted.then_some(Enumerated { number, program, possible: found.outcomes })
     };
@@ -106,7 +106,7 @@ fn only_the_order_of_communications_matters() {
     assert!(several * 10 > count, "only {several} of {count} have several results");
 }
 
-/// By the semantics: the set of results does not depend on who is a host.
+/// By the semantics: the set of results does not depend on who is a fiber.
 #[test]
 fn all_kinds_of_threads_come_to_the_same() {
     for Enumerated { number, program, possible } in PROGRAMS.iter().take(scaled(300, 30)) {
@@ -166,7 +166,7 @@ macro_rules! on_one_and_two_domains {
 }
 
 on_one_and_two_domains! {
-    hosts_alone: |_, threads| hosts(threads);
-    parasites_alone: |_, threads| parasites(threads);
+    fibers_alone: |_, threads| fibers(threads);
+    tasks_alone: |_, threads| tasks(threads);
     any_mix: mix;
 }

@@ -373,7 +373,7 @@ fn a_queue_loses_nothing_to_those_who_give_up() {
     });
 }
 
-/// A host that waits for its answer is unwound with its runtime; the manager, elsewhere, goes on.
+/// A fiber that waits for its answer is unwound with its runtime; the manager, elsewhere, goes on.
 #[test]
 fn clients_that_are_unwound_with_their_runtime_do_not_wedge_it() {
     let queue = KillSafeQueue::<u32>::new(1);

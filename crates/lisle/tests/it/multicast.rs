@@ -187,7 +187,7 @@ async fn a_message_is_stored_once_and_goes_with_the_slowest_port(cx: Cx) {
     assert_eq!(there.load(Ordering::Relaxed), 0);
 }
 
-/// Case 13, of memory: hosts and threads have small stacks here.
+/// Case 13, of memory: fibers and threads have small stacks here.
 async fn a_long_backlog_goes_without_much_stack(_: Cx) {
     let multicast = Multicast::new();
     let ports = [(); 3].map(|()| multicast.port());

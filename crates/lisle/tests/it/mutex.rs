@@ -262,21 +262,21 @@ async fn philosophers_eat(cx: Cx) {
     assert!(forks.iter().all(|fork| fork.try_lock().is_some()), "a fork is still in use");
 }
 
-/// Hosts that are unwound at shutdown, some while they have the mutex, some while they wait for it, and some when they
+/// Fibers that are unwound at shutdown, some while they have the mutex, some while they wait for it, and some when they
 /// are just being given it.
 #[test]
-fn interrupted_hosts_keep_nothing() {
+fn interrupted_fibers_keep_nothing() {
     let _watched = watched();
     for round in 0..scaled(50, 10) {
         let mutex = Arc::new(Mutex::new(()));
         let runtime = Runtime::builder().domains(2).start().unwrap();
         let begun = Arc::new(AtomicUsize::new(0));
-        for host in 0..20 {
+        for fiber in 0..20 {
             let (mutex, begun) = (mutex.clone(), begun.clone());
             drop(runtime.spawn(move || {
                 begun.fetch_add(1, Ordering::Relaxed);
                 loop {
-                    let _guard = match (host + round) % 3 {
+                    let _guard = match (fiber + round) % 3 {
                         0 => mutex.lock(),
                         1 => choose((mutex.lock_evt(), lisle::never())).sync(),
                         _ => match mutex.lock_timeout(Duration::from_micros(300)) {
@@ -294,7 +294,7 @@ fn interrupted_hosts_keep_nothing() {
             std::thread::yield_now();
         }
         assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
-        assert!(mutex.try_lock().is_some(), "a host took the mutex with it");
+        assert!(mutex.try_lock().is_some(), "a fiber took the mutex with it");
     }
 }
 

@@ -99,7 +99,7 @@ async fn an_update_that_panics_keeps_the_old_value(cx: Cx) {
     assert!(cx.join_caught(updater).await.is_err());
 }
 
-/// A host that is unwound while its function waits.
+/// A fiber that is unwound while its function waits.
 async fn an_update_that_is_cancelled_keeps_the_old_value(cx: Cx) {
     let cell = Arc::new(MVar::full(7));
     let runtime = Runtime::builder().domains(1).start().unwrap();

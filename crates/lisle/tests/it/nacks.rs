@@ -205,15 +205,15 @@ fn a_dropped_future_tells() {
     assert!(nacks.take().is_empty());
 }
 
-/// Case 29, of hosts that are unwound where they wait when their runtime ends: in the event, or in a guard to
+/// Case 29, of fibers that are unwound where they wait when their runtime ends: in the event, or in a guard to
 /// its right.
 #[test]
-fn hosts_that_are_shut_down_tell() {
+fn fibers_that_are_shut_down_tell() {
     let _watched = watched();
     for domains in [1, 2] {
         let runtime = Runtime::builder().domains(domains).start().unwrap();
         let (request, requests) = channel::<Nack>();
-        let hosts: Vec<_> = (0..20)
+        let fibers: Vec<_> = (0..20)
             .map(|i| {
                 let request = request.clone();
                 runtime.spawn(move || {
@@ -237,7 +237,7 @@ fn hosts_that_are_shut_down_tell() {
         assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
         assert!(told.iter().all(lost));
         told.iter().for_each(|nack| nack.sync());
-        assert!(hosts.into_iter().all(|host| host.join().is_err_and(|error| error.is_cancelled())));
+        assert!(fibers.into_iter().all(|fiber| fiber.join().is_err_and(|error| error.is_cancelled())));
     }
 }
 

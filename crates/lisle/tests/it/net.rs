@@ -1,4 +1,4 @@
-//! Sockets and pipes: from plain threads, and from hosts on one domain and on two. What futures do
+//! Sockets and pipes: from plain threads, and from fibers on one domain and on two. What futures do
 //! with them is in a module of its own.
 
 mod accepting;
@@ -21,14 +21,14 @@ use lisle::{JoinHandle, Runtime};
 enum World {
     /// Plain OS threads.
     Threads,
-    /// Hosts of a runtime with so many domains, of which the test's thread is one.
-    Hosts(usize),
+    /// Fibers of a runtime with so many domains, of which the test's thread is one.
+    Fibers(usize),
 }
 
 /// A performer to be joined.
 enum Performer<T> {
     Thread(std::thread::JoinHandle<T>),
-    Host(JoinHandle<T>),
+    Fiber(JoinHandle<T>),
 }
 
 impl World {
@@ -36,14 +36,14 @@ impl World {
         let _watched = watched();
         match self {
             World::Threads => case(self),
-            World::Hosts(domains) => Runtime::builder().domains(domains).run(|| case(self)),
+            World::Fibers(domains) => Runtime::builder().domains(domains).run(|| case(self)),
         }
     }
 
     fn spawn<T: Send + 'static>(self, f: impl FnOnce() -> T + Send + 'static) -> Performer<T> {
         match self {
             World::Threads => Performer::Thread(std::thread::spawn(f)),
-            World::Hosts(_) => Performer::Host(lisle::spawn(f)),
+            World::Fibers(_) => Performer::Fiber(lisle::spawn(f)),
         }
     }
 }
@@ -52,7 +52,7 @@ impl<T: Send> Performer<T> {
     fn join(self) -> T {
         match self {
             Performer::Thread(thread) => thread.join().expect("no panic"),
-            Performer::Host(host) => host.join().expect("no panic"),
+            Performer::Fiber(fiber) => fiber.join().expect("no panic"),
         }
     }
 }
@@ -99,8 +99,8 @@ impl Drop for SocketPath {
 macro_rules! everywhere {
     ($($case:ident),* $(,)?) => {
         $crate::net::everywhere!(@ threads (Threads) $($case)*);
-        $crate::net::everywhere!(@ one_domain (Hosts(1)) $($case)*);
-        $crate::net::everywhere!(@ two_domains (Hosts(2)) $($case)*);
+        $crate::net::everywhere!(@ one_domain (Fibers(1)) $($case)*);
+        $crate::net::everywhere!(@ two_domains (Fibers(2)) $($case)*);
     };
     (@ $name:ident $world:tt $($case:ident)*) => {
         mod $name {

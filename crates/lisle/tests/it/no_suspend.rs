@@ -4,7 +4,7 @@ use crate::support::{Cx, on_domains, scaled, watched, worlds};
 use lisle::par::{self, prelude::*};
 use lisle::sync::{Condition, IVar, Mutex};
 use lisle::time::{after, sleep};
-use lisle::{Event, Runtime, always, channel, choose, fiber, never, select, spawn, spawn_parasite};
+use lisle::{Event, Runtime, always, channel, choose, fiber, never, select, spawn, spawn_task};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,15 +63,15 @@ async fn every_way_of_waiting_is_refused(_: Cx) {
     // To wait at its end could not be refused any more.
     let spawned = AtomicBool::new(false);
     let text = refused(|| fiber::scope(|scope| drop(scope.spawn(|| spawned.store(true, Ordering::Relaxed)))));
-    assert!(text.contains("wait for a host or parasite of a scope (spawned at "), "{text}");
-    refused(|| fiber::scope(|scope| drop(scope.spawn_parasite(async {}))));
+    assert!(text.contains("wait for a fiber or task of a scope (spawned at "), "{text}");
+    refused(|| fiber::scope(|scope| drop(scope.spawn_task(async {}))));
     assert!(!spawned.load(Ordering::Relaxed));
 }
 
 async fn what_need_not_wait_is_allowed(cx: Cx) {
     let (tx, rx) = channel::bounded::<u32>(2);
-    let host = cx.spawn(|_| async { 7 });
-    assert_eq!(cx.join(host).await, 7);
+    let fiber = cx.spawn(|_| async { 7 });
+    assert_eq!(cx.join(fiber).await, 7);
     fiber::no_suspend(|| {
         tx.send(1).unwrap();
         tx.try_send(2).unwrap();
@@ -86,13 +86,13 @@ async fn what_need_not_wait_is_allowed(cx: Cx) {
         let unused = fiber::scope(|_| 4);
         assert_eq!(unused, 4);
         // Whoever begins in it is a part of it until it waits, and that is not waiting for it.
-        let parasite = spawn_parasite({
+        let task = spawn_task({
             let rx = rx.clone();
             async move { rx.recv_evt().await }
         });
-        assert!(!parasite.is_finished());
+        assert!(!task.is_finished());
         tx.send(5).unwrap();
-        parasite
+        task
     })
     .join()
     .unwrap()
@@ -150,11 +150,11 @@ async fn loops_run_as_they_are_written(_: Cx) {
             assert_eq!((0..100_000_u64).into_par_iter().sum::<u64>(), 4_999_950_000);
         }
         assert_eq!(par::join(|| fibonacci(12), || fibonacci(13)), (144, 233));
-        let tasks = par::scope(|s| {
+        let jobs = par::scope(|s| {
             let promises = (0..100).map(|i| s.spawn(move || fibonacci(i % 10))).collect::<Vec<_>>();
             promises.into_iter().map(|promise| promise.wait()).sum::<u64>()
         });
-        assert_eq!(tasks, 880);
+        assert_eq!(jobs, 880);
     });
 }
 
@@ -215,7 +215,7 @@ fn halves_and_tasks_stay_on_their_thread() {
     });
 }
 
-/// A task that another domain runs has to be waited for. It is refused, and the scope waits for the task at its end.
+/// A job that another domain runs has to be waited for. It is refused, and the scope waits for the job at its end.
 #[test]
 fn a_promise_of_a_task_that_runs_elsewhere_is_refused() {
     let _watched = watched();
@@ -229,11 +229,11 @@ fn a_promise_of_a_task_that_runs_elsewhere_is_refused() {
                 }
             });
             while !began.load(Ordering::Relaxed) {
-                // To spawn is to look whether somebody wants a task.
+                // To spawn is to look whether somebody wants a job.
                 let _ = s.spawn(std::thread::yield_now);
             }
             let text = refused(|| promise.wait());
-            assert!(text.contains("wait for another domain to end a task"), "{text}");
+            assert!(text.contains("wait for another domain to end a job"), "{text}");
             may_end.store(true, Ordering::Relaxed);
         });
     });
@@ -244,16 +244,16 @@ fn a_promise_of_a_task_that_runs_elsewhere_is_refused() {
 fn a_runtime_is_neither_run_nor_waited_for() {
     let _watched = watched();
     let runtime = Runtime::builder().domains(1).start().unwrap();
-    assert!(refused(|| runtime.run(|| ())).contains("wait for a host (spawned at "));
+    assert!(refused(|| runtime.run(|| ())).contains("wait for a fiber (spawned at "));
     assert_eq!(runtime.run(|| 1), 1);
 }
 
 #[test]
-fn a_parasite_that_begins_in_it_may_wait_in_place_later() {
+fn a_task_that_begins_in_it_may_wait_in_place_later() {
     on_domains(|| {
         let (tx, rx) = channel::channel::<u32>();
-        let parasite = fiber::no_suspend(|| {
-            spawn_parasite(async move {
+        let task = fiber::no_suspend(|| {
+            spawn_task(async move {
                 let first = catch_unwind(AssertUnwindSafe(|| rx.recv())).is_err();
                 let second = rx.recv_evt().await;
                 (first, second, rx.recv())
@@ -261,6 +261,6 @@ fn a_parasite_that_begins_in_it_may_wait_in_place_later() {
         });
         tx.send(1).unwrap();
         tx.send(2).unwrap();
-        assert_eq!(parasite.join().unwrap(), (true, Ok(1), Ok(2)));
+        assert_eq!(task.join().unwrap(), (true, Ok(1), Ok(2)));
     });
 }

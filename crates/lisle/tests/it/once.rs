@@ -37,7 +37,7 @@ fn one_makes_the_value_and_the_others_wait() {
         for _ in 0..scaled(200, 30) {
             let made = Arc::new(AtomicUsize::new(0));
             let cell = Arc::new(OnceCell::new());
-            let hosts = [0; 6].map(|_| {
+            let fibers = [0; 6].map(|_| {
                 let (cell, made) = (cell.clone(), made.clone());
                 lisle::spawn(move || {
                     *cell.get_or_init(|| {
@@ -46,8 +46,8 @@ fn one_makes_the_value_and_the_others_wait() {
                     })
                 })
             });
-            for host in hosts {
-                assert_eq!(host.join().unwrap(), 0);
+            for fiber in fibers {
+                assert_eq!(fiber.join().unwrap(), 0);
             }
             assert_eq!(made.load(Ordering::Relaxed), 1);
         }
@@ -60,7 +60,7 @@ fn who_panics_lets_the_next_one_try() {
         for _ in 0..scaled(200, 30) {
             let once = Arc::new(Once::new());
             let tried = Arc::new(AtomicUsize::new(0));
-            let hosts = [0; 5].map(|_| {
+            let fibers = [0; 5].map(|_| {
                 let (once, tried) = (once.clone(), tried.clone());
                 lisle::spawn(move || {
                     once.call_once(|| {
@@ -73,13 +73,13 @@ fn who_panics_lets_the_next_one_try() {
             });
             once.done_evt().sync();
             assert!(once.is_done());
-            assert_eq!(hosts.into_iter().filter_map(|host| host.join().err()).count(), 2);
+            assert_eq!(fibers.into_iter().filter_map(|fiber| fiber.join().err()).count(), 2);
             assert_eq!(tried.load(Ordering::Relaxed), 3);
         }
     });
 }
 
-/// The host that makes the value is unwound with its runtime, and a thread that waits for it takes over.
+/// The fiber that makes the value is unwound with its runtime, and a thread that waits for it takes over.
 #[test]
 fn who_is_unwound_lets_the_next_one_try() {
     let lazy = Arc::new(Lazy::new(|| 5));

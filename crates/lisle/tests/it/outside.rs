@@ -39,14 +39,14 @@ fn a_choice_in_the_destructor_of_a_thread_local() {
 
 /// Case 42.
 #[test]
-fn a_plain_thread_receives_from_a_host_and_sends_to_it() {
+fn a_plain_thread_receives_from_a_fiber_and_sends_to_it() {
     let _watched = watched();
     let count = scaled(20_000, 2_000);
     for domains in [1, 2] {
         let runtime = Runtime::builder().domains(domains).start().unwrap();
-        let (to_host, from_thread) = channel::<usize>();
-        let (to_thread, from_host) = channel::<usize>();
-        let host = runtime.spawn(move || {
+        let (to_fiber, from_thread) = channel::<usize>();
+        let (to_thread, from_fiber) = channel::<usize>();
+        let fiber = runtime.spawn(move || {
             let mut last = 0;
             for i in 0..count {
                 to_thread.send(i).unwrap();
@@ -55,11 +55,11 @@ fn a_plain_thread_receives_from_a_host_and_sends_to_it() {
             last
         });
         for i in 0..count {
-            assert_eq!(from_host.recv(), Ok(i));
-            to_host.send(i * 2).unwrap();
+            assert_eq!(from_fiber.recv(), Ok(i));
+            to_fiber.send(i * 2).unwrap();
         }
-        assert_eq!(host.join().unwrap(), 2 * (count - 1));
-        assert!(from_host.recv().is_err(), "the host has gone, and its end with it");
+        assert_eq!(fiber.join().unwrap(), 2 * (count - 1));
+        assert!(from_fiber.recv().is_err(), "the fiber has gone, and its end with it");
         assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
     }
 }

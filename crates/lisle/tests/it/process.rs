@@ -193,7 +193,7 @@ fn a_child_of_the_standard_library() {
     assert_eq!((&*output.stdout, &*output.stderr), (&b"out\n"[..], &b"err\n"[..]));
 }
 
-/// While one host waits for a child, the others of its domain go on.
+/// While one fiber waits for a child, the others of its domain go on.
 #[test]
 fn a_domain_is_not_blocked() {
     lisle::Runtime::builder().domains(1).run(|| {

@@ -4,7 +4,7 @@ use crate::support::{Cx, Random, poll_once, scaled, watched, worlds};
 use lisle::channel::{Receiver, SendWithError, Sender, bounded};
 use lisle::event::WaitSet;
 use lisle::time::after;
-use lisle::{Event, Runtime, choose, never, spawn_parasite};
+use lisle::{Event, Runtime, choose, never, spawn_task};
 use std::future::IntoFuture;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -116,7 +116,7 @@ async fn receive(cx: &Cx, rx: &Receiver<Message>, random: &mut Random) -> Option
             }
         }
         3 => {
-            let waiting = spawn_parasite({
+            let waiting = spawn_task({
                 let rx = rx.clone();
                 async move { rx.recv_evt().await.ok() }
             });
@@ -161,7 +161,7 @@ async fn every_message_is_somewhere_and_no_sender_is_kept(cx: Cx) {
     }
 }
 
-/// Hosts that receive, and runtimes that end under them.
+/// Fibers that receive, and runtimes that end under them.
 #[test]
 fn runtimes_that_end_leave_no_sender_behind() {
     let _watched = watched();
@@ -186,7 +186,7 @@ fn runtimes_that_end_leave_no_sender_behind() {
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
-                    // A host that always finds a message is not interrupted: so they come to an end by themselves.
+                    // A fiber that always finds a message is not interrupted: so they come to an end by themselves.
                     let mut more = 20;
                     while more > 0 {
                         more -= usize::from(over.load(SeqCst));

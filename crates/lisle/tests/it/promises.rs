@@ -5,7 +5,7 @@ use crate::support::{Cx, poll_once, watched, worlds};
 use lisle::channel::{Receiver, SendWithError, bounded};
 use lisle::event::{EventFuture, WaitSet};
 use lisle::time::after;
-use lisle::{Event, Runtime, always, channel, choose, never, spawn_parasite};
+use lisle::{Event, Runtime, always, channel, choose, never, spawn_task};
 use std::future::IntoFuture;
 use std::pin::Pin;
 use std::sync::Mutex;
@@ -170,9 +170,9 @@ async fn an_asynchronous_receive_that_is_cancelled(cx: Cx) {
     }
 }
 
-/// A host that is interrupted by a shutdown while its message is made, and a parasite that is cancelled.
+/// A fiber that is interrupted by a shutdown while its message is made, and a task that is cancelled.
 #[test]
-fn hosts_and_parasites_that_are_told_to_leave() {
+fn fibers_and_tasks_that_are_told_to_leave() {
     let _watched = watched();
     let (tx, rx) = channel::<u32>();
     let runtime = Runtime::builder().domains(1).start().unwrap();
@@ -189,15 +189,15 @@ fn hosts_and_parasites_that_are_told_to_leave() {
     assert_eq!(made.sync(), Err(SendWithError::Left(7)));
 
     lisle::run(|| {
-        let waiting = spawn_parasite({
+        let waiting = spawn_task({
             let rx = rx.clone();
             async move { rx.recv_evt().await }
         });
-        let parasite = Mutex::new(Some(waiting));
+        let task = Mutex::new(Some(waiting));
         let made = tx.send_with_evt(|| {
-            let parasite = parasite.lock().unwrap().take().unwrap();
-            parasite.cancel();
-            assert!(parasite.join().is_err());
+            let task = task.lock().unwrap().take().unwrap();
+            task.cancel();
+            assert!(task.join().is_err());
             7
         });
         assert_eq!(made.sync(), Err(SendWithError::Left(7)));

@@ -2,7 +2,7 @@
 
 use crate::support::child::{Ended, part};
 use crate::support::watched;
-use lisle::event::{Attempt, Never, Step, Waits};
+use lisle::event::{Attempt, Description, Never, Step};
 use lisle::time::sleep;
 use lisle::{Builder, Event, OnDeadlock, PanicPolicy, Report, Runtime, channel, fiber, never, spawn};
 use std::future::Future;
@@ -53,32 +53,32 @@ fn text_of(name: &str) -> impl Fn(&Report) -> Option<String> {
 }
 
 #[test]
-fn panics_of_hosts_and_parasites_are_reported_with_who_and_where() {
+fn panics_of_fibers_and_tasks_are_reported_with_who_and_where() {
     let _watched = watched();
     for domains in [1, 2] {
         let (builder, heard) = listened_to(domains);
         builder.run(|| {
             let (tx, rx) = channel::<()>();
             drop(fiber::Builder::new().name("forsaken").spawn(|| panic!("nobody hears me")));
-            drop(lisle::spawn_parasite(async move {
+            drop(lisle::spawn_task(async move {
                 rx.recv_evt().await.unwrap();
                 panic!("nor me");
             }));
             tx.send(()).unwrap();
-            // Nobody waits for parasites that are left as a runtime ends.
+            // Nobody waits for tasks that are left as a runtime ends.
             let is_panic = |report: &&Report| matches!(report, Report::Panic(_));
             while heard.all.lock().unwrap().iter().filter(is_panic).count() < 2 {
                 fiber::yield_now();
             }
         });
         let text = heard.wait_for(text_of("forsaken"));
-        assert!(text.starts_with("host 'forsaken' (spawned at crates/lisle/tests/it/reports.rs:"), "{text}");
+        assert!(text.starts_with("fiber 'forsaken' (spawned at crates/lisle/tests/it/reports.rs:"), "{text}");
         assert!(text.ends_with(") panicked and nobody joins it: nobody hears me"), "{text}");
         let panic = heard.wait_for(|report| match report {
             Report::Panic(panic) if panic.message == "nor me" => Some(panic.clone()),
             _ => None,
         });
-        assert!(panic.who.starts_with("a parasite (spawned at"), "{panic:?}");
+        assert!(panic.who.starts_with("a task (spawned at"), "{panic:?}");
         assert!(panic.site.file().ends_with("reports.rs") && panic.name.is_none());
     }
 }
@@ -105,19 +105,19 @@ fn a_deadlock_is_reported_with_its_graph() {
     let (builder, heard) = listened_to(2);
     let runtime = builder.closed_world(true).on_deadlock(OnDeadlock::Report).start().unwrap();
     let (_tx, rx) = channel::channel::<()>();
-    let host = runtime.spawn(move || rx.recv());
+    let fiber = runtime.spawn(move || rx.recv());
     let deadlock = heard.wait_for(|report| match report {
         Report::Deadlock(deadlock) => Some(deadlock.clone()),
         _ => None,
     });
-    assert_eq!(deadlock.waiting().hosts.len(), 1);
+    assert_eq!(deadlock.waiting().fibers.len(), 1);
     drop(runtime);
-    assert!(host.join().is_err());
+    assert!(fiber.join().is_err());
 }
 
 /// Both ways to end a runtime: `run`, which names also those that do not run, and dropping one.
 #[test]
-fn hosts_that_do_not_end_are_reported() {
+fn fibers_that_do_not_end_are_reported() {
     let _watched = watched();
     let let_go = Arc::new((Mutex::new(false), Condvar::new()));
     let stuck = |let_go: Arc<(Mutex<bool>, Condvar)>| {
@@ -215,7 +215,7 @@ impl Event for Shy {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
         self.0.complete(branch);
     }
-    fn describe<'e>(&'e self, _: &Self::Branch<'e>, _: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, _: &mut Description) {
         resume_unwind(Box::new(Payload));
     }
 }
@@ -227,7 +227,7 @@ fn an_event_that_does_not_want_to_be_described_is_reported() {
     builder.run(|| {
         drop(spawn(|| Shy(never()).sync()));
         fiber::yield_now();
-        assert_eq!(lisle::waiting().hosts.len(), 1);
+        assert_eq!(lisle::waiting().fibers.len(), 1);
     });
     assert!(heard.all.lock().unwrap().iter().any(|report| matches!(report, Report::Contained(_))));
 }
@@ -270,10 +270,10 @@ fn a_handler_that_panics_harms_nobody() {
     if part().is_none() {
         let ended = Ended::of(test, "child");
         ended.succeeded().says(
-            "lisle: the handler of reports has panicked: I have enough; what it was told is: host 'one' (",
+            "lisle: the handler of reports has panicked: I have enough; what it was told is: fiber 'one' (",
         );
         ended.says(
-            "lisle: the handler of reports has panicked: I have enough; what it was told is: host 'two' (",
+            "lisle: the handler of reports has panicked: I have enough; what it was told is: fiber 'two' (",
         );
         assert_eq!(ended.stderr.matches("lisle: ").count(), 2, "{}", ended.stderr);
         return;
@@ -324,11 +324,11 @@ fn a_handler_is_not_called_within_itself() {
     });
 }
 
-/// The system is asked for more stacks than the process may have, until some hosts have ended.
+/// The system is asked for more stacks than the process may have, until some fibers have ended.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_host_without_a_stack_waits_and_that_is_reported() {
-    let test = "reports::a_host_without_a_stack_waits_and_that_is_reported";
+fn a_fiber_without_a_stack_waits_and_that_is_reported() {
+    let test = "reports::a_fiber_without_a_stack_waits_and_that_is_reported";
     let _watched = watched();
     if part().is_none() {
         let ended = Ended::of(test, "child");
@@ -357,7 +357,7 @@ fn a_host_without_a_stack_waits_and_that_is_reported() {
         }
         assert_eq!(told().unwrap(), (0, file!()));
         waiting.iter().for_each(lisle::JoinHandle::cancel);
-        waiting.into_iter().for_each(|host| drop(host.join()));
+        waiting.into_iter().for_each(|fiber| drop(fiber.join()));
     });
     thread::yield_now();
 }

@@ -1,4 +1,4 @@
-//! Runtimes: where hosts run, several of them side by side, and how they end.
+//! Runtimes: where fibers run, several of them side by side, and how they end.
 
 use crate::support::{on_domains, scaled, watched};
 use lisle::time::{after, sleep};
@@ -38,7 +38,7 @@ fn spawn_on_keeps_to_its_domain() {
     for here_too in [true, false] {
         let check = || {
             for domain in 0..3 {
-                let hosts: Vec<_> = (0..10)
+                let fibers: Vec<_> = (0..10)
                     .map(|_| {
                         lisle::spawn_on(domain, || {
                             let before = here();
@@ -49,7 +49,7 @@ fn spawn_on_keeps_to_its_domain() {
                         })
                     })
                     .collect();
-                let places: Vec<_> = hosts.into_iter().map(|host| host.join().unwrap()).collect();
+                let places: Vec<_> = fibers.into_iter().map(|fiber| fiber.join().unwrap()).collect();
                 assert!(places.iter().all(|place| place.0 == places[0].0), "{places:?}");
                 if domain > 0 {
                     assert_eq!(places[0].1.as_deref(), Some(format!("shed-{domain}").as_str()));
@@ -67,15 +67,15 @@ fn spawn_on_keeps_to_its_domain() {
     });
 }
 
-/// What a host holds need not be `Send`: whatever it waits for, it goes on on the thread where it began.
+/// What a fiber holds need not be `Send`: whatever it waits for, it goes on on the thread where it began.
 #[test]
-fn a_host_never_changes_its_thread() {
+fn a_fiber_never_changes_its_thread() {
     let _watched = watched();
     let threads = Arc::new(Mutex::new(std::collections::HashSet::new()));
     let seen = threads.clone();
     Runtime::builder().domains(4).run(move || {
         let (tx, rx) = channel::<usize>();
-        let hosts: Vec<_> = (0..200)
+        let fibers: Vec<_> = (0..200)
             .map(|i| {
                 let (tx, rx, seen) = (tx.clone(), rx.clone(), seen.clone());
                 lisle::spawn(move || {
@@ -100,8 +100,8 @@ fn a_host_never_changes_its_thread() {
                 })
             })
             .collect();
-        for host in hosts {
-            host.join().unwrap();
+        for fiber in fibers {
+            fiber.join().unwrap();
         }
     });
     assert!(!threads.lock().unwrap().is_empty());
@@ -112,7 +112,7 @@ fn a_host_never_changes_its_thread() {
 fn idle_domains_take_over_what_has_not_begun() {
     let _watched = watched();
     Runtime::builder().domains(2).run(|| {
-        // The first host keeps its domain until the second has run, which can then only be elsewhere.
+        // The first fiber keeps its domain until the second has run, which can then only be elsewhere.
         let ran = Arc::new(AtomicBool::new(false));
         let runs = ran.clone();
         let other = lisle::spawn(move || {
@@ -126,7 +126,7 @@ fn idle_domains_take_over_what_has_not_begun() {
     });
 }
 
-/// Case 43 and more: hosts of three runtimes, and the main thread, talk over the same channels.
+/// Case 43 and more: fibers of three runtimes, and the main thread, talk over the same channels.
 #[test]
 fn several_runtimes_side_by_side() {
     let _watched = watched();
@@ -154,9 +154,9 @@ fn a_nested_run_panics_and_says_why() {
     on_domains(|| {
         let caught = catch_unwind(|| lisle::run(|| ()));
         let message = caught.unwrap_err();
-        assert!(message.downcast_ref::<&str>().unwrap().contains("inside a host"));
+        assert!(message.downcast_ref::<&str>().unwrap().contains("inside a fiber"));
         fiber::yield_now();
-        // From a plain thread that a host starts, it is allowed.
+        // From a plain thread that a fiber starts, it is allowed.
         assert_eq!(fiber::blocking(|| lisle::run(|| 4)), 4);
     });
 }
@@ -165,9 +165,9 @@ fn a_nested_run_panics_and_says_why() {
 #[test]
 fn spawning_from_a_plain_thread() {
     let _watched = watched();
-    let hosts: Vec<_> = (0..100).map(|i| lisle::spawn(move || i + here_is_no_test_thread())).collect();
-    for (i, host) in hosts.into_iter().enumerate() {
-        assert_eq!(host.join().unwrap(), i);
+    let fibers: Vec<_> = (0..100).map(|i| lisle::spawn(move || i + here_is_no_test_thread())).collect();
+    for (i, fiber) in fibers.into_iter().enumerate() {
+        assert_eq!(fiber.join().unwrap(), i);
     }
     fiber::yield_now();
     assert_eq!(fiber::blocking(here), here(), "a plain thread may block by itself");
@@ -210,7 +210,7 @@ fn suspend_somehow(
 }
 
 #[test]
-fn suspended_hosts_are_unwound_at_shutdown() {
+fn suspended_fibers_are_unwound_at_shutdown() {
     let _watched = watched();
     for domains in [1, 2, 5] {
         for outside in [true, false] {
@@ -219,8 +219,8 @@ fn suspended_hosts_are_unwound_at_shutdown() {
             let made = Arc::new(AtomicUsize::new(0));
             let (drops_seen, begun_seen, made_here) = (drops.clone(), begun.clone(), made.clone());
             let crowd = move || {
-                let hosts = 7 * 20;
-                for kind in 0..hosts {
+                let fibers = 7 * 20;
+                for kind in 0..fibers {
                     let (begun, flag) = (begun.clone(), Flag(drops.clone()));
                     // Ends of one channel for each, so that nobody meets anybody.
                     let (tx, rx) = channel();
@@ -232,7 +232,7 @@ fn suspended_hosts_are_unwound_at_shutdown() {
                         drop(ends);
                     }));
                 }
-                while begun.load(Ordering::SeqCst) < hosts {
+                while begun.load(Ordering::SeqCst) < fibers {
                     fiber::yield_now();
                 }
             };
@@ -250,9 +250,9 @@ fn suspended_hosts_are_unwound_at_shutdown() {
     }
 }
 
-/// Hosts that have not begun when the runtime ends are not run, but what they hold is dropped.
+/// Fibers that have not begun when the runtime ends are not run, but what they hold is dropped.
 #[test]
-fn unbegun_hosts_are_dropped_at_shutdown() {
+fn unbegun_fibers_are_dropped_at_shutdown() {
     let _watched = watched();
     let drops = Arc::new(AtomicUsize::new(0));
     let ran = Arc::new(AtomicUsize::new(0));
@@ -269,7 +269,7 @@ fn unbegun_hosts_are_dropped_at_shutdown() {
 }
 
 #[test]
-fn draining_waits_for_all_hosts() {
+fn draining_waits_for_all_fibers() {
     let _watched = watched();
     let ended = Arc::new(AtomicUsize::new(0));
     Runtime::builder().domains(2).drain(true).run(|| {
@@ -284,14 +284,14 @@ fn draining_waits_for_all_hosts() {
     assert_eq!(ended.load(Ordering::SeqCst), 50);
 }
 
-/// A joiner outside learns that the host was ended, not that it had a result.
+/// A joiner outside learns that the fiber was ended, not that it had a result.
 #[test]
-fn joining_a_host_that_was_shut_down_says_so() {
+fn joining_a_fiber_that_was_shut_down_says_so() {
     let _watched = watched();
     let runtime = Runtime::builder().domains(1).start().unwrap();
     let begun = Arc::new(AtomicBool::new(false));
     let begins = begun.clone();
-    let host = runtime.spawn(move || {
+    let fiber = runtime.spawn(move || {
         begins.store(true, Ordering::SeqCst);
         never::<u32>().sync()
     });
@@ -299,12 +299,12 @@ fn joining_a_host_that_was_shut_down_says_so() {
         thread::yield_now();
     }
     assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
-    let error = host.join().unwrap_err();
+    let error = fiber.join().unwrap_err();
     assert!(error.is_cancelled() && !error.is_panic());
     assert!(error.to_string().contains("runtimes.rs"), "{error}");
 }
 
-/// A host that does not give its worker back is named, and left behind.
+/// A fiber that does not give its worker back is named, and left behind.
 #[test]
 fn a_shutdown_names_who_still_runs() {
     let _watched = watched();
@@ -392,7 +392,7 @@ fn a_shutdown_in_the_middle_of_traffic_conserves_messages() {
 fn blocking_calls_block_nobody_else() {
     on_domains(|| {
         let (tx, rx) = std::sync::mpsc::channel::<u32>();
-        // Only a host that runs while the foreign call blocks can end it.
+        // Only a fiber that runs while the foreign call blocks can end it.
         let waker = lisle::spawn(move || tx.send(6).unwrap());
         let domain = here();
         let got = fiber::blocking(move || {
@@ -403,13 +403,13 @@ fn blocking_calls_block_nobody_else() {
         waker.join().unwrap();
 
         let barrier = Arc::new(std::sync::Barrier::new(20));
-        let hosts: Vec<_> = (0..20)
+        let fibers: Vec<_> = (0..20)
             .map(|_| {
                 let barrier = barrier.clone();
                 lisle::spawn(move || fiber::blocking(move || barrier.wait().is_leader()))
             })
             .collect();
-        let leaders = hosts.into_iter().map(|host| host.join().unwrap()).filter(|leads| *leads);
+        let leaders = fibers.into_iter().map(|fiber| fiber.join().unwrap()).filter(|leads| *leads);
         assert_eq!(leaders.count(), 1);
 
         let failing = lisle::spawn(|| fiber::blocking(|| std::panic::resume_unwind(Box::new("in the pool"))));

@@ -255,18 +255,18 @@ async fn performers_that_go_away_keep_nothing(cx: Cx) {
 }
 
 #[test]
-fn interrupted_hosts_keep_nothing() {
+fn interrupted_fibers_keep_nothing() {
     let _watched = watched();
     for _ in 0..scaled(30, 8) {
         let lock = Arc::new(RwLock::new(()));
         let runtime = Runtime::builder().domains(2).start().unwrap();
         let begun = Arc::new(AtomicUsize::new(0));
-        for host in 0..20 {
+        for fiber in 0..20 {
             let (lock, begun) = (lock.clone(), begun.clone());
             drop(runtime.spawn(move || {
                 begun.fetch_add(1, Ordering::Relaxed);
                 loop {
-                    if host % 3 == 0 {
+                    if fiber % 3 == 0 {
                         let _guard = lock.write();
                         lisle::time::sleep(Duration::from_micros(20));
                     } else {
@@ -281,7 +281,7 @@ fn interrupted_hosts_keep_nothing() {
             std::thread::yield_now();
         }
         assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
-        assert!(lock.try_write().is_some(), "a host took the lock with it");
+        assert!(lock.try_write().is_some(), "a fiber took the lock with it");
     }
 }
 

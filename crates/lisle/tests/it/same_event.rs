@@ -45,9 +45,9 @@ fn one_choice_from_many_at_once() {
     assert_eq!(event.poll(), None);
 }
 
-/// Hosts of several domains perform one and the same choice, and so do a thread and a future beside them.
+/// Fibers of several domains perform one and the same choice, and so do a thread and a future beside them.
 #[test]
-fn one_choice_from_many_hosts_at_once() {
+fn one_choice_from_many_fibers_at_once() {
     const PERFORMERS: usize = 8;
     let count = scaled(5_000, 300);
     on_domains(|| {
@@ -68,9 +68,9 @@ fn one_choice_from_many_hosts_at_once() {
         std::thread::scope(|threads| {
             threads.spawn(|| perform(false));
             threads.spawn(|| perform(true));
-            scope(|hosts| {
+            scope(|fibers| {
                 for _ in 2..PERFORMERS {
-                    hosts.spawn(|| perform(false));
+                    fibers.spawn(|| perform(false));
                 }
                 for i in 0..count * PERFORMERS {
                     if i % 2 == 0 {
@@ -86,13 +86,13 @@ fn one_choice_from_many_hosts_at_once() {
     });
 }
 
-/// Every host that performs one timer event counts its own time.
+/// Every fiber that performs one timer event counts its own time.
 #[test]
-fn one_timer_event_from_many_hosts() {
+fn one_timer_event_from_many_fibers() {
     let wait = Duration::from_millis(4);
     let event = after(wait);
     on_domains(|| {
-        let hosts = [0, 1, 2, 3].map(|_| {
+        let fibers = [0, 1, 2, 3].map(|_| {
             lisle::spawn(move || {
                 let begun = Instant::now();
                 event.sync();
@@ -100,7 +100,7 @@ fn one_timer_event_from_many_hosts() {
                 assert!(begun.elapsed() >= 2 * wait);
             })
         });
-        hosts.into_iter().for_each(|host| host.join().unwrap());
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
     });
 }
 

@@ -1,4 +1,4 @@
-//! Hosts that borrow.
+//! Fibers that borrow.
 
 use crate::support::{on_domains, watched};
 use lisle::fiber::{self, scope};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 #[test]
-fn hosts_borrow_from_their_spawner() {
+fn fibers_borrow_from_their_spawner() {
     on_domains(|| {
         let numbers: Vec<u64> = (0..1_000).collect();
         let total = AtomicUsize::new(0);
@@ -41,7 +41,7 @@ fn a_result_may_borrow_as_well() {
 }
 
 #[test]
-fn scopes_nest_and_spawn_from_their_hosts() {
+fn scopes_nest_and_spawn_from_their_fibers() {
     fn tree(depth: usize) -> usize {
         if depth == 0 {
             return 1;
@@ -67,9 +67,9 @@ fn scopes_nest_and_spawn_from_their_hosts() {
     });
 }
 
-/// The panic of the scope's own function waits for the hosts, which may be using what it would unwind.
+/// The panic of the scope's own function waits for the fibers, which may be using what it would unwind.
 #[test]
-fn a_panic_in_the_scope_waits_for_its_hosts() {
+fn a_panic_in_the_scope_waits_for_its_fibers() {
     on_domains(|| {
         let ended = AtomicUsize::new(0);
         let caught = catch_unwind(AssertUnwindSafe(|| {
@@ -88,7 +88,7 @@ fn a_panic_in_the_scope_waits_for_its_hosts() {
 }
 
 #[test]
-fn a_panic_of_a_scoped_host_is_not_swallowed() {
+fn a_panic_of_a_scoped_fiber_is_not_swallowed() {
     on_domains(|| {
         let joined = scope(|scope| scope.spawn(|| resume_unwind(Box::new("joined"))).join());
         assert!(joined.unwrap_err().is_panic());
@@ -102,28 +102,28 @@ fn a_panic_of_a_scoped_host_is_not_swallowed() {
     });
 }
 
-/// On a plain thread a scope's hosts run on the default runtime, and the thread waits for them.
+/// On a plain thread a scope's fibers run on the default runtime, and the thread waits for them.
 #[test]
 fn a_scope_on_a_plain_thread() {
     let _watched = watched();
     let (tx, rx) = channel::<u32>();
     let borrowed = 5;
     let got = scope(|scope| {
-        let host = scope.spawn(|| rx.recv().unwrap() + borrowed);
+        let fiber = scope.spawn(|| rx.recv().unwrap() + borrowed);
         tx.send(37).unwrap();
-        host.join().unwrap()
+        fiber.join().unwrap()
     });
     assert_eq!(got, 42);
 }
 
 #[test]
-fn a_scoped_host_can_be_cancelled() {
+fn a_scoped_fiber_can_be_cancelled() {
     on_domains(|| {
         scope(|scope| {
-            let host = scope.spawn(|| fiber::cancelled_evt().sync());
-            assert!(!host.is_finished());
-            host.cancel();
-            host.join().unwrap();
+            let fiber = scope.spawn(|| fiber::cancelled_evt().sync());
+            assert!(!fiber.is_finished());
+            fiber.cancel();
+            fiber.join().unwrap();
         });
     });
 }

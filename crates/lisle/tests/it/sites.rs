@@ -4,7 +4,7 @@
 use crate::support::watched;
 use lisle::par::prelude::*;
 use lisle::par::{self, Dag, Scan, sort};
-use lisle::{Report, Runtime, fiber, kill_safe, never, parasite, spawn, spawn_parasite};
+use lisle::{Report, Runtime, fiber, kill_safe, never, spawn, spawn_task, task};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
@@ -44,8 +44,8 @@ fn runtime(domains: usize) -> (lisle::Builder, Arc<Seen>) {
         if let Report::Stall(stall) = report
             && stall.domain + 1 == domains
         {
-            let host = stall.host.as_ref().expect("something runs there");
-            here.place.lock().unwrap().get_or_insert(host.site.file());
+            let fiber = stall.fiber.as_ref().expect("something runs there");
+            here.place.lock().unwrap().get_or_insert(fiber.site.file());
             here.has_come.notify_all();
         }
     });
@@ -61,23 +61,23 @@ const SPAWNS: &[Spawns] = &[
     ("spawn_on", |stuck| lisle::spawn_on(0, stuck).join().unwrap()),
     ("Builder::spawn", |stuck| fiber::Builder::new().spawn(stuck).join().unwrap()),
     ("fiber::scope", |stuck| fiber::scope(|scope| scope.spawn(stuck).join().unwrap())),
-    ("spawn_parasite", |stuck| spawn_parasite(later(stuck)).join().unwrap()),
-    ("Scope::spawn_parasite", |stuck| {
-        fiber::scope(|scope| scope.spawn_parasite(later(stuck)).join().unwrap());
+    ("spawn_task", |stuck| spawn_task(later(stuck)).join().unwrap()),
+    ("Scope::spawn_task", |stuck| {
+        fiber::scope(|scope| scope.spawn_task(later(stuck)).join().unwrap());
     }),
-    ("a parasite that has waited in place", |stuck| {
+    ("a task that has waited in place", |stuck| {
         let in_place = async {
-            parasite::yield_now().await;
+            task::yield_now().await;
             lisle::time::sleep(Duration::from_millis(1));
             stuck();
         };
-        spawn_parasite(in_place).join().unwrap();
+        spawn_task(in_place).join().unwrap();
     }),
     ("future::spawn", |stuck| lisle::future::spawn(async { stuck() }).join().unwrap()),
-    ("race", |stuck| parasite::race([later(stuck)]).join().unwrap()),
-    ("rush", |stuck| parasite::rush([later(stuck)]).join().unwrap()),
+    ("race", |stuck| task::race([later(stuck)]).join().unwrap()),
+    ("rush", |stuck| task::rush([later(stuck)]).join().unwrap()),
     ("timeout", |stuck| {
-        parasite::timeout(Duration::from_secs(3600), later(stuck)).join().unwrap();
+        task::timeout(Duration::from_secs(3600), later(stuck)).join().unwrap();
     }),
     ("kill_safe", |stuck| {
         let server = kill_safe::Server::<(), ()>::start(move |_| stuck());
@@ -99,7 +99,7 @@ const SPAWNS: &[Spawns] = &[
 
 /// Runs it by the worker, not by its spawner.
 async fn later(stuck: Stuck) {
-    parasite::yield_now().await;
+    task::yield_now().await;
     stuck();
 }
 

@@ -377,13 +377,13 @@ async fn a_handler_is_asked_after_the_event_has_happened(cx: Cx) {
 
 /// Unwinding at shutdown is nobody's panic.
 #[test]
-fn handlers_are_not_asked_when_hosts_are_shut_down() {
+fn handlers_are_not_asked_when_fibers_are_shut_down() {
     let _watched = watched();
     for domains in [1, 2] {
         let runtime = Runtime::builder().domains(domains).start().unwrap();
         let asked = Arc::new(AtomicBool::new(false));
         let (begin, begun) = channel::<()>();
-        let hosts: Vec<_> = (0..6)
+        let fibers: Vec<_> = (0..6)
             .map(|i| {
                 let (asked, begin) = (asked.clone(), begin.clone());
                 runtime.spawn(move || {
@@ -400,9 +400,9 @@ fn handlers_are_not_asked_when_hosts_are_shut_down() {
                 })
             })
             .collect();
-        hosts.iter().for_each(|_| begun.recv().unwrap());
+        fibers.iter().for_each(|_| begun.recv().unwrap());
         assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
-        assert!(hosts.into_iter().all(|host| host.join().is_err_and(|error| error.is_cancelled())));
+        assert!(fibers.into_iter().all(|fiber| fiber.join().is_err_and(|error| error.is_cancelled())));
         assert!(!asked.load(Ordering::SeqCst));
     }
 }

@@ -1,4 +1,4 @@
-//! Hosts and parasites that keep their domain while others of it wait, whatever those wait for: all are reported, with
+//! Fibers and tasks that keep their domain while others of it wait, whatever those wait for: all are reported, with
 //! what waits; and who keeps it while nobody waits is not.
 
 use crate::support::child::{Ended, Running, block_until_let_go, part};
@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Calls `stuck`, which blocks the thread, in a host or a parasite that is named or placed here.
+/// Calls `stuck`, which blocks the thread, in a fiber or a task that is named or placed here.
 fn stick(who: &str, stuck: impl FnOnce() + Send + 'static) {
     match who {
-        "host" => fiber::Builder::new().name("stuck").spawn(stuck).join().unwrap(),
-        "parasite" => lisle::spawn_parasite(async move {
+        "fiber" => fiber::Builder::new().name("stuck").spawn(stuck).join().unwrap(),
+        "task" => lisle::spawn_task(async move {
             // From here on it is run by the worker, not by its spawner.
-            lisle::parasite::yield_now().await;
+            lisle::task::yield_now().await;
             stuck();
         })
         .join()
@@ -33,7 +33,7 @@ fn runtime() -> lisle::Builder {
 /// Runs the child's part, or sees to it that there is one report, which says all of this.
 #[track_caller]
 fn reports(test: &str, child: impl Fn(&'static str), says: &[&str]) {
-    for who in ["host", "parasite"] {
+    for who in ["fiber", "task"] {
         if let Some(part) = part() {
             if part == who {
                 child(who);
@@ -43,7 +43,7 @@ fn reports(test: &str, child: impl Fn(&'static str), says: &[&str]) {
         let _watched = watched();
         let mut running = Running::new(&format!("stalls::{test}"), who);
         let line = running.until_said(&["lisle: "]);
-        let name = if who == "host" { "host 'stuck' (spawned" } else { "a parasite (spawned" };
+        let name = if who == "fiber" { "fiber 'stuck' (spawned" } else { "a task (spawned" };
         for text in says.iter().chain(&[name, " at crates/lisle/tests/it/stalls.rs:", "without blocking"]) {
             assert!(line.contains(text), "no {text:?} in: {line}");
         }
@@ -85,7 +85,7 @@ fn a_timer_behind_one_that_was_given_up_is_noticed() {
     reports("a_timer_behind_one_that_was_given_up_is_noticed", child, &["a timer is overdue by"]);
 }
 
-/// A client that blocks its thread, and whose server is a host of the same domain.
+/// A client that blocks its thread, and whose server is a fiber of the same domain.
 #[test]
 fn a_descriptor_that_is_ready_is_noticed() {
     let child = |who| {
@@ -108,7 +108,7 @@ fn a_descriptor_that_is_ready_is_noticed() {
     );
 }
 
-/// A lock of the standard library that another host of the domain holds while it waits for a message from outside.
+/// A lock of the standard library that another fiber of the domain holds while it waits for a message from outside.
 #[test]
 fn a_wake_from_outside_is_noticed() {
     let child = |who| {
@@ -166,7 +166,7 @@ fn what_has_not_begun_is_noticed() {
             stick(who, || {
                 let waiting: Vec<_> = (0..3).map(|_| spawn(|| ())).collect();
                 block_until_let_go();
-                waiting.into_iter().for_each(|host| host.join().unwrap());
+                waiting.into_iter().for_each(|fiber| fiber.join().unwrap());
             });
         });
     };
@@ -222,7 +222,7 @@ fn nobody_who_waits_is_no_report() {
         tx.send(()).unwrap();
         let next = rx.recv_evt().wrap(drop);
         choose((next, after(Duration::from_millis(20)))).sync();
-        // The connection becomes readable, and its host no longer waits for it.
+        // The connection becomes readable, and its fiber no longer waits for it.
         drop(peer);
         // A turn of thirty times the limit.
         thread::sleep(Duration::from_millis(300));

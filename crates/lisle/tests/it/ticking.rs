@@ -178,9 +178,9 @@ fn a_period_of_zero_is_refused_where_it_is_given() {
     }
 }
 
-/// A host that waits for a tick waits for time: that is no deadlock.
+/// A fiber that waits for a tick waits for time: that is no deadlock.
 #[test]
-fn a_tick_wakes_the_only_host() {
+fn a_tick_wakes_the_only_fiber() {
     let _watched = crate::support::watched();
     let ticks = Runtime::builder().domains(1).closed_world(true).try_run(|| {
         let ticker = ticker(Duration::from_millis(150)).named("beat");

@@ -20,9 +20,9 @@ fn chain(stop: Arc<AtomicBool>, beside: fn()) {
     }
 }
 
-/// The youngest hosts and the oldest of the ring take every turn between them, if the queues do not take turns.
+/// The youngest fibers and the oldest of the ring take every turn between them, if the queues do not take turns.
 #[test]
-fn hosts_that_spawn_without_end_do_not_keep_others_from_going_on() {
+fn fibers_that_spawn_without_end_do_not_keep_others_from_going_on() {
     let _watched = watched();
     Runtime::builder().domains(1).run(|| {
         for beside in [(|| ()) as fn(), || drop(spawn(|| ())), || (0..3).for_each(|_| drop(spawn(|| ())))] {
@@ -40,7 +40,7 @@ fn hosts_that_spawn_without_end_do_not_keep_others_from_going_on() {
 
 /// One yields, the other is woken by it: every other turn is of the ready queue.
 #[test]
-fn hosts_that_go_on_without_end_do_not_keep_others_from_beginning() {
+fn fibers_that_go_on_without_end_do_not_keep_others_from_beginning() {
     let _watched = watched();
     Runtime::builder().domains(1).run(|| {
         let (tx, rx) = channel::<()>();
@@ -67,7 +67,7 @@ fn hosts_that_go_on_without_end_do_not_keep_others_from_beginning() {
 
 /// However many wait to begin on the domain, what comes from outside has its turn.
 #[test]
-fn hosts_from_outside_begin_on_a_domain_with_many_of_its_own() {
+fn fibers_from_outside_begin_on_a_domain_with_many_of_its_own() {
     let _watched = watched();
     let runtime = Runtime::builder().domains(1).start().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
@@ -89,7 +89,7 @@ fn hosts_from_outside_begin_on_a_domain_with_many_of_its_own() {
 
 /// More than a domain's ring holds, so that the youngest go first.
 #[test]
-fn hosts_that_spawn_without_end_do_not_keep_the_oldest_from_beginning() {
+fn fibers_that_spawn_without_end_do_not_keep_the_oldest_from_beginning() {
     let _watched = watched();
     Runtime::builder().domains(1).run(|| {
         let (begun, stop) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
@@ -110,9 +110,9 @@ fn hosts_that_spawn_without_end_do_not_keep_the_oldest_from_beginning() {
     });
 }
 
-/// What one spawns is done before others begin to spawn, so few of a tree's hosts are alive at a time.
+/// What one spawns is done before others begin to spawn, so few of a tree's fibers are alive at a time.
 #[test]
-fn a_tree_of_hosts_is_not_alive_all_at_once() {
+fn a_tree_of_fibers_is_not_alive_all_at_once() {
     fn grow(depth: usize, alive: &Arc<AtomicUsize>, most: &Arc<AtomicUsize>) {
         most.fetch_max(alive.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
         if depth > 0 {
@@ -131,12 +131,12 @@ fn a_tree_of_hosts_is_not_alive_all_at_once() {
             let (alive, most) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
             grow(14, &alive, &most);
             let most = most.load(Ordering::Relaxed);
-            assert!(most < 32_767 / 4, "{most} of 32,767 hosts were alive at once");
+            assert!(most < 32_767 / 4, "{most} of 32,767 fibers were alive at once");
         });
     }
 }
 
-/// Hosts that take long and wait to begin, and one that is to go on at a time that comes while the first of them computes: how
+/// Fibers that take long and wait to begin, and one that is to go on at a time that comes while the first of them computes: how
 /// many of those begin before it goes on.
 fn begun_before_a_due_timer(sleep: fn(Arc<AtomicUsize>, Arc<AtomicUsize>)) -> usize {
     const PAUSE: Duration = Duration::from_millis(30);
@@ -166,30 +166,30 @@ const SLEEP: Duration = Duration::from_millis(20);
 const FEW: usize = 10;
 
 #[test]
-fn a_host_that_is_due_goes_before_those_that_have_not_begun() {
+fn a_fiber_that_is_due_goes_before_those_that_have_not_begun() {
     let begun = begun_before_a_due_timer(|begun, seen| {
         drop(spawn(move || {
             lisle::time::sleep(SLEEP);
             seen.store(begun.load(Ordering::Relaxed), Ordering::Relaxed);
         }));
     });
-    assert!((1..=FEW).contains(&begun), "{begun} hosts have begun before");
+    assert!((1..=FEW).contains(&begun), "{begun} fibers have begun before");
 }
 
 #[test]
-fn a_parasite_that_is_due_goes_before_hosts_that_have_not_begun() {
+fn a_task_that_is_due_goes_before_fibers_that_have_not_begun() {
     let begun = begun_before_a_due_timer(|begun, seen| {
-        drop(lisle::spawn_parasite(async move {
+        drop(lisle::spawn_task(async move {
             lisle::time::after(SLEEP).await;
             seen.store(begun.load(Ordering::Relaxed), Ordering::Relaxed);
         }));
     });
-    assert!((1..=FEW).contains(&begun), "{begun} hosts have begun before");
+    assert!((1..=FEW).contains(&begun), "{begun} fibers have begun before");
 }
 
 /// What is due again and again does not keep others from beginning.
 #[test]
-fn hosts_that_are_always_due_do_not_keep_others_from_beginning() {
+fn fibers_that_are_always_due_do_not_keep_others_from_beginning() {
     let _watched = watched();
     Runtime::builder().domains(1).stall_report(None).run(|| {
         let stop = Arc::new(AtomicBool::new(false));

@@ -160,8 +160,8 @@ async fn what_was_granted_may_be_dropped_under_the_lock(cx: Cx) {
             assert_eq!(future.await, value as u32);
         }
     }
-    // A parasite's is dropped where it waits, if it is cancelled there.
-    let race = lisle::parasite::race((async { source.event(nothing as Take).await }, async {
+    // A task's is dropped where it waits, if it is cancelled there.
+    let race = lisle::task::race((async { source.event(nothing as Take).await }, async {
         source.event(nothing as Take).await
     }));
     cx.until(|| source.update(|_, waiters| !waiters.is_empty())).await;
@@ -175,7 +175,7 @@ async fn what_was_granted_may_be_dropped_under_the_lock(cx: Cx) {
 #[test]
 fn waiting_under_the_lock_of_a_source_ends_the_process() {
     let name = "waiting_under_the_lock_of_a_source_ends_the_process";
-    let worlds = [World::ONE_DOMAIN, World::TWO_DOMAINS, World::PARASITES, World::Threads, World::Futures];
+    let worlds = [World::ONE_DOMAIN, World::TWO_DOMAINS, World::TASKS, World::Threads, World::Futures];
     let ways: [fn(&Source<u32, u32>); 3] = [
         |source| source.update(|_, _| sleep(Duration::from_millis(1))),
         |source| source.with(|_| assert!(lisle::never::<bool>().sync())),

@@ -1,4 +1,4 @@
-//! Wait sets: a standing choice is a choice, performance after performance.
+//! BlockedOn sets: a standing choice is a choice, performance after performance.
 
 use crate::support::{Cx, Random, Semaphore, on_domains, scaled, worlds};
 use lisle::channel::{Receiver, RecvError, Sender, bounded};
@@ -560,7 +560,7 @@ fn a_future_of_a_set_dropped_at_any_moment_loses_nothing() {
 }
 
 #[test]
-fn a_host_that_is_interrupted_while_it_waits_on_a_set_takes_nothing() {
+fn a_fiber_that_is_interrupted_while_it_waits_on_a_set_takes_nothing() {
     on_domains(|| {
         let (tx, rx) = channel::<u32>();
         let rx = Arc::new(rx);
@@ -584,7 +584,7 @@ fn a_host_that_is_interrupted_while_it_waits_on_a_set_takes_nothing() {
             .join()
             .unwrap();
         }
-        assert!(tx.try_send(1).is_err(), "the host has gone and left nothing behind");
+        assert!(tx.try_send(1).is_err(), "the fiber has gone and left nothing behind");
         drop(rx);
         assert!(tx.is_closed());
     });

@@ -5,7 +5,7 @@ use lisle::event::Source;
 use lisle::net::{Pollable, TcpListener};
 use lisle::sync::{Condition, IVar};
 use lisle::time::{after, at, sleep};
-use lisle::{Event, Runtime, WaitGraph, Waiter, channel, choose, fiber, never};
+use lisle::{Blocked, Event, Runtime, WaitGraph, channel, choose, fiber, never};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -25,14 +25,14 @@ fn until(look: impl Fn() -> WaitGraph, condition: impl Fn(&WaitGraph) -> bool) -
     }
 }
 
-fn named<'a>(waiters: &'a [Waiter], name: &str) -> Option<&'a Waiter> {
+fn named<'a>(waiters: &'a [Blocked], name: &str) -> Option<&'a Blocked> {
     waiters.iter().find(|waiter| waiter.name.as_deref() == Some(name))
 }
 
 /// What the waiter with this name waits for, in words.
 #[track_caller]
 fn says(graph: &WaitGraph, name: &str) -> Vec<String> {
-    let waiter = named(&graph.hosts, name).or_else(|| named(&graph.threads, name));
+    let waiter = named(&graph.fibers, name).or_else(|| named(&graph.threads, name));
     let waiter = waiter.unwrap_or_else(|| panic!("'{name}' is not listed:\n{graph}"));
     waiter.waits.iter().map(ToString::to_string).collect()
 }
@@ -46,7 +46,7 @@ fn check(graph: &WaitGraph, name: &str, expected: &[(&str, &str)]) {
     }
 }
 
-fn host(name: &str) -> fiber::Builder {
+fn fiber(name: &str) -> fiber::Builder {
     fiber::Builder::new().name(name)
 }
 
@@ -70,29 +70,29 @@ fn each_kind_of_wait_is_told() {
         runtime.run(move || {
             let (stop, cell, gate, blocked) = (stop_here, cell_here, gate_here, blocked_here);
             let (rx, full) = (rx_here, full_here);
-            drop(host("receives").spawn({
+            drop(fiber("receives").spawn({
                 let rx = rx.clone();
                 move || rx.recv()
             }));
-            drop(host("sends").spawn({
+            drop(fiber("sends").spawn({
                 let full = full.clone();
                 move || full.send(2)
             }));
-            drop(host("sends with").spawn(move || full.send_with_evt(|| 3).sync()));
-            drop(host("reads").spawn(move || *cell.get()));
-            drop(host("passes").spawn(move || gate.event(|open| open.then_some(())).sync()));
-            drop(host("sleeps").spawn(|| sleep(Duration::from_secs(3_600))));
-            drop(host("sleeps until").spawn(|| at(Instant::now() + Duration::from_secs(3_600)).sync()));
-            drop(host("never").spawn(|| never::<()>().sync()));
-            drop(host("cancelled").spawn(|| fiber::cancelled_evt().sync()));
+            drop(fiber("sends with").spawn(move || full.send_with_evt(|| 3).sync()));
+            drop(fiber("reads").spawn(move || *cell.get()));
+            drop(fiber("passes").spawn(move || gate.event(|open| open.then_some(())).sync()));
+            drop(fiber("sleeps").spawn(|| sleep(Duration::from_secs(3_600))));
+            drop(fiber("sleeps until").spawn(|| at(Instant::now() + Duration::from_secs(3_600)).sync()));
+            drop(fiber("never").spawn(|| never::<()>().sync()));
+            drop(fiber("cancelled").spawn(|| fiber::cancelled_evt().sync()));
             let waits = stop.clone();
-            let waiting = host("waits").spawn(move || waits.wait());
-            drop(host("joins").spawn(move || waiting.join().unwrap()));
-            drop(host("joins with").spawn(|| {
+            let waiting = fiber("waits").spawn(move || waits.wait());
+            drop(fiber("joins").spawn(move || waiting.join().unwrap()));
+            drop(fiber("joins with").spawn(|| {
                 let other = lisle::spawn(|| never::<()>().sync());
                 other.join_evt().sync().unwrap();
             }));
-            drop(host("chooses").spawn({
+            drop(fiber("chooses").spawn({
                 let (rx, stop) = (rx.clone(), stop.clone());
                 move || {
                     let hour = after(Duration::from_secs(3_600)).wrap(|()| None);
@@ -100,31 +100,31 @@ fn each_kind_of_wait_is_told() {
                     choose((rx.recv_evt().wrap(Result::ok), hour, stopped)).sync()
                 }
             }));
-            drop(host("scopes").spawn({
+            drop(fiber("scopes").spawn({
                 let stop = stop.clone();
                 move || fiber::scope(|scope| drop(scope.spawn(|| stop.wait())))
             }));
-            drop(host("blocks").spawn(move || {
+            drop(fiber("blocks").spawn(move || {
                 fiber::blocking(move || {
                     while blocked.load(Ordering::SeqCst) {
                         thread::sleep(Duration::from_millis(1));
                     }
                 });
             }));
-            drop(host("accepts").spawn(|| TcpListener::bind("127.0.0.1:0").unwrap().accept().unwrap()));
-            drop(host("accepts with").spawn(|| {
+            drop(fiber("accepts").spawn(|| TcpListener::bind("127.0.0.1:0").unwrap().accept().unwrap()));
+            drop(fiber("accepts with").spawn(|| {
                 TcpListener::bind("127.0.0.1:0").unwrap().accept_evt().sync().unwrap();
             }));
-            drop(host("is readable").spawn(|| {
+            drop(fiber("is readable").spawn(|| {
                 let (reader, _writer) = std::io::pipe().unwrap();
                 Pollable::new(reader).unwrap().readable_evt().sync().unwrap();
             }));
         });
-        // All of these, the host that is joined, and the one in the scope.
-        let graph = until(|| runtime.waiting(), |graph| graph.hosts.len() == 20);
+        // All of these, the fiber that is joined, and the one in the scope.
+        let graph = until(|| runtime.waiting(), |graph| graph.fibers.len() == 20);
         assert!(graph.silent.is_empty() && graph.running.is_empty(), "{graph}");
         assert_eq!((graph.ready, graph.unbegun), (0, 0), "{graph}");
-        for waiter in &graph.hosts {
+        for waiter in &graph.fibers {
             assert!(waiter.site.unwrap().file().ends_with("waiting.rs") && waiter.domain < Some(domains));
         }
         let numbers = ("receive from channel 'numbers' (made at crates/lisle/tests/it/waiting.rs:", "");
@@ -136,12 +136,12 @@ fn each_kind_of_wait_is_told() {
         check(&graph, "sleeps", &[("wait for a point in time; in 3", "s")]);
         check(&graph, "sleeps until", &[("wait for a point in time; in 3", "s")]);
         check(&graph, "never", &[("wait for an event that never happens", "")]);
-        check(&graph, "cancelled", &[("wait for a cancellation of host 'cancelled' (spawned at", ")")]);
+        check(&graph, "cancelled", &[("wait for a cancellation of fiber 'cancelled' (spawned at", ")")]);
         let stop_wait = format!("wait for condition 'stop' {here}");
         check(&graph, "waits", &[(&stop_wait, ")")]);
         let spawned = "(spawned at crates/lisle/tests/it/waiting.rs:";
-        check(&graph, "joins", &[(&format!("join host 'waits' {spawned}"), ")")]);
-        check(&graph, "joins with", &[(&format!("join a host {spawned}"), ")")]);
+        check(&graph, "joins", &[(&format!("join fiber 'waits' {spawned}"), ")")]);
+        check(&graph, "joins with", &[(&format!("join a fiber {spawned}"), ")")]);
         check(
             &graph,
             "chooses",
@@ -150,17 +150,17 @@ fn each_kind_of_wait_is_told() {
         check(
             &graph,
             "scopes",
-            &[(&format!("wait for the end of a scope {here}"), "; 1 of its hosts has not ended")],
+            &[(&format!("wait for the end of a scope {here}"), "; 1 of its fibers has not ended")],
         );
         check(&graph, "blocks", &[(&format!("wait for a blocking call {here}"), ")")]);
         check(&graph, "accepts", &[("read from a TcpListener; fd ", "")]);
         check(&graph, "accepts with", &[("read from a TcpListener; fd ", "")]);
         check(&graph, "is readable", &[("read from a PipeReader; fd ", "")]);
         // Who is in whose hands.
-        let id = |name| named(&graph.hosts, name).unwrap().id;
-        assert_eq!(named(&graph.hosts, "joins").unwrap().waits[0].held_by, [id("waits")]);
-        let scoped = &named(&graph.hosts, "scopes").unwrap().waits[0].held_by;
-        assert!(graph.hosts.iter().any(|host| host.name.is_none() && [host.id] == scoped[..]), "{graph}");
+        let id = |name| named(&graph.fibers, name).unwrap().id;
+        assert_eq!(named(&graph.fibers, "joins").unwrap().waits[0].held_by, [id("waits")]);
+        let scoped = &named(&graph.fibers, "scopes").unwrap().waits[0].held_by;
+        assert!(graph.fibers.iter().any(|fiber| fiber.name.is_none() && [fiber.id] == scoped[..]), "{graph}");
         assert!(graph.cycle().is_none());
         blocked.store(false, Ordering::SeqCst);
         drop(tx);
@@ -168,9 +168,9 @@ fn each_kind_of_wait_is_told() {
     }
 }
 
-/// Hosts that look the same share a block of text.
+/// Fibers that look the same share a block of text.
 #[test]
-fn alike_hosts_are_grouped() {
+fn alike_fibers_are_grouped() {
     let _watched = watched();
     let runtime = Runtime::builder().domains(2).start().unwrap();
     let (tx, rx) = channel::named::<u32>("jobs", 0);
@@ -179,23 +179,23 @@ fn alike_hosts_are_grouped() {
             let rx = rx.clone();
             drop(lisle::spawn(move || rx.recv()));
         }
-        drop(host("other").spawn(|| sleep(Duration::from_secs(3_600))));
+        drop(fiber("other").spawn(|| sleep(Duration::from_secs(3_600))));
     });
-    let graph = until(|| runtime.waiting(), |graph| graph.hosts.len() == 1_001);
+    let graph = until(|| runtime.waiting(), |graph| graph.fibers.len() == 1_001);
     let text = graph.to_string();
     let blocks: Vec<&str> =
         text.lines().filter(|line| !line.starts_with(' ') && line.contains("spawned")).collect();
     assert_eq!(blocks.len(), 2, "{text}");
-    assert!(text.starts_with("1,001 hosts and "), "{text}");
-    assert!(text.contains("\n1,000 hosts (spawned at crates/lisle/tests/it/waiting.rs:"), "{text}");
+    assert!(text.starts_with("1,001 fibers and "), "{text}");
+    assert!(text.contains("\n1,000 fibers (spawned at crates/lisle/tests/it/waiting.rs:"), "{text}");
     assert!(text.contains("; it has 1 sender and 1001 receivers\n"), "{text}");
-    assert!(text.contains("\nhost 'other' (spawned at crates/lisle/tests/it/waiting.rs:"), "{text}");
+    assert!(text.contains("\nfiber 'other' (spawned at crates/lisle/tests/it/waiting.rs:"), "{text}");
     drop(tx);
     drop(rx);
     assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
 }
 
-/// Plain threads are listed when they sleep, by their names; in the same way also when they have a runtime's host to wait for.
+/// Plain threads are listed when they sleep, by their names; in the same way also when they have a runtime's fiber to wait for.
 #[test]
 fn plain_threads_are_listed() {
     let _watched = watched();
@@ -217,11 +217,11 @@ fn plain_threads_are_listed() {
                 assert_eq!(local.get(), 0);
             }),
         );
-        let host = runtime.spawn({
+        let fiber = runtime.spawn({
             let stop = stop.clone();
             move || stop.wait()
         });
-        spawn("joiner", Box::new(move || host.join().unwrap()));
+        spawn("joiner", Box::new(move || fiber.join().unwrap()));
         let listed = |graph: &WaitGraph| {
             named(&graph.threads, "chooser").is_some() && named(&graph.threads, "joiner").is_some()
         };
@@ -229,7 +229,7 @@ fn plain_threads_are_listed() {
             let graph = until(|| look(&runtime), listed);
             let waits = "wait for condition 'threads stop' (made at crates/lisle/tests/it/waiting.rs:";
             check(&graph, "chooser", &[("receive from channel 'to threads' (made at", ""), (waits, "")]);
-            check(&graph, "joiner", &[("join a host (spawned at crates/lisle/tests/it/waiting.rs:", ")")]);
+            check(&graph, "joiner", &[("join a fiber (spawned at crates/lisle/tests/it/waiting.rs:", ")")]);
             assert!(graph.to_string().contains("thread 'chooser':\n    receive from"), "{graph}");
         }
         stop.signal();
@@ -238,18 +238,18 @@ fn plain_threads_are_listed() {
     until(lisle::waiting, |graph| named(&graph.threads, "chooser").is_none());
 }
 
-/// A host asks in its turn: it is listed as running, its neighbours as what they are.
+/// A fiber asks in its turn: it is listed as running, its neighbours as what they are.
 #[test]
-fn a_host_may_ask() {
+fn a_fiber_may_ask() {
     let _watched = watched();
     for domains in [1, 2] {
         Runtime::builder().domains(domains).run(|| {
             let (_tx, rx) = channel::<u32>();
             let waiting = lisle::spawn(move || rx.recv());
-            let asking = host("asks").spawn(|| {
+            let asking = fiber("asks").spawn(|| {
                 for _ in 0..3 {
                     let mut graph = lisle::waiting();
-                    while graph.hosts.len() < 2 {
+                    while graph.fibers.len() < 2 {
                         fiber::yield_now();
                         graph = lisle::waiting();
                     }
@@ -265,7 +265,7 @@ fn a_host_may_ask() {
     }
 }
 
-/// Hosts on several domains ask at once: each answers the others while it waits for their answers.
+/// Fibers on several domains ask at once: each answers the others while it waits for their answers.
 #[test]
 fn all_ask_at_once() {
     let _watched = watched();
@@ -289,11 +289,11 @@ fn all_ask_at_once() {
     for _ in 0..scaled(50, 20) {
         let _ = runtime.waiting();
     }
-    asking.into_iter().for_each(|host| host.join().unwrap());
+    asking.into_iter().for_each(|fiber| fiber.join().unwrap());
     assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
 }
 
-/// A domain whose host does not block cannot answer, and is listed with that host.
+/// A domain whose fiber does not block cannot answer, and is listed with that fiber.
 #[test]
 fn a_busy_domain_is_silent() {
     let _watched = watched();
@@ -301,7 +301,7 @@ fn a_busy_domain_is_silent() {
     let (begun, stop) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let (begins, stopped) = (begun.clone(), stop.clone());
     let busy = runtime.run(move || {
-        host("busy").domain(1).spawn(move || {
+        fiber("busy").domain(1).spawn(move || {
             begins.store(true, Ordering::SeqCst);
             while !stopped.load(Ordering::SeqCst) {
                 std::hint::spin_loop();
@@ -313,10 +313,10 @@ fn a_busy_domain_is_silent() {
     }
     let graph = runtime.waiting();
     assert!(graph.silent.contains(&1), "{graph}");
-    let running = graph.running.iter().find(|host| host.domain == 1).unwrap();
+    let running = graph.running.iter().find(|fiber| fiber.domain == 1).unwrap();
     assert_eq!(running.name.as_deref(), Some("busy"));
     assert!(
-        graph.to_string().contains("host 'busy' (spawned at crates/lisle/tests/it/waiting.rs:"),
+        graph.to_string().contains("fiber 'busy' (spawned at crates/lisle/tests/it/waiting.rs:"),
         "{graph}"
     );
     stop.store(true, Ordering::SeqCst);
@@ -324,16 +324,16 @@ fn a_busy_domain_is_silent() {
     until(|| runtime.waiting(), |graph| graph.silent.is_empty());
 }
 
-/// Two hosts that join each other, and one that waits for them.
+/// Two fibers that join each other, and one that waits for them.
 #[test]
-fn hosts_that_join_each_other_are_a_cycle() {
+fn fibers_that_join_each_other_are_a_cycle() {
     let _watched = watched();
     for domains in [1, 2] {
         let runtime = Runtime::builder().domains(domains).start().unwrap();
         runtime.run(|| {
             let (tx, rx) = channel::<fiber::JoinHandle<()>>();
-            let first = host("first").spawn(move || rx.recv().unwrap().join().unwrap());
-            let second = host("second").spawn(move || first.join().unwrap());
+            let first = fiber("first").spawn(move || rx.recv().unwrap().join().unwrap());
+            let second = fiber("second").spawn(move || first.join().unwrap());
             tx.send(second).unwrap();
         });
         let graph = until(|| runtime.waiting(), |graph| graph.cycle().is_some());
@@ -341,7 +341,7 @@ fn hosts_that_join_each_other_are_a_cycle() {
         cycle.sort();
         assert_eq!(cycle, ["first", "second"]);
         let text = graph.to_string();
-        assert!(text.contains("a cycle of 2, each waiting for the next:\n    host '"), "{text}");
+        assert!(text.contains("a cycle of 2, each waiting for the next:\n    fiber '"), "{text}");
         assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
     }
 }
@@ -355,10 +355,10 @@ fn looking_disturbs_nobody() {
         let rounds = scaled(3_000, 400);
         let (tx, rx) = channel::named::<usize>("traffic", 0);
         let sums = Arc::new(Mutex::new(Vec::new()));
-        let mut hosts = Vec::new();
+        let mut fibers = Vec::new();
         for i in 0..8 {
             let (tx, rx, sums) = (tx.clone(), rx.clone(), sums.clone());
-            hosts.push(runtime.spawn(move || {
+            fibers.push(runtime.spawn(move || {
                 for round in 0..rounds {
                     let hour = after(Duration::from_secs(3_600)).wrap(|()| unreachable!("an hour is long"));
                     match (i + round) % 3 {
@@ -371,7 +371,7 @@ fn looking_disturbs_nobody() {
                     }
                 }
             }));
-            hosts.push(runtime.spawn(move || {
+            fibers.push(runtime.spawn(move || {
                 let mut sum = 0;
                 for round in 0..rounds {
                     let received = rx.recv_evt().wrap(Result::unwrap);
@@ -390,21 +390,21 @@ fn looking_disturbs_nobody() {
             runtime.spawn(move || {
                 while !done.load(Ordering::SeqCst) {
                     let graph = lisle::waiting();
-                    assert!(graph.hosts.iter().all(|host| !host.waits.is_empty()), "{graph}");
+                    assert!(graph.fibers.iter().all(|fiber| !fiber.waits.is_empty()), "{graph}");
                     fiber::yield_now();
                 }
             })
         };
         let mut looks = 0;
-        while !hosts.iter().all(fiber::JoinHandle::is_finished) {
+        while !fibers.iter().all(fiber::JoinHandle::is_finished) {
             let graph = runtime.waiting();
-            assert!(graph.hosts.iter().all(|host| !host.waits.is_empty()), "{graph}");
+            assert!(graph.fibers.iter().all(|fiber| !fiber.waits.is_empty()), "{graph}");
             assert!(graph.cycle().is_none(), "{graph}");
             looks += 1;
         }
         done.store(true, Ordering::SeqCst);
         looker.join().unwrap();
-        hosts.into_iter().for_each(|host| host.join().unwrap());
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
         assert!(looks > 0);
         assert_eq!(sums.lock().unwrap().iter().sum::<usize>(), 8 * rounds);
         assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
@@ -414,7 +414,7 @@ fn looking_disturbs_nobody() {
 /// An event of a user's may panic as it tells what is waited for; that harms nobody.
 #[test]
 fn a_panic_in_a_description_is_caught() {
-    use lisle::event::{Attempt, Step, Waits};
+    use lisle::event::{Attempt, Description, Step};
     use std::pin::Pin;
 
     struct Shy;
@@ -432,7 +432,7 @@ fn a_panic_in_a_description_is_caught() {
             false
         }
         fn complete(&self, _: Pin<&mut ()>) {}
-        fn describe(&self, (): &(), _: &mut Waits) {
+        fn describe(&self, (): &(), _: &mut Description) {
             std::panic::resume_unwind(Box::new("do not look at me"));
         }
     }
@@ -440,10 +440,12 @@ fn a_panic_in_a_description_is_caught() {
     let runtime = Runtime::builder().domains(1).start().unwrap();
     let (tx, rx) = channel::<u32>();
     runtime.run(move || {
-        drop(host("shy").spawn(move || choose((Shy.wrap(|()| 0), rx.recv_evt().wrap(Result::unwrap))).sync()))
+        drop(
+            fiber("shy").spawn(move || choose((Shy.wrap(|()| 0), rx.recv_evt().wrap(Result::unwrap))).sync()),
+        )
     });
-    let graph = until(|| runtime.waiting(), |graph| graph.hosts.len() == 1);
-    assert_eq!(graph.hosts[0].waits.len(), 0, "{graph}");
+    let graph = until(|| runtime.waiting(), |graph| graph.fibers.len() == 1);
+    assert_eq!(graph.fibers[0].waits.len(), 0, "{graph}");
     tx.send(1).unwrap();
-    until(|| runtime.waiting(), |graph| graph.hosts.is_empty());
+    until(|| runtime.waiting(), |graph| graph.fibers.is_empty());
 }

@@ -19,7 +19,7 @@ fn caught<R>(f: impl FnOnce() -> R) -> Stop {
     *panic.downcast().expect("with what it was told to")
 }
 
-/// Runs `f` in hosts of one domain and of two, in a parasite, and on a plain thread; again and again, so that it is known to
+/// Runs `f` in fibers of one domain and of two, in a task, and on a plain thread; again and again, so that it is known to
 /// be short, with nobody to take anything and with somebody.
 fn by_everybody(f: impl Fn() + Send + Sync + Clone + 'static) {
     let _watched = watched();
@@ -27,8 +27,8 @@ fn by_everybody(f: impl Fn() + Send + Sync + Clone + 'static) {
     for domains in [1, 2] {
         let runtime = Runtime::builder().domains(domains).start().unwrap();
         runtime.run(&often);
-        let parasite = often.clone();
-        runtime.run(move || lisle::spawn_parasite(async move { parasite() }).join().unwrap());
+        let task = often.clone();
+        runtime.run(move || lisle::spawn_task(async move { task() }).join().unwrap());
     }
     std::thread::spawn(often).join().unwrap();
 }

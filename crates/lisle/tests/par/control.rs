@@ -16,7 +16,7 @@ use std::thread::{ThreadId, current, yield_now};
 /// As good as without an end: a loop over so many steps returns because it was stopped.
 const ENDLESS: u64 = u64::MAX / 2;
 
-/// Calls `test` in hosts of runtimes with so many domains, and on a plain thread, where it is told 0.
+/// Calls `test` in fibers of runtimes with so many domains, and on a plain thread, where it is told 0.
 fn everywhere(test: impl Fn(usize) + Sync) {
     for domains in [1, 2, 4] {
         Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(|| test(domains));
@@ -274,11 +274,11 @@ fn a_panic_in_a_step_or_in_the_event_arrives() {
 }
 
 #[test]
-fn a_host_that_is_asked_to_end_stops_its_loops() {
+fn a_fiber_that_is_asked_to_end_stops_its_loops() {
     for domains in [1, 2, 4] {
         Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(|| {
             fiber::scope(|scope| {
-                let hosts: Vec<_> = (0..3)
+                let fibers: Vec<_> = (0..3)
                     .map(|_| {
                         scope.spawn(|| {
                             let numbers = (0..ENDLESS).into_par_iter().until(fiber::cancelled_evt());
@@ -286,9 +286,9 @@ fn a_host_that_is_asked_to_end_stops_its_loops() {
                         })
                     })
                     .collect();
-                for host in hosts {
-                    host.cancel();
-                    assert_eq!(host.join().unwrap(), Err(Stopped(())));
+                for fiber in fibers {
+                    fiber.cancel();
+                    assert_eq!(fiber.join().unwrap(), Err(Stopped(())));
                 }
             });
         });
@@ -478,11 +478,11 @@ fn all_steps_of_a_loop_that_ends_are_counted() {
     });
 }
 
-/// Another host of the domain begins to wait in a destructor while a block is under way, and the thread counts as panicking.
+/// Another fiber of the domain begins to wait in a destructor while a block is under way, and the thread counts as panicking.
 #[test]
-fn steps_are_counted_though_another_host_unwinds() {
-    struct Waits(lisle::channel::Sender<()>, lisle::channel::Receiver<()>);
-    impl Drop for Waits {
+fn steps_are_counted_though_another_fiber_unwinds() {
+    struct Description(lisle::channel::Sender<()>, lisle::channel::Receiver<()>);
+    impl Drop for Description {
         fn drop(&mut self) {
             self.0.send(()).unwrap();
             self.1.recv().unwrap();
@@ -491,7 +491,7 @@ fn steps_are_counted_though_another_host_unwinds() {
     Runtime::builder().domains(1).run(|| {
         let progress = Progress::new();
         let ((waits, is_waiting), (release, released)) = (lisle::channel(), lisle::channel());
-        let waits = Mutex::new(Some(Waits(waits, released)));
+        let waits = Mutex::new(Some(Description(waits, released)));
         (0..10_u32).into_par_iter().progress(&progress).grain(10).for_each(|step| {
             if step == 5 {
                 let waits = waits.lock().unwrap().take();
@@ -582,7 +582,7 @@ fn whoever_waits_for_a_count_is_woken_when_it_is_reached() {
 
 /// Those who see the count see what was done.
 #[test]
-fn a_host_sees_what_the_steps_have_written_that_it_has_waited_for() {
+fn a_fiber_sees_what_the_steps_have_written_that_it_has_waited_for() {
     for domains in [1, 2, 4] {
         Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(|| {
             let progress = Progress::new();

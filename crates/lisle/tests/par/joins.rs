@@ -28,16 +28,16 @@ fn a_recursion_comes_to_the_same_on_any_number_of_domains() {
 }
 
 #[test]
-fn many_hosts_and_threads_at_once() {
+fn many_fibers_and_threads_at_once() {
     let runtime = on(4);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| assert_eq!(fibonacci(23), 28_657));
         }
         runtime.run(|| {
-            let hosts: Vec<_> = (0..32).map(|_| lisle::spawn(|| fibonacci(20))).collect();
-            for host in hosts {
-                assert_eq!(host.join().unwrap(), 6_765);
+            let fibers: Vec<_> = (0..32).map(|_| lisle::spawn(|| fibonacci(20))).collect();
+            for fiber in fibers {
+                assert_eq!(fiber.join().unwrap(), 6_765);
             }
         });
     });
@@ -115,7 +115,7 @@ fn a_lock_held_across_a_join_does_not_meet_itself() {
 }
 
 #[test]
-fn others_have_their_turn_while_a_host_computes() {
+fn others_have_their_turn_while_a_fiber_computes() {
     let runtime = on(1);
     runtime.run(|| {
         let (tx, rx) = channel::<u32>();
@@ -173,10 +173,10 @@ fn nested_loops_do_not_overflow() {
     assert_eq!(thread.unwrap().join().unwrap(), 10_000);
 }
 
-/// Another host of the domain waits in a destructor that a panic runs: the thread counts as panicking.
+/// Another fiber of the domain waits in a destructor that a panic runs: the thread counts as panicking.
 fn beside_a_waiting_destructor<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
-    struct Waits(channel::Sender<()>, channel::Receiver<()>);
-    impl Drop for Waits {
+    struct Description(channel::Sender<()>, channel::Receiver<()>);
+    impl Drop for Description {
         fn drop(&mut self) {
             self.0.send(()).unwrap();
             self.1.recv().unwrap();
@@ -185,7 +185,7 @@ fn beside_a_waiting_destructor<R: Send + 'static>(f: impl FnOnce() -> R + Send +
     on(1).run(|| {
         let ((waits, is_waiting), (release, released)) = (lisle::channel(), lisle::channel());
         let unwinds = lisle::spawn(move || {
-            let _waits = Waits(waits, released);
+            let _waits = Description(waits, released);
             resume_unwind(Box::new(()))
         });
         is_waiting.recv().unwrap();

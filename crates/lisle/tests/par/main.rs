@@ -1,4 +1,4 @@
-//! Joins, loops, tasks and sparks from outside: on runtimes of several sizes, from hosts and from plain threads.
+//! Joins, loops, jobs and sparks from outside: on runtimes of several sizes, from fibers and from plain threads.
 
 mod allocations;
 mod both;

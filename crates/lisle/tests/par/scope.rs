@@ -1,4 +1,4 @@
-//! Tasks and promises: results, panics, borrowing, waiting in any order, from every kind of caller.
+//! Jobs and promises: results, panics, borrowing, waiting in any order, from every kind of caller.
 
 use lisle::Runtime;
 use lisle::par::{self, Promise, Scope, join, scope};
@@ -261,7 +261,7 @@ fn a_result_that_panics_when_dropped_is_a_panic_of_its_task() {
     });
 }
 
-/// Each task waits for those that it was given, wherever they are.
+/// Each job waits for those that it was given, wherever they are.
 #[test]
 fn tasks_wait_for_promises_they_were_given() {
     everywhere(|| {
@@ -299,7 +299,7 @@ fn a_promise_may_be_the_result_of_a_task() {
 
 /// Spawned on stacks on which the scope does not run.
 #[test]
-fn tasks_from_joins_and_hosts_within() {
+fn tasks_from_joins_and_fibers_within() {
     fn halves<'s>(s: &'s Scope<'s, '_>, n: u32, count: &'s AtomicUsize) {
         if n == 0 {
             let dropped = s.spawn(|| count.fetch_add(1, Ordering::Relaxed));
@@ -314,9 +314,9 @@ fn tasks_from_joins_and_hosts_within() {
         let count = AtomicUsize::new(0);
         scope(|s| {
             halves(s, 9, &count);
-            lisle::fiber::scope(|hosts| {
+            lisle::fiber::scope(|fibers| {
                 for _ in 0..10 {
-                    hosts.spawn(|| {
+                    fibers.spawn(|| {
                         let waited = s.spawn(|| count.fetch_add(1, Ordering::Relaxed));
                         let _ = s.spawn(|| tree(s, 2, &count));
                         waited.wait();
@@ -350,14 +350,14 @@ fn scopes_within_scopes_and_loops() {
             items.is_sorted()
         });
         assert!(sorted);
-        // Tasks of the outer scope, spawned in the inner one.
+        // Jobs of the outer scope, spawned in the inner one.
         let count = AtomicUsize::new(0);
         scope(|outer| {
             for _ in 0..50 {
                 scope(|inner| {
-                    let task = inner.spawn(|| outer.spawn(|| tree(outer, 2, &count)));
+                    let job = inner.spawn(|| outer.spawn(|| tree(outer, 2, &count)));
                     let _ = inner.spawn(|| tree(outer, 1, &count));
-                    task.wait().wait();
+                    job.wait().wait();
                 });
             }
         });
@@ -365,7 +365,7 @@ fn scopes_within_scopes_and_loops() {
     });
 }
 
-/// A lock of the standard library, held while a task waits for what it has spawned.
+/// A lock of the standard library, held while a job waits for what it has spawned.
 #[test]
 fn a_lock_held_across_a_wait_does_not_meet_itself() {
     everywhere(|| {
@@ -384,18 +384,18 @@ fn a_lock_held_across_a_wait_does_not_meet_itself() {
     });
 }
 
-/// Who waits for such tasks in order takes others of them meanwhile, and goes on only when they have let go of the lock.
+/// Who waits for such jobs in order takes others of them meanwhile, and goes on only when they have let go of the lock.
 #[test]
 fn a_lock_held_by_tasks_that_are_waited_for_in_order_does_not_meet_itself() {
     everywhere(|| {
         for _ in 0..3 {
             let lock = Mutex::new(0);
             scope(|s| {
-                let task = || {
+                let job = || {
                     let mut held = lock.lock().unwrap();
                     *held += fibonacci(s, 18, 2);
                 };
-                let promises: Vec<_> = (0..40).map(|_| s.spawn(task)).collect();
+                let promises: Vec<_> = (0..40).map(|_| s.spawn(job)).collect();
                 promises.into_iter().for_each(Promise::wait);
             });
             assert_eq!(lock.into_inner().unwrap(), 40 * 2_584);
@@ -421,13 +421,13 @@ fn a_task_may_wait_for_what_comes_after_a_wait() {
                     let first = s.spawn(|| plain_fibonacci(16));
                     let hear = || rx.recv().unwrap();
                     // Not interrupted at the end of a runtime, in one of two.
-                    let masked = move || lisle::fiber::scope(|hosts| hosts.spawn(hear).join().unwrap());
-                    let task = |i| s.spawn(move || if i % 2 == 0 { hear() } else { masked() });
-                    let told: Vec<_> = (0..10).map(task).collect();
+                    let masked = move || lisle::fiber::scope(|fibers| fibers.spawn(hear).join().unwrap());
+                    let job = |i| s.spawn(move || if i % 2 == 0 { hear() } else { masked() });
+                    let told: Vec<_> = (0..10).map(job).collect();
                     let first = first.wait();
                     let teller = s.spawn(|| (0..10).for_each(|i| tx.send(i).unwrap()));
-                    lisle::fiber::scope(|hosts| {
-                        hosts.spawn(|| teller.wait());
+                    lisle::fiber::scope(|fibers| {
+                        fibers.spawn(|| teller.wait());
                         first + told.into_iter().map(Promise::wait).sum::<u64>()
                     })
                 });
@@ -437,7 +437,7 @@ fn a_task_may_wait_for_what_comes_after_a_wait() {
     }
 }
 
-/// A task that waits for one that it was given may hold a lock of the standard library, which those want that were
+/// A job that waits for one that it was given may hold a lock of the standard library, which those want that were
 /// spawned beside it. On its own thread they would wait for ever.
 #[test]
 fn while_a_task_waits_those_beside_it_do_not_run_on_its_domain() {
@@ -477,11 +477,11 @@ fn while_a_task_waits_those_beside_it_do_not_run_on_its_domain() {
     }
 }
 
-/// Comes to the number of tasks, of so many, that were seen to run at the same time, up to `wanted`, with which each
+/// Comes to the number of jobs, of so many, that were seen to run at the same time, up to `wanted`, with which each
 /// waits for the others for a while.
-fn most_at_once(tasks: usize, wanted: usize) -> usize {
+fn most_at_once(jobs: usize, wanted: usize) -> usize {
     let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let task = || {
+    let job = || {
         let start = Instant::now();
         most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
         while most.load(Ordering::SeqCst) < wanted && start.elapsed() < Duration::from_secs(2) {
@@ -490,7 +490,7 @@ fn most_at_once(tasks: usize, wanted: usize) -> usize {
         now.fetch_sub(1, Ordering::SeqCst);
     };
     scope(|s| {
-        let promises: Vec<_> = (0..tasks).map(|_| s.spawn(task)).collect();
+        let promises: Vec<_> = (0..jobs).map(|_| s.spawn(job)).collect();
         promises.into_iter().for_each(Promise::wait);
     });
     most.into_inner()
@@ -502,8 +502,8 @@ fn tasks_that_are_waited_for_in_their_order_run_at_the_same_time() {
         return;
     }
     for round in 0..20 {
-        for tasks in [2, 3, 20] {
-            assert_eq!(lisle::run(|| most_at_once(tasks, 2)), 2, "{tasks} tasks, round {round}");
+        for jobs in [2, 3, 20] {
+            assert_eq!(lisle::run(|| most_at_once(jobs, 2)), 2, "{jobs} jobs, round {round}");
         }
     }
     // The domains of the default runtime may be busy with other tests when the first of them begin.
@@ -534,9 +534,9 @@ fn many_scopes_at_once() {
             threads.spawn(|| assert_eq!(par::scope(|s| fibonacci(s, 20, 2)), 6_765));
         }
         runtime.run(|| {
-            let hosts: Vec<_> = (0..32).map(|_| lisle::spawn(|| scope(|s| fibonacci(s, 16, 2)))).collect();
-            for host in hosts {
-                assert_eq!(host.join().unwrap(), 987);
+            let fibers: Vec<_> = (0..32).map(|_| lisle::spawn(|| scope(|s| fibonacci(s, 16, 2)))).collect();
+            for fiber in fibers {
+                assert_eq!(fiber.join().unwrap(), 987);
             }
         });
     });

@@ -2,7 +2,7 @@
 
 use lisle::Runtime;
 
-/// Runs `f` on a plain thread, and as a host of runtimes with so many domains.
+/// Runs `f` on a plain thread, and as a fiber of runtimes with so many domains.
 pub(crate) fn everywhere(f: impl Fn() + Send + Sync) {
     f();
     for domains in [1, 2, 3, 8] {

@@ -171,14 +171,14 @@ fn a_part_that_panics_when_it_is_counted_does_no_harm() {
 fn a_part_may_let_others_run_when_it_is_offered() {
     in_child("a_part_may_let_others_run_when_it_is_offered", "", || {
         on(2).run(|| {
-            let hosts = [(); 3].map(|()| {
+            let fibers = [(); 3].map(|()| {
                 fiber::spawn_on(0, || {
                     for _ in 0..20 {
                         Odd(64, fiber::yield_now).grain(1).for_each(|()| joins(5));
                     }
                 })
             });
-            hosts.into_iter().for_each(|host| host.join().unwrap());
+            fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
         });
     });
 }
@@ -250,7 +250,7 @@ fn an_idle_domain_helps_also_if_its_wakes_were_of_no_use_before() {
             std::thread::sleep(Duration::from_millis(50));
             second_half_begins_while_the_first_runs()
         }),
-        "after many hosts that nobody needed to take"
+        "after many fibers that nobody needed to take"
     );
 }
 
@@ -266,7 +266,7 @@ fn the_first_thing_that_a_runtime_does_is_divided() {
     }
 }
 
-/// On three domains: is domain 0 helped by the third while `waiting` has a host that waits in a join?
+/// On three domains: is domain 0 helped by the third while `waiting` has a fiber that waits in a join?
 fn is_helped(waiting: Option<usize>) -> bool {
     let runtime = on(3);
     let (tx, rx) = lisle::channel::<()>();
@@ -343,7 +343,7 @@ fn a_loop_is_shared_also_if_wakes_were_of_no_use_before() {
     assert!(elsewhere > 2_000, "{elsewhere} of 20,000 steps were done by the other domain");
 }
 
-/// A waker that lets other hosts run, as one does that locks or sends.
+/// A waker that lets other fibers run, as one does that locks or sends.
 struct Yields(AtomicUsize);
 
 impl std::task::Wake for Yields {
@@ -470,9 +470,9 @@ fn a_loop_is_shared_also_if_the_same_code_was_cheap_before() {
     }
 }
 
-/// A runtime that ends unwinds the hosts that wait, though a loop has the only domain.
+/// A runtime that ends unwinds the fibers that wait, though a loop has the only domain.
 #[test]
-fn a_shutdown_reaches_hosts_beside_a_loop() {
+fn a_shutdown_reaches_fibers_beside_a_loop() {
     struct Unwound<'a>(&'a AtomicBool);
     impl Drop for Unwound<'_> {
         fn drop(&mut self) {
@@ -482,7 +482,7 @@ fn a_shutdown_reaches_hosts_beside_a_loop() {
     static LOOPS: AtomicBool = AtomicBool::new(false);
     static UNWOUND: AtomicBool = AtomicBool::new(false);
     let runtime = on(1);
-    let host = runtime.spawn(|| {
+    let fiber = runtime.spawn(|| {
         let waits = lisle::spawn(|| {
             let _unwound = Unwound(&UNWOUND);
             lisle::never::<()>().sync();
@@ -497,8 +497,8 @@ fn a_shutdown_reaches_hosts_beside_a_loop() {
     while !LOOPS.load(Ordering::SeqCst) {
         std::thread::yield_now();
     }
-    // The host that waits begins while the loop beats.
+    // The fiber that waits begins while the loop beats.
     let shutdown = runtime.shutdown(LONG);
     assert!(shutdown.is_clean(), "{shutdown}");
-    host.join().unwrap();
+    fiber.join().unwrap();
 }

@@ -1,4 +1,4 @@
-//! This library: the domains of a runtime, loops in its hosts.
+//! This library: the domains of a runtime, loops in its fibers.
 
 use super::{Number, Pool};
 use lisle::par::{self, prelude::*};

@@ -12,7 +12,7 @@ const PIECE: usize = 4096;
 
 /// A request as it comes.
 pub(super) struct Request {
-    /// Not a part of who reads it: a parasite should be small.
+    /// Not a part of who reads it: a task should be small.
     bytes: Vec<u8>,
     filled: usize,
 }

@@ -1,4 +1,4 @@
-//! Lisle: the set in a host, a choice in a host, and the set in a future on tokio.
+//! Lisle: the set in a fiber, a choice in a fiber, and the set in a future on tokio.
 
 use super::{Asker, Plan, Server, Tally, ask};
 use crate::{
@@ -16,7 +16,7 @@ type Asks = Asker<Sender<u64>, Receiver<u64>>;
 type Serves = Server<Sender<u64>, Receiver<u64>>;
 
 pub(super) fn wait_set(job: &Job) -> Outcome {
-    hosts(job, |n, server| {
+    fibers(job, |n, server| {
         let mut set = set(&server);
         serve(n, &server.answer, || set.sync().1)
     })
@@ -24,13 +24,13 @@ pub(super) fn wait_set(job: &Job) -> Outcome {
 
 /// The alternatives are events of one type, so a vector of them needs no pointers.
 pub(super) fn choose(job: &Job) -> Outcome {
-    hosts(job, |n, server| {
+    fibers(job, |n, server| {
         let choice = lisle::choose(sources(&server).collect::<Vec<_>>());
         serve(n, &server.answer, || choice.sync())
     })
 }
 
-fn hosts(job: &Job, server: fn(u64, Serves) -> Tally) -> Outcome {
+fn fibers(job: &Job, server: fn(u64, Serves) -> Tally) -> Outcome {
     let plan = Plan::new(job);
     let measured = peers::runtime(job.workers).run(|| {
         job.measure(|n| {

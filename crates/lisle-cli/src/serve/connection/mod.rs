@@ -1,4 +1,4 @@
-//! One connection, one host: it reads a request, asks for the file, writes the response, and begins again.
+//! One connection, one fiber: it reads a request, asks for the file, writes the response, and begins again.
 //!
 //! Whenever it waits for its client it waits for three things at once: the socket, a deadline, and the signal that it
 //! should stop. While it is idle the signal is the one to drain; once a request has begun it is the one to halt. That is

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 /// What is known of a request once it is over.
 ///
-/// It is made for each request and sent to another host, so it carries the usual request line within itself; only a long
+/// It is made for each request and sent to another fiber, so it carries the usual request line within itself; only a long
 /// one costs an allocation.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {

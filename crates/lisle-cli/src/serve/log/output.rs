@@ -1,4 +1,4 @@
-//! The one host that touches standard output.
+//! The one fiber that touches standard output.
 //!
 //! It takes whole batches of lines, so that lines of different domains do not run into each other. While it waits for a slow
 //! reader of standard output, the scribes keep what they have, up to their bound; what does not fit there is dropped and

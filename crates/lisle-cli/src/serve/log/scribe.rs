@@ -1,6 +1,6 @@
-//! For each domain one host that is told of every request: it counts, and writes the lines of the log.
+//! For each domain one fiber that is told of every request: it counts, and writes the lines of the log.
 //!
-//! To it flows one message a request, on the same domain. From it flow batches of lines to the host that owns standard
+//! To it flows one message a request, on the same domain. From it flow batches of lines to the fiber that owns standard
 //! output. A batch is collected for a moment, so that a busy server hands over many lines seldom; then the scribe offers it
 //! and listens for records in one choice, and so waits for neither.
 
@@ -22,7 +22,7 @@ const COLLECT: Duration = Duration::from_millis(10);
 /// How much text may wait for standard output; more is dropped.
 const MAX_WAITING: usize = 512 * 1024;
 
-/// The way to the output host.
+/// The way to the output fiber.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     pub(crate) batches: Sender<Batch>,

@@ -1,6 +1,6 @@
 //! Both directions of one descriptor, and how the kernel's events are told apart.
 
-use super::side::{Side, Wakes};
+use super::direction::{DirectionState, Wakes};
 use std::os::fd::RawFd;
 
 /// Which operations.
@@ -15,8 +15,8 @@ pub(crate) enum Direction {
 /// Both directions of one descriptor.
 #[derive(Debug)]
 pub(crate) struct Readiness {
-    read: Side,
-    write: Side,
+    read: DirectionState,
+    write: DirectionState,
     /// Open for as long as it is registered.
     fd: RawFd,
 }
@@ -24,8 +24,8 @@ pub(crate) struct Readiness {
 impl Readiness {
     pub(super) fn new(wakes: Wakes, blocked: Direction, fd: RawFd) -> Self {
         Readiness {
-            read: Side::new(wakes, blocked != Direction::Read),
-            write: Side::new(wakes, blocked != Direction::Write),
+            read: DirectionState::new(wakes, blocked != Direction::Read),
+            write: DirectionState::new(wakes, blocked != Direction::Write),
             fd,
         }
     }
@@ -35,7 +35,7 @@ impl Readiness {
     }
 
     #[inline]
-    pub(crate) fn side(&self, direction: Direction) -> &Side {
+    pub(crate) fn state(&self, direction: Direction) -> &DirectionState {
         match direction {
             Direction::Read => &self.read,
             Direction::Write => &self.write,

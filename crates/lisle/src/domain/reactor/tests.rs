@@ -20,22 +20,22 @@ fn readiness_comes_once_for_each_edge() {
     let (reactor, mut driver) = Reactor::new().unwrap();
     let (one, mut other) = pair();
     let registration = reactor.register(one.as_fd(), TERMS, Direction::Read).unwrap();
-    let side = registration.side(Direction::Read);
+    let state = registration.state(Direction::Read);
     // What the kernel reports on registration is that it is writable.
     assert_eq!(driver.wait(NOW).unwrap(), 1);
-    assert!(!side.is_ready());
+    assert!(!state.is_ready());
     assert_eq!(driver.wait(NOW).unwrap(), 0);
 
     other.write_all(b"x").unwrap();
     assert_eq!(driver.wait(None).unwrap(), 1);
-    assert!(side.is_ready());
+    assert!(state.is_ready());
     assert_eq!(driver.wait(NOW).unwrap(), 0);
 
-    let read = || side.attempt(Ask::IfReady, || (&one).read(&mut [0; 8]), |_| false);
+    let read = || state.attempt(Ask::IfReady, || (&one).read(&mut [0; 8]), |_| false);
     assert_eq!(read().unwrap(), 1);
-    assert!(side.is_ready(), "a success says nothing about what is left");
+    assert!(state.is_ready(), "a success says nothing about what is left");
     assert_eq!(read().unwrap_err().kind(), io::ErrorKind::WouldBlock);
-    assert!(!side.is_ready());
+    assert!(!state.is_ready());
 }
 
 #[test]
@@ -43,9 +43,9 @@ fn an_edge_during_an_operation_is_not_forgotten() {
     let (reactor, mut driver) = Reactor::new().unwrap();
     let (one, mut other) = pair();
     let registration = reactor.register(one.as_fd(), TERMS, Direction::Write).unwrap();
-    let side = registration.side(Direction::Read);
+    let state = registration.state(Direction::Read);
     let mut calls = 0;
-    let outcome = side.attempt(
+    let outcome = state.attempt(
         Ask::IfReady,
         || {
             calls += 1;
@@ -67,13 +67,13 @@ fn a_short_read_clears_unless_the_peer_has_shut_down() {
     let (reactor, mut driver) = Reactor::new().unwrap();
     let (one, mut other) = pair();
     let registration = reactor.register(one.as_fd(), TERMS, Direction::Read).unwrap();
-    let side = registration.side(Direction::Read);
-    let read = || side.attempt(Ask::IfReady, || (&one).read(&mut [0; 8]), |&n| n < 8);
+    let state = registration.state(Direction::Read);
+    let read = || state.attempt(Ask::IfReady, || (&one).read(&mut [0; 8]), |&n| n < 8);
 
     other.write_all(b"abc").unwrap();
     driver.wait(None).unwrap();
     assert_eq!(read().unwrap(), 3);
-    assert!(!side.is_ready());
+    assert!(!state.is_ready());
 
     other.write_all(b"abc").unwrap();
     drop(other);
@@ -102,7 +102,7 @@ fn a_stale_event_reaches_nobody() {
         assert_ne!(next.token, token);
         assert!(reactor.sockets.lock().get(token).is_none());
         driver.wait(NOW).unwrap();
-        assert!(!next.side(Direction::Read).is_ready());
+        assert!(!next.state(Direction::Read).is_ready());
     }
     assert!(reactor.is_empty());
 }
@@ -116,7 +116,7 @@ fn all_who_wait_are_woken() {
         let registration = reactor.register(one.as_fd(), terms, Direction::Read).unwrap();
         std::thread::scope(|scope| {
             let waiting: Vec<_> =
-                (0..8).map(|_| scope.spawn(|| registration.side(Direction::Read).ready().sync())).collect();
+                (0..8).map(|_| scope.spawn(|| registration.state(Direction::Read).ready().sync())).collect();
             other.write_all(b"x").unwrap();
             while !waiting.iter().all(|thread| thread.is_finished()) {
                 driver.wait(Some(Duration::from_millis(1))).unwrap();
@@ -153,7 +153,7 @@ fn a_descriptor_outlives_the_driver_that_served_it() {
     let registration = reactor.register(one.as_fd(), TERMS, Direction::Read).unwrap();
     drop(driver);
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| registration.side(Direction::Read).ready().sync());
+        let waiting = scope.spawn(|| registration.state(Direction::Read).ready().sync());
         other.write_all(b"x").unwrap();
         waiting.join().unwrap();
     });

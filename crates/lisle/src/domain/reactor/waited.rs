@@ -50,7 +50,7 @@ impl Reactor {
         let mut all = Vec::new();
         for readiness in sockets.iter() {
             for (direction, events) in [(Direction::Read, libc::POLLIN), (Direction::Write, libc::POLLOUT)] {
-                if readiness.side(direction).is_waited_for() {
+                if readiness.state(direction).is_waited_for() {
                     all.push(libc::pollfd { fd: readiness.fd(), events, revents: 0 });
                 }
             }

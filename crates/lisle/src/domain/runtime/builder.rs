@@ -6,12 +6,12 @@ use crate::domain::common::Common;
 use crate::domain::deadlock::{Deadlock, Deadlocks, OnDeadlock};
 use crate::domain::monitor::{self, Monitor};
 use crate::domain::reactor::{Driver, Reactor};
-use crate::domain::survey::Survey;
+use crate::domain::snapshot::Snapshots;
 use crate::domain::worker::{self, Worker};
 use crate::domain::{Domain, dump, overflow};
 use crate::event::lock::Lock;
+use crate::fiber::control::{Fiber, Traits};
 use crate::fiber::hooks::HookList;
-use crate::fiber::host::{Host, Traits};
 use crate::fiber::{Hooks, PanicPolicy, no_suspend, stack};
 use crate::par::offers::Offers;
 use crate::report::{Handler, Report};
@@ -88,7 +88,7 @@ impl Builder {
     /// Whether each domain's thread is pinned to a processor. Off by default: pinning helps a machine that
     /// does nothing else, and hurts one that does.
     ///
-    /// [`run`](Builder::run) pins the calling thread for as long as it takes. A thread that a host starts with the standard
+    /// [`run`](Builder::run) pins the calling thread for as long as it takes. A thread that a fiber starts with the standard
     /// library is pinned like its domain, as the system has it; those of [`lisle::thread`](crate::thread) and
     /// [`blocking`](crate::blocking) are not.
     #[must_use]
@@ -97,7 +97,7 @@ impl Builder {
         self
     }
 
-    /// The usable bytes of each host's stack, 1 MiB by default. It is address space: memory is
+    /// The usable bytes of each fiber's stack, 1 MiB by default. It is address space: memory is
     /// taken as the stack grows, and given back. Less than 16 KiB is raised to that.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
@@ -112,14 +112,14 @@ impl Builder {
         self
     }
 
-    /// What happens when a host panics that nobody joins.
+    /// What happens when a fiber panics that nobody joins.
     #[must_use]
     pub fn panic_policy(mut self, policy: PanicPolicy) -> Self {
         self.panic_policy = policy;
         self
     }
 
-    /// Adds what is to be done whenever a host of this runtime is resumed or suspended, after what was added before. See
+    /// Adds what is to be done whenever a fiber of this runtime is resumed or suspended, after what was added before. See
     /// [`Hooks`].
     #[must_use]
     #[track_caller]
@@ -128,7 +128,7 @@ impl Builder {
         self
     }
 
-    /// After how long a host or parasite that does not block is reported, if others of its domain wait meanwhile, see
+    /// After how long a fiber or task that does not block is reported, if others of its domain wait meanwhile, see
     /// [`on_report`](Builder::on_report). One second by default; `None` for never.
     ///
     /// Others wait if they are ready to go on, or have not begun; if they have been woken from elsewhere; if their timer is
@@ -139,11 +139,11 @@ impl Builder {
         self
     }
 
-    /// What is done with what the runtime has to say: hosts that keep their domain, deadlocks, panics that nobody joins, hosts
+    /// What is done with what the runtime has to say: fibers that keep their domain, deadlocks, panics that nobody joins, fibers
     /// that have not ended in time; see [`Report`]. By default it is written to standard error.
     ///
     /// `handle` is called on a thread of the runtime, on which others wait: its monitor, or a domain's, there perhaps on
-    /// the stack of a host. It must not wait for hosts of the runtime, and should take no longer than it takes to note
+    /// the stack of a fiber. It must not wait for fibers of the runtime, and should take no longer than it takes to note
     /// something down: put it into a [mailbox](crate::channel::unbounded_mailbox), a log, a counter. If it panics, that goes no further than
     /// to standard error, and so does what it was told. What there is to be told while it runs goes there, too, if
     /// it is about the same thread.
@@ -191,7 +191,7 @@ impl Builder {
     ///     let (_tx, never) = lisle::channel::named::<u32>("numbers", 0);
     ///     drop(lisle::fiber::Builder::new().name("waits").spawn(move || never.recv()));
     ///     lisle::fiber::yield_now();
-    ///     // As somebody would with Ctrl-\ on a terminal, or `kill -QUIT`, while this host keeps its domain.
+    ///     // As somebody would with Ctrl-\ on a terminal, or `kill -QUIT`, while this fiber keeps its domain.
     ///     // SAFETY: the signal is caught.
     ///     unsafe { libc::raise(SIGQUIT) };
     ///     let dump = rx.recv().unwrap();
@@ -204,15 +204,15 @@ impl Builder {
         self
     }
 
-    /// Whether [`run`](Builder::run) waits for all hosts to end once its function has returned. By default it
-    /// does not: hosts that are left are unwound at their next blocking call.
+    /// Whether [`run`](Builder::run) waits for all fibers to end once its function has returned. By default it
+    /// does not: fibers that are left are unwound at their next blocking call.
     #[must_use]
     pub fn drain(mut self, drain: bool) -> Self {
         self.drain = drain;
         self
     }
 
-    /// How long [`run`](Builder::run) waits for hosts to unwind once its function has returned. Five seconds
+    /// How long [`run`](Builder::run) waits for fibers to unwind once its function has returned. Five seconds
     /// by default; `Duration::MAX` is for as long as it takes. For those that have begun on its caller's thread it waits in any
     /// case, and [says so](Builder::on_report) when this time is over: others may still use what they have lent.
     #[must_use]
@@ -221,12 +221,12 @@ impl Builder {
         self
     }
 
-    /// What happens when every host waits, and nothing could wake one: no timer, no descriptor, no foreign call that does
-    /// anything but wait for a host, no other thread. By default the hosts are unwound, and [`run`](Builder::run) panics with
+    /// What happens when every fiber waits, and nothing could wake one: no timer, no descriptor, no foreign call that does
+    /// anything but wait for a fiber, no other thread. By default the fibers are unwound, and [`run`](Builder::run) panics with
     /// a text that says who waits for what. With [`OnDeadlock::Report`] it goes to [`on_report`](Builder::on_report).
     ///
-    /// It is noticed within a tenth of a second, and only for half a minute after the last host has begun to wait.
-    /// What is reported is one: whoever is not known to sleep counts as somebody who could wake a host. In
+    /// It is noticed within a tenth of a second, and only for half a minute after the last fiber has begun to wait.
+    /// What is reported is one: whoever is not known to sleep counts as somebody who could wake a fiber. In
     /// particular any thread that the program has started does, be it the one that has called
     /// [`start`](Builder::start); [`closed_world`](Builder::closed_world) leaves those out. Where the threads of the
     /// process cannot be counted, which is anywhere but on Linux, nothing is noticed without it.
@@ -236,7 +236,7 @@ impl Builder {
         self
     }
 
-    /// Promises that nobody but this runtime's own hosts wakes them: no other thread of the program (that of a
+    /// Promises that nobody but this runtime's own fibers wakes them: no other thread of the program (that of a
     /// [`kill_safe`](crate::kill_safe) server on a thread is one), no other runtime. Then a deadlock is noticed although
     /// there are such, see [`on_deadlock`](Builder::on_deadlock).
     #[must_use]
@@ -245,12 +245,12 @@ impl Builder {
         self
     }
 
-    /// As [`run`](Builder::run), but if no host can ever go on the runtime is shut down, its hosts are unwound, and
+    /// As [`run`](Builder::run), but if no fiber can ever go on the runtime is shut down, its fibers are unwound, and
     /// the error says who waited for what.
     ///
     /// # Errors
     ///
-    /// A deadlock, see [`on_deadlock`](Builder::on_deadlock); whose policy is not asked. It may also befall the hosts
+    /// A deadlock, see [`on_deadlock`](Builder::on_deadlock); whose policy is not asked. It may also befall the fibers
     /// that [`drain`](Builder::drain) waits for; then the value of `f` is lost.
     ///
     /// # Panics
@@ -263,7 +263,7 @@ impl Builder {
     ///     rx.recv() // nobody sends, but somebody could
     /// });
     /// let deadlock = outcome.unwrap_err();
-    /// assert_eq!(deadlock.waiting().hosts[0].waits[0].object.name(), Some("numbers"));
+    /// assert_eq!(deadlock.waiting().fibers[0].waits[0].object.name(), Some("numbers"));
     /// ```
     #[track_caller]
     pub fn try_run<F: FnOnce() -> T, T>(mut self, f: F) -> Result<T, Deadlock> {
@@ -271,17 +271,17 @@ impl Builder {
         self.run_to_end(f)
     }
 
-    /// Starts a runtime, runs `f` in it as a host, shuts it down and returns the value of `f`.
+    /// Starts a runtime, runs `f` in it as a fiber, shuts it down and returns the value of `f`.
     ///
     /// The calling thread becomes domain 0 for that time, and `f` runs on it, so `f` may borrow and
-    /// need not be `Send`. Hosts that have not ended when `f` returns are unwound, unless
+    /// need not be `Send`. Fibers that have not ended when `f` returns are unwound, unless
     /// [`drain`](Builder::drain) says to wait for them; what does not end in time is reported (see
     /// [`on_report`](Builder::on_report)), and its thread left behind.
     ///
     /// # Panics
     ///
     /// With the panic of `f`; with a deadlock, unless [`on_deadlock`](Builder::on_deadlock) says otherwise; if the system gives
-    /// no threads or pollers; or inside another runtime, where the host should rather call `f`.
+    /// no threads or pollers; or inside another runtime, where the fiber should rather call `f`.
     #[track_caller]
     pub fn run<F: FnOnce() -> T, T>(self, f: F) -> T {
         match self.run_to_end(f) {
@@ -294,25 +294,25 @@ impl Builder {
     fn run_to_end<F: FnOnce() -> T, T>(self, f: F) -> Result<T, Deadlock> {
         let mut f = Some(f);
         let mut result = None;
-        let deadlock = self.run_host(&mut || result = f.take().map(|f| catch_unwind(AssertUnwindSafe(f))));
+        let deadlock = self.run_fiber(&mut || result = f.take().map(|f| catch_unwind(AssertUnwindSafe(f))));
         match (result, deadlock) {
-            // All hosts waited when it was found, so what `f` has come to since comes of the unwinding.
+            // All fibers waited when it was found, so what `f` has come to since comes of the unwinding.
             (_, Some(deadlock)) => Err(deadlock),
             (Some(Ok(value)), None) => Ok(value),
             (Some(Err(panic)), None) => resume_unwind(panic),
-            (None, None) => unreachable!("`run_host` returns when the host has finished"),
+            (None, None) => unreachable!("`run_fiber` returns when the fiber has finished"),
         }
     }
 
-    /// Starts a runtime, runs `main` in it as a host, and shuts it down. Not generic, so that it is compiled once, and not
+    /// Starts a runtime, runs `main` in it as a fiber, and shuts it down. Not generic, so that it is compiled once, and not
     /// for each program's function.
     #[track_caller]
-    fn run_host(self, main: &mut dyn FnMut()) -> Option<Deadlock> {
+    fn run_fiber(self, main: &mut dyn FnMut()) -> Option<Deadlock> {
         let site = Location::caller();
         no_suspend::refuse(|| format!("run a runtime (started at {site})"));
         assert!(
             worker::with_current(|worker| worker.is_none()),
-            "a runtime cannot be started inside a host: it would block the host's domain"
+            "a runtime cannot be started inside a fiber: it would block the fiber's domain"
         );
         assert!(!thread::panicking(), "a runtime cannot be started while its thread unwinds from a panic");
         let drain = self.drain;
@@ -326,14 +326,14 @@ impl Builder {
 
         Worker::new(shared.clone(), 0, first).enter(|worker| {
             let traits = Traits { panic_policy: shared.panic_policy, ..Traits::default() };
-            let host = Host::new(main, traits, site);
-            worker.spawn(host, Some(0));
-            // SAFETY: the handle's reference keeps the host alive until it is released below.
-            let finished = || unsafe { host.as_ref() }.finished.with(|finished| *finished);
+            let fiber = Fiber::new(main, traits, site);
+            worker.spawn(fiber, Some(0));
+            // SAFETY: the handle's reference keeps the fiber alive until it is released below.
+            let finished = || unsafe { fiber.as_ref() }.finished.with(|finished| *finished);
             // Only a deadlock stops it before.
             worker.work(&|| finished() || shared.is_stopping());
             // SAFETY: not used any more.
-            unsafe { crate::fiber::host::release(host) };
+            unsafe { crate::fiber::control::release(fiber) };
             if drain {
                 shared.drain();
                 worker.work(&|| shared.live() == 0 || shared.is_stopping());
@@ -345,7 +345,7 @@ impl Builder {
                 if shared.may_leave() || Instant::now() < end {
                     return shared.may_leave();
                 }
-                // Others may borrow from these hosts, and from this thread, which is to go on with the caller's code.
+                // Others may borrow from these fibers, and from this thread, which is to go on with the caller's code.
                 let begun = worker.begun(3);
                 let may_end = begun.is_empty();
                 if !may_end && !has_told.replace(true) {
@@ -373,8 +373,8 @@ impl Builder {
     /// use std::time::Duration;
     ///
     /// let runtime = lisle::Runtime::builder().domains(1).start()?;
-    /// let host = runtime.spawn(|| 1 + 1);
-    /// assert_eq!(host.join().unwrap(), 2);
+    /// let fiber = runtime.spawn(|| 1 + 1);
+    /// assert_eq!(fiber.join().unwrap(), 2);
     /// assert!(runtime.shutdown(Duration::from_secs(5)).is_clean());
     /// # std::io::Result::Ok(())
     /// ```
@@ -408,7 +408,7 @@ impl Builder {
             thread_name: self.thread_name,
             hooks: self.hooks.after_process(),
             monitor: Monitor::default(),
-            survey: Survey::default(),
+            snapshot: Snapshots::default(),
             deadlocks: Deadlocks {
                 policy: self.on_deadlock,
                 is_returned: self.returns_deadlock,
@@ -418,7 +418,7 @@ impl Builder {
             },
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             idle: AtomicUsize::new(0),
-            hungry: AtomicUsize::new(self.domains),
+            searching: AtomicUsize::new(self.domains),
             processors: thread::available_parallelism().map_or(1, Into::into),
             offers: Offers::new(),
             phase: AtomicU8::new(RUNNING),

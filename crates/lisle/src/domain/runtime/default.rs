@@ -73,7 +73,7 @@ impl Builder {
         }
     }
 
-    /// Starts a runtime with these settings as the default one, on which hosts and parasites run that are spawned outside any
+    /// Starts a runtime with these settings as the default one, on which fibers and tasks run that are spawned outside any
     /// runtime, and whose domains help the joins and loops of plain threads.
     ///
     /// To be called early in `main`, by the program and not by a library: what spawns or divides a loop first starts the default
@@ -92,9 +92,9 @@ impl Builder {
     ///
     /// lisle::Runtime::builder().domains(2).stack_size(8 << 20).install_default()?;
     ///
-    /// // A host has 8 MiB of stack, of which its array takes 4.
-    /// let host = lisle::spawn(|| [1_u8; 4 << 20].iter().map(|&n| u64::from(n)).sum::<u64>());
-    /// assert_eq!(host.join().unwrap(), 4 << 20);
+    /// // A fiber has 8 MiB of stack, of which its array takes 4.
+    /// let fiber = lisle::spawn(|| [1_u8; 4 << 20].iter().map(|&n| u64::from(n)).sum::<u64>());
+    /// assert_eq!(fiber.join().unwrap(), 4 << 20);
     ///
     /// let again = lisle::Runtime::builder().install_default();
     /// assert!(matches!(again, Err(InstallDefaultError::AlreadyStarted)));

@@ -6,11 +6,11 @@
 //! is not, again and again; each who is left waits for another who is left, so going from one to the next must come
 //! round.
 
-use super::Waiter;
+use super::Blocked;
 use std::collections::HashMap;
 
-pub(super) fn find<'a>(waiters: impl Iterator<Item = &'a Waiter>) -> Option<Vec<&'a Waiter>> {
-    let all: Vec<&Waiter> = waiters.collect();
+pub(super) fn find<'a>(waiters: impl Iterator<Item = &'a Blocked>) -> Option<Vec<&'a Blocked>> {
+    let all: Vec<&Blocked> = waiters.collect();
     let places: HashMap<usize, usize> = all.iter().enumerate().map(|(place, one)| (one.id, place)).collect();
     // For each, which waits it has in its hands, and how many still stuck have each wait in theirs.
     let mut holds: Vec<Vec<(usize, usize)>> = vec![Vec::new(); all.len()];
@@ -52,20 +52,27 @@ pub(super) fn find<'a>(waiters: impl Iterator<Item = &'a Waiter>) -> Option<Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Label, Waits};
+    use crate::event::{Description, Label};
 
     /// A performer that waits for one of these things, each in the hands of these performers.
-    fn waiter(id: usize, things: &[&[usize]]) -> Waiter {
-        let mut waits = Waits::default();
+    fn waiter(id: usize, things: &[&[usize]]) -> Blocked {
+        let mut waits = Description::default();
         for holders in things {
             waits.on_held("lock", &Label::new("thing"), 0, holders.iter().copied());
         }
-        Waiter { kind: crate::Performer::Host, id, name: None, site: None, domain: Some(0), waits: waits.all }
+        Blocked {
+            kind: crate::Performer::Fiber,
+            id,
+            name: None,
+            site: None,
+            domain: Some(0),
+            waits: waits.all,
+        }
     }
 
-    fn cycle(waiters: &[Waiter]) -> Option<Vec<usize>> {
-        let (hosts, threads) = waiters.split_at(waiters.len() / 2);
-        find(hosts.iter().chain(threads)).map(|cycle| cycle.iter().map(|waiter| waiter.id).collect())
+    fn cycle(waiters: &[Blocked]) -> Option<Vec<usize>> {
+        let (fibers, threads) = waiters.split_at(waiters.len() / 2);
+        find(fibers.iter().chain(threads)).map(|cycle| cycle.iter().map(|waiter| waiter.id).collect())
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Who waits for what, in words.
 
-use super::{Performer, RunningHost, WaitGraph, Waiter};
+use super::{Blocked, Performer, RunningFiber, WaitGraph};
 use crate::event::{Label, Said};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -15,7 +15,7 @@ struct Look<'a> {
     waits: Vec<(&'static str, &'a Label)>,
 }
 
-impl Waiter {
+impl Blocked {
     fn look(&self) -> Look<'_> {
         Look {
             kind: self.kind,
@@ -26,7 +26,7 @@ impl Waiter {
     }
 }
 
-/// `host 'name' (spawned at ...)`, and the like for threads and for several of them.
+/// `fiber 'name' (spawned at ...)`, and the like for threads and for several of them.
 pub(in crate::domain) fn who(
     kind: Performer,
     count: usize,
@@ -34,8 +34,8 @@ pub(in crate::domain) fn who(
     site: Option<&Location<'_>>,
 ) -> String {
     let kind = match kind {
-        Performer::Host => "host",
-        Performer::Parasite => "parasite",
+        Performer::Fiber => "fiber",
+        Performer::Task => "task",
         Performer::Thread => "thread",
     };
     let mut text = match count {
@@ -65,7 +65,7 @@ fn grouped(number: usize) -> String {
     text
 }
 
-/// `one host`, `2,000 hosts`, `no hosts`.
+/// `one fiber`, `2,000 fibers`, `no fibers`.
 pub(in crate::domain) fn counted(count: usize, what: &str) -> String {
     match count {
         0 => format!("no {what}s"),
@@ -74,20 +74,20 @@ pub(in crate::domain) fn counted(count: usize, what: &str) -> String {
     }
 }
 
-impl fmt::Display for Waiter {
+impl fmt::Display for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&who(self.kind, 1, self.name.as_deref(), self.site))
     }
 }
 
-impl RunningHost {
+impl RunningFiber {
     /// What it is and is called, and where it was spawned.
     pub(in crate::domain) fn who(&self) -> String {
         who(self.kind, 1, self.name.as_deref(), Some(self.site))
     }
 }
 
-impl fmt::Display for RunningHost {
+impl fmt::Display for RunningFiber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} runs on domain {}", self.who(), self.domain)
     }
@@ -97,7 +97,7 @@ impl fmt::Display for RunningHost {
 const TOLD: usize = 8;
 
 /// The block for waiters that look the same.
-fn block(f: &mut fmt::Formatter<'_>, alike: &[&Waiter]) -> fmt::Result {
+fn block(f: &mut fmt::Formatter<'_>, alike: &[&Blocked]) -> fmt::Result {
     let first = alike[0];
     writeln!(f, "{}:", who(first.kind, alike.len(), first.name.as_deref(), first.site))?;
     if first.waits.is_empty() {
@@ -106,7 +106,7 @@ fn block(f: &mut fmt::Formatter<'_>, alike: &[&Waiter]) -> fmt::Result {
     for (place, wait) in first.waits.iter().enumerate() {
         let or = if place > 0 { "or " } else { "" };
         write!(f, "    {or}{} {}", wait.operation, wait.object)?;
-        let is_alike = |waiter: &&Waiter| {
+        let is_alike = |waiter: &&Blocked| {
             waiter.waits[place].note == wait.note && waiter.waits[place].address == wait.address
         };
         if alike.iter().all(is_alike) {
@@ -127,18 +127,17 @@ fn block(f: &mut fmt::Formatter<'_>, alike: &[&Waiter]) -> fmt::Result {
 
 impl fmt::Display for WaitGraph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counted_waiters =
-            [(&self.hosts, "host"), (&self.parasites, "parasite"), (&self.threads, "thread")]
-                .map(|(waiters, what)| counted(waiters.len(), what));
-        let [hosts, parasites, threads] = counted_waiters;
-        if self.parasites.is_empty() {
-            write!(f, "{hosts} and {threads} wait")?;
+        let counted_waiters = [(&self.fibers, "fiber"), (&self.tasks, "task"), (&self.threads, "thread")]
+            .map(|(waiters, what)| counted(waiters.len(), what));
+        let [fibers, tasks, threads] = counted_waiters;
+        if self.tasks.is_empty() {
+            write!(f, "{fibers} and {threads} wait")?;
         } else {
-            write!(f, "{hosts}, {parasites} and {threads} wait")?;
+            write!(f, "{fibers}, {tasks} and {threads} wait")?;
         }
-        write!(f, "; {} ready to go on", counted(self.ready, "host"))?;
-        writeln!(f, "; {} not begun", counted(self.unbegun, "host"))?;
-        let mut looks: BTreeMap<Look<'_>, Vec<&Waiter>> = BTreeMap::new();
+        write!(f, "; {} ready to go on", counted(self.ready, "fiber"))?;
+        writeln!(f, "; {} not begun", counted(self.unbegun, "fiber"))?;
+        let mut looks: BTreeMap<Look<'_>, Vec<&Blocked>> = BTreeMap::new();
         for waiter in self.waiters() {
             looks.entry(waiter.look()).or_default().push(waiter);
         }

@@ -1,28 +1,28 @@
-//! How the future of an event is woken: by the waker of whoever polls it, or, if it lies within a resident task,
+//! How the future of an event is woken: by the waker of whoever polls it, or, if it lies within a recycled task,
 //! together with that.
 //!
 //! A waker has to be cloned to be kept, and taken out by whoever wakes; both sides hold a lock for that. A future that
-//! waits *directly* (`event/resident.rs`) is told by a count of the task that it lies in. Which it is is found out for each
+//! waits *directly* (`event/recycled.rs`) is told by a count of the task that it lies in. Which it is is found out for each
 //! publishing. A future that waits directly and is then polled with another waker, by some combinator within its task,
 //! has to be withdrawn and published anew.
 
 use super::super::lock::Lock;
-use super::super::record::Task;
-use super::super::resident::{Arrivals, Resident};
+use super::super::record::Waker;
+use super::super::recycled::{Arrivals, Recycled};
 use super::super::{step, woken};
 use crate::shim::Backoff;
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::task::Waker;
+use std::task::Waker as StdWaker;
 
 pub(super) struct Wake {
     /// The task in which the future lies, and the arrivals there when it was published, if it waits directly.
-    direct: Cell<Option<(NonNull<Resident>, Arrivals)>>,
+    direct: Cell<Option<(NonNull<Recycled>, Arrivals)>>,
     waking: Lock<Waking>,
 }
 
 struct Waking {
-    waker: Option<Waker>,
+    waker: Option<StdWaker>,
     woken: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Come {
     Elsewhere,
 }
 
-// SAFETY: `direct` is looked at by who polls or drops the future only; residents may be looked at by any thread.
+// SAFETY: `direct` is looked at by who polls or drops the future only; recycled may be looked at by any thread.
 unsafe impl Send for Wake {}
 
 impl Wake {
@@ -52,25 +52,25 @@ impl Wake {
     /// `self`, and the future with it, stays where it is until the task has been woken, and that wake has been seen, or
     /// until nobody has the task any more. The future has been told to be [`done`](Wake::done) before.
     #[inline(always)]
-    pub(super) unsafe fn prepare(&self, waker: &Waker, future: usize) -> Task {
-        if let Some(resident) = Resident::of(waker)
-            && let Some((task, arrivals)) = Resident::wait_directly(resident, future)
+    pub(super) unsafe fn prepare(&self, waker: &StdWaker, future: usize) -> Waker {
+        if let Some(recycled) = Recycled::of(waker)
+            && let Some((waker, arrivals)) = Recycled::wait_directly(recycled, future)
         {
-            self.direct.set(Some((resident, arrivals)));
-            return task;
+            self.direct.set(Some((recycled, arrivals)));
+            return waker;
         }
         self.take_wake(waker);
         // SAFETY: by the caller's promise.
-        unsafe { Task::new(std::ptr::from_ref(self).cast(), by_waker) }
+        unsafe { Waker::new(std::ptr::from_ref(self).cast(), by_waker) }
     }
 
     /// Has the wake come? If not, it will wake `waker`, unless the answer says otherwise.
     #[inline(always)]
-    pub(super) fn has_come(&self, waker: &Waker) -> Come {
+    pub(super) fn has_come(&self, waker: &StdWaker) -> Come {
         match self.direct.get() {
-            // SAFETY: the memory of residents stays.
-            Some((resident, before)) if unsafe { resident.as_ref() }.state().arrivals() == before => {
-                if Resident::of(waker) == Some(resident) {
+            // SAFETY: the memory of recycled stays.
+            Some((recycled, before)) if unsafe { recycled.as_ref() }.state().arrivals() == before => {
+                if Recycled::of(waker) == Some(recycled) {
                     Come::No
                 } else {
                     Come::Elsewhere
@@ -82,18 +82,18 @@ impl Wake {
         }
     }
 
-    /// The resident in which the future waits directly.
+    /// The recycled in which the future waits directly.
     #[inline(always)]
-    pub(super) fn resident(&self) -> Option<&Resident> {
-        // SAFETY: the memory of residents stays.
-        self.direct.get().map(|(resident, _)| unsafe { &*resident.as_ptr() })
+    pub(super) fn recycled(&self) -> Option<&Recycled> {
+        // SAFETY: the memory of recycled stays.
+        self.direct.get().map(|(recycled, _)| unsafe { &*recycled.as_ptr() })
     }
 
     /// The future waits no more, having seen the wake or having none to expect.
     #[inline(always)]
     pub(super) fn done(&self) {
-        if let Some(resident) = self.resident() {
-            resident.wait_no_more();
+        if let Some(recycled) = self.recycled() {
+            recycled.wait_no_more();
             self.direct.set(None);
         }
     }
@@ -101,16 +101,16 @@ impl Wake {
     /// Waits for the wake, which is a few instructions away.
     pub(super) fn wait(&self) {
         let mut backoff = Backoff::new();
-        let has_come = || match (self.direct.get(), self.resident()) {
-            (Some((_, before)), Some(resident)) => resident.state().arrivals() != before,
+        let has_come = || match (self.direct.get(), self.recycled()) {
+            (Some((_, before)), Some(recycled)) => recycled.state().arrivals() != before,
             _ => std::mem::take(&mut self.waking.lock().woken),
         };
-        let task = self
-            .resident()
-            .map_or(std::ptr::from_ref(self).cast(), |resident| std::ptr::from_ref(resident).cast());
+        let waker = self
+            .recycled()
+            .map_or(std::ptr::from_ref(self).cast(), |recycled| std::ptr::from_ref(recycled).cast());
         while !has_come() {
             // In a function given to a source, which has granted something to this future, it is this thread that owes it.
-            if step::take_back_wake(task) {
+            if step::take_back_wake(waker) {
                 return;
             }
             backoff.wait();
@@ -119,7 +119,7 @@ impl Wake {
 
     /// Consumes the wake if it has come, else leaves `waker` for it. Cloning and dropping a waker may run
     /// anybody's code, which may lead to this future's wake, so neither is done under the lock.
-    fn take_wake(&self, waker: &Waker) -> bool {
+    fn take_wake(&self, waker: &StdWaker) -> bool {
         {
             let mut waking = self.waking.lock();
             if waking.woken || waking.waker.as_ref().is_some_and(|left| left.will_wake(waker)) {

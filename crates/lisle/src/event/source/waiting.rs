@@ -4,7 +4,7 @@ use super::{Inner, Source};
 use crate::event::queue::Waiter;
 use crate::event::record::Attempt;
 use crate::event::step::must_not_be_under;
-use crate::event::{Step, Waits};
+use crate::event::{Description, Step};
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -113,7 +113,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
     }
 
     /// Says that the performer waits to do `operation` with the source.
-    pub fn describe(&self, operation: &'static str, waits: &mut Waits) {
+    pub fn describe(&self, operation: &'static str, waits: &mut Description) {
         self.source.describe(operation, waits);
     }
 
@@ -179,7 +179,7 @@ impl<'e, S, M> Hidden<'e, S, M> {
         self.waiting().take()
     }
 
-    pub(crate) fn describe(&self, operation: &'static str, waits: &mut Waits) {
+    pub(crate) fn describe(&self, operation: &'static str, waits: &mut Description) {
         self.0.describe(operation, waits);
     }
 }

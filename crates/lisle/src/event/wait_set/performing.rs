@@ -3,7 +3,7 @@
 use super::{Elsewhere, Key, Member, WaitSet};
 use crate::event::record::{Attempt, Record, misuse};
 use crate::event::standing::{Seat, Standing};
-use crate::event::{Event, Step, Waits, awaitable, depth};
+use crate::event::{Description, Event, Step, awaitable, depth};
 use crate::shim::Backoff;
 use crate::shim::atomic::Ordering;
 use std::fmt;
@@ -257,7 +257,7 @@ impl<'a, T> Event for WaitSetEvt<'_, 'a, T> {
         let made = member.parts();
         (member.key, made.event.complete(made.branch))
     }
-    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
         waits.on("wait for the next of", &self.set.label, self.set.standing().id());
         waits.note(format!("it has {} sources", self.set.len()));
     }

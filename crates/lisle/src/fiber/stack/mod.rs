@@ -1,19 +1,19 @@
-//! Stacks for hosts: where they come from, how they are guarded, how they are used again.
+//! Stacks for fibers: where they come from, how they are guarded, how they are used again.
 //!
-//! A host's stack is generous in virtual size, because loops recurse on it, and small in resident size, because
-//! most hosts use a page or two of it. Both follow from how the pages come and go:
+//! A fiber's stack is generous in virtual size, because loops recurse on it, and small in resident size, because
+//! most fibers use a page or two of it. Both follow from how the pages come and go:
 //!
 //! - Stacks are cut from *slabs* ([`slab`]), large mappings that double in size, so that 100,000 stacks need
 //!   some thirty calls of `mmap`. A page becomes resident when it is first touched.
 //! - The lowest 64 KiB of each stack are its *guard*. A stack is guarded when it is first handed out, not when its
-//!   slab is mapped, so that a program with three hosts pays for three guards.
+//!   slab is mapped, so that a program with three fibers pays for three guards.
 //! - A domain keeps its free stacks in a [`StackPool`], last in, first out: the stack handed out next is the one
 //!   whose pages are most likely still in the cache. Taking one and giving it back are a few instructions,
 //!   without a system call and without an allocation.
 //! - [`StackPool::trim`] gives pages back to the kernel in small portions. First touch of a page costs a hundred
-//!   times what recycling does, therefore nothing is given back on the path of a host that ends.
+//!   times what recycling does, therefore nothing is given back on the path of a fiber that ends.
 //!
-//! Running into the guard is not silent: [`overflow`] turns the fault into a message that names the host.
+//! Running into the guard is not silent: [`overflow`] turns the fault into a message that names the fiber.
 //!
 //! # Invariant
 //!

@@ -1,7 +1,7 @@
-//! Stack overflow: a fault in a guard becomes a message that names the host, and an abort.
+//! Stack overflow: a fault in a guard becomes a message that names the fiber, and an abort.
 //!
-//! The handler for `SIGSEGV` and `SIGBUS` runs on the thread's alternate signal stack, for the host's own is full. It
-//! asks whether the faulting address lies in the guard of the host running on this thread. If so it writes what
+//! The handler for `SIGSEGV` and `SIGBUS` runs on the thread's alternate signal stack, for the fiber's own is full. It
+//! asks whether the faulting address lies in the guard of the fiber running on this thread. If so it writes what
 //! happened and what to do about it to standard error, and aborts. If not, the fault is somebody else's, and goes to
 //! whoever handled the signal before: the standard library (which reports overflows of thread stacks), a sanitizer, a
 //! crash reporter, or the kernel's default.
@@ -29,8 +29,8 @@ use super::slab::{map_anonymous, page_size};
 #[cfg(test)]
 mod tests;
 
-/// Says whether the address `fault` lies in the guard of the host running on this thread, and if so passes, in
-/// pieces, who overflowed what to `out`: `host 'NAME' overflowed its stack of N KiB`.
+/// Says whether the address `fault` lies in the guard of the fiber running on this thread, and if so passes, in
+/// pieces, who overflowed what to `out`: `fiber 'NAME' overflowed its stack of N KiB`.
 ///
 /// It is called in a signal handler: it must not allocate, lock, panic, or touch a thread-local variable that is
 /// initialized lazily or has a destructor. [`decimal`] writes numbers under these conditions.
@@ -61,7 +61,7 @@ static INSTALLED: OnceLock<Installed> = OnceLock::new();
 
 /// Installs the handler. All calls but the first of the process do nothing.
 ///
-/// The threads that run hosts need an alternate signal stack: see [`AltStack`].
+/// The threads that run fibers need an alternate signal stack: see [`AltStack`].
 pub(crate) fn install(describe: Describe) {
     // The handler needs `INSTALLED`, and may run as soon as it is installed, so the actions it replaces are read first.
     // Whoever wins the race to set it goes on to install the handler.
@@ -192,7 +192,7 @@ fn restore_default(signal: libc::c_int) {
     unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
 }
 
-/// The alternate signal stack of a thread that runs hosts. Without one, an overflow kills the process wordlessly.
+/// The alternate signal stack of a thread that runs fibers. Without one, an overflow kills the process wordlessly.
 ///
 /// Threads of the standard library usually have one already, and it is left in place. A thread that comes from
 /// elsewhere gets one, until this value is dropped on it.

@@ -11,7 +11,7 @@
 //!
 //! Rust touches the pages of a large frame in order, and so do C compilers where they are told to. The C library was not:
 //! `vfwprintf` has a frame of 33 KiB, and `fnmatch` and `glob` have such as large as a name. Begun within the last pages of
-//! a stack, it would come out below a guard of one page, in the stack of another host, and write there without a word.
+//! a stack, it would come out below a guard of one page, in the stack of another fiber, and write there without a word.
 //! A guard takes address space, and page tables, but no memory.
 //!
 //! # Why not huge pages
@@ -50,7 +50,7 @@ const GUARD: usize = 64 * 1024;
 /// than some sixty gain nothing and lose nothing.
 const COLOURS: usize = 8;
 
-/// The distance between two neighbouring colours, in bytes. The largest leaves a parked host half of its first page.
+/// The distance between two neighbouring colours, in bytes. The largest leaves a parked fiber half of its first page.
 const COLOUR_STEP: usize = 256;
 
 /// `MADV_GUARD_INSTALL` of `<linux/mman.h>`, which the `libc` crate does not name.

@@ -148,7 +148,7 @@ macro_rules! writing {
             /// # Blocking
             ///
             /// Waits for room as [`Event::sync`](crate::Event::sync) does. What of the file is not in memory is read
-            /// from its disk, and that keeps the thread, with all hosts of its domain: read it in
+            /// from its disk, and that keeps the thread, with all fibers of its domain: read it in
             /// [`blocking`](crate::blocking) first, if it may not be there.
             pub fn send_file(
                 &self,

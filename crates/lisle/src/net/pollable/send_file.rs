@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
-/// So much is copied at once where the kernel does not do it by itself. It lies on the stack, which may be a host's.
+/// So much is copied at once where the kernel does not do it by itself. It lies on the stack, which may be a fiber's.
 const COPIED: usize = 16 * 1024;
 
 impl<T: AsFd> Pollable<T>

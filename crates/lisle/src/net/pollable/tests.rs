@@ -26,7 +26,7 @@ fn register(stream: &Stream, reactor: &Arc<Reactor>) {
 }
 
 fn believed_readable(stream: &Stream) -> bool {
-    stream.registered(Direction::Read).unwrap().side(Direction::Read).is_ready()
+    stream.registered(Direction::Read).unwrap().state(Direction::Read).is_ready()
 }
 
 /// Takes in all that the kernel has to say, and tells of how many descriptors it spoke.

@@ -2,7 +2,7 @@
 
 use super::TcpStream;
 use crate::domain::reactor::Direction;
-use crate::event::Waits;
+use crate::event::Description;
 use crate::event::until::{Operation, Until};
 use crate::net::ReadyEvt;
 use std::io;
@@ -82,7 +82,7 @@ impl Operation for Connecting {
         outcome
     }
 
-    fn describe(&self, waits: &mut Waits) {
+    fn describe(&self, waits: &mut Description) {
         self.stream.pollable.describe(Direction::Write, waits);
     }
 }

@@ -1,6 +1,6 @@
 //! Unix datagrams.
 
-use super::Patience;
+use super::AdaptiveSpin;
 use crate::domain::reactor::Direction;
 use crate::net::face::{clone, descriptor, readable, socket, writable};
 use crate::net::pollable::{Kind, Pollable, would_block};
@@ -78,10 +78,10 @@ impl UnixDatagram {
 
     /// Sends one datagram to the socket at `address`, as [`send_to`](UnixDatagram::send_to).
     pub fn send_to_addr(&self, bytes: &[u8], address: &SocketAddr) -> io::Result<usize> {
-        let mut patience = Patience::new();
+        let mut adaptive_spin = AdaptiveSpin::new();
         loop {
             match self.pollable.get_ref().send_to_addr(bytes, address) {
-                Err(error) if would_block(&error) => patience.wait(),
+                Err(error) if would_block(&error) => adaptive_spin.wait(),
                 outcome => return outcome,
             }
         }

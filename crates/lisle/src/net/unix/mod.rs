@@ -15,14 +15,14 @@ use std::time::Duration;
 ///
 /// Connecting to a listener whose backlog is full, and sending to a socket that one is not connected to, fail
 /// at once and leave nothing behind that could be waited for. So they are repeated, less and less often.
-struct Patience(Duration);
+struct AdaptiveSpin(Duration);
 
-impl Patience {
+impl AdaptiveSpin {
     const FIRST: Duration = Duration::from_millis(1);
     const LONGEST: Duration = Duration::from_millis(32);
 
     fn new() -> Self {
-        Patience(Self::FIRST)
+        AdaptiveSpin(Self::FIRST)
     }
 
     fn wait(&mut self) {

@@ -1,6 +1,6 @@
 //! A Unix connection.
 
-use super::Patience;
+use super::AdaptiveSpin;
 use crate::net::face::{clone, descriptor, readable, reading, socket, writable, writing};
 use crate::net::pollable::{Kind, Pollable, would_block};
 use std::io;
@@ -52,10 +52,10 @@ impl UnixStream {
     ///
     /// Those of connect(2).
     pub fn connect_addr(address: &SocketAddr) -> io::Result<Self> {
-        let mut patience = Patience::new();
+        let mut adaptive_spin = AdaptiveSpin::new();
         loop {
             match mio::net::UnixStream::connect_addr(address) {
-                Err(error) if would_block(&error) => patience.wait(),
+                Err(error) if would_block(&error) => adaptive_spin.wait(),
                 outcome => return Ok(Self::nonblocking(outcome?.into())),
             }
         }

@@ -2,10 +2,10 @@
 //!
 //! A spark that has ended makes others ready. Of those, the short ones run at once where they are, since what they use
 //! is in this core's cache, and giving them away would cost more than they do. Of the long ones, the one on which most
-//! depends runs here, too; the others become tasks of a scope, which other domains may take, that on which most depends first.
+//! depends runs here, too; the others become jobs of a scope, which other domains may take, that on which most depends first.
 //! How much depends on a spark is what the longest path from it to the end costs.
 
-use super::super::experience;
+use super::super::cost_history;
 use super::super::scope::Scope;
 use crate::event::lock::Lock;
 use crate::panics::forget_panic;
@@ -52,7 +52,7 @@ pub(super) fn estimate(nodes: &mut [Node<'_>]) {
     for index in (0..nodes.len()).rev() {
         let after = nodes[index].dependents.iter().map(|&dependent| nodes[dependent].path).max();
         let node = &mut nodes[index];
-        let known = experience::recall(node.code).map(|known| known.cost);
+        let known = cost_history::recall(node.code).map(|known| known.cost);
         node.cost = node.hint.or(known).unwrap_or(UNKNOWN).max(1);
         node.path = node.cost.saturating_add(after.unwrap_or(0));
     }
@@ -63,7 +63,7 @@ pub(super) fn remember(nodes: &[Node<'_>]) {
     for node in nodes {
         let took = node.took.load(Ordering::Relaxed);
         if took > 0 && node.hint.is_none() {
-            experience::learn(node.code, took);
+            cost_history::learn(node.code, took);
         }
     }
 }

@@ -485,7 +485,7 @@ pub trait ParallelIterator: Sized + Send {
 
     // What stops and watches it.
 
-    /// Lets `event` stop the loop: a condition, a message, a point in time, the cancellation of a host. Comes last, before
+    /// Lets `event` stop the loop: a condition, a message, a point in time, the cancellation of a fiber. Comes last, before
     /// the end.
     ///
     /// Since then there may be no result, the ends give a `Result`: [`Stopped`](super::Stopped) with what the event gave,
@@ -533,7 +533,7 @@ pub trait ParallelIterator: Sized + Send {
     /// assert_eq!(forever, Err(Stopped(())));
     /// ```
     ///
-    /// A host that is asked to end stops its loops:
+    /// A fiber that is asked to end stops its loops:
     ///
     /// ```
     /// use lisle::fiber;
@@ -544,13 +544,13 @@ pub trait ParallelIterator: Sized + Send {
     /// lisle::run(|| {
     ///     let progress = Arc::new(Progress::new());
     ///     let counted = progress.clone();
-    ///     let host = lisle::spawn(move || {
+    ///     let fiber = lisle::spawn(move || {
     ///         let numbers = (0..u64::MAX / 2).into_par_iter().progress(&counted);
     ///         numbers.until(fiber::cancelled_evt()).for_each(|_| std::hint::spin_loop())
     ///     });
     ///     progress.reached_evt(1).sync(); // it is at work
-    ///     host.cancel();
-    ///     assert_eq!(host.join().unwrap(), Err(Stopped(())));
+    ///     fiber.cancel();
+    ///     assert_eq!(fiber.join().unwrap(), Err(Stopped(())));
     /// });
     /// ```
     ///

@@ -10,7 +10,7 @@
 //! *gone*, and counts it. The owner finds the count not to be 0 the next time that it crosses anything out or offers something,
 //! and then takes all out of the list that are gone. From then on they are as if it had offered them itself.
 //!
-//! What an entry has to offer may change without a pop: a scope's tasks come and go. Who changes that *holds* the list
+//! What an entry has to offer may change without a pop: a scope's jobs come and go. Who changes that *holds* the list
 //! for the few instructions that it takes. That is the same the other way round: the owner sets a flag and looks whether the
 //! list is disturbed; who disturbs it waits until it is not held.
 //!
@@ -129,7 +129,7 @@ impl Pending {
                 let this = unsafe { entry.as_ref() };
                 if this.reach.get() == Reach::All {
                     // SAFETY: it is in the list; its owner neither holds that nor crosses it out.
-                    match unsafe { (this.offer)(entry, self.course()) } {
+                    match unsafe { (this.offer)(entry, self.ancestor()) } {
                         Offer::Last(job) => {
                             this.reach.set(Reach::Gone);
                             self.disturbed.fetch_add(1, Ordering::Relaxed);

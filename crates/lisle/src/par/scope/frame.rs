@@ -1,23 +1,23 @@
-//! A part of a scope that runs on one stack: the function of the scope, or a task that was taken from elsewhere.
+//! A part of a scope that runs on one stack: the function of the scope, or a job that was taken from elsewhere.
 //!
-//! What is spawned in its course lies in its list, which belongs to its thread, and is offered by its entry among what the
-//! stack has put off. Tasks that the stack itself begins, since it waits for them or has nothing else to do, run in the same
-//! frame. A frame ends when all that was spawned in it has ended. So a task that was taken is not done before what it has
+//! What is spawned in its ancestor lies in its list, which belongs to its thread, and is offered by its entry among what the
+//! stack has put off. Jobs that the stack itself begins, since it waits for them or has nothing else to do, run in the same
+//! frame. A frame ends when all that was spawned in it has ended. So a job that was taken is not done before what it has
 //! spawned is, and what it spawned is a part of it.
 //!
-//! Code that waits for a task may be helped with what it has spawned itself. So each task that runs has a number, its level, and
+//! Code that waits for a job may be helped with what it has spawned itself. So each job that runs has a number, its level, and
 //! those that it spawns are marked with that.
 //!
-//! What is left at the end is run newest first: of a tree of tasks no more are in the list than there are
+//! What is left at the end is run newest first: of a tree of jobs no more are in the list than there are
 //! siblings along one path.
 
 use super::Core;
-use super::task::{self, Header};
-use super::tasks::Tasks;
-use crate::par::job::{Course, Extent, Job};
+use super::jobs::Jobs;
+use super::spawned::{self, Header};
+use crate::par::job::{Ancestor, Descendants, Job};
 use crate::par::pending::{Entry, Offer, Pending};
 use crate::par::workers::workers;
-use crate::par::{beat, owner};
+use crate::par::{heartbeat, owner};
 use crate::shim::{hint, ticks};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,15 +32,15 @@ pub(super) struct Frame {
     outer: *const Entry,
     /// That of the scope's own function, which looks after strays.
     is_root: bool,
-    /// All tasks that were spawned here and have not been settled.
-    tasks: Tasks,
-    /// In the course of which they are run if they are taken.
-    course: Course,
+    /// All jobs that were spawned here and have not been settled.
+    jobs: Jobs,
+    /// In the ancestor of which they are run if they are taken.
+    ancestor: Ancestor,
     /// When the next may be offered, in ticks.
     due: Cell<u64>,
 }
 
-/// To hand over tasks that take no longer is not worth the while: none are offered more often, on an average over so long.
+/// To hand over jobs that take no longer is not worth the while: none are offered more often, on an average over so long.
 const SHORT: u64 = 2 * ticks::A_MICROSECOND;
 const BURST: u64 = 100 * ticks::A_MICROSECOND;
 
@@ -53,8 +53,8 @@ impl Frame {
             core,
             outer: pending.scope.get(),
             is_root,
-            tasks: Tasks::new(),
-            course: Course::new(pending.course(), 0),
+            jobs: Jobs::new(),
+            ancestor: Ancestor::new(pending.ancestor(), 0),
             due: Cell::new(0),
         };
         let entry = NonNull::from(&frame).cast::<Entry>();
@@ -84,52 +84,52 @@ impl Frame {
         }
     }
 
-    /// Puts a new task off, which the code that runs on this stack has spawned.
+    /// Puts a new job off, which the code that runs on this stack has spawned.
     ///
     /// # Safety
     ///
     /// It is in no list, and not offered; the frame has an interest in it from now on.
     #[inline]
-    pub(super) unsafe fn spawn(&self, pending: &Pending, task: NonNull<Header>) {
+    pub(super) unsafe fn spawn(&self, pending: &Pending, spawned: NonNull<Header>) {
         // SAFETY: it stays until it has been settled.
-        unsafe { task.as_ref() }.level.set(pending.level.get());
+        unsafe { spawned.as_ref() }.level.set(pending.level.get());
         let _held = pending.hold();
         // SAFETY: passed on to the caller.
-        unsafe { self.push(task) };
+        unsafe { self.push(spawned) };
     }
 
-    /// Puts a task off. For who holds the list.
+    /// Puts a job off. For who holds the list.
     ///
     /// # Safety
     ///
     /// It is in no list, and not offered; the frame has an interest in it from now on.
     #[inline]
-    unsafe fn push(&self, task: NonNull<Header>) {
+    unsafe fn push(&self, spawned: NonNull<Header>) {
         // SAFETY: it stays until it has been settled.
-        unsafe { self.tasks.push(task) };
+        unsafe { self.jobs.push(spawned) };
     }
 
-    /// Crosses a task out. For who holds the list.
+    /// Crosses a job out. For who holds the list.
     ///
     /// # Safety
     ///
     /// It is in the list.
     #[inline]
-    pub(super) unsafe fn remove(&self, task: NonNull<Header>) {
+    pub(super) unsafe fn remove(&self, spawned: NonNull<Header>) {
         // SAFETY: passed on to the caller.
-        unsafe { self.tasks.remove(task) };
+        unsafe { self.jobs.remove(spawned) };
     }
 
-    /// What may run on this domain while the code that runs on this stack waits for a task: what it has spawned itself, and
-    /// what the task has to do.
-    pub(super) fn extent(&self, pending: &Pending, job: &Job) -> Extent {
-        Extent::of_level(&self.course, pending.level.get()).and(job)
+    /// What may run on this domain while the code that runs on this stack waits for a job: what it has spawned itself, and
+    /// what the job has to do.
+    pub(super) fn descendants(&self, pending: &Pending, job: &Job) -> Descendants {
+        Descendants::of_level(&self.ancestor, pending.level.get()).and(job)
     }
 
-    /// Sees to a task of this frame that has been offered: true if the caller has it back, false if another has done it.
-    /// Meanwhile parts of `extent` may run on this domain.
+    /// Sees to a job of this frame that has been offered: true if the caller has it back, false if another has done it.
+    /// Meanwhile parts of `descendants` may run on this domain.
     #[cold]
-    pub(super) fn settle_offered(&self, pending: &Pending, job: &Job, extent: Extent) -> bool {
+    pub(super) fn settle_offered(&self, pending: &Pending, job: &Job, descendants: Descendants) -> bool {
         let is_ours = owner::take_back(job);
         if is_ours {
             // Whoever it was meant for may still be on the way.
@@ -143,31 +143,31 @@ impl Frame {
                 // This domain would like one as well, and others may have nothing to do until then.
                 owner::give_away(pending, workers());
             }
-            owner::wait_for(job, extent);
+            owner::wait_for(job, descendants);
         }
         is_ours
     }
 
-    /// Looks, now and then, whether somebody wants a task.
+    /// Looks, now and then, whether somebody wants a job.
     #[inline]
     pub(super) fn look(pending: &Pending) {
-        let word = beat::here();
+        let word = heartbeat::here();
         if !word.is_quiet() && (word.is_wanted() || pending.count()) {
-            owner::beat(pending);
+            owner::heartbeat(pending);
         }
     }
 
     /// Sees to it that all has ended that was spawned here.
     fn finish(&self, pending: &Pending) {
-        let all = Extent::all(&self.course);
+        let all = Descendants::all(&self.ancestor);
         loop {
             while let Some((newest, may_offer)) = self.take_newest(pending) {
-                if may_offer && !beat::here().is_quiet() && owner::is_due(ticks::now()) {
-                    owner::beat(pending);
+                if may_offer && !heartbeat::here().is_quiet() && owner::is_due(ticks::now()) {
+                    owner::heartbeat(pending);
                 }
                 let _level = pending.descend();
                 // SAFETY: just taken out, and settled once.
-                unsafe { task::settle(newest, |job| self.settle_offered(pending, job, all)) };
+                unsafe { spawned::settle(newest, |job| self.settle_offered(pending, job, all)) };
             }
             let _held = pending.hold();
             if !self.adopt() {
@@ -176,27 +176,27 @@ impl Frame {
         }
     }
 
-    /// Crosses the newest task out, to settle it. Is there perhaps another that could be offered?
+    /// Crosses the newest job out, to settle it. Is there perhaps another that could be offered?
     fn take_newest(&self, pending: &Pending) -> Option<(NonNull<Header>, bool)> {
         let _held = pending.hold();
-        let newest = self.tasks.newest()?;
+        let newest = self.jobs.newest()?;
         // SAFETY: it is in the list.
         unsafe { self.remove(newest) };
         // SAFETY: the frame has an interest in it until it has settled it.
         unsafe { newest.as_ref() }.leave_home();
-        Some((newest, self.tasks.may_offer()))
+        Some((newest, self.jobs.may_offer()))
     }
 
-    /// The next task to be offered, if it is time for one. For who holds the list, or looks at it from outside.
+    /// The next job to be offered, if it is time for one. For who holds the list, or looks at it from outside.
     fn next_to_offer(&self) -> Option<NonNull<Header>> {
         let now = ticks::now();
         let due = self.due.get().max(now.saturating_sub(BURST));
         if due > now {
             return None;
         }
-        let task = self.tasks.offer().or_else(|| if self.adopt() { self.tasks.offer() } else { None })?;
+        let spawned = self.jobs.offer().or_else(|| if self.adopt() { self.jobs.offer() } else { None })?;
         self.due.set(due + SHORT);
-        Some(task)
+        Some(spawned)
     }
 
     /// Takes over a stray. As above.
@@ -211,15 +211,15 @@ impl Frame {
     }
 }
 
-/// Offers a task that has not been offered.
+/// Offers a job that has not been offered.
 ///
 /// # Safety
 ///
 /// The entry is that of a frame, and pending; this is its thread, or has disturbed the list.
-unsafe fn offer(entry: NonNull<Entry>, _: *const Course) -> Offer {
+unsafe fn offer(entry: NonNull<Entry>, _: *const Ancestor) -> Offer {
     // SAFETY: the entry is its first field.
     let frame = unsafe { entry.cast::<Frame>().as_ref() };
-    let Some(task) = frame.next_to_offer() else { return Offer::Nothing };
+    let Some(spawned) = frame.next_to_offer() else { return Offer::Nothing };
     // SAFETY: it has no job, since it was not offered, and nobody looks before it is.
-    Offer::More(unsafe { task::make_job(task, &frame.course) })
+    Offer::More(unsafe { spawned::make_job(spawned, &frame.ancestor) })
 }

@@ -1,10 +1,10 @@
-//! Tasks in the order in which they were spawned.
+//! Jobs in the order in which they were spawned.
 
-use super::task::Header;
+use super::spawned::Header;
 use std::cell::Cell;
 use std::ptr::{NonNull, null};
 
-/// A list whose links lie in the tasks.
+/// A list whose links lie in the jobs.
 pub(super) struct List {
     oldest: Cell<*const Header>,
     newest: Cell<*const Header>,
@@ -25,31 +25,31 @@ impl List {
         NonNull::new(self.newest.get().cast_mut())
     }
 
-    /// Appends `task`.
+    /// Appends `spawned`.
     ///
     /// # Safety
     ///
     /// It is in no list, and stays in place until it has been [removed](List::remove) from this one.
     #[inline]
-    pub(super) unsafe fn push(&self, task: NonNull<Header>) {
-        let before = self.newest.replace(task.as_ptr());
+    pub(super) unsafe fn push(&self, spawned: NonNull<Header>) {
+        let before = self.newest.replace(spawned.as_ptr());
         // SAFETY: in place, by the caller's promise.
-        let links = unsafe { &task.as_ref().links };
+        let links = unsafe { &spawned.as_ref().links };
         links.older.set(before);
         links.newer.set(null());
         // SAFETY: what is in the list is in place.
-        unsafe { before.as_ref() }.map_or(&self.oldest, |before| &before.links.newer).set(task.as_ptr());
+        unsafe { before.as_ref() }.map_or(&self.oldest, |before| &before.links.newer).set(spawned.as_ptr());
     }
 
-    /// Takes `task` out, wherever it is.
+    /// Takes `spawned` out, wherever it is.
     ///
     /// # Safety
     ///
     /// It is in this list.
     #[inline]
-    pub(super) unsafe fn remove(&self, task: NonNull<Header>) {
+    pub(super) unsafe fn remove(&self, spawned: NonNull<Header>) {
         // SAFETY: what is in the list is in place.
-        let Links { older, newer } = unsafe { &task.as_ref().links };
+        let Links { older, newer } = unsafe { &spawned.as_ref().links };
         // SAFETY: as above.
         let from_older = unsafe { older.get().as_ref() }.map_or(&self.oldest, |older| &older.links.newer);
         from_older.set(newer.get());
@@ -59,7 +59,7 @@ impl List {
     }
 }
 
-/// The neighbours of a task in its list.
+/// The neighbours of a job in its list.
 pub(super) struct Links {
     pub(super) older: Cell<*const Header>,
     pub(super) newer: Cell<*const Header>,

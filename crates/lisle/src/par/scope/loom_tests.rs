@@ -1,11 +1,11 @@
-//! Models of a task of a scope: who begins it, of its frame, its promise's holder and whoever has taken it, and who
+//! Models of a job of a scope: who begins it, of its frame, its promise's holder and whoever has taken it, and who
 //! gives its memory back. Loom follows the function, its effect and what it gives, and that the memory is given back once;
 //! that nobody looks at it afterwards is left to the address sanitizer.
 
 #[path = "list.rs"]
 mod list;
-#[path = "task.rs"]
-mod task;
+#[path = "spawned.rs"]
+mod spawned;
 
 use super::job::Job;
 use super::loom_tests::explore;
@@ -13,10 +13,10 @@ use super::offers::Offers;
 use crate::shim::sync::Arc;
 use loom::cell::UnsafeCell;
 use loom::thread;
+use spawned::{Header, PROMISE_GONE, Rest};
 use std::any::Any;
 use std::panic::Location;
 use std::ptr::{NonNull, null};
-use task::{Header, PROMISE_GONE, Rest};
 
 /// Stands for what the frames of a scope share.
 struct Core;
@@ -46,7 +46,7 @@ mod slots {
     use std::ptr::NonNull;
 
     pub(super) fn take(layout: Layout) -> NonNull<u8> {
-        // SAFETY: a task is not empty.
+        // SAFETY: a job is not empty.
         NonNull::new(unsafe { loom::alloc::alloc(layout) }).expect("there is memory")
     }
 
@@ -56,7 +56,7 @@ mod slots {
     }
 }
 
-/// A task on its way between threads.
+/// A job on its way between threads.
 #[derive(Clone, Copy)]
 struct Sent(NonNull<Header>);
 
@@ -64,7 +64,7 @@ struct Sent(NonNull<Header>);
 unsafe impl Send for Sent {}
 
 impl Sent {
-    fn task(self) -> NonNull<Header> {
+    fn spawned(self) -> NonNull<Header> {
         self.0
     }
 }
@@ -73,7 +73,7 @@ impl Sent {
 type Given = Arc<u32>;
 
 struct Model {
-    task: NonNull<Header>,
+    spawned: NonNull<Header>,
     runs: Arc<UnsafeCell<u32>>,
     offers: Arc<Offers>,
 }
@@ -88,16 +88,16 @@ impl Model {
             own.with_mut(|runs| unsafe { *runs += 1 });
             Given::new(7)
         };
-        let task = task::new(function, &Core, null(), Location::caller());
-        Model { task, runs, offers: Arc::new(Offers::new()) }
+        let spawned = spawned::new(function, &Core, null(), Location::caller());
+        Model { spawned, runs, offers: Arc::new(Offers::new()) }
     }
 
     /// What its frame does if somebody looks for work.
     fn offer(&self) {
         // SAFETY: in place, by its frame's interest.
-        unsafe { self.task.as_ref() }.is_offered.set(true);
+        unsafe { self.spawned.as_ref() }.is_offered.set(true);
         // SAFETY: it stays until it has been settled, and has no job yet.
-        assert!(unsafe { self.offers.offer(|| Some(task::make_job(self.task, null()))) });
+        assert!(unsafe { self.offers.offer(|| Some(spawned::make_job(self.spawned, null()))) });
     }
 
     fn thief(&self) -> thread::JoinHandle<()> {
@@ -112,25 +112,25 @@ impl Model {
 
     /// Waits for the promise on a stack of its own.
     fn holder(&self) -> thread::JoinHandle<()> {
-        let sent = Sent(self.task);
+        let sent = Sent(self.spawned);
         thread::spawn(move || {
-            let task = sent.task();
+            let spawned = sent.spawned();
             // SAFETY: the promise has an interest in it.
-            let given: Given = if unsafe { task.as_ref() }.claim() {
+            let given: Given = if unsafe { spawned.as_ref() }.claim() {
                 // SAFETY: claimed, and the frame has an interest.
-                unsafe { task::call(task, Rest::Release) }
+                unsafe { spawned::call(spawned, Rest::Release) }
             } else {
                 // SAFETY: somebody else has claimed it.
-                unsafe { task::fetch(task, Job::wait) }.unwrap()
+                unsafe { spawned::fetch(spawned, Job::wait) }.unwrap()
             };
             assert_eq!(*given, 7);
         })
     }
 
     /// Drops the promise.
-    fn drop_promise(task: NonNull<Header>) {
+    fn drop_promise(spawned: NonNull<Header>) {
         // SAFETY: the promise's interest.
-        unsafe { task::release(task, PROMISE_GONE) };
+        unsafe { spawned::release(spawned, PROMISE_GONE) };
     }
 
     /// What its frame does at its end.
@@ -142,7 +142,7 @@ impl Model {
             }
         };
         // SAFETY: the frame's interest, given up here.
-        unsafe { task::settle(self.task, take_back) };
+        unsafe { spawned::settle(self.spawned, take_back) };
     }
 
     fn runs(&self) -> u32 {
@@ -166,7 +166,7 @@ fn frame_and_holder() {
 fn frame_and_thief_without_a_promise() {
     explore(4, || {
         let model = Model::new();
-        Model::drop_promise(model.task);
+        Model::drop_promise(model.spawned);
         model.offer();
         let thief = model.thief();
         model.settle();
@@ -194,8 +194,8 @@ fn a_promise_is_dropped_while_the_task_runs() {
         let model = Model::new();
         model.offer();
         let thief = model.thief();
-        let sent = Sent(model.task);
-        let dropper = thread::spawn(move || Model::drop_promise(sent.task()));
+        let sent = Sent(model.spawned);
+        let dropper = thread::spawn(move || Model::drop_promise(sent.spawned()));
         model.settle();
         assert_eq!(model.runs(), 1);
         dropper.join().unwrap();

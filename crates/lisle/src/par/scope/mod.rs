@@ -1,13 +1,13 @@
-//! Tasks and promises: parts of a computation that are put off, to be waited for in any order.
+//! Jobs and promises: parts of a computation that are put off, to be waited for in any order.
 //!
-//! `frame.rs` has what a stack puts off and how that ends, `tasks.rs` which of it is offered first, `task.rs` whose a task is,
+//! `frame.rs` has what a stack puts off and how that ends, `jobs.rs` which of it is offered first, `spawned.rs` whose a job is,
 //! `promise.rs` how it is waited for.
 
 mod frame;
+mod jobs;
 mod list;
 mod promise;
-mod task;
-mod tasks;
+mod spawned;
 
 pub use promise::Promise;
 
@@ -20,57 +20,57 @@ use crate::panics::forget_panic;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use frame::Frame;
 use list::List;
+use spawned::Header;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
-use task::Header;
 
-/// Runs `f`, which may spawn tasks that borrow from outside the scope, and returns when all of them have ended.
+/// Runs `f`, which may spawn jobs that borrow from outside the scope, and returns when all of them have ended.
 ///
-/// A task is put off until somebody waits for it, another domain has nothing better to do, or the scope ends. The
-/// tasks may spawn tasks into the same scope, from wherever they run.
+/// A job is put off until somebody waits for it, another domain has nothing better to do, or the scope ends. The
+/// jobs may spawn jobs into the same scope, from wherever they run.
 ///
-/// Works in hosts, in parasites and on plain threads, as [`join`](super::join()) does. For a division in two, that is the
+/// Works in fibers, in tasks and on plain threads, as [`join`](super::join()) does. For a division in two, that is the
 /// cheaper way; for a loop, [iterators](super::iter) are.
 ///
 /// # Waiting for each other
 ///
-/// A task may wait for promises, those of its own tasks and those that it was given. It must not wait for one that waits
-/// for it in turn. What two tasks say to each other over channels works only if they happen to run at the same time, which
+/// A job may wait for promises, those of its own jobs and those that it was given. It must not wait for one that waits
+/// for it in turn. What two jobs say to each other over channels works only if they happen to run at the same time, which
 /// nobody promises.
 ///
-/// A task that another domain runs has ended when those have, too, that it spawned: to wait for it may mean to wait
-/// for them. And while code waits for a task, others that it has spawned itself may run on its domain, and once they have begun
-/// they are waited for as well; unless they wait for something that is no task. So they must not wait for tasks that wait
+/// A job that another domain runs has ended when those have, too, that it spawned: to wait for it may mean to wait
+/// for them. And while code waits for a job, others that it has spawned itself may run on its domain, and once they have begun
+/// they are waited for as well; unless they wait for something that is no job. So they must not wait for jobs that wait
 /// for what the code does next, and it must not hold a lock of the standard library that they want.
 ///
-/// Code is the scope's function or a task, with all joins and loops in it. What other tasks have spawned does not run there
-/// meanwhile. So tasks may hold a lock of the standard library that those beside them want, too, while they spawn, join and wait
-/// for what they have spawned. But who waits for a message or anything else that is no task is from then on a host like
+/// Code is the scope's function or a job, with all joins and loops in it. What other jobs have spawned does not run there
+/// meanwhile. So jobs may hold a lock of the standard library that those beside them want, too, while they spawn, join and wait
+/// for what they have spawned. But who waits for a message or anything else that is no job is from then on a fiber like
 /// any other of its domain, and such locks must not be held by one of those across a wait while another wants them.
 ///
 /// # Panics
 ///
-/// With the panic of `f`, or else with that of a task whose promise nobody has waited for, the first that was noticed. In either
-/// case all tasks run, and have ended before.
+/// With the panic of `f`, or else with that of a job whose promise nobody has waited for, the first that was noticed. In either
+/// case all jobs run, and have ended before.
 ///
 /// # Cost
 ///
-/// Promises may be waited for in any order. Who waits for a task that another domain has offers the next ones first, and
+/// Promises may be waited for in any order. Who waits for a job that another domain has offers the next ones first, and
 /// its own domain takes part in them. On a plain thread they are left to the domains of the default runtime: it does nothing
 /// else while it waits.
 ///
-/// To spawn a task and wait for it is some nanoseconds more than a call; if no domain is idle, nothing is shared with
-/// others, and nobody is asked. Memory of tasks is recycled, so nothing is allocated once it is warm, unless a function or
+/// To spawn a job and wait for it is some nanoseconds more than a call; if no domain is idle, nothing is shared with
+/// others, and nobody is asked. Memory of jobs is recycled, so nothing is allocated once it is warm, unless a function or
 /// its result takes more than about 800 bytes.
 ///
 /// # Where it comes from
 ///
 /// The interface is that of `async` and `await` in *Domainslib* (K. C. Sivaramakrishnan et al., *Retrofitting parallelism
 /// onto OCaml*, ICFP 2020), within a scope, as Rust's borrowing wants it. That what is not wanted elsewhere stays a call is lazy
-/// task creation (E. Mohr, D. Kranz and R. Halstead, *Lazy task creation: a technique for increasing the granularity of parallel
+/// job creation (E. Mohr, D. Kranz and R. Halstead, *Lazy job creation: a technique for increasing the granularity of parallel
 /// programs*, LFP 1990).
 ///
 /// # Examples
@@ -89,7 +89,7 @@ use task::Header;
 /// assert_eq!(lisle::run(|| par::scope(|s| fibonacci(s, 20))), 6_765);
 /// ```
 ///
-/// Tasks borrow what outlives the scope, and nothing else:
+/// Jobs borrow what outlives the scope, and nothing else:
 ///
 /// ```
 /// let mut halves = [vec![1, 2, 3], vec![4, 5]];
@@ -147,7 +147,7 @@ where
     }
 }
 
-/// Where tasks are spawned, see [`scope`].
+/// Where jobs are spawned, see [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     core: Core,
     scope: PhantomData<&'scope mut &'scope ()>,
@@ -157,7 +157,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 impl<'scope> Scope<'scope, '_> {
     /// Puts `f` off, to be run by whoever waits for the promise, by another domain, or at the end of the scope.
     ///
-    /// It does not run within this call. If nobody wants the result, say so with `let _ =`: the task runs all the same.
+    /// It does not run within this call. If nobody wants the result, say so with `let _ =`: the job runs all the same.
     ///
     /// ```
     /// let squares: Vec<u64> = lisle::par::scope(|s| {
@@ -186,17 +186,17 @@ impl<'scope> Scope<'scope, '_> {
         let pending = owner::pending();
         match Frame::here(&self.core, pending) {
             Some(frame) => {
-                let task = task::new(f, &self.core, frame, site);
+                let spawned = spawned::new(f, &self.core, frame, site);
                 // SAFETY: just made, and the scope does not end before the frame has settled it.
-                unsafe { frame.spawn(pending, task) };
+                unsafe { frame.spawn(pending, spawned) };
                 Frame::look(pending);
-                Promise::new(task)
+                Promise::new(spawned)
             }
             None => {
-                let task = task::new(f, &self.core, std::ptr::null(), site);
+                let spawned = spawned::new(f, &self.core, std::ptr::null(), site);
                 // SAFETY: just made.
-                unsafe { self.core.stray(task) };
-                Promise::new(task)
+                unsafe { self.core.stray(spawned) };
+                Promise::new(spawned)
             }
         }
     }
@@ -210,8 +210,8 @@ impl fmt::Debug for Scope<'_, '_> {
 
 /// What all frames of a scope share.
 struct Core {
-    /// Tasks that were spawned on a stack on which neither the scope nor a task that was taken of it runs: in a part of a
-    /// loop, in a host. The scope's own function looks after them.
+    /// Jobs that were spawned on a stack on which neither the scope nor a job that was taken of it runs: in a part of a
+    /// loop, in a fiber. The scope's own function looks after them.
     strays: Lock<List>,
     /// There may be some.
     has_strays: AtomicBool,
@@ -219,7 +219,7 @@ struct Core {
     panic: Lock<Option<Box<dyn Any + Send>>>,
 }
 
-// SAFETY: all is under locks, and the tasks of the list may be run and dropped by any thread.
+// SAFETY: all is under locks, and the jobs of the list may be run and dropped by any thread.
 unsafe impl Sync for Core {}
 // SAFETY: as above.
 unsafe impl Send for Core {}
@@ -239,13 +239,13 @@ impl Core {
     ///
     /// It is in no list, and not offered.
     #[cold]
-    unsafe fn stray(&self, task: NonNull<Header>) {
+    unsafe fn stray(&self, spawned: NonNull<Header>) {
         let strays = self.strays.lock();
         self.has_strays.store(true, Ordering::Relaxed);
         // SAFETY: in place.
-        unsafe { task.as_ref() }.is_astray.set(true);
+        unsafe { spawned.as_ref() }.is_astray.set(true);
         // SAFETY: it stays until it has been taken out.
-        unsafe { strays.push(task) };
+        unsafe { strays.push(spawned) };
     }
 
     /// Takes the oldest stray, for the root to look after.
@@ -266,14 +266,14 @@ impl Core {
         Some(oldest)
     }
 
-    /// Takes `task` out of the list of strays, if it is there; then nobody but the caller has an interest in it.
-    fn take_back(&self, task: NonNull<Header>) -> bool {
+    /// Takes `spawned` out of the list of strays, if it is there; then nobody but the caller has an interest in it.
+    fn take_back(&self, spawned: NonNull<Header>) -> bool {
         let strays = self.strays.lock();
         // SAFETY: the caller has an interest in it.
-        let is_astray = unsafe { task.as_ref() }.is_astray.replace(false);
+        let is_astray = unsafe { spawned.as_ref() }.is_astray.replace(false);
         if is_astray {
             // SAFETY: as it says.
-            unsafe { strays.remove(task) };
+            unsafe { strays.remove(spawned) };
         }
         is_astray
     }

@@ -37,7 +37,7 @@ use crate::event::lock::Lock;
 use crate::event::performer_id;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Event, Label, Step, Waits};
+use crate::event::{Attempt, Description, Event, Label, Step};
 use crate::shim::{
     atomic::{AtomicU8, AtomicUsize, Ordering},
     clock, const_fn,
@@ -292,7 +292,7 @@ impl Event for RawMutex {
         self.note_holder();
     }
 
-    fn describe<'e>(&'e self, _: &Locking<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Locking<'e>, waits: &mut Description) {
         waits.on_held("lock", &self.label, std::ptr::from_ref(self).addr(), self.holder());
     }
 }

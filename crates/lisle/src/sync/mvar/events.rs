@@ -2,7 +2,7 @@
 
 use super::state::{Slot, Turn};
 use super::{Lease, MVar};
-use crate::event::{Attempt, Event, Step, Waits, awaitable};
+use crate::event::{Attempt, Description, Event, Step, awaitable};
 use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
@@ -79,7 +79,7 @@ macro_rules! event {
                     _ => unreachable!("a committed {} has its outcome", $operation),
                 }
             }
-            fn describe<'e>(&'e self, branch: &Turn<'e, T>, waits: &mut Waits) {
+            fn describe<'e>(&'e self, branch: &Turn<'e, T>, waits: &mut Description) {
                 branch.describe($operation, waits);
             }
         }

@@ -12,7 +12,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::record::Committer;
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Label, Step, Waits};
+use crate::event::{Attempt, Description, Label, Step};
 use crate::shim::cell::UnsafeCell;
 use std::fmt;
 use std::pin::Pin;
@@ -260,7 +260,7 @@ impl<T> Turn<'_, T> {
         unsafe { self.waiter.slot_mut(|slot| std::mem::replace(slot, Slot::Done)) }
     }
 
-    pub(super) fn describe(&self, operation: &'static str, waits: &mut Waits) {
+    pub(super) fn describe(&self, operation: &'static str, waits: &mut Description) {
         waits.on(operation, &self.cell.label, std::ptr::from_ref(self.cell) as usize);
     }
 }

@@ -12,7 +12,7 @@
 use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Event, Label, Step, Waits};
+use crate::event::{Attempt, Description, Event, Label, Step};
 use crate::shim::{
     atomic::{AtomicUsize, Ordering},
     const_fn,
@@ -272,7 +272,7 @@ impl Event for Access<'_> {
         branch.set_holds(false);
     }
 
-    fn describe<'e>(&'e self, _: &Accessing<'e>, waits: &mut Waits) {
+    fn describe<'e>(&'e self, _: &Accessing<'e>, waits: &mut Description) {
         let operation = match self.mode {
             Mode::Read => "read",
             Mode::Write => "write",

@@ -4,7 +4,7 @@ use super::{Dropped, counter, soon};
 use crate::support::{Cx, Random, scaled, worlds};
 use lisle::channel::{SendError, bounded, channel};
 use lisle::event::{WaitSet, guard, with_nack};
-use lisle::parasite::{choose_all, gather, scatter};
+use lisle::task::{choose_all, gather, scatter};
 use lisle::{Event, always, choose, never};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

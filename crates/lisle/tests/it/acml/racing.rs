@@ -3,7 +3,7 @@
 use super::{counter, soon};
 use crate::support::{Cx, scaled, worlds};
 use lisle::channel::{bounded, channel};
-use lisle::parasite::{TimeoutError, race, rush, timeout, yield_now};
+use lisle::task::{TimeoutError, race, rush, timeout, yield_now};
 use lisle::{Event, Runtime, choose, never};
 use std::future::pending;
 use std::sync::Arc;
@@ -172,7 +172,7 @@ async fn in_time_or_not(cx: Cx) {
     cx.until(|| dropped.load(Ordering::Relaxed) == 2).await;
 }
 
-/// The parasites that a race cancels are queued when the runtime begins to stop.
+/// The tasks that a race cancels are queued when the runtime begins to stop.
 #[test]
 fn what_is_cancelled_as_its_runtime_stops_ends() {
     for _ in 0..scaled(400, 100) {

@@ -2,7 +2,7 @@
 
 use crate::support::{Cx, scaled, worlds};
 use lisle::channel::channel;
-use lisle::parasite::AsyncRecvError;
+use lisle::task::AsyncRecvError;
 
 worlds!(
     receives_that_one_begins_are_served_in_order,

@@ -3,8 +3,8 @@
 use super::soon;
 use crate::support::{Cx, scaled, watched, worlds};
 use lisle::channel::{bounded, channel};
-use lisle::parasite::{AsyncRecvError, AsyncSendError};
-use lisle::{Event, always, choose, spawn_parasite};
+use lisle::task::{AsyncRecvError, AsyncSendError};
+use lisle::{Event, always, choose, spawn_task};
 
 worlds!(
     sends_that_one_begins_arrive_in_order,
@@ -155,11 +155,11 @@ async fn a_send_at_once_has_ended(cx: Cx) {
 
 /// Of messages that borrow for ever, which is where the compiler is short of sight.
 #[test]
-fn what_has_begun_may_be_held_in_a_parasite() {
+fn what_has_begun_may_be_held_in_a_task() {
     let _watched = watched();
     lisle::run(|| {
         let (tx, rx) = channel::<&str>();
-        let sends = spawn_parasite(async move {
+        let sends = spawn_task(async move {
             let first = tx.send_async("a");
             tx.send_async_evt("b").await.await.unwrap();
             let third = tx.send_async_evt("c").await;
@@ -167,7 +167,7 @@ fn what_has_begun_may_be_held_in_a_parasite() {
             third.done_evt().await.unwrap();
             tx.send_evt("d").await.unwrap();
         });
-        let receives = spawn_parasite(async move {
+        let receives = spawn_task(async move {
             let first = rx.recv_async();
             let second = rx.recv_async_evt().await;
             let mut all = vec![first.await.unwrap(), second.await.unwrap()];

@@ -5,7 +5,7 @@ use super::OnDrop;
 use crate::support::watched;
 use lisle::channel::{Receiver, Sender, bounded};
 use lisle::sync::{Condition, Mutex};
-use lisle::{Event, Report, Runtime, fiber, never, parasite, spawn, spawn_on, spawn_parasite};
+use lisle::{Event, Report, Runtime, fiber, never, spawn, spawn_on, spawn_task, task};
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -66,7 +66,7 @@ impl Drop for Leaving {
     }
 }
 
-/// What `leave` has started leaves something, whose destructor waits for what a host does as it is
+/// What `leave` has started leaves something, whose destructor waits for what a fiber does as it is
 /// unwound.
 fn all_complete(leave: fn(&Arc<Desk>)) {
     let _watched = watched();
@@ -105,7 +105,7 @@ fn until_interrupted(desk: &Desk) {
 }
 
 #[test]
-fn the_result_of_a_host_that_has_ended() {
+fn the_result_of_a_fiber_that_has_ended() {
     all_complete(|desk| {
         let left = telling(desk);
         // Here, so that it begins when its handle has gone.
@@ -114,7 +114,7 @@ fn the_result_of_a_host_that_has_ended() {
 }
 
 #[test]
-fn the_result_of_a_host_that_is_interrupted() {
+fn the_result_of_a_fiber_that_is_interrupted() {
     all_complete(|desk| {
         let (desk, left) = (desk.clone(), leaving(desk));
         drop(spawn(move || {
@@ -137,9 +137,9 @@ fn a_result_whose_handle_goes_late() {
     });
 }
 
-/// The host has not begun by the end of the runtime; it is spawned by one that is unwound.
+/// The fiber has not begun by the end of the runtime; it is spawned by one that is unwound.
 #[test]
-fn the_closure_of_a_host() {
+fn the_closure_of_a_fiber() {
     all_complete(|desk| {
         let (desk, mut left) = (desk.clone(), Some(leaving(desk)));
         drop(spawn(move || {
@@ -154,27 +154,27 @@ fn the_closure_of_a_host() {
 }
 
 lisle::fiber_local! {
-    static OF_HOST: RefCell<Option<Leaving>> = RefCell::default();
+    static OF_FIBER: RefCell<Option<Leaving>> = RefCell::default();
 }
 
-lisle::parasite_local! {
-    static OF_PARASITE: RefCell<Option<Leaving>> = RefCell::default();
+lisle::task_local! {
+    static OF_TASK: RefCell<Option<Leaving>> = RefCell::default();
 }
 
 #[test]
-fn the_locals_of_a_host_that_has_ended() {
+fn the_locals_of_a_fiber_that_has_ended() {
     all_complete(|desk| {
         let left = telling(desk);
-        drop(spawn(move || OF_HOST.with(|local| local.replace(Some(left))).is_none()));
+        drop(spawn(move || OF_FIBER.with(|local| local.replace(Some(left))).is_none()));
     });
 }
 
 #[test]
-fn the_locals_of_a_host_that_is_unwound() {
+fn the_locals_of_a_fiber_that_is_unwound() {
     all_complete(|desk| {
         let (desk, left) = (desk.clone(), leaving(desk));
         drop(spawn(move || {
-            OF_HOST.with(|local| local.replace(Some(left)));
+            OF_FIBER.with(|local| local.replace(Some(left)));
             desk.one_more();
             never::<()>().sync();
         }));
@@ -182,10 +182,10 @@ fn the_locals_of_a_host_that_is_unwound() {
 }
 
 #[test]
-fn the_future_of_a_parasite() {
+fn the_future_of_a_task() {
     all_complete(|desk| {
         let (desk, left) = (desk.clone(), leaving(desk));
-        drop(spawn_parasite(async move {
+        drop(spawn_task(async move {
             let _left = left;
             desk.one_more();
             pending::<()>().await;
@@ -195,12 +195,12 @@ fn the_future_of_a_parasite() {
 
 /// It is dropped when what it called has been unwound: in its first turn, and in its second.
 #[test]
-fn the_future_of_a_parasite_that_blocks_in_place() {
+fn the_future_of_a_task_that_blocks_in_place() {
     all_complete(|desk| {
         let blocks = blocks(desk, 1);
-        drop(spawn(|| drop(spawn_parasite(blocks))));
+        drop(spawn(|| drop(spawn_task(blocks))));
     });
-    all_complete(|desk| drop(spawn_parasite(blocks(desk, 2))));
+    all_complete(|desk| drop(spawn_task(blocks(desk, 2))));
 }
 
 fn blocks(desk: &Arc<Desk>, in_turn: usize) -> impl Future<Output = ()> + Send + use<> {
@@ -218,29 +218,29 @@ fn blocks(desk: &Arc<Desk>, in_turn: usize) -> impl Future<Output = ()> + Send +
 }
 
 #[test]
-fn the_future_of_a_parasite_that_is_cancelled() {
+fn the_future_of_a_task_that_is_cancelled() {
     all_complete(|desk| {
         let (left, begun) = (telling(desk), Arc::new(Condition::new()));
         let begins = begun.clone();
-        let parasite = spawn_parasite(async move {
+        let task = spawn_task(async move {
             let _left = left;
             begins.signal();
             pending::<()>().await;
         });
         drop(spawn(move || {
             begun.wait();
-            parasite.cancel();
+            task.cancel();
         }));
     });
 }
 
 #[test]
-fn the_result_of_a_parasite() {
+fn the_result_of_a_task() {
     all_complete(|desk| {
         let left = telling(desk);
         drop(spawn_on(0, move || {
-            drop(spawn_parasite(async move {
-                parasite::inflate().await;
+            drop(spawn_task(async move {
+                task::inflate().await;
                 left
             }));
         }));
@@ -249,11 +249,11 @@ fn the_result_of_a_parasite() {
 
 /// It has waited, or not; then the handle has it.
 #[test]
-fn the_result_of_a_parasite_whose_handle_goes_late() {
+fn the_result_of_a_task_whose_handle_goes_late() {
     fn goes_late(result: impl Future<Output = Leaving> + Send + 'static) {
         drop(spawn(move || {
-            let parasite = spawn_parasite(result);
-            while !parasite.is_finished() {
+            let task = spawn_task(result);
+            while !task.is_finished() {
                 fiber::yield_now();
             }
         }));
@@ -265,31 +265,31 @@ fn the_result_of_a_parasite_whose_handle_goes_late() {
     all_complete(|desk| {
         let left = telling(desk);
         goes_late(async {
-            parasite::yield_now().await;
+            task::yield_now().await;
             left
         });
     });
 }
 
 #[test]
-fn the_locals_of_a_parasite_that_has_ended() {
+fn the_locals_of_a_task_that_has_ended() {
     all_complete(|desk| {
         let left = telling(desk);
-        drop(spawn_parasite(async move {
-            parasite::inflate().await;
-            OF_PARASITE.with(|local| local.replace(Some(left)));
+        drop(spawn_task(async move {
+            task::inflate().await;
+            OF_TASK.with(|local| local.replace(Some(left)));
         }));
     });
 }
 
 /// As it is unwound, or dropped.
 #[test]
-fn the_locals_of_a_parasite_that_is_ended() {
+fn the_locals_of_a_task_that_is_ended() {
     all_complete(|desk| {
         let (desk, left) = (desk.clone(), leaving(desk));
         drop(spawn(move || {
-            drop(spawn_parasite(async move {
-                OF_PARASITE.with(|local| local.replace(Some(left)));
+            drop(spawn_task(async move {
+                OF_TASK.with(|local| local.replace(Some(left)));
                 desk.one_more();
                 never::<()>().sync();
             }));
@@ -297,15 +297,15 @@ fn the_locals_of_a_parasite_that_is_ended() {
     });
     all_complete(|desk| {
         let (desk, left) = (desk.clone(), leaving(desk));
-        drop(spawn_parasite(async move {
-            OF_PARASITE.with(|local| local.replace(Some(left)));
+        drop(spawn_task(async move {
+            OF_TASK.with(|local| local.replace(Some(left)));
             desk.one_more();
             pending::<()>().await;
         }));
     });
 }
 
-/// That of a scoped host, and of a scoped parasite.
+/// That of a scoped fiber, and of a scoped task.
 #[test]
 fn the_payload_of_a_panic() {
     fn fails(scope: impl FnOnce() + Send + 'static) {
@@ -317,15 +317,15 @@ fn the_payload_of_a_panic() {
     });
     all_complete(|desk| {
         let left = telling(desk);
-        let parasite = async { resume_unwind(Box::new(left)) };
-        fails(|| fiber::scope(|scope| drop(scope.spawn_parasite(parasite))));
+        let task = async { resume_unwind(Box::new(left)) };
+        fails(|| fiber::scope(|scope| drop(scope.spawn_task(task))));
     });
     all_complete(|desk| {
         let left = telling(desk);
-        let parasite = async {
-            parasite::yield_now().await;
+        let task = async {
+            task::yield_now().await;
             resume_unwind(Box::new(left))
         };
-        fails(|| fiber::scope(|scope| drop(scope.spawn_parasite(parasite))));
+        fails(|| fiber::scope(|scope| drop(scope.spawn_task(task))));
     });
 }

@@ -1,10 +1,10 @@
-//! Panics of a scope's hosts and parasites that nobody joins, and whose payloads have destructors
+//! Panics of a scope's fibers and tasks that nobody joins, and whose payloads have destructors
 //! of their own.
 
 use super::{OnDrop, quiet_panic};
 use crate::support::{Cx, worlds};
 use lisle::fiber::{self, Scope};
-use lisle::{channel, parasite};
+use lisle::{channel, task};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -18,19 +18,19 @@ type Payload = Box<dyn Any + Send>;
 const WAYS: [for<'s> fn(&'s Scope<'s, '_>, Payload); 5] = [
     |scope, payload| drop(scope.spawn(|| resume_unwind(payload))),
     |scope, payload| {
-        let host = scope.spawn(|| resume_unwind(payload));
-        until(|| host.is_finished());
+        let fiber = scope.spawn(|| resume_unwind(payload));
+        until(|| fiber.is_finished());
     },
-    |scope, payload| drop(scope.spawn_parasite(async { resume_unwind(payload) })),
-    |scope, payload| drop(scope.spawn_parasite(panics_later(payload))),
+    |scope, payload| drop(scope.spawn_task(async { resume_unwind(payload) })),
+    |scope, payload| drop(scope.spawn_task(panics_later(payload))),
     |scope, payload| {
-        let parasite = scope.spawn_parasite(panics_later(payload));
-        until(|| parasite.is_finished());
+        let task = scope.spawn_task(panics_later(payload));
+        until(|| task.is_finished());
     },
 ];
 
 async fn panics_later(payload: Payload) {
-    parasite::yield_now().await;
+    task::yield_now().await;
     resume_unwind(payload)
 }
 
@@ -42,7 +42,7 @@ fn until(condition: impl Fn() -> bool) {
 }
 
 /// Each scope ends with a panic of its own when the payload's destructor has been called, once.
-/// `beside` runs in another host of the scope.
+/// `beside` runs in another fiber of the scope.
 async fn ends_with_a_panic<P, M, B>(cx: Cx, make: M, beside: B)
 where
     P: Send + 'static,

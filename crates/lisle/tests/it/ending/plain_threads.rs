@@ -1,4 +1,4 @@
-//! Threads of the standard library's scopes that borrow from hosts on the thread which calls
+//! Threads of the standard library's scopes that borrow from fibers on the thread which calls
 //! `run`.
 
 use super::{Loan, OnDrop, from_foreign_code, is_set, lends_until_it_is_given_back, quiet_panic, set};
@@ -34,8 +34,8 @@ thread_local! {
     static SUM: AtomicU32 = const { AtomicU32::new(0) };
 }
 
-/// Has a thread add up what it is sent, in a variable of the calling host and in one of its thread.
-/// The last number is sent as the host is unwound.
+/// Has a thread add up what it is sent, in a variable of the calling fiber and in one of its thread.
+/// The last number is sent as the fiber is unwound.
 fn adds_up(begun: &Condition, total: &AtomicU32) {
     SUM.with(|of_thread| {
         let own = AtomicU32::new(0);
@@ -62,7 +62,7 @@ fn sum() -> u32 {
 }
 
 #[test]
-fn threads_of_a_host_that_is_unwound_go_on_to_their_end() {
+fn threads_of_a_fiber_that_is_unwound_go_on_to_their_end() {
     let _watched = watched();
     for domains in [1, 2] {
         let (begun, total) = (Arc::new(Condition::new()), Arc::new(AtomicU32::new(0)));
@@ -75,7 +75,7 @@ fn threads_of_a_host_that_is_unwound_go_on_to_their_end() {
     }
 }
 
-/// Be it the function's own host, or another.
+/// Be it the function's own fiber, or another.
 #[test]
 fn a_deadlock_is_given_back_when_the_threads_have_ended() {
     let _watched = watched();
@@ -91,7 +91,7 @@ fn a_deadlock_is_given_back_when_the_threads_have_ended() {
                 }
             });
             let deadlock = outcome.unwrap_err();
-            assert_eq!(deadlock.waiting().hosts.len(), if own { 1 } else { 2 }, "{deadlock}");
+            assert_eq!(deadlock.waiting().fibers.len(), if own { 1 } else { 2 }, "{deadlock}");
             assert_eq!((total.load(Ordering::SeqCst), sum()), (3, 3));
         }
     }
@@ -119,8 +119,8 @@ fn what_cannot_end_after_a_deadlock_is_told_of() {
             let (told, release) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Condition::new()));
             let (tells, releases) = (told.clone(), release.clone());
             let builder = hasty(domains).on_report(move |report| {
-                if let Report::Staying(hosts) = report {
-                    tells.lock().unwrap().extend_from_slice(hosts);
+                if let Report::Staying(fibers) = report {
+                    tells.lock().unwrap().extend_from_slice(fibers);
                     releases.signal();
                 }
             });

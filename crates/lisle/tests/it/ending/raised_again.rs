@@ -1,4 +1,4 @@
-//! Waits within frames of the library that catch a panic and raise it again: a shutdown unwinds
+//! Description within frames of the library that catch a panic and raise it again: a shutdown unwinds
 //! them, unless a destructor is further out that a panic runs.
 
 use super::{OnDrop, quiet_panic};
@@ -9,8 +9,7 @@ use lisle::par::prelude::*;
 use lisle::rpc::rpc;
 use lisle::sync::Condition;
 use lisle::{
-    Event, PanicPolicy, Runtime, always, channel, fiber, never, par, parasite, spawn, spawn_on,
-    spawn_parasite,
+    Event, PanicPolicy, Runtime, always, channel, fiber, never, par, spawn, spawn_on, spawn_task, task,
 };
 use std::future::pending;
 use std::panic::resume_unwind;
@@ -18,12 +17,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-type Wait = Arc<dyn Fn() + Send + Sync>;
+type BlockedOn = Arc<dyn Fn() + Send + Sync>;
 type Named<T> = (&'static str, T);
 
-/// Where one may wait, by name. A parasite may be queued instead of begun; then who has spawned it
+/// Where one may wait, by name. A task may be queued instead of begun; then who has spawned it
 /// waits for it.
-const WAYS: [Named<fn(Wait)>; 16] = [
+const WAYS: [Named<fn(BlockedOn)>; 16] = [
     ("wrap", |wait| always(()).wrap(move |()| wait()).wrap_panic(|panic| resume_unwind(panic)).sync()),
     ("handler", |wait| always(()).wrap(|()| quiet_panic()).wrap_panic(move |_| wait()).sync()),
     ("request", |wait| {
@@ -37,7 +36,7 @@ const WAYS: [Named<fn(Wait)>; 16] = [
         entry.entry_evt(move |()| wait()).sync().unwrap();
     }),
     ("guard", |wait| guarded(wait).sync()),
-    ("guard of a future", |wait| drop(spawn_parasite(guarded(wait).future()).join())),
+    ("guard of a future", |wait| drop(spawn_task(guarded(wait).future()).join())),
     ("guard of a future in place", |wait| block_on(guarded(wait).future())),
     ("nack", |wait| {
         let made = with_nack(move |_| {
@@ -52,16 +51,16 @@ const WAYS: [Named<fn(Wait)>; 16] = [
         // The receiver may have been ended meanwhile.
         let _ = tx.send_with_evt(move || wait()).sync();
     }),
-    ("parasite", |wait| drop(spawn_parasite(async move { wait() }).join())),
-    ("scoped parasite", |wait| fiber::scope(|scope| drop(scope.spawn_parasite(async move { wait() })))),
-    ("race", |wait| drop(parasite::race((async move { wait() }, pending::<()>())).sync())),
+    ("task", |wait| drop(spawn_task(async move { wait() }).join())),
+    ("scoped task", |wait| fiber::scope(|scope| drop(scope.spawn_task(async move { wait() })))),
+    ("race", |wait| drop(task::race((async move { wait() }, pending::<()>())).sync())),
     ("scope", |wait| fiber::scope(|_| wait())),
     ("join", |wait| _ = par::join(|| wait(), || ())),
     ("loop", |wait| (0..1_usize).into_par_iter().for_each(|_| wait())),
-    ("scope of tasks", |wait| par::scope(|_| wait())),
+    ("scope of jobs", |wait| par::scope(|_| wait())),
 ];
 
-fn guarded(wait: Wait) -> impl Event<Output = ()> + Send {
+fn guarded(wait: BlockedOn) -> impl Event<Output = ()> + Send {
     guard(move || {
         wait();
         always(())
@@ -73,26 +72,26 @@ type Perform = fn(fiber::Builder, Run);
 
 /// Who waits, by name.
 const PERFORMERS: [Named<Perform>; 3] = [
-    ("a host", |builder, run| drop(builder.spawn(run))),
-    ("a parasite", |builder, run| {
-        drop(builder.spawn(|| drop(spawn_parasite(async { run() }).join())));
+    ("a fiber", |builder, run| drop(builder.spawn(run))),
+    ("a task", |builder, run| {
+        drop(builder.spawn(|| drop(spawn_task(async { run() }).join())));
     }),
-    ("a parasite on its own", |_, run| {
-        drop(spawn_parasite(async {
-            parasite::inflate().await;
+    ("a task on its own", |_, run| {
+        drop(spawn_task(async {
+            task::inflate().await;
             run();
         }));
     }),
 ];
 
 /// Each performer does something for each way of waiting within another; how many that is.
-fn everywhere(run: impl Fn(Box<dyn FnOnce(Wait) + Send>) -> Run) -> usize {
+fn everywhere(run: impl Fn(Box<dyn FnOnce(BlockedOn) + Send>) -> Run) -> usize {
     let mut count = 0;
     for (who, perform) in PERFORMERS {
         for (outer, outside) in WAYS {
             for (inner, inside) in WAYS {
                 let builder = fiber::Builder::new().name(format!("{who}: {inner} in {outer}"));
-                let way = move |wait: Wait| outside(Arc::new(move || inside(wait.clone())));
+                let way = move |wait: BlockedOn| outside(Arc::new(move || inside(wait.clone())));
                 perform(builder, run(Box::new(way)));
                 count += 1;
             }
@@ -122,7 +121,7 @@ fn all_are_unwound() {
         let count = runtime.run(move || {
             let [begun, inner, outer] = counts;
             let began = begun.clone();
-            let wait: Wait = Arc::new(move || {
+            let wait: BlockedOn = Arc::new(move || {
                 let _unwound = OnDrop(|| _ = inner.fetch_add(1, Ordering::SeqCst));
                 began.fetch_add(1, Ordering::SeqCst);
                 never().sync()
@@ -161,7 +160,7 @@ fn those_in_destructors_of_a_panic_complete() {
                 never::<()>().sync();
             }));
             let began = begun.clone();
-            let wait: Wait = Arc::new(move || {
+            let wait: BlockedOn = Arc::new(move || {
                 began.fetch_add(1, Ordering::SeqCst);
                 answer.wait();
             });

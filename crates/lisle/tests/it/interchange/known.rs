@@ -123,7 +123,7 @@ fn two_choices_meet_one_way_or_the_other() {
     check(2, body, [vec![sends.clone(), receives.clone()], vec![receives, sends]]);
 }
 
-/// A parasite that has gone to a thread of its own in between is met like any other.
+/// A task that has gone to a thread of its own in between is met like any other.
 #[test]
 fn who_is_inflated_goes_on() {
     let inflates = sequence([receive(), Exp::Inflate(sequence([receive(), send(8)]).into())]);

@@ -9,8 +9,8 @@ pub(crate) type Name = usize;
 /// What a thread is. No part of the program: each of its threads may be either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    Host,
-    Parasite,
+    Fiber,
+    Task,
 }
 
 /// A variable, bound in one place of a program only.
@@ -24,7 +24,7 @@ pub(crate) enum Exp {
     Variable(Var),
     Lambda(Var, Term),
     Apply(Term, Term),
-    /// `spawn(e)` or `parasiteSpawn(e)`, by the kind of the thread.
+    /// `spawn(e)` or `taskSpawn(e)`, by the kind of the thread.
     Spawn(Name, Term),
     Channel,
     /// To a channel, a value.

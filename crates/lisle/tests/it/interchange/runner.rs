@@ -58,7 +58,7 @@ struct Thread {
 }
 
 /// Runs `program` with threads of these kinds on a runtime with so many domains, which is the caller's. Numbers drawn
-/// from `seed` say where threads pause, and where hosts begin.
+/// from `seed` say where threads pause, and where fibers begin.
 pub(crate) fn run(program: &Program, kinds: &[Kind], domains: usize, seed: u64) -> Outcome {
     let (ledger, channels) = (Ledger::new(), Mutex::default());
     let run = Arc::new(Run { kinds: kinds.into(), domains, seed, ledger, channels });
@@ -72,11 +72,11 @@ pub(crate) fn run(program: &Program, kinds: &[Kind], domains: usize, seed: u64) 
     run.ledger.outcome(program.threads)
 }
 
-/// Starts a thread; a host on this domain.
+/// Starts a thread; a fiber on this domain.
 fn start(kind: Kind, domain: usize, thread: impl Future<Output = ()> + Send + 'static) {
     match kind {
-        Kind::Host => drop(lisle::spawn_on(domain, move || at_once(thread))),
-        Kind::Parasite => drop(lisle::spawn_parasite(thread)),
+        Kind::Fiber => drop(lisle::spawn_on(domain, move || at_once(thread))),
+        Kind::Task => drop(lisle::spawn_task(thread)),
     }
 }
 
@@ -237,8 +237,8 @@ impl Thread {
         E: Event + Send + 'a,
     {
         match self.kind() {
-            Kind::Host => Box::pin(async move { event.sync() }),
-            Kind::Parasite => Box::pin(event.future()),
+            Kind::Fiber => Box::pin(async move { event.sync() }),
+            Kind::Task => Box::pin(event.future()),
         }
     }
 
@@ -246,16 +246,16 @@ impl Thread {
     async fn pause(&mut self) {
         for _ in 0..self.random.below(6).saturating_sub(2) {
             match self.kind() {
-                Kind::Host => lisle::fiber::yield_now(),
-                Kind::Parasite => lisle::parasite::yield_now().await,
+                Kind::Fiber => lisle::fiber::yield_now(),
+                Kind::Task => lisle::task::yield_now().await,
             }
         }
     }
 
-    /// A host is what it would become.
+    /// A fiber is what it would become.
     async fn inflate(&self) {
-        if self.kind() == Kind::Parasite {
-            lisle::parasite::inflate().await;
+        if self.kind() == Kind::Task {
+            lisle::task::inflate().await;
         }
     }
 }

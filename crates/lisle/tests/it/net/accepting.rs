@@ -208,7 +208,7 @@ fn unix_connections_wait_for_room() {
     let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
     // SAFETY: the descriptor is open; no memory is passed.
     assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 1) }, 0);
-    World::Hosts(1).run(|world| {
+    World::Fibers(1).run(|world| {
         let clients: Vec<_> = (0..20)
             .map(|_| {
                 let path = path.0.clone();

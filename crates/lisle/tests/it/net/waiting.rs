@@ -165,7 +165,7 @@ fn read_one(mut stream: &TcpStream) -> u8 {
     byte[0]
 }
 
-/// A host that is asked to end while it reads has taken nothing.
+/// A fiber that is asked to end while it reads has taken nothing.
 #[test]
 fn a_shutdown_ends_a_read() {
     let (client, server) = tcp_pair();
@@ -182,10 +182,10 @@ fn a_shutdown_ends_a_read() {
     assert_eq!(read_one(&server), b'x');
 }
 
-/// A host that reads what is always there does not keep its domain to itself, sockets included.
+/// A fiber that reads what is always there does not keep its domain to itself, sockets included.
 #[test]
-fn a_host_that_never_waits_takes_turns() {
-    World::Hosts(1).run(|world| {
+fn a_fiber_that_never_waits_takes_turns() {
+    World::Fibers(1).run(|world| {
         let (client, server) = tcp_pair();
         let (enough, more) = lisle::channel::bounded(1);
         let busy = world.spawn(move || {
@@ -219,7 +219,7 @@ fn a_file_cannot_be_waited_for() {
 /// Whoever waits costs no processor time.
 #[test]
 fn waiting_is_idle() {
-    let threads = [World::Threads, World::Hosts(1)].map(|world| {
+    let threads = [World::Threads, World::Fibers(1)].map(|world| {
         std::thread::spawn(move || {
             let mut used = Duration::MAX;
             world.run(|_| {

@@ -26,22 +26,22 @@ use std::time::Duration;
 /// Who the performers of a case are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum World {
-    /// Hosts of a runtime with so many domains. The first of them is the calling thread if `here`.
-    Hosts { domains: usize, here: bool },
-    /// Parasites of a runtime with so many domains.
-    Parasites { domains: usize },
+    /// Fibers of a runtime with so many domains. The first of them is the calling thread if `here`.
+    Fibers { domains: usize, here: bool },
+    /// Tasks of a runtime with so many domains.
+    Tasks { domains: usize },
     /// Plain OS threads.
     Threads,
     /// Futures on a pool that is not this library's.
     Futures,
-    /// Hosts, threads, futures and parasites by turns, all against all.
+    /// Fibers, threads, futures and tasks by turns, all against all.
     Mixed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    Host,
-    Parasite,
+    Fiber,
+    Task,
     Thread,
     Future,
 }
@@ -80,9 +80,9 @@ impl World {
         let root = Cx { shared: Arc::new(Shared::new(self)), kind: Kind::Thread };
         let first = || root.spawn(case).outcome.event(Option::take).sync();
         let outcome = match self {
-            World::Hosts { domains, here: true } => Runtime::builder().domains(domains).run(first),
-            World::Parasites { .. } => {
-                let runtime = root.shared.runtime.as_ref().expect("a world of parasites has a runtime");
+            World::Fibers { domains, here: true } => Runtime::builder().domains(domains).run(first),
+            World::Tasks { .. } => {
+                let runtime = root.shared.runtime.as_ref().expect("a world of tasks has a runtime");
                 runtime.run(first)
             }
             _ => first(),
@@ -137,8 +137,8 @@ impl Cx {
                 executor.spawn(async move { finish(caught(performer(cx)).await) });
             }
             // On the spawner's stack, whoever that is.
-            Kind::Parasite => drop(lisle::spawn_parasite(async move { finish(caught(performer(cx)).await) })),
-            Kind::Host => {
+            Kind::Task => drop(lisle::spawn_task(async move { finish(caught(performer(cx)).await) })),
+            Kind::Fiber => {
                 let shared = cx.shared.clone();
                 let run = move || finish(catch_unwind(AssertUnwindSafe(|| at_once(performer(cx)))));
                 match &shared.runtime {
@@ -183,16 +183,16 @@ impl Cx {
         E: Event + Send + 'a,
     {
         match self.kind {
-            Kind::Future | Kind::Parasite => Box::pin(event.future()),
-            Kind::Host | Kind::Thread => Box::pin(async move { event.sync() }),
+            Kind::Future | Kind::Task => Box::pin(event.future()),
+            Kind::Fiber | Kind::Thread => Box::pin(async move { event.sync() }),
         }
     }
 
     /// Lets others run.
     pub(crate) async fn yield_now(&self) {
         match self.kind {
-            Kind::Host => lisle::fiber::yield_now(),
-            Kind::Parasite => lisle::parasite::yield_now().await,
+            Kind::Fiber => lisle::fiber::yield_now(),
+            Kind::Task => lisle::task::yield_now().await,
             Kind::Thread => std::thread::yield_now(),
             Kind::Future => {
                 let mut yielded = false;
@@ -211,8 +211,8 @@ impl Cx {
     /// Goes on beside its spawner, if it is a part of that until it awaits: to be called before something that blocks in
     /// place, and for which the spawner is needed.
     pub(crate) async fn go_apart(&self) {
-        if self.kind == Kind::Parasite {
-            lisle::parasite::inflate().await;
+        if self.kind == Kind::Task {
+            lisle::task::inflate().await;
         }
     }
 
@@ -230,19 +230,19 @@ impl Cx {
 
     /// Are performers cheap here, so that a case may have very many?
     pub(crate) fn is_light(&self) -> bool {
-        matches!(self.shared.world, World::Futures | World::Hosts { .. } | World::Parasites { .. })
+        matches!(self.shared.world, World::Futures | World::Fibers { .. } | World::Tasks { .. })
     }
 
     /// Does this performer await, instead of waiting in place?
     pub(crate) fn is_future(&self) -> bool {
-        matches!(self.kind, Kind::Future | Kind::Parasite)
+        matches!(self.kind, Kind::Future | Kind::Task)
     }
 }
 
 impl Shared {
     fn new(world: World) -> Self {
         let runtime = match world {
-            World::Hosts { domains, here: false } | World::Parasites { domains } => Some(domains),
+            World::Fibers { domains, here: false } | World::Tasks { domains } => Some(domains),
             World::Mixed => Some(2),
             _ => None,
         };
@@ -256,12 +256,12 @@ impl Shared {
         match self.world {
             World::Threads => Kind::Thread,
             World::Futures => Kind::Future,
-            World::Hosts { .. } => Kind::Host,
-            World::Parasites { .. } => Kind::Parasite,
+            World::Fibers { .. } => Kind::Fiber,
+            World::Tasks { .. } => Kind::Task,
             World::Mixed => match self.spawned.fetch_add(1, Ordering::Relaxed) % 4 {
-                0 => Kind::Host,
+                0 => Kind::Fiber,
                 1 => Kind::Thread,
-                2 => Kind::Parasite,
+                2 => Kind::Task,
                 _ => Kind::Future,
             },
         }
@@ -286,7 +286,7 @@ async fn caught<F: Future>(future: F) -> std::thread::Result<F::Output> {
     .await
 }
 
-/// Runs `f` as a host, on one domain and on several.
+/// Runs `f` as a fiber, on one domain and on several.
 pub(crate) fn on_domains(f: impl Fn()) {
     let _watched = watched();
     for domains in [1, 2, 8] {
@@ -344,12 +344,12 @@ impl Random {
 }
 
 impl World {
-    pub(crate) const ONE_DOMAIN: World = World::Hosts { domains: 1, here: true };
-    pub(crate) const TWO_DOMAINS: World = World::Hosts { domains: 2, here: false };
-    pub(crate) const PARASITES_ON_ONE: World = World::Parasites { domains: 1 };
-    pub(crate) const PARASITES: World = World::Parasites { domains: 3 };
+    pub(crate) const ONE_DOMAIN: World = World::Fibers { domains: 1, here: true };
+    pub(crate) const TWO_DOMAINS: World = World::Fibers { domains: 2, here: false };
+    pub(crate) const TASKS_ON_ONE: World = World::Tasks { domains: 1 };
+    pub(crate) const TASKS: World = World::Tasks { domains: 3 };
     /// More domains than the machines have processors on which tests usually run.
-    pub(crate) const EIGHT_DOMAINS: World = World::Hosts { domains: 8, here: true };
+    pub(crate) const EIGHT_DOMAINS: World = World::Fibers { domains: 8, here: true };
 }
 
 /// Makes one test of each case for each world.
@@ -358,8 +358,8 @@ macro_rules! worlds {
         $crate::support::worlds!(@ one_domain ONE_DOMAIN $($case)*);
         $crate::support::worlds!(@ two_domains TWO_DOMAINS $($case)*);
         $crate::support::worlds!(@ eight_domains EIGHT_DOMAINS $($case)*);
-        $crate::support::worlds!(@ parasites_on_one_domain PARASITES_ON_ONE $($case)*);
-        $crate::support::worlds!(@ parasites PARASITES $($case)*);
+        $crate::support::worlds!(@ tasks_on_one_domain TASKS_ON_ONE $($case)*);
+        $crate::support::worlds!(@ tasks TASKS $($case)*);
         $crate::support::worlds!(@ threads Threads $($case)*);
         $crate::support::worlds!(@ futures Futures $($case)*);
         $crate::support::worlds!(@ mixed Mixed $($case)*);

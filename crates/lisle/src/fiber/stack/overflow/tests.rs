@@ -18,7 +18,7 @@ fn describe(fault: usize, out: &mut dyn FnMut(&[u8])) -> bool {
     if !(start..end).contains(&fault) {
         return false;
     }
-    out(b"host 'muncher' overflowed its stack of ");
+    out(b"fiber 'muncher' overflowed its stack of ");
     out(decimal(DEFAULT_USABLE_SIZE / 1024, &mut [0; 20]));
     out(b" KiB");
     true
@@ -51,7 +51,7 @@ fn fault() {
 fn assert_message(output: &Output) {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{stderr}");
-    assert!(stderr.contains("\nlisle: host 'muncher' overflowed its stack of 1024 KiB; "), "{stderr}");
+    assert!(stderr.contains("\nlisle: fiber 'muncher' overflowed its stack of 1024 KiB; "), "{stderr}");
     assert!(stderr.contains("Builder::stack_size"), "{stderr}");
 }
 

@@ -57,7 +57,7 @@ impl<'p> State<'p> {
                     let value = Value::Datum(Datum::Channel(fresh));
                     self.place(thread, ThreadState::value(value, stack, others));
                 }
-                Exp::Spawn(fresh, exp) if kinds[*fresh] == Kind::Host => {
+                Exp::Spawn(fresh, exp) if kinds[*fresh] == Kind::Fiber => {
                     self.place(thread, ThreadState::value(Value::Datum(Datum::Unit), stack, others));
                     let begins = ThreadState::Control(Code(exp), env, Stack::new(*fresh), Stacks::new());
                     self.place((*fresh, 0), begins);

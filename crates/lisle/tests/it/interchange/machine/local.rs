@@ -20,7 +20,7 @@ impl<'p> ThreadState<'p> {
             Exp::Lambda(var, body) => {
                 return Self::value(Value::Closure(*var, Code(body), env), stack, others);
             }
-            // (SpawnParasite)
+            // (SpawnTask)
             Exp::Spawn(name, exp) => {
                 stack.frames.push(Frame::Return(Value::Datum(Datum::Unit)));
                 others.insert(stack.name, stack);
@@ -42,7 +42,7 @@ impl<'p> ThreadState<'p> {
     pub(super) fn returns(mut stack: Stack<'p>, others: Stacks<'p>) -> (Self, Option<Fate>) {
         let top = stack.frames.pop().expect("a stack is not empty");
         let (code, env) = match (top, stack.frames.pop()) {
-            // (ThreadHalt), (ParasiteHalt)
+            // (ThreadHalt), (TaskHalt)
             (Frame::Return(value), None) => {
                 let fate = Fate { seen: stack.seen, value: Some(value.datum()) };
                 return (ThreadState::Return(others), Some(fate));

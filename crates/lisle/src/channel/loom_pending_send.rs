@@ -1,0 +1,242 @@
+//! Models of asynchronous sends: an pending is committed, taken back, forgotten, refused, in every pending.
+//!
+//! Memory of pending_sends is used again, but its locks notice when they are used after they were dropped.
+
+use super::loom_tests::{Channel, Message, Messages, explore, number};
+use super::pending::{Fate, PendingSend, Share};
+use super::sender::Sender;
+use super::{RecvError, TryRecvError};
+use crate::event::Event;
+use crate::shim::sync::Arc;
+use loom::thread;
+use std::sync::Arc as StdArc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Begins to send: nobody waits to receive.
+fn begin(tx: &Sender<Message>, message: Message) -> Share<Message> {
+    let permit = tx.permits().update(|out, _| tx.take_leave(out)).expect("few are under way");
+    match PendingSend::place(permit, message) {
+        Ok(pending) => pending,
+        Err(fate) => panic!("it is to wait, but has ended: {fate:?}"),
+    }
+}
+
+/// What has become of the message: its number, if it was not sent.
+fn fate(pending: &PendingSend<Message>) -> Option<u32> {
+    pending.fate().event(|fate| fate.as_ref().map(drop)).sync();
+    let taken = pending.fate().update(|fate, _| fate.replace(Fate::Told));
+    match taken.expect("it has just been there") {
+        Fate::Sent => None,
+        Fate::Closed(message) | Fate::TakenBack(message) => Some(message.0),
+        Fate::Told => panic!("it was told twice"),
+    }
+}
+
+fn nothing_is_under_way(c: &Channel) {
+    assert!(c.tx.permits().with(|out| out.is_empty()), "a permit is lost");
+    c.assert_clean();
+}
+
+#[test]
+fn an_order_is_taken_or_taken_back() {
+    let (taken, taken_back) = (StdArc::new(AtomicUsize::new(0)), StdArc::new(AtomicUsize::new(0)));
+    let counts = [taken.clone(), taken_back.clone()];
+    explore(3, move || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let pending = begin(&c.tx, messages.make(1));
+        let receiver = thread::spawn({
+            let c = c.clone();
+            move || match c.rx.try_recv() {
+                Ok(message) => Some(message.0),
+                Err(TryRecvError::Empty) => None,
+                Err(TryRecvError::Closed) => panic!("it has senders"),
+            }
+        });
+        PendingSend::take_back(&pending);
+        let (received, back) = (receiver.join().unwrap(), fate(&pending));
+        assert!(matches!((received, back), (Some(1), None) | (None, Some(1))));
+        counts[usize::from(back.is_some())].fetch_add(1, Ordering::Relaxed);
+        drop(pending);
+        nothing_is_under_way(&c);
+        messages.assert_all_dropped();
+    });
+    let [taken, taken_back] = [taken, taken_back].map(|count| count.load(Ordering::Relaxed));
+    assert!(taken > 0 && taken_back > 0, "both happen");
+}
+
+#[test]
+fn an_order_is_taken_while_its_handle_goes() {
+    explore(3, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let pending = begin(&c.tx, messages.make(1));
+        let receiver = thread::spawn({
+            let c = c.clone();
+            move || number(c.rx.recv())
+        });
+        drop(pending);
+        assert_eq!(receiver.join().unwrap(), Some(1));
+        nothing_is_under_way(&c);
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn its_end_is_awaited() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let pending = begin(&c.tx, messages.make(1));
+        let receiver = thread::spawn({
+            let c = c.clone();
+            move || number(c.rx.recv())
+        });
+        assert_eq!(fate(&pending), None);
+        // What it held has been given back before.
+        nothing_is_under_way(&c);
+        assert_eq!(receiver.join().unwrap(), Some(1));
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn the_channel_closes_while_an_order_is_taken_back() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let pending = begin(&c.tx, messages.make(1));
+        let closer = thread::spawn({
+            let c = c.clone();
+            move || c.tx.close()
+        });
+        PendingSend::take_back(&pending);
+        assert!(closer.join().unwrap());
+        assert_eq!(fate(&pending), Some(1));
+        drop(pending);
+        nothing_is_under_way(&c);
+        messages.assert_all_dropped();
+    });
+}
+
+/// The last sender goes: the order is one still. When it has been taken the channel closes, and is freed by who is last.
+#[test]
+fn an_order_is_the_last_sender() {
+    explore(2, || {
+        let messages = Messages::default();
+        let Channel { tx, rx, shared } = Channel::new(0);
+        drop(shared);
+        let pending = begin(&tx, messages.make(1));
+        let receiver = thread::spawn(move || (rx.recv(), rx.recv()));
+        drop(tx);
+        let (first, second) = receiver.join().unwrap();
+        assert_eq!(number(first), Some(1));
+        assert!(matches!(second, Err(RecvError)));
+        drop(pending);
+        messages.assert_all_dropped();
+    });
+}
+
+/// Two take one back, a third commits it.
+#[test]
+fn two_take_it_back() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let pending = Arc::new(begin(&c.tx, messages.make(1)));
+        let other = thread::spawn({
+            let pending = pending.clone();
+            move || PendingSend::take_back(&pending)
+        });
+        let receiver = thread::spawn({
+            let c = c.clone();
+            move || c.rx.try_recv().ok().map(|message| message.0)
+        });
+        PendingSend::take_back(&pending);
+        other.join().unwrap();
+        let (received, back) = (receiver.join().unwrap(), fate(&pending));
+        assert!(matches!((received, back), (Some(1), None) | (None, Some(1))));
+        drop(pending);
+        nothing_is_under_way(&c);
+        messages.assert_all_dropped();
+    });
+}
+
+/// A permit goes straight to who waits for one, or comes back if that gives up.
+#[test]
+fn a_permit_passes_to_who_waits() {
+    explore(2, || {
+        let messages = Messages::default();
+        let c = Arc::new(Channel::new(0));
+        let pending = begin(&c.tx, messages.make(1));
+        let waiter = thread::spawn({
+            let c = c.clone();
+            // As if there were room for one only.
+            move || {
+                drop(
+                    c.tx.permits()
+                        .event(|out| if out.is_empty() { c.tx.take_leave(out) } else { None })
+                        .sync(),
+                )
+            }
+        });
+        assert_eq!(number(c.rx.recv()), Some(1));
+        waiter.join().unwrap();
+        drop(pending);
+        nothing_is_under_way(&c);
+        messages.assert_all_dropped();
+    });
+}
+
+/// Both ends go, and with them the channel, while the message is taken back.
+#[test]
+fn the_channel_goes_while_an_order_is_taken_back() {
+    explore(3, || {
+        let messages = Messages::default();
+        let Channel { tx, rx, shared } = Channel::new(0);
+        drop(shared);
+        let pending = begin(&tx, messages.make(1));
+        drop(tx);
+        let receiver = thread::spawn(move || drop(rx));
+        PendingSend::take_back(&pending);
+        receiver.join().unwrap();
+        assert_eq!(fate(&pending), Some(1));
+        drop(pending);
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn the_channel_goes_while_a_handle_does() {
+    explore(3, || {
+        let messages = Messages::default();
+        let Channel { tx, rx, shared } = Channel::new(0);
+        drop(shared);
+        let pending = begin(&tx, messages.make(1));
+        let handle = thread::spawn(move || drop(pending));
+        let receiver = thread::spawn(move || drop(rx));
+        drop(tx);
+        handle.join().unwrap();
+        receiver.join().unwrap();
+        messages.assert_all_dropped();
+    });
+}
+
+#[test]
+fn two_orders_end_and_the_channel_goes() {
+    explore(2, || {
+        let messages = Messages::default();
+        let Channel { tx, rx, shared } = Channel::new(0);
+        drop(shared);
+        let pending_sends = [1, 2].map(|n| begin(&tx, messages.make(n)));
+        drop(tx);
+        let [first, second] = pending_sends;
+        let other = thread::spawn(move || PendingSend::take_back(&first));
+        let receiver = thread::spawn(move || drop(rx.try_recv()));
+        PendingSend::take_back(&second);
+        drop(second);
+        other.join().unwrap();
+        receiver.join().unwrap();
+        messages.assert_all_dropped();
+    });
+}

@@ -1,0 +1,96 @@
+//! An event and its branch in one place: in the branch of an event that made it for its own performance, or in
+//! a wait set.
+
+use super::{Event, depth};
+use crate::drops::Careful;
+use std::fmt;
+use std::marker::PhantomPinned;
+use std::pin::Pin;
+
+/// Room for an event and its branch, which borrows it.
+pub struct InlineEvent<'e, E: Event + 'e> {
+    // Declared before what it borrows, so dropped before it.
+    branch: Option<E::Branch<'e>>,
+    event: Careful<Option<E>>,
+    _pinned: PhantomPinned,
+}
+
+/// A made event and its branch.
+pub(super) struct Parts<'e, 'b, E: Event + 'e> {
+    pub(super) event: &'e E,
+    pub(super) branch: Pin<&'b mut E::Branch<'e>>,
+}
+
+impl<'e, E: Event> InlineEvent<'e, E> {
+    pub(super) fn new() -> Self {
+        InlineEvent { branch: None, event: Careful::new(None), _pinned: PhantomPinned }
+    }
+
+    pub(super) fn is_made(&self) -> bool {
+        self.branch.is_some()
+    }
+
+    /// Room with `event` in it, whose performance has not begun.
+    pub(super) fn of(event: E) -> Self {
+        InlineEvent { branch: None, event: Careful::new(Some(event)), _pinned: PhantomPinned }
+    }
+
+    /// Puts `event` in and begins its performance.
+    pub(super) fn put(mut self: Pin<&mut Self>, event: E) {
+        // SAFETY: nothing that is pinned is moved: the place is empty, as is then seen.
+        let this = unsafe { self.as_mut().get_unchecked_mut() };
+        assert!(this.event.get().is_none(), "an event was made twice in one performance");
+        *this.event.get_mut() = Some(event);
+        self.begin();
+    }
+
+    /// Begins a performance of the event: makes its branch, and runs its guards.
+    pub(super) fn begin(mut self: Pin<&mut Self>) {
+        // SAFETY: nothing that is pinned is moved: the branch is made where there is none.
+        let this = unsafe { self.as_mut().get_unchecked_mut() };
+        assert!(this.branch.is_none(), "a performance was begun twice");
+        let event = std::ptr::from_ref(this.event.get().as_ref().expect("put in before"));
+        // SAFETY: the event stays in its place, pinned and untouched by `&mut`, until its branch is gone.
+        let event: &'e E = unsafe { &*event };
+        this.branch = Some(event.branch());
+        let parts = self.parts();
+        depth::deeper(parts.event.depth(), || parts.event.force(parts.branch));
+    }
+
+    /// Ends a performance of the event: drops its branch, which is not published.
+    pub(super) fn end(mut self: Pin<&mut Self>) {
+        // SAFETY: the branch is structurally pinned, and is dropped in place.
+        let mut branch = unsafe { Pin::new_unchecked(&mut self.as_mut().get_unchecked_mut().branch) };
+        branch.set(None);
+    }
+
+    /// The event and its branch.
+    ///
+    /// # Panics
+    ///
+    /// If nothing was put in: whoever performs the event has not called `force`.
+    pub(super) fn parts(self: Pin<&mut Self>) -> Parts<'e, '_, E> {
+        // SAFETY: nothing is moved out.
+        let this = unsafe { self.get_unchecked_mut() };
+        let (Some(event), Some(branch)) = (this.event.get(), &mut this.branch) else {
+            panic!("an event with a guard is performed by a combinator that does not forward `force`")
+        };
+        // SAFETY: as in `put`.
+        let event: &'e E = unsafe { &*std::ptr::from_ref(event) };
+        // SAFETY: the branch is structurally pinned.
+        Parts { event, branch: unsafe { Pin::new_unchecked(branch) } }
+    }
+
+    /// The event and its branch, for looking at, if they are there.
+    pub(super) fn look(&self) -> Option<(&'e E, &E::Branch<'e>)> {
+        let event = std::ptr::from_ref(self.event.get().as_ref()?);
+        // SAFETY: as in `put`.
+        Some((unsafe { &*event }, self.branch.as_ref()?))
+    }
+}
+
+impl<'e, E: Event + 'e> fmt::Debug for InlineEvent<'e, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InlineEvent").field("is_made", &self.is_made()).finish()
+    }
+}

@@ -1,0 +1,296 @@
+//! Models of a recycled task's state word, explored by loom: the life of a task.
+//!
+//! Whoever is told to queue the task runs it at once, as a domain that unblocks it does. Nothing but the word orders
+//! what the threads do: the body is a cell that loom watches, what is waited for are relaxed marks.
+
+use super::State;
+use crate::shim::sync::Arc;
+use loom::cell::UnsafeCell;
+use loom::sync::Notify;
+use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use loom::thread;
+
+fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(model);
+}
+
+/// What is in the slot.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+enum Body {
+    Future,
+    Result,
+    Dropped,
+    Freed,
+}
+
+/// A task that waits for some marks.
+struct Model {
+    state: State,
+    body: UnsafeCell<Body>,
+    marks: Vec<AtomicBool>,
+    /// How often it has ended.
+    ends: AtomicUsize,
+    /// It has been handed over to another thread, in order, as by a queue.
+    handed_over: AtomicBool,
+    elsewhere: Notify,
+}
+
+/// How a turn came out.
+#[derive(Debug, PartialEq, Eq)]
+enum Turn {
+    Parked,
+    /// With the memory in the caller's hands, or not.
+    Ended(bool),
+    Left,
+}
+
+impl Model {
+    fn new(marks: usize) -> Arc<Self> {
+        let model = Model {
+            state: State::vacant(),
+            body: UnsafeCell::new(Body::Future),
+            marks: (0..marks).map(|_| AtomicBool::new(false)).collect(),
+            ends: AtomicUsize::new(0),
+            handed_over: AtomicBool::new(false),
+            elsewhere: Notify::new(),
+        };
+        model.state.begin();
+        Arc::new(model)
+    }
+
+    /// Exclusive access, as loom sees it.
+    fn put(&self, body: Body) {
+        // SAFETY: loom checks that nobody else looks.
+        self.body.with_mut(|place| unsafe { *place = body });
+    }
+
+    fn body(&self) -> Body {
+        // SAFETY: loom checks that nobody writes.
+        self.body.with(|place| unsafe { *place })
+    }
+
+    /// A turn of the task, which runs here. If it `leaves`, it comes out of its first poll to be run elsewhere,
+    /// with no look at what it waits for.
+    fn turn(&self, mut leaves: bool) -> Turn {
+        loop {
+            assert_eq!(self.body(), Body::Future);
+            if self.state.is_cancelled() {
+                return self.end(Body::Dropped);
+            }
+            self.put(Body::Future);
+            if std::mem::take(&mut leaves) {
+                self.state.absorb();
+                return Turn::Left;
+            }
+            if self.marks.iter().all(|mark| mark.load(Ordering::Relaxed)) {
+                return self.end(Body::Result);
+            }
+            if self.state.park() {
+                return Turn::Parked;
+            }
+            self.state.absorb();
+        }
+    }
+
+    fn end(&self, body: Body) -> Turn {
+        self.put(body);
+        self.ends.fetch_add(1, Ordering::Relaxed);
+        let is_ours = self.state.finish();
+        if is_ours {
+            self.put(Body::Freed);
+        }
+        Turn::Ended(is_ours)
+    }
+
+    /// Runs it, if `is_ours` to queue.
+    fn resume(&self, is_ours: bool) {
+        if is_ours {
+            self.turn(false);
+        }
+    }
+
+    fn mark_and_wake(&self, mark: usize) {
+        self.marks[mark].store(true, Ordering::Relaxed);
+        self.resume(self.state.wake());
+    }
+
+    fn hand_over(&self) {
+        self.handed_over.store(true, Ordering::Release);
+        self.elsewhere.notify();
+    }
+
+    fn take_over(&self) {
+        while !self.handed_over.load(Ordering::Acquire) {
+            self.elsewhere.wait();
+        }
+    }
+
+    /// All others have gone.
+    fn ends_with(&self, bodies: &[Body]) {
+        assert_eq!(self.ends.load(Ordering::Relaxed), 1, "it ends once");
+        let body = self.body();
+        assert!(bodies.contains(&body), "{body:?}");
+    }
+}
+
+/// Runs each of these on a thread of its own, and `here` beside them.
+fn beside(model: &Arc<Model>, others: &[fn(&Model)], here: impl FnOnce()) {
+    let others: Vec<_> = others
+        .iter()
+        .map(|&other| {
+            let model = model.clone();
+            thread::spawn(move || other(&model))
+        })
+        .collect();
+    here();
+    others.into_iter().for_each(|other| other.join().unwrap());
+}
+
+#[test]
+fn a_wake_beside_the_reification_is_not_lost() {
+    explore(3, || {
+        let model = Model::new(1);
+        beside(&model, &[|model| model.mark_and_wake(0)], || drop(model.turn(false)));
+        model.ends_with(&[Body::Result]);
+    });
+}
+
+/// It has seen what was done before each of the wakes, whichever of them has it run.
+#[test]
+fn of_two_wakes_one_runs_it_and_both_count() {
+    explore(3, || {
+        let model = Model::new(2);
+        let wakes: [fn(&Model); 2] = [|model| model.mark_and_wake(0), |model| model.mark_and_wake(1)];
+        beside(&model, &wakes, || drop(model.turn(false)));
+        model.ends_with(&[Body::Result]);
+    });
+}
+
+/// It is parked; one thread takes it on, another cancels it.
+#[test]
+fn it_migrates_or_is_cancelled() {
+    explore(4, || {
+        let model = Model::new(2);
+        model.marks[1].store(true, Ordering::Relaxed);
+        assert_eq!(model.turn(false), Turn::Parked);
+        let others: [fn(&Model); 2] =
+            [|model| model.mark_and_wake(0), |model| model.resume(model.state.cancel())];
+        beside(&model, &others, || ());
+        model.ends_with(&[Body::Result, Body::Dropped]);
+    });
+}
+
+/// Cancelled while it runs, parks, and is woken for nothing.
+#[test]
+fn a_cancellation_reaches_it_wherever_it_is() {
+    explore(3, || {
+        let model = Model::new(1);
+        let others: [fn(&Model); 2] =
+            [|model| model.resume(model.state.cancel()), |model| model.resume(model.state.wake())];
+        beside(&model, &others, || drop(model.turn(false)));
+        model.ends_with(&[Body::Dropped]);
+    });
+}
+
+/// It leaves the stack on which it runs, woken or not at that moment, and goes on elsewhere.
+#[test]
+fn one_that_leaves_is_run_once() {
+    explore(3, || {
+        let model = Model::new(1);
+        let others: [fn(&Model); 2] = [
+            |model| model.mark_and_wake(0),
+            |model| {
+                model.take_over();
+                model.resume(true);
+            },
+        ];
+        beside(&model, &others, || {
+            assert_eq!(model.turn(true), Turn::Left);
+            model.hand_over();
+        });
+        model.ends_with(&[Body::Result]);
+    });
+}
+
+/// It is parked; one thread takes hold of it to queue it, another wakes it.
+#[test]
+fn one_that_is_inflated_while_parked_is_run_once() {
+    explore(4, || {
+        let model = Model::new(1);
+        assert_eq!(model.turn(false), Turn::Parked);
+        let inflates = |model: &Model| {
+            if model.state.claim() {
+                model.put(Body::Future);
+                model.state.absorb();
+                model.resume(true);
+            }
+        };
+        let others: [fn(&Model); 2] = [|model| model.mark_and_wake(0), inflates];
+        beside(&model, &others, || ());
+        model.ends_with(&[Body::Result]);
+    });
+}
+
+/// Whoever asks what it waits for has it for that time.
+#[test]
+fn nobody_runs_it_while_it_is_looked_at() {
+    explore(3, || {
+        let model = Model::new(1);
+        let looks = |model: &Model| {
+            if model.state.claim() {
+                assert_eq!(model.body(), Body::Future);
+                if !model.state.park() {
+                    model.state.absorb();
+                    model.resume(true);
+                }
+            }
+        };
+        let others: [fn(&Model); 2] = [|model| model.mark_and_wake(0), looks];
+        beside(&model, &others, || drop(model.turn(false)));
+        model.ends_with(&[Body::Result]);
+    });
+}
+
+/// The handle goes as the task ends, having looked at the result or not.
+#[test]
+fn its_memory_is_freed_once() {
+    explore(4, || {
+        let model = Model::new(1);
+        assert_eq!(model.turn(false), Turn::Parked);
+        beside(&model, &[|model| model.mark_and_wake(0)], || {
+            if model.state.detach() {
+                assert_eq!(model.body(), Body::Result);
+                model.put(Body::Freed);
+            }
+        });
+        model.ends_with(&[Body::Freed]);
+    });
+}
+
+/// A wake that comes too late finds nobody, or somebody else, whom it wakes for nothing. What the place held may have been taken
+/// away meanwhile, which leaves zeros.
+#[test]
+fn a_late_wake_finds_nobody_or_another() {
+    explore(3, || {
+        let model = Model::new(1);
+        let others: [fn(&Model); 2] = [
+            |model| model.resume(model.state.wake()),
+            |model| {
+                model.take_over();
+                model.mark_and_wake(0);
+            },
+        ];
+        beside(&model, &others, || {
+            model.put(Body::Result);
+            model.state.vacate();
+            model.state.vacate();
+            model.put(Body::Future);
+            model.state.begin();
+            model.hand_over();
+            model.turn(false);
+        });
+        model.ends_with(&[Body::Result]);
+    });
+}

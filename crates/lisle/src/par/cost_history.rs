@@ -1,0 +1,108 @@
+//! What each thread has seen loops cost, so that those that are over in no time are not divided.
+//!
+//! To give something away costs microseconds. A join or a loop that is over sooner is best left alone, and nobody can
+//! tell beforehand; but the same piece of code mostly takes about as long as it did before. A small table, the last of
+//! two that fall on one place winning, remembers it for each piece of code, by the address of a function that was made
+//! for it. It errs if the same code is given a much larger job: then that job begins undivided,
+//! until the monitor finds what it has put off, see `join.rs` and `drive.rs`.
+
+use std::cell::Cell;
+
+/// How many pieces of code are remembered at a time; a power of two.
+const PLACES: usize = 64;
+/// So many times one relies on what is remembered before one measures again.
+const RELIANCE: u32 = 15;
+
+thread_local! {
+    static MEMORY: [Place; PLACES] = const { [const { Place::new() }; PLACES] };
+}
+
+struct Place {
+    code: Cell<usize>,
+    /// In ticks: of a join in all, of a loop for 1,024 steps.
+    cost: Cell<u64>,
+    /// How many times more it may be relied on.
+    left: Cell<u32>,
+}
+
+impl Place {
+    const fn new() -> Self {
+        Place { code: Cell::new(0), cost: Cell::new(0), left: Cell::new(0) }
+    }
+}
+
+fn with<R>(code: usize, f: impl FnOnce(&Place) -> R) -> R {
+    MEMORY.with(|memory| f(&memory[(code >> 4 ^ code >> 10) % PLACES]))
+}
+
+/// What is remembered of a piece of code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Known {
+    /// What it has cost when it was last measured.
+    pub(super) cost: u64,
+    /// That was not too long ago, so it need not be measured again.
+    pub(super) is_fresh: bool,
+}
+
+/// What `code` has cost, if that is remembered.
+#[inline]
+pub(super) fn recall(code: usize) -> Option<Known> {
+    with(code, |place| {
+        if place.code.get() != code {
+            return None;
+        }
+        let left = place.left.get();
+        place.left.set(left.saturating_sub(1));
+        Some(Known { cost: place.cost.get(), is_fresh: left > 0 })
+    })
+}
+
+/// `code` has cost so much.
+pub(super) fn learn(code: usize, cost: u64) {
+    with(code, |place| {
+        let known = place.code.replace(code) == code;
+        let before = place.cost.get();
+        // Dearer: at once; cheaper: little by little.
+        place.cost.set(if known && cost < before { before - (before - cost) / 4 } else { cost });
+        place.left.set(RELIANCE);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(code: usize) -> Option<u64> {
+        recall(code).map(|known| known.cost)
+    }
+
+    #[test]
+    fn what_is_learnt_is_relied_on_for_a_while() {
+        let code = 0x1230;
+        assert_eq!(recall(code), None);
+        learn(code, 100);
+        for _ in 0..RELIANCE {
+            assert_eq!(recall(code), Some(Known { cost: 100, is_fresh: true }));
+        }
+        assert_eq!(recall(code), Some(Known { cost: 100, is_fresh: false }));
+    }
+
+    #[test]
+    fn it_rises_at_once_and_sinks_slowly() {
+        let code = 0x4560;
+        learn(code, 100);
+        learn(code, 1_000);
+        assert_eq!(cost(code), Some(1_000));
+        learn(code, 600);
+        assert_eq!(cost(code), Some(900));
+    }
+
+    #[test]
+    fn another_piece_of_code_on_the_same_place_wins() {
+        let (one, two) = (0x10, 0x10 + (1 << 20));
+        learn(one, 1);
+        learn(two, 2);
+        assert_eq!(cost(one), None);
+        assert_eq!(cost(two), Some(2));
+    }
+}

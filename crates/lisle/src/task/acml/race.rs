@@ -1,0 +1,383 @@
+//! Several futures of which the first to end gives the answer.
+
+use super::super::handle::TaskHandle;
+use super::super::record;
+use super::super::spawn::spawn_unchecked;
+use crate::event::lock::Lock;
+use crate::event::{Event, Interrupted, Label, Source, awaitable, turn, waits_at};
+use crate::fiber::JoinError;
+use crate::shim::sync::Arc;
+use std::any::Any;
+use std::fmt;
+use std::future::{Future, IntoFuture, poll_fn};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+/// Runs futures beside each other, until one has ended: that one's value is the answer, the others are cancelled.
+///
+/// Each is a task, begun from first to last; once one has ended, no other begins. `contenders` are a tuple of two
+/// to eight futures, or of events and whatever else can be awaited, with one output, or an array or a vector of one type.
+/// The losers are dropped where they wait, when it is next their turn, so they have taken what they had taken by
+/// then, which may be a little after the answer is there. Where only events compete, [`choose`](crate::choose) is better,
+/// since its losers have taken nothing.
+///
+/// Dropping what this gives cancels all. Of nothing, nobody wins: an empty race is never ready, as an empty choice.
+///
+/// From Esterel and Verse, and from structured concurrency.
+///
+/// ```
+/// use lisle::{channel, task::race};
+///
+/// lisle::run(|| {
+///     let (requests, request) = channel::<u32>();
+///     let answer = race((
+///         async move { request.recv_evt().await.unwrap() },
+///         async { std::future::pending().await },
+///     ));
+///     requests.send(7).unwrap();
+///     assert_eq!(answer.join().unwrap(), 7);
+/// });
+/// ```
+#[track_caller]
+pub fn race<C: Contenders>(contenders: C) -> Race<C::Output> {
+    Race::start(contenders, true)
+}
+
+/// Runs futures beside each other; the value of the first to end is the answer, and the others go on to their ends.
+///
+/// As [`race`], but nobody is cancelled, neither by the winner nor when what this gives is dropped, and all begin. What
+/// the losers give is dropped.
+///
+/// From Verse.
+///
+/// ```
+/// use lisle::task::{rush, yield_now};
+/// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+///
+/// static DONE: AtomicU32 = AtomicU32::new(0);
+/// let first = rush([10, 3, 7].map(|turns| async move {
+///     for _ in 0..turns {
+///         yield_now().await;
+///     }
+///     DONE.fetch_add(1, Relaxed);
+///     turns
+/// }));
+/// assert!([10, 3, 7].contains(&first.join().unwrap()));
+/// while DONE.load(Relaxed) < 3 {
+///     std::thread::yield_now();
+/// }
+/// ```
+#[track_caller]
+pub fn rush<C: Contenders>(contenders: C) -> Race<C::Output> {
+    Race::start(contenders, false)
+}
+
+/// What [`race`] and [`rush`] run: tuples of two to eight, arrays and vectors of what can be awaited. The method is for the
+/// library.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot compete in a race",
+    note = "it wants a tuple of two to eight futures with one output, or an array or a vector of futures of one type, all \
+            `Send` and without borrowed data"
+)]
+pub trait Contenders {
+    /// What each of them gives.
+    type Output: Send + 'static;
+    /// Begins them, from first to last.
+    fn begin(self, start: &mut Start<'_, Self::Output>);
+}
+
+/// Where contenders begin, see [`Contenders`].
+pub struct Start<'a, T> {
+    ring: &'a Arc<Ring<T>>,
+    has_any: bool,
+}
+
+/// What the contenders know of each other.
+struct Ring<T> {
+    state: Source<State<T>, ()>,
+    /// Those that are to be cancelled when one has won. For a rush, none.
+    contenders: Lock<Vec<TaskHandle<()>>>,
+    /// Are the losers cancelled?
+    cancels: bool,
+    site: &'static Location<'static>,
+}
+
+/// How a race stands.
+pub enum State<T> {
+    /// How many may still give an answer; while they begin, one more, so that it is not too early taken for lost.
+    Open(usize),
+    /// What the first to end gave.
+    Won(std::thread::Result<T>),
+    /// None of them has ended by itself: their runtime has ended.
+    Lost,
+    /// The answer has been taken.
+    Taken,
+}
+
+impl<T> State<T> {
+    fn is_decided(&self) -> bool {
+        !matches!(self, State::Open(_))
+    }
+}
+
+impl<T> Ring<T> {
+    /// The first to call this decides. Gives back what came too late.
+    fn win(&self, result: std::thread::Result<T>) -> Result<(), std::thread::Result<T>> {
+        let result = self.state.update(|state, waiters| {
+            if state.is_decided() {
+                return Err(result);
+            }
+            *state = State::Won(result);
+            while waiters.grant(()).is_ok() {}
+            Ok(())
+        });
+        self.cancel_all();
+        result
+    }
+
+    /// One of those that might have won will not.
+    fn leave(&self) {
+        self.state.update(|state, waiters| {
+            if let State::Open(count) = state {
+                *count -= 1;
+                if *count == 0 {
+                    *state = State::Lost;
+                    while waiters.grant(()).is_ok() {}
+                }
+            }
+        });
+    }
+
+    fn cancel_all(&self) {
+        let contenders = std::mem::take(&mut *self.contenders.lock());
+        contenders.iter().for_each(TaskHandle::cancel);
+    }
+}
+
+impl<T> Drop for Ring<T> {
+    fn drop(&mut self) {
+        if let State::Won(Err(panic)) = std::mem::replace(self.state.get_mut(), State::Taken) {
+            record::unclaimed(panic, None, self.site);
+        }
+    }
+}
+
+impl<T: Send + 'static> Start<'_, T> {
+    /// Begins one contender.
+    fn one<F>(&mut self, contender: F)
+    where
+        F: IntoFuture<Output = T, IntoFuture: Send + 'static>,
+    {
+        let ring = self.ring;
+        let is_over = |state: &State<T>| ring.cancels && state.is_decided();
+        if ring.state.with(is_over) {
+            return;
+        }
+        self.has_any = true;
+        ring.state.update(|state, _| {
+            if let State::Open(count) = state {
+                *count += 1;
+            }
+        });
+        let run = compete(contender.into_future(), Runner { ring: Some(ring.clone()) });
+        // SAFETY: nothing is borrowed.
+        let handle = unsafe { spawn_unchecked(run, None, ring.site) };
+        if !ring.cancels {
+            return;
+        }
+        ring.contenders.lock().push(handle);
+        if ring.state.with(is_over) {
+            // It may have been decided before the handle was there to be seen.
+            ring.cancel_all();
+        }
+    }
+}
+
+/// A place in the ring. Given up if it is dropped.
+struct Runner<T> {
+    ring: Option<Arc<Ring<T>>>,
+}
+
+impl<T> Runner<T> {
+    fn finish(mut self, result: std::thread::Result<T>) {
+        let ring = self.ring.take().expect("there until it ends");
+        if let Err(Err(panic)) = ring.win(result) {
+            record::unclaimed(panic, None, ring.site);
+        }
+    }
+}
+
+impl<T> Drop for Runner<T> {
+    fn drop(&mut self) {
+        if let Some(ring) = &self.ring {
+            ring.leave();
+        }
+    }
+}
+
+async fn compete<F: Future>(future: F, runner: Runner<F::Output>) {
+    let result = caught(future).await;
+    match result {
+        // The fiber on whose stack it ran is interrupted.
+        Err(panic) if panic.is::<Interrupted>() => resume_unwind(panic),
+        result => runner.finish(result),
+    }
+}
+
+/// Runs a future, and gives its panic as a value.
+async fn caught<F: Future>(future: F) -> Result<F::Output, Box<dyn Any + Send>> {
+    let mut future = pin!(future);
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await
+}
+
+/// The answer of a [`race`] or a [`rush`], and the event of it.
+///
+/// As an event it gives the answer, once: a second performance gives an error that says so. Dropping that of a race
+/// cancels all that compete in it; dropping that of a rush does not.
+///
+/// # Errors
+///
+/// The first to end has panicked (the error holds the payload), or all have been ended because their runtime has.
+///
+/// # Cancel safety
+///
+/// Waiting takes nothing.
+#[must_use = "a race whose handle is dropped is cancelled"]
+pub struct Race<T> {
+    ring: Arc<Ring<T>>,
+}
+
+impl<T: Send + 'static> Race<T> {
+    #[track_caller]
+    fn start<C: Contenders<Output = T>>(contenders: C, cancels: bool) -> Self {
+        let site = Location::caller();
+        let state = Source::labelled(Label::new("race"), State::Open(1));
+        let race = Race { ring: Arc::new(Ring { state, contenders: Lock::new(Vec::new()), cancels, site }) };
+        let mut start = Start { ring: &race.ring, has_any: false };
+        contenders.begin(&mut start);
+        if start.has_any {
+            race.ring.leave();
+        }
+        race
+    }
+
+    /// Waits for the answer, as [`Event::sync`] does.
+    ///
+    /// # Errors
+    ///
+    /// As the [event](Race).
+    pub fn join(self) -> Result<T, JoinError> {
+        self.sync()
+    }
+
+    /// The event of the answer, which is the handle itself.
+    pub fn join_evt(&self) -> &Self {
+        self
+    }
+
+    /// Is there an answer?
+    pub fn is_decided(&self) -> bool {
+        turn::asked_whether(self.ring.state.with(State::is_decided))
+    }
+
+    fn take(&self) -> Result<T, JoinError> {
+        let who = || format!("a race (begun at {})", self.ring.site);
+        let taken = self.ring.state.update(|state, _| match state {
+            State::Won(_) => std::mem::replace(state, State::Taken),
+            State::Lost => State::Lost,
+            State::Taken | State::Open(_) => State::Taken,
+        });
+        match taken {
+            State::Won(result) => result.map_err(|panic| JoinError::panicked(who(), panic)),
+            State::Lost => Err(JoinError::shut_down(who())),
+            State::Taken | State::Open(_) => Err(JoinError::taken(who())),
+        }
+    }
+}
+
+impl<T> Drop for Race<T> {
+    fn drop(&mut self) {
+        self.ring.cancel_all();
+    }
+}
+
+impl<T: Send + 'static> Event for Race<T> {
+    type Output = Result<T, JoinError>;
+    waits_at!(this: State<T>, (); this.ring.state, |state| state.is_decided().then_some(()));
+    waits_at!(describe "wait for");
+
+    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        self.take()
+    }
+}
+
+awaitable!([T: Send + 'static] Race<T>);
+awaitable!(['a, T: Send + 'static] &'a Race<T>);
+
+impl<T> fmt::Debug for Race<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decided = self.ring.state.with(State::is_decided);
+        f.debug_struct("Race").field("decided", &decided).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for State<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_decided() { "decided" } else { "open" })
+    }
+}
+
+impl<T> fmt::Debug for Start<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Start")
+    }
+}
+
+/// One implementation for everything that is a list of contenders.
+macro_rules! list {
+    ([$($generics:tt)*] $list:ty) => {
+        impl<F, $($generics)*> Contenders for $list
+        where
+            F: IntoFuture<Output: Send + 'static, IntoFuture: Send + 'static>,
+        {
+            type Output = F::Output;
+
+            fn begin(self, start: &mut Start<'_, F::Output>) {
+                self.into_iter().for_each(|contender| start.one(contender));
+            }
+        }
+    };
+}
+
+list!([] Vec<F>);
+list!([const N: usize] [F; N]);
+
+/// One implementation for tuples of each size.
+macro_rules! tuple {
+    ($($letter:ident $index:tt),+) => {
+        impl<T, $($letter),+> Contenders for ($($letter,)+)
+        where
+            T: Send + 'static,
+            $($letter: IntoFuture<Output = T, IntoFuture: Send + 'static>,)+
+        {
+            type Output = T;
+
+            fn begin(self, start: &mut Start<'_, T>) {
+                $(start.one(self.$index);)+
+            }
+        }
+    };
+}
+
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+tuple!(A 0, B 1, C 2, D 3);
+tuple!(A 0, B 1, C 2, D 3, E 4);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);

@@ -1,0 +1,115 @@
+//! A future that has only so long.
+
+use super::race::{Race, race};
+use crate::event::{Event, awaitable, forwarded};
+use crate::fiber::JoinError;
+use crate::time::after;
+use std::error::Error;
+use std::fmt;
+use std::future::IntoFuture;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+/// Runs a future for at most so long; then it is cancelled.
+///
+/// It is a task, which begins before this returns. Dropping what this gives cancels it, too. Where it is
+/// one event that is waited for, a [`choose`](crate::choose) with an [`after`] costs less, and loses nothing.
+///
+/// ```
+/// use lisle::{channel, task::{TimeoutError, timeout}};
+/// use std::time::Duration;
+///
+/// lisle::run(|| {
+///     let (_tx, rx) = channel::<u32>();
+///     let sum = async move { rx.recv_evt().await.unwrap() + rx.recv_evt().await.unwrap() };
+///     assert!(matches!(timeout(Duration::from_millis(1), sum).join(), Err(TimeoutError::Elapsed)));
+///     assert_eq!(timeout(Duration::from_secs(3_600), async { 1 + 1 }).join().unwrap(), 2);
+/// });
+/// ```
+#[track_caller]
+pub fn timeout<F>(limit: Duration, future: F) -> Timeout<F::Output>
+where
+    F: IntoFuture<Output: Send + 'static, IntoFuture: Send + 'static>,
+{
+    let began = Instant::now();
+    let future = future.into_future();
+    let elapsed = async move {
+        after(limit.saturating_sub(began.elapsed())).await;
+        None
+    };
+    Timeout { race: race((async move { Some(future.await) }, elapsed)) }
+}
+
+/// What becomes of a future within a time, see [`timeout`], and the event of it.
+///
+/// # Errors
+///
+/// [`TimeoutError::Elapsed`] when the time is over; [`TimeoutError::Ended`] if the future has panicked, or its runtime has
+/// ended.
+#[must_use = "a future whose handle is dropped is cancelled"]
+pub struct Timeout<T> {
+    race: Race<Option<T>>,
+}
+
+impl<T: Send + 'static> Timeout<T> {
+    /// Waits for the future, or the time, as [`Event::sync`] does.
+    ///
+    /// # Errors
+    ///
+    /// As the [event](Timeout).
+    pub fn join(self) -> Result<T, TimeoutError> {
+        self.sync()
+    }
+
+    /// The event of the end, which is the handle itself.
+    pub fn join_evt(&self) -> &Self {
+        self
+    }
+}
+
+impl<T: Send + 'static> Event for Timeout<T> {
+    type Output = Result<T, TimeoutError>;
+    forwarded!(race: Race<Option<T>>);
+    forwarded!(describe race);
+
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        self.race.complete(branch).map_err(TimeoutError::Ended)?.ok_or(TimeoutError::Elapsed)
+    }
+}
+
+awaitable!([T: Send + 'static] Timeout<T>);
+awaitable!(['a, T: Send + 'static] &'a Timeout<T>);
+
+/// Why a future gave nothing within its time.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TimeoutError {
+    /// The time is over.
+    Elapsed,
+    /// It has panicked, its runtime has ended, or the answer has been taken already.
+    Ended(JoinError),
+}
+
+impl fmt::Display for TimeoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TimeoutError::Elapsed => f.write_str("the time is over"),
+            TimeoutError::Ended(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for TimeoutError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            TimeoutError::Elapsed => None,
+            TimeoutError::Ended(error) => Some(error),
+        }
+    }
+}
+
+impl<T> fmt::Debug for Timeout<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Timeout").field(&self.race).finish()
+    }
+}

@@ -1,0 +1,264 @@
+//! What lies behind the head of a slot: the future, and when that has ended its result.
+//!
+//! The functions that know the type are reached by a table, but for the first turn, which is a part of the spawner's code.
+
+use super::record::{Outcome, Task, unclaimed};
+use super::slots;
+use crate::event::{Interrupted, parker};
+use crate::fiber::ScopeState;
+use crate::panics::forget_panic;
+use std::alloc::Layout;
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+/// How a slot is used for one type of future.
+pub(super) struct Table {
+    pub(super) poll: unsafe fn(NonNull<Task>, &mut Context<'_>) -> Progress,
+    pub(super) drop_future: unsafe fn(NonNull<Task>) -> std::thread::Result<()>,
+    pub(super) take: unsafe fn(NonNull<Task>, *mut ()),
+    pub(super) drop_result: unsafe fn(NonNull<Task>) -> Option<Box<dyn Any + Send>>,
+    pub(super) class: usize,
+    pub(super) size: usize,
+}
+
+/// What came of a poll.
+pub(super) enum Progress {
+    Description,
+    Ended,
+    /// By the interruption of the fiber on whose stack it ran, which is to go on.
+    Interrupted(Box<dyn Any + Send>),
+}
+
+#[repr(C)]
+struct Block<F: Future> {
+    task: Task,
+    body: UnsafeCell<Body<F>>,
+}
+
+union Body<F: Future> {
+    future: ManuallyDrop<F>,
+    result: ManuallyDrop<std::thread::Result<F::Output>>,
+}
+
+/// How a future of this type is kept.
+pub(super) struct Kept<F>(std::marker::PhantomData<F>);
+
+impl<F: Future> Kept<F> {
+    const LAYOUT: Layout = Layout::new::<Block<F>>();
+    pub(super) const CLASS: usize = slots::class_of(Self::LAYOUT);
+    /// Too large to be kept for ever.
+    pub(super) const IS_LARGE: bool =
+        size_of::<F>() > size_of::<F::Output>() && Self::LAYOUT.size() > slots::LARGEST_STEP;
+    pub(super) const TABLE: &'static Table = &Table {
+        poll: poll::<F>,
+        drop_future: drop_future::<F>,
+        take: take::<F>,
+        drop_result: drop_result::<F>,
+        class: Self::CLASS,
+        size: Self::LAYOUT.size(),
+    };
+}
+
+/// Puts a future into a vacant slot.
+///
+/// # Safety
+///
+/// The slot is vacant, of the future's class, and the caller's alone.
+#[inline(always)]
+pub(super) unsafe fn settle<F: Future>(
+    slot: NonNull<Task>,
+    future: F,
+    scope: Option<NonNull<ScopeState>>,
+    site: &'static Location<'static>,
+) {
+    // SAFETY: it is ours.
+    let this = unsafe { slot.as_ref() };
+    this.table.set(Some(Kept::<F>::TABLE));
+    this.site.set(Some(site));
+    this.scope.set(scope);
+    this.outcome.set(Outcome::Future);
+    this.recycled.move_in();
+    // SAFETY: the slot is large enough, and nothing is in its body.
+    unsafe { (&raw mut (*body::<F>(slot)).future).write(ManuallyDrop::new(future)) };
+}
+
+#[inline(always)]
+fn body<F: Future>(task: NonNull<Task>) -> *mut Body<F> {
+    // SAFETY: the slot is such a block; no reference to the body is made.
+    unsafe { UnsafeCell::raw_get(&raw const (*task.cast::<Block<F>>().as_ptr()).body) }
+}
+
+/// Polls the future of a task once, on this stack.
+///
+/// # Safety
+///
+/// The caller runs the task, whose body holds a future of this type.
+#[inline(always)]
+pub(super) unsafe fn poll_future<F: Future>(
+    task: NonNull<Task>,
+    context: &mut Context<'_>,
+) -> std::thread::Result<Poll<F::Output>> {
+    // SAFETY: by the caller's promise; a slot does not move.
+    let future = unsafe { &mut *(&raw mut (*body::<F>(task)).future).cast::<F>() };
+    // SAFETY: as above.
+    let future = unsafe { Pin::new_unchecked(future) };
+    catch_unwind(AssertUnwindSafe(|| future.poll(context)))
+}
+
+/// # Safety
+///
+/// As for [`poll_future`].
+unsafe fn poll<F: Future>(task: NonNull<Task>, context: &mut Context<'_>) -> Progress {
+    // SAFETY: passed on to the caller.
+    let polled = unsafe { poll_future::<F>(task, context) };
+    let result = match polled {
+        Ok(Poll::Pending) => return Progress::Description,
+        Ok(Poll::Ready(value)) => Ok(value),
+        Err(panic) => Err(panic),
+    };
+    // SAFETY: as above; it is not polled again.
+    unsafe { end_body::<F>(task, result) }
+}
+
+/// Puts the result of a future that has ended where that was.
+///
+/// # Safety
+///
+/// As for [`poll_future`]; the future is not used again.
+unsafe fn end_body<F: Future>(task: NonNull<Task>, result: std::thread::Result<F::Output>) -> Progress {
+    // SAFETY: by the caller's promise.
+    let result = unsafe { drop_after::<F>(task, result) };
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { task.as_ref() };
+    match result {
+        Err(panic) if panic.is::<Interrupted>() => {
+            this.outcome.set(Outcome::ShutDown);
+            Progress::Interrupted(panic)
+        }
+        result => {
+            // SAFETY: the body is empty since the future was dropped.
+            unsafe { (&raw mut (*body::<F>(task)).result).write(ManuallyDrop::new(result)) };
+            this.outcome.set(Outcome::Done);
+            Progress::Ended
+        }
+    }
+}
+
+/// # Safety
+///
+/// The caller runs the task, whose body holds a future of this type, which is not used again.
+#[inline(always)]
+pub(super) unsafe fn drop_future<F: Future>(task: NonNull<Task>) -> std::thread::Result<()> {
+    let drop = || {
+        // SAFETY: the slot is such a block.
+        let future = unsafe { &raw mut (*body::<F>(task)).future };
+        // SAFETY: by the caller's promise.
+        unsafe { ManuallyDrop::drop(&mut *future) };
+    };
+    if std::mem::needs_drop::<F>() { catch_unwind(AssertUnwindSafe(drop)) } else { Ok(()) }
+}
+
+/// Drops the future of a task that has come to `result`. The destructor's panic counts, unless
+/// the future had panicked before.
+///
+/// # Safety
+///
+/// As for [`drop_future`].
+#[inline(always)]
+pub(super) unsafe fn drop_after<F: Future>(
+    task: NonNull<Task>,
+    result: std::thread::Result<F::Output>,
+) -> std::thread::Result<F::Output> {
+    // What has unwound it, perhaps the end of the runtime, is caught; its destructors are to
+    // complete all the same.
+    let _masked = if result.is_err() { parker::masked() } else { None };
+    // SAFETY: passed on to the caller.
+    let dropped = unsafe { drop_future::<F>(task) };
+    with_drop(result, dropped)
+}
+
+/// The result of a future whose destructor has run.
+#[inline(always)]
+fn with_drop<T>(result: std::thread::Result<T>, dropped: std::thread::Result<()>) -> std::thread::Result<T> {
+    match dropped {
+        Ok(()) => result,
+        Err(panic) => first_panic(result, panic),
+    }
+}
+
+#[cold]
+fn first_panic<T>(result: std::thread::Result<T>, second: Box<dyn Any + Send>) -> std::thread::Result<T> {
+    let (panic, other) = match result {
+        Ok(value) => (second, catch_unwind(AssertUnwindSafe(|| drop(value)))),
+        Err(first) => (first, Err(second)),
+    };
+    if let Err(other) = other {
+        forget_panic(other);
+    }
+    Err(panic)
+}
+
+/// # Safety
+///
+/// The outcome is `Done`, the place is for a `std::thread::Result<F::Output>`, and nobody else looks at the body.
+unsafe fn take<F: Future>(task: NonNull<Task>, place: *mut ()) {
+    // SAFETY: alive, by the caller's promise.
+    unsafe { task.as_ref() }.outcome.set(Outcome::Taken);
+    // SAFETY: the outcome was `Done`, so the body holds a result, which is moved out here, once.
+    let result = unsafe { (&raw mut (*body::<F>(task)).result).read() };
+    // SAFETY: by the caller's promise.
+    unsafe { place.cast::<std::thread::Result<F::Output>>().write(ManuallyDrop::into_inner(result)) };
+}
+
+/// Empties the body of a task that has ended. An unclaimed panic is returned.
+///
+/// # Safety
+///
+/// Nobody else refers to the body.
+unsafe fn drop_result<F: Future>(task: NonNull<Task>) -> Option<Box<dyn Any + Send>> {
+    // SAFETY: alive, by the caller's promise.
+    if unsafe { task.as_ref() }.outcome.replace(Outcome::Taken) != Outcome::Done {
+        return None;
+    }
+    // SAFETY: the body holds the result, which is moved out here, once.
+    let result = ManuallyDrop::into_inner(unsafe { (&raw mut (*body::<F>(task)).result).read() });
+    // Its destructor is to complete, be it that the runtime ends.
+    let _masked = if std::mem::needs_drop::<F::Output>() { parker::masked() } else { None };
+    match catch_unwind(AssertUnwindSafe(|| result.map(drop))) {
+        Ok(result) => result.err(),
+        Err(panic) => Some(panic),
+    }
+}
+
+/// Moves the result into `place`, a `std::thread::Result` of the future's output. The outcome must be
+/// [`Outcome::Done`].
+///
+/// # Safety
+///
+/// As said; and nobody else takes it.
+pub(super) unsafe fn take_result(task: NonNull<Task>, place: *mut ()) {
+    // SAFETY: alive, by the caller's promise.
+    let table = unsafe { task.as_ref() }.table();
+    // SAFETY: passed on to the caller.
+    unsafe { (table.take)(task, place) }
+}
+
+/// Drops an unclaimed result; a panic is reported, or noted in the scope.
+///
+/// # Safety
+///
+/// Nobody else refers to the body, which holds no future.
+pub(super) unsafe fn drop_unclaimed(task: NonNull<Task>) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { task.as_ref() };
+    // SAFETY: passed on to the caller.
+    if let Some(panic) = unsafe { (this.table().drop_result)(task) } {
+        unclaimed(panic, this.scope.get(), this.site());
+    }
+}

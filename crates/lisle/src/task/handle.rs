@@ -1,0 +1,286 @@
+//! The handle of a task, which is the event of its end.
+
+use super::record::{self, Outcome, Task};
+use super::{body, life};
+use crate::event::lock::Lock;
+use crate::event::{Attempt, Description, Event, Label, awaitable, may_wait_at, parker, turn};
+use crate::fiber::{JoinError, ScopeState};
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+/// The right to a task's result, and the event of its end. Dropping it detaches the task, which goes on.
+///
+/// As an event it gives the result, once: a second performance gives an error that says so. It can be chosen against
+/// other events, and awaited.
+///
+/// ```
+/// use lisle::{Event, choose, spawn_task, time::after};
+/// use std::time::Duration;
+///
+/// lisle::run(|| {
+///     let (tx, rx) = lisle::channel();
+///     let task = spawn_task(async move { rx.recv_evt().await.unwrap() });
+///     let soon = || choose((task.join_evt().wrap(Result::ok), after(Duration::from_millis(1)).wrap(|()| None)));
+///     assert_eq!(soon().sync(), None); // it has lost nothing by losing
+///     tx.send(7).unwrap();
+///     let sum = spawn_task(async move { task.await.unwrap() + 1 });
+///     assert_eq!(sum.join().unwrap(), 8);
+/// });
+/// ```
+///
+/// # Errors
+///
+/// The task has panicked (the error holds the payload), was [cancelled](TaskHandle::cancel), or its runtime
+/// has ended before it was done.
+///
+/// # Cancel safety
+///
+/// Waiting takes nothing: the result is taken by the performance that completes.
+pub struct TaskHandle<T> {
+    held: Held<T>,
+}
+
+enum Held<T> {
+    /// It ended as it was spawned.
+    Ended(Ended<T>),
+    /// It was reified, or queued.
+    Living(NonNull<Task>, PhantomData<T>),
+}
+
+struct Ended<T> {
+    result: Lock<Option<std::thread::Result<T>>>,
+    site: &'static Location<'static>,
+    scope: Option<NonNull<ScopeState>>,
+}
+
+// SAFETY: the handle reads the task's synchronized parts, and moves the result out once it has ended.
+unsafe impl<T: Send> Send for TaskHandle<T> {}
+// SAFETY: sharing the handle shares the right to take the result, one taker at a time, under a lock.
+unsafe impl<T: Send> Sync for TaskHandle<T> {}
+
+impl<T> TaskHandle<T> {
+    /// # Safety
+    ///
+    /// The task was made with this output, has been reified or queued, and this is its only handle.
+    #[inline]
+    pub(super) unsafe fn living(task: NonNull<Task>) -> Self {
+        TaskHandle { held: Held::Living(task, PhantomData) }
+    }
+
+    #[inline(always)]
+    pub(super) fn ended(
+        result: std::thread::Result<T>,
+        scope: Option<NonNull<ScopeState>>,
+        site: &'static Location<'static>,
+    ) -> Self {
+        TaskHandle { held: Held::Ended(Ended { result: Lock::new(Some(result)), site, scope }) }
+    }
+
+    fn task(&self) -> Option<&Task> {
+        match &self.held {
+            Held::Ended(_) => None,
+            // SAFETY: a slot is not vacated before the handle goes.
+            Held::Living(task, _) => Some(unsafe { task.as_ref() }),
+        }
+    }
+
+    fn site(&self) -> &'static Location<'static> {
+        match &self.held {
+            Held::Ended(ended) => ended.site,
+            // SAFETY: as above.
+            Held::Living(task, _) => unsafe { task.as_ref() }.site(),
+        }
+    }
+
+    /// Waits for the task to end and gives its result, as [`Event::sync`] does.
+    ///
+    /// In a task await the handle instead: this would stop the stack on which the task runs.
+    ///
+    /// # Errors
+    ///
+    /// As the [event](TaskHandle).
+    // Inlined, so that a handle which has ended is never made: to write it in pieces, and move it right after, takes
+    // longer than all the rest. Not where nothing is optimized: there it would only add to its caller's frame.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub fn join(self) -> Result<T, JoinError> {
+        let mut this = ManuallyDrop::new(self);
+        // Nobody else has the handle, so no lock is needed. What is left of it has no destructor.
+        if let Held::Ended(ended) = &mut this.held
+            && let Some(Ok(value)) = ended.result.get_mut().take_if(|result| result.is_ok())
+        {
+            return Ok(value);
+        }
+        ManuallyDrop::into_inner(this).wait()
+    }
+
+    #[inline(never)]
+    fn wait(self) -> Result<T, JoinError> {
+        self.sync()
+    }
+
+    /// The event of the task's end, which is the handle itself. For code that is to read like that for
+    /// [fibers](crate::JoinHandle::join_evt).
+    pub fn join_evt(&self) -> &Self {
+        self
+    }
+
+    /// Has the task's future dropped, where it waits, or when it next does. If it ends first, its result stays.
+    ///
+    /// Nothing is forced: a task that does not wait is not stopped. To know when it has ended, wait for it. What
+    /// reaches it before that, a message for one, is dropped with it.
+    pub fn cancel(&self) {
+        let Held::Living(task, _) = &self.held else { return };
+        // SAFETY: a slot is not vacated before the handle goes.
+        if unsafe { task.as_ref() }.state().cancel() {
+            // SAFETY: it was parked, and is ours now.
+            unsafe { life::ready(*task) };
+        }
+    }
+
+    /// As [`cancel`](TaskHandle::cancel), but where it waits its future is dropped here, before this returns. For
+    /// futures of the library's own.
+    pub(super) fn cancel_here(&self) {
+        let Held::Living(task, _) = &self.held else { return };
+        // SAFETY: a slot is not vacated before the handle goes.
+        if unsafe { task.as_ref() }.state().cancel() {
+            // SAFETY: it was parked, and is ours now.
+            unsafe { life::end_here(*task) };
+        }
+    }
+
+    /// Has the task ended?
+    pub fn is_finished(&self) -> bool {
+        turn::asked_whether(self.has_ended())
+    }
+
+    fn has_ended(&self) -> bool {
+        self.task().is_none_or(|task| task.finished.with(|finished| *finished))
+    }
+
+    /// Did the task end without having had to wait, before it was seen by anybody but its spawner?
+    pub fn is_inline(&self) -> bool {
+        matches!(self.held, Held::Ended(_))
+    }
+
+    /// Takes the result of a task that has ended.
+    fn take(&self) -> Result<T, JoinError> {
+        let who = || record::describe(self.site());
+        let task = match &self.held {
+            Held::Ended(ended) => {
+                let taken = ended.result.lock().take();
+                let result = taken.ok_or_else(|| JoinError::taken(who()))?;
+                return result.map_err(|panic| JoinError::panicked(who(), panic));
+            }
+            Held::Living(task, _) => *task,
+        };
+        // SAFETY: a slot is not vacated before the handle goes.
+        let this = unsafe { task.as_ref() };
+        // One taker at a time: two threads may have shared the handle.
+        let mut place = MaybeUninit::<std::thread::Result<T>>::uninit();
+        let outcome = this.finished.with(|&finished| {
+            // Whoever calls `complete` by hand may do so before: what the task is writing is not looked at.
+            finished.then(|| {
+                let outcome = this.outcome.get();
+                if outcome == Outcome::Done {
+                    // SAFETY: ended, as just seen under the source's lock, which was taken to say so after the result had
+                    // been written; of this type; and only moved here, under that lock.
+                    unsafe { body::take_result(task, place.as_mut_ptr().cast()) };
+                }
+                outcome
+            })
+        });
+        let outcome = outcome.expect("`complete` on the event of a task that has not ended");
+        match outcome {
+            Outcome::Done => {
+                // SAFETY: just written.
+                let result = unsafe { place.assume_init() };
+                result.map_err(|panic| JoinError::panicked(who(), panic))
+            }
+            Outcome::Cancelled => Err(JoinError::cancelled(who())),
+            Outcome::ShutDown => Err(JoinError::shut_down(who())),
+            Outcome::Taken | Outcome::Future => Err(JoinError::taken(who())),
+        }
+    }
+}
+
+impl<T> TaskHandle<T> {
+    #[inline(never)]
+    fn let_go(&mut self) {
+        match &mut self.held {
+            Held::Ended(ended) => {
+                // Its destructor is to complete, be it that the runtime ends.
+                let _masked = parker::masked();
+                let dropped = match ended.result.get_mut().take() {
+                    Some(Ok(value)) => catch_unwind(AssertUnwindSafe(|| drop(value))),
+                    Some(Err(panic)) => Err(panic),
+                    None => return,
+                };
+                if let Err(panic) = dropped {
+                    record::unclaimed(panic, ended.scope, ended.site);
+                }
+            }
+            Held::Living(task, _) => {
+                // SAFETY: a slot is not vacated before the handle goes.
+                if unsafe { task.as_ref() }.state().detach() {
+                    // SAFETY: it has ended, and its handle goes here.
+                    unsafe { life::vacate_joinable(*task) };
+                }
+            }
+        }
+    }
+}
+
+impl<T> Drop for TaskHandle<T> {
+    // Inlined as `join` is, and for the same reason.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn drop(&mut self) {
+        let is_done = match &mut self.held {
+            Held::Ended(ended) => match ended.result.get_mut() {
+                None => true,
+                Some(result) => result.is_ok() && !std::mem::needs_drop::<T>(),
+            },
+            Held::Living(..) => false,
+        };
+        if !is_done {
+            self.let_go();
+        }
+    }
+}
+
+fn finished(finished: &mut bool) -> Option<()> {
+    finished.then_some(())
+}
+
+impl<T> Event for TaskHandle<T> {
+    type Output = Result<T, JoinError>;
+    // One that has ended at once has no source.
+    may_wait_at!(this: bool, (); this.task().map(|task| &task.finished), finished, Attempt::at_once);
+
+    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        self.take()
+    }
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
+        match self.task() {
+            Some(task) => {
+                waits.on_held("join", &task.label(), std::ptr::from_ref(task).addr(), [task.id()]);
+            }
+            None => waits.on("join", &Label::anywhere("task").made_at(self.site()), 0),
+        }
+    }
+}
+
+awaitable!([T] TaskHandle<T>);
+awaitable!(['a, T] &'a TaskHandle<T>);
+
+impl<T> fmt::Debug for TaskHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskHandle")
+            .field("task", &record::describe(self.site()))
+            .field("finished", &self.has_ended())
+            .finish()
+    }
+}

@@ -1,0 +1,146 @@
+//! Values that belong to a task, wherever it runs.
+
+use super::current;
+use crate::event::parker;
+use crate::panics;
+use std::any::Any;
+use std::cell::RefCell;
+use std::ptr::NonNull;
+
+/// A key for a value of which each task has its own, made by [`task_local!`](crate::task_local).
+pub struct LocalKey<T: 'static> {
+    init: fn() -> T,
+}
+
+impl<T> std::fmt::Debug for LocalKey<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LocalKey")
+    }
+}
+
+/// Declares values of which each task has its own, made on first use.
+///
+/// They go with the task from domain to domain, so they must be `Send`. Code that runs in no task has values
+/// as well, those of its thread.
+///
+/// ```
+/// use std::cell::Cell;
+///
+/// lisle::task_local! {
+///     static DEPTH: Cell<u32> = Cell::new(0);
+/// }
+///
+/// DEPTH.with(|depth| depth.set(7));
+/// let inside = lisle::spawn_task(async {
+///     DEPTH.with(|depth| depth.set(depth.get() + 1));
+///     lisle::task::yield_now().await; // it may go on elsewhere
+///     DEPTH.with(Cell::get)
+/// });
+/// assert_eq!((inside.join().unwrap(), DEPTH.with(Cell::get)), (1, 7));
+/// ```
+///
+/// ```compile_fail,E0277
+/// lisle::task_local! {
+///     static NAME: std::rc::Rc<str> = "no".into();
+/// }
+/// NAME.with(|name| name.len());
+/// ```
+#[macro_export]
+macro_rules! task_local {
+    ($($(#[$attribute:meta])* $visibility:vis static $name:ident: $type:ty = $init:expr;)+) => {
+        $($(#[$attribute])* $visibility static $name: $crate::task::LocalKey<$type> =
+            $crate::task::LocalKey::new(|| $init);)+
+    };
+}
+
+type Values = Vec<(usize, NonNull<dyn Any + Send>)>;
+
+/// The locals of one task: few, so a list is searched. Most have none.
+#[derive(Default)]
+pub(super) struct Locals {
+    values: RefCell<Option<Box<Values>>>,
+}
+
+impl Locals {
+    pub(super) const fn new() -> Self {
+        Locals { values: RefCell::new(None) }
+    }
+
+    /// Drops the values, last made first. Those that a destructor makes anew are dropped as well.
+    #[inline]
+    pub(super) fn clear(&self) {
+        if self.values.borrow().is_some() {
+            self.clear_some();
+        }
+    }
+
+    #[cold]
+    fn clear_some(&self) {
+        // Their destructors are to complete, be it that the runtime ends.
+        let _masked = parker::masked();
+        // A destructor may make new ones for ever; what is left then is leaked.
+        for _ in 0..10_000 {
+            let last = self.values.borrow_mut().as_mut().and_then(|values| values.pop());
+            let Some((_, value)) = last else { break };
+            // SAFETY: `get` has leaked it, and it has just left the list.
+            let value = unsafe { Box::from_raw(value.as_ptr()) };
+            panics::told("the destructor of a task-local", || drop(value));
+        }
+        *self.values.borrow_mut() = None;
+    }
+
+    /// The value of `key`, which stays until `clear`.
+    fn get<T: Send + 'static>(&self, key: &'static LocalKey<T>) -> NonNull<T> {
+        let id = std::ptr::from_ref(key).addr();
+        let found = self.values.borrow().as_ref().and_then(|values| {
+            // Constants that are no statics may share an address, so the type is compared, too.
+            // SAFETY: values stay until they have left the list, and nobody has one for itself.
+            let is_it = |value: &NonNull<dyn Any + Send>| unsafe { value.as_ref() }.is::<T>();
+            values.iter().find(|(of, value)| *of == id && is_it(value)).map(|(_, value)| value.cast::<T>())
+        });
+        found.unwrap_or_else(|| {
+            // Not borrowed while the user's function runs: it may use other locals.
+            let made: Box<dyn Any + Send> = Box::new((key.init)());
+            let made = NonNull::from(Box::leak(made));
+            self.values.borrow_mut().get_or_insert_default().push((id, made));
+            made.cast()
+        })
+    }
+}
+
+impl Drop for Locals {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+thread_local! {
+    static OF_THREAD: Locals = const { Locals::new() };
+}
+
+impl<T: Send + 'static> LocalKey<T> {
+    /// Runs `f` with the current task's value (elsewhere the thread's), making it first if need be.
+    ///
+    /// The value is dropped when its task ends. Costs a search through the few locals that a task has.
+    ///
+    /// # Panics
+    ///
+    /// Outside of tasks, if called while the thread's own locals are being destroyed.
+    pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
+        let value = match current() {
+            // SAFETY: the current task is alive, and its locals are touched by who runs it only.
+            Some(task) => unsafe { task.as_ref() }.locals.get(self),
+            None => OF_THREAD.with(|locals| locals.get(self)),
+        };
+        // SAFETY: it is dropped when the task has ended, of which this is a part, and by nobody before. It is
+        // shared by the calls of this function that are under way, all on this thread.
+        f(unsafe { value.as_ref() })
+    }
+}
+
+impl<T: 'static> LocalKey<T> {
+    #[doc(hidden)]
+    pub const fn new(init: fn() -> T) -> Self {
+        LocalKey { init }
+    }
+}

@@ -1,0 +1,249 @@
+//! The primitives: a task gives itself away, is given a value, and goes on.
+
+use super::life;
+use super::record::Task;
+use crate::event::lock::Lock;
+use crate::event::recycled::Recycled;
+use crate::shim::sync::Arc;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+/// Has the task that awaits this wait, after `f` has been called with a reference to it. It goes on with the value
+/// that it is [prepared](Reified::prepare) with.
+///
+/// `f` runs at once, as a part of the task. What it does with the reference is what the task waits for: it is
+/// how one builds operations that wait. Where events will do, they do better: they can be chosen between.
+///
+/// From Multi-MLton's `reify`; the others are [`Reified::prepare`], [`Prepared::attach`] and
+/// [`inflate`](super::inflate()).
+///
+/// # Errors
+///
+/// The reference was dropped, so nobody can prepare the task any more.
+///
+/// # Cancel safety
+///
+/// If the future is dropped, attaching gives the value back.
+///
+/// ```
+/// use lisle::{task, spawn_task};
+/// use std::sync::Mutex;
+///
+/// // A place where tasks wait until somebody opens it.
+/// static WAITING: Mutex<Vec<task::Reified<u32>>> = Mutex::new(Vec::new());
+///
+/// let helpers: Vec<_> = (0..3)
+///     .map(|_| spawn_task(async { task::reify(|helper| WAITING.lock().unwrap().push(helper)).await }))
+///     .collect();
+/// for helper in WAITING.lock().unwrap().drain(..) {
+///     helper.prepare(7).attach().unwrap();
+/// }
+/// for helper in helpers {
+///     assert_eq!(helper.join().unwrap().unwrap(), 7);
+/// }
+/// ```
+pub fn reify<T, F>(f: F) -> Reify<T, F>
+where
+    F: FnOnce(Reified<T>),
+{
+    Reify { f: Some(f), place: None }
+}
+
+/// The future of [`reify`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct Reify<T, F> {
+    f: Option<F>,
+    place: Option<Arc<Place<T>>>,
+}
+
+/// Where the value lies between who prepares and the task.
+struct Place<T> {
+    content: Lock<Content<T>>,
+}
+
+enum Content<T> {
+    /// Nothing yet; whom to wake.
+    Nothing(Waker),
+    Value(T),
+    /// Nothing, and there never will be.
+    Unprepared,
+    /// Nobody waits for it.
+    Left,
+}
+
+impl<T> Content<T> {
+    /// Puts `content` in, for the task to find. Gives it back if that is gone.
+    fn fill(&mut self, content: Content<T>) -> Result<Waker, Content<T>> {
+        match std::mem::replace(self, content) {
+            Content::Nothing(waker) => Ok(waker),
+            left => Err(std::mem::replace(self, left)),
+        }
+    }
+}
+
+// The closure is only ever moved out.
+impl<T, F> Unpin for Reify<T, F> {}
+
+impl<T, F: FnOnce(Reified<T>)> Future for Reify<T, F> {
+    type Output = Result<T, Unprepared>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        if let Some(f) = this.f.take() {
+            let content = Lock::new(Content::Nothing(context.waker().clone()));
+            let place = this.place.insert(Arc::new(Place { content }));
+            f(Reified { place: Some(place.clone()) });
+        }
+        let place = this.place.as_ref().expect("a future that has given its value is not polled again");
+        // Cloning and dropping wakers may run anybody's code, so neither is done under the lock.
+        let fresh = context.waker().clone();
+        let (polled, _unused) = {
+            let mut content = place.content.lock();
+            match std::mem::replace(&mut *content, Content::Left) {
+                Content::Nothing(waker) => {
+                    *content = Content::Nothing(fresh);
+                    (Poll::Pending, Some(waker))
+                }
+                Content::Value(value) => (Poll::Ready(Ok(value)), None),
+                Content::Unprepared | Content::Left => (Poll::Ready(Err(Unprepared)), None),
+            }
+        };
+        if polled.is_ready() {
+            this.place = None;
+        }
+        polled
+    }
+}
+
+impl<T, F> Drop for Reify<T, F> {
+    fn drop(&mut self) {
+        if let Some(place) = &self.place {
+            let left = std::mem::replace(&mut *place.content.lock(), Content::Left);
+            drop(left);
+        }
+    }
+}
+
+/// A task that waits to be prepared, see [`reify`].
+pub struct Reified<T> {
+    /// Taken by `prepare` only.
+    place: Option<Arc<Place<T>>>,
+}
+
+impl<T> Reified<T> {
+    /// Gives the task the value with which it is to go on.
+    pub fn prepare(mut self, value: T) -> Prepared<T> {
+        Prepared { place: self.place.take(), value: Some(value) }
+    }
+}
+
+impl<T> Drop for Reified<T> {
+    fn drop(&mut self) {
+        abandon(self.place.take());
+    }
+}
+
+/// Tells a task that nobody will prepare it.
+fn abandon<T>(place: Option<Arc<Place<T>>>) {
+    let Some(place) = place else { return };
+    let woken = place.content.lock().fill(Content::Unprepared);
+    if let Ok(waker) = woken {
+        waker.wake();
+    }
+}
+
+/// A task that can go on, see [`Reified::prepare`].
+pub struct Prepared<T> {
+    place: Option<Arc<Place<T>>>,
+    value: Option<T>,
+}
+
+impl<T> Prepared<T> {
+    /// Has the task go on here, as a part of the caller, until it ends or waits again.
+    ///
+    /// If it belongs to another runtime, if this is no worker, if the stack is used up for the most part, or if it has not
+    /// come to wait yet, it is made [`ready`](Prepared::ready) instead.
+    ///
+    /// # Errors
+    ///
+    /// The value: the task's future has been dropped.
+    pub fn attach(self) -> Result<(), T> {
+        self.hand_over(|waker| match Recycled::of(&waker).map(Task::of) {
+            Some(task) if life::attach(task) => {}
+            _ => waker.wake(),
+        })
+    }
+
+    /// Has the task go on when it is its turn: next on this domain, if this is a worker of its runtime.
+    ///
+    /// # Errors
+    ///
+    /// As [`attach`](Prepared::attach).
+    pub fn ready(self) -> Result<(), T> {
+        self.hand_over(Waker::wake)
+    }
+
+    /// Has the task go on as a thread that is scheduled by itself, on whichever domain comes first.
+    ///
+    /// # Errors
+    ///
+    /// As [`attach`](Prepared::attach).
+    pub fn inflate(self) -> Result<(), T> {
+        self.hand_over(|waker| match Recycled::of(&waker).map(Task::of) {
+            Some(task) if life::inflate_parked(task) => {}
+            _ => waker.wake(),
+        })
+    }
+
+    fn hand_over(mut self, resume: impl FnOnce(Waker)) -> Result<(), T> {
+        let place = self.place.take().expect("prepared once");
+        let value = self.value.take().expect("prepared once");
+        let filled = place.content.lock().fill(Content::Value(value));
+        match filled {
+            Ok(waker) => {
+                resume(waker);
+                Ok(())
+            }
+            Err(Content::Value(value)) => Err(value),
+            Err(_) => unreachable!("a value was put in"),
+        }
+    }
+}
+
+impl<T> Drop for Prepared<T> {
+    fn drop(&mut self) {
+        abandon(self.place.take());
+    }
+}
+
+impl<T> fmt::Debug for Reified<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reified").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Prepared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared").finish_non_exhaustive()
+    }
+}
+
+impl<T, F> fmt::Debug for Reify<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reify").field("begun", &self.f.is_none()).finish_non_exhaustive()
+    }
+}
+
+/// Nobody can prepare the task any more: the reference to it is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unprepared;
+
+impl fmt::Display for Unprepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nobody has prepared the task, and nobody can any more")
+    }
+}
+
+impl std::error::Error for Unprepared {}
