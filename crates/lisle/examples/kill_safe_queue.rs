@@ -6,7 +6,7 @@
 //! waits what it could have now: the first item to all who take, room to all who put. Only when one of them has taken
 //! the offer does the queue change.
 
-use lisle::kill_safe::{ClientGone, Reply, Requests, Server, ServerGone};
+use lisle::kill_safe::{self, ClientGone, Reply, Requests, Server, ServerGone};
 use lisle::time::after;
 use lisle::{Event, choose};
 use std::cell::RefCell;
@@ -28,7 +28,7 @@ enum Request<T> {
 impl<T: Clone + Send + 'static> KillSafeQueue<T> {
     /// A queue with room for `capacity` items.
     pub(crate) fn new(capacity: usize) -> Self {
-        KillSafeQueue { server: Server::start(move |requests| Manager::new(capacity).manage(&requests)) }
+        KillSafeQueue { server: kill_safe::start(move |requests| Manager::new(capacity).manage(&requests)) }
     }
 
     /// The event of the last item being `item`.

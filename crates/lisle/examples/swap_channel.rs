@@ -7,7 +7,7 @@
 //! *while it still makes its answer*, and makes that answer only if the second client takes its own; if not, the first
 //! goes on waiting as if nothing had been.
 
-use lisle::kill_safe::{ClientGone, Reply, Request, Requests, Server, ServerGone};
+use lisle::kill_safe::{self, ClientGone, Reply, Request, Requests, Server, ServerGone};
 use lisle::time::{after, sleep};
 use lisle::{Event, choose};
 use std::panic::resume_unwind;
@@ -21,7 +21,7 @@ pub(crate) struct SwapChannel<T> {
 
 impl<T: Clone + Send + 'static> SwapChannel<T> {
     pub(crate) fn new() -> Self {
-        SwapChannel { server: Server::start(manage) }
+        SwapChannel { server: kill_safe::start(manage) }
     }
 
     /// The event of giving `value` away and getting another.

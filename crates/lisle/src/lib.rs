@@ -61,80 +61,47 @@
 //! - `files`, off by default: `io::watch_files`, changes of files and directories as events. It brings the crate
 //!   `notify`, some ten crates in all, and one thread for each watch that is alive.
 
-// Under loom only the protocols are built, not their users.
-#![cfg_attr(lisle_loom, allow(dead_code, unused_imports))]
+// The models are those of the layers below.
+#![cfg(not(lisle_loom))]
 
-#[cfg(all(not(unix), not(lisle_loom)))]
+#[cfg(not(unix))]
 compile_error!("lisle runs on Unix: its fibers, domains and sockets have no other back end");
 
 // What the tests here share with those in `tests/` calls the library by its name.
-#[cfg(all(test, not(lisle_loom)))]
+#[cfg(test)]
 extern crate self as lisle;
 
-mod abort;
-#[cfg(not(lisle_loom))]
-mod affinity;
-pub mod channel;
-#[cfg(all(test, lisle_loom))]
-#[path = "domain/reactor/direction.rs"]
-mod direction;
-#[cfg(not(lisle_loom))]
-mod domain;
-#[cfg(all(test, lisle_loom))]
-#[path = "domain/loom_tests.rs"]
-mod domain_loom_tests;
-mod drops;
-pub mod event;
-#[cfg(not(lisle_loom))]
-pub mod fiber;
-#[cfg(not(lisle_loom))]
 pub mod future;
-#[cfg(not(lisle_loom))]
 pub mod guide;
-#[cfg(not(lisle_loom))]
 pub mod io;
-#[cfg(not(lisle_loom))]
 pub mod kill_safe;
-#[cfg(not(lisle_loom))]
+#[cfg(test)]
+mod model;
 pub mod net;
-#[cfg(not(lisle_loom))]
-mod own_threads;
-mod panics;
-pub mod par;
-#[cfg(not(lisle_loom))]
 pub mod process;
-#[cfg(not(lisle_loom))]
-mod report;
-#[cfg(not(lisle_loom))]
-pub mod rpc;
-mod shim;
-#[cfg(not(lisle_loom))]
 pub mod signal;
-pub mod sync;
-#[cfg(not(lisle_loom))]
-pub mod task;
-#[cfg(not(lisle_loom))]
 pub mod thread;
-pub mod time;
-#[cfg(not(lisle_loom))]
-mod unwinding;
 
-pub use channel::channel;
-pub use event::{Event, always, choose, never};
+// The layers below, under the names by which the modules here know them.
+use lisle_core::{affinity, shim};
+use lisle_runtime::sched;
 
-#[cfg(not(lisle_loom))]
-pub use domain::{
-    Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, OnDeadlock, Performer,
-    RunningFiber, Runtime, Shutdown, Stall, Statistics, Straggler, WaitGraph, run, statistics, waiting,
+#[doc(inline)]
+pub use lisle_core::{Event, always, channel, choose, event, never, rpc, select, sync, time};
+#[doc(inline)]
+pub use lisle_par as par;
+#[doc(inline)]
+pub use lisle_runtime::{
+    Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, JoinHandle, NoStack,
+    OnDeadlock, PanicPolicy, Performer, Report, RunningFiber, Runtime, Shutdown, Stall, Statistics,
+    Straggler, Unjoined, WaitGraph, blocking, fiber, run, spawn, spawn_on, spawn_task, statistics, task,
+    waiting,
 };
-#[cfg(not(lisle_loom))]
-pub use fiber::{JoinHandle, PanicPolicy, blocking, spawn, spawn_on};
-#[cfg(not(lisle_loom))]
-pub use report::{NoStack, Report, Unjoined};
-#[cfg(not(lisle_loom))]
-pub use task::spawn_task;
+
+#[doc(inline)]
+pub use lisle_runtime::{fiber_local, task_local};
 
 /// The examples of the README, which the tests compile and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -42,15 +42,12 @@
 //! - Signals *coalesce*, here as in the system: several deliveries before one is received may be received as one.
 //! - Programs that the process starts have the default action again.
 
-mod names;
-
 use crate::event::until::{Operation, Until};
 use crate::event::{Description, Event, Label};
-use crate::net::{PipeReader, PipeWriter, ReadyEvt, pipe};
-use signal_hook_registry::{FORBIDDEN, SigId, register, unregister};
+use crate::net::{PipeReader, ReadyEvt};
+use lisle_runtime::signals::{Caught, names};
 use std::fmt;
 use std::io;
-use std::os::fd::AsRawFd;
 
 pub use libc::{
     SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1,
@@ -68,8 +65,8 @@ pub use libc::{
 #[track_caller]
 pub fn signal(number: i32) -> io::Result<Signal> {
     let label = Label::new("signal").named(&names::of(number));
-    let (received, writer) = pipe()?;
-    Ok(Signal { received, _caught: Caught::by(number, writer)?, number, label })
+    let (caught, reader) = Caught::new(number)?;
+    Ok(Signal { received: PipeReader::from_std(reader)?, _caught: caught, number, label })
 }
 
 /// Begins to receive the interrupt that a terminal sends on Ctrl-C, `SIGINT`.
@@ -172,63 +169,5 @@ impl Operation for Signal {
 impl fmt::Debug for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Signal").field("number", &self.number).finish_non_exhaustive()
-    }
-}
-
-/// A signal's being caught, until dropped: each time that it comes a byte is written into a pipe.
-pub(crate) struct Caught(SigId);
-
-impl Caught {
-    /// Catches it, for a thread that reads the pipe without this library's help. What it reads ends when this is dropped.
-    ///
-    /// # Errors
-    ///
-    /// As [`signal()`].
-    pub(crate) fn new(number: i32) -> io::Result<(Caught, io::PipeReader)> {
-        let (reader, writer) = io::pipe()?;
-        Ok((Caught::by(number, PipeWriter::from_std(writer)?)?, reader))
-    }
-
-    fn by(number: i32, writer: PipeWriter) -> io::Result<Caught> {
-        if FORBIDDEN.contains(&number) {
-            let message = format!("{} cannot be received", names::of(number));
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-        }
-        // SAFETY: what it does is async-signal-safe: see `Notifier::notify`.
-        unsafe { register(number, Notifier::new(writer).into_action()) }.map(Caught)
-    }
-}
-
-impl Drop for Caught {
-    fn drop(&mut self) {
-        // When this returns the handler does not use the pipe any more, and the writing end is closed.
-        unregister(self.0);
-    }
-}
-
-/// What the handler has of a [`Signal`].
-struct Notifier {
-    pipe: PipeWriter,
-    process: u32,
-}
-
-impl Notifier {
-    fn new(pipe: PipeWriter) -> Self {
-        Notifier { pipe, process: std::process::id() }
-    }
-
-    fn into_action(self) -> impl Fn() + Send + Sync + 'static {
-        move || self.notify()
-    }
-
-    /// Runs in the handler.
-    fn notify(&self) {
-        // A child that has not executed its program yet shares the pipe, and what it is sent is not for us.
-        if std::process::id() != self.process {
-            return;
-        }
-        // SAFETY: one byte is read, from a constant; the descriptor is open as long as the action is registered.
-        // If the pipe is full, enough is there to be received.
-        let _ = unsafe { libc::write(self.pipe.as_raw_fd(), [1_u8].as_ptr().cast(), 1) };
     }
 }

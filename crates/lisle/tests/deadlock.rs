@@ -373,8 +373,8 @@ fn threads() {
 
 /// The call is unwound, and waits in a destructor for a fiber that is unwound, too.
 fn unwound_in_a_foreign_call() {
-    struct Description(lisle::channel::Receiver<()>);
-    impl Drop for Description {
+    struct Waits(lisle::channel::Receiver<()>);
+    impl Drop for Waits {
         fn drop(&mut self) {
             self.0.recv().unwrap();
         }
@@ -390,7 +390,7 @@ fn unwound_in_a_foreign_call() {
         resume_unwind(unwinding)
     }));
     fiber::blocking(move || {
-        let _waits = Description(released);
+        let _waits = Waits(released);
         rx.recv()
     })
     .unwrap();

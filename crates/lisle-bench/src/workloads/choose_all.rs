@@ -13,7 +13,7 @@ use ::futures::future::join_all;
 use lisle::{
     Event,
     channel::{Receiver, Sender},
-    task::choose_all,
+    event::choose_all,
 };
 use std::time::{Duration, Instant};
 

@@ -51,7 +51,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
 const HOLD: Duration = Duration::from_micros(1);
 
 /// What a task has to tell: how long it waited, each time, in nanoseconds. Empty if nobody asks.
-type Description = Vec<u64>;
+type Waits = Vec<u64>;
 
 /// How often each task locks, for `n` of all.
 fn shares(n: u64, tasks: u64) -> impl Iterator<Item = u64> {
@@ -67,7 +67,7 @@ fn hold() {
 
 /// Measures `run`, which locks so often in all, tells how long the tasks waited if it is asked to, and how long all of
 /// it took.
-fn measure(job: &Job, mut run: impl FnMut(u64, bool) -> (Duration, Description)) -> Outcome {
+fn measure(job: &Job, mut run: impl FnMut(u64, bool) -> (Duration, Waits)) -> Outcome {
     let asks = job.variant == "wait";
     let mut waits = Vec::new();
     let measured = job.measure(|n| {
@@ -92,7 +92,7 @@ fn measure(job: &Job, mut run: impl FnMut(u64, bool) -> (Duration, Description))
 }
 
 /// What a task does that waits in place.
-fn add(mutex: &impl BlockingMutex, times: u64, asks: bool) -> Description {
+fn add(mutex: &impl BlockingMutex, times: u64, asks: bool) -> Waits {
     if !asks {
         (0..times).for_each(|_| mutex.with(|value| *value += 1));
         return Vec::new();
@@ -109,7 +109,7 @@ fn add(mutex: &impl BlockingMutex, times: u64, asks: bool) -> Description {
     (0..times).map(add).collect()
 }
 
-async fn add_async(mutex: &impl AsyncMutex, times: u64, asks: bool) -> Description {
+async fn add_async(mutex: &impl AsyncMutex, times: u64, asks: bool) -> Waits {
     if !asks {
         for _ in 0..times {
             mutex.with(|value| *value += 1).await;

@@ -6,8 +6,8 @@
 
 use super::pollable::{Pollable, is_interrupted, would_block};
 use super::ready::commit;
-use crate::domain::reactor::{Ask, Direction};
 use crate::event::{Attempt, Description, Event, Step, Waiting, awaitable};
+use crate::sched::reactor::{Ask, Direction};
 use std::fmt;
 use std::io;
 use std::iter::FusedIterator;

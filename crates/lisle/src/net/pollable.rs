@@ -5,9 +5,9 @@ mod send_file;
 
 use super::ready::ReadyEvt;
 use super::system;
-use crate::domain::reactor::{self, Ask, Direction, Registration, Terms, Wakes};
-use crate::domain::way;
 use crate::event::{Description, Event, Label, choose, described, turn};
+use crate::sched::reactor::{self, Ask, Direction, Registration, Terms, Wakes};
+use crate::sched::way;
 use crate::shim::sync::{Mutex, OnceLock};
 use crate::time::at;
 use mio::Interest;

@@ -4,8 +4,8 @@
 //! edge that arrives while somebody waits is taken at its word.
 
 use super::pollable::Pollable;
-use crate::domain::reactor::Direction;
 use crate::event::{Attempt, Description, Event, Step, Waiting, awaitable};
+use crate::sched::reactor::Direction;
 use std::fmt;
 use std::io;
 use std::os::fd::AsFd;

@@ -1,7 +1,7 @@
 //! The few system calls that neither `std` nor `mio` offers.
 
 use super::pollable::is_interrupted;
-use crate::domain::reactor::Direction;
+use crate::sched::reactor::Direction;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 

@@ -1,9 +1,9 @@
 //! UDP.
 
-use crate::domain::reactor::Direction;
 use crate::net::face::{clone, descriptor, readable, socket, writable};
 use crate::net::pollable::{Kind, Pollable};
 use crate::net::resolve::{self, ToSocketAddrs};
+use crate::sched::reactor::Direction;
 use crate::shim::clock;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};

@@ -128,7 +128,7 @@ enum Strangeness {
     /// It publishes in `try_commit`.
     Publishes,
     /// When a partner has committed it, it withdraws in `publish`, and waits for something else.
-    Description,
+    Waits,
     /// The same, and it panics.
     Panics,
 }
@@ -248,7 +248,7 @@ fn nothing_is_published_outside_of_publish() {
 #[test]
 fn no_step_waits_when_a_partner_has_committed_it() {
     let message = "a function that it calls in `publish` or `withdraw` waits for something else";
-    ends("no_step_waits_when_a_partner_has_committed_it", Strangeness::Description, &[false, true], message);
+    ends("no_step_waits_when_a_partner_has_committed_it", Strangeness::Waits, &[false, true], message);
 }
 
 /// The wake of the commit would find the stack of the performer unwound.

@@ -6,6 +6,7 @@ use lisle::net::{TcpListener, TcpStream};
 use lisle::par::{self, prelude::*};
 use lisle::rpc::rpc;
 use lisle::sync::{Condition, IVar, Latch, MVar, Mutex, RwLock, Semaphore, Watch};
+use lisle::task::RecvAsync;
 use lisle::task::race;
 use lisle::time::{after, sleep};
 use lisle::{Event, Runtime, channel, choose, fiber, never, select, spawn, spawn_task};

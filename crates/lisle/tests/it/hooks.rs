@@ -88,7 +88,7 @@ fn each_turn_of_a_fiber_is_told_from_beginning_to_end() {
         let panics = named("panics", || panic!("in a fiber"));
         let at_once = named("at once", || drop(channel::bounded::<u32>(1)));
         for i in 1..3 {
-            while of(&told, "waits").iter().filter(|moment| **moment == Moment::Description).count() < i {
+            while of(&told, "waits").iter().filter(|moment| **moment == Moment::Waits).count() < i {
                 fiber::yield_now();
             }
             tx.send(i).unwrap();
@@ -98,7 +98,7 @@ fn each_turn_of_a_fiber_is_told_from_beginning_to_end() {
         assert!(panics.join().is_err());
         at_once.join().unwrap();
     });
-    let [begins, goes_on, waits, ends] = [Moment::Begins, Moment::GoesOn, Moment::Description, Moment::Ends];
+    let [begins, goes_on, waits, ends] = [Moment::Begins, Moment::GoesOn, Moment::Waits, Moment::Ends];
     assert_eq!(of(&seen, "waits"), [begins, waits, goes_on, waits, goes_on, ends]);
     assert_eq!(of(&seen, "yields"), [begins, waits, goes_on, ends]);
     assert_eq!(of(&seen, "panics"), TURN);
@@ -126,7 +126,7 @@ fn fibers_that_a_shutdown_unwinds_have_their_last_call_and_those_that_never_begi
         fiber::yield_now();
         drop(named("unbegun", || ()));
     });
-    let [begins, goes_on, waits, ends] = [Moment::Begins, Moment::GoesOn, Moment::Description, Moment::Ends];
+    let [begins, goes_on, waits, ends] = [Moment::Begins, Moment::GoesOn, Moment::Waits, Moment::Ends];
     assert_eq!(of(&seen, "unwound"), [begins, waits, goes_on, ends]);
     // It has begun, when its closure was dropped, or it has not.
     assert!([&[][..], &TURN].contains(&&*of(&seen, "unbegun")));

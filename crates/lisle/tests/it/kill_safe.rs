@@ -10,7 +10,7 @@ mod swap_channel;
 use crate::support::poll_once;
 use crate::support::{Cx, Random, scaled, worlds};
 use kill_safe_queue::KillSafeQueue;
-use lisle::kill_safe::{ClientGone, Requests, Server, ServerGone, server};
+use lisle::kill_safe::{self, ClientGone, Requests, Server, ServerGone, server};
 use lisle::time::after;
 use lisle::{Event, Runtime, choose, never};
 use std::collections::{HashMap, HashSet};
@@ -77,7 +77,7 @@ where
 }
 
 async fn a_request_is_answered(cx: Cx) {
-    let doubling: Server<u32, u32> = Server::start(|requests| {
+    let doubling: Server<u32, u32> = kill_safe::start(|requests| {
         while let Some(request) = requests.next() {
             let _ = request.reply().offer(2 * request.arg());
         }
@@ -98,7 +98,7 @@ async fn a_request_is_answered(cx: Cx) {
 async fn a_manager_ends_with_its_last_handle(cx: Cx) {
     for _ in 0..scaled(100, 20) {
         let (ended, end) = lisle::channel::bounded(1);
-        let server: Server<u32, u32> = Server::start(move |requests| {
+        let server: Server<u32, u32> = kill_safe::start(move |requests| {
             let mut served = 0;
             while let Some(request) = requests.next() {
                 served += u32::from(request.reply().offer(*request.arg()).is_ok());
@@ -403,7 +403,7 @@ fn clients_that_are_unwound_with_their_runtime_do_not_wedge_it() {
 fn a_manager_that_is_unwound_with_its_runtime_is_an_error() {
     let runtime = Runtime::builder().domains(1).start().unwrap();
     let server: Server<u32, u32> = runtime.run(|| {
-        Server::start(|requests| {
+        kill_safe::start(|requests| {
             let held = requests.next();
             never::<()>().sync();
             drop(held);

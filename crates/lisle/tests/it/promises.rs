@@ -4,6 +4,7 @@
 use crate::support::{Cx, poll_once, watched, worlds};
 use lisle::channel::{Receiver, SendWithError, bounded};
 use lisle::event::{EventFuture, WaitSet};
+use lisle::task::RecvAsync;
 use lisle::time::after;
 use lisle::{Event, Runtime, always, channel, choose, never, spawn_task};
 use std::future::IntoFuture;

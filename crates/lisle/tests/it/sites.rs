@@ -80,7 +80,7 @@ const SPAWNS: &[Spawns] = &[
         task::timeout(Duration::from_secs(3600), later(stuck)).join().unwrap();
     }),
     ("kill_safe", |stuck| {
-        let server = kill_safe::Server::<(), ()>::start(move |_| stuck());
+        let server = kill_safe::start::<(), ()>(move |_| stuck());
         assert!(server.request(()).is_err());
     }),
     ("what nobody takes, as it goes", |stuck| {

@@ -1,4 +1,4 @@
-//! BlockedOn sets: a standing choice is a choice, performance after performance.
+//! Wait sets: a standing choice is a choice, performance after performance.
 
 use crate::support::{Cx, Random, Semaphore, on_domains, scaled, worlds};
 use lisle::channel::{Receiver, RecvError, Sender, bounded};

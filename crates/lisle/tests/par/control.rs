@@ -481,8 +481,8 @@ fn all_steps_of_a_loop_that_ends_are_counted() {
 /// Another fiber of the domain begins to wait in a destructor while a block is under way, and the thread counts as panicking.
 #[test]
 fn steps_are_counted_though_another_fiber_unwinds() {
-    struct Description(lisle::channel::Sender<()>, lisle::channel::Receiver<()>);
-    impl Drop for Description {
+    struct Waits(lisle::channel::Sender<()>, lisle::channel::Receiver<()>);
+    impl Drop for Waits {
         fn drop(&mut self) {
             self.0.send(()).unwrap();
             self.1.recv().unwrap();
@@ -491,7 +491,7 @@ fn steps_are_counted_though_another_fiber_unwinds() {
     Runtime::builder().domains(1).run(|| {
         let progress = Progress::new();
         let ((waits, is_waiting), (release, released)) = (lisle::channel(), lisle::channel());
-        let waits = Mutex::new(Some(Description(waits, released)));
+        let waits = Mutex::new(Some(Waits(waits, released)));
         (0..10_u32).into_par_iter().progress(&progress).grain(10).for_each(|step| {
             if step == 5 {
                 let waits = waits.lock().unwrap().take();

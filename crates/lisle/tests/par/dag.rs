@@ -50,7 +50,7 @@ fn a_triangle() {
 fn results_are_borrowed_by_those_that_use_them() {
     everywhere(|| {
         let text = String::from("several words, not all of them short");
-        let (longest, lengths) = lisle::dag! {
+        let (longest, lengths) = lisle::par::dag! {
             let words = text.split(' ').collect::<Vec<&str>>();
             let lengths = |words| words.iter().map(|word| word.len()).collect::<Vec<_>>();
             let longest = |words, lengths| words[(0..words.len()).max_by_key(|&i| lengths[i]).unwrap()].to_owned();

@@ -175,8 +175,8 @@ fn nested_loops_do_not_overflow() {
 
 /// Another fiber of the domain waits in a destructor that a panic runs: the thread counts as panicking.
 fn beside_a_waiting_destructor<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
-    struct Description(channel::Sender<()>, channel::Receiver<()>);
-    impl Drop for Description {
+    struct Waits(channel::Sender<()>, channel::Receiver<()>);
+    impl Drop for Waits {
         fn drop(&mut self) {
             self.0.send(()).unwrap();
             self.1.recv().unwrap();
@@ -185,7 +185,7 @@ fn beside_a_waiting_destructor<R: Send + 'static>(f: impl FnOnce() -> R + Send +
     on(1).run(|| {
         let ((waits, is_waiting), (release, released)) = (lisle::channel(), lisle::channel());
         let unwinds = lisle::spawn(move || {
-            let _waits = Description(waits, released);
+            let _waits = Waits(waits, released);
             resume_unwind(Box::new(()))
         });
         is_waiting.recv().unwrap();

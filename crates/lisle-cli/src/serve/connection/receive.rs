@@ -35,7 +35,7 @@ impl From<Stop> for Broken {
 }
 
 impl Connection<'_> {
-    /// Description, without holding a buffer, for the first byte of a request. `None`: there will be none.
+    /// Waits, without holding a buffer, for the first byte of a request. `None`: there will be none.
     pub(super) fn wait_for_request(&self, idle_since: Instant) -> Option<(Scratch, Instant)> {
         let deadline = idle_since + self.shard.limits.idle;
         loop {

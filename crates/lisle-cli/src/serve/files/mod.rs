@@ -108,7 +108,7 @@ pub(crate) fn run(settings: Settings, asks: &Receiver<Ask>) {
             Next::Ask(Ok(Ask { key, now, reply })) => {
                 // What is hidden is answered as what is not there, without a look at the disk.
                 let missing = !files.settings.dotfiles && path::is_hidden(&key);
-                let waiter = Blocked { key, reply, missing };
+                let waiter = Waiter { key, reply, missing };
                 files.find(waiter, now);
             }
             Next::Load(Ok(load)) => files.loaded(load),
@@ -162,14 +162,14 @@ impl Drop for Report {
 }
 
 /// One who waits for an answer.
-struct Blocked {
+struct Waiter {
     key: Vec<u8>,
     reply: Sender<Answer>,
     /// What it asked for is not there, and now it waits for the page that says so.
     missing: bool,
 }
 
-impl Blocked {
+impl Waiter {
     fn answer(self, outcome: Outcome) {
         let outcome = match outcome {
             Outcome::File(page) if self.missing => Outcome::Missing(Some(page)),
@@ -190,7 +190,7 @@ struct Files {
     settings: Settings,
     cache: Cache,
     /// Who waits for which look at the disk.
-    pending: HashMap<Arc<[u8]>, Vec<Blocked>>,
+    pending: HashMap<Arc<[u8]>, Vec<Waiter>>,
     /// Looks that wait for a loader.
     queue: VecDeque<Arc<[u8]>>,
     loaders: usize,
@@ -199,7 +199,7 @@ struct Files {
 
 impl Files {
     /// Answers at once from the cache, or has the disk asked.
-    fn find(&mut self, waiter: Blocked, now: Instant) {
+    fn find(&mut self, waiter: Waiter, now: Instant) {
         if let Some((entry, checked)) = self.cache.get(waiter.wanted())
             && now.saturating_duration_since(checked) < self.settings.recheck
             && entry.is_current()
@@ -264,7 +264,7 @@ impl Files {
                 (Some(entry), _) => waiter.answer(Outcome::File(Arc::clone(entry))),
                 (None, Loaded::Directory) => waiter.answer(Outcome::Directory),
                 (None, Loaded::Failed(Failure::Missing)) if !waiter.missing => {
-                    self.find(Blocked { missing: true, ..waiter }, now);
+                    self.find(Waiter { missing: true, ..waiter }, now);
                 }
                 (None, Loaded::Failed(failure)) => waiter.answer(Outcome::Failed(*failure)),
                 // It was unchanged when the loader looked, but has been pushed out of the cache meanwhile.

@@ -5,7 +5,7 @@
 //! sees is the same: a count, and a position of its own in the file.
 
 use super::Pollable;
-use crate::domain::reactor::Direction;
+use crate::sched::reactor::Direction;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;

@@ -1,7 +1,7 @@
 //! With a reactor whose driver the test turns by hand.
 
 use super::{Kind, Pollable};
-use crate::domain::reactor::{self, Direction, Driver, Reactor};
+use crate::sched::reactor::{self, Direction, Driver, Reactor};
 use crate::shim::sync::Arc;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -31,7 +31,7 @@ fn believed_readable(stream: &Stream) -> bool {
 
 /// Takes in all that the kernel has to say, and tells of how many descriptors it spoke.
 fn settle(driver: &mut Driver) -> usize {
-    std::iter::from_fn(|| Some(driver.wait(Some(Duration::ZERO)).unwrap()))
+    std::iter::from_fn(|| Some(driver.wait_then(Some(Duration::ZERO), || ()).unwrap()))
         .take_while(|&count| count > 0)
         .sum()
 }

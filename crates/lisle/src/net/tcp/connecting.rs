@@ -1,10 +1,10 @@
 //! A TCP connection in the making, whose being made is an event.
 
 use super::TcpStream;
-use crate::domain::reactor::Direction;
 use crate::event::Description;
 use crate::event::until::{Operation, Until};
 use crate::net::ReadyEvt;
+use crate::sched::reactor::Direction;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,12 +1,12 @@
 //! Accepting TCP connections.
 
 use super::TcpStream;
-use crate::domain::reactor::Direction;
 use crate::net::accept::{Accept, AcceptEvt, Incoming, sealed::Sealed};
 use crate::net::face::{descriptor, listening, socket};
 use crate::net::pollable::{Kind, Pollable};
 use crate::net::resolve::{self, ToSocketAddrs};
 use crate::net::system;
+use crate::sched::reactor::Direction;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;

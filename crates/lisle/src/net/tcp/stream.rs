@@ -1,10 +1,10 @@
 //! A TCP connection.
 
 use super::Connecting;
-use crate::domain::reactor::Direction;
 use crate::net::face::{clone, descriptor, readable, reading, socket, writable, writing};
 use crate::net::pollable::{Kind, Pollable};
 use crate::net::resolve::{self, ToSocketAddrs};
+use crate::sched::reactor::Direction;
 use crate::shim::clock;
 use std::io;
 use std::net::{Shutdown, SocketAddr};

@@ -1,9 +1,9 @@
 //! Unix datagrams.
 
 use super::AdaptiveSpin;
-use crate::domain::reactor::Direction;
 use crate::net::face::{clone, descriptor, readable, socket, writable};
 use crate::net::pollable::{Kind, Pollable, would_block};
+use crate::sched::reactor::Direction;
 use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::SocketAddr;

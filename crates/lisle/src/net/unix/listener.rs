@@ -1,10 +1,10 @@
 //! Accepting Unix connections.
 
 use super::UnixStream;
-use crate::domain::reactor::Direction;
 use crate::net::accept::{Accept, AcceptEvt, Incoming, sealed::Sealed};
 use crate::net::face::{clone, descriptor, listening, socket};
 use crate::net::pollable::{Kind, Pollable};
+use crate::sched::reactor::Direction;
 use std::io;
 use std::os::unix::net::SocketAddr;
 use std::path::Path;

@@ -4,8 +4,11 @@ use super::{Dropped, counter, soon};
 use crate::support::{Cx, Random, scaled, worlds};
 use lisle::channel::{SendError, bounded, channel};
 use lisle::event::{WaitSet, guard, with_nack};
-use lisle::task::{choose_all, gather, scatter};
 use lisle::{Event, always, choose, never};
+use lisle::{
+    channel::{gather, scatter},
+    event::choose_all,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,8 +1,9 @@
 //! Receives that have begun: served in order, and cancelled without losing a message.
 
 use crate::support::{Cx, scaled, worlds};
+use lisle::channel::AsyncRecvError;
 use lisle::channel::channel;
-use lisle::task::AsyncRecvError;
+use lisle::task::RecvAsync;
 
 worlds!(
     receives_that_one_begins_are_served_in_order,

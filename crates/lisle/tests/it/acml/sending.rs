@@ -2,8 +2,9 @@
 
 use super::soon;
 use crate::support::{Cx, scaled, watched, worlds};
+use lisle::channel::{AsyncRecvError, AsyncSendError};
 use lisle::channel::{bounded, channel};
-use lisle::task::{AsyncRecvError, AsyncSendError};
+use lisle::task::RecvAsync;
 use lisle::{Event, always, choose, spawn_task};
 
 worlds!(

@@ -1,4 +1,4 @@
-//! Description within frames of the library that catch a panic and raise it again: a shutdown unwinds
+//! Waits within frames of the library that catch a panic and raise it again: a shutdown unwinds
 //! them, unless a destructor is further out that a panic runs.
 
 use super::{OnDrop, quiet_panic};
@@ -17,12 +17,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-type BlockedOn = Arc<dyn Fn() + Send + Sync>;
+type Wait = Arc<dyn Fn() + Send + Sync>;
 type Named<T> = (&'static str, T);
 
 /// Where one may wait, by name. A task may be queued instead of begun; then who has spawned it
 /// waits for it.
-const WAYS: [Named<fn(BlockedOn)>; 16] = [
+const WAYS: [Named<fn(Wait)>; 16] = [
     ("wrap", |wait| always(()).wrap(move |()| wait()).wrap_panic(|panic| resume_unwind(panic)).sync()),
     ("handler", |wait| always(()).wrap(|()| quiet_panic()).wrap_panic(move |_| wait()).sync()),
     ("request", |wait| {
@@ -60,7 +60,7 @@ const WAYS: [Named<fn(BlockedOn)>; 16] = [
     ("scope of jobs", |wait| par::scope(|_| wait())),
 ];
 
-fn guarded(wait: BlockedOn) -> impl Event<Output = ()> + Send {
+fn guarded(wait: Wait) -> impl Event<Output = ()> + Send {
     guard(move || {
         wait();
         always(())
@@ -85,13 +85,13 @@ const PERFORMERS: [Named<Perform>; 3] = [
 ];
 
 /// Each performer does something for each way of waiting within another; how many that is.
-fn everywhere(run: impl Fn(Box<dyn FnOnce(BlockedOn) + Send>) -> Run) -> usize {
+fn everywhere(run: impl Fn(Box<dyn FnOnce(Wait) + Send>) -> Run) -> usize {
     let mut count = 0;
     for (who, perform) in PERFORMERS {
         for (outer, outside) in WAYS {
             for (inner, inside) in WAYS {
                 let builder = fiber::Builder::new().name(format!("{who}: {inner} in {outer}"));
-                let way = move |wait: BlockedOn| outside(Arc::new(move || inside(wait.clone())));
+                let way = move |wait: Wait| outside(Arc::new(move || inside(wait.clone())));
                 perform(builder, run(Box::new(way)));
                 count += 1;
             }
@@ -121,7 +121,7 @@ fn all_are_unwound() {
         let count = runtime.run(move || {
             let [begun, inner, outer] = counts;
             let began = begun.clone();
-            let wait: BlockedOn = Arc::new(move || {
+            let wait: Wait = Arc::new(move || {
                 let _unwound = OnDrop(|| _ = inner.fetch_add(1, Ordering::SeqCst));
                 began.fetch_add(1, Ordering::SeqCst);
                 never().sync()
@@ -160,7 +160,7 @@ fn those_in_destructors_of_a_panic_complete() {
                 never::<()>().sync();
             }));
             let began = begun.clone();
-            let wait: BlockedOn = Arc::new(move || {
+            let wait: Wait = Arc::new(move || {
                 began.fetch_add(1, Ordering::SeqCst);
                 answer.wait();
             });

@@ -1,0 +1,79 @@
+//! What may come of an asynchronous send or receive instead of a message that passes.
+
+use super::begun::Outcome;
+use std::error::Error;
+use std::fmt;
+
+/// Why a message was not sent in the end. Gives it back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AsyncSendError<T> {
+    /// The channel is closed.
+    Closed(T),
+    /// The send was taken back.
+    Cancelled(T),
+    /// It was one of these; the message has been given back before.
+    Taken,
+}
+
+impl<T> AsyncSendError<T> {
+    /// The message, unless it has been given back before.
+    pub fn into_inner(self) -> Option<T> {
+        match self {
+            AsyncSendError::Closed(message) | AsyncSendError::Cancelled(message) => Some(message),
+            AsyncSendError::Taken => None,
+        }
+    }
+}
+
+impl<T> fmt::Debug for AsyncSendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AsyncSendError::Closed(_) => "Closed(..)",
+            AsyncSendError::Cancelled(_) => "Cancelled(..)",
+            AsyncSendError::Taken => "Taken",
+        })
+    }
+}
+
+impl<T> fmt::Display for AsyncSendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AsyncSendError::Closed(_) => "sending on a closed channel",
+            AsyncSendError::Cancelled(_) => "the send was cancelled before anybody had taken the message",
+            AsyncSendError::Taken => "the message that was not sent has been given back already",
+        })
+    }
+}
+
+impl<T> Error for AsyncSendError<T> {}
+
+/// Why no message came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AsyncRecvError {
+    /// The channel is closed, and everything in it has been received.
+    Closed,
+    /// The receive was cancelled, or its runtime has ended.
+    Cancelled,
+    /// The message has been taken already.
+    Taken,
+}
+
+impl fmt::Display for AsyncRecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AsyncRecvError::Closed => "receiving on a channel that is closed and empty",
+            AsyncRecvError::Cancelled => "the receive was cancelled before there was a message",
+            AsyncRecvError::Taken => "the message has been taken already",
+        })
+    }
+}
+
+impl Error for AsyncRecvError {}
+
+impl<T: Send + 'static> Outcome for Result<T, AsyncRecvError> {
+    fn again(&self) -> Self {
+        Err(self.as_ref().err().copied().unwrap_or(AsyncRecvError::Taken))
+    }
+}

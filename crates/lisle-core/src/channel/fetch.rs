@@ -1,0 +1,70 @@
+//! What an asynchronous receive performs.
+
+use super::RecvError;
+use super::receiver::{Receiver, Receiving};
+use crate::event::{Attempt, Description, Event, Step};
+use std::pin::Pin;
+
+/// The event of receiving a message, with the receiver inside. It tells what it has received, also if the performance is
+/// dropped when a sender has committed it.
+pub struct Fetch<T, U> {
+    receiver: Receiver<T>,
+    tell: U,
+}
+
+impl<T, U> Fetch<T, U> {
+    pub fn new(receiver: Receiver<T>, tell: U) -> Self {
+        Fetch { receiver, tell }
+    }
+}
+
+/// The branch of a [`Fetch`].
+pub struct Fetching<'e, T, U: Fn(Result<T, RecvError>)> {
+    receiving: Receiving<'e, T>,
+    tell: &'e U,
+}
+
+impl<'e, T, U: Fn(Result<T, RecvError>)> Fetching<'e, T, U> {
+    fn receiving(self: Pin<&mut Self>) -> Pin<&mut Receiving<'e, T>> {
+        // SAFETY: structurally pinned.
+        unsafe { self.map_unchecked_mut(|this| &mut this.receiving) }
+    }
+}
+
+impl<T, U: Fn(Result<T, RecvError>)> Drop for Fetching<'_, T, U> {
+    fn drop(&mut self) {
+        if let Some(message) = self.receiving.take_unread() {
+            (self.tell)(Ok(message));
+        }
+    }
+}
+
+impl<T: Send, U: Fn(Result<T, RecvError>) + Sync> Event for Fetch<T, U> {
+    type Output = ();
+    type Branch<'e>
+        = Fetching<'e, T, U>
+    where
+        Self: 'e;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> Self::Branch<'_> {
+        Fetching { receiving: Receiving::new(&self.receiver.shared), tell: &self.tell }
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.receiving().try_commit(attempt)
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        branch.receiving().attempt(attempt, true)
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.receiving.withdraw(attempt)
+    }
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+        (self.tell)(branch.receiving.outcome());
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
+        branch.receiving.describe(waits);
+    }
+}

@@ -1,0 +1,489 @@
+//! Mailboxes: channels without a bound.
+
+use super::error::{RecvError, RecvTimeoutError, SendError, TryRecvError};
+use super::observe::{ClosedEvt, Observed, ReadyEvt, Sign, Watchers};
+use super::receiver::within;
+use crate::drops;
+use crate::event::queue::WaitQueue;
+use crate::event::{Attempt, Description, Event, Label, Source, awaitable, turn, visible, waits_at};
+use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::shim::sync::Arc;
+use std::collections::{LinkedList, VecDeque};
+use std::fmt;
+use std::iter::FusedIterator;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// Makes a mailbox: a channel **without a bound**, whose senders never wait.
+///
+/// Nothing slows the senders down. If they are faster than the receivers for long, memory runs out, and
+/// before that every message is late by all those before it. Where a sender can wait,
+/// [`bounded`](super::bounded) is the better choice. A mailbox is for those that cannot: a destructor, a guard,
+/// a callback, a server that answers clients which are slow to listen; and where something else bounds the number
+/// of messages, as when each client has one request under way.
+///
+/// From Concurrent ML's `Mailbox` and the mailboxes of actors.
+///
+/// # Fairness
+///
+/// Messages come out in the order in which they were put in; receivers that wait are served first come, first
+/// served.
+///
+/// # Cost
+///
+/// A send takes a short lock once. Messages lie in blocks of 32, which are freed one by one as they are received,
+/// but for two; a mailbox that holds no more than that allocates nothing.
+///
+/// ```
+/// let (tx, rx) = lisle::channel::unbounded_mailbox();
+/// for i in 0..100 {
+///     tx.send(i).unwrap(); // nobody receives, and it does not wait
+/// }
+/// assert_eq!(rx.len(), 100);
+/// drop(tx); // closed, but nothing is lost:
+/// assert_eq!(rx.iter().sum::<i32>(), 4_950);
+/// assert!(rx.recv().is_err());
+/// ```
+#[track_caller]
+pub fn unbounded_mailbox<T>() -> (MailSender<T>, MailReceiver<T>) {
+    let state = State { messages: Blocks::new(), closed: false, watchers: Watchers::new() };
+    let mailbox = Arc::new(Mailbox {
+        source: Source::labelled(Label::new("mailbox"), state),
+        senders: AtomicUsize::new(1),
+        receivers: AtomicUsize::new(1),
+    });
+    (MailSender { mailbox: mailbox.clone() }, MailReceiver { mailbox })
+}
+
+pub(super) struct Mailbox<T> {
+    source: Source<State<T>, Result<T, RecvError>>,
+    senders: AtomicUsize,
+    receivers: AtomicUsize,
+}
+
+/// What a mailbox holds. Receivers wait only while there are no messages and it is not closed.
+pub struct State<T> {
+    messages: Blocks<T>,
+    closed: bool,
+    watchers: Watchers,
+}
+
+impl<T> State<T> {
+    /// The oldest message; or, if there is none and never will be, the error.
+    fn receive(&mut self) -> Option<Result<T, RecvError>> {
+        match self.messages.pop() {
+            Some(message) => Some(Ok(message)),
+            None => self.closed.then_some(Err(RecvError)),
+        }
+    }
+}
+
+impl<T> Mailbox<T> {
+    fn close(&self) -> bool {
+        self.source.update(|state, waiters| {
+            let closed_now = !std::mem::replace(&mut state.closed, true);
+            while closed_now && waiters.grant(Err(RecvError)).is_ok() {}
+            if closed_now {
+                waiters.commit_all(&mut state.watchers.closed);
+                waiters.commit_all(&mut state.watchers.receivable);
+            }
+            closed_now
+        })
+    }
+
+    fn is_closed(&self) -> bool {
+        self.source.with(|state| state.closed)
+    }
+
+    fn len(&self) -> usize {
+        self.source.with(|state| state.messages.len)
+    }
+}
+
+impl<T> Observed for Mailbox<T> {
+    fn observe(&self, sign: Sign, _: &Attempt<'_>, look: &mut dyn FnMut(&mut WaitQueue<()>, bool)) {
+        self.source.update(|state, _| {
+            let is_shown = state.closed || (sign == Sign::Receivable && state.messages.len > 0);
+            look(state.watchers.of(sign), is_shown);
+        });
+    }
+
+    fn describe(&self, operation: &'static str, waits: &mut Description) {
+        self.source.describe(operation, waits);
+    }
+}
+
+/// The sending end of a mailbox, see [`unbounded_mailbox`]. Clones share the mailbox.
+///
+/// When the last clone goes the mailbox is closed; what is in it can still be received.
+pub struct MailSender<T> {
+    pub(super) mailbox: Arc<Mailbox<T>>,
+}
+
+impl<T> MailSender<T> {
+    /// Sends a message. Never waits, so it may be called anywhere: in destructors, also while unwinding, in guards
+    /// and wraps, in callbacks of other libraries. (Not in signal handlers: it takes a lock and may allocate.)
+    ///
+    /// # Errors
+    ///
+    /// The mailbox is closed, or all receivers are gone; gives the message back.
+    pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        visible();
+        self.mailbox.source.update(|state, waiters| {
+            if state.closed {
+                return Err(SendError(message));
+            }
+            if let Err(Ok(message)) = waiters.grant(Ok(message)) {
+                state.messages.push(message);
+                waiters.commit_all(&mut state.watchers.receivable);
+            }
+            Ok(())
+        })
+    }
+
+    /// Closes the mailbox for everybody. `false` if it was closed already.
+    ///
+    /// Receivers get what is in it, then the error.
+    pub fn close(&self) -> bool {
+        self.mailbox.close()
+    }
+
+    /// Is the mailbox closed?
+    pub fn is_closed(&self) -> bool {
+        self.mailbox.is_closed()
+    }
+
+    /// How many messages are in it.
+    pub fn len(&self) -> usize {
+        self.mailbox.len()
+    }
+
+    /// Are there no messages in it?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T: Send> MailSender<T> {
+    /// The event that the mailbox is closed: by somebody, or since all receivers are gone. See
+    /// [`Sender::closed_evt`](super::Sender::closed_evt).
+    pub fn closed_evt(&self) -> ClosedEvt<'_> {
+        ClosedEvt::new(&*self.mailbox)
+    }
+}
+
+impl<T> Clone for MailSender<T> {
+    fn clone(&self) -> Self {
+        self.mailbox.senders.fetch_add(1, Ordering::Relaxed);
+        MailSender { mailbox: self.mailbox.clone() }
+    }
+}
+
+impl<T> Drop for MailSender<T> {
+    fn drop(&mut self) {
+        if self.mailbox.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.mailbox.close();
+        }
+    }
+}
+
+/// The receiving end of a mailbox, see [`unbounded_mailbox`]. Clones share the mailbox; each message goes to one
+/// of them.
+///
+/// When the last clone goes the mailbox is closed and what is in it is dropped.
+pub struct MailReceiver<T> {
+    pub(super) mailbox: Arc<Mailbox<T>>,
+}
+
+impl<T> MailReceiver<T> {
+    /// The event of receiving one message, oldest first. A closed mailbox gives what is still in it, then
+    /// `Err`, again and again.
+    ///
+    /// # Cancel safety
+    ///
+    /// A loser of a choice, a poll that fails and a future dropped before a sender has committed it have taken
+    /// nothing.
+    pub fn recv_evt(&self) -> MailEvt<'_, T> {
+        MailEvt { mailbox: &self.mailbox }
+    }
+
+    /// Receives a message if there is one.
+    ///
+    /// # Errors
+    ///
+    /// There is none now, or none will ever come.
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        visible();
+        match self.mailbox.source.update(|state, _| state.receive()) {
+            Some(Ok(message)) => Ok(message),
+            Some(Err(RecvError)) => Err(TryRecvError::Closed),
+            None => {
+                turn::came_to_nothing();
+                Err(TryRecvError::Empty)
+            }
+        }
+    }
+
+    /// Closes the mailbox for everybody. `false` if it was closed already. What is in it can still be received.
+    pub fn close(&self) -> bool {
+        self.mailbox.close()
+    }
+
+    /// Is the mailbox closed? What is in it may still be received.
+    pub fn is_closed(&self) -> bool {
+        self.mailbox.is_closed()
+    }
+
+    /// How many messages are in it.
+    pub fn len(&self) -> usize {
+        self.mailbox.len()
+    }
+
+    /// Are there no messages in it?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T: Send> MailReceiver<T> {
+    /// Receives a message, waiting for it as [`Event::sync`] does.
+    ///
+    /// # Errors
+    ///
+    /// The mailbox is closed and empty.
+    pub fn recv(&self) -> Result<T, RecvError> {
+        self.recv_evt().sync()
+    }
+
+    /// Receives a message, waiting for at most `timeout`. One that is there is received however short that is.
+    ///
+    /// # Errors
+    ///
+    /// The time is over, and nothing was taken; or the mailbox is closed and empty.
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        within(timeout, self.recv_evt())
+    }
+
+    /// The event that there is a message, or that the mailbox is closed. It takes nothing, so somebody else may be faster. See
+    /// [`Receiver::recv_ready_evt`](super::Receiver::recv_ready_evt).
+    pub fn recv_ready_evt(&self) -> ReadyEvt<'_> {
+        ReadyEvt::to_receive(&*self.mailbox)
+    }
+
+    /// The event that the mailbox is closed: by somebody, or since all senders are gone. What is in it may still be
+    /// received. See [`Receiver::closed_evt`](super::Receiver::closed_evt).
+    pub fn closed_evt(&self) -> ClosedEvt<'_> {
+        ClosedEvt::new(&*self.mailbox)
+    }
+
+    /// Receives until the mailbox is closed and empty.
+    pub fn iter(&self) -> MailIter<&Self> {
+        MailIter { receiver: self }
+    }
+}
+
+impl<T> Clone for MailReceiver<T> {
+    fn clone(&self) -> Self {
+        self.mailbox.receivers.fetch_add(1, Ordering::Relaxed);
+        MailReceiver { mailbox: self.mailbox.clone() }
+    }
+}
+
+impl<T> Drop for MailReceiver<T> {
+    fn drop(&mut self) {
+        if self.mailbox.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.mailbox.close();
+            let mut left = self.mailbox.source.update(|state, _| std::mem::take(&mut state.messages));
+            drops::each(std::iter::from_fn(|| left.pop())); // outside of the lock
+        }
+    }
+}
+
+/// Messages until the mailbox is closed and empty, see [`MailReceiver::iter`].
+#[derive(Debug)]
+pub struct MailIter<R> {
+    receiver: R,
+}
+
+impl<T: Send> Iterator for MailIter<&MailReceiver<T>> {
+    type Item = T;
+    fn next(&mut self) -> Option<T> {
+        self.receiver.recv().ok()
+    }
+}
+
+impl<T: Send> Iterator for MailIter<MailReceiver<T>> {
+    type Item = T;
+    fn next(&mut self) -> Option<T> {
+        self.receiver.recv().ok()
+    }
+}
+
+impl<R> FusedIterator for MailIter<R> where Self: Iterator {}
+
+impl<T: Send> IntoIterator for &MailReceiver<T> {
+    type Item = T;
+    type IntoIter = MailIter<Self>;
+    fn into_iter(self) -> MailIter<Self> {
+        self.iter()
+    }
+}
+
+impl<T: Send> IntoIterator for MailReceiver<T> {
+    type Item = T;
+    type IntoIter = MailIter<Self>;
+    fn into_iter(self) -> MailIter<Self> {
+        MailIter { receiver: self }
+    }
+}
+
+/// The event of receiving a message from a mailbox, see [`MailReceiver::recv_evt`].
+#[must_use = "events do nothing unless performed"]
+pub struct MailEvt<'a, T> {
+    mailbox: &'a Mailbox<T>,
+}
+
+impl<T: Send> Event for MailEvt<'_, T> {
+    type Output = Result<T, RecvError>;
+    waits_at!(this: State<T>, Result<T, RecvError>; this.mailbox.source, State::receive);
+    waits_at!(describe "receive from");
+
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        // SAFETY: the branch is of this event.
+        unsafe { branch.take() }
+    }
+}
+
+impl<T> Clone for MailEvt<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for MailEvt<'_, T> {}
+
+awaitable!(['a, T: Send] MailEvt<'a, T>);
+
+/// How many messages a block has room for.
+const BLOCK: usize = 32;
+
+/// A queue of messages in blocks. No block is empty but the only one, and only the last may have room at its end.
+///
+/// One ring that grows would have to be copied whole, under the lock.
+struct Blocks<T> {
+    blocks: LinkedList<VecDeque<T>>,
+    len: usize,
+    /// An empty block for when one is needed, or none.
+    spare: LinkedList<VecDeque<T>>,
+}
+
+impl<T> Blocks<T> {
+    fn new() -> Self {
+        Blocks { blocks: LinkedList::new(), len: 0, spare: LinkedList::new() }
+    }
+
+    fn push(&mut self, message: T) {
+        if self.blocks.back().is_none_or(|last| last.len() == BLOCK) {
+            if self.spare.is_empty() {
+                self.spare.push_back(VecDeque::with_capacity(BLOCK));
+            }
+            self.blocks.append(&mut self.spare);
+        }
+        self.blocks.back_mut().expect("just seen to").push_back(message);
+        self.len += 1;
+    }
+
+    fn pop(&mut self) -> Option<T> {
+        let first = self.blocks.front_mut()?;
+        let message = first.pop_front()?;
+        self.len -= 1;
+        if first.is_empty() && self.blocks.len() > 1 {
+            let rest = self.blocks.split_off(1);
+            self.spare = std::mem::replace(&mut self.blocks, rest);
+        }
+        Some(message)
+    }
+}
+
+impl<T> Default for Blocks<T> {
+    fn default() -> Self {
+        Blocks::new()
+    }
+}
+
+macro_rules! debug {
+    ($($type:ident)*) => { $(
+        impl<T> fmt::Debug for $type<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($type)).field("len", &self.mailbox.len()).finish_non_exhaustive()
+            }
+        }
+    )* };
+}
+
+debug!(MailSender MailReceiver);
+
+impl<T> fmt::Debug for State<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State").field("len", &self.messages.len).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for MailEvt<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MailEvt")
+    }
+}
+
+#[cfg(all(test, not(lisle_loom)))]
+mod tests {
+    use super::{BLOCK, Blocks};
+
+    impl<T> Blocks<T> {
+        fn room(&self) -> usize {
+            self.blocks.iter().chain(&self.spare).map(|block| block.capacity()).sum()
+        }
+    }
+
+    #[test]
+    fn messages_come_out_in_order_and_memory_is_given_back() {
+        let mut blocks = Blocks::new();
+        let (mut pushed, mut popped) = (0, 0);
+        for burst in [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 10_000, 3, 5 * BLOCK] {
+            for _ in 0..burst {
+                blocks.push(pushed);
+                pushed += 1;
+            }
+            let keep = burst / 3;
+            while blocks.len > keep {
+                assert_eq!(blocks.pop(), Some(popped));
+                popped += 1;
+                assert_eq!(blocks.len, pushed - popped);
+            }
+            assert!(blocks.room() <= blocks.len + 3 * BLOCK, "{} for {}", blocks.room(), blocks.len);
+        }
+        while let Some(message) = blocks.pop() {
+            assert_eq!(message, popped);
+            popped += 1;
+        }
+        assert_eq!(popped, pushed);
+        assert!(blocks.room() <= 2 * BLOCK);
+    }
+
+    /// With a steady backlog the blocks go round.
+    #[test]
+    fn a_steady_state_uses_the_same_blocks() {
+        let mut blocks = Blocks::new();
+        (0..2 * BLOCK).for_each(|i| blocks.push(i));
+        (0..BLOCK).for_each(|_| assert!(blocks.pop().is_some()));
+        let room = blocks.room();
+        let mut places = std::collections::HashSet::new();
+        for i in 0..10 * BLOCK {
+            blocks.push(i);
+            places.insert(std::ptr::from_ref(blocks.blocks.back().unwrap()));
+            assert!(blocks.pop().is_some());
+            assert_eq!(blocks.room(), room);
+        }
+        assert_eq!(places.len(), 2);
+    }
+}

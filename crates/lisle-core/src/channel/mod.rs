@@ -1,0 +1,141 @@
+//! Channels: rendezvous, bounded and unbounded, for any number of senders and receivers.
+//!
+//! [`channel`] makes a rendezvous channel: a message passes from a sender to a receiver when both are
+//! there, so a completed send tells that the message was taken. [`bounded`] gives the channel room for
+//! some messages. What is unbounded runs out of memory at the worst of times, so it has another name and other
+//! types: [`unbounded_mailbox`], for senders that cannot wait. A [`Multicast`] gives each message to all of its
+//! ports.
+//!
+//! Both ends work from fibers, plain OS threads and futures alike, and every operation also comes as an
+//! [`Event`](crate::Event) to choose from. A closed end is a value: sending gives the message back in
+//! the error, receiving first gives what is left. A channel is closed by hand ([`Sender::close`]) or
+//! when all senders or all receivers are gone, which is [an event](Sender::closed_evt), too; so is that a message
+//! [could be received](Receiver::recv_ready_evt) or [sent](Sender::send_ready_evt).
+//!
+//! ```
+//! let (tx, rx) = lisle::channel::bounded(2);
+//! tx.send("a").unwrap();
+//! tx.send("b").unwrap();
+//! assert!(tx.try_send("c").is_err()); // full
+//! drop(tx); // closed, but nothing is lost:
+//! assert_eq!(rx.iter().collect::<Vec<_>>(), ["a", "b"]);
+//! ```
+//!
+//! # Cost
+//!
+//! One allocation a channel, plus its buffer. A message takes no allocation and one copy, straight from
+//! the sender to the receiver if one of them waits. Between two fibers of one domain a message costs
+//! two locked instructions and a switch.
+
+#[cfg(not(lisle_loom))]
+#[allow(missing_debug_implementations, reason = "not for users")]
+mod asynchronous;
+mod deferred_drops;
+mod end;
+mod error;
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub mod fetch;
+#[cfg(not(lisle_loom))]
+mod groups;
+#[cfg(all(test, lisle_loom))]
+mod loom_observe;
+#[cfg(all(test, lisle_loom))]
+mod loom_pending_send;
+#[cfg(all(test, lisle_loom))]
+mod loom_tests;
+mod mailbox;
+mod multicast;
+pub(crate) mod observe;
+mod owned;
+#[cfg_attr(lisle_loom, expect(unreachable_pub, reason = "the events that name its types are not modelled"))]
+pub(crate) mod pending_send;
+#[cfg_attr(lisle_loom, expect(unreachable_pub, reason = "as above"))]
+pub(crate) mod permits;
+mod promise;
+mod receiver;
+mod sender;
+mod shared;
+
+#[cfg(not(lisle_loom))]
+pub use asynchronous::{AsyncRecvError, AsyncSend, AsyncSendError, SendAsyncEvt};
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub use asynchronous::{Begun, Outcome, Place, UnderWay};
+pub use end::ChannelEnd;
+pub use error::{
+    RecvError, RecvTimeoutError, SendError, SendTimeoutError, SendWithError, TryRecvError, TrySendError,
+};
+#[cfg(not(lisle_loom))]
+pub use groups::{gather, scatter};
+pub use mailbox::{MailEvt, MailIter, MailReceiver, MailSender, unbounded_mailbox};
+pub use multicast::{Multicast, Port, PortEvt, PortIter};
+pub use observe::{ClosedEvt, ReadyEvt};
+pub use owned::{OwnedRecvEvt, OwnedSendEvt};
+pub use promise::{SendWithEvt, SendingWith};
+pub use receiver::{IntoIter, Iter, Receiver, Receiving, RecvEvt};
+pub use sender::{SendEvt, Sender, Sending};
+
+use crate::event::Label;
+use crate::shim::sync::Arc;
+
+/// Makes a rendezvous channel: it buffers nothing, a send completes when a receiver takes the message.
+///
+/// ```
+/// let (tx, rx) = lisle::channel();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| tx.send(42).unwrap());
+///     assert_eq!(rx.recv(), Ok(42));
+/// });
+/// ```
+///
+/// Messages that must not leave their thread cannot be sent:
+///
+/// ```compile_fail,E0277
+/// let (tx, rx) = lisle::channel();
+/// tx.send(std::rc::Rc::new(1)); // `Rc` is not `Send`
+/// # let _: Result<std::rc::Rc<i32>, _> = rx.try_recv();
+/// ```
+#[track_caller]
+///
+/// Each end has its own direction:
+///
+/// ```compile_fail,E0599
+/// let (tx, _rx) = lisle::channel::<u32>();
+/// tx.recv(); // a sender does not receive
+/// ```
+///
+/// ```compile_fail,E0599
+/// let (_tx, rx) = lisle::channel::<u32>();
+/// rx.send(1); // nor a receiver send
+/// ```
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    labelled(Label::new("channel"), 0)
+}
+
+/// Makes a channel that buffers up to `capacity` messages; a send completes when there is room. With
+/// a capacity of 0 it is [`channel`].
+///
+/// The buffer is allocated at once.
+#[track_caller]
+pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    labelled(Label::new("channel"), capacity)
+}
+
+/// As [`bounded`], with a name for those who ask who waits.
+///
+/// ```
+/// let (jobs, queue) = lisle::channel::named("jobs", 16);
+/// jobs.send("sweep").unwrap();
+/// assert_eq!(queue.recv(), Ok("sweep"));
+/// ```
+#[track_caller]
+pub fn named<T>(name: &str, capacity: usize) -> (Sender<T>, Receiver<T>) {
+    labelled(Label::new("channel").named(name), capacity)
+}
+
+fn labelled<T>(label: Label, capacity: usize) -> (Sender<T>, Receiver<T>) {
+    let shared = Arc::new(shared::Shared::new(capacity, label));
+    (Sender::new(shared.clone()), Receiver::new(shared))
+}

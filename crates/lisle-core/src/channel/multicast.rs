@@ -1,0 +1,444 @@
+//! Channels whose messages go to everybody who listens.
+
+use super::error::{RecvError, RecvTimeoutError, SendError, TryRecvError};
+use super::observe::{ClosedEvt, Observed, ReadyEvt, Sign, Watchers};
+use super::receiver::within;
+use crate::drops::Drops;
+use crate::event::lock::Lock;
+use crate::event::queue::WaitQueue;
+use crate::event::{Attempt, Description, Event, Label, Source, awaitable, visible, waits_at};
+use crate::shim::atomic::{AtomicUsize, Ordering};
+use std::fmt;
+use std::iter::FusedIterator;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// A channel whose messages go to all its [`Port`]s: each port gets each message that was sent after it was made, in
+/// the order in which they were sent. Clones share the channel.
+///
+/// From Concurrent ML's `Multicast`. Sending never waits. A message sent while there is no port is gone. When the
+/// last clone goes the channel is closed; ports get what they have not yet received, then the error.
+///
+/// # Memory
+///
+/// A message is stored once, however many ports there are, and each receives a clone; one that
+/// is the last to pass it receives the message itself. It is kept until the slowest port has passed it or is dropped, and nothing bounds how
+/// far that may be behind: **a port that is kept and not read makes memory grow with each message**. A port that
+/// wants only what is new may [`skip`](Port::skip) the rest; [`lag`](Port::lag) tells how much that is. Where only the
+/// latest message counts, [`Watch`](crate::sync::Watch) keeps just that.
+///
+/// # Cost
+///
+/// One allocation a message. A port that is behind receives without touching what is shared with other ports but the
+/// message itself.
+///
+/// ```
+/// use lisle::channel::Multicast;
+///
+/// let news = Multicast::new();
+/// let early = news.port();
+/// news.send("first").unwrap();
+/// let late = news.port();
+/// news.send("second").unwrap();
+/// drop(news); // closed
+/// assert_eq!(early.iter().collect::<Vec<_>>(), ["first", "second"]);
+/// assert_eq!(late.iter().collect::<Vec<_>>(), ["second"]);
+/// ```
+pub struct Multicast<T> {
+    pub(super) shared: Arc<Shared<T>>,
+}
+
+pub(super) struct Shared<T> {
+    source: Source<State<T>, Received<T>>,
+    senders: AtomicUsize,
+}
+
+/// Where a multicast channel ends.
+pub struct State<T> {
+    /// The node that the next message will fill.
+    tail: Arc<Node<T>>,
+    closed: bool,
+    watchers: Watchers,
+}
+
+/// A place for a message and those after it. The ports are at the nodes they will read next.
+pub struct Node<T> {
+    number: u64,
+    /// Written once, under the source's lock.
+    filled: OnceLock<Filled<T>>,
+}
+
+struct Filled<T> {
+    message: T,
+    next: Arc<Node<T>>,
+}
+
+/// A node that is filled; or none, if there will be none.
+type Received<T> = Option<Arc<Node<T>>>;
+
+impl<T> Node<T> {
+    fn new(number: u64) -> Arc<Self> {
+        Arc::new(Node { number, filled: OnceLock::new() })
+    }
+}
+
+impl<T> Drop for Node<T> {
+    /// Nodes that nobody else needs go one after the other. Left to themselves they would go one within the other,
+    /// which may take more stack than there is.
+    fn drop(&mut self) {
+        let mut next = None;
+        let mut drops = Drops::new();
+        let mut pass = |node: &mut Node<T>, next: &mut Option<Arc<Node<T>>>| {
+            let Some(Filled { message, next: following }) = node.filled.take() else { return };
+            *next = Some(following);
+            let _told = drops.run(|| drop(message));
+        };
+        pass(self, &mut next);
+        while let Some(mut node) = next.take().and_then(Arc::into_inner) {
+            pass(&mut node, &mut next);
+        }
+        drops.go_on();
+    }
+}
+
+impl<T> Multicast<T> {
+    /// A channel without ports.
+    #[track_caller]
+    pub fn new() -> Self {
+        let state = State { tail: Node::new(0), closed: false, watchers: Watchers::new() };
+        let source = Source::labelled(Label::new("multicast channel"), state);
+        Multicast { shared: Arc::new(Shared { source, senders: AtomicUsize::new(1) }) }
+    }
+
+    /// Sends a message to all ports. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// The channel is closed; gives the message back.
+    pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        visible();
+        let mut next = Node::new(0);
+        let node = self.shared.source.update(|state, waiters| {
+            if state.closed {
+                return Err(SendError(message));
+            }
+            let number = state.tail.number + 1;
+            Arc::get_mut(&mut next).expect("nobody else has it yet").number = number;
+            let node = std::mem::replace(&mut state.tail, next.clone());
+            let first = node.filled.set(Filled { message, next });
+            debug_assert!(first.is_ok(), "the tail is not filled");
+            // Several may wait at one port, and only one of them gets the message.
+            waiters.retry_all();
+            waiters.commit_all(&mut state.watchers.receivable);
+            Ok(node)
+        })?;
+        drop(node); // outside of the lock, with the message if there are no ports
+        Ok(())
+    }
+
+    /// A port that gets what is sent from now on.
+    pub fn port(&self) -> Port<T> {
+        let tail = self.shared.source.with(|state| state.tail.clone());
+        Port { shared: self.shared.clone(), next: Lock::new(tail) }
+    }
+
+    /// The event that the channel is closed: by somebody who has it. That no port is left does not close it.
+    pub fn closed_evt(&self) -> ClosedEvt<'_>
+    where
+        T: Send + Sync,
+    {
+        ClosedEvt::new(self)
+    }
+
+    /// Closes the channel for everybody. `false` if it was closed already.
+    ///
+    /// Ports get what was sent before, then the error.
+    pub fn close(&self) -> bool {
+        self.shared.close()
+    }
+
+    /// Is the channel closed?
+    pub fn is_closed(&self) -> bool {
+        self.shared.source.with(|state| state.closed)
+    }
+}
+
+impl<T> Shared<T> {
+    fn close(&self) -> bool {
+        self.source.update(|state, waiters| {
+            let closed_now = !std::mem::replace(&mut state.closed, true);
+            // Whoever waits has passed all messages.
+            while closed_now && waiters.grant(None).is_ok() {}
+            if closed_now {
+                waiters.commit_all(&mut state.watchers.closed);
+                waiters.commit_all(&mut state.watchers.receivable);
+            }
+            closed_now
+        })
+    }
+
+    fn describe(&self, operation: &'static str, waits: &mut Description) {
+        self.source.describe(operation, waits);
+    }
+}
+
+impl<T> Observed for Multicast<T> {
+    fn observe(&self, sign: Sign, _: &Attempt<'_>, look: &mut dyn FnMut(&mut WaitQueue<()>, bool)) {
+        self.shared.source.update(|state, _| look(state.watchers.of(sign), state.closed));
+    }
+
+    fn describe(&self, operation: &'static str, waits: &mut Description) {
+        self.shared.describe(operation, waits);
+    }
+}
+
+impl<T> Observed for Port<T> {
+    fn observe(&self, sign: Sign, _: &Attempt<'_>, look: &mut dyn FnMut(&mut WaitQueue<()>, bool)) {
+        self.shared.source.update(|state, _| {
+            let is_shown = state.closed || (sign == Sign::Receivable && self.is_behind());
+            look(state.watchers.of(sign), is_shown);
+        });
+    }
+
+    fn describe(&self, operation: &'static str, waits: &mut Description) {
+        self.shared.describe(operation, waits);
+    }
+}
+
+impl<T> Clone for Multicast<T> {
+    fn clone(&self) -> Self {
+        self.shared.senders.fetch_add(1, Ordering::Relaxed);
+        Multicast { shared: self.shared.clone() }
+    }
+}
+
+impl<T> Drop for Multicast<T> {
+    fn drop(&mut self) {
+        if self.shared.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.shared.close();
+        }
+    }
+}
+
+impl<T> Default for Multicast<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Multicast::new()
+    }
+}
+
+/// A place in the sequence of a [`Multicast`] channel's messages, from where it receives them.
+///
+/// A clone is a port of its own, at the same place. Several performers may use one port; then each message goes
+/// to one of them, in no particular order of theirs.
+pub struct Port<T> {
+    pub(super) shared: Arc<Shared<T>>,
+    /// The node to be read next. Taken alone or within the source's lock.
+    next: Lock<Arc<Node<T>>>,
+}
+
+impl<T> Port<T> {
+    /// Passes the next message, if there is one.
+    fn pass(&self) -> Option<Arc<Node<T>>> {
+        let mut place = self.next.lock();
+        let next = place.filled.get()?.next.clone();
+        Some(std::mem::replace(&mut *place, next))
+    }
+
+    /// The same under the lock of the source, where "not yet" and "never" can be told from each other.
+    fn pass_or_end(&self, state: &State<T>) -> Option<Received<T>> {
+        self.pass().map(Some).or_else(|| state.closed.then_some(None))
+    }
+
+    /// Is there a message that it has not yet received?
+    fn is_behind(&self) -> bool {
+        self.next.lock().filled.get().is_some()
+    }
+
+    /// How many messages it has not yet received.
+    pub fn lag(&self) -> u64 {
+        let next = self.next.lock().number;
+        self.shared.source.with(|state| state.tail.number) - next
+    }
+
+    /// Passes over all messages that it has not yet received, and tells how many they were.
+    pub fn skip(&self) -> u64 {
+        let tail = self.shared.source.with(|state| state.tail.clone());
+        let mut place = self.next.lock();
+        if tail.number <= place.number {
+            return 0; // others have brought it there, or further
+        }
+        let skipped = tail.number - place.number;
+        let passed = std::mem::replace(&mut *place, tail);
+        drop(place);
+        drop(passed); // outside of the lock, with the messages
+        skipped
+    }
+
+    /// Is the channel closed? There may be messages that this port has not yet received.
+    pub fn is_closed(&self) -> bool {
+        self.shared.source.with(|state| state.closed)
+    }
+}
+
+/// The message of a node that has been passed: a clone, unless nobody else will see it.
+fn message<T: Clone>(node: Arc<Node<T>>) -> T {
+    match Arc::try_unwrap(node) {
+        Ok(mut node) => node.filled.take().expect("what has been passed is filled").message,
+        Err(node) => node.filled.get().expect("what has been passed is filled").message.clone(),
+    }
+}
+
+impl<T: Clone + Send + Sync> Port<T> {
+    /// The event of receiving the next message. A closed channel gives what was sent before, then `Err`, again and
+    /// again.
+    ///
+    /// The message is cloned in the performer, after the commit.
+    ///
+    /// # Cancel safety
+    ///
+    /// A loser of a choice, a poll that fails and a future dropped before it was ready have passed no message.
+    pub fn recv_evt(&self) -> PortEvt<'_, T> {
+        PortEvt { port: self }
+    }
+
+    /// Receives the next message, waiting for it as [`Event::sync`] does.
+    ///
+    /// # Errors
+    ///
+    /// The channel is closed, and this port has received everything.
+    pub fn recv(&self) -> Result<T, RecvError> {
+        visible();
+        match self.pass() {
+            Some(node) => Ok(message(node)),
+            None => self.recv_evt().sync(),
+        }
+    }
+
+    /// Receives the next message if there is one.
+    ///
+    /// # Errors
+    ///
+    /// There is none now, or none will ever come.
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        match self.recv_evt().poll() {
+            Some(Ok(message)) => Ok(message),
+            Some(Err(RecvError)) => Err(TryRecvError::Closed),
+            None => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// Receives the next message, waiting for at most `timeout`. One that is there is received however short that is.
+    ///
+    /// # Errors
+    ///
+    /// The time is over, and nothing was received; or the channel is closed, and this port has received
+    /// everything.
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        within(timeout, self.recv_evt())
+    }
+
+    /// The event that there is a message for this port, or that the channel is closed. It takes nothing, so somebody else who
+    /// uses the port may be faster. See [`Receiver::recv_ready_evt`](super::Receiver::recv_ready_evt).
+    pub fn recv_ready_evt(&self) -> ReadyEvt<'_> {
+        ReadyEvt::to_receive(self)
+    }
+
+    /// The event that the channel is closed: by somebody, or since all who could send are gone. There may be messages that
+    /// this port has not yet received.
+    pub fn closed_evt(&self) -> ClosedEvt<'_> {
+        ClosedEvt::new(self)
+    }
+
+    /// Receives until the channel is closed and everything has been received.
+    pub fn iter(&self) -> PortIter<'_, T> {
+        PortIter { port: self }
+    }
+}
+
+impl<T> Clone for Port<T> {
+    fn clone(&self) -> Self {
+        Port { shared: self.shared.clone(), next: Lock::new(self.next.lock().clone()) }
+    }
+}
+
+impl<'a, T: Clone + Send + Sync> IntoIterator for &'a Port<T> {
+    type Item = T;
+    type IntoIter = PortIter<'a, T>;
+    fn into_iter(self) -> PortIter<'a, T> {
+        self.iter()
+    }
+}
+
+/// Messages until the channel is closed and all have been received, see [`Port::iter`].
+#[derive(Debug)]
+pub struct PortIter<'a, T> {
+    port: &'a Port<T>,
+}
+
+impl<T: Clone + Send + Sync> Iterator for PortIter<'_, T> {
+    type Item = T;
+    fn next(&mut self) -> Option<T> {
+        self.port.recv().ok()
+    }
+}
+
+impl<T: Clone + Send + Sync> FusedIterator for PortIter<'_, T> {}
+
+/// The event of receiving a message at a port, see [`Port::recv_evt`].
+#[must_use = "events do nothing unless performed"]
+pub struct PortEvt<'a, T> {
+    port: &'a Port<T>,
+}
+
+impl<T: Clone + Send + Sync> Event for PortEvt<'_, T> {
+    type Output = Result<T, RecvError>;
+    waits_at!(this: State<T>, Option<Arc<Node<T>>>; this.port.shared.source, |state| this.port.pass_or_end(state));
+    waits_at!(describe "receive from");
+
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        // SAFETY: the branch is of this event.
+        unsafe { branch.take() }.map(message).ok_or(RecvError)
+    }
+}
+
+impl<T> Clone for PortEvt<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for PortEvt<'_, T> {}
+
+awaitable!(['a, T: Clone + Send + Sync] PortEvt<'a, T>);
+
+impl<T> fmt::Debug for Multicast<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Multicast").field("closed", &self.is_closed()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Port<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Port").field("lag", &self.lag()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for State<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State").field("tail", &self.tail).field("closed", &self.closed).finish()
+    }
+}
+
+impl<T> fmt::Debug for Node<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for PortEvt<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PortEvt")
+    }
+}

@@ -1,0 +1,269 @@
+//! Performing an event as a future, on any executor. How it is woken is in `future/wake.rs`.
+
+mod wake;
+
+use super::context::{Context, Unparked};
+use super::depth;
+use super::record::{Attempt, Record, Waker};
+use super::recycled::Recycled;
+use super::storage::{Storage, typed};
+use super::sync::{give_up, publish};
+use super::timer::Timer;
+use super::waits::ParkedEvent;
+use super::{Event, Step, raising};
+use crate::drops::Careful;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomPinned;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::Poll;
+use wake::{Come, Wake};
+
+/// How many words of branch a future keeps without allocating: enough for a choice of three.
+const INLINE_WORDS: usize = 32;
+
+/// A future that performs an event once, see [`Event::future`].
+///
+/// It may be polled on any executor and moved between threads before its first poll. Polling it
+/// again after it was ready panics. Dropping it withdraws it; if a partner is committing it at
+/// that very moment on another core, the drop waits for those few instructions.
+#[must_use = "futures do nothing unless polled"]
+pub struct EventFuture<E> {
+    /// [`EventFuture::leave`]; a pointer, so that neither `Drop` nor `Send` needs to ask for `E: Event`.
+    leave: fn(&mut EventFuture<E>),
+    /// Holds an `E::Branch` that borrows `event`; cleared before `event` is dropped.
+    branch: Storage<INLINE_WORDS>,
+    record: Option<Record>,
+    wake: Wake,
+    /// Nothing is published, and it must not be polled again: it has given its value, or panicked.
+    done: bool,
+    /// It begins even if the turn of its task has been long.
+    stays: bool,
+    event: Careful<E>,
+    _pinned: PhantomPinned,
+}
+
+// SAFETY: what lies untyped in `branch` is an `E::Branch`, which the trait requires to be `Send`; the
+// record's waker is the address of `wake`, which does not change once pinned, or that of a recycled, which stays; all else
+// is `Send` by type.
+unsafe impl<E: Send> Send for EventFuture<E> {}
+// SAFETY: a shared reference to the future gives access to nothing.
+unsafe impl<E: Sync> Sync for EventFuture<E> {}
+
+impl<E: Event> EventFuture<E> {
+    #[inline(always)]
+    pub(super) fn new(event: E) -> Self {
+        EventFuture {
+            leave: Self::leave,
+            branch: Storage::new(),
+            record: None,
+            wake: Wake::new(),
+            done: false,
+            stays: false,
+            event: Careful::new(event),
+            _pinned: PhantomPinned,
+        }
+    }
+
+    /// The same future, which begins when it is first polled, even if the turn of its task has been long.
+    #[doc(hidden)]
+    pub fn staying(mut self) -> Self {
+        self.stays = true;
+        self
+    }
+}
+
+impl<E: Event> Future for EventFuture<E> {
+    type Output = E::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<E::Output> {
+        // SAFETY: nothing is moved out of the future, here or below.
+        let this = unsafe { self.get_unchecked_mut() };
+        assert!(!this.done, "an `EventFuture` was polled after it had given its value");
+        // SAFETY: the event stays where it is, untouched by `&mut`, until the branch has been dropped.
+        let event = unsafe { &*std::ptr::from_ref(this.event.get()) };
+        let foreign = Foreign { wake: &raw const this.wake };
+
+        if let Some(record) = &this.record {
+            let come = this.wake.has_come(context.waker());
+            if come == Come::No {
+                return Poll::Pending;
+            }
+            this.done = true;
+            let attempt = Attempt::new(record, &foreign);
+            let place = this.branch.get().expect("a waiting future has a branch");
+            // SAFETY: `place` was put there below, for this event; `give_up` has ended when it is used again.
+            let gave_up = come == Come::Elsewhere && give_up(event, unsafe { typed(event, place) }, &attempt);
+            if come == Come::Elsewhere && !gave_up {
+                // A partner was faster: its wake is on the way.
+                this.wake.wait();
+            }
+            this.wake.done();
+            // SAFETY: as above, for `withdraw`.
+            if !gave_up && event.withdraw(unsafe { typed(event, place) }, &attempt) {
+                // SAFETY: as above, also for `complete`.
+                if !E::STAGED || depth::from_the_top(|| event.advance(unsafe { typed(event, place) })) {
+                    // SAFETY: as above.
+                    return Poll::Ready(event.complete(unsafe { typed(event, place) }));
+                }
+            } else {
+                debug_assert!(gave_up || record.is_retry(), "woken without a winner");
+            }
+        } else if !this.stays
+            && let Some(recycled) = Recycled::of(context.waker())
+        {
+            // A task whose turn has been long goes on in another, before it does anything.
+            // SAFETY: its memory stays, and it is being polled by us.
+            if unsafe { recycled.as_ref() }.overstays() {
+                // Once: if what comes before it takes long in each turn, it begins all the same.
+                this.stays = true;
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        }
+
+        // Until it is known to wait: if a function of the user's panics, nothing is left to be withdrawn.
+        this.done = true;
+        loop {
+            let single = event.is_single();
+            // SAFETY: the future is pinned, and does not go before it has seen the wake.
+            let waker = unsafe { this.wake.prepare(context.waker(), (&raw const this.event).addr()) };
+            let began = this.record.as_ref().map_or(0, |record| record.began.get());
+            let record = this.record.insert(Record::new(waker, single));
+            record.began.set(began);
+            let attempt = Attempt::new(record, &foreign);
+            // SAFETY: `branch` is structurally pinned.
+            let branch = unsafe { Pin::new_unchecked(&mut this.branch) };
+            // Told to start over, or in its second stage, the future uses the withdrawn branch again.
+            let place = match branch.get() {
+                Some(place) => place,
+                None => {
+                    let place = branch.fill(|| event.branch()).cast();
+                    let _raising = E::STAGED.then(raising);
+                    // SAFETY: `place` was just put there for this event.
+                    let force = || depth::from_the_top(|| event.force(unsafe { typed(event, place) }));
+                    if E::STAGED
+                        && let Err(panic) = catch_unwind(AssertUnwindSafe(force))
+                    {
+                        // The guards that have run are to be told now, not when the future goes.
+                        // SAFETY: `branch` is structurally pinned.
+                        unsafe { Pin::new_unchecked(&mut this.branch) }.clear();
+                        resume_unwind(panic);
+                    }
+                    place
+                }
+            };
+            let step = (|| {
+                // SAFETY: `place` was put there for this event.
+                if !single && event.try_commit(unsafe { typed(event, place) }, &attempt) == Step::Committed {
+                    return Step::Committed;
+                }
+                // SAFETY: as above; `try_commit` has ended.
+                publish(event, unsafe { typed(event, place) }, &attempt)
+            })();
+            if step == Step::Waiting {
+                if let Some(recycled) = this.wake.recycled() {
+                    // SAFETY: as above; `publish` has ended.
+                    recycled.note(ParkedEvent::new(event, unsafe { typed(event, place) }.as_ref()));
+                }
+                this.done = false;
+                return Poll::Pending;
+            }
+            this.wake.done();
+            // SAFETY: as above; `publish` has ended.
+            if !E::STAGED || depth::from_the_top(|| event.advance(unsafe { typed(event, place) })) {
+                // SAFETY: as above; `advance` has ended.
+                return Poll::Ready(event.complete(unsafe { typed(event, place) }));
+            }
+        }
+    }
+}
+
+impl<E: Event> EventFuture<E> {
+    fn leave(&mut self) {
+        if let (Some(record), Some(place), false) = (&self.record, self.branch.get(), self.done) {
+            let foreign = Foreign { wake: &raw const self.wake };
+            let attempt = Attempt::new(record, &foreign);
+            // SAFETY: a future that was polled is pinned, and the branch was put there for this event.
+            let branch = unsafe { typed(self.event.get(), place) };
+            if !give_up(self.event.get(), branch, &attempt) {
+                foreign.park(false);
+            }
+        }
+        self.wake.done();
+        // SAFETY: `branch` is structurally pinned; it must go before the event it borrows.
+        unsafe { Pin::new_unchecked(&mut self.branch) }.clear();
+    }
+}
+
+impl<E> Drop for EventFuture<E> {
+    fn drop(&mut self) {
+        (self.leave)(self);
+    }
+}
+
+/// The context of a future: it waits by returning to its executor, so it parks only to let a
+/// committer finish that is a few instructions from waking it.
+struct Foreign {
+    wake: *const Wake,
+}
+
+// SAFETY: `park` returns once the waker has been woken, with what was done before; timers go to the
+// clock thread, which keeps the promises of `arm`.
+unsafe impl Context for Foreign {
+    fn waker(&self) -> Waker {
+        unreachable!("a future makes its own waker")
+    }
+    fn park(&self, _: bool) -> Unparked {
+        // SAFETY: the future owns it and outlives this context.
+        unsafe { &*self.wake }.wait();
+        Unparked::Woken
+    }
+    fn unwind(&self) -> ! {
+        unreachable!("a future is not interrupted")
+    }
+    unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::time::outside::arm(timer, deadline) }
+    }
+    unsafe fn disarm(&self, timer: NonNull<Timer>) {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::time::outside::disarm(timer) }
+    }
+}
+
+impl<E: Event + fmt::Debug> fmt::Debug for EventFuture<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventFuture").field("event", self.event.get()).field("done", &self.done).finish()
+    }
+}
+
+/// Implements [`IntoFuture`] for an event type, so that `event.await` works. (Rust's orphan rules do
+/// not allow one implementation for all events.)
+#[doc(hidden)]
+#[macro_export]
+macro_rules! awaitable {
+    ([$($generics:tt)*] $event:ty) => {
+        impl<$($generics)*> IntoFuture for $event {
+            type Output = <Self as $crate::event::Event>::Output;
+            type IntoFuture = $crate::event::EventFuture<Self>;
+            fn into_future(self) -> Self::IntoFuture {
+                $crate::event::Event::future(self)
+            }
+        }
+    };
+    // Awaited, it is performed once, which `$inner` does better.
+    ([$($generics:tt)*] $event:ty => $inner:ty, $once:expr) => {
+        impl<$($generics)*> IntoFuture for $event {
+            type Output = <$inner as $crate::event::Event>::Output;
+            type IntoFuture = $crate::event::EventFuture<$inner>;
+            fn into_future(self) -> Self::IntoFuture {
+                let once: fn(Self) -> $inner = $once;
+                $crate::event::Event::future(once(self))
+            }
+        }
+    };
+}
+pub use awaitable;

@@ -1,0 +1,151 @@
+//! How the future of an event is woken: by the waker of whoever polls it, or, if it lies within a recycled task,
+//! together with that.
+//!
+//! A waker has to be cloned to be kept, and taken out by whoever wakes; both sides hold a lock for that. A future that
+//! waits *directly* (`event/recycled.rs`) is told by a count of the task that it lies in. Which it is is found out for each
+//! publishing. A future that waits directly and is then polled with another waker, by some combinator within its task,
+//! has to be withdrawn and published anew.
+
+use super::super::lock::Lock;
+use super::super::record::Waker;
+use super::super::recycled::{Arrivals, Recycled};
+use super::super::{step, woken};
+use crate::shim::Backoff;
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::task::Waker as StdWaker;
+
+pub(super) struct Wake {
+    /// The task in which the future lies, and the arrivals there when it was published, if it waits directly.
+    direct: Cell<Option<(NonNull<Recycled>, Arrivals)>>,
+    waking: Lock<Waking>,
+}
+
+struct Waking {
+    waker: Option<StdWaker>,
+    woken: bool,
+}
+
+/// Has the wake come?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Come {
+    Yes,
+    No,
+    /// No, and when it comes it will wake somebody else than who asks.
+    Elsewhere,
+}
+
+// SAFETY: `direct` is looked at by who polls or drops the future only; recycled may be looked at by any thread.
+unsafe impl Send for Wake {}
+
+impl Wake {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Wake { direct: Cell::new(None), waking: Lock::new(Waking { waker: None, woken: false }) }
+    }
+
+    /// Makes ready to be woken by `waker`, on behalf of the future at this address: nobody can, yet. The task wakes
+    /// it.
+    ///
+    /// # Safety
+    ///
+    /// `self`, and the future with it, stays where it is until the task has been woken, and that wake has been seen, or
+    /// until nobody has the task any more. The future has been told to be [`done`](Wake::done) before.
+    #[inline(always)]
+    pub(crate) unsafe fn prepare(&self, waker: &StdWaker, future: usize) -> Waker {
+        if let Some(recycled) = Recycled::of(waker)
+            && let Some((waker, arrivals)) = Recycled::wait_directly(recycled, future)
+        {
+            self.direct.set(Some((recycled, arrivals)));
+            return waker;
+        }
+        self.take_wake(waker);
+        // SAFETY: by the caller's promise.
+        unsafe { Waker::new(std::ptr::from_ref(self).cast(), by_waker) }
+    }
+
+    /// Has the wake come? If not, it will wake `waker`, unless the answer says otherwise.
+    #[inline(always)]
+    pub(super) fn has_come(&self, waker: &StdWaker) -> Come {
+        match self.direct.get() {
+            // SAFETY: the memory of recycled stays.
+            Some((recycled, before)) if unsafe { recycled.as_ref() }.state().arrivals() == before => {
+                if Recycled::of(waker) == Some(recycled) {
+                    Come::No
+                } else {
+                    Come::Elsewhere
+                }
+            }
+            Some(_) => Come::Yes,
+            None if self.take_wake(waker) => Come::Yes,
+            None => Come::No,
+        }
+    }
+
+    /// The recycled in which the future waits directly.
+    #[inline(always)]
+    pub(super) fn recycled(&self) -> Option<&Recycled> {
+        // SAFETY: the memory of recycled stays.
+        self.direct.get().map(|(recycled, _)| unsafe { &*recycled.as_ptr() })
+    }
+
+    /// The future waits no more, having seen the wake or having none to expect.
+    #[inline(always)]
+    pub(super) fn done(&self) {
+        if let Some(recycled) = self.recycled() {
+            recycled.wait_no_more();
+            self.direct.set(None);
+        }
+    }
+
+    /// Waits for the wake, which is a few instructions away.
+    pub(super) fn wait(&self) {
+        let mut backoff = Backoff::new();
+        let has_come = || match (self.direct.get(), self.recycled()) {
+            (Some((_, before)), Some(recycled)) => recycled.state().arrivals() != before,
+            _ => std::mem::take(&mut self.waking.lock().woken),
+        };
+        let waker = self
+            .recycled()
+            .map_or(std::ptr::from_ref(self).cast(), |recycled| std::ptr::from_ref(recycled).cast());
+        while !has_come() {
+            // In a function given to a source, which has granted something to this future, it is this thread that owes it.
+            if step::take_back_wake(waker) {
+                return;
+            }
+            backoff.wait();
+        }
+    }
+
+    /// Consumes the wake if it has come, else leaves `waker` for it. Cloning and dropping a waker may run
+    /// anybody's code, which may lead to this future's wake, so neither is done under the lock.
+    fn take_wake(&self, waker: &StdWaker) -> bool {
+        {
+            let mut waking = self.waking.lock();
+            if waking.woken || waking.waker.as_ref().is_some_and(|left| left.will_wake(waker)) {
+                return std::mem::take(&mut waking.woken);
+            }
+        }
+        let fresh = waker.clone();
+        let mut waking = self.waking.lock();
+        let unused = if waking.woken { Some(fresh) } else { waking.waker.replace(fresh) };
+        let woken = std::mem::take(&mut waking.woken);
+        drop(waking);
+        drop(unused);
+        woken
+    }
+}
+
+/// Wakes the future whose `Wake` lies at `data`, by the waker left there.
+fn by_waker(data: *const ()) {
+    // SAFETY: the future neither returns nor goes away before it has seen `woken` under the lock.
+    let wake = unsafe { &*data.cast::<Wake>() };
+    let waker = {
+        let mut waking = wake.waking.lock();
+        waking.woken = true;
+        waking.waker.take()
+    };
+    if let Some(waker) = waker {
+        woken::call(waker);
+    }
+}

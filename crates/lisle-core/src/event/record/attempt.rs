@@ -1,0 +1,332 @@
+//! Who commits: an attempt, on behalf of a performer, or somebody from outside.
+
+use super::{BY_SELF, CLAIMED, Decision, Meeting, Record, WAITING, misuse};
+use crate::event::evidence::Evidence;
+use crate::event::standing::Seat;
+use crate::event::{Context, Step};
+use crate::shim::{
+    Backoff,
+    atomic::{AtomicUsize, Ordering},
+};
+use std::cell::Cell;
+use std::fmt;
+
+/// Somebody who commits with waiting performers: an attempt, or an outsider who has no record at stake.
+pub(crate) trait Committer {
+    /// Commits on the spot, without a partner: what is wanted lies there, under a lock that the
+    /// caller holds. `false`: a partner has committed this attempt in the meantime.
+    fn commit_alone(&self) -> bool;
+
+    /// Commits with the performer of `other`, whose waiter lies at `waiter`. The caller holds the
+    /// lock of the queue in which that waiter is linked.
+    fn meet(&self, other: &Record, waiter: usize) -> Meeting;
+}
+
+/// Somebody who commits others and does not wait.
+pub(crate) struct Outsider;
+
+impl Committer for Outsider {
+    #[inline(always)]
+    fn commit_alone(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn meet(&self, other: &Record, waiter: usize) -> Meeting {
+        if other.decide(waiter) { Meeting::Committed } else { Meeting::Gone }
+    }
+}
+
+/// One performer's attempt at one event: its record, and the context it runs in.
+///
+/// Events receive it in every step and pass it on; only base events look inside. It stays with its performer:
+///
+/// ```compile_fail,E0277
+/// fn may_move<T: Send>() {}
+/// may_move::<&lisle::event::Attempt<'static>>();
+/// ```
+pub struct Attempt<'a> {
+    record: &'a Record,
+    /// Whether a waiter with this record has been linked anywhere.
+    published: Cell<bool>,
+    /// Whether the performer wants out, and does not wait for the wake of a commit.
+    giving_up: Cell<bool>,
+    /// Whether the performance is in its step `publish`. In no other is it prepared for partners.
+    publishing: Cell<bool>,
+    context: &'a dyn Context,
+    /// If the record is that of a seat: the attempt at the wait set, which it commits.
+    upper: Option<&'a Attempt<'a>>,
+    /// What a look at the branches has shown.
+    evidence: Evidence,
+}
+
+impl<'a> Attempt<'a> {
+    pub(crate) fn new(record: &'a Record, context: &'a dyn Context) -> Self {
+        let published = Cell::new(record.outstanding.get() > 0);
+        let (giving_up, publishing, evidence) = (Cell::new(false), Cell::new(false), Evidence::new());
+        Attempt { record, published, giving_up, publishing, context, upper: None, evidence }
+    }
+
+    /// The attempt at one source of a wait set, `record` being that of its seat, on behalf of an attempt at the set.
+    pub(in crate::event) fn seated(
+        record: &'a Record,
+        context: &'a dyn Context,
+        upper: Option<&'a Attempt<'a>>,
+    ) -> Self {
+        let (giving_up, publishing) = (Cell::new(upper.is_none_or(Attempt::is_giving_up)), Cell::new(false));
+        let (published, evidence) = (Cell::new(true), Evidence::new());
+        Attempt { record, published, giving_up, publishing, context, upper, evidence }
+    }
+
+    /// From now on waiters may be linked for this attempt, or not.
+    #[inline(always)]
+    pub(crate) fn may_publish(&self, may: bool) {
+        self.publishing.set(may);
+    }
+
+    pub(crate) fn record(&self) -> &'a Record {
+        self.record
+    }
+
+    /// The attempt of the performer itself, if this is one at a source of a wait set.
+    pub(super) fn top(&self) -> &Attempt<'_> {
+        self.upper.map_or(self, Attempt::top)
+    }
+
+    /// Is it our record, or that of a set that we are performing as a source of, or of a neighbour there?
+    pub(crate) fn is_own(&self, other: &Record) -> bool {
+        std::ptr::eq(self.record, other)
+            || self.upper.is_some_and(|upper| Seat::are_neighbours(self.record, other) || upper.is_own(other))
+    }
+
+    /// What a look at the branches has shown.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// Is it a poll?
+    pub(crate) fn is_fleeting(&self) -> bool {
+        self.top().record.fleeting
+    }
+
+    /// Might it commit with this record, which is linked in a queue whose lock the caller holds? Not if that is its own.
+    pub(crate) fn may_meet(&self, other: &Record) -> bool {
+        !self.is_own(other) && other.is_there_for(self.top().record())
+    }
+
+    /// When the performance began, in nanoseconds of the context's clock, as far as timers are concerned:
+    /// when the first of them asked.
+    pub(crate) fn began(&self) -> u64 {
+        let began = &self.record.began;
+        if began.get() == 0 {
+            began.set(self.context.now());
+        }
+        began.get()
+    }
+
+    /// When the performance began, if a timer has asked before.
+    #[inline]
+    pub(crate) fn has_begun(&self) -> Option<u64> {
+        Some(self.record.began.get()).filter(|&began| began != 0)
+    }
+
+    /// A random number, for fair choices.
+    #[inline]
+    pub(crate) fn random(&self) -> u64 {
+        #[cfg(not(lisle_loom))]
+        if let Some(parker) = crate::event::parker::running() {
+            return parker.random();
+        }
+        self.context.random()
+    }
+
+    /// The context in which the event is performed. Not for users: an event that parked would consume a
+    /// wake which is not its own.
+    pub(crate) fn context(&self) -> &'a dyn Context {
+        self.context
+    }
+
+    /// From now on partners can see the record, through one waiter more.
+    #[inline]
+    pub(crate) fn published(&self) {
+        if !self.publishing.get() {
+            misuse("it publishes a branch in another step than `publish`");
+        }
+        self.record.link();
+        self.published.set(true);
+    }
+
+    /// The attempt starts over, with its record reset.
+    pub(crate) fn restart(&self) {
+        if self.record.outstanding.get() != 0 {
+            misuse("its `withdraw` does not take back every branch that its `publish` has published");
+        }
+        self.record.reset();
+        self.evidence.forget();
+        self.published.set(false);
+        self.giving_up.set(false);
+    }
+
+    /// Called when an event says that it has committed: has it, if partners could see it?
+    #[inline]
+    pub(crate) fn check_committed(&self) {
+        if self.published.get() && self.record.state.load(Ordering::Relaxed) != BY_SELF {
+            misuse("it claims a commit that its attempt has not made");
+        }
+    }
+
+    pub(crate) fn give_up(&self) {
+        self.giving_up.set(true);
+    }
+
+    /// Is the attempt being withdrawn before the wake that a commit may have sent was consumed? Then a
+    /// branch that won may still be in its committer's hands.
+    #[inline]
+    pub(crate) fn is_giving_up(&self) -> bool {
+        self.giving_up.get()
+    }
+
+    /// Has a partner committed this attempt already? Then publishing more branches is of no use.
+    #[inline]
+    pub(crate) fn is_decided(&self) -> bool {
+        self.published.get() && self.is_decided_published()
+    }
+
+    fn is_decided_published(&self) -> bool {
+        match self.upper {
+            Some(upper) => upper.is_decided(),
+            None => self.record.state.load(Ordering::Relaxed) != WAITING,
+        }
+    }
+
+    /// Withdraws an attempt whose committer, under the lock that both hold by turns, agrees to forget it.
+    pub(crate) fn detach(&self) {
+        self.record.detach();
+        if let Some(upper) = self.upper {
+            upper.detach();
+        }
+    }
+
+    /// Runs `operation` with this attempt claimed, so that no partner can commit it meanwhile; `Some`
+    /// commits, `None` leaves the attempt waiting. `Err`: a partner was faster, nothing was run.
+    #[doc(hidden)]
+    pub fn commit_if<R>(&self, operation: impl FnOnce() -> Option<R>) -> Result<Option<R>, ()> {
+        if !self.published.get() || self.record.single {
+            return Ok(operation());
+        }
+        if let Some(upper) = self.upper {
+            return upper.commit_if(operation);
+        }
+        let state = &self.record.state;
+        if state.compare_exchange(WAITING, CLAIMED, Ordering::AcqRel, Ordering::Acquire).is_err() {
+            return Err(());
+        }
+        /// Restores the record also if the operation panics.
+        struct Claim<'a>(&'a AtomicUsize, usize);
+        impl Drop for Claim<'_> {
+            fn drop(&mut self) {
+                self.0.store(self.1, Ordering::Release);
+            }
+        }
+        let mut claim = Claim(state, WAITING);
+        let result = operation();
+        if result.is_some() {
+            claim.1 = BY_SELF;
+        }
+        Ok(result)
+    }
+
+    /// The step of an event that is not published, is ready, and stays so: it comes after those that were not ready a
+    /// moment ago, if it is not certain that they still are not.
+    pub(crate) fn at_last(&self) -> Step {
+        if self.evidence.is_to_come_last() { Step::Waiting } else { self.at_once() }
+    }
+
+    /// The step of an event that is ready, whatever happens.
+    #[doc(hidden)]
+    pub fn at_once(&self) -> Step {
+        if self.commit_alone() { Step::Committed } else { Step::Waiting }
+    }
+
+    fn commit_published(&self) -> bool {
+        match self.upper {
+            Some(upper) => upper.commit_alone(),
+            None => {
+                let state = &self.record.state;
+                state.compare_exchange(WAITING, BY_SELF, Ordering::AcqRel, Ordering::Acquire).is_ok()
+            }
+        }
+    }
+
+    /// Both records can be seen by others: claim ourselves, then commit the other.
+    #[cold]
+    fn meet_published(&self, other: &Record, waiter: usize) -> Meeting {
+        if let Some(upper) = self.upper {
+            let neighbour = Seat::are_neighbours(self.record, other);
+            return if neighbour { Meeting::Own } else { upper.meet(other, waiter) };
+        }
+        let own = &self.record.state;
+        let mut backoff = Backoff::new();
+        loop {
+            if own.compare_exchange(WAITING, CLAIMED, Ordering::AcqRel, Ordering::Acquire).is_err() {
+                return Meeting::Decided;
+            }
+            if other.single {
+                other.state.store(waiter, Ordering::Release);
+                own.store(BY_SELF, Ordering::Release);
+                return Meeting::Committed;
+            }
+            loop {
+                match other.try_decide(waiter, Some(self.record)) {
+                    Decision::Done => {
+                        own.store(BY_SELF, Ordering::Release);
+                        return Meeting::Committed;
+                    }
+                    Decision::Claimed { stay: true } => backoff.wait(),
+                    Decision::Claimed { stay: false } => {
+                        own.store(WAITING, Ordering::Release);
+                        backoff.wait();
+                        break;
+                    }
+                    Decision::Gone => {
+                        own.store(WAITING, Ordering::Release);
+                        return Meeting::Gone;
+                    }
+                    Decision::Own => {
+                        own.store(WAITING, Ordering::Release);
+                        return Meeting::Own;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Committer for Attempt<'_> {
+    #[inline]
+    fn commit_alone(&self) -> bool {
+        !self.published.get() || self.record.single || self.commit_published()
+    }
+
+    #[inline]
+    fn meet(&self, other: &Record, waiter: usize) -> Meeting {
+        if std::ptr::eq(self.record, other) {
+            return Meeting::Own;
+        }
+        if !self.published.get() || self.record.single {
+            return Outsider.meet(other, waiter);
+        }
+        self.meet_published(other, waiter)
+    }
+}
+
+impl fmt::Debug for Attempt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attempt")
+            .field("record", self.record)
+            .field("published", &self.published.get())
+            .finish_non_exhaustive()
+    }
+}

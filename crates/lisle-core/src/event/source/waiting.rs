@@ -1,0 +1,212 @@
+//! The branches of events that wait at a source: for users' own, and for those of this crate.
+
+use super::{Inner, Source};
+use crate::event::queue::Waiter;
+use crate::event::record::Attempt;
+use crate::event::step::must_not_be_under;
+use crate::event::{Description, Step};
+use std::fmt;
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+/// The branch of an event that waits at a [`Source`].
+///
+/// Its methods are the steps of [`Event`](super::Event) under the same names. One that has been published must be
+/// withdrawn, in the same performance, before it is dropped; otherwise the process ends with a message.
+pub struct Waiting<'e, S, M> {
+    source: &'e Source<S, M>,
+    waiter: Waiter<Option<M>>,
+}
+
+impl<'e, S, M> Waiting<'e, S, M> {
+    #[inline]
+    pub(super) fn new(source: &'e Source<S, M>) -> Self {
+        Waiting { source, waiter: Waiter::new(None) }
+    }
+
+    /// Commits if `take` finds what it wants in the state.
+    #[inline]
+    pub fn try_commit(
+        self: Pin<&mut Self>,
+        attempt: &Attempt<'_>,
+        take: impl FnOnce(&mut S) -> Option<M>,
+    ) -> Step {
+        let source = self.source;
+        must_not_be_under(source.id());
+        self.try_commit_plain(attempt, |state| source.run(state, take))
+    }
+
+    /// Commits if `take` finds what it wants in the state, else waits in the queue.
+    #[inline]
+    pub fn publish(
+        self: Pin<&mut Self>,
+        attempt: &Attempt<'_>,
+        take: impl FnOnce(&mut S) -> Option<M>,
+    ) -> Step {
+        let source = self.source;
+        must_not_be_under(source.id());
+        self.publish_plain(attempt, |state| source.run(state, take))
+    }
+
+    /// As [`try_commit`](Waiting::try_commit), for functions of this crate.
+    #[inline]
+    fn try_commit_plain(
+        self: Pin<&mut Self>,
+        attempt: &Attempt<'_>,
+        take: impl FnOnce(&mut S) -> Option<M>,
+    ) -> Step {
+        let source = self.source;
+        let mut inner = source.inner.lock();
+        let step = self.try_locked(&mut inner, attempt, take);
+        if step == Step::Waiting {
+            attempt.evidence().unready(source, inner.changes);
+        }
+        step
+    }
+
+    /// As [`publish`](Waiting::publish), for functions of this crate.
+    #[inline]
+    fn publish_plain(
+        mut self: Pin<&mut Self>,
+        attempt: &Attempt<'_>,
+        take: impl FnOnce(&mut S) -> Option<M>,
+    ) -> Step {
+        let source = self.source;
+        let mut inner = source.inner.lock();
+        let step = self.as_mut().try_locked(&mut inner, attempt, take);
+        if step == Step::Waiting && !attempt.is_decided() {
+            // SAFETY: not linked, since not published, as `try_locked` has seen; pinned; not let go before
+            // `withdraw` has unlinked it. Single events publish one branch only.
+            unsafe { inner.queue.push(&self.waiter, attempt) };
+        }
+        step
+    }
+
+    fn try_locked(
+        self: Pin<&mut Self>,
+        inner: &mut Inner<S, M>,
+        attempt: &Attempt<'_>,
+        take: impl FnOnce(&mut S) -> Option<M>,
+    ) -> Step {
+        self.waiter.must_not_be_published();
+        match attempt.commit_if(|| take(&mut inner.state)) {
+            Ok(Some(value)) => {
+                inner.changes = inner.changes.wrapping_add(1);
+                // SAFETY: not published, as just seen.
+                unsafe { self.waiter.slot_mut(|slot| *slot = Some(value)) };
+                Step::Committed
+            }
+            Ok(None) | Err(()) => Step::Waiting,
+        }
+    }
+
+    /// Leaves the queue. True if a value was granted to this branch.
+    #[inline]
+    pub fn withdraw(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
+        if !self.waiter.is_free() {
+            let mut inner = self.source.inner.lock();
+            // SAFETY: it was linked into this source's queue, if into any, and is alive.
+            unsafe { inner.queue.unlink(NonNull::from(&self.waiter)) };
+        }
+        self.waiter.taken_back(attempt);
+        attempt.record().won_by(self.waiter.id())
+    }
+
+    /// Says that the performer waits to do `operation` with the source.
+    pub fn describe(&self, operation: &'static str, waits: &mut Description) {
+        self.source.describe(operation, waits);
+    }
+
+    /// The value taken or granted.
+    ///
+    /// # Panics
+    ///
+    /// If there is none: the branch has neither committed nor won.
+    #[inline]
+    pub fn take(self: Pin<&mut Self>) -> M {
+        assert!(!self.waiter.is_published(), "`take` on a branch that has not been withdrawn");
+        // SAFETY: not published, hence free.
+        unsafe { self.waiter.slot_mut(Option::take) }.expect("`take` on a branch that has not won")
+    }
+}
+
+impl<S, M> fmt::Debug for Waiting<'_, S, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Waiting").field("published", &self.waiter.is_published()).finish_non_exhaustive()
+    }
+}
+
+/// The branch of an event of this crate that waits at a source. Nobody outside can take its steps by hand, and so get at
+/// the state of the source, or at what is granted there, on which unsafe code may rest.
+pub struct Hidden<'e, S, M>(Waiting<'e, S, M>);
+
+impl<'e, S, M> Hidden<'e, S, M> {
+    #[inline]
+    pub(super) fn new(source: &'e Source<S, M>) -> Self {
+        Hidden(Waiting::new(source))
+    }
+
+    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<'e, S, M>> {
+        // SAFETY: structurally pinned.
+        unsafe { self.map_unchecked_mut(|this| &mut this.0) }
+    }
+
+    /// As [`Waiting`] does.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the event whose branch this is: it knows what the state of the source promises.
+    #[inline]
+    pub unsafe fn try_commit(
+        self: Pin<&mut Self>,
+        attempt: &Attempt<'_>,
+        take: impl FnOnce(&mut S) -> Option<M>,
+    ) -> Step {
+        self.waiting().try_commit_plain(attempt, take)
+    }
+
+    /// As [`Waiting`] does.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the event whose branch this is: it knows what the state of the source promises.
+    #[inline]
+    pub unsafe fn publish(
+        self: Pin<&mut Self>,
+        attempt: &Attempt<'_>,
+        take: impl FnOnce(&mut S) -> Option<M>,
+    ) -> Step {
+        self.waiting().publish_plain(attempt, take)
+    }
+
+    /// As [`Waiting`] does.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the event whose branch this is: it knows what the state of the source promises.
+    #[inline]
+    pub unsafe fn withdraw(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
+        self.waiting().withdraw(attempt)
+    }
+
+    /// As [`Waiting`] does.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the event whose branch this is: it knows what the state of the source promises.
+    #[inline]
+    pub unsafe fn take(self: Pin<&mut Self>) -> M {
+        self.waiting().take()
+    }
+
+    /// As [`Waiting`] does.
+    pub fn describe(&self, operation: &'static str, waits: &mut Description) {
+        self.0.describe(operation, waits);
+    }
+}
+
+impl<S, M> fmt::Debug for Hidden<'_, S, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

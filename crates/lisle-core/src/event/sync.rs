@@ -1,0 +1,423 @@
+//! Performing an event in place: poll, publish, park, withdraw, complete.
+
+#[cfg(not(lisle_loom))]
+use super::adaptive_spin::AdaptiveSpin;
+use super::context::{self, Context, Interrupted, Unparked, installed};
+use super::depth;
+use super::glimpse::{Glimpse, look};
+use super::parker::{self, Parker};
+use super::record::{Attempt, Record, Waker};
+#[cfg(not(lisle_loom))]
+use super::sleepers;
+use super::step::{self, Fenced, InStep, suspend};
+use super::timer::Timer;
+use super::turn;
+use super::waits::{Description, ParkedEvent};
+use super::{Event, Step};
+use crate::panics::forget_panic;
+use crate::shim::{
+    atomic::{AtomicBool, Ordering},
+    thread,
+};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::{Pin, pin};
+use std::ptr::NonNull;
+
+/// The ways of waiting that [`perform`] is compiled for.
+trait Park {
+    fn waker(&self) -> Waker;
+    /// `parked` is what the performer waits for, for those who ask.
+    fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked;
+    /// Waits for the wake that the performer is owed, where it must not be suspended.
+    fn stay(&self);
+}
+
+impl Park for &dyn Context {
+    fn waker(&self) -> Waker {
+        Context::waker(*self)
+    }
+    fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
+        self.parks(parked);
+        let unparked = Context::park(*self, interruptible);
+        self.parks(None);
+        unparked
+    }
+    fn stay(&self) {
+        Context::stay(*self);
+    }
+}
+
+impl Park for &Parker {
+    #[inline(always)]
+    fn waker(&self) -> Waker {
+        Parker::waker(self)
+    }
+    #[inline(always)]
+    fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
+        Parker::park(self, interruptible, parked)
+    }
+    fn stay(&self) {
+        installed().expect("a fiber runs in a context").stay();
+    }
+}
+
+#[inline(always)]
+pub(super) fn sync<E: Event>(event: &E) -> E::Output {
+    sync_unless(event, true)
+}
+
+/// As [`sync`], but not to be interrupted when the runtime shuts down.
+#[doc(hidden)]
+pub fn sync_masked<E: Event>(event: &E) -> E::Output {
+    sync_unless(event, false)
+}
+
+#[inline(always)]
+fn sync_unless<E: Event>(event: &E, interruptible: bool) -> E::Output {
+    if let (Some(parker), Some(context)) = (parker::running(), installed()) {
+        return perform(event, &parker, context, interruptible);
+    }
+    sync_elsewhere(event, interruptible)
+}
+
+/// Tells a model that something visible is about to happen.
+#[inline(always)]
+#[doc(hidden)]
+pub fn visible() {
+    if parker::running().is_some() {
+        return;
+    }
+    visible_elsewhere();
+}
+
+#[cold]
+fn visible_elsewhere() {
+    if let Some(context) = installed() {
+        context.visible();
+    }
+}
+
+/// Performs an event where no fiber runs.
+#[inline(never)]
+fn sync_elsewhere<E: Event>(event: &E, interruptible: bool) -> E::Output {
+    let thread;
+    let (context, interruptible): (&dyn Context, bool) =
+        match installed().filter(|context| context.can_wait()) {
+            Some(context) => {
+                context.visible();
+                (context, interruptible)
+            }
+            None => {
+                thread = OsThread::new();
+                // Foreign calls may be.
+                (&thread, interruptible)
+            }
+        };
+    // Once, and not in each arm: it is compiled for every event of a program.
+    perform(event, &context, context, interruptible)
+}
+
+#[inline]
+pub(super) fn poll<E: Event>(event: &E) -> Option<E::Output> {
+    turn::asked(poll_once(event))
+}
+
+#[inline]
+fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
+    visible();
+    let glimpse = Glimpse::new();
+    let record = Record::fleeting(glimpse.waker(), event.is_single());
+    let attempt = Attempt::new(&record, &glimpse);
+    let mut branch = pin!(event.branch());
+    if E::STAGED {
+        depth::from_the_top(|| event.force(branch.as_mut()));
+    }
+    while look(event, branch.as_mut(), &attempt, &glimpse) == Step::Committed {
+        if !E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())) {
+            return Some(event.complete(branch));
+        }
+        attempt.restart();
+    }
+    None
+}
+
+/// Performs an event: inlined for fibers, see `parker.rs`.
+#[inline(always)]
+fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, interruptible: bool) -> E::Output {
+    let single = event.is_single();
+    let record = Record::new(parker.waker(), single);
+    let attempt = Attempt::new(&record, context);
+    let mut branch = pin!(event.branch());
+    if E::STAGED {
+        depth::from_the_top(|| event.force(branch.as_mut()));
+    }
+    loop {
+        if wait(event, branch.as_mut(), &attempt, parker, interruptible)
+            && (!E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())))
+        {
+            return event.complete(branch);
+        }
+        // The withdrawn branch is used again, not made anew: it may hold a message, and it is the same performance.
+        attempt.restart();
+    }
+}
+
+/// One round: waits until the event is decided and its losing branches are withdrawn. False: told to start over.
+#[inline(always)]
+fn wait<'e, E: Event>(
+    event: &'e E,
+    mut branch: Pin<&mut E::Branch<'e>>,
+    attempt: &Attempt<'_>,
+    parker: &impl Park,
+    interruptible: bool,
+) -> bool {
+    // A single event polls as it publishes; for a choice it pays to look at all branches first.
+    if !attempt.record().is_single() && event.try_commit(branch.as_mut(), attempt) == Step::Committed {
+        attempt.check_committed();
+        return true;
+    }
+    if publish(event, branch.as_mut(), attempt) == Step::Committed {
+        return true;
+    }
+    let parked = ParkedEvent::new(event, branch.as_ref());
+    match suspend(|| parker.park(interruptible, Some(&parked))) {
+        Ok(Unparked::Woken) => {}
+        Ok(Unparked::Interrupted) => {
+            if give_up(event, branch.as_mut(), attempt) {
+                attempt.context().unwind();
+            }
+            // A partner was faster: its wake is on the way, and its value must not be lost.
+            wait_owed(|| parker.park(false, None), || parker.stay());
+        }
+        Err(Fenced) => give_up_fenced(event, branch.as_mut(), attempt, parker, interruptible, &parked),
+    }
+    let won = event.withdraw(branch, attempt);
+    debug_assert!(won || attempt.record().is_retry(), "woken without a winner");
+    won
+}
+
+/// Ends a published attempt that must not wait: it panics, unless a partner was faster.
+#[cold]
+#[inline(never)]
+fn give_up_fenced<'e, E: Event>(
+    event: &'e E,
+    branch: Pin<&mut E::Branch<'e>>,
+    attempt: &Attempt<'_>,
+    parker: &impl Park,
+    interruptible: bool,
+    parked: &ParkedEvent,
+) {
+    // What others borrow from is not to be unwound.
+    if interruptible {
+        let described = describe(parked);
+        if give_up(event, branch, attempt) {
+            step::refuse(&described);
+        }
+    }
+    parker.stay();
+}
+
+/// Waits by `park`, or where that is forbidden by `stay`.
+fn wait_owed(park: impl FnOnce() -> Unparked, stay: impl FnOnce()) {
+    if suspend(park).is_err() {
+        stay();
+    }
+}
+
+/// In words, what a performer would wait for that has published its event and does not park.
+#[cold]
+fn describe(parked: &ParkedEvent) -> String {
+    let mut waits = Description::default();
+    // SAFETY: the event is published, on this thread, which is the performer's own and is in none of its steps.
+    let described = catch_unwind(AssertUnwindSafe(|| unsafe { parked.describe(&mut waits) }));
+    // What has panicked has been reported, and there is something of more importance to be said. Nor may the panic's own
+    // destructor unwind from here, while the event is published.
+    forget_panic(described);
+    let waits = waits.all.iter().map(ToString::to_string).collect::<Vec<_>>();
+    if waits.is_empty() { "wait for an event".into() } else { waits.join(", or ") }
+}
+
+/// Publishes an event; if that commits it, its losing branches are withdrawn.
+///
+/// A function of the user's may panic in a later branch of a choice when an earlier one has been
+/// published, or even committed; then the attempt is ended properly before the panic goes on.
+#[inline(always)]
+pub(super) fn publish<'e, E: Event>(
+    event: &'e E,
+    mut branch: Pin<&mut E::Branch<'e>>,
+    attempt: &Attempt<'_>,
+) -> Step {
+    let in_step = InStep::new(attempt.record());
+    attempt.may_publish(true);
+    if attempt.record().is_single() {
+        let step = event.publish(branch, attempt);
+        attempt.may_publish(false);
+        if step == Step::Committed {
+            attempt.check_committed();
+        }
+        in_step.end();
+        return step;
+    }
+    let published = catch_unwind(AssertUnwindSafe(|| event.publish(branch.as_mut(), attempt)));
+    attempt.may_publish(false);
+    match published {
+        Ok(Step::Committed) => {
+            attempt.check_committed();
+            event.withdraw(branch, attempt);
+            in_step.end();
+            Step::Committed
+        }
+        Ok(Step::Waiting) => {
+            in_step.end();
+            Step::Waiting
+        }
+        Err(panic) => {
+            in_step.end();
+            if !give_up(event, branch, attempt) {
+                let context = attempt.context();
+                wait_owed(|| context.park(false), || context.stay());
+            }
+            resume_unwind(panic)
+        }
+    }
+}
+
+/// Withdraws an undecided attempt. `false`: it has been decided, and a wake is on the way.
+pub(super) fn give_up<'e, E: Event>(
+    event: &'e E,
+    branch: Pin<&mut E::Branch<'e>>,
+    attempt: &Attempt<'_>,
+) -> bool {
+    let in_step = InStep::new(attempt.record());
+    attempt.give_up();
+    if !attempt.record().is_single() {
+        // Once cancelled nobody can commit it any more; a single record is safe when out of its queue.
+        attempt.record().cancel();
+    }
+    event.withdraw(branch, attempt);
+    in_step.end();
+    attempt.record().is_withdrawn()
+}
+
+pub(super) fn no_waker() -> Waker {
+    fn nothing(_: *const ()) {}
+    // SAFETY: waking does nothing at all.
+    unsafe { Waker::new(std::ptr::null(), nothing) }
+}
+
+/// The context of those who have none to wait in, and never wait.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Nowhere;
+
+// SAFETY: nothing here ever parks or arms.
+unsafe impl Context for Nowhere {
+    fn waker(&self) -> Waker {
+        no_waker()
+    }
+    fn park(&self, _: bool) -> Unparked {
+        unreachable!("a poll does not park")
+    }
+    fn unwind(&self) -> ! {
+        unreachable!("a poll is not interrupted")
+    }
+    unsafe fn arm(&self, _: NonNull<Timer>, _: u64) {
+        unreachable!("a poll does not publish")
+    }
+    unsafe fn disarm(&self, _: NonNull<Timer>) {}
+    fn now(&self) -> u64 {
+        context::now()
+    }
+}
+
+#[cfg(not(lisle_loom))]
+thread_local! {
+    static SPIN: AdaptiveSpin = const { AdaptiveSpin::new() };
+}
+
+/// The context of one sync on a plain OS thread.
+struct OsThread {
+    woken: AtomicBool,
+    thread: thread::Thread,
+    parked: Cell<Option<ParkedEvent>>,
+}
+
+impl OsThread {
+    fn new() -> Self {
+        OsThread { woken: AtomicBool::new(false), thread: thread::current(), parked: Cell::new(None) }
+    }
+
+    /// A partner on another core may be a few hundred nanoseconds away, a wake costs microseconds.
+    #[cfg(not(lisle_loom))]
+    fn look(&self) -> bool {
+        SPIN.with(|spin| spin.look(|| self.woken.load(Ordering::Acquire)))
+    }
+
+    #[cfg(lisle_loom)]
+    fn look(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(lisle_loom))]
+    fn sleep(&self, interruptible: bool) -> Unparked {
+        let asleep = crate::shim::clock::now();
+        let unparked = sleepers::sleep(self.parked.get(), &self.woken, interruptible);
+        SPIN.with(|spin| spin.slept(crate::shim::clock::now() - asleep));
+        unparked
+    }
+
+    #[cfg(lisle_loom)]
+    fn sleep(&self, _: bool) -> Unparked {
+        while !self.woken.load(Ordering::Acquire) {
+            thread::park();
+        }
+        Unparked::Woken
+    }
+
+    /// Wakes the thread that waits on the context at `data`.
+    fn wake(data: *const ()) {
+        // SAFETY: the waker's data is the context, which stays until the thread has seen `woken`.
+        let this = unsafe { &*data.cast::<OsThread>() };
+        // The context may be gone as soon as the flag is up, so the handle is taken first.
+        let thread = this.thread.clone();
+        this.woken.store(true, Ordering::Release);
+        thread.unpark();
+    }
+}
+
+// SAFETY: `park` returns only once `woken`, which only the waker sets, is up, and the flag carries
+// release and acquire. Timers go to the clock thread, which keeps the promises of `arm`.
+unsafe impl Context for OsThread {
+    fn waker(&self) -> Waker {
+        // SAFETY: `wake` accepts any thread, and `self` outlives the sync that uses the waker.
+        unsafe { Waker::new(std::ptr::from_ref(self).cast(), OsThread::wake) }
+    }
+
+    fn park(&self, interruptible: bool) -> Unparked {
+        if !self.look() && self.sleep(interruptible) == Unparked::Interrupted {
+            return Unparked::Interrupted;
+        }
+        self.woken.store(false, Ordering::Relaxed);
+        Unparked::Woken
+    }
+
+    fn parks(&self, parked: Option<&ParkedEvent>) {
+        self.parked.set(parked.copied());
+    }
+
+    fn unwind(&self) -> ! {
+        // A foreign call for which nobody can go on.
+        resume_unwind(Box::new(Interrupted))
+    }
+
+    unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::time::outside::arm(timer, deadline) }
+    }
+
+    unsafe fn disarm(&self, timer: NonNull<Timer>) {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::time::outside::disarm(timer) }
+    }
+}

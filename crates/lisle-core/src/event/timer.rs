@@ -1,0 +1,121 @@
+//! A timer as the branch of a sync: an entry of a wheel that commits a record when it fires.
+
+use super::record::{Attempt, Record, Waker, misuse};
+use crate::time::wheel::Entry;
+use std::cell::Cell;
+use std::marker::PhantomPinned;
+use std::ptr::NonNull;
+
+/// One armed or idle timer. It lies in the pinned branch of a sync; contexts keep it in their wheel.
+pub struct Timer {
+    entry: Entry<*const Timer>,
+    record: Cell<*const Record>,
+    /// Whether its firing is no more than the time to look again.
+    alarm: bool,
+    _pinned: PhantomPinned,
+}
+
+// SAFETY: a timer is touched by its performer, and by the context that armed it; a future that moves
+// between threads arms it only once pinned, and with a context that locks its wheel.
+unsafe impl Send for Timer {}
+
+impl std::fmt::Debug for Timer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Timer").field("published", &self.is_published()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        if self.is_published() {
+            misuse("it drops a timer that it has not withdrawn");
+        }
+    }
+}
+
+impl Timer {
+    /// A timer that commits its performer.
+    pub(crate) const fn new() -> Self {
+        Timer::make(false)
+    }
+
+    /// A timer that tells its performer to start over, for whom the passing of time is not yet what it waits for.
+    pub(crate) const fn alarm() -> Self {
+        Timer::make(true)
+    }
+
+    const fn make(alarm: bool) -> Self {
+        Timer {
+            entry: Entry::new(std::ptr::null()),
+            record: Cell::new(std::ptr::null()),
+            alarm,
+            _pinned: PhantomPinned,
+        }
+    }
+
+    /// The number by which a record names this timer as its winner.
+    pub(crate) fn id(&self) -> usize {
+        std::ptr::from_ref(self) as usize
+    }
+
+    /// The deadline for which it was armed last.
+    pub(crate) fn deadline(&self) -> u64 {
+        self.entry.deadline()
+    }
+
+    /// Has the timer been published, and not taken back?
+    pub(crate) fn is_published(&self) -> bool {
+        !self.record.get().is_null()
+    }
+
+    /// Publishes `attempt` with this timer, which the caller then arms.
+    pub(crate) fn publish(&self, attempt: &Attempt<'_>) {
+        self.record.set(attempt.record());
+        attempt.published();
+    }
+
+    /// Takes back this timer, if it has been published, by calling `disarm`.
+    pub(crate) fn take_back(&self, attempt: &Attempt<'_>, disarm: impl FnOnce()) {
+        let record = self.record.get();
+        if record.is_null() {
+            return;
+        }
+        if !std::ptr::eq(record, attempt.record()) {
+            misuse("it withdraws a timer in another performance than it has published it in");
+        }
+        disarm();
+        self.record.set(std::ptr::null());
+        attempt.record().unlink();
+    }
+
+    /// The entry to be linked into a wheel.
+    ///
+    /// # Safety
+    ///
+    /// The timer is alive and pinned.
+    #[doc(hidden)]
+    pub unsafe fn entry(timer: NonNull<Timer>) -> NonNull<Entry<*const Timer>> {
+        // SAFETY: alive, by the caller's promise.
+        let this = unsafe { timer.as_ref() };
+        this.entry.payload.set(timer.as_ptr());
+        NonNull::from(&this.entry)
+    }
+
+    /// Commits the performer of a timer whose entry a wheel has just handed out, or tells it to start over; the caller
+    /// wakes the waker. `None`: another branch had won.
+    ///
+    /// # Safety
+    ///
+    /// `entry` is part of a timer that is alive, was armed, and has been unlinked by this expiry.
+    #[doc(hidden)]
+    pub unsafe fn expire(entry: NonNull<Entry<*const Timer>>) -> Option<Waker> {
+        // SAFETY: the entry is alive as part of the timer.
+        let timer = unsafe { entry.as_ref() }.payload.get();
+        // SAFETY: `Timer::entry` has set the payload to the timer, which is alive.
+        let timer = unsafe { &*timer };
+        // SAFETY: an armed timer's record outlives its being armed: its performer disarms first.
+        let record = unsafe { &*timer.record.get() };
+        let decided = if timer.alarm { record.decide_alarm() } else { record.decide_timer(timer.id()) };
+        decided.then(|| record.waker())
+    }
+}

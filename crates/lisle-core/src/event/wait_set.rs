@@ -1,0 +1,347 @@
+//! Wait sets: a standing choice between many events.
+
+mod performing;
+
+pub use performing::{Taking, WaitSetEvt};
+
+use super::context::{Context, Unparked};
+use super::inline_event::InlineEvent;
+use super::record::{Attempt, Waker};
+use super::standing::{Seat, Standing};
+use super::sync::no_waker;
+use super::timer::Timer;
+use super::{BoxEvent, Event, Label};
+use crate::drops::Drops;
+use crate::shim::atomic::AtomicBool;
+use std::cell::{Cell, UnsafeCell};
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+/// A choice between many events that is performed again and again.
+///
+/// [`choose`](super::choose) enters every queue and leaves it again, each time it has to wait: linear in the
+/// number of alternatives. A wait set stays in the queues. Each performance commits exactly one of its
+/// sources and gives the value, with the key that tells which; the others have taken nothing. The source
+/// that was taken begins anew. It is the choice for a server with thousands of clients, and for a loop
+/// around a `choose` that never changes.
+///
+/// A source is any event, with its guards, wraps and negative acknowledgements; one performance of it lasts
+/// until it is taken or removed, over any number of performances of the set. So the guard of a source runs
+/// when the set is first performed with it, and again after it was taken; an `after` counts from then on.
+///
+/// A set is performed by one performer at a time, a different one each time if need be. [`evt`](WaitSet::evt)
+/// makes it an event to be chosen with others, or to be a source of another set.
+///
+/// # Fairness
+///
+/// Sources that are ready are served in turn. One that is always ready is taken once a round.
+///
+/// # Complexity
+///
+/// A performance takes time proportional to the number of sources that have become ready since the last one,
+/// however many there are: an answer costs the same from ten and from a hundred thousand. Two allocations
+/// a source; none when performed, once warm.
+///
+/// ```
+/// use lisle::{Event, event::WaitSet};
+///
+/// let channels: Vec<_> = (0..1_000).map(|_| lisle::channel::bounded::<u32>(1)).collect();
+/// let mut set = WaitSet::new();
+/// for (number, (_, rx)) in channels.iter().enumerate() {
+///     set.insert(rx.recv_evt().wrap(move |message| (number, message)));
+/// }
+/// channels[123].0.send(7).unwrap();
+/// let (key, (number, message)) = set.sync();
+/// assert_eq!((number, message), (123, Ok(7)));
+/// assert!(set.poll().is_none());
+/// set.remove(key);
+/// assert_eq!(set.len(), 999);
+/// ```
+///
+/// # Notes
+///
+/// Deadlines of its sources are kept by the thread that keeps those of plain threads, since the set may be performed
+/// elsewhere next time. A set that is forgotten ([`std::mem::forget`]) stays in the queues.
+pub struct WaitSet<'a, T> {
+    standing: NonNull<Standing>,
+    slots: Vec<Slot<'a, T>>,
+    free: Vec<u32>,
+    /// Sources whose next performance has not begun. Some may have been removed.
+    fresh: UnsafeCell<VecDeque<Key>>,
+    /// One of those that is not in `fresh` and has not been removed: the source that was taken last. To find it by its
+    /// key takes a look into `slots`, which are not in the cache if there are many.
+    taken: Cell<Option<NonNull<Member<'a, T>>>>,
+    /// Some performance of the set is going on.
+    busy: AtomicBool,
+    /// The largest depth of a source, boxed as it is, that there has been.
+    depth: usize,
+    label: Label,
+}
+
+struct Slot<'a, T> {
+    generation: u32,
+    member: Option<NonNull<Member<'a, T>>>,
+}
+
+/// Names a source of a [`WaitSet`]. A key of a source that was removed names nothing any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key {
+    index: u32,
+    generation: u32,
+}
+
+/// A source: its seat, which partners know, and its event and branch, which they do not.
+#[repr(C)]
+struct Member<'a, T> {
+    /// The first field, so that the seat's address is the member's.
+    seat: Seat,
+    // Beside the seat, whose end is touched along with them.
+    key: Key,
+    /// It has been committed, and its value has not been taken yet.
+    won: Cell<bool>,
+    made: UnsafeCell<InlineEvent<'a, BoxEvent<'a, T>>>,
+}
+
+// SAFETY: the set owns its members, whose events and branches are `Send`; the rest of them and what is shared with
+// partners is under the set's lock or atomic.
+unsafe impl<T> Send for WaitSet<'_, T> {}
+// SAFETY: a shared reference gives access to keys and counts only; performing takes an exclusive one.
+unsafe impl<T> Sync for WaitSet<'_, T> {}
+
+impl<'a, T> WaitSet<'a, T> {
+    /// A set without sources, which is never ready.
+    #[track_caller]
+    pub fn new() -> Self {
+        WaitSet {
+            standing: NonNull::from(Box::leak(Box::new(Standing::new()))),
+            slots: Vec::new(),
+            free: Vec::new(),
+            fresh: UnsafeCell::default(),
+            taken: Cell::new(None),
+            busy: AtomicBool::new(false),
+            depth: 0,
+            label: Label::new("wait set"),
+        }
+    }
+
+    /// Adds a source. Its performance begins when the set is performed next.
+    ///
+    /// # Panics
+    ///
+    /// If there are 2^32 sources; or if the event is nested too deep, see [`Event::boxed`].
+    #[track_caller]
+    pub fn insert<E: Event<Output = T> + Send + Sync + 'a>(&mut self, event: E) -> Key {
+        let event = event.boxed();
+        self.depth = self.depth.max(event.depth());
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot { generation: 0, member: None });
+            u32::try_from(self.slots.len() - 1).expect("a wait set has room for 2^32 sources")
+        });
+        let slot = &mut self.slots[index as usize];
+        let key = Key { index, generation: slot.generation };
+        let member = Box::new(Member {
+            seat: Seat::new(self.standing, no_waker()),
+            made: UnsafeCell::new(InlineEvent::of(event)),
+            key,
+            won: Cell::new(false),
+        });
+        let member = NonNull::from(Box::leak(member));
+        // SAFETY: just made; nobody else has seen it.
+        unsafe { member.as_ref() }.seat.sit(member.cast());
+        slot.member = Some(member);
+        self.fresh.get_mut().push_back(key);
+        key
+    }
+
+    /// Removes a source; its negative acknowledgements are sent. False if the key names nothing any more.
+    ///
+    /// It has then taken nothing since the last value it gave, unless a future of the set was dropped a moment after
+    /// a partner had committed this source: what it was given then is dropped.
+    pub fn remove(&mut self, key: Key) -> bool {
+        let Some(member) = self.member(key) else { return false };
+        if self.taken.get() == Some(member) {
+            self.taken.set(None);
+        }
+        self.free.push(key.index);
+        let slot = &mut self.slots[key.index as usize];
+        slot.member = None;
+        slot.generation = slot.generation.wrapping_add(1);
+        // SAFETY: it is in no slot any more.
+        unsafe { self.discard(member) };
+        true
+    }
+
+    /// Removes all sources.
+    pub fn clear(&mut self) {
+        let mut drops = Drops::new();
+        for index in 0..self.slots.len() {
+            let key = Key { index: index as u32, generation: self.slots[index].generation };
+            let _told = drops.run(|| {
+                self.remove(key);
+            });
+        }
+        drops.go_on();
+    }
+
+    /// Is there a source with this key?
+    pub fn contains(&self, key: Key) -> bool {
+        self.member(key).is_some()
+    }
+
+    /// How many sources there are.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The event of the next source that can happen; it gives the source's key and value.
+    ///
+    /// # Panics
+    ///
+    /// When performed twice at a time, as in a choice with itself.
+    ///
+    /// # Cancel safety
+    ///
+    /// If it loses a choice, is polled in vain, or its future is dropped, no source has taken anything. If
+    /// that comes a moment after a source was committed, the next performance gives that source's value.
+    pub fn evt(&mut self) -> WaitSetEvt<'_, 'a, T> {
+        WaitSetEvt::new(self)
+    }
+
+    /// Waits for the next source that can happen, as [`Event::sync`] does, and gives its key and value.
+    pub fn sync(&mut self) -> (Key, T) {
+        self.evt().sync()
+    }
+
+    /// Takes a source that can happen at once, if there is one, and gives its key and value.
+    pub fn poll(&mut self) -> Option<(Key, T)> {
+        self.evt().poll()
+    }
+
+    fn standing(&self) -> &Standing {
+        // SAFETY: freed when the set goes.
+        unsafe { self.standing.as_ref() }
+    }
+
+    fn member(&self, key: Key) -> Option<NonNull<Member<'a, T>>> {
+        let slot = self.slots.get(key.index as usize)?;
+        slot.member.filter(|_| slot.generation == key.generation)
+    }
+
+    /// Takes out a source whose next performance has not begun. To be called by the set's one performance.
+    fn next_fresh(&self) -> Option<&Member<'a, T>> {
+        loop {
+            // SAFETY: the performance has the set to itself, and the borrow ends here.
+            let member = match unsafe { &mut *self.fresh.get() }.pop_front() {
+                Some(key) => self.member(key),
+                None => Some(self.taken.take()?),
+            };
+            if let Some(member) = member {
+                // SAFETY: members in the slots are alive, and so is the one taken last.
+                return Some(unsafe { member.as_ref() });
+            }
+        }
+    }
+
+    /// Takes a source out of all queues and drops it.
+    ///
+    /// # Safety
+    ///
+    /// The member is this set's and not used again; the set is not being performed.
+    unsafe fn discard(&self, member: NonNull<Member<'a, T>>) {
+        // SAFETY: alive, by the caller's promise.
+        let this = unsafe { member.as_ref() };
+        if let Some(made) = this.performance() {
+            made.event.withdraw(made.branch, &Attempt::seated(&this.seat.record, &Elsewhere, None));
+        }
+        self.standing().strike(&this.seat);
+        // SAFETY: it came from a box, and no queue and no list refers to it any more.
+        drop(unsafe { Box::from_raw(member.as_ptr()) });
+    }
+}
+
+impl<T> Default for WaitSet<'_, T> {
+    #[track_caller]
+    fn default() -> Self {
+        WaitSet::new()
+    }
+}
+
+impl<T> Drop for WaitSet<'_, T> {
+    fn drop(&mut self) {
+        let mut drops = Drops::new();
+        let _told = drops.run(|| self.clear());
+        // SAFETY: it came from a box, and no seat refers to it any more.
+        drop(unsafe { Box::from_raw(self.standing.as_ptr()) });
+        drops.go_on();
+    }
+}
+
+impl<T> fmt::Debug for WaitSet<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitSet").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+type Performance<'a, 'b, T> = super::inline_event::Parts<'a, 'b, BoxEvent<'a, T>>;
+
+impl<'a, T> Member<'a, T> {
+    /// The member around a seat of its set.
+    ///
+    /// # Safety
+    ///
+    /// The seat is part of such a member, which is alive.
+    unsafe fn around<'m>(seat: NonNull<Seat>) -> &'m Member<'a, T> {
+        // SAFETY: the seat is the first field; the rest is the caller's promise.
+        unsafe { seat.cast::<Member<'a, T>>().as_ref() }
+    }
+
+    /// Event and branch. The caller has the set to itself and uses them for one step.
+    #[expect(clippy::mut_from_ref, reason = "a cell, whose one user at a time the set sees to")]
+    fn made(&self) -> Pin<&mut InlineEvent<'a, BoxEvent<'a, T>>> {
+        // SAFETY: members are used by the set's one performance, or by its owner in between, one step at a time.
+        let made = unsafe { &mut *self.made.get() };
+        // SAFETY: a member stays where it is until it is dropped.
+        unsafe { Pin::new_unchecked(made) }
+    }
+
+    /// Event and branch, if a performance of it is going on.
+    fn performance(&self) -> Option<Performance<'a, '_, T>> {
+        let made = self.made();
+        made.is_made().then(|| made.parts())
+    }
+
+    fn parts(&self) -> Performance<'a, '_, T> {
+        self.made().parts()
+    }
+}
+
+/// The context of a source, which outlasts the performances of the set and so belongs to none of theirs.
+struct Elsewhere;
+
+// SAFETY: nothing here ever parks; timers go to the clock thread, which keeps the promises of `arm`.
+unsafe impl Context for Elsewhere {
+    fn waker(&self) -> Waker {
+        no_waker()
+    }
+    fn park(&self, _: bool) -> Unparked {
+        unreachable!("a source of a wait set does not park")
+    }
+    fn unwind(&self) -> ! {
+        unreachable!("a source of a wait set is not interrupted")
+    }
+    unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::time::outside::arm(timer, deadline) }
+    }
+    unsafe fn disarm(&self, timer: NonNull<Timer>) {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::time::outside::disarm(timer) }
+    }
+}

@@ -1,0 +1,237 @@
+//! The serving end.
+
+use super::Answered;
+use super::line::{Pending, Server};
+use crate::channel::Sender;
+use crate::event::{Event, Interrupted, Nack, raising};
+use crate::panics;
+use std::error::Error;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// The end that serves. It may be shared by several servers. When it goes, whoever calls gets an error.
+///
+/// Functions run in the performer of the event, after the commit; they may block. If one panics, its caller gets
+/// [`CallError::Panicked`](super::CallError::Panicked), and the panic goes on in the server. In a future, write
+/// `entry.entry_evt(function).future().await`.
+pub struct Entry<A, B> {
+    server: Server<A, Answered<B>>,
+}
+
+/// All callers have gone, and there are no requests left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoCallers;
+
+impl<A, B> Entry<A, B> {
+    pub(super) fn new(server: Server<A, Answered<B>>) -> Self {
+        Entry { server }
+    }
+}
+
+impl<A: Send, B: Send> Entry<A, B> {
+    /// The event of there being a request, which is the server's from then on. The oldest comes first.
+    ///
+    /// # Errors
+    ///
+    /// All callers have gone.
+    ///
+    /// # Cancel safety
+    ///
+    /// A request that was granted to a future at the very moment at which it was dropped goes back to the head of the
+    /// line.
+    ///
+    /// ```
+    /// use lisle::{Event, rpc::rpc};
+    ///
+    /// let (caller, entry) = rpc::<&str, usize>();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || assert_eq!(caller.call("four"), Ok(4)));
+    ///     let request = entry.request_evt().sync().unwrap();
+    ///     let (text, reply) = request.into_parts();
+    ///     reply.answer(text.len());
+    /// });
+    /// ```
+    pub fn request_evt(
+        &self,
+    ) -> impl Event<Output = Result<Request<A, B>, NoCallers>>
+    + IntoFuture<Output = Result<Request<A, B>, NoCallers>, IntoFuture: Send>
+    + use<'_, A, B> {
+        self.server.next_evt().wrap(|next| match next {
+            Some(Pending { arg, reply, client }) => Ok(Request { arg, reply: Reply { reply, client } }),
+            None => Err(NoCallers),
+        })
+    }
+
+    /// The event of serving one request with `function`.
+    ///
+    /// # Errors
+    ///
+    /// All callers have gone.
+    pub fn entry_evt<F: Fn(A) -> B>(&self, function: F) -> impl Event<Output = Result<(), NoCallers>> {
+        self.serving(move |arg| (function(arg), ()))
+    }
+
+    /// The event of serving one request with `function`, which also gets `input`.
+    ///
+    /// # Errors
+    ///
+    /// All callers have gone.
+    pub fn entry_in_evt<C, F: Fn(A, &C) -> B>(
+        &self,
+        input: C,
+        function: F,
+    ) -> impl Event<Output = Result<(), NoCallers>> {
+        self.serving(move |arg| (function(arg, &input), ()))
+    }
+
+    /// The event of serving one request with `function`, which also gives the server something.
+    ///
+    /// # Errors
+    ///
+    /// All callers have gone.
+    pub fn entry_out_evt<D, F: Fn(A) -> (B, D)>(
+        &self,
+        function: F,
+    ) -> impl Event<Output = Result<D, NoCallers>> {
+        self.serving(function)
+    }
+
+    /// The event of serving one request with `function`, which also gets `input` and gives the server something:
+    /// its next state, for instance.
+    ///
+    /// # Errors
+    ///
+    /// All callers have gone.
+    ///
+    /// ```
+    /// use lisle::{Event, rpc::rpc};
+    ///
+    /// lisle::run(|| {
+    ///     let (caller, entry) = rpc::<u64, u64>();
+    ///     lisle::spawn(move || {
+    ///         let mut sum = 0;
+    ///         let add = |n, sum: &u64| (sum + n, sum + n);
+    ///         while let Ok(next) = entry.entry_in_out_evt(sum, add).sync() {
+    ///             sum = next;
+    ///         }
+    ///     });
+    ///     assert_eq!(caller.call(2), Ok(2));
+    ///     assert_eq!(caller.call(3), Ok(5));
+    /// });
+    /// ```
+    pub fn entry_in_out_evt<C, D, F: Fn(A, &C) -> (B, D)>(
+        &self,
+        input: C,
+        function: F,
+    ) -> impl Event<Output = Result<D, NoCallers>> {
+        self.serving(move |arg| function(arg, &input))
+    }
+
+    fn serving<D, F: Fn(A) -> (B, D)>(&self, function: F) -> impl Event<Output = Result<D, NoCallers>> {
+        self.request_evt().wrap(move |request| Ok(request?.serve_out(&function)))
+    }
+}
+
+impl<A, B> fmt::Debug for Entry<A, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Entry")
+    }
+}
+
+/// A call that waits for its answer. If it is dropped the caller is told that there will be none.
+#[must_use = "the caller waits"]
+pub struct Request<A, B> {
+    arg: A,
+    reply: Reply<B>,
+}
+
+impl<A, B: Send> Request<A, B> {
+    /// What the caller gave.
+    pub fn arg(&self) -> &A {
+        &self.arg
+    }
+
+    /// What the caller gave, and the right to answer.
+    pub fn into_parts(self) -> (A, Reply<B>) {
+        (self.arg, self.reply)
+    }
+
+    /// Answers with what `function` gives.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `function`, after the caller has been told.
+    pub fn serve(self, function: impl FnOnce(A) -> B) {
+        self.serve_out(|arg| (function(arg), ()));
+    }
+
+    #[inline(never)] // As who raises a panic again has to be.
+    fn serve_out<D>(self, function: impl FnOnce(A) -> (B, D)) -> D {
+        let Request { arg, reply } = self;
+        let _raising = raising();
+        match catch_unwind(AssertUnwindSafe(|| function(arg))) {
+            Ok((answer, output)) => {
+                reply.answer(answer);
+                output
+            }
+            Err(panic) => {
+                // A fiber that its runtime unwinds has not panicked; it just does not answer.
+                if !panic.is::<Interrupted>() {
+                    reply.leave(Err(panics::message(&*panic).to_owned()));
+                }
+                resume_unwind(panic)
+            }
+        }
+    }
+}
+
+impl<A, B> fmt::Debug for Request<A, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request").field("reply", &self.reply).finish_non_exhaustive()
+    }
+}
+
+/// The right to answer one caller. If it is dropped the caller is told that there will be no answer.
+#[must_use = "the caller waits"]
+pub struct Reply<B> {
+    reply: Sender<Answered<B>>,
+    client: Nack,
+}
+
+impl<B: Send> Reply<B> {
+    /// Answers. Never waits: who has gone in the meantime is not answered, and the answer is dropped.
+    pub fn answer(self, answer: B) {
+        self.leave(Ok(answer));
+    }
+
+    fn leave(self, answer: Answered<B>) {
+        // There is room for one; it fails if the caller has gone.
+        drop(self.reply.try_send(answer));
+    }
+}
+
+impl<B> Reply<B> {
+    /// Has the caller given up?
+    pub fn is_gone(&self) -> bool {
+        self.client.is_lost()
+    }
+
+    /// The event of the caller having given up. Never ready once it has taken its answer.
+    pub fn gone_evt(&self) -> Nack {
+        self.client.clone()
+    }
+}
+
+impl<B> fmt::Debug for Reply<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply").field("is_gone", &self.client.has_lost()).finish()
+    }
+}
+
+impl fmt::Display for NoCallers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("serving, and nobody can call any more")
+    }
+}
+
+impl Error for NoCallers {}

@@ -1,0 +1,285 @@
+//! What an [`MVar`] holds and who waits for it, and the branch of all its events.
+//!
+//! Every operation is one-sided: it looks at the phase, and commits alone if the phase allows it. After each
+//! change [`MVar::settle`] serves those who wait, so that between two changes
+//!
+//! - nobody waits to put while the cell is empty (but for the putter's own performance),
+//! - nobody waits to take or lease while the value lies in the cell and is not being read,
+//! - nobody waits to read while the value lies in the cell and nobody waits to take it.
+
+use super::MVar;
+use crate::event::lock::Lock;
+use crate::event::queue::{WaitQueue, Waiter};
+use crate::event::record::Committer;
+use crate::event::woken::Woken;
+use crate::event::{Attempt, Description, Label, Step};
+use crate::shim::cell::UnsafeCell;
+use std::fmt;
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+/// Who may touch the value in the cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// There is none. Holders of the lock may put one in.
+    Empty,
+    /// So many performers read it. If none does, holders of the lock may take it.
+    Full(usize),
+    /// The holder of the lease.
+    Lent,
+}
+
+/// What a performer wants of the cell, then what it has got.
+pub(super) enum Slot<T> {
+    Put(T),
+    Take,
+    Lease,
+    Read,
+    /// The value of `Put` is in the cell.
+    Done,
+    Taken(T),
+    Leased,
+    /// It is counted among those that read.
+    Reading,
+}
+
+pub(crate) struct State<T> {
+    pub(super) phase: Phase,
+    /// Each waiter is in the queue of what its slot wants; `taking` has those that want a lease, too.
+    pub(super) putting: WaitQueue<Slot<T>>,
+    pub(super) taking: WaitQueue<Slot<T>>,
+    pub(super) reading: WaitQueue<Slot<T>>,
+}
+
+impl<T> State<T> {
+    fn queue(&mut self, slot: &Slot<T>) -> &mut WaitQueue<Slot<T>> {
+        match slot {
+            Slot::Put(_) | Slot::Done => &mut self.putting,
+            Slot::Take | Slot::Lease | Slot::Taken(_) | Slot::Leased => &mut self.taking,
+            Slot::Read | Slot::Reading => &mut self.reading,
+        }
+    }
+
+    /// Lets in everybody who waits to read. The value lies in the cell.
+    fn admit_readers(&mut self, woken: &mut Woken) {
+        let Phase::Full(readers) = &mut self.phase else { unreachable!("the value lies in the cell") };
+        while let Some(mut reader) = self.reading.commit_outside() {
+            *readers += 1;
+            reader.slot(|slot| *slot = Slot::Reading);
+            woken.push(reader.finish());
+        }
+    }
+}
+
+impl<T> MVar<T> {
+    pub(super) fn make(label: Label, value: Option<T>) -> Self {
+        let phase = if value.is_some() { Phase::Full(0) } else { Phase::Empty };
+        let state =
+            State { phase, putting: WaitQueue::new(), taking: WaitQueue::new(), reading: WaitQueue::new() };
+        MVar { state: Lock::new(state), value: UnsafeCell::new(value), label }
+    }
+
+    /// Runs one transition. Whom it has served is woken after the lock is let go.
+    #[inline]
+    pub(super) fn locked<R>(&self, transition: impl FnOnce(&mut State<T>, &mut Woken) -> R) -> R {
+        let mut woken = Woken::default();
+        let mut state = self.state.lock();
+        transition(&mut state, &mut woken)
+    }
+
+    /// Puts `value` into the cell, which is empty.
+    fn fill(&self, state: &mut State<T>, value: T) {
+        debug_assert_eq!(state.phase, Phase::Empty);
+        // SAFETY: the lock is held, as `state` shows, and in this phase the value is its holder's.
+        let none = self.value.with_mut(|place| unsafe { (*place).replace(value) });
+        debug_assert!(none.is_none());
+        state.phase = Phase::Full(0);
+    }
+
+    /// Takes the value out of the cell, where it lies unread.
+    fn empty(&self, state: &mut State<T>) -> T {
+        debug_assert_eq!(state.phase, Phase::Full(0));
+        state.phase = Phase::Empty;
+        // SAFETY: the lock is held, as `state` shows, and in the phase left the value is its holder's.
+        self.value.with_mut(|place| unsafe { (*place).take() }).expect("a full cell has its value")
+    }
+
+    /// Serves those who wait, as far as that goes. `fresh`: the value has come into the cell, so that whoever
+    /// waits to read sees it before it is taken. Otherwise takers go first; by turns neither starves.
+    pub(super) fn settle(&self, state: &mut State<T>, woken: &mut Woken, mut fresh: bool) {
+        loop {
+            match state.phase {
+                Phase::Lent => return,
+                Phase::Empty => {
+                    let Some(mut putter) = state.putting.commit_outside() else { return };
+                    let put = putter.slot(|slot| std::mem::replace(slot, Slot::Done));
+                    let Slot::Put(value) = put else { unreachable!("a waiting putter has its value") };
+                    self.fill(state, value);
+                    woken.push(putter.finish());
+                }
+                Phase::Full(_) => {
+                    if fresh || state.taking.is_empty() {
+                        state.admit_readers(woken);
+                    }
+                    if state.phase != Phase::Full(0) {
+                        return;
+                    }
+                    let Some(mut taker) = state.taking.commit_outside() else {
+                        // Those who seemed to wait have been served elsewhere.
+                        return state.admit_readers(woken);
+                    };
+                    taker.slot(|slot| self.give(state, slot));
+                    woken.push(taker.finish());
+                }
+            }
+            fresh = true;
+        }
+    }
+
+    /// Gives the value, which lies in the cell unread, to a taker or lends it.
+    fn give(&self, state: &mut State<T>, slot: &mut Slot<T>) {
+        match slot {
+            Slot::Take => *slot = Slot::Taken(self.empty(state)),
+            Slot::Lease => {
+                state.phase = Phase::Lent;
+                *slot = Slot::Leased;
+            }
+            _ => unreachable!("takers and those that want a lease wait in this queue"),
+        }
+    }
+
+    /// Does what `slot` wants, if the phase allows it and nobody has committed `by`.
+    #[inline]
+    pub(super) fn step(
+        &self,
+        state: &mut State<T>,
+        woken: &mut Woken,
+        by: &impl Committer,
+        slot: &mut Slot<T>,
+    ) -> bool {
+        match (&slot, state.phase) {
+            (Slot::Put(_), Phase::Empty) if by.commit_alone() => {
+                let Slot::Put(value) = std::mem::replace(slot, Slot::Done) else { unreachable!("just seen") };
+                self.fill(state, value);
+                self.settle(state, woken, true);
+                true
+            }
+            (Slot::Take | Slot::Lease, Phase::Full(0)) if by.commit_alone() => {
+                self.give(state, slot);
+                self.settle(state, woken, true);
+                true
+            }
+            (Slot::Read, Phase::Full(readers)) if state.taking.is_empty() && by.commit_alone() => {
+                state.phase = Phase::Full(readers + 1);
+                *slot = Slot::Reading;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// One performer less reads.
+    pub(super) fn end_read(&self) {
+        self.locked(|state, woken| {
+            let Phase::Full(readers) = &mut state.phase else {
+                unreachable!("what is read stays in the cell")
+            };
+            *readers -= 1;
+            self.settle(state, woken, false);
+        });
+    }
+
+    /// The lease has ended, with a value in the cell.
+    pub(super) fn end_lease(&self) {
+        self.locked(|state, woken| {
+            debug_assert_eq!(state.phase, Phase::Lent);
+            state.phase = Phase::Full(0);
+            self.settle(state, woken, true);
+        });
+    }
+
+    pub(super) fn turn(&self, slot: Slot<T>) -> Turn<'_, T> {
+        Turn { cell: self, waiter: Waiter::new(slot) }
+    }
+}
+
+/// The branch of an event of an [`MVar`]: a waiter whose slot says what is wanted.
+///
+/// If it goes when it has won a lease, or leave to read, and has not been completed, it gives that back.
+pub struct Turn<'e, T> {
+    pub(super) cell: &'e MVar<T>,
+    waiter: Waiter<Slot<T>>,
+}
+
+impl<T> Turn<'_, T> {
+    #[inline]
+    pub(super) fn attempt(self: Pin<&mut Self>, attempt: &Attempt<'_>, wait: bool) -> Step {
+        let this = self.into_ref().get_ref();
+        this.waiter.must_not_be_published();
+        this.cell.locked(|state, woken| {
+            // SAFETY: not published, as just seen, hence free.
+            let queue = unsafe {
+                this.waiter.slot_mut(|slot| {
+                    if this.cell.step(state, woken, attempt, slot) {
+                        return None;
+                    }
+                    Some(state.queue(slot))
+                })
+            };
+            let Some(queue) = queue else { return Step::Committed };
+            if wait && !attempt.is_decided() {
+                // SAFETY: not linked, since not published; pinned; not let go before `withdraw` has
+                // unlinked it. Single events publish one branch only.
+                unsafe { queue.push(&this.waiter, attempt) };
+            }
+            Step::Waiting
+        })
+    }
+
+    #[inline]
+    pub(super) fn withdraw(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
+        if !self.waiter.is_free() {
+            self.cell.locked(|state, woken| {
+                // SAFETY: the lock is held.
+                let queue = unsafe { self.waiter.slot_mut(|slot| state.queue(slot)) };
+                // SAFETY: it was linked into this queue, if into any, and is alive.
+                unsafe { queue.unlink(NonNull::from(&self.waiter)) };
+                // Who waited to read behind a taker that leaves need not wait any more.
+                self.cell.settle(state, woken, false);
+            });
+        }
+        self.waiter.taken_back(attempt);
+        attempt.record().won_by(self.waiter.id())
+    }
+
+    /// What it has got.
+    #[inline]
+    pub(super) fn outcome(self: Pin<&mut Self>) -> Slot<T> {
+        assert!(!self.waiter.is_published(), "`complete` on a branch that has not been withdrawn");
+        // SAFETY: not published, hence free.
+        unsafe { self.waiter.slot_mut(|slot| std::mem::replace(slot, Slot::Done)) }
+    }
+
+    pub(super) fn describe(&self, operation: &'static str, waits: &mut Description) {
+        waits.on(operation, &self.cell.label, std::ptr::from_ref(self.cell) as usize);
+    }
+}
+
+impl<T> Drop for Turn<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.waiter.must_not_be_published();
+        // SAFETY: not published, as just seen, hence free.
+        match unsafe { self.waiter.slot_mut(|slot| std::mem::replace(slot, Slot::Done)) } {
+            Slot::Leased => self.cell.end_lease(),
+            Slot::Reading => self.cell.end_read(),
+            _ => {}
+        }
+    }
+}
+
+impl<T> fmt::Debug for Turn<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turn").field("published", &self.waiter.is_published()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,419 @@
+//! A value that changes, of which only the latest counts.
+
+use crate::event::{
+    Attempt, Description, Event, Label, Source, Step, Waiting, awaitable, turn, visible, waits_at,
+};
+use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::cell::Cell;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// A value that is replaced from time to time, for others to watch. Clones share the value.
+///
+/// Those who watch see the latest value, and wait for one that they have not seen; of values that come too fast
+/// for them they miss some, never the last. For settings, the state of a connection, progress. From tokio's
+/// `watch`; where every value counts, there is [`Multicast`](crate::channel::Multicast).
+///
+/// Values are shared by [`Arc`] and not changed in place: nobody waits for somebody who reads, and no function of
+/// the user's runs under a lock. Setting a value takes one allocation. The previous value goes when nobody holds
+/// it any more.
+///
+/// ```
+/// use lisle::{Event, choose, sync::Watch, time::after};
+/// use std::time::Duration;
+///
+/// let limit = Watch::new(10);
+/// let watcher = limit.watcher();
+/// let soon = || after(Duration::from_millis(1)).wrap(|()| None);
+/// let change = || choose((watcher.changed_evt().wrap(|limit| Some(*limit.unwrap())), soon())).sync();
+/// assert_eq!(change(), None); // nothing new
+/// limit.set(11);
+/// limit.set(12);
+/// assert_eq!(change(), Some(12)); // the latest
+/// assert_eq!(change(), None); // has been seen
+///
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| (13..=20).for_each(|n| drop(limit.set(n))));
+///     assert!(*watcher.wait_for(|limit| *limit >= 15).unwrap() >= 15);
+/// });
+/// drop(limit);
+/// assert_eq!(*watcher.get(), 20);
+/// assert!(watcher.wait_for(|limit| *limit > 20).is_err()); // nobody is left to set it
+/// ```
+pub struct Watch<T> {
+    shared: Arc<Shared<T>>,
+}
+
+struct Shared<T> {
+    source: Source<State<T>, Seen<T>>,
+    writers: AtomicUsize,
+}
+
+/// The latest value.
+pub struct State<T> {
+    value: Arc<T>,
+    /// How often it was replaced.
+    version: u64,
+    closed: bool,
+}
+
+/// A value and its version.
+type Seen<T> = Result<(u64, Arc<T>), WatchClosed>;
+
+/// Nobody is left to set the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WatchClosed;
+
+impl fmt::Display for WatchClosed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nobody is left to set the value that is watched")
+    }
+}
+
+impl std::error::Error for WatchClosed {}
+
+impl<T> State<T> {
+    /// The value, if it is newer than `than`; or, if there will be none, the error.
+    fn newer(&self, than: Option<u64>) -> Option<Seen<T>> {
+        if than.is_none_or(|than| self.version > than) {
+            return Some(Ok((self.version, self.value.clone())));
+        }
+        self.closed.then_some(Err(WatchClosed))
+    }
+}
+
+impl<T> Shared<T> {
+    fn get(&self) -> (u64, Arc<T>) {
+        self.source.with(|state| (state.version, state.value.clone()))
+    }
+
+    /// Replaces the value, if its version is still `version`.
+    fn replace(&self, value: T, version: Option<u64>) -> Result<Arc<T>, Arc<T>> {
+        let value = Arc::new(value);
+        self.source.update(|state, waiters| {
+            if version.is_some_and(|version| version != state.version) {
+                return Err(value);
+            }
+            state.version += 1;
+            // Those who wait are told to look, rather than given the value: whoever gives up has not seen it.
+            waiters.retry_all();
+            Ok(std::mem::replace(&mut state.value, value))
+        })
+    }
+}
+
+impl<T> Watch<T> {
+    /// A value to be watched.
+    #[track_caller]
+    pub fn new(value: T) -> Self {
+        let state = State { value: Arc::new(value), version: 0, closed: false };
+        let source = Source::labelled(Label::new("watch"), state);
+        Watch { shared: Arc::new(Shared { source, writers: AtomicUsize::new(1) }) }
+    }
+
+    /// Replaces the value, and gives the old one. Never waits.
+    pub fn set(&self, value: T) -> Arc<T> {
+        visible();
+        match self.shared.replace(value, None) {
+            Ok(old) => old,
+            Err(_) => unreachable!("it replaces any version"),
+        }
+    }
+
+    /// Replaces the value by what `f` makes of it, and gives the old one.
+    ///
+    /// `f` is called again if others have set the value meanwhile. It runs outside of any lock, and may block. If
+    /// it panics the value stays.
+    pub fn update(&self, mut f: impl FnMut(&T) -> T) -> Arc<T> {
+        visible();
+        loop {
+            let (version, value) = self.shared.get();
+            if let Ok(old) = self.shared.replace(f(&value), Some(version)) {
+                return old;
+            }
+        }
+    }
+
+    /// The latest value.
+    pub fn get(&self) -> Arc<T> {
+        self.shared.get().1
+    }
+
+    /// How often the value was replaced.
+    pub fn version(&self) -> u64 {
+        self.shared.source.with(|state| state.version)
+    }
+
+    /// Somebody who watches, and has seen the value there is now.
+    pub fn watcher(&self) -> Watcher<T> {
+        Watcher { shared: self.shared.clone(), seen: AtomicU64::new(self.version()) }
+    }
+}
+
+impl<T> Clone for Watch<T> {
+    fn clone(&self) -> Self {
+        self.shared.writers.fetch_add(1, Ordering::Relaxed);
+        Watch { shared: self.shared.clone() }
+    }
+}
+
+impl<T> Drop for Watch<T> {
+    fn drop(&mut self) {
+        if self.shared.writers.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.shared.source.update(|state, waiters| {
+                state.closed = true;
+                waiters.retry_all();
+            });
+        }
+    }
+}
+
+/// Somebody who watches a [`Watch`], and knows which version it has seen last. A clone has seen the same.
+///
+/// Several performers may use one watcher; then each change is seen by one of them.
+pub struct Watcher<T> {
+    shared: Arc<Shared<T>>,
+    seen: AtomicU64,
+}
+
+impl<T> Watcher<T> {
+    /// The latest value. It does not count as seen.
+    pub fn get(&self) -> Arc<T> {
+        self.shared.get().1
+    }
+
+    /// The latest value, which counts as seen from now on.
+    pub fn see(&self) -> Arc<T> {
+        let (version, value) = self.shared.get();
+        self.seen.fetch_max(version, Ordering::Relaxed);
+        value
+    }
+
+    /// Is there a version that it has not seen?
+    pub fn has_changed(&self) -> bool {
+        let version = self.shared.source.with(|state| state.version);
+        turn::asked_whether(version > self.seen.load(Ordering::Relaxed))
+    }
+
+    /// Is nobody left to set the value? The last one may not have been seen yet.
+    pub fn is_closed(&self) -> bool {
+        self.shared.source.with(|state| state.closed)
+    }
+
+    /// The event of there being a version that it has not seen; it gives the value, which counts as seen from
+    /// then on. When nobody is left to set the value, and the last was seen: the error, again and again.
+    ///
+    /// # Cancel safety
+    ///
+    /// A loser of a choice, a poll that fails and a future dropped before it was ready have seen nothing.
+    pub fn changed_evt(&self) -> ChangedEvt<'_, T> {
+        ChangedEvt { watcher: self }
+    }
+
+    /// The event of the latest value being one that `wanted` holds of; it gives that value, which counts as seen
+    /// from then on. The value there is when it is performed is looked at first, seen or not.
+    ///
+    /// `wanted` runs in the performer while nothing is published, outside of any lock. Values that it refuses do not
+    /// count as seen. A value that is replaced before it was looked at is missed.
+    ///
+    /// ```
+    /// use lisle::{Event, choose, sync::Watch, time::after};
+    /// use std::time::Duration;
+    ///
+    /// let state = Watch::new("connecting");
+    /// let watcher = state.watcher();
+    /// let up = watcher.wait_for_evt(|state| *state == "up").wrap(|up| up.is_ok());
+    /// let up = choose((up, after(Duration::from_millis(1)).wrap(|()| false)));
+    /// assert!(!up.sync());
+    /// state.set("up");
+    /// assert!(up.sync());
+    /// ```
+    pub fn wait_for_evt<F: Fn(&T) -> bool>(&self, wanted: F) -> WaitForEvt<'_, T, F> {
+        WaitForEvt { watcher: self, wanted }
+    }
+
+    fn source(&self) -> &Source<State<T>, Seen<T>> {
+        &self.shared.source
+    }
+
+    /// What has not been seen yet, which it now is. Called under the lock.
+    fn unseen(&self, state: &State<T>) -> Option<Seen<T>> {
+        let seen = state.newer(Some(self.seen.load(Ordering::Relaxed)))?;
+        if let Ok((version, _)) = seen {
+            self.seen.fetch_max(version, Ordering::Relaxed);
+        }
+        Some(seen)
+    }
+}
+
+impl<T: Send + Sync> Watcher<T> {
+    /// Waits for a version that it has not seen, as [`Event::sync`] does.
+    ///
+    /// # Errors
+    ///
+    /// Nobody is left to set the value, and the last was seen.
+    pub fn changed(&self) -> Result<Arc<T>, WatchClosed> {
+        self.changed_evt().sync()
+    }
+
+    /// Waits until `wanted` holds of the latest value, see [`wait_for_evt`](Watcher::wait_for_evt).
+    ///
+    /// # Errors
+    ///
+    /// Nobody is left to set the value, and `wanted` does not hold of the last.
+    pub fn wait_for<F: Fn(&T) -> bool>(&self, wanted: F) -> Result<Arc<T>, WatchClosed> {
+        self.wait_for_evt(wanted).sync()
+    }
+}
+
+impl<T> Clone for Watcher<T> {
+    fn clone(&self) -> Self {
+        let seen = AtomicU64::new(self.seen.load(Ordering::Relaxed));
+        Watcher { shared: self.shared.clone(), seen }
+    }
+}
+
+/// The event of a value that was not seen, see [`Watcher::changed_evt`].
+#[must_use = "events do nothing unless performed"]
+pub struct ChangedEvt<'a, T> {
+    watcher: &'a Watcher<T>,
+}
+
+impl<T: Send + Sync> Event for ChangedEvt<'_, T> {
+    type Output = Result<Arc<T>, WatchClosed>;
+    waits_at!(this: State<T>, Seen<T>; this.watcher.source(), |state| this.watcher.unseen(state));
+    waits_at!(describe "wait for a change of");
+
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        // SAFETY: the branch is of this event.
+        unsafe { branch.take() }.map(|(_, value)| value)
+    }
+}
+
+/// The event of a value of which a condition holds, see [`Watcher::wait_for_evt`].
+///
+/// Each value that is looked at is a stage.
+#[must_use = "events do nothing unless performed"]
+pub struct WaitForEvt<'a, T, F> {
+    watcher: &'a Watcher<T>,
+    wanted: F,
+}
+
+/// The branch of a [`WaitForEvt`].
+pub struct WaitingFor<'e, T> {
+    waiting: Waiting<'e, State<T>, Seen<T>>,
+    /// The version that was refused last.
+    refused: Cell<Option<u64>>,
+    outcome: Cell<Option<Result<Arc<T>, WatchClosed>>>,
+}
+
+impl<'e, T> WaitingFor<'e, T> {
+    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<'e, State<T>, Seen<T>>> {
+        // SAFETY: structurally pinned.
+        unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
+    }
+}
+
+impl<T: Send + Sync, F: Fn(&T) -> bool> Event for WaitForEvt<'_, T, F> {
+    type Output = Result<Arc<T>, WatchClosed>;
+    type Branch<'e>
+        = WaitingFor<'e, T>
+    where
+        Self: 'e;
+
+    const STAGED: bool = true;
+
+    fn is_single(&self) -> bool {
+        true
+    }
+    fn branch(&self) -> WaitingFor<'_, T> {
+        WaitingFor {
+            waiting: self.watcher.source().waiting(),
+            refused: Cell::new(None),
+            outcome: Cell::new(None),
+        }
+    }
+    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        let refused = branch.refused.get();
+        branch.waiting().try_commit(attempt, |state| state.newer(refused))
+    }
+    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
+        let refused = branch.refused.get();
+        branch.waiting().publish(attempt, |state| state.newer(refused))
+    }
+    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.waiting().withdraw(attempt)
+    }
+    fn advance<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) -> bool {
+        let outcome = match branch.as_mut().waiting().take() {
+            Ok((version, value)) => {
+                if !(self.wanted)(&value) {
+                    branch.refused.set(Some(version));
+                    return false;
+                }
+                self.watcher.seen.fetch_max(version, Ordering::Relaxed);
+                Ok(value)
+            }
+            Err(closed) => Err(closed),
+        };
+        branch.outcome.set(Some(outcome));
+        true
+    }
+    fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
+        branch.outcome.take().expect("the last stage has an outcome")
+    }
+    fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
+        branch.waiting.describe("wait for a value of", waits);
+    }
+}
+
+impl<T> Clone for ChangedEvt<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for ChangedEvt<'_, T> {}
+
+awaitable!(['a, T: Send + Sync] ChangedEvt<'a, T>);
+awaitable!(['a, T: Send + Sync, F: Fn(&T) -> bool] WaitForEvt<'a, T, F>);
+
+impl<T> fmt::Debug for State<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State")
+            .field("version", &self.version)
+            .field("closed", &self.closed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Watch<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").field("version", &self.version()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Watcher<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watcher").field("seen", &self.seen).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for ChangedEvt<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ChangedEvt")
+    }
+}
+
+impl<T, F> fmt::Debug for WaitForEvt<'_, T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WaitForEvt")
+    }
+}
+
+impl<T> fmt::Debug for WaitingFor<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitingFor").field("waiting", &self.waiting).finish_non_exhaustive()
+    }
+}

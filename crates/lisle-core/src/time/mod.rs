@@ -1,0 +1,14 @@
+//! Time.
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub mod outside;
+#[cfg(lisle_loom)]
+#[path = "outside_unmodelled.rs"]
+pub(crate) mod outside;
+mod ticker;
+mod timer;
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub mod wheel;
+pub use ticker::{MissedTicks, TickEvt, Ticker, ticker, ticker_at};
+pub use timer::{After, At, after, at, sleep};

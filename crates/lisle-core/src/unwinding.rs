@@ -1,0 +1,375 @@
+//! Whether a panic could leave the code that runs here.
+//!
+//! A runtime that ends unwinds its fibers from where they wait. Two kinds of frames end the process if a panic reaches
+//! them: a function that foreign code calls back (`extern "C"`), and a destructor that runs because a panic unwinds already.
+//! A fiber that waits on top of such a frame must be left waiting instead, so this is asked before it is unwound.
+//!
+//! The answer is in the tables by which the unwinder itself finds its way: for each call they say what happens if it
+//! unwinds. Both kinds of frames are noted as a filter that lets no exception pass, or do not note the call at all. So the
+//! stack is looked through as the unwinder would in its first phase, and nothing is unwound.
+//!
+//! `std::thread::panicking` cannot answer it. It knows of no foreign frame, and it tells of the thread: while one fiber
+//! waits in a destructor, the others of its domain read `true`, too.
+//!
+//! The format is that of the *language-specific data area* of the Itanium C++ ABI's exception handling, as GCC and LLVM
+//! write it; what an entry means is decided here as `rust_eh_personality` decides it. Where there is another format (32-bit ARM),
+//! a thread that is panicking counts as one that cannot be unwound.
+
+/// What the code on a stack would make of a panic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Catches {
+    /// The first frame that catches it ends it.
+    End,
+    /// Each raises it again when it has done its part, until the last one. One that does is a function of its own, which is
+    /// not inlined: the tables tell of the innermost that is going on in a frame.
+    Resume,
+}
+
+/// Calls `f`, beyond whose frames [`is_possible`] does not look: all that a fiber does, or a test.
+pub fn outermost(mut f: impl FnMut()) {
+    imp::outermost(&mut f);
+}
+
+/// Returns `true` if a panic that is raised by the caller, who has been called within [`outermost`], would be caught there without
+/// having met a frame that ends the process. Takes time in proportion to the depth of the stack, about that of a backtrace
+/// without names.
+#[cold]
+#[inline(never)]
+pub(crate) fn is_possible(catches: Catches) -> bool {
+    imp::is_possible(catches)
+}
+
+#[cfg(target_arch = "arm")]
+mod imp {
+    pub(super) fn outermost(f: &mut dyn FnMut()) {
+        f();
+    }
+
+    pub(super) fn is_possible(_: super::Catches) -> bool {
+        !std::thread::panicking()
+    }
+}
+
+#[cfg(not(target_arch = "arm"))]
+mod imp {
+    use super::Catches;
+    use super::table::{Action, action};
+    use std::ffi::{c_int, c_void};
+
+    #[repr(C)]
+    struct Context {
+        _opaque: [u8; 0],
+    }
+
+    const CONTINUE: c_int = 0;
+    const STOP: c_int = 4;
+
+    // The standard library links the unwinder. That it may unwind is not so, but the compiler must believe that these calls do:
+    // it leaves calls that cannot unwind out of the tables.
+    unsafe extern "C-unwind" {
+        fn _Unwind_Backtrace(
+            visit: extern "C-unwind" fn(*mut Context, *mut c_void) -> c_int,
+            argument: *mut c_void,
+        ) -> c_int;
+        fn _Unwind_GetIPInfo(context: *mut Context, is_before: *mut c_int) -> usize;
+        fn _Unwind_GetRegionStart(context: *mut Context) -> usize;
+        fn _Unwind_GetLanguageSpecificData(context: *mut Context) -> *const u8;
+    }
+
+    struct Walk {
+        catches: Catches,
+        /// A frame was met that no panic passes, and none that catches one since.
+        is_blocked: bool,
+        /// What is known so far: a stack whose frames end without one that catches cannot be unwound.
+        is_possible: bool,
+        /// All was seen. It is not if a frame has no tables at all.
+        is_whole: bool,
+    }
+
+    /// Known by its address.
+    #[inline(never)]
+    pub(super) fn outermost(f: &mut dyn FnMut()) {
+        f();
+        // So that it has a frame of its own, which the last call of a function need not leave it.
+        std::hint::black_box(f);
+    }
+
+    pub(super) fn is_possible(catches: Catches) -> bool {
+        let mut walk = Walk { catches, is_blocked: false, is_possible: false, is_whole: false };
+        // SAFETY: `visit` has this signature, and `walk` outlives the call.
+        let _ = unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
+        walk.is_possible && (walk.is_whole || catches == Catches::End)
+    }
+
+    extern "C-unwind" fn visit(context: *mut Context, argument: *mut c_void) -> c_int {
+        // SAFETY: the argument given in `is_possible`, to which there is no other reference meanwhile.
+        let walk = unsafe { &mut *argument.cast::<Walk>() };
+        // SAFETY: the context of a frame, given to us for this call.
+        let start = unsafe { _Unwind_GetRegionStart(context) };
+        if start == outermost as *const () as usize {
+            walk.is_whole = true;
+            return STOP;
+        }
+        let mut is_before = 0;
+        // SAFETY: as above; the flag is written.
+        let return_address = unsafe { _Unwind_GetIPInfo(context, &raw mut is_before) };
+        // A return address is that of the instruction after the call, which may be another's.
+        let at = return_address.saturating_sub(usize::from(is_before == 0));
+        // SAFETY: as above.
+        let table = unsafe { _Unwind_GetLanguageSpecificData(context) };
+        // SAFETY: the table is that of the function that begins there, or null.
+        match unsafe { action(table, at.wrapping_sub(start)) } {
+            Action::Pass => CONTINUE,
+            Action::Block => {
+                walk.is_blocked = true;
+                if walk.catches == Catches::End { STOP } else { CONTINUE }
+            }
+            Action::Catch => {
+                walk.is_possible = !walk.is_blocked;
+                if walk.is_blocked || walk.catches == Catches::End { STOP } else { CONTINUE }
+            }
+        }
+    }
+}
+
+#[cfg(not(target_arch = "arm"))]
+mod table {
+    //! One function's table.
+
+    /// What a frame does with an exception that a call of it raises.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Action {
+        /// It runs destructors, or nothing, and lets it through.
+        Pass,
+        Catch,
+        /// It ends the process.
+        Block,
+    }
+
+    const OMITTED: u8 = 0xff;
+
+    /// What the function whose table is at `table` does if the call `offset` bytes after its beginning unwinds.
+    ///
+    /// # Safety
+    ///
+    /// `table` is null or that of a function, as its compiler wrote it.
+    pub(super) unsafe fn action(table: *const u8, offset: usize) -> Action {
+        if table.is_null() {
+            return Action::Pass;
+        }
+        let mut reader = Reader(table);
+        // SAFETY: this and what follows is read in the order in which it is written, no further than the table says.
+        let landing_pads = unsafe { reader.byte() };
+        if landing_pads != OMITTED {
+            // SAFETY: as above.
+            unsafe { reader.encoded(landing_pads) };
+        }
+        // SAFETY: as above.
+        if unsafe { reader.byte() } != OMITTED {
+            // SAFETY: as above.
+            unsafe { reader.unsigned() };
+        }
+        // SAFETY: as above.
+        let encoding = unsafe { reader.byte() };
+        // SAFETY: as above.
+        let length = unsafe { reader.unsigned() };
+        let actions = reader.0.wrapping_add(length);
+        while reader.0 < actions {
+            // SAFETY: as above.
+            let start = unsafe { reader.encoded(encoding) };
+            // SAFETY: as above.
+            let length = unsafe { reader.encoded(encoding) };
+            // SAFETY: as above.
+            let landing_pad = unsafe { reader.encoded(encoding) };
+            // SAFETY: as above.
+            let action = unsafe { reader.unsigned() };
+            if offset < start {
+                // They are in order.
+                break;
+            }
+            if offset - start < length {
+                if landing_pad == 0 || action == 0 {
+                    return Action::Pass;
+                }
+                // SAFETY: an action is the place of its entry behind the calls, counted from 1.
+                return match unsafe { Reader(actions.wrapping_add(action - 1)).signed() } {
+                    0 => Action::Pass,
+                    1.. => Action::Catch,
+                    ..0 => Action::Block,
+                };
+            }
+        }
+        // Calls that cannot unwind are not listed.
+        Action::Block
+    }
+
+    struct Reader(*const u8);
+
+    impl Reader {
+        /// # Safety
+        ///
+        /// There is a byte left to be read; likewise for all others.
+        unsafe fn byte(&mut self) -> u8 {
+            // SAFETY: by the caller's promise.
+            let byte = unsafe { *self.0 };
+            self.0 = self.0.wrapping_add(1);
+            byte
+        }
+
+        /// A LEB128 number, and by how much its bits are to be shifted to fill the word.
+        unsafe fn leb128(&mut self) -> (usize, u32, u8) {
+            let (mut value, mut shift) = (0, 0);
+            loop {
+                // SAFETY: passed on to the caller.
+                let byte = unsafe { self.byte() };
+                value |= usize::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
+                shift += 7;
+                if byte & 0x80 == 0 {
+                    return (value, shift, byte);
+                }
+            }
+        }
+
+        unsafe fn unsigned(&mut self) -> usize {
+            // SAFETY: passed on to the caller.
+            unsafe { self.leb128() }.0
+        }
+
+        unsafe fn signed(&mut self) -> isize {
+            // SAFETY: passed on to the caller.
+            let (value, shift, last) = unsafe { self.leb128() };
+            let sign = if last & 0x40 == 0 { 0 } else { usize::MAX.checked_shl(shift).unwrap_or(0) };
+            (value | sign).cast_signed()
+        }
+
+        /// A number in the encoding that a table names. What it is relative to is not looked at: only distances are read.
+        unsafe fn encoded(&mut self, encoding: u8) -> usize {
+            let bytes = match encoding & 0x0f {
+                // SAFETY: passed on to the caller.
+                0x01 => return unsafe { self.unsigned() },
+                // SAFETY: passed on to the caller.
+                0x09 => return unsafe { self.signed() }.cast_unsigned(),
+                0x02 | 0x0a => 2,
+                0x03 | 0x0b => 4,
+                0x04 | 0x0c => 8,
+                _ => size_of::<usize>(),
+            };
+            let mut number = [0; size_of::<u64>()];
+            for (index, place) in number[..bytes].iter_mut().enumerate() {
+                let index = if cfg!(target_endian = "big") { bytes - 1 - index } else { index };
+                // SAFETY: passed on to the caller.
+                *place = unsafe { *self.0.wrapping_add(index) };
+            }
+            self.0 = self.0.wrapping_add(bytes);
+            u64::from_le_bytes(number) as usize
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::ffi::{c_int, c_void};
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+    /// Calls `f` as on a stack of its own, whose outermost frame but one catches.
+    fn on_a_stack(f: impl Fn()) {
+        outermost(|| catch_unwind(AssertUnwindSafe(&f)).unwrap_or_else(|panic| resume_unwind(panic)));
+    }
+
+    /// The answers for a panic that ends where it is caught, and for one that is raised again.
+    #[inline(never)]
+    fn answers() -> (bool, bool) {
+        (is_possible(Catches::End), is_possible(Catches::Resume))
+    }
+
+    /// Asks when it is dropped.
+    struct Asks<'a>(&'a Cell<(bool, bool)>);
+
+    impl Drop for Asks<'_> {
+        fn drop(&mut self) {
+            self.0.set(answers());
+        }
+    }
+
+    #[test]
+    fn ordinary_code_and_its_destructors_can_be_unwound() {
+        on_a_stack(|| {
+            assert_eq!(answers(), (true, true));
+            let seen = Cell::new((false, false));
+            drop(Asks(&seen));
+            assert_eq!(seen.get(), (true, true));
+        });
+    }
+
+    #[test]
+    fn a_destructor_that_runs_in_a_panic_cannot() {
+        on_a_stack(|| {
+            let seen = Cell::new((true, true));
+            let panic = catch_unwind(AssertUnwindSafe(|| {
+                let _asks = Asks(&seen);
+                resume_unwind(Box::new(()));
+            }));
+            assert!(panic.is_err());
+            assert_eq!(seen.get(), (false, false));
+            // Nor does that stay so.
+            assert_eq!(answers(), (true, true));
+        });
+    }
+
+    /// What such a destructor catches itself does not leave it, unless it is raised again.
+    #[test]
+    fn what_is_caught_within_such_a_destructor_can() {
+        on_a_stack(|| {
+            struct Catches<'a>(&'a Cell<(bool, bool)>);
+            impl Drop for Catches<'_> {
+                fn drop(&mut self) {
+                    let caught = catch_unwind(AssertUnwindSafe(|| {
+                        self.0.set(answers());
+                        resume_unwind(Box::new(()));
+                    }));
+                    assert!(caught.is_err());
+                }
+            }
+            let seen = Cell::new((false, true));
+            let panic = catch_unwind(AssertUnwindSafe(|| {
+                let _catches = Catches(&seen);
+                resume_unwind(Box::new(()));
+            }));
+            assert!(panic.is_err());
+            assert_eq!(seen.get(), (true, false));
+        });
+    }
+
+    #[test]
+    fn a_call_from_foreign_code_cannot() {
+        on_a_stack(|| {
+            thread_local! {
+                static SEEN: Cell<(bool, bool)> = const { Cell::new((true, true)) };
+                static CAUGHT: Cell<(bool, bool)> = const { Cell::new((false, true)) };
+            }
+            extern "C" fn compare(_: *const c_void, _: *const c_void) -> c_int {
+                SEEN.set(answers());
+                catches_and_raises();
+                0
+            }
+            #[inline(never)]
+            fn catches_and_raises() {
+                if let Err(panic) = catch_unwind(|| CAUGHT.set(answers())) {
+                    resume_unwind(panic);
+                }
+            }
+            let mut numbers = [2_u32, 1];
+            // SAFETY: two elements of this size, and a comparison that reads none of them.
+            unsafe { libc::qsort(numbers.as_mut_ptr().cast(), 2, size_of::<u32>(), Some(compare)) };
+            assert_eq!(SEEN.get(), (false, false));
+            assert_eq!(CAUGHT.get(), (true, false));
+        });
+    }
+
+    #[test]
+    fn without_a_frame_that_catches_it_cannot() {
+        outermost(|| assert_eq!(answers(), (false, false)));
+    }
+}

@@ -1,0 +1,187 @@
+//! Loops within a loop, all of whose items are the items of one.
+//!
+//! Each inner loop is driven by itself within the outer one, with the outer one's consumer. Where an iterator of this kind is
+//! only a part of something else, as in a chain, the inner loops are collected, one after the other.
+
+use crate::iter::{Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::vec;
+
+/// See [`ParallelIterator::flat_map`].
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Debug, Clone)]
+pub struct FlatMap<I, F> {
+    base: I,
+    map: F,
+}
+
+impl<I, F> FlatMap<I, F> {
+    pub(in crate::iter) fn new(base: I, map: F) -> Self {
+        FlatMap { base, map }
+    }
+}
+
+impl<I, F, U> ParallelIterator for FlatMap<I, F>
+where
+    I: ParallelIterator,
+    F: Fn(I::Item) -> U + Sync + Send,
+    U: IntoParallelIterator,
+{
+    type Item = U::Item;
+    type Part<'a>
+        = FlatMapPart<'a, I::Part<'a>, F>
+    where
+        Self: 'a;
+
+    fn part(&mut self) -> Self::Part<'_> {
+        FlatMapPart { base: self.base.part(), map: &self.map }
+    }
+
+    fn plan(&self) -> Plan {
+        self.base.plan()
+    }
+
+    #[track_caller]
+    fn drive<C: Consumer<Item = U::Item>>(self, consumer: &C, plan: Plan) -> C::Acc {
+        let site = plan.site.unwrap_or(Location::caller());
+        self.base.drive(&Outer { map: &self.map, consumer, site, takes: PhantomData }, plan)
+    }
+}
+
+/// A part whose items' loops are collected.
+#[derive(Debug)]
+pub struct FlatMapPart<'a, P, F> {
+    base: P,
+    map: &'a F,
+}
+
+impl<'a, P, F, U> Part for FlatMapPart<'a, P, F>
+where
+    P: Part,
+    F: Fn(P::Item) -> U + Sync,
+    U: IntoParallelIterator,
+{
+    type Item = U::Item;
+    type Items = FlatMapItems<'a, P::Items, F, U::Item>;
+
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+
+    fn split_at(self, at: usize) -> (Self, Self) {
+        let (left, right) = self.base.split_at(at);
+        (FlatMapPart { base: left, map: self.map }, FlatMapPart { base: right, map: self.map })
+    }
+
+    fn items(self) -> Self::Items {
+        FlatMapItems { items: self.base.items(), map: self.map, inner: Vec::new().into_iter() }
+    }
+}
+
+/// The iterator of a [`FlatMapPart`].
+#[derive(Debug)]
+pub struct FlatMapItems<'a, I, F, T> {
+    items: I,
+    map: &'a F,
+    inner: vec::IntoIter<T>,
+}
+
+impl<I, F, U> Iterator for FlatMapItems<'_, I, F, U::Item>
+where
+    I: Iterator,
+    F: Fn(I::Item) -> U,
+    U: IntoParallelIterator,
+{
+    type Item = U::Item;
+
+    fn next(&mut self) -> Option<U::Item> {
+        loop {
+            if let Some(item) = self.inner.next() {
+                return Some(item);
+            }
+            let inner = (self.map)(self.items.next()?);
+            self.inner = inner.into_par_iter().collect::<Vec<_>>().into_iter();
+        }
+    }
+}
+
+/// A consumer of the inner items as a consumer of the outer ones.
+struct Outer<'c, In, F, C> {
+    map: &'c F,
+    consumer: &'c C,
+    /// Where the outer loop was called.
+    site: &'static Location<'static>,
+    takes: PhantomData<fn(In)>,
+}
+
+impl<In, F, U, C> Consumer for Outer<'_, In, F, C>
+where
+    F: Fn(In) -> U + Sync,
+    U: IntoParallelIterator,
+    C: Consumer<Item = U::Item>,
+{
+    type Item = In;
+    type Acc = C::Acc;
+
+    fn begin(&self) -> C::Acc {
+        self.consumer.begin()
+    }
+
+    fn feed<I: Iterator<Item = In>>(&self, mut acc: C::Acc, at: usize, items: I) -> C::Acc {
+        for item in items {
+            if self.consumer.is_done(&acc, at) {
+                break;
+            }
+            let inner = (self.map)(item).into_par_iter();
+            let plan = Plan { site: Some(self.site), ..inner.plan() };
+            let next = inner.drive(&Inner { consumer: self.consumer, at }, plan);
+            acc = self.consumer.merge(acc, next);
+        }
+        acc
+    }
+
+    fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
+        self.consumer.merge(left, right)
+    }
+
+    fn is_done(&self, acc: &C::Acc, at: usize) -> bool {
+        self.consumer.is_done(acc, at)
+    }
+
+    fn end(&self, acc: C::Acc) -> C::Acc {
+        self.consumer.end(acc)
+    }
+}
+
+/// A consumer for the loop of an item of the outer loop: all of its steps are in the block that begins at step `at` of that.
+struct Inner<'c, C> {
+    consumer: &'c C,
+    at: usize,
+}
+
+impl<C: Consumer> Consumer for Inner<'_, C> {
+    type Item = C::Item;
+    type Acc = C::Acc;
+
+    fn begin(&self) -> C::Acc {
+        self.consumer.begin()
+    }
+
+    #[inline]
+    fn feed<I: Iterator<Item = C::Item>>(&self, acc: C::Acc, _: usize, items: I) -> C::Acc {
+        self.consumer.feed(acc, self.at, items)
+    }
+
+    fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
+        self.consumer.merge(left, right)
+    }
+
+    fn is_done(&self, acc: &C::Acc, _: usize) -> bool {
+        self.consumer.is_done(acc, self.at)
+    }
+
+    fn end(&self, acc: C::Acc) -> C::Acc {
+        self.consumer.end(acc)
+    }
+}

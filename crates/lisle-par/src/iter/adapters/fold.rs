@@ -1,0 +1,238 @@
+//! Folds whose results are items again.
+//!
+//! There is one accumulator for each run of neighbouring steps that one domain has done, and thus few of them; but a part
+//! alone does not know which blocks follow on each other. So these iterators are driven in a way of their own, by a
+//! consumer that keeps the accumulator from block to block. Where they are only a part of something else, as in a chain,
+//! there is one for each block.
+
+use crate::iter::tries::Try;
+use crate::iter::{Consumer, ParallelIterator, Part, Plan};
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+
+/// How accumulators come to be. Implemented for the two kinds of folds.
+pub trait Folding<In>: Send + Sync {
+    /// The accumulator.
+    type Out: Send;
+
+    /// Of no items.
+    fn begin(&self) -> Self::Out;
+
+    /// After some more.
+    fn fold<I: Iterator<Item = In>>(&self, acc: Self::Out, items: I) -> Self::Out;
+
+    /// Will no more items be taken?
+    fn is_over(&self, acc: &Self::Out) -> bool;
+}
+
+/// See [`ParallelIterator::fold`].
+#[derive(Debug, Clone)]
+pub struct Folded<N, F> {
+    pub(in crate::iter) identity: N,
+    pub(in crate::iter) op: F,
+}
+
+impl<In, T: Send, N, F> Folding<In> for Folded<N, F>
+where
+    N: Fn() -> T + Send + Sync,
+    F: Fn(T, In) -> T + Send + Sync,
+{
+    type Out = T;
+
+    fn begin(&self) -> T {
+        (self.identity)()
+    }
+
+    #[inline]
+    fn fold<I: Iterator<Item = In>>(&self, acc: T, items: I) -> T {
+        items.fold(acc, &self.op)
+    }
+
+    fn is_over(&self, _: &T) -> bool {
+        false
+    }
+}
+
+/// See [`ParallelIterator::try_fold`].
+#[derive(Debug, Clone)]
+pub struct TryFolded<N, F, R> {
+    pub(in crate::iter) identity: N,
+    pub(in crate::iter) op: F,
+    pub(in crate::iter) gives: PhantomData<fn() -> R>,
+}
+
+impl<In, R: Try + Send, N, F> Folding<In> for TryFolded<N, F, R>
+where
+    N: Fn() -> R::Output + Send + Sync,
+    F: Fn(R::Output, In) -> R + Send + Sync,
+{
+    type Out = R;
+
+    fn begin(&self) -> R {
+        R::from_output((self.identity)())
+    }
+
+    #[inline]
+    fn fold<I: Iterator<Item = In>>(&self, acc: R, mut items: I) -> R {
+        let folded = match acc.branch() {
+            ControlFlow::Continue(acc) => items.try_fold(acc, |acc, item| (self.op)(acc, item).branch()),
+            over => over,
+        };
+        // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+        drop(items);
+        R::from_branch(folded)
+    }
+
+    fn is_over(&self, acc: &R) -> bool {
+        acc.is_over()
+    }
+}
+
+/// A parallel iterator of accumulators.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Debug, Clone)]
+pub struct Folds<I, F> {
+    base: I,
+    folding: F,
+}
+
+impl<I, F> Folds<I, F> {
+    pub(in crate::iter) fn new(base: I, folding: F) -> Self {
+        Folds { base, folding }
+    }
+}
+
+impl<I: ParallelIterator, F: Folding<I::Item>> ParallelIterator for Folds<I, F> {
+    type Item = F::Out;
+    type Part<'a>
+        = FoldsPart<'a, I::Part<'a>, F>
+    where
+        Self: 'a;
+
+    fn part(&mut self) -> Self::Part<'_> {
+        FoldsPart { base: self.base.part(), folding: &self.folding }
+    }
+
+    fn plan(&self) -> Plan {
+        self.base.plan()
+    }
+
+    #[track_caller]
+    fn drive<C: Consumer<Item = F::Out>>(self, consumer: &C, plan: Plan) -> C::Acc {
+        let folder = Folder { folding: &self.folding, consumer, takes: PhantomData };
+        let mut run = self.base.drive(&folder, plan);
+        // If there was nothing to do it is the accumulator of nothing.
+        if run.is_new {
+            run.current.get_or_insert_with(|| self.folding.begin());
+        }
+        folder.close(run)
+    }
+}
+
+/// A part that gives one accumulator whenever it is run.
+#[derive(Debug)]
+pub struct FoldsPart<'a, P, F> {
+    base: P,
+    folding: &'a F,
+}
+
+impl<'a, P: Part, F: Folding<P::Item>> Part for FoldsPart<'a, P, F> {
+    type Item = F::Out;
+    type Items = FoldsItems<'a, P::Items, F>;
+
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+
+    fn split_at(self, at: usize) -> (Self, Self) {
+        let (left, right) = self.base.split_at(at);
+        (FoldsPart { base: left, folding: self.folding }, FoldsPart { base: right, folding: self.folding })
+    }
+
+    fn items(self) -> Self::Items {
+        FoldsItems { items: Some(self.base.items()), folding: self.folding }
+    }
+}
+
+/// The iterator of a [`FoldsPart`].
+#[derive(Debug)]
+pub struct FoldsItems<'a, I, F> {
+    items: Option<I>,
+    folding: &'a F,
+}
+
+impl<I: Iterator, F: Folding<I::Item>> Iterator for FoldsItems<'_, I, F> {
+    type Item = F::Out;
+
+    fn next(&mut self) -> Option<F::Out> {
+        let items = self.items.take()?;
+        Some(self.folding.fold(self.folding.begin(), items))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let len = usize::from(self.items.is_some());
+        (len, Some(len))
+    }
+}
+
+/// A consumer of accumulators as a consumer of what they are made of.
+struct Folder<'f, In, F, C> {
+    folding: &'f F,
+    consumer: &'f C,
+    takes: PhantomData<fn(In)>,
+}
+
+/// What is known of a run.
+struct Run<T, A> {
+    /// The accumulator that is still to grow, if one has been begun since the last one was handed on.
+    current: Option<T>,
+    /// Where it began.
+    from: usize,
+    /// What became of those that were handed on.
+    done: A,
+    /// Has none been handed on?
+    is_new: bool,
+}
+
+impl<In, F: Folding<In>, C: Consumer<Item = F::Out>> Folder<'_, In, F, C> {
+    fn close(&self, run: Run<F::Out, C::Acc>) -> C::Acc {
+        match run.current {
+            Some(last) => self.consumer.feed(run.done, run.from, std::iter::once(last)),
+            None => run.done,
+        }
+    }
+}
+
+impl<In, F: Folding<In>, C: Consumer<Item = F::Out>> Consumer for Folder<'_, In, F, C> {
+    type Item = In;
+    type Acc = Run<F::Out, C::Acc>;
+
+    fn begin(&self) -> Self::Acc {
+        Run { current: None, from: 0, done: self.consumer.begin(), is_new: true }
+    }
+
+    #[inline]
+    fn feed<I: Iterator<Item = In>>(&self, run: Self::Acc, at: usize, items: I) -> Self::Acc {
+        let (acc, from) = match run.current {
+            Some(acc) => (acc, run.from),
+            None => (self.folding.begin(), at),
+        };
+        Run { current: Some(self.folding.fold(acc, items)), from, ..run }
+    }
+
+    fn merge(&self, left: Self::Acc, right: Self::Acc) -> Self::Acc {
+        let from = left.from;
+        let is_new = left.is_new && left.current.is_none() && right.is_new && right.current.is_none();
+        let done = self.consumer.merge(self.close(left), self.close(right));
+        Run { current: None, from, done, is_new }
+    }
+
+    fn is_done(&self, run: &Self::Acc, at: usize) -> bool {
+        run.current.as_ref().is_some_and(|acc| self.folding.is_over(acc))
+            || self.consumer.is_done(&run.done, at)
+    }
+
+    fn end(&self, run: Self::Acc) -> Self::Acc {
+        Run { done: self.consumer.end(run.done), ..run }
+    }
+}

@@ -1,0 +1,269 @@
+//! A map with a value at hand, one for each run of neighbouring steps that one domain does.
+//!
+//! A part alone does not know which blocks follow on each other. So these iterators are driven in a way of their own, by a
+//! consumer that keeps the value from block to block, as those of folds are. Where they are only a part of something else, as
+//! in a chain or a zip, there is one value for each block.
+
+use crate::iter::{Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::thread::{self, ThreadId};
+
+/// See [`map_init`](ParallelIterator::map_init).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Debug, Clone)]
+pub struct MapInit<I, N, F> {
+    base: I,
+    mapping: Mapping<N, F>,
+}
+
+#[derive(Debug, Clone)]
+struct Mapping<N, F> {
+    init: N,
+    map: F,
+}
+
+impl<I, N, F> MapInit<I, N, F> {
+    pub(in crate::iter) fn new(base: I, init: N, map: F) -> Self {
+        MapInit { base, mapping: Mapping { init, map } }
+    }
+}
+
+impl<I, T, R, N, F> ParallelIterator for MapInit<I, N, F>
+where
+    I: ParallelIterator,
+    R: Send,
+    N: Fn() -> T + Send + Sync,
+    F: Fn(&mut T, I::Item) -> R + Send + Sync,
+{
+    type Item = R;
+    type Part<'a>
+        = MapInitPart<'a, I::Part<'a>, N, F>
+    where
+        Self: 'a;
+
+    fn part(&mut self) -> Self::Part<'_> {
+        MapInitPart { base: self.base.part(), mapping: &self.mapping }
+    }
+
+    fn plan(&self) -> Plan {
+        self.base.plan()
+    }
+
+    // Nothing of how many items there are: to write them in place takes blocks of known lengths, that is, parts.
+
+    #[track_caller]
+    fn drive<C: Consumer<Item = R>>(self, consumer: &C, plan: Plan) -> C::Acc {
+        let mapped = Mapped { mapping: &self.mapping, consumer, takes: PhantomData };
+        self.base.drive(&mapped, plan).acc
+    }
+}
+
+impl<I, T, R, N, F> IndexedParallelIterator for MapInit<I, N, F>
+where
+    I: IndexedParallelIterator,
+    R: Send,
+    N: Fn() -> T + Send + Sync,
+    F: Fn(&mut T, I::Item) -> R + Send + Sync,
+{
+    type Exact<'a>
+        = MapInitPart<'a, I::Exact<'a>, N, F>
+    where
+        Self: 'a;
+
+    fn exact(&mut self) -> Self::Exact<'_> {
+        MapInitPart { base: self.base.exact(), mapping: &self.mapping }
+    }
+
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+}
+
+/// A part that makes a value whenever it is run.
+pub struct MapInitPart<'a, P, N, F> {
+    base: P,
+    mapping: &'a Mapping<N, F>,
+}
+
+impl<P: fmt::Debug, N, F> fmt::Debug for MapInitPart<'_, P, N, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MapInitPart").field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+impl<'a, P, T, R, N, F> Part for MapInitPart<'a, P, N, F>
+where
+    P: Part,
+    N: Fn() -> T + Sync,
+    F: Fn(&mut T, P::Item) -> R + Sync,
+{
+    type Item = R;
+    type Items = MapInitItems<'a, P::Items, T, N, F>;
+
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+
+    fn split_at(self, at: usize) -> (Self, Self) {
+        let (left, right) = self.base.split_at(at);
+        (
+            MapInitPart { base: left, mapping: self.mapping },
+            MapInitPart { base: right, mapping: self.mapping },
+        )
+    }
+
+    fn items(self) -> Self::Items {
+        MapInitItems { items: self.base.items(), value: None, mapping: self.mapping }
+    }
+}
+
+impl<'a, P, T, R, N, F> ExactPart for MapInitPart<'a, P, N, F>
+where
+    P: ExactPart,
+    N: Fn() -> T + Sync,
+    F: Fn(&mut T, P::Item) -> R + Sync,
+{
+    type Back = MapInitItems<'a, P::Back, T, N, F>;
+
+    fn back(self) -> Self::Back {
+        MapInitItems { items: self.base.back(), value: None, mapping: self.mapping }
+    }
+}
+
+/// The iterator of a [`MapInitPart`].
+pub struct MapInitItems<'a, I, T, N, F> {
+    items: I,
+    /// Made when the first item is there: many a block has none.
+    value: Option<T>,
+    mapping: &'a Mapping<N, F>,
+}
+
+impl<I: fmt::Debug, T, N, F> fmt::Debug for MapInitItems<'_, I, T, N, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MapInitItems").field("items", &self.items).finish_non_exhaustive()
+    }
+}
+
+impl<I, T, R, N, F> Iterator for MapInitItems<'_, I, T, N, F>
+where
+    I: Iterator,
+    N: Fn() -> T,
+    F: Fn(&mut T, I::Item) -> R,
+{
+    type Item = R;
+
+    #[inline]
+    fn next(&mut self) -> Option<R> {
+        let item = self.items.next()?;
+        Some((self.mapping.map)(self.value.get_or_insert_with(&self.mapping.init), item))
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.items.size_hint()
+    }
+
+    #[inline]
+    fn fold<A, G: FnMut(A, R) -> A>(mut self, acc: A, op: G) -> A {
+        mapped(self.items, &mut self.value, self.mapping).fold(acc, op)
+    }
+}
+
+/// What `mapping` makes of the items, with `value`, which is made when the first of them is there.
+#[inline]
+fn mapped<'v, I, T, R, N, F>(
+    items: I,
+    value: &'v mut Option<T>,
+    mapping: &'v Mapping<N, F>,
+) -> impl Iterator<Item = R> + use<'v, I, T, R, N, F>
+where
+    I: Iterator,
+    N: Fn() -> T,
+    F: Fn(&mut T, I::Item) -> R,
+{
+    items.map(|item| (mapping.map)(value.get_or_insert_with(&mapping.init), item))
+}
+
+/// A consumer of what is made of the items as a consumer of the items.
+struct Mapped<'m, In, N, F, C> {
+    mapping: &'m Mapping<N, F>,
+    consumer: &'m C,
+    takes: PhantomData<fn(In)>,
+}
+
+/// What is known of a run, and the value that it has at hand.
+struct Run<T, A> {
+    value: Option<Local<T>>,
+    acc: A,
+}
+
+impl<In, T, R, N, F, C> Consumer for Mapped<'_, In, N, F, C>
+where
+    N: Fn() -> T + Sync,
+    F: Fn(&mut T, In) -> R + Sync,
+    C: Consumer<Item = R>,
+{
+    type Item = In;
+    type Acc = Run<T, C::Acc>;
+
+    fn begin(&self) -> Self::Acc {
+        Run { value: None, acc: self.consumer.begin() }
+    }
+
+    #[inline]
+    fn feed<I: Iterator<Item = In>>(&self, run: Self::Acc, at: usize, items: I) -> Self::Acc {
+        let mut value = run.value.and_then(Local::into_inner);
+        let acc = self.consumer.feed(run.acc, at, mapped(items, &mut value, self.mapping));
+        Run { value: value.map(Local::new), acc }
+    }
+
+    fn merge(&self, left: Self::Acc, right: Self::Acc) -> Self::Acc {
+        Run { value: left.value, acc: self.consumer.merge(left.acc, right.acc) }
+    }
+
+    fn is_done(&self, run: &Self::Acc, at: usize) -> bool {
+        self.consumer.is_done(&run.acc, at)
+    }
+
+    fn end(&self, run: Self::Acc) -> Self::Acc {
+        drop(run.value);
+        Run { value: None, acc: self.consumer.end(run.acc) }
+    }
+}
+
+/// A value for the thread that has made it. Should another drop it, it stays as it is, and its memory is lost.
+struct Local<T> {
+    value: ManuallyDrop<T>,
+    thread: ThreadId,
+}
+
+// SAFETY: the value is touched by no thread but the one that has made this.
+unsafe impl<T> Send for Local<T> {}
+
+impl<T> Local<T> {
+    fn new(value: T) -> Self {
+        Local { value: ManuallyDrop::new(value), thread: thread::current().id() }
+    }
+
+    fn is_here(&self) -> bool {
+        self.thread == thread::current().id()
+    }
+
+    /// The value, if this is its thread.
+    fn into_inner(self) -> Option<T> {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: it is there until it is dropped, and `this` neither is nor is used again.
+        this.is_here().then(|| unsafe { ManuallyDrop::take(&mut this.value) })
+    }
+}
+
+impl<T> Drop for Local<T> {
+    fn drop(&mut self) {
+        if self.is_here() {
+            // SAFETY: it is there, and this is not used again.
+            unsafe { ManuallyDrop::drop(&mut self.value) };
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! How a loop is to be divided, said by its user.
+
+use crate::iter::{Consumer, IndexedParallelIterator, ParallelIterator, Plan};
+use std::num::NonZeroUsize;
+
+/// See [`grain`](ParallelIterator::grain) and [`deterministic`](ParallelIterator::deterministic).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Debug, Clone)]
+pub struct Planned<I> {
+    base: I,
+    plan: Plan,
+}
+
+impl<I> Planned<I> {
+    #[track_caller]
+    pub(in crate::iter) fn new(base: I, grain: usize, fixed: bool) -> Self {
+        let Some(grain) = NonZeroUsize::new(grain) else {
+            let form = if fixed { "deterministic" } else { "grain" };
+            panic!("`{form}(0)`: a loop in blocks of 0 steps never gets on; it must be at least 1");
+        };
+        Planned { base, plan: Plan { grain: Some(grain), fixed, site: None } }
+    }
+}
+
+impl<I: ParallelIterator> ParallelIterator for Planned<I> {
+    type Item = I::Item;
+    type Part<'a>
+        = I::Part<'a>
+    where
+        Self: 'a;
+
+    fn part(&mut self) -> I::Part<'_> {
+        self.base.part()
+    }
+
+    fn plan(&self) -> Plan {
+        let Plan { fixed, site, .. } = self.base.plan();
+        Plan { fixed: self.plan.fixed || fixed, site, ..self.plan }
+    }
+
+    fn exact_len(&self) -> Option<usize> {
+        self.base.exact_len()
+    }
+
+    #[track_caller]
+    fn drive<C: Consumer<Item = I::Item>>(self, consumer: &C, plan: Plan) -> C::Acc {
+        self.base.drive(consumer, plan)
+    }
+}
+
+impl<I: IndexedParallelIterator> IndexedParallelIterator for Planned<I> {
+    type Exact<'a>
+        = I::Exact<'a>
+    where
+        Self: 'a;
+
+    fn exact(&mut self) -> I::Exact<'_> {
+        self.base.exact()
+    }
+
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+}
+
+impl Plan {
+    /// Of two iterators that are run as one: what either wants. Of two grains the larger one, so that no block is smaller
+    /// than its user wants.
+    pub(super) fn and(self, other: Plan) -> Plan {
+        Plan {
+            grain: self.grain.max(other.grain),
+            fixed: self.fixed || other.fixed,
+            site: self.site.or(other.site),
+        }
+    }
+
+    /// Of an iterator each of whose steps is `size` steps of the one that this plan is for.
+    pub(super) fn with_steps_of(self, size: usize) -> Plan {
+        let grain = self.grain.and_then(|grain| NonZeroUsize::new(grain.get().div_ceil(size)));
+        Plan { grain, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::iter::ParallelIterator;
+    use crate::prelude::*;
+
+    /// The grain and whether it is fixed.
+    fn plan(iter: impl ParallelIterator) -> (Option<usize>, bool) {
+        let plan = iter.plan();
+        (plan.grain.map(Into::into), plan.fixed)
+    }
+
+    #[test]
+    fn what_is_said_of_a_loop_goes_through_its_adapters() {
+        let loop_of = || (0..100).into_par_iter();
+        assert_eq!(plan(loop_of().map(|n| n).filter(|_| true)), (None, false));
+        assert_eq!(plan(loop_of().grain(7).map(|n| n).rev().take(9).skip(1).enumerate()), (Some(7), false));
+        assert_eq!(plan(loop_of().deterministic(7).filter(|_| true).flat_map(|n| 0..n)), (Some(7), true));
+        assert_eq!(plan(loop_of().grain(7).fold(|| 0, |a, n| a + n).map(|n| n)), (Some(7), false));
+        // The last word counts, but what is fixed stays so.
+        assert_eq!(plan(loop_of().grain(7).grain(5)), (Some(5), false));
+        assert_eq!(plan(loop_of().deterministic(7).grain(5)), (Some(5), true));
+        // Of two the larger grain, and fixed if either is.
+        assert_eq!(plan(loop_of().grain(7).zip(loop_of().grain(9))), (Some(9), false));
+        assert_eq!(plan(loop_of().zip(loop_of().deterministic(9))), (Some(9), true));
+        assert_eq!(plan(loop_of().deterministic(9).chain(loop_of())), (Some(9), true));
+        // A grain is of the steps that it was said of.
+        assert_eq!(plan(loop_of().grain(10).chunks(3)), (Some(4), false));
+        assert_eq!(plan(loop_of().grain(10).step_by(20)), (Some(1), false));
+    }
+}

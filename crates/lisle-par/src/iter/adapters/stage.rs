@@ -1,0 +1,154 @@
+//! Adapters that treat each item by itself: one mechanism for `map`, `filter` and their like.
+
+use crate::iter::{Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
+use std::marker::PhantomData;
+
+/// What is done with a run of items: an iterator around theirs.
+///
+/// It is shared by all who take part, so that a closure in it is borrowed from the caller's stack and never cloned.
+pub trait Stage<In>: Send + Sync {
+    /// What comes out.
+    type Out: Send;
+    /// What comes out of a run.
+    type Items<'a, I: Iterator<Item = In>>: Iterator<Item = Self::Out>
+    where
+        Self: 'a;
+
+    /// Does exactly one item come out for each that goes in?
+    const ONE_TO_ONE: bool = false;
+
+    /// Does it to `items`.
+    fn items<'a, I: Iterator<Item = In>>(&'a self, items: I) -> Self::Items<'a, I>;
+}
+
+/// A [`Stage`] of which exactly one item comes out for each that goes in, and which says so.
+#[diagnostic::on_unimplemented(
+    message = "how many items come out of `{Self}` is not known beforehand",
+    note = "`filter`, `flat_map_iter` and their like are no `IndexedParallelIterator`: `zip`, `enumerate`, `rev`, `take`, \
+            `skip` and `chunks` go before them"
+)]
+pub trait OneToOne<In>: Stage<In> {}
+
+/// A parallel iterator with a [`Stage`] behind it.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Debug, Clone)]
+pub struct Staged<I, S> {
+    base: I,
+    stage: S,
+}
+
+impl<I, S> Staged<I, S> {
+    pub(in crate::iter) fn new(base: I, stage: S) -> Self {
+        Staged { base, stage }
+    }
+}
+
+impl<I: ParallelIterator, S: Stage<I::Item>> ParallelIterator for Staged<I, S> {
+    type Item = S::Out;
+    type Part<'a>
+        = StagedPart<'a, I::Part<'a>, S>
+    where
+        Self: 'a;
+
+    fn part(&mut self) -> Self::Part<'_> {
+        StagedPart { base: self.base.part(), stage: &self.stage }
+    }
+
+    fn plan(&self) -> Plan {
+        self.base.plan()
+    }
+
+    fn exact_len(&self) -> Option<usize> {
+        if S::ONE_TO_ONE { self.base.exact_len() } else { None }
+    }
+
+    // By the iterator inside, which may have a way of its own to be run.
+    #[track_caller]
+    fn drive<C: Consumer<Item = S::Out>>(self, consumer: &C, plan: Plan) -> C::Acc {
+        self.base.drive(&Behind { stage: &self.stage, consumer, takes: PhantomData }, plan)
+    }
+}
+
+impl<I: IndexedParallelIterator, S: OneToOne<I::Item>> IndexedParallelIterator for Staged<I, S> {
+    type Exact<'a>
+        = StagedPart<'a, I::Exact<'a>, S>
+    where
+        Self: 'a;
+
+    fn exact(&mut self) -> Self::Exact<'_> {
+        StagedPart { base: self.base.exact(), stage: &self.stage }
+    }
+
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+}
+
+/// A part with a [`Stage`] behind it.
+#[derive(Debug)]
+pub struct StagedPart<'a, P, S> {
+    base: P,
+    stage: &'a S,
+}
+
+impl<'a, P: Part, S: Stage<P::Item>> Part for StagedPart<'a, P, S> {
+    type Item = S::Out;
+    type Items = S::Items<'a, P::Items>;
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+
+    #[inline]
+    fn split_at(self, at: usize) -> (Self, Self) {
+        let (left, right) = self.base.split_at(at);
+        (StagedPart { base: left, stage: self.stage }, StagedPart { base: right, stage: self.stage })
+    }
+
+    #[inline]
+    fn items(self) -> Self::Items {
+        self.stage.items(self.base.items())
+    }
+}
+
+impl<'a, P: ExactPart, S: OneToOne<P::Item>> ExactPart for StagedPart<'a, P, S> {
+    type Back = S::Items<'a, P::Back>;
+
+    fn back(self) -> Self::Back {
+        self.stage.items(self.base.back())
+    }
+}
+
+/// A consumer with a [`Stage`] before it.
+struct Behind<'s, In, S, C> {
+    stage: &'s S,
+    consumer: &'s C,
+    takes: PhantomData<fn(In)>,
+}
+
+impl<In, S: Stage<In>, C: Consumer<Item = S::Out>> Consumer for Behind<'_, In, S, C> {
+    type Item = In;
+    type Acc = C::Acc;
+
+    fn begin(&self) -> C::Acc {
+        self.consumer.begin()
+    }
+
+    #[inline]
+    fn feed<I: Iterator<Item = In>>(&self, acc: C::Acc, at: usize, items: I) -> C::Acc {
+        self.consumer.feed(acc, at, self.stage.items(items))
+    }
+
+    fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
+        self.consumer.merge(left, right)
+    }
+
+    fn is_done(&self, acc: &C::Acc, at: usize) -> bool {
+        self.consumer.is_done(acc, at)
+    }
+
+    fn end(&self, acc: C::Acc) -> C::Acc {
+        self.consumer.end(acc)
+    }
+}

@@ -1,0 +1,89 @@
+//! Every so many-th item.
+
+use crate::iter::exact::{first, parts_are_exact};
+use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
+use std::iter;
+
+/// See [`step_by`](IndexedParallelIterator::step_by).
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Debug, Clone)]
+pub struct StepBy<I> {
+    base: I,
+    step: usize,
+}
+
+impl<I> StepBy<I> {
+    #[track_caller]
+    pub(in crate::iter) fn new(base: I, step: usize) -> Self {
+        assert!(step != 0, "`step_by(0)`: a loop with a step of 0 never gets on; it must be at least 1");
+        StepBy { base, step }
+    }
+}
+
+impl<I: IndexedParallelIterator> ParallelIterator for StepBy<I> {
+    type Item = I::Item;
+    parts_are_exact!();
+
+    fn plan(&self) -> Plan {
+        self.base.plan().with_steps_of(self.step)
+    }
+}
+
+impl<I: IndexedParallelIterator> IndexedParallelIterator for StepBy<I> {
+    type Exact<'a>
+        = Strided<I::Exact<'a>>
+    where
+        Self: 'a;
+
+    fn exact(&mut self) -> Self::Exact<'_> {
+        Strided { base: self.base.exact(), step: self.step }
+    }
+
+    fn len(&self) -> usize {
+        self.base.len().div_ceil(self.step)
+    }
+}
+
+/// A part of which every `step`-th item is given, from the first on.
+#[derive(Debug)]
+pub struct Strided<P> {
+    base: P,
+    step: usize,
+}
+
+impl<P: Part> Part for Strided<P> {
+    type Item = P::Item;
+    type Items = iter::StepBy<P::Items>;
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.base.len().div_ceil(self.step)
+    }
+
+    #[inline]
+    fn split_at(self, at: usize) -> (Self, Self) {
+        let step = self.step;
+        // After the last there may be fewer than a step.
+        let middle = at.saturating_mul(step).min(self.base.len());
+        let (left, right) = self.base.split_at(middle);
+        (Strided { base: left, step }, Strided { base: right, step })
+    }
+
+    #[inline]
+    fn items(self) -> Self::Items {
+        self.base.items().step_by(self.step)
+    }
+}
+
+impl<P: ExactPart> ExactPart for Strided<P> {
+    type Back = iter::StepBy<P::Back>;
+
+    fn back(self) -> Self::Back {
+        // From the end the last that is given is to be the first.
+        let up_to_last = match self.len() {
+            0 => 0,
+            len => (len - 1) * self.step + 1,
+        };
+        first(self.base, up_to_last).back().step_by(self.step)
+    }
+}

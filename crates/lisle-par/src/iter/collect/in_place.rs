@@ -1,0 +1,263 @@
+//! Writing a vector from several domains at once, each item once and where it belongs.
+//!
+//! The items of step `n` of the loop go to slot `n`. Nobody relies on a part to be right about its length, since anybody may
+//! write one: with each block comes how many steps it was taken off for, and no more are written. What has been written is
+//! counted; it becomes the vector's own when all of it is there. If a panic comes before, each run drops what it has written.
+
+use crate::iter::run::run;
+use crate::iter::{Consumer, ParallelIterator, Part};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// A part whose blocks say how many steps they were taken off for.
+struct Counted<P> {
+    base: P,
+    steps: usize,
+}
+
+impl<P: Part> Part for Counted<P> {
+    type Item = P::Item;
+    type Items = Block<P::Items>;
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.steps
+    }
+
+    #[inline]
+    fn split_at(self, at: usize) -> (Self, Self) {
+        let (left, right) = self.base.split_at(at);
+        (Counted { base: left, steps: at }, Counted { base: right, steps: self.steps - at })
+    }
+
+    #[inline]
+    fn items(self) -> Self::Items {
+        Block { items: self.base.items(), steps: self.steps }
+    }
+}
+
+/// The iterator of a [`Counted`]. The upper one of its [`size_hint`](Iterator::size_hint) is its number of steps.
+struct Block<I> {
+    items: I,
+    steps: usize,
+}
+
+impl<I: Iterator> Iterator for Block<I> {
+    type Item = I::Item;
+
+    #[inline]
+    fn next(&mut self) -> Option<I::Item> {
+        self.items.next()
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.steps))
+    }
+
+    #[inline]
+    fn fold<A, G: FnMut(A, I::Item) -> A>(self, init: A, op: G) -> A {
+        self.items.fold(init, op)
+    }
+}
+
+/// The slots that a loop is to write: those after the elements of a vector.
+struct Slots<'a, T> {
+    first: *mut T,
+    slots: PhantomData<&'a mut [MaybeUninit<T>]>,
+}
+
+// SAFETY: by itself it gives access to nothing. What is done with the pointer is done by a `Written`, to slots that are its
+// own.
+unsafe impl<T: Send> Sync for Slots<'_, T> {}
+
+impl<'a, T> Slots<'a, T> {
+    /// `len` slots after the elements of `vec`, which must have the room.
+    fn after(vec: &'a mut Vec<T>, len: usize) -> Self {
+        let slots = &mut vec.spare_capacity_mut()[..len];
+        Slots { first: slots.as_mut_ptr().cast(), slots: PhantomData }
+    }
+
+    fn none(&self) -> Written<'a, T> {
+        Written { first: self.first, from: 0, len: 0, limit: 0, slots: PhantomData }
+    }
+}
+
+/// A run of slots that have been written: they are initialized, and this value's own.
+struct Written<'a, T> {
+    /// Slot 0 of the loop's.
+    first: *mut T,
+    /// The first slot of the run.
+    from: usize,
+    /// How many slots there are in it, and how many there may be after the block that is being written.
+    len: usize,
+    limit: usize,
+    slots: PhantomData<&'a mut [MaybeUninit<T>]>,
+}
+
+// SAFETY: it is the owner of values that may be sent.
+unsafe impl<T: Send> Send for Written<'_, T> {}
+
+#[cold]
+#[inline(never)]
+fn too_many() -> ! {
+    panic!("a part of a parallel iterator has given more items than it has steps")
+}
+
+impl<T> Written<'_, T> {
+    /// Goes on at slot `at`.
+    fn at(mut self, at: usize) -> Self {
+        if self.len == 0 {
+            self.from = at;
+        }
+        assert_eq!(
+            self.from + self.len,
+            at,
+            "a part of a parallel iterator has given fewer items than it has steps"
+        );
+        self
+    }
+
+    /// Goes on with the `steps` slots from `at` on, which must be the loop's and nobody else's.
+    fn block(self, at: usize, steps: usize) -> Self {
+        let mut run = self.at(at);
+        run.limit = run.len + steps;
+        run
+    }
+
+    /// One more item.
+    ///
+    /// By value: an accumulator that is handed on stays in registers, one that a closure refers to in memory, and then the
+    /// loop over a chain or a reversed slice is not vectorized.
+    #[inline]
+    fn and_item(mut self, item: T) -> Self {
+        if self.len >= self.limit {
+            too_many();
+        }
+        // SAFETY: below the limit are slots of the vector.
+        let slot = unsafe { self.first.add(self.from + self.len) };
+        // SAFETY: it is this block's alone, and has not been written.
+        unsafe { slot.write(item) };
+        self.len += 1;
+        self
+    }
+
+    /// Of two runs one. If there is a gap between them, the second one is dropped: a loop that a panic has stopped goes on to
+    /// merge what there is, and nobody gets to see it.
+    fn and(mut self, mut next: Self) -> Self {
+        if self.len == 0 {
+            return next;
+        }
+        if self.from + self.len == next.from {
+            self.len += std::mem::take(&mut next.len);
+        }
+        self
+    }
+
+    /// If it is the first `len` slots, they are the caller's now.
+    fn release(self, len: usize) {
+        assert_eq!((self.from, self.len), (0, len), "a parallel iterator has given fewer items than it said");
+        std::mem::forget(self);
+    }
+}
+
+impl<T> Drop for Written<'_, T> {
+    fn drop(&mut self) {
+        // SAFETY: a slot of the vector.
+        let start = unsafe { self.first.add(self.from) };
+        let written = std::ptr::slice_from_raw_parts_mut(start, self.len);
+        // SAFETY: they are initialized and this value's own.
+        unsafe { std::ptr::drop_in_place(written) }
+    }
+}
+
+/// Writes items into slots.
+///
+/// It is to be used with a [`Counted`] part, and by a loop that is right about where a block begins: so every block has its
+/// slots for itself.
+struct Write<'a, T>(Slots<'a, T>);
+
+fn steps<I: Iterator>(items: &I) -> usize {
+    items.size_hint().1.expect("a counted block")
+}
+
+impl<'a, T: Send> Consumer for Write<'a, T> {
+    type Item = T;
+    type Acc = Written<'a, T>;
+
+    fn begin(&self) -> Self::Acc {
+        self.0.none()
+    }
+
+    #[inline]
+    fn feed<I: Iterator<Item = T>>(&self, acc: Self::Acc, at: usize, items: I) -> Self::Acc {
+        let run = acc.block(at, steps(&items));
+        items.fold(run, Written::and_item)
+    }
+
+    fn merge(&self, left: Self::Acc, right: Self::Acc) -> Self::Acc {
+        left.and(right)
+    }
+}
+
+/// Writes pairs into slots of two vectors.
+struct WriteTwo<'a, A, B>(Slots<'a, A>, Slots<'a, B>);
+
+impl<'a, A: Send, B: Send> Consumer for WriteTwo<'a, A, B> {
+    type Item = (A, B);
+    type Acc = (Written<'a, A>, Written<'a, B>);
+
+    fn begin(&self) -> Self::Acc {
+        (self.0.none(), self.1.none())
+    }
+
+    #[inline]
+    fn feed<I: Iterator<Item = (A, B)>>(&self, (a, b): Self::Acc, at: usize, items: I) -> Self::Acc {
+        let steps = steps(&items);
+        items.fold((a.block(at, steps), b.block(at, steps)), |(a, b), (x, y)| (a.and_item(x), b.and_item(y)))
+    }
+
+    fn merge(&self, left: Self::Acc, right: Self::Acc) -> Self::Acc {
+        (left.0.and(right.0), left.1.and(right.1))
+    }
+}
+
+/// Puts the `len` items of `iter` behind those of `vec`.
+///
+/// # Panics
+///
+/// If there are fewer or more. Then, and if the iterator panics, `vec` is as before.
+#[track_caller]
+pub(in crate::iter) fn extend_in_place<I: ParallelIterator>(vec: &mut Vec<I::Item>, mut iter: I, len: usize) {
+    vec.reserve(len);
+    let plan = iter.plan();
+    let part = Counted { base: iter.part(), steps: len };
+    run(part, &Write(Slots::after(vec, len)), plan).release(len);
+    // SAFETY: there was room for them, and all of them have been written.
+    unsafe { vec.set_len(vec.len() + len) };
+}
+
+/// Puts the first halves of the `len` items of `iter` behind those of `a`, and the second ones behind those of `b`.
+///
+/// # Panics
+///
+/// As [`extend_in_place`].
+#[track_caller]
+pub(in crate::iter) fn extend_two_in_place<A, B, I>(a: &mut Vec<A>, b: &mut Vec<B>, mut iter: I, len: usize)
+where
+    A: Send,
+    B: Send,
+    I: ParallelIterator<Item = (A, B)>,
+{
+    a.reserve(len);
+    b.reserve(len);
+    let plan = iter.plan();
+    let part = Counted { base: iter.part(), steps: len };
+    let (a_run, b_run) = run(part, &WriteTwo(Slots::after(a, len), Slots::after(b, len)), plan);
+    a_run.release(len);
+    b_run.release(len);
+    // SAFETY: there was room for them, and all of them have been written.
+    unsafe { a.set_len(a.len() + len) };
+    // SAFETY: as above.
+    unsafe { b.set_len(b.len() + len) };
+}

@@ -1,0 +1,96 @@
+//! Items of which nobody knows beforehand how many there are.
+
+use super::extend_in_place;
+use crate::iter::{Consumer, ParallelIterator};
+use std::marker::PhantomData;
+
+/// Items in order, in as many vectors as there were runs.
+///
+/// They are put together at the end and at once: if each merge did it, an item would be moved once for each time that its
+/// run was divided.
+pub(super) struct Runs<T> {
+    first: Vec<T>,
+    others: Vec<Vec<T>>,
+}
+
+impl<T> Runs<T> {
+    pub(super) fn new() -> Self {
+        Runs { first: Vec::new(), others: Vec::new() }
+    }
+
+    /// The vector that further items belong in.
+    #[inline]
+    pub(super) fn last(&mut self) -> &mut Vec<T> {
+        self.others.last_mut().unwrap_or(&mut self.first)
+    }
+
+    pub(super) fn and(mut self, mut next: Self) -> Self {
+        if self.len() == 0 {
+            return next;
+        }
+        if !next.first.is_empty() {
+            self.others.push(next.first);
+        }
+        self.others.append(&mut next.others);
+        self
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.first.len() + self.others.iter().map(Vec::len).sum::<usize>()
+    }
+
+    /// Puts them behind what is in `vec`.
+    pub(super) fn append_to(mut self, vec: &mut Vec<T>) {
+        if vec.capacity() == 0 {
+            *vec = std::mem::take(&mut self.first);
+        }
+        vec.reserve(self.len());
+        self.into_vecs().for_each(|mut run| vec.append(&mut run));
+    }
+
+    fn into_vecs(self) -> impl Iterator<Item = Vec<T>> {
+        std::iter::once(self.first).chain(self.others)
+    }
+
+    pub(super) fn into_items(self) -> impl Iterator<Item = T> {
+        self.into_vecs().flatten()
+    }
+}
+
+/// Keeps all items.
+struct Gather<T>(PhantomData<fn(T)>);
+
+impl<T: Send> Consumer for Gather<T> {
+    type Item = T;
+    type Acc = Runs<T>;
+
+    fn begin(&self) -> Runs<T> {
+        Runs::new()
+    }
+
+    #[inline]
+    fn feed<I: Iterator<Item = T>>(&self, mut runs: Runs<T>, _: usize, items: I) -> Runs<T> {
+        let last = runs.last();
+        // Not `extend`, which asks for one item after the other: a filter is faster if it hands them on.
+        items.for_each(|item| last.push(item));
+        runs
+    }
+
+    fn merge(&self, left: Runs<T>, right: Runs<T>) -> Runs<T> {
+        left.and(right)
+    }
+}
+
+/// All items of `iter`.
+#[track_caller]
+pub(super) fn gather<I: ParallelIterator>(iter: I) -> Runs<I::Item> {
+    let plan = iter.plan();
+    match iter.exact_len() {
+        Some(len) => {
+            let mut runs = Runs::new();
+            extend_in_place(&mut runs.first, iter, len);
+            runs
+        }
+        None => iter.drive(&Gather(PhantomData), plan),
+    }
+}

@@ -1,0 +1,92 @@
+//! Two collections of one iterator.
+
+use super::runs::Runs;
+use super::{ParallelExtend, extend_two_in_place};
+use crate::iter::{Consumer, ParallelIterator};
+use std::marker::PhantomData;
+
+/// Puts each item where it belongs.
+struct Sort<T, A, B, F> {
+    put: F,
+    takes: PhantomData<fn(T) -> (A, B)>,
+}
+
+impl<T, A: Send, B: Send, F: Fn(T, &mut Vec<A>, &mut Vec<B>) + Sync> Consumer for Sort<T, A, B, F> {
+    type Item = T;
+    type Acc = (Runs<A>, Runs<B>);
+
+    fn begin(&self) -> Self::Acc {
+        (Runs::new(), Runs::new())
+    }
+
+    #[inline]
+    fn feed<I: Iterator<Item = T>>(&self, mut acc: Self::Acc, _: usize, items: I) -> Self::Acc {
+        let (a, b) = (acc.0.last(), acc.1.last());
+        items.for_each(|item| (self.put)(item, a, b));
+        acc
+    }
+
+    fn merge(&self, left: Self::Acc, right: Self::Acc) -> Self::Acc {
+        (left.0.and(right.0), left.1.and(right.1))
+    }
+}
+
+#[track_caller]
+fn sort<I, A, B, F>(iter: I, put: F) -> (Vec<A>, Vec<B>)
+where
+    I: ParallelIterator,
+    A: Send,
+    B: Send,
+    F: Fn(I::Item, &mut Vec<A>, &mut Vec<B>) + Sync,
+{
+    let plan = iter.plan();
+    let (a_runs, b_runs) = iter.drive(&Sort { put, takes: PhantomData }, plan);
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    a_runs.append_to(&mut a);
+    b_runs.append_to(&mut b);
+    (a, b)
+}
+
+#[track_caller]
+fn extended<T: Send, C: Default + ParallelExtend<T>>(vec: Vec<T>) -> C {
+    let mut all = C::default();
+    all.par_extend_vec(vec);
+    all
+}
+
+/// See [`ParallelIterator::unzip`].
+#[track_caller]
+pub(in crate::iter) fn unzip<A, B, FromA, FromB, I>(iter: I) -> (FromA, FromB)
+where
+    A: Send,
+    B: Send,
+    FromA: Default + ParallelExtend<A>,
+    FromB: Default + ParallelExtend<B>,
+    I: ParallelIterator<Item = (A, B)>,
+{
+    let (a, b) = match iter.exact_len() {
+        Some(len) => {
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            extend_two_in_place(&mut a, &mut b, iter, len);
+            (a, b)
+        }
+        None => sort(iter, |(x, y), a, b| {
+            a.push(x);
+            b.push(y);
+        }),
+    };
+    (extended(a), extended(b))
+}
+
+/// See [`ParallelIterator::partition`].
+#[track_caller]
+pub(in crate::iter) fn partition<A, B, P, I>(iter: I, predicate: P) -> (A, B)
+where
+    A: Default + ParallelExtend<I::Item>,
+    B: Default + ParallelExtend<I::Item>,
+    P: Fn(&I::Item) -> bool + Sync,
+    I: ParallelIterator,
+{
+    let (a, b) = sort(iter, |item, a, b| if predicate(&item) { a.push(item) } else { b.push(item) });
+    (extended(a), extended(b))
+}

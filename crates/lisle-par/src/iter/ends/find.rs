@@ -1,0 +1,130 @@
+//! Looking for an item.
+
+use super::stop::{First, Found, Last};
+use crate::iter::Consumer;
+use std::marker::PhantomData;
+
+/// What `op` makes something of first.
+#[inline]
+fn find<I: Iterator, R>(mut items: I, op: impl FnMut(I::Item) -> Option<R>) -> Option<R> {
+    let found = items.find_map(op);
+    // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+    drop(items);
+    found
+}
+
+macro_rules! finder {
+    ($(#[$doc:meta])* $Find:ident, $Stop:ident) => {
+        $(#[$doc])*
+        pub(in crate::iter) struct $Find<T, F> {
+            /// What is looked for: something that this makes something of.
+            op: F,
+            stop: $Stop,
+            takes: PhantomData<fn(T)>,
+        }
+
+        impl<T, R, F: Fn(T) -> Option<R> + Sync> $Find<T, F> {
+            pub(in crate::iter) fn new(op: F) -> Self {
+                $Find { op, stop: $Stop::new(), takes: PhantomData }
+            }
+        }
+    };
+}
+
+finder! {
+    /// Looks for any.
+    FindAny, Found
+}
+finder! {
+    /// Looks for the first.
+    FindFirst, First
+}
+finder! {
+    /// Looks for the last.
+    FindLast, Last
+}
+
+impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindAny<T, F> {
+    type Item = T;
+    type Acc = Option<R>;
+
+    fn begin(&self) -> Option<R> {
+        None
+    }
+
+    #[inline]
+    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
+        if self.is_done(&acc, at) {
+            return acc;
+        }
+        let found = find(items, &self.op);
+        if found.is_some() {
+            self.stop.set();
+        }
+        found
+    }
+
+    fn merge(&self, left: Option<R>, right: Option<R>) -> Option<R> {
+        left.or(right)
+    }
+
+    fn is_done(&self, _: &Option<R>, _: usize) -> bool {
+        self.stop.is_set()
+    }
+}
+
+impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindFirst<T, F> {
+    type Item = T;
+    type Acc = Option<R>;
+
+    fn begin(&self) -> Option<R> {
+        None
+    }
+
+    #[inline]
+    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
+        if self.is_done(&acc, at) {
+            return acc;
+        }
+        let found = find(items, &self.op);
+        if found.is_some() {
+            self.stop.found_at(at);
+        }
+        found
+    }
+
+    fn merge(&self, left: Option<R>, right: Option<R>) -> Option<R> {
+        left.or(right)
+    }
+
+    fn is_done(&self, acc: &Option<R>, at: usize) -> bool {
+        acc.is_some() || self.stop.is_before(at)
+    }
+}
+
+impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindLast<T, F> {
+    type Item = T;
+    type Acc = Option<R>;
+
+    fn begin(&self) -> Option<R> {
+        None
+    }
+
+    /// The steps come from the front, and the run may go beyond what others have found: a block that lies before that is
+    /// left out, but the run goes on.
+    #[inline]
+    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
+        if self.stop.is_after(at) {
+            return acc;
+        }
+        let found = items.filter_map(&self.op).last();
+        if found.is_some() {
+            self.stop.found_at(at);
+        }
+        found.or(acc)
+    }
+
+    fn merge(&self, left: Option<R>, right: Option<R>) -> Option<R> {
+        right.or(left)
+    }
+}

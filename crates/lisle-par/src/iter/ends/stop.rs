@@ -1,0 +1,83 @@
+//! What those who take part tell each other, so that they stop early.
+//!
+//! These are hints and no more. What was found comes with the accumulators, whose merging orders everything that was done
+//! before; a domain that sees a hint late does some work in vain. Hence all accesses are relaxed.
+
+use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+/// Somebody has found what will do for all.
+pub(super) struct Found(AtomicBool);
+
+impl Found {
+    pub(super) fn new() -> Self {
+        Found(AtomicBool::new(false))
+    }
+
+    pub(super) fn set(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+}
+
+/// The first block in which something was found, by its first step.
+pub(in crate::iter) struct First(AtomicUsize);
+
+impl First {
+    pub(in crate::iter) fn new() -> Self {
+        First(AtomicUsize::new(usize::MAX))
+    }
+
+    /// There is something in the block that begins at step `at`.
+    pub(in crate::iter) fn found_at(&self, at: usize) {
+        self.0.fetch_min(at, Relaxed);
+    }
+
+    /// Is there something in a block before the one that begins at step `at`?
+    pub(in crate::iter) fn is_before(&self, at: usize) -> bool {
+        self.0.load(Relaxed) < at
+    }
+}
+
+/// The last block in which something was found, by its first step.
+pub(super) struct Last(AtomicUsize);
+
+impl Last {
+    pub(super) fn new() -> Self {
+        Last(AtomicUsize::new(0))
+    }
+
+    pub(super) fn found_at(&self, at: usize) {
+        self.0.fetch_max(at, Relaxed);
+    }
+
+    /// Is there something in a block after the one that begins at step `at`? Blocks do not overlap.
+    pub(super) fn is_after(&self, at: usize) -> bool {
+        self.0.load(Relaxed) > at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{First, Found, Last};
+
+    #[test]
+    fn the_best_that_was_found_counts() {
+        let found = Found::new();
+        assert!(!found.is_set());
+        found.set();
+        assert!(found.is_set());
+
+        let first = First::new();
+        assert!(!first.is_before(usize::MAX));
+        [7, 5, 9].into_iter().for_each(|at| first.found_at(at));
+        assert!(first.is_before(6) && !first.is_before(5));
+
+        let last = Last::new();
+        assert!(!last.is_after(0));
+        [7, 9, 5].into_iter().for_each(|at| last.found_at(at));
+        assert!(last.is_after(8) && !last.is_after(9));
+    }
+}

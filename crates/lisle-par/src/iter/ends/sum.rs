@@ -1,0 +1,56 @@
+//! Sums and products.
+
+use crate::iter::Consumer;
+use std::iter;
+use std::marker::PhantomData;
+
+macro_rules! totals {
+    ($(#[$doc:meta])* $Total:ident, $total:ident) => {
+        $(#[$doc])*
+        ///
+        /// Nothing is added to a run that has no block yet: not even nothing, which for the numbers that are not exact would
+        /// be another operation than in a loop that is not divided.
+        pub(in crate::iter) struct $Total<T, S>(PhantomData<fn(T) -> S>);
+
+        impl<T, S: iter::$Total<T>> $Total<T, S> {
+            pub(in crate::iter) fn new() -> Self {
+                $Total(PhantomData)
+            }
+
+            pub(in crate::iter) fn of(total: Option<S>) -> S {
+                total.unwrap_or_else(|| iter::empty::<T>().$total())
+            }
+        }
+
+        impl<T, S: Send + iter::$Total<T> + iter::$Total<S>> Consumer for $Total<T, S> {
+            type Item = T;
+            type Acc = Option<S>;
+
+            fn begin(&self) -> Option<S> {
+                None
+            }
+
+            #[inline]
+            fn feed<I: Iterator<Item = T>>(&self, acc: Option<S>, _: usize, items: I) -> Option<S> {
+                self.merge(acc, Some(items.$total()))
+            }
+
+            #[inline]
+            fn merge(&self, left: Option<S>, right: Option<S>) -> Option<S> {
+                match (left, right) {
+                    (Some(left), Some(right)) => Some([left, right].into_iter().$total()),
+                    (left, right) => left.or(right),
+                }
+            }
+        }
+    };
+}
+
+totals! {
+    /// Adds.
+    Sum, sum
+}
+totals! {
+    /// Multiplies.
+    Product, product
+}

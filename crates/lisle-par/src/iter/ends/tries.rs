@@ -1,0 +1,119 @@
+//! Operations that may fail.
+//!
+//! Of several failures the one in the first block is returned, as in a loop that is not parallel: what lies after a failure
+//! is not begun any more, what lies before it is still done.
+
+use super::stop::First;
+use crate::iter::Consumer;
+use crate::iter::tries::Try;
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+
+/// Calls a function, until it fails.
+pub(in crate::iter) struct TryForEach<T, F> {
+    op: F,
+    stop: First,
+    takes: PhantomData<fn(T)>,
+}
+
+impl<T, R, F: Fn(T) -> R + Sync> TryForEach<T, F> {
+    pub(in crate::iter) fn new(op: F) -> Self {
+        TryForEach { op, stop: First::new(), takes: PhantomData }
+    }
+}
+
+impl<T, R: Try<Output = ()> + Send, F: Fn(T) -> R + Sync> Consumer for TryForEach<T, F> {
+    type Item = T;
+    type Acc = R;
+
+    fn begin(&self) -> R {
+        R::from_output(())
+    }
+
+    #[inline]
+    fn feed<I: Iterator<Item = T>>(&self, acc: R, at: usize, mut items: I) -> R {
+        if self.is_done(&acc, at) {
+            return acc;
+        }
+        let outcome = items.try_for_each(|item| (self.op)(item).branch());
+        // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+        drop(items);
+        match outcome {
+            ControlFlow::Continue(()) => acc,
+            ControlFlow::Break(residual) => {
+                self.stop.found_at(at);
+                R::from_residual(residual)
+            }
+        }
+    }
+
+    fn merge(&self, left: R, right: R) -> R {
+        if left.is_over() { left } else { right }
+    }
+
+    fn is_done(&self, acc: &R, at: usize) -> bool {
+        acc.is_over() || self.stop.is_before(at)
+    }
+}
+
+/// Makes one of two, until that fails or one of the two is a failure.
+pub(in crate::iter) struct TryReduce<R, N, F> {
+    identity: N,
+    op: F,
+    stop: First,
+    takes: PhantomData<fn(R)>,
+}
+
+impl<R, N, F> TryReduce<R, N, F> {
+    pub(in crate::iter) fn new(identity: N, op: F) -> Self {
+        TryReduce { identity, op, stop: First::new(), takes: PhantomData }
+    }
+}
+
+impl<R, N, F> Consumer for TryReduce<R, N, F>
+where
+    R: Try + Send,
+    N: Fn() -> R::Output + Sync,
+    F: Fn(R::Output, R::Output) -> R + Sync,
+{
+    type Item = R;
+    type Acc = R;
+
+    fn begin(&self) -> R {
+        R::from_output((self.identity)())
+    }
+
+    #[inline]
+    fn feed<I: Iterator<Item = R>>(&self, acc: R, at: usize, mut items: I) -> R {
+        if self.is_done(&acc, at) {
+            return acc;
+        }
+        let reduced = match acc.branch() {
+            ControlFlow::Continue(acc) => items.try_fold(acc, |acc, item| match item.branch() {
+                ControlFlow::Continue(item) => (self.op)(acc, item).branch(),
+                over => over,
+            }),
+            over => over,
+        };
+        // As above.
+        drop(items);
+        if reduced.is_break() {
+            self.stop.found_at(at);
+        }
+        R::from_branch(reduced)
+    }
+
+    fn merge(&self, left: R, right: R) -> R {
+        match left.branch() {
+            ControlFlow::Continue(left) => match right.branch() {
+                ControlFlow::Continue(right) => (self.op)(left, right),
+                over => R::from_branch(over),
+            },
+            over => R::from_branch(over),
+        }
+    }
+
+    fn is_done(&self, acc: &R, at: usize) -> bool {
+        acc.is_over() || self.stop.is_before(at)
+    }
+}

@@ -1,0 +1,56 @@
+//! Arrays that are used up.
+
+use super::vec::Moved;
+use crate::iter::exact::parts_are_exact;
+use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use std::mem::MaybeUninit;
+
+/// The parallel iterator of an array's elements, which stay in it until they are consumed.
+///
+/// What is not consumed, because of a panic or of an early end, is dropped.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Debug)]
+pub struct IntoIter<T, const N: usize> {
+    /// The first `left` are initialized.
+    slots: [MaybeUninit<T>; N],
+    /// `N`, or 0 if they have been given away.
+    left: usize,
+}
+
+impl<T: Send, const N: usize> IntoParallelIterator for [T; N] {
+    type Iter = IntoIter<T, N>;
+    type Item = T;
+
+    fn into_par_iter(self) -> IntoIter<T, N> {
+        IntoIter { slots: self.map(MaybeUninit::new), left: N }
+    }
+}
+
+impl<T, const N: usize> Drop for IntoIter<T, N> {
+    fn drop(&mut self) {
+        // SAFETY: the first `left` are initialized and have not been given away.
+        unsafe { self.slots[..self.left].assume_init_drop() }
+    }
+}
+
+impl<T: Send, const N: usize> ParallelIterator for IntoIter<T, N> {
+    type Item = T;
+    parts_are_exact!();
+}
+
+impl<T: Send, const N: usize> IndexedParallelIterator for IntoIter<T, N> {
+    type Exact<'a>
+        = Moved<'a, T>
+    where
+        Self: 'a;
+
+    fn exact(&mut self) -> Moved<'_, T> {
+        let left = std::mem::take(&mut self.left);
+        // SAFETY: the first `left` were initialized, and are no longer this iterator's.
+        unsafe { Moved::new(&mut self.slots[..left]) }
+    }
+
+    fn len(&self) -> usize {
+        self.left
+    }
+}

@@ -1,0 +1,239 @@
+//! Ranges of integers.
+
+use crate::iter::exact::parts_are_exact;
+use crate::iter::{ExactPart, IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Part};
+use std::fmt::Debug;
+use std::iter::Rev;
+use std::ops::{Range, RangeInclusive};
+
+/// The integers: what a range may be of.
+///
+/// One trait and one implementation for all ranges, and not one for each type: so the compiler knows that `0..10` is meant to
+/// be a range of *some* integers, and chooses `i32` if nothing else is said.
+pub trait Integer: Copy + Ord + Send + Sync + Debug + sealed::Sealed {
+    /// `Range<Self>`, of which it is known only here that it is an iterator.
+    type Items: DoubleEndedIterator<Item = Self>;
+    /// `RangeInclusive<Self>`.
+    type InclusiveItems: DoubleEndedIterator<Item = Self>;
+
+    /// How far it is to `end`, which is not below.
+    fn distance(self, end: Self) -> Option<usize>;
+    /// The number that is `by` above, if need be around the end of the type.
+    fn above(self, by: usize) -> Self;
+    /// The numbers from this one to before `end`.
+    fn up_to(self, end: Self) -> Self::Items;
+    /// The `len` numbers from this one on.
+    fn and_above(self, len: usize) -> Self::InclusiveItems;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! integers {
+    ($($T:ident $Unsigned:ident)*) => {$(
+        impl sealed::Sealed for $T {}
+
+        impl Integer for $T {
+            type Items = Range<$T>;
+            type InclusiveItems = RangeInclusive<$T>;
+
+            #[inline]
+            fn distance(self, end: $T) -> Option<usize> {
+                usize::try_from(end.wrapping_sub(self) as $Unsigned).ok()
+            }
+
+            #[inline]
+            fn above(self, by: usize) -> $T {
+                // Of a signed type `by` may be more than its largest number, and wraps to the right place.
+                self.wrapping_add(by as $T)
+            }
+
+            #[inline]
+            fn up_to(self, end: $T) -> Range<$T> {
+                self..end
+            }
+
+            #[inline]
+            fn and_above(self, len: usize) -> RangeInclusive<$T> {
+                match len.checked_sub(1) {
+                    Some(to_last) => self..=self.above(to_last),
+                    None => RangeInclusive::new(1, 0),
+                }
+            }
+        }
+    )*};
+}
+
+integers! {
+    u8 u8 u16 u16 u32 u32 u64 u64 u128 u128 usize usize
+    i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize
+}
+
+#[cold]
+#[track_caller]
+fn too_long() -> ! {
+    panic!(
+        "a parallel loop over a range has no more than usize::MAX steps: run an outer loop over ranges that are shorter"
+    )
+}
+
+/// The parallel iterator of `a..b`.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Debug, Clone)]
+pub struct Iter<T> {
+    range: Range<T>,
+}
+
+impl<T: Integer> IntoParallelIterator for Range<T> {
+    type Iter = Iter<T>;
+    type Item = T;
+
+    /// # Panics
+    ///
+    /// If there are more than `usize::MAX` numbers in it.
+    #[track_caller]
+    fn into_par_iter(self) -> Iter<T> {
+        if self.start < self.end && self.start.distance(self.end).is_none() {
+            too_long();
+        }
+        Iter { range: self }
+    }
+}
+
+impl<T: Integer> ParallelIterator for Iter<T> {
+    type Item = T;
+    parts_are_exact!();
+}
+
+impl<T: Integer> IndexedParallelIterator for Iter<T> {
+    type Exact<'a>
+        = Range<T>
+    where
+        Self: 'a;
+
+    fn exact(&mut self) -> Range<T> {
+        self.range.clone()
+    }
+
+    fn len(&self) -> usize {
+        Part::len(&self.range)
+    }
+}
+
+impl<T: Integer> Part for Range<T> {
+    type Item = T;
+    type Items = T::Items;
+
+    /// At most `usize::MAX`.
+    #[inline]
+    fn len(&self) -> usize {
+        if self.start < self.end { self.start.distance(self.end).unwrap_or(usize::MAX) } else { 0 }
+    }
+
+    #[inline]
+    fn split_at(self, at: usize) -> (Self, Self) {
+        let middle = self.start.above(at);
+        (self.start..middle, middle..self.end)
+    }
+
+    #[inline]
+    fn items(self) -> T::Items {
+        self.start.up_to(self.end)
+    }
+}
+
+impl<T: Integer> ExactPart for Range<T> {
+    type Back = Rev<T::Items>;
+
+    fn back(self) -> Self::Back {
+        self.items().rev()
+    }
+}
+
+/// The parallel iterator of `a..=b`.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Debug, Clone)]
+pub struct InclusiveIter<T> {
+    steps: Steps<T>,
+}
+
+/// Some of the steps of an inclusive range.
+///
+/// Not an exclusive range and the last number: then every look for the next one would ask which of the two it is.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Debug, Clone)]
+pub struct Steps<T> {
+    first: T,
+    len: usize,
+}
+
+impl<T: Integer> IntoParallelIterator for RangeInclusive<T> {
+    type Iter = InclusiveIter<T>;
+    type Item = T;
+
+    /// # Panics
+    ///
+    /// If there are more than `usize::MAX` numbers in it.
+    #[track_caller]
+    fn into_par_iter(self) -> InclusiveIter<T> {
+        // A range of which all has been taken still has its bounds.
+        let is_empty = self.is_empty();
+        let (first, last) = self.into_inner();
+        let len =
+            if is_empty { Some(0) } else { first.distance(last).and_then(|to_last| to_last.checked_add(1)) };
+        match len {
+            Some(len) => InclusiveIter { steps: Steps { first, len } },
+            None => too_long(),
+        }
+    }
+}
+
+impl<T: Integer> ParallelIterator for InclusiveIter<T> {
+    type Item = T;
+    parts_are_exact!();
+}
+
+impl<T: Integer> IndexedParallelIterator for InclusiveIter<T> {
+    type Exact<'a>
+        = Steps<T>
+    where
+        Self: 'a;
+
+    fn exact(&mut self) -> Steps<T> {
+        self.steps.clone()
+    }
+
+    fn len(&self) -> usize {
+        self.steps.len
+    }
+}
+
+impl<T: Integer> Part for Steps<T> {
+    type Item = T;
+    type Items = T::InclusiveItems;
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn split_at(self, at: usize) -> (Self, Self) {
+        let rest = Steps { first: self.first.above(at), len: self.len - at };
+        (Steps { first: self.first, len: at }, rest)
+    }
+
+    #[inline]
+    fn items(self) -> T::InclusiveItems {
+        self.first.and_above(self.len)
+    }
+}
+
+impl<T: Integer> ExactPart for Steps<T> {
+    type Back = Rev<T::InclusiveItems>;
+
+    fn back(self) -> Self::Back {
+        self.items().rev()
+    }
+}

@@ -1,0 +1,174 @@
+//! Vectors that are used up.
+
+use crate::iter::exact::parts_are_exact;
+use crate::iter::{ExactPart, IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Part};
+use std::iter::FusedIterator;
+use std::mem::MaybeUninit;
+use std::slice;
+
+/// The parallel iterator of a vector's elements.
+///
+/// What is not consumed, because of a panic or of an early end, is dropped.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Debug, Clone)]
+pub struct IntoIter<T> {
+    vec: Vec<T>,
+}
+
+impl<T: Send> IntoParallelIterator for Vec<T> {
+    type Iter = IntoIter<T>;
+    type Item = T;
+
+    fn into_par_iter(self) -> IntoIter<T> {
+        IntoIter { vec: self }
+    }
+}
+
+impl<T: Send> IntoParallelIterator for Box<[T]> {
+    type Iter = IntoIter<T>;
+    type Item = T;
+
+    fn into_par_iter(self) -> IntoIter<T> {
+        IntoIter { vec: self.into_vec() }
+    }
+}
+
+impl<T: Send> ParallelIterator for IntoIter<T> {
+    type Item = T;
+    parts_are_exact!();
+}
+
+impl<T: Send> IndexedParallelIterator for IntoIter<T> {
+    type Exact<'a>
+        = Moved<'a, T>
+    where
+        Self: 'a;
+
+    fn exact(&mut self) -> Moved<'_, T> {
+        let len = self.vec.len();
+        // SAFETY: 0 is no more than the capacity, and there is no element below it.
+        unsafe { self.vec.set_len(0) };
+        // SAFETY: these slots held the vector's elements, which are now nobody's.
+        unsafe { Moved::new(&mut self.vec.spare_capacity_mut()[..len]) }
+    }
+
+    fn len(&self) -> usize {
+        self.vec.len()
+    }
+}
+
+/// Elements that are to be moved out of where they lie.
+#[derive(Debug)]
+pub struct Moved<'a, T> {
+    /// All of them initialized, and this part's own.
+    slots: &'a mut [MaybeUninit<T>],
+}
+
+/// The iterator of a [`Moved`].
+#[derive(Debug)]
+pub struct MovedItems<'a, T> {
+    /// All of them initialized, and this iterator's own.
+    slots: slice::IterMut<'a, MaybeUninit<T>>,
+}
+
+impl<'a, T> Moved<'a, T> {
+    /// What lies in `slots` is the caller's no more.
+    ///
+    /// # Safety
+    ///
+    /// All slots are initialized, and nobody else takes or drops what is in them.
+    pub(super) unsafe fn new(slots: &'a mut [MaybeUninit<T>]) -> Self {
+        Moved { slots }
+    }
+
+    fn take(&mut self) -> &'a mut [MaybeUninit<T>] {
+        std::mem::take(&mut self.slots)
+    }
+}
+
+impl<T> Drop for Moved<'_, T> {
+    fn drop(&mut self) {
+        // SAFETY: they are initialized and this part's own, and it is not used any more. If one panics in its drop, the
+        // others are dropped still.
+        unsafe { self.take().assume_init_drop() }
+    }
+}
+
+impl<T> Drop for MovedItems<'_, T> {
+    fn drop(&mut self) {
+        let slots = std::mem::take(&mut self.slots).into_slice();
+        // SAFETY: those that have not been given are initialized and this iterator's own. As above.
+        unsafe { slots.assume_init_drop() }
+    }
+}
+
+impl<'a, T: Send> Part for Moved<'a, T> {
+    type Item = T;
+    type Items = MovedItems<'a, T>;
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    #[inline]
+    fn split_at(mut self, at: usize) -> (Self, Self) {
+        let (left, right) = self.take().split_at_mut(at);
+        (Moved { slots: left }, Moved { slots: right })
+    }
+
+    #[inline]
+    fn items(mut self) -> Self::Items {
+        MovedItems { slots: self.take().iter_mut() }
+    }
+}
+
+impl<'a, T: Send> ExactPart for Moved<'a, T> {
+    type Back = std::iter::Rev<MovedItems<'a, T>>;
+
+    fn back(self) -> Self::Back {
+        self.items().rev()
+    }
+}
+
+/// Takes what is in a slot that its iterator has let go of.
+#[inline]
+fn take<T>(slot: &mut MaybeUninit<T>) -> T {
+    // SAFETY: a slot of a `MovedItems` is initialized, and is given once.
+    unsafe { slot.assume_init_read() }
+}
+
+impl<T> Iterator for MovedItems<'_, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.slots.next().map(take)
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.slots.size_hint()
+    }
+
+    #[inline]
+    fn nth(&mut self, count: usize) -> Option<T> {
+        let skipped = count.min(self.slots.len());
+        let slots = std::mem::take(&mut self.slots).into_slice();
+        let (skipped, rest) = slots.split_at_mut(skipped);
+        self.slots = rest.iter_mut();
+        // SAFETY: initialized, and no longer in the iterator.
+        unsafe { skipped.assume_init_drop() };
+        self.next()
+    }
+}
+
+impl<T> DoubleEndedIterator for MovedItems<'_, T> {
+    #[inline]
+    fn next_back(&mut self) -> Option<T> {
+        self.slots.next_back().map(take)
+    }
+}
+
+impl<T> ExactSizeIterator for MovedItems<'_, T> {}
+impl<T> FusedIterator for MovedItems<'_, T> {}

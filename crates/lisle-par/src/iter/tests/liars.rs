@@ -1,0 +1,91 @@
+//! Parts that somebody has written who was wrong about their length: what comes out may be wrong or a panic, but nothing
+//! is written where it does not belong.
+
+use super::splits::divided;
+use crate::iter::{Part, Try};
+use crate::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Says that it has `says` items, as many steps as `steps`, and gives `gives` items in each step.
+#[derive(Clone, Copy)]
+struct Liar {
+    says: usize,
+    steps: usize,
+    gives: usize,
+}
+
+struct LiarPart {
+    steps: usize,
+    gives: usize,
+}
+
+impl ParallelIterator for Liar {
+    type Item = (Box<u8>, Box<u8>);
+    type Part<'a> = LiarPart;
+
+    fn part(&mut self) -> LiarPart {
+        LiarPart { steps: self.steps, gives: self.gives }
+    }
+
+    fn exact_len(&self) -> Option<usize> {
+        Some(self.says)
+    }
+}
+
+impl Part for LiarPart {
+    type Item = (Box<u8>, Box<u8>);
+    type Items = std::vec::IntoIter<(Box<u8>, Box<u8>)>;
+
+    fn len(&self) -> usize {
+        self.steps
+    }
+
+    fn split_at(self, at: usize) -> (Self, Self) {
+        (
+            LiarPart { steps: at, gives: self.gives },
+            LiarPart { steps: self.steps.saturating_sub(at), gives: self.gives },
+        )
+    }
+
+    fn items(self) -> Self::Items {
+        vec![(Box::new(1), Box::new(2)); self.steps * self.gives].into_iter()
+    }
+}
+
+#[test]
+fn are_found_out() {
+    for says in 0..4 {
+        for steps in 0..4 {
+            for gives in 0..3 {
+                let liar = Liar { says, steps, gives };
+                let is_honest = says == steps && gives == 1 || says == 0 && steps * gives == 0;
+                for seed in 0..if cfg!(miri) { 2 } else { 50 } {
+                    let collected = catch_unwind(AssertUnwindSafe(|| {
+                        divided(seed, || liar.map(|(a, _)| a).collect::<Vec<Box<u8>>>())
+                    }));
+                    assert!(collected.is_err() || collected.as_ref().unwrap().len() == says);
+                    let unzipped = catch_unwind(AssertUnwindSafe(|| {
+                        divided(seed, || liar.unzip::<_, _, Vec<_>, Vec<Box<u8>>>())
+                    }));
+                    assert!(unzipped.is_err() || unzipped.as_ref().unwrap().0.len() == says);
+                    if is_honest {
+                        assert!(collected.is_ok() && unzipped.is_ok());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The trait of what may have failed is its own inverse.
+#[test]
+fn what_may_have_failed_is_taken_apart_and_put_together() {
+    for it in [Ok(1), Err(2)] {
+        assert_eq!(Result::from_branch(it.branch()), it);
+        assert_eq!(it.is_over(), it.is_err());
+    }
+    for it in [Some(1), None] {
+        assert_eq!(Option::from_branch(it.branch()), it);
+        assert_eq!(it.is_over(), it.is_none());
+    }
+}

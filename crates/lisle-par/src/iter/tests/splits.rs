@@ -1,0 +1,92 @@
+//! Loops that are divided at random places, and whose parts are run in random order.
+
+use crate::iter::{Consumer, Part};
+use crate::shim::random::Random;
+use std::cell::Cell;
+
+thread_local! {
+    static SEED: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// Runs `f` with all of its loops divided in a way that `seed` says.
+pub(super) fn divided<R>(seed: u64, f: impl FnOnce() -> R) -> R {
+    /// Also after a panic.
+    struct Undo(Option<u64>);
+    impl Drop for Undo {
+        fn drop(&mut self) {
+            SEED.set(self.0);
+        }
+    }
+    let _undo = Undo(SEED.replace(Some(seed)));
+    f()
+}
+
+/// How the next loop is to be divided, if that is to be at random.
+pub(in crate::iter) fn random() -> Option<Random> {
+    let seed = SEED.get()?;
+    SEED.set(Some(seed.wrapping_add(1)));
+    Some(Random::seeded(seed))
+}
+
+/// Feeds all items of `part` to `consumer`.
+pub(in crate::iter) fn drive<P: Part, C: Consumer<Item = P::Item>>(
+    part: P,
+    consumer: &C,
+    random: &Random,
+) -> C::Acc {
+    // Every so many loops are not divided at all, and some are in as many parts as there are steps.
+    let wildness = random.next() % 4;
+    go(part, consumer, consumer.begin(), 0, random, wildness)
+}
+
+fn go<P: Part, C: Consumer<Item = P::Item>>(
+    mut part: P,
+    consumer: &C,
+    mut acc: C::Acc,
+    mut at: usize,
+    random: &Random,
+    wildness: u64,
+) -> C::Acc {
+    while !consumer.is_done(&acc, at) {
+        let len = part.len();
+        // Mostly near the ends, where mistakes are.
+        let within = match random.next() % 4 {
+            0 => len.min(1),
+            1 => len.saturating_sub(1),
+            2 => len,
+            _ => random.next() as usize % (len + 1),
+        };
+        if random.next() % 4 < wildness && len > 0 {
+            let (front, rest) = part.split_at(within);
+            assert_eq!((front.len(), rest.len()), (within, len - within));
+            // What comes after the two may be fed on top of what they have become.
+            let second = if random.next().is_multiple_of(4) { rest.len() / 2 } else { rest.len() };
+            let (back, rest) = rest.split_at(second);
+            let go_on = |acc, part, at| go(part, consumer, acc, at, random, wildness);
+            let (left, right) = if random.next().is_multiple_of(2) {
+                let left = go_on(acc, front, at);
+                (left, go_on(consumer.begin(), back, at + within))
+            } else {
+                let right = go_on(consumer.begin(), back, at + within);
+                (go_on(acc, front, at), right)
+            };
+            acc = consumer.merge(left, right);
+            (part, at) = (rest, at + within + second);
+            if part.is_empty() {
+                break;
+            }
+            continue;
+        }
+        // A block, which may have no steps.
+        let (block, rest) = part.split_at(within);
+        assert_eq!((block.len(), rest.len()), (within, len - within));
+        acc = consumer.feed(acc, at, block.items());
+        (part, at) = (rest, at + within);
+        if part.is_empty() {
+            break;
+        }
+    }
+    // Before it is returned: if it panics, what is returned already would not be dropped.
+    drop(part);
+    acc
+}

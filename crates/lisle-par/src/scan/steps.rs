@@ -1,0 +1,85 @@
+//! A scan as something to loop over.
+//!
+//! There are as many steps as chunks, and each claims the first chunk that nobody has claimed, whoever makes it. So
+//! steps can be divided among those who take part in any way and at any time; a part that is given away and taken up
+//! late, or never, holds up nobody but its own.
+
+use super::chain::{Chain, Form};
+use crate::consumer::Consumer;
+use crate::drive::drive;
+use crate::part::Part;
+use crate::plan::Plan;
+use std::num::NonZeroUsize;
+
+/// Scans chunks. `carry` is the sum of all before, if there is something before; what is returned is the sum of all,
+/// if the form asks for it.
+pub(super) fn scan<S: Form>(
+    form: &S,
+    pieces: impl Iterator<Item = S::Piece>,
+    carry: Option<S::Item>,
+    is_fixed: bool,
+) -> Option<S::Item> {
+    let chain = Chain::new(form, pieces, carry, is_fixed);
+    let plan = Plan { grain: Some(NonZeroUsize::MIN), fixed: false, site: None };
+    drive(Steps::of(&chain), &Nothing, plan);
+    chain.total()
+}
+
+/// So many steps.
+pub(super) struct Steps<'a, S: Form> {
+    chain: &'a Chain<'a, S>,
+    count: usize,
+}
+
+impl<'a, S: Form> Steps<'a, S> {
+    /// All there are.
+    pub(super) fn of(chain: &'a Chain<'a, S>) -> Self {
+        Steps { chain, count: chain.len() }
+    }
+}
+
+impl<'a, S: Form> Part for Steps<'a, S> {
+    type Item = ();
+    type Items = Made<'a, S>;
+
+    fn len(&self) -> usize {
+        self.count
+    }
+
+    fn split_at(self, at: usize) -> (Self, Self) {
+        (Steps { count: at, ..self }, Steps { count: self.count - at, ..self })
+    }
+
+    fn items(self) -> Made<'a, S> {
+        Made(self)
+    }
+}
+
+/// Steps that are made as they are asked for.
+pub(super) struct Made<'a, S: Form>(Steps<'a, S>);
+
+impl<S: Form> Iterator for Made<'_, S> {
+    type Item = ();
+
+    fn next(&mut self) -> Option<()> {
+        let Steps { chain, count } = &mut self.0;
+        *count = count.checked_sub(1)?;
+        chain.step().then_some(())
+    }
+}
+
+/// What comes of steps.
+struct Nothing;
+
+impl Consumer for Nothing {
+    type Item = ();
+    type Acc = ();
+
+    fn begin(&self) {}
+
+    fn feed<I: Iterator<Item = ()>>(&self, (): (), _: usize, steps: I) {
+        steps.for_each(drop);
+    }
+
+    fn merge(&self, (): (), (): ()) {}
+}

@@ -1,0 +1,216 @@
+//! The right to what comes of a job.
+
+use super::frame::Frame;
+use super::spawned::{self, Header, PROMISE_GONE, Rest};
+use crate::event::step;
+use crate::event::turn;
+use crate::job::Job;
+use crate::owner;
+use crate::pending::Pending;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::thread;
+
+/// What a job of a [scope](super::scope()) will have come to: see [`Scope::spawn`](super::Scope::spawn).
+///
+/// To drop it changes nothing for the job, which is run by the end of the scope all the same.
+#[must_use = "`wait` gives the result; `let _ =` says that nobody wants it"]
+pub struct Promise<'scope, T> {
+    spawned: NonNull<Header>,
+    scope: PhantomData<&'scope ()>,
+    /// It gives a `T`.
+    result: PhantomData<fn() -> T>,
+}
+
+// SAFETY: it gives a `T` to whoever has it, and runs a function that may be sent on any thread.
+unsafe impl<T: Send> Send for Promise<'_, T> {}
+// SAFETY: a reference to it lets one ask whether the job has ended.
+unsafe impl<T: Send> Sync for Promise<'_, T> {}
+
+/// What the holder of a promise finds.
+enum Found<T> {
+    /// A job that has not begun, and is his.
+    Spawned(NonNull<Header>, Rest),
+    /// A job that has ended.
+    Result(thread::Result<T>),
+}
+
+impl<'scope, T> Promise<'scope, T> {
+    /// `spawned` gives a `T`.
+    #[inline]
+    pub(super) fn new(spawned: NonNull<Header>) -> Self {
+        Promise { spawned, scope: PhantomData, result: PhantomData }
+    }
+
+    /// Waits for the job and gives what it has come to. If it has not begun, it runs here and now, as a call.
+    ///
+    /// While it waits for a job that another domain runs, a fiber gives its worker away. So do not hold a lock of
+    /// the standard library that other fibers of the domain want, or jobs that the same code has spawned. Other jobs do not
+    /// run there meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of the job.
+    ///
+    /// # Cost
+    ///
+    /// That of an indirect call, if the job has not begun and was spawned on this stack.
+    ///
+    /// ```
+    /// let words = lisle::par::scope(|s| {
+    ///     let (first, second) = (s.spawn(|| "par".to_owned()), s.spawn(|| "allel".to_owned()));
+    ///     first.wait() + &second.wait()
+    /// });
+    /// assert_eq!(words, "parallel");
+    /// ```
+    #[inline]
+    pub fn wait(self) -> T {
+        match self.find() {
+            Found::Spawned(spawned, rest) => {
+                let _level = owner::pending().descend();
+                // SAFETY: found for this, and a job of this promise.
+                unsafe { spawned::call(spawned, rest) }
+            }
+            Found::Result(result) => result.unwrap_or_else(|panic| owner::raise(panic)),
+        }
+    }
+
+    /// As [`wait`](Promise::wait), and gives the panic of the job as an error.
+    ///
+    /// # Errors
+    ///
+    /// What the job has panicked with.
+    ///
+    /// ```
+    /// lisle::par::scope(|s| {
+    ///     let bad = s.spawn(|| -> u32 { panic!("no") });
+    ///     let good = s.spawn(|| 1);
+    ///     assert_eq!(bad.join().unwrap_err().downcast_ref(), Some(&"no"));
+    ///     assert_eq!(good.join().unwrap(), 1);
+    /// });
+    /// ```
+    pub fn join(self) -> thread::Result<T> {
+        match self.find() {
+            Found::Spawned(spawned, rest) => {
+                let _level = owner::pending().descend();
+                // SAFETY: found for this, and a job of this promise.
+                catch_unwind(AssertUnwindSafe(|| unsafe { spawned::call(spawned, rest) }))
+            }
+            Found::Result(result) => result,
+        }
+    }
+
+    /// Has the job ended, so that its result is there without waiting or running it?
+    pub fn is_finished(&self) -> bool {
+        turn::asked_whether(self.has_ended())
+    }
+
+    fn has_ended(&self) -> bool {
+        // SAFETY: a promise has an interest in its job.
+        unsafe { self.spawned.as_ref() }.is_done()
+    }
+
+    #[inline]
+    fn find(self) -> Found<T> {
+        let pending = owner::pending();
+        let spawned = ManuallyDrop::new(self).spawned;
+        // SAFETY: a promise has an interest in its job.
+        let this = unsafe { spawned.as_ref() };
+        // SAFETY: a scope stays until all who might hold its promises have ended.
+        let core = unsafe { this.core.as_ref() };
+        match Frame::here(core, pending).filter(|frame| this.is_at_home(*frame)) {
+            Some(frame) => {
+                let held = pending.hold();
+                if this.is_offered.get() {
+                    drop(held);
+                    return Self::find_offered(spawned, frame, pending);
+                }
+                // SAFETY: it is at home, so it is in the list.
+                unsafe { frame.remove(spawned) };
+                drop(held);
+                // Who wants one gets another: this one is about to be run.
+                Frame::look(pending);
+                Found::Spawned(spawned, Rest::Free)
+            }
+            None => Self::find_elsewhere(spawned),
+        }
+    }
+
+    /// For a job that was spawned on this stack and has been offered.
+    #[cold]
+    fn find_offered(spawned: NonNull<Header>, frame: &Frame, pending: &Pending) -> Found<T> {
+        // SAFETY: a promise has an interest in its job.
+        let this = unsafe { spawned.as_ref() };
+        // SAFETY: made when it was offered.
+        let job = unsafe { this.job() };
+        let is_ours = if step::forbidden().is_none() {
+            frame.settle_offered(pending, job, frame.descendants(pending, job))
+        } else {
+            owner::take_back(job) || Self::is_over(spawned, job)
+        };
+        let held = pending.hold();
+        // SAFETY: it is still in the list, since its frame's stack does this.
+        unsafe { frame.remove(spawned) };
+        drop(held);
+        if is_ours {
+            return Found::Spawned(spawned, Rest::Free);
+        }
+        // SAFETY: the job is done, and nobody else could have begun the job.
+        let result = unsafe { spawned::take(spawned) };
+        // SAFETY: the frame's interest is given up, too, and the result was taken out.
+        unsafe { spawned::free(spawned) };
+        Found::Result(result)
+    }
+
+    /// Sees the end of a job that another domain has taken. Panics if it has not ended: nothing may wait here.
+    fn is_over(spawned: NonNull<Header>, job: &Job) -> bool {
+        if !job.is_done() {
+            Self::refuse(spawned);
+        }
+        // Until then its end may still be at work with it.
+        job.wait();
+        false
+    }
+
+    /// Lets go of the promise, and panics.
+    fn refuse(spawned: NonNull<Header>) -> ! {
+        drop(Self::new(spawned));
+        step::refuse("wait for another domain to end a job");
+    }
+
+    /// For a job that was spawned on another stack.
+    #[cold]
+    fn find_elsewhere(spawned: NonNull<Header>) -> Found<T> {
+        // SAFETY: a promise has an interest in its job.
+        let this = unsafe { spawned.as_ref() };
+        // SAFETY: as in `find`.
+        if unsafe { this.core.as_ref() }.take_back(spawned) {
+            return Found::Spawned(spawned, Rest::Free);
+        }
+        if this.claim() {
+            return Found::Spawned(spawned, Rest::Release);
+        }
+        if step::forbidden().is_some() && !this.is_done() {
+            Self::refuse(spawned);
+        }
+        // SAFETY: somebody else has claimed it, and the promise is not used any more.
+        let result = unsafe { spawned::fetch(spawned, |job| owner::wait_for(job, job.descendants())) };
+        Found::Result(result)
+    }
+}
+
+impl<T> Drop for Promise<'_, T> {
+    fn drop(&mut self) {
+        // SAFETY: the promise's interest.
+        unsafe { spawned::release(self.spawned, PROMISE_GONE) };
+    }
+}
+
+impl<T> fmt::Debug for Promise<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Promise").field("is_finished", &self.has_ended()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,149 @@
+//! Sorting by keys that are dear: each is computed once.
+
+use super::merge::{PIECE, copy};
+use super::order::Natural;
+use super::passes::Places;
+use super::quick;
+use crate::join_within as join;
+use std::mem::{MaybeUninit, forget};
+use std::ptr;
+
+/// How many keys are computed between two looks at whether others want some of them.
+const KEYS: usize = if cfg!(test) { 4 } else { 64 };
+
+/// Sorts by a key of each element, with as many parts as suit this number of workers; elements of equal keys stay in
+/// their order.
+pub(super) fn sort<T, K, F>(slice: &mut [T], key: &F, workers: usize)
+where
+    T: Send,
+    K: Ord + Send,
+    F: Fn(&T) -> K + Sync,
+{
+    if workers < 2 || size_of::<T>() == 0 {
+        slice.sort_by_cached_key(key);
+    } else if u32::try_from(slice.len()).is_ok() {
+        sort_by_number(
+            slice,
+            &|element, number| (key(element), number as u32),
+            |number| number as usize,
+            workers,
+        );
+    } else {
+        sort_by_number(slice, &|element, number| (key(element), number), |number| number, workers);
+    }
+}
+
+/// Sorts keys along with their elements' numbers, as which `N` is large enough, and then brings the elements to their
+/// places. All keys are different by their numbers, so that it does not matter that they are sorted unstably.
+fn sort_by_number<T: Send, K: Ord + Send, N: Ord + Copy + Send>(
+    slice: &mut [T],
+    keyed: &(impl Fn(&T, usize) -> (K, N) + Sync),
+    number: impl Fn(N) -> usize + Sync,
+    workers: usize,
+) {
+    let len = slice.len();
+    let mut keys = Vec::with_capacity(len);
+    let room = Room(keys.as_mut_ptr());
+    // SAFETY: there is room for as many keys as there are elements.
+    let made = unsafe { make_keys(slice, 0, &room, keyed) };
+    assert_eq!(made.count, len);
+    forget(made);
+    // SAFETY: all of them were made, and are nobody else's by now.
+    unsafe { keys.set_len(len) };
+
+    quick::sort(&mut keys, &Natural, workers);
+
+    let mut buffer = Vec::with_capacity(len);
+    let mut places = Places::new(slice, &mut buffer.spare_capacity_mut()[..len]);
+    // SAFETY: the numbers are those of all elements, in another order.
+    unsafe { places.pass(|from, to| gather(&Scattered(from), &mut keys, to, &number)) };
+    // SAFETY: every element is copied, to the place of the same number.
+    unsafe { places.pass(copy) };
+}
+
+/// Where keys are to be put.
+struct Room<E>(*mut E);
+
+// SAFETY: keys are sent to where the room is, and those who share it write to different places, which `make_keys`
+// sees to.
+unsafe impl<E: Send> Sync for Room<E> {}
+
+/// Keys that were made, from some place on; they are dropped with this.
+struct Made<E> {
+    start: *mut E,
+    count: usize,
+}
+
+// SAFETY: it owns the keys, and nothing else.
+unsafe impl<E: Send> Send for Made<E> {}
+
+impl<E> Drop for Made<E> {
+    fn drop(&mut self) {
+        // SAFETY: these have been made, and are nobody else's.
+        unsafe { ptr::slice_from_raw_parts_mut(self.start, self.count).drop_in_place() };
+    }
+}
+
+/// Makes the keys of a part whose first element has the number `start`.
+///
+/// # Safety
+///
+/// There is room up to the last element's number, and nobody else uses that of these numbers.
+unsafe fn make_keys<T: Send, E: Send>(
+    part: &mut [T],
+    start: usize,
+    room: &Room<E>,
+    keyed: &(impl Fn(&T, usize) -> E + Sync),
+) -> Made<E> {
+    if part.len() <= KEYS {
+        // SAFETY: there is room at least up to there.
+        let mut made = Made { start: unsafe { room.0.add(start) }, count: 0 };
+        for (i, element) in part.iter().enumerate() {
+            let key = keyed(element, start + i);
+            // SAFETY: there is room for all elements' keys.
+            let place = unsafe { made.start.add(i) };
+            // SAFETY: the place is free, and nobody else uses it.
+            unsafe { place.write(key) };
+            made.count += 1;
+        }
+        return made;
+    }
+    let (part, later) = part.split_at_mut(part.len() / 2);
+    let middle = start + part.len();
+    let (mut made, made_later) = join(
+        // SAFETY: a part of the numbers.
+        || unsafe { make_keys(part, start, room, keyed) },
+        // SAFETY: the others.
+        || unsafe { make_keys(later, middle, room, keyed) },
+    );
+    made.count += made_later.count;
+    forget(made_later);
+    made
+}
+
+/// Elements that all copy from, each of them others.
+struct Scattered<'a, T>(&'a [T]);
+
+// SAFETY: who shares it copies bits and looks at no element. Those who have the copies have the elements sent to them.
+unsafe impl<T: Send> Sync for Scattered<'_, T> {}
+
+/// Copies to each place the element that its key says.
+fn gather<T: Send, K: Send, N: Copy + Send>(
+    from: &Scattered<'_, T>,
+    keys: &mut [(K, N)],
+    to: &mut [MaybeUninit<T>],
+    number: &(impl Fn(N) -> usize + Sync),
+) {
+    if to.len() <= PIECE {
+        for ((_, n), to) in keys.iter().zip(to) {
+            let element = &raw const from.0[number(*n)];
+            // SAFETY: `to` has room for this element and is borrowed exclusively, and any bits may be written to a
+            // `MaybeUninit`.
+            unsafe { ptr::copy_nonoverlapping(element, to.as_mut_ptr(), 1) };
+        }
+        return;
+    }
+    let (keys, later_keys) = keys.split_at_mut(keys.len() / 2);
+    let (to, later_to) = to.split_at_mut(keys.len());
+    join(|| gather(from, keys, to, number), || gather(from, later_keys, later_to, number));
+}

@@ -1,0 +1,107 @@
+//! Partitions in parallel, each part by a pivot of its own.
+//!
+//! Elements need not be `Sync`, so that no two may compare with the same pivot at the same time. Therefore there are
+//! several, neighbours in a sample: what lies between the least and the greatest of them may come to either side, all
+//! else comes where it belongs. If they are all equal, nothing lies between them.
+
+use super::partition::{exchange, partition};
+use crate::join_within as join;
+use std::ops::Range;
+
+/// Brings those elements of `slice` to the front for which `goes_left(element, pivot)`, with any of the pivots, and
+/// says how many they are. About `expected` of them are expected.
+pub(super) fn divide<T: Send>(
+    pivots: &mut [T],
+    slice: &mut [T],
+    expected: usize,
+    goes_left: &(impl Fn(&T, &T) -> bool + Sync),
+) -> usize {
+    let shares = shares(slice.len(), expected, pivots.len());
+    let mut pairs = pairs(pivots, slice, &shares);
+    run(&mut pairs, goes_left);
+    let counts: Vec<_> = pairs.iter().map(|pair| pair.lefts).collect();
+    mend(slice, &shares, &counts)
+}
+
+/// What one takes part with: elements before the boundary, about as many behind it for which those can be exchanged,
+/// and a pivot.
+struct Pair<'a, T> {
+    pivot: &'a mut T,
+    front: &'a mut [T],
+    back: &'a mut [T],
+    /// How many were brought to the front of either.
+    lefts: (usize, usize),
+}
+
+/// Where the elements of each pair are: the first one's outermost, the last one's at the boundary.
+fn shares(len: usize, boundary: usize, count: usize) -> Vec<(Range<usize>, Range<usize>)> {
+    let end_of_front = |i: usize| if i == count { boundary } else { boundary / count * i };
+    let start_of_back = |i: usize| if i == count { boundary } else { len - (len - boundary) / count * i };
+    (0..count)
+        .map(|i| (end_of_front(i)..end_of_front(i + 1), start_of_back(i + 1)..start_of_back(i)))
+        .collect()
+}
+
+fn pairs<'a, T>(
+    pivots: &'a mut [T],
+    slice: &'a mut [T],
+    shares: &[(Range<usize>, Range<usize>)],
+) -> Vec<Pair<'a, T>> {
+    let mut rest = slice;
+    pivots
+        .iter_mut()
+        .zip(shares)
+        .map(|(pivot, (front_share, back_share))| {
+            let (front, others) = std::mem::take(&mut rest).split_at_mut(front_share.len());
+            let (others, back) = others.split_at_mut(others.len() - back_share.len());
+            rest = others;
+            Pair { pivot, front, back, lefts: (0, 0) }
+        })
+        .collect()
+}
+
+fn run<T: Send>(pairs: &mut [Pair<'_, T>], goes_left: &(impl Fn(&T, &T) -> bool + Sync)) {
+    if let [pair] = pairs {
+        let pivot = &*pair.pivot;
+        let goes_left = |x: &T| goes_left(x, pivot);
+        let (lefts, rights) = exchange(pair.front, pair.back, &goes_left);
+        let open = pair.back.len() - rights;
+        pair.lefts = (
+            lefts + partition(&mut pair.front[lefts..], &goes_left),
+            partition(&mut pair.back[..open], &goes_left),
+        );
+        return;
+    }
+    let (pairs, later) = pairs.split_at_mut(pairs.len() / 2);
+    join(|| run(pairs, goes_left), || run(later, goes_left));
+}
+
+/// Exchanges what is on the wrong side of the boundary that came out. Says where it is.
+///
+/// This is little, unless the elements at one end of the slice differ from those in the middle.
+fn mend<T>(slice: &mut [T], shares: &[(Range<usize>, Range<usize>)], counts: &[(usize, usize)]) -> usize {
+    let boundary = counts.iter().map(|lefts| lefts.0 + lefts.1).sum();
+    let (front, back) = slice.split_at_mut(boundary);
+    let parts = || {
+        let shares = shares.iter().zip(counts);
+        shares.flat_map(|(share, lefts)| [(share.0.clone(), lefts.0), (share.1.clone(), lefts.1)])
+    };
+    // Where elements that are to go right lie too far left, and the other way round: the same number.
+    let too_left = parts().map(|(part, lefts)| part.start + lefts..part.end.min(boundary));
+    let too_right = parts().map(|(part, lefts)| part.start.max(boundary)..part.start + lefts);
+    let mut too_right = too_right.filter(|part| !part.is_empty());
+    let mut other = 0..0;
+    for mut part in too_left {
+        while !part.is_empty() {
+            if other.is_empty() {
+                other = too_right.next().expect("as many are too far right as too far left");
+            }
+            let count = part.len().min(other.len());
+            let start = other.start - boundary;
+            front[part.start..part.start + count].swap_with_slice(&mut back[start..start + count]);
+            part.start += count;
+            other.start += count;
+        }
+    }
+    boundary
+}

@@ -1,0 +1,199 @@
+//! Sorting by partitions, in place: not stable.
+//!
+//! Quicksort (C. A. R. Hoare, 1961), down to parts that the standard library sorts. A part that several are to work
+//! at is partitioned by all of them, each by a pivot of its own ([`division`](super::division)): the few elements
+//! between the least and the greatest pivot may come to the wrong side, and are sorted once more when both sides are.
+
+use super::division::divide;
+use super::order::Order;
+use super::partition::partition;
+use super::runs::{is_ascending, is_descending, reverse};
+use crate::join_within as join;
+use crate::shim::random::Random;
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// Slices no longer than this are sorted by one.
+const SHORTEST: usize = if cfg!(test) { 24 } else { 2048 };
+
+/// Parts that are no larger are not divided further, if there are enough of them: they fit into a core's cache.
+const LEAF_BYTES: usize = 1 << 18;
+
+/// A pivot is worth its while for this many elements.
+const SHARE: usize = if cfg!(test) { 8 } else { 1 << 14 };
+
+/// Sorts, divided so as to suit this number of workers; equal elements come in any order.
+pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, workers: usize) {
+    let len = slice.len();
+    if workers < 2 || len <= SHORTEST || size_of::<T>() == 0 {
+        return order.sort_unstable(slice);
+    }
+    if is_ascending(slice, order) {
+        return;
+    }
+    if is_descending(slice, order) {
+        return reverse(slice);
+    }
+    let largest_leaf = (LEAF_BYTES / size_of::<T>()).max(SHORTEST);
+    let leaf = (len / (8 * workers)).clamp(SHORTEST, largest_leaf);
+    // Twice as many divisions as good pivots need. What is left after them, the standard library sorts in any case.
+    let limit = 2 * (len / leaf).ilog2() + 4;
+    Quick { order, leaf }.sort(slice, workers, limit);
+}
+
+struct Quick<'a, O> {
+    order: &'a O,
+    /// How long a part may be that is sorted by one.
+    leaf: usize,
+}
+
+/// Where the pivots lie after a division, and elements equal to them.
+struct Middle {
+    range: Range<usize>,
+    /// Is nothing between the least and the greatest of them?
+    is_exact: bool,
+}
+
+impl<O> Quick<'_, O> {
+    /// Sorts a part which so many workers are there for, with no more than `limit` divisions above one another.
+    fn sort<T: Send>(&self, part: &mut [T], workers: usize, limit: u32)
+    where
+        O: Order<T>,
+    {
+        if part.len() <= self.leaf || limit == 0 {
+            return self.order.sort_unstable(part);
+        }
+        // More than there are workers, so that one who comes late does not keep the others waiting.
+        let pivots = if workers > 1 { (2 * workers).min(part.len() / SHARE) } else { 1 };
+        let middle = if pivots > 1 { self.divide(part, pivots) } else { self.divide_alone(part) };
+        let (left, others) = part.split_at_mut(middle.range.start);
+        let (_, right) = others.split_at_mut(middle.range.len());
+        let workers = workers.div_ceil(2);
+        join(|| self.sort(left, workers, limit - 1), || self.sort(right, workers, limit - 1));
+        if !middle.is_exact {
+            self.sort_seam(part, middle.range);
+        }
+    }
+
+    /// Divides by one pivot.
+    fn divide_alone<T>(&self, part: &mut [T]) -> Middle
+    where
+        O: Order<T>,
+    {
+        let samples = (part.len().ilog2().saturating_sub(5) / 3).min(4);
+        let place = self.median(part, 0..part.len(), samples);
+        part.swap(0, place);
+        let Some((pivot, rest)) = part.split_first_mut() else { unreachable!("a pivot was found") };
+        let less = partition(rest, &|x: &T| self.order.is_less(x, pivot));
+        if less == 0 {
+            // One of the least. Those like it are taken out, or the next pivot might be one of them again.
+            let equal = partition(rest, &|x: &T| !self.order.is_less(pivot, x));
+            return Middle { range: 0..equal + 1, is_exact: true };
+        }
+        part.swap(0, less);
+        Middle { range: less..less + 1, is_exact: true }
+    }
+
+    /// Where there is an element that is near the median of a range: the median of three thirds', as deep as that.
+    fn median<T>(&self, part: &[T], range: Range<usize>, depth: u32) -> usize
+    where
+        O: Order<T>,
+    {
+        if depth == 0 {
+            return range.start + range.len() / 2;
+        }
+        let third = range.len() / 3;
+        let of_third = |i: usize| {
+            let start = range.start + i * third;
+            self.median(part, start..start + third, depth - 1)
+        };
+        let (a, b, c) = (of_third(0), of_third(1), of_third(2));
+        let is_less = |a: usize, b: usize| self.order.is_less(&part[a], &part[b]);
+        match (is_less(a, b), is_less(b, c), is_less(a, c)) {
+            (true, true, _) | (false, false, _) => b,
+            (true, false, false) | (false, true, true) => a,
+            _ => c,
+        }
+    }
+
+    /// Divides by several pivots, from the middle of a sample.
+    fn divide<T: Send>(&self, part: &mut [T], pivots: usize) -> Middle
+    where
+        O: Order<T>,
+    {
+        let is_less = |a: &T, b: &T| self.order.is_less(a, b);
+        let sample = self.sample(part, pivots);
+        let median = &part[sample[sample.len() / 2]];
+        let less = sample.partition_point(|&i| is_less(&part[i], median));
+        let not_greater = sample.partition_point(|&i| !is_less(median, &part[i]));
+        // If nothing of the sample is less, so many are equal that they are not to come to either side, which might
+        // be the whole.
+        let chosen =
+            if less == 0 { &sample[..pivots] } else { &sample[(sample.len() - pivots) / 2..][..pivots] };
+        let is_exact = !is_less(&part[chosen[0]], &part[chosen[pivots - 1]]);
+        let share = (part.len() - pivots) / sample.len();
+        // None of them is among the first elements.
+        for (i, &place) in chosen.iter().enumerate() {
+            part.swap(i, place);
+        }
+        let (pivot, rest) = part.split_at_mut(pivots);
+        let (lefts, not_rights) = if less == 0 && is_exact {
+            let not_greater = divide(pivot, rest, share * not_greater, &|x, pivot| !is_less(pivot, x));
+            (divide(pivot, &mut rest[..not_greater], 0, &is_less), not_greater)
+        } else {
+            let less = divide(pivot, rest, share * less, &is_less);
+            (less, less)
+        };
+        if lefts < pivots {
+            part[..lefts + pivots].rotate_left(pivots);
+        } else {
+            let (left, middle) = part[..lefts + pivots].split_at_mut(lefts);
+            left[..pivots].swap_with_slice(middle);
+        }
+        Middle { range: lefts..not_rights + pivots, is_exact }
+    }
+
+    /// The places of a sample, in order. None of them is among the first elements, as many as there are to be pivots.
+    fn sample<T>(&self, part: &[T], pivots: usize) -> Vec<usize>
+    where
+        O: Order<T>,
+    {
+        let len = part.len();
+        // The larger the sample, the fewer elements come to the wrong side; both cost about the same.
+        let size = (len.saturating_mul(pivots).isqrt() / 8).max(2 * pivots + 1);
+        let stride = (len - pivots) / size;
+        // Not at equal distances: data may have a period.
+        let random = Random::seeded(len as u64);
+        let place = |i| pivots + stride * i + random.next() as usize % stride;
+        let mut sample: Vec<usize> = (0..size).map(place).collect();
+        let is_less = |a: usize, b: usize| self.order.is_less(&part[a], &part[b]);
+        sample.sort_unstable_by(|&a, &b| match is_less(a, b) {
+            true => Ordering::Less,
+            false if is_less(b, a) => Ordering::Greater,
+            false => Ordering::Equal,
+        });
+        sample
+    }
+
+    /// Sorts what may have come to the wrong side of the pivots. Both sides are sorted.
+    ///
+    /// That is a few per cent of a part, in three runs, which a stable sort finds and merges.
+    fn sort_seam<T>(&self, part: &mut [T], middle: Range<usize>)
+    where
+        O: Order<T>,
+    {
+        let (left, others) = part.split_at(middle.start);
+        let (pivots, right) = others.split_at(middle.len());
+        let is_less = |a: &T, b: &T| self.order.is_less(a, b);
+        let (mut least, mut greatest) = (&pivots[0], &pivots[pivots.len() - 1]);
+        if let Some(first) = right.first().filter(|first| is_less(first, least)) {
+            least = first;
+        }
+        if let Some(last) = left.last().filter(|last| is_less(greatest, last)) {
+            greatest = last;
+        }
+        let start = left.partition_point(|x| !is_less(least, x));
+        let end = middle.end + right.partition_point(|x| is_less(x, greatest));
+        self.order.sort(&mut part[start..end]);
+    }
+}

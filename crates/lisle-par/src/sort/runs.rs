@@ -1,0 +1,72 @@
+//! Slices that are in order already, or in order backwards.
+
+use super::merge::PIECE;
+use super::order::Order;
+use crate::join_within as join;
+use crate::shim::atomic::{AtomicBool, Ordering::Relaxed};
+use std::mem;
+
+/// Is each element after the first less than the one before it?
+pub(super) fn is_descending<T: Send>(slice: &mut [T], order: &impl Order<T>) -> bool {
+    is_chain(slice, &|before, after| order.is_less(after, before))
+}
+
+/// Is no element less than the one before it?
+pub(super) fn is_ascending<T: Send>(slice: &mut [T], order: &impl Order<T>) -> bool {
+    is_chain(slice, &|before, after| !order.is_less(after, before))
+}
+
+/// Does `follows` hold between neighbours?
+///
+/// Most slices show soon that they do not, to the caller alone; only one that goes on well is looked at by all.
+fn is_chain<T: Send>(slice: &mut [T], follows: &(impl Fn(&T, &T) -> bool + Sync)) -> bool {
+    let start = slice.len().min(PIECE);
+    slice[..start].is_sorted_by(follows) && is_chain_in_parts(slice, follows, &AtomicBool::new(false))
+}
+
+/// Whoever finds that it does not hold says so in `broken`, for the others to stop.
+fn is_chain_in_parts<T: Send>(
+    slice: &mut [T],
+    follows: &(impl Fn(&T, &T) -> bool + Sync),
+    broken: &AtomicBool,
+) -> bool {
+    if broken.load(Relaxed) {
+        return false;
+    }
+    let holds = if slice.len() <= PIECE {
+        slice.is_sorted_by(follows)
+    } else {
+        let middle = slice.len() / 2;
+        // Before the halves are given to two who may not look at the same element.
+        follows(&slice[middle - 1], &slice[middle]) && {
+            let (left, right) = slice.split_at_mut(middle);
+            let (left, right) = join(
+                || is_chain_in_parts(left, follows, broken),
+                || is_chain_in_parts(right, follows, broken),
+            );
+            left && right
+        }
+    };
+    if !holds {
+        broken.store(true, Relaxed);
+    }
+    holds
+}
+
+/// Turns a slice around.
+pub(super) fn reverse<T: Send>(slice: &mut [T]) {
+    let (front, back) = slice.split_at_mut(slice.len() / 2);
+    let odd = back.len() - front.len();
+    exchange(front, &mut back[odd..]);
+}
+
+/// Exchanges the first of `front` with the last of `back`, and so on; they are equally long.
+fn exchange<T: Send>(front: &mut [T], back: &mut [T]) {
+    if front.len() <= PIECE {
+        return front.iter_mut().zip(back.iter_mut().rev()).for_each(|(a, b)| mem::swap(a, b));
+    }
+    let half = front.len() / 2;
+    let (front, later_front) = front.split_at_mut(half);
+    let (earlier_back, back) = back.split_at_mut(back.len() - half);
+    join(|| exchange(front, back), || exchange(later_front, earlier_back));
+}

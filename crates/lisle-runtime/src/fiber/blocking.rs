@@ -1,0 +1,104 @@
+//! Foreign calls that block the thread, on threads of their own.
+
+mod pool;
+
+use super::no_suspend;
+use crate::channel;
+use crate::event::calls::{self, Call};
+use crate::event::{Label, described, sync_masked};
+use crate::sched::worker::{self, Worker};
+use crate::shim::atomic::{AtomicU64, Ordering};
+use crate::time::sleep;
+use pool::Job;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::time::Duration;
+
+/// How long a call waits, if there is no thread and the system gives none, before it tries again.
+const RETRY: Duration = Duration::from_millis(20);
+
+/// Runs `f`, which may block its OS thread, without blocking the current domain: on a pool of threads that
+/// grows and shrinks with need. The caller waits as [`Event::sync`](crate::Event::sync) does; a plain
+/// thread runs `f` itself.
+///
+/// The wait is not given up when the runtime shuts down: a foreign call cannot be taken back. But if that is done because
+/// of a [deadlock](crate::Builder::on_deadlock), and `f` itself waits for an event, it is unwound from there like a fiber.
+///
+/// # Panics
+///
+/// With the panic of `f`.
+///
+/// ```
+/// lisle::run(|| {
+///     let text = lisle::fiber::blocking(|| std::fs::read_to_string("Cargo.toml")).unwrap();
+///     assert!(text.contains("[package]"));
+/// });
+/// ```
+#[track_caller]
+pub fn blocking<F, T>(f: F) -> T
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let site = Location::caller();
+    no_suspend::refuse(|| format!("wait for a blocking call (made at {site})"));
+    let in_fiber = |worker: &&Worker| worker.current_fiber().is_some();
+    let Some(runtime) =
+        worker::with_current(|worker| worker.filter(in_fiber).map(|worker| worker.shared().number))
+    else {
+        return f();
+    };
+    let (done, result) = channel::bounded(1);
+    let call = Call::new(runtime);
+    let running = call.clone();
+    let counted = Counted::new();
+    let mut job: Job = Box::new(move || {
+        let _counted = counted;
+        let result = catch_unwind(AssertUnwindSafe(|| running.run(f)));
+        // The caller waits; if its runtime was abandoned there is nobody to tell.
+        let _ = done.send(result);
+    });
+    while let Err(refused) = pool::submit(job) {
+        job = refused;
+        sleep(RETRY);
+    }
+    let label = Label::anywhere("blocking call").made_at(site);
+    let answer = described(result.recv_evt(), |waits| match call.sleeper() {
+        // It waits for an event, as fibers do: no more can be expected of it than of them.
+        Some(sleeper) => waits.on_held("wait for", &label, 0, [sleeper]),
+        None => waits.on_the_world("wait for", &label, 0),
+    });
+    match sync_masked(&answer).expect("a blocking call answers") {
+        Ok(value) => value,
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// How many jobs have been submitted, and how many have ended.
+static SUBMITTED: AtomicU64 = AtomicU64::new(0);
+static ENDED: AtomicU64 = AtomicU64::new(0);
+
+/// A job that is counted, until it has ended or been dropped.
+struct Counted;
+
+impl Counted {
+    fn new() -> Self {
+        SUBMITTED.fetch_add(1, Ordering::SeqCst);
+        Counted
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        ENDED.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// How many foreign calls have ended, and how often one has fallen asleep, waiting for an event; `None` if one of them does
+/// anything else.
+pub(crate) fn stillness() -> Option<[u64; 2]> {
+    // One that had ended by now does not sleep when that is looked at, so none is counted twice; and all that are counted had
+    // been submitted before their number is read.
+    let ended = ENDED.load(Ordering::SeqCst);
+    let (asleep, sleeps) = calls::stillness()?;
+    (SUBMITTED.load(Ordering::SeqCst) == ended + asleep).then_some([ended, sleeps])
+}

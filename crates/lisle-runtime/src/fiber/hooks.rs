@@ -1,0 +1,297 @@
+//! Hooks that run when a fiber is resumed and when it is suspended.
+//!
+//! They are for what belongs to a fiber but lies where its thread has one place for it: the span stack of a tracer, the
+//! current dispatcher, a locale, the counters of a profiler. A hook puts it aside when the fiber goes and back when it comes.
+
+use super::control::Fiber;
+use crate::abort;
+use crate::event::step::{self, Forbidden};
+use crate::shim::sync::{Arc, Mutex};
+use std::any::Any;
+use std::fmt;
+use std::panic::Location;
+
+/// What is to be done whenever a fiber is resumed and whenever it is suspended.
+///
+/// Hooks belong to a runtime, which is given them by [`Builder::hooks`](crate::Builder::hooks), or to the process
+/// ([`add_hooks`]).
+///
+/// # When they are called
+///
+/// [`resumed`](Hooks::resumed) before a fiber begins and each time before it goes on, [`suspended`](Hooks::suspended) each
+/// time after it has given its worker away and after it has ended, by returning or by unwinding. So the calls for a fiber come
+/// in pairs, on the thread of its domain, and of the fibers of a domain one at most is between the two. A call that could
+/// wait and need not is no suspension. A fiber that never begins, since its runtime is shut down before, has no calls, and one
+/// that a shutdown gives up has no last one.
+///
+/// If there are several, those of the process come first, then those of the builder, in the order in which they were
+/// added, and in the reverse order when the fiber is suspended.
+///
+/// # Tasks and loops
+///
+/// Hooks see stacks. A task that begins runs on the stack of its spawner, as a part of it, and there is no call when it
+/// waits and stays behind. When tasks go on, and when a domain runs a part of a loop or a job that began elsewhere, they
+/// do so in a fiber of the library's own, a *runner* ([`Switch::is_runner`]). It is resumed when it is given something to do,
+/// and suspended when that waits in place (not when a task awaits something), or when it has nothing more to do. So several
+/// tasks and parts may run one after the other between two calls, each from the beginning of a turn to its end.
+/// Halves, parts and jobs that run on the stack of who has called [`join`](crate::par::join()) or the loop are a part of
+/// that fiber. On plain threads there are no calls.
+///
+/// # What they may do
+///
+/// They run on the worker's own stack. The fiber counts as the current one: a
+/// [`fiber_local!`](crate::fiber_local) is that of the fiber. They may spawn, signal, and try; they
+/// must not wait, which panics as in [`no_suspend`](super::no_suspend()). They delay everybody on the domain.
+///
+/// # Panics
+///
+/// A hook that panics ends the process with a message: who went on would do so with what belongs to another fiber.
+///
+/// # Cost
+///
+/// Without hooks nothing a turn, since the loop of a domain is compiled for both cases; a branch, which is foreseen, when a
+/// fiber ends and when tasks are given a stack to run on. With hooks, an indirect call for each, and their local values are
+/// allocated when a fiber begins.
+///
+/// ```
+/// use lisle::fiber::{Hooks, Switch};
+/// use std::cell::Cell;
+///
+/// thread_local! {
+///     /// What a library takes for the language of whoever runs.
+///     static LANGUAGE: Cell<&'static str> = const { Cell::new("en") };
+/// }
+///
+/// /// Each fiber has a language of its own.
+/// struct Languages;
+///
+/// #[derive(Default)]
+/// struct Saved(Option<&'static str>);
+///
+/// impl Hooks for Languages {
+///     type Local = Saved;
+///     fn resumed(&self, _: &Switch<'_>, saved: &mut Saved) {
+///         LANGUAGE.set(saved.0.unwrap_or("en"));
+///     }
+///     fn suspended(&self, _: &Switch<'_>, saved: &mut Saved) {
+///         saved.0 = Some(LANGUAGE.replace("en"));
+///     }
+/// }
+///
+/// lisle::Runtime::builder().domains(1).hooks(Languages).run(|| {
+///     LANGUAGE.set("fr");
+///     let other = lisle::spawn(|| LANGUAGE.replace("de"));
+///     assert_eq!(other.join().unwrap(), "en");
+///     assert_eq!(LANGUAGE.get(), "fr");
+/// });
+/// ```
+pub trait Hooks: Send + Sync + 'static {
+    /// What the hooks keep for each fiber: made before it begins, dropped after it has ended, on its thread.
+    type Local: Default + 'static;
+
+    /// The fiber is about to begin or to go on.
+    fn resumed(&self, switch: &Switch<'_>, local: &mut Self::Local) {
+        let _ = (switch, local);
+    }
+
+    /// The fiber has given its worker away, or has ended.
+    fn suspended(&self, switch: &Switch<'_>, local: &mut Self::Local) {
+        let _ = (switch, local);
+    }
+}
+
+/// Adds hooks for the fibers of all runtimes that are started from now on, the default one included. They stay.
+///
+/// To be called early, by the program: one runtime that runs already does without.
+///
+/// ```
+/// use lisle::fiber::{Hooks, Moment, Switch};
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// static BEGUN: AtomicU32 = AtomicU32::new(0);
+///
+/// struct Count;
+/// impl Hooks for Count {
+///     type Local = ();
+///     fn resumed(&self, switch: &Switch<'_>, (): &mut ()) {
+///         if switch.moment() == Moment::Begins {
+///             BEGUN.fetch_add(1, Ordering::Relaxed);
+///         }
+///     }
+/// }
+///
+/// lisle::fiber::add_hooks(Count);
+/// lisle::run(|| lisle::spawn(|| ()).join().unwrap());
+/// assert_eq!(BEGUN.load(Ordering::Relaxed), 2);
+/// ```
+#[track_caller]
+pub fn add_hooks(hooks: impl Hooks) {
+    let hook = Hook::new(hooks, Location::caller());
+    of_process().push(hook);
+}
+
+fn of_process() -> impl std::ops::DerefMut<Target = Vec<Hook>> {
+    static ADDED: Mutex<Vec<Hook>> = Mutex::new(Vec::new());
+    ADDED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Why hooks are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// The fiber is about to begin.
+    Begins,
+    /// It is about to go on.
+    GoesOn,
+    /// It has given its worker away: it waits, or lets others have a turn.
+    Waits,
+    /// It has ended.
+    Ends,
+}
+
+/// What hooks are told.
+pub struct Switch<'a> {
+    fiber: &'a Fiber,
+    moment: Moment,
+}
+
+impl Switch<'_> {
+    /// What happens to the fiber.
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+
+    /// The number of the fiber, as in [`Waiter::id`](crate::Waiter::id). It is used again when the fiber has ended.
+    pub fn id(&self) -> usize {
+        self.fiber.performer_id()
+    }
+
+    /// The name given by [`fiber::Builder::name`](super::Builder::name).
+    pub fn name(&self) -> Option<&str> {
+        self.fiber.name.as_deref()
+    }
+
+    /// Where the fiber was spawned.
+    pub fn spawned_at(&self) -> &'static Location<'static> {
+        self.fiber.site
+    }
+
+    /// Is it a fiber of the library's own, on which a domain runs tasks that go on, and parts of loops?
+    pub fn is_runner(&self) -> bool {
+        self.fiber.is_runner()
+    }
+}
+
+impl fmt::Debug for Switch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Switch").field("fiber", &self.fiber.describe()).field("moment", &self.moment).finish()
+    }
+}
+
+/// Hooks, whatever they keep.
+trait Erased: Send + Sync {
+    fn local(&self) -> Box<dyn Any>;
+    fn resumed(&self, switch: &Switch<'_>, local: &mut dyn Any);
+    fn suspended(&self, switch: &Switch<'_>, local: &mut dyn Any);
+}
+
+impl<H: Hooks> Erased for H {
+    fn local(&self) -> Box<dyn Any> {
+        Box::new(H::Local::default())
+    }
+    fn resumed(&self, switch: &Switch<'_>, local: &mut dyn Any) {
+        Hooks::resumed(self, switch, own::<H>(local));
+    }
+    fn suspended(&self, switch: &Switch<'_>, local: &mut dyn Any) {
+        Hooks::suspended(self, switch, own::<H>(local));
+    }
+}
+
+fn own<H: Hooks>(local: &mut dyn Any) -> &mut H::Local {
+    local.downcast_mut().expect("hooks are given what they have made")
+}
+
+#[derive(Clone)]
+struct Hook {
+    hooks: Arc<dyn Erased>,
+    /// Where they were added.
+    site: &'static Location<'static>,
+}
+
+impl Hook {
+    fn new(hooks: impl Hooks, site: &'static Location<'static>) -> Self {
+        Hook { hooks: Arc::new(hooks), site }
+    }
+
+    /// Calls one of them.
+    fn call(&self, hook: impl FnOnce(&dyn Erased)) {
+        abort::if_it_unwinds(
+            "a hook has panicked, and fibers would go on with what belongs to others",
+            || {
+                step::fenced(Forbidden { by: "a hook, added at", site: self.site }, || hook(&*self.hooks));
+            },
+        );
+    }
+}
+
+/// The hooks of a runtime, in the order in which they are called.
+#[derive(Clone, Default)]
+pub(crate) struct HookList(Vec<Hook>);
+
+/// What the hooks of a runtime keep for a fiber, in the same order.
+pub(crate) type HookLocals = Vec<Box<dyn Any>>;
+
+impl HookList {
+    pub(crate) fn add(&mut self, hooks: impl Hooks, site: &'static Location<'static>) {
+        self.0.push(Hook::new(hooks, site));
+    }
+
+    /// These, after those of the process.
+    pub(crate) fn after_process(self) -> Self {
+        HookList(of_process().iter().cloned().chain(self.0).collect())
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `fiber` is about to run.
+    pub(crate) fn resumed(&self, fiber: &Fiber) {
+        let before = fiber.hooked.take();
+        let moment = if before.is_none() { Moment::Begins } else { Moment::GoesOn };
+        let switch = Switch { fiber, moment };
+        let mut locals = before.unwrap_or_default();
+        for (index, hook) in self.0.iter().enumerate() {
+            hook.call(|hooks| {
+                if moment == Moment::Begins {
+                    locals.push(hooks.local());
+                }
+                hooks.resumed(&switch, &mut *locals[index]);
+            });
+        }
+        fiber.hooked.set(Some(locals));
+    }
+
+    /// `fiber` has run.
+    pub(crate) fn suspended(&self, fiber: &Fiber, moment: Moment) {
+        let switch = Switch { fiber, moment };
+        let mut locals = fiber.hooked.take().expect("it was resumed");
+        for (index, hook) in self.0.iter().enumerate().rev() {
+            hook.call(|hooks| {
+                hooks.suspended(&switch, &mut *locals[index]);
+                if moment == Moment::Ends {
+                    drop(locals.pop());
+                }
+            });
+        }
+        if moment != Moment::Ends {
+            fiber.hooked.set(Some(locals));
+        }
+    }
+}
+
+impl fmt::Debug for HookList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|hook| hook.site)).finish()
+    }
+}

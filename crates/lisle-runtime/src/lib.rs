@@ -1,0 +1,53 @@
+//! The scheduler of [`lisle`](https://docs.rs/lisle), which programs depend on instead: fibers, tasks, the domains that run
+//! them, and what loops put off and give away.
+//!
+//! - [`fiber`] and [`task`]: what is spawned.
+//! - `sched`: domains and their workers, queues, stealing, sleeping, the poller, who waits, and [`Runtime`].
+//! - `jobs`: what joins and loops put off, offer to other domains and take back. `lisle-par` is built on it.
+//!
+//! The examples name the facade: read `lisle::fiber` as `lisle_runtime::fiber`. What is hidden from the documentation is for
+//! the crates above this one, and changes without notice.
+
+// Under loom only the protocols are built, not their users.
+#![cfg_attr(lisle_loom, allow(dead_code, unused_imports))]
+
+#[cfg(all(test, lisle_loom))]
+#[path = "sched/reactor/direction.rs"]
+mod direction;
+#[cfg(not(lisle_loom))]
+pub mod fiber;
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub mod jobs;
+#[cfg(not(lisle_loom))]
+mod report;
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub mod sched;
+#[cfg(all(test, lisle_loom))]
+#[path = "sched/loom_tests.rs"]
+mod sched_loom_tests;
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub mod signals;
+#[cfg(not(lisle_loom))]
+pub mod task;
+
+// The layer below, under the names by which the modules here know it.
+#[cfg(not(lisle_loom))]
+use lisle_core::{abort, affinity, channel, own_threads, sync, time, unwinding};
+use lisle_core::{event, panics, shim};
+
+#[cfg(not(lisle_loom))]
+pub use fiber::{JoinHandle, PanicPolicy, blocking, spawn, spawn_on};
+#[cfg(not(lisle_loom))]
+pub use report::{NoStack, Report, Unjoined};
+#[cfg(not(lisle_loom))]
+pub use sched::{
+    Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, OnDeadlock, Performer,
+    RunningFiber, Runtime, Shutdown, Stall, Statistics, Straggler, WaitGraph, run, statistics, waiting,
+};
+#[cfg(not(lisle_loom))]
+pub use task::spawn_task;

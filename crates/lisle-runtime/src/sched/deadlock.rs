@@ -1,0 +1,383 @@
+//! Noticing that no fiber of a runtime will ever go on.
+//!
+//! The README beside this file argues why what is reported here is one. Nobody who runs does anything for it: a worker
+//! stores a word as it goes to sleep, and the monitor, which notices anyway that all sleep, looks around.
+
+use super::reactor;
+use super::runtime::Shared;
+use super::waiting::WaitGraph;
+use crate::event::calls;
+use crate::fiber;
+use crate::own_threads;
+use crate::report::Report;
+use crate::shim::{
+    atomic::{AtomicUsize, Ordering, fence},
+    sync::{Arc, OnceLock},
+};
+use crate::time::outside;
+use std::error::Error;
+use std::fmt;
+
+/// What a runtime does when none of its fibers can ever go on, see [`Builder::on_deadlock`](crate::Builder::on_deadlock).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum OnDeadlock {
+    /// Nothing: it does not even look.
+    Ignore,
+    /// Say, once, who waits for what, see [`Builder::on_report`](crate::Builder::on_report), and stay so. For programs in
+    /// which somebody looks into them with a debugger, or that a signal's handler is to end.
+    Report,
+    /// Shut the runtime down, unwinding its fibers, and have `run` panic with that text. Where nobody is in `run`, as may
+    /// be with a runtime that was [started](crate::Builder::start), it is [reported](crate::Builder::on_report).
+    #[default]
+    Panic,
+}
+
+/// All fibers of a runtime waited, and nothing could wake one.
+///
+/// Its `Display` form tells who waited for what, and a cycle if there is one.
+#[derive(Clone)]
+pub struct Deadlock {
+    graph: Arc<WaitGraph>,
+}
+
+impl Deadlock {
+    /// Who waited for what.
+    pub fn waiting(&self) -> &WaitGraph {
+        &self.graph
+    }
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a deadlock: every fiber waits, and nothing can wake any\n{}", self.graph)
+    }
+}
+
+impl fmt::Debug for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Deadlock({self})")
+    }
+}
+
+impl Error for Deadlock {}
+
+/// What a runtime knows about deadlocks.
+#[derive(Debug)]
+pub(super) struct Deadlocks {
+    pub(super) policy: OnDeadlock,
+    /// A deadlock ends the runtime and is given back as an error.
+    pub(super) is_returned: bool,
+    /// Nothing outside wakes fibers, it has been promised.
+    pub(super) closed_world: bool,
+    pub(super) found: OnceLock<Deadlock>,
+    /// How many are in `run` or `try_run`, and will be told of a deadlock that ends the runtime.
+    pub(super) callers: AtomicUsize,
+}
+
+impl Deadlocks {
+    /// The deadlock that has ended the runtime.
+    pub(super) fn fatal(&self) -> Option<&Deadlock> {
+        self.found.get().filter(|_| self.is_fatal())
+    }
+
+    fn is_fatal(&self) -> bool {
+        self.is_returned || self.policy == OnDeadlock::Panic
+    }
+
+    /// Says that the caller will be told, until dropped.
+    pub(super) fn caller(&self) -> Caller<'_> {
+        self.callers.fetch_add(1, Ordering::SeqCst);
+        Caller(self)
+    }
+}
+
+/// Somebody who will be told of a deadlock that ends the runtime.
+pub(super) struct Caller<'a>(&'a Deadlocks);
+
+impl Drop for Caller<'_> {
+    fn drop(&mut self) {
+        self.0.callers.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// What a look has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Somebody will come up without being looked after; or there is nothing more to be found.
+    GoesOn,
+    /// Something may wake a fiber from outside, or something moved just now.
+    Unknown,
+    Dead,
+}
+
+/// What the monitor remembers between two looks.
+#[derive(Default)]
+pub(super) struct Watch {
+    /// The turns at which a snapshot has not confirmed what the look had found.
+    refuted: Option<Vec<u64>>,
+}
+
+impl Watch {
+    /// Looks whether a runtime, all of whose domains seem to sleep, is dead, and if so does what is to be done.
+    pub(super) fn look(&mut self, shared: &Shared) -> Verdict {
+        let deadlocks = &shared.deadlocks;
+        let ignored = deadlocks.policy == OnDeadlock::Ignore && !deadlocks.is_returned;
+        if ignored || deadlocks.found.get().is_some() || self.refuted.as_ref() == Some(&shared.turns()) {
+            return Verdict::GoesOn;
+        }
+        let verdict = judge(shared);
+        if verdict != Verdict::Dead {
+            return verdict;
+        }
+        let turns = shared.turns();
+        let snapshot = shared.snapshot();
+        let waiters = snapshot.graph.fibers.iter().chain(&snapshot.graph.tasks);
+        let waits = waiters.flat_map(|waiter| &waiter.waits);
+        if !snapshot.is_still || waits.into_iter().any(|wait| wait.external) || shared.turns() != turns {
+            self.refuted = Some(shared.turns());
+            return Verdict::Unknown;
+        }
+        let deadlock = Deadlock { graph: Arc::new(snapshot.graph) };
+        // Found before it is told, so that who is told may ask.
+        let _ = deadlocks.found.set(deadlock.clone());
+        if !deadlocks.is_fatal() || deadlocks.callers.load(Ordering::SeqCst) == 0 {
+            shared.report(&Report::Deadlock(deadlock));
+        }
+        if deadlocks.is_fatal() {
+            shared.stop();
+            // Fibers wait for their foreign calls to return, which these would never do.
+            calls::interrupt(shared.number);
+        }
+        Verdict::Dead
+    }
+}
+
+/// How much the threads that serve all runtimes have done; `None` while one of them does something, or will.
+fn services() -> Option<[u64; 4]> {
+    let [calls, sleeps] = fiber::stillness()?;
+    Some([outside::stillness()?, reactor::stillness()?, calls, sleeps])
+}
+
+/// The steps A to D of the README.
+fn judge(shared: &Shared) -> Verdict {
+    // A: who sleeps, and what the service threads have done so far.
+    let Some(services_before) = services() else { return Verdict::Unknown };
+    let mut sleeps = Vec::with_capacity(shared.domains.len());
+    for domain in &shared.domains {
+        match domain.counts.asleep.load(Ordering::Acquire) {
+            0 => return Verdict::Unknown,
+            sleep => sleeps.push(sleep),
+        }
+    }
+    if shared.domains.iter().any(|domain| domain.counts.timers.load(Ordering::Relaxed)) {
+        return Verdict::GoesOn;
+    }
+    if !shared.domains.iter().all(|domain| domain.reactor.is_empty()) {
+        return Verdict::Unknown;
+    }
+    // B: is anybody there who is not one of these?
+    if !shared.deadlocks.closed_world && own_threads::has_strangers(shared.number) {
+        return Verdict::Unknown;
+    }
+    // C: is anything on its way?
+    fence(Ordering::SeqCst);
+    let nothing_registered = shared.domains.iter().all(|domain| domain.reactor.is_empty());
+    if services() != Some(services_before)
+        || !nothing_registered
+        || shared.waiting_to_begin() > 0
+        || !shared.may_be_dead()
+    {
+        return Verdict::Unknown;
+    }
+    // D: are they the same sleeps still?
+    for (domain, sleep) in shared.domains.iter().zip(sleeps) {
+        if !domain.inbox.is_still_asleep() || domain.counts.asleep.load(Ordering::Acquire) != sleep {
+            return Verdict::Unknown;
+        }
+    }
+    Verdict::Dead
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sched::reactor::{self, Direction, Wakes};
+    use crate::{JoinHandle, Runtime, fiber, spawn, spawn_on};
+    use lisle_core::{Event, channel, choose};
+    use mio::Interest;
+    use std::future::Future;
+    use std::os::fd::AsFd;
+    use std::task::{Context, Wake, Waker};
+    use std::time::Duration;
+
+    /// Judges a runtime again and again, much more often than its monitor does, until these fibers have ended. They need
+    /// nobody else to do so, and may not be judged dead.
+    fn never_dead(runtime: &Runtime, fibers: Vec<JoinHandle<()>>) {
+        let mut looks = 0_u64;
+        while !fibers.iter().all(JoinHandle::is_finished) {
+            assert_ne!(judge(runtime.shared()), Verdict::Dead, "after {looks} looks");
+            looks += 1;
+        }
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+    }
+
+    fn runtime(domains: usize) -> Runtime {
+        let builder = Runtime::builder().domains(domains).on_deadlock(OnDeadlock::Ignore);
+        builder.closed_world(true).start().unwrap()
+    }
+
+    fn rounds(count: usize) -> usize {
+        if cfg!(debug_assertions) { count / 20 } else { count }
+    }
+
+    #[test]
+    fn messages_from_domain_to_domain_are_no_deadlock() {
+        for domains in [2, 4] {
+            let runtime = runtime(domains);
+            let fibers = runtime.run(|| {
+                let ring: Vec<_> = (0..domains).map(|_| channel::<u32>()).collect();
+                (0..domains)
+                    .map(|domain| {
+                        let (tx, rx) = (ring[(domain + 1) % domains].0.clone(), ring[domain].1.clone());
+                        spawn_on(domain, move || {
+                            if domain == 0 {
+                                tx.send(0).unwrap();
+                            }
+                            for round in 0..rounds(50_000) {
+                                let message = rx.recv().unwrap();
+                                if domain > 0 || round + 1 < rounds(50_000) {
+                                    tx.send(message).unwrap();
+                                }
+                            }
+                        })
+                    })
+                    .collect()
+            });
+            never_dead(&runtime, fibers);
+        }
+    }
+
+    #[test]
+    fn spawns_and_steals_are_no_deadlock() {
+        let runtime = runtime(3);
+        let fiber = runtime.run(|| {
+            spawn(|| {
+                for _ in 0..rounds(300) {
+                    // More than a ring holds, so that some go to the common queue.
+                    let fibers: Vec<_> = (0..400).map(|i| spawn(move || assert!(i < 400))).collect();
+                    fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+                    spawn_on(1, || spawn_on(2, || ()).join().unwrap()).join().unwrap();
+                }
+            })
+        });
+        never_dead(&runtime, vec![fiber]);
+    }
+
+    #[test]
+    fn timers_and_foreign_calls_are_no_deadlock() {
+        let runtime = runtime(2);
+        let fibers = runtime.run(|| {
+            let sleeper = spawn(|| {
+                for i in 0..rounds(3_000) as u64 {
+                    crate::time::sleep(Duration::from_micros(i % 300));
+                }
+            });
+            let caller = spawn_on(1, || {
+                for i in 0..rounds(3_000) as u64 {
+                    fiber::blocking(move || std::thread::sleep(Duration::from_micros(i % 100)));
+                }
+            });
+            vec![sleeper, caller]
+        });
+        never_dead(&runtime, fibers);
+    }
+
+    /// Calls wait for fibers, and for each other, and fibers for calls.
+    #[test]
+    fn calls_that_wait_for_events_are_no_deadlock() {
+        for domains in [1, 2] {
+            let runtime = runtime(domains);
+            let fibers = runtime.run(|| {
+                let (to_call, in_call) = channel::<usize>();
+                let (to_other, in_other) = channel::<usize>();
+                let (to_fiber, in_fiber) = channel::<usize>();
+                let count = rounds(5_000);
+                let call = spawn(move || {
+                    fiber::blocking(move || in_call.iter().for_each(|n| to_other.send(n).unwrap()));
+                });
+                let other = spawn(move || {
+                    fiber::blocking(move || in_other.iter().for_each(|n| to_fiber.send(n).unwrap()));
+                });
+                let fiber = spawn(move || {
+                    for n in 0..count {
+                        to_call.send(n).unwrap();
+                        assert_eq!(in_fiber.recv(), Ok(n));
+                    }
+                });
+                vec![call, other, fiber]
+            });
+            never_dead(&runtime, fibers);
+        }
+    }
+
+    /// Wakes by sending.
+    struct Sends(channel::Sender<()>);
+
+    impl Wake for Sends {
+        fn wake(self: Arc<Self>) {
+            // Others may go on while this has not.
+            std::thread::yield_now();
+            self.0.try_send(()).unwrap();
+        }
+    }
+
+    /// A fiber waits for a message that a future's waker sends, from whichever thread has made the future ready.
+    #[test]
+    fn wakers_of_futures_are_no_deadlock() {
+        let runtime = runtime(2);
+        let fibers = runtime.run(|| {
+            let wait_for = |round: usize| {
+                let (tx, rx) = channel::bounded(1);
+                let waker = Waker::from(Arc::new(Sends(tx)));
+                let (reader, mut writer) = std::io::pipe().unwrap();
+                let terms = reactor::Terms { interest: Interest::READABLE, wakes: Wakes::Commit };
+                let reactor = reactor::current().unwrap();
+                let reader = reactor.register(reader.as_fd(), terms, Direction::Read).unwrap();
+                let soon = crate::time::after(Duration::from_micros((round % 200) as u64));
+                let mut future = Box::pin(choose((reader.state(Direction::Read).ready(), soon)).future());
+                let mut context = Context::from_waker(&waker);
+                if future.as_mut().poll(&mut context).is_pending() {
+                    if round.is_multiple_of(2) {
+                        std::io::Write::write_all(&mut writer, b"x").unwrap();
+                    }
+                    rx.recv().unwrap();
+                    assert!(future.as_mut().poll(&mut context).is_ready());
+                }
+            };
+            (0..2).map(|domain| spawn_on(domain, move || (0..rounds(5_000)).for_each(wait_for))).collect()
+        });
+        never_dead(&runtime, fibers);
+    }
+
+    /// The judge does find what is dead, also while it is asked all the time.
+    #[test]
+    fn what_is_dead_is_found_dead() {
+        for domains in [1, 3] {
+            let runtime = runtime(domains);
+            let (_tx, rx) = channel::<u32>();
+            let waiting: Vec<_> = (0..10)
+                .map(|_| {
+                    let rx = rx.clone();
+                    runtime.spawn(move || assert!(rx.recv().is_err()))
+                })
+                .collect();
+            while judge(runtime.shared()) != Verdict::Dead {
+                std::thread::yield_now();
+            }
+            let snapshot = runtime.shared().snapshot();
+            assert!(snapshot.is_still);
+            assert_eq!(snapshot.graph.fibers.len(), waiting.len());
+        }
+    }
+}

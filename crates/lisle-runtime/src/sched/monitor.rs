@@ -1,0 +1,246 @@
+//! A thread that watches a runtime at work: it reports fibers that keep their domain for long while others
+//! wait, wakes idle domains for fibers that nobody has begun, and notices when no fiber can ever go on.
+//!
+//! It also looks at what loops have put off on stacks whose owner is in a long call, or waits, and offers some of it if
+//! anybody could take it (`../par/stacks.rs`). That of the default runtime does so for the threads that are no workers.
+//!
+//! Every second, and before it sleeps, it has the memory given back that tasks have left unused
+//! (`../task/pieces.rs`).
+//!
+//! It looks every 10 ms while any domain works, and sleeps for good when none does.
+
+use super::Domain;
+use super::deadlock::{self, Verdict};
+use super::runtime::{Shared, started_default_runtime};
+use crate::event::tick;
+use crate::jobs::heartbeat;
+use crate::own_threads;
+use crate::report::{self, Report};
+use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::shim::clock;
+use crate::shim::sync::{Arc, OnceLock};
+use crate::task;
+use std::sync::Weak;
+use std::thread::Thread;
+use std::time::Duration;
+
+const PERIOD: Duration = Duration::from_millis(10);
+/// After so many looks at a runtime that sleeps the monitor sleeps, too.
+const QUIET: u32 = 20;
+/// After so many it is time to look whether it can ever wake up.
+const SETTLED: u32 = 5;
+/// If that could not be told, it is looked for again after a pause, and after twice that, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(16);
+
+/// What tasks have not used for so many looks gives its memory back.
+const UNUSED: u32 = 100;
+
+/// Between two looks at all the descriptors that fibers of a stuck domain wait for.
+const LOOK_PAUSE: Duration = Duration::from_millis(100);
+
+#[derive(Default)]
+pub struct Monitor {
+    asleep: AtomicBool,
+    ended: AtomicBool,
+    thread: OnceLock<Thread>,
+}
+
+impl Monitor {
+    /// Work begins on some domain, or for it.
+    #[inline]
+    pub fn wake(&self) {
+        if self.asleep.load(Ordering::SeqCst)
+            && self.asleep.swap(false, Ordering::AcqRel)
+            && let Some(thread) = self.thread.get()
+        {
+            thread.unpark();
+        }
+    }
+
+    pub(super) fn end(&self) {
+        self.ended.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+}
+
+/// What the monitor remembers of a domain between two looks.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// It has been reported to be in its turn for long.
+    reported: bool,
+    /// When all descriptors that are waited for may be looked at again.
+    next_look: u64,
+}
+
+/// Starts the monitor of a runtime. It ends with it.
+pub(super) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
+    let weak = Arc::downgrade(shared);
+    let thread = std::thread::Builder::new()
+        .name(format!("{}-monitor", shared.thread_name))
+        .stack_size(256 * 1024)
+        .spawn(move || {
+            watch(&weak);
+            task::give_back_all();
+        })?;
+    let _ = shared.monitor.thread.set(thread.thread().clone());
+    Ok(())
+}
+
+fn watch(weak: &Weak<Shared>) {
+    let _enlisted = weak.upgrade().map(|shared| {
+        report::set_current(shared.handler.clone());
+        own_threads::enlist(own_threads::Owner::Runtime(shared.number))
+    });
+    let mut seen = Vec::new();
+    let mut looks = 0_u32;
+    let mut quiet = 0;
+    let mut judged = 0;
+    let mut deadlocks = deadlock::Watch::default();
+    let mut verdict = Verdict::GoesOn;
+    loop {
+        {
+            let Some(shared) = weak.upgrade() else { return };
+            if shared.has_ended() || shared.monitor.ended.load(Ordering::Acquire) {
+                return;
+            }
+            seen.resize(shared.domains.len(), Seen::default());
+            look(&shared, &mut seen);
+            tick::advance();
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(UNUSED) {
+                task::give_back();
+            }
+            let all_sleep = shared.idle.load(Ordering::Relaxed) == shared.domains.len();
+            quiet = if all_sleep && !has_loops_outside(&shared) { quiet + 1 } else { 0 };
+            // A domain may have woken and fallen asleep again between two looks, and then the verdict is of no worth.
+            if quiet == SETTLED || (quiet > QUIET && sleeps_of(&shared) != judged) {
+                judged = sleeps_of(&shared);
+                verdict = deadlocks.look(&shared);
+            }
+            if quiet > QUIET {
+                task::give_back_all();
+                shared.monitor.asleep.store(true, Ordering::SeqCst);
+                // A domain that woke in between may not have seen the mark, so its wake is looked for once more.
+                if shared.idle.load(Ordering::SeqCst) != shared.domains.len()
+                    || sleeps_of(&shared) != judged
+                    || has_loops_outside(&shared)
+                {
+                    shared.monitor.asleep.store(false, Ordering::SeqCst);
+                    quiet = 0;
+                }
+            }
+        }
+        let asleep = || weak.upgrade().is_some_and(|shared| shared.monitor.asleep.load(Ordering::Acquire));
+        if quiet > QUIET {
+            let ended = |shared: &Shared| shared.has_ended() || shared.monitor.ended.load(Ordering::Acquire);
+            let mut pause = FIRST_PAUSE;
+            while asleep() && !weak.upgrade().is_some_and(|shared| ended(&shared)) {
+                let is_open = verdict == Verdict::Unknown && pause <= LONGEST_PAUSE;
+                std::thread::park_timeout(if is_open { pause } else { Duration::from_secs(3600) });
+                if is_open && asleep() {
+                    pause *= 2;
+                    verdict = weak.upgrade().map_or(verdict, |shared| deadlocks.look(&shared));
+                }
+            }
+            quiet = 0;
+        } else {
+            std::thread::sleep(PERIOD);
+        }
+    }
+}
+
+/// Changes whenever a domain falls asleep or wakes.
+fn sleeps_of(shared: &Shared) -> u64 {
+    shared
+        .domains
+        .iter()
+        .fold(0, |sum, domain| sum.wrapping_mul(31).wrapping_add(domain.counts.asleep.load(Ordering::SeqCst)))
+}
+
+/// Do threads that are no workers compute loops, which this runtime helps?
+fn has_loops_outside(shared: &Arc<Shared>) -> bool {
+    helps_outside(shared) && !heartbeat::OUTSIDE.stacks.is_empty()
+}
+
+/// Is it the runtime that helps threads that are no workers?
+fn helps_outside(shared: &Arc<Shared>) -> bool {
+    started_default_runtime().is_some_and(|helper| Arc::ptr_eq(helper, shared))
+}
+
+/// Offers what was put off on stacks whose owners look at nothing.
+fn share_loops(shared: &Arc<Shared>) {
+    let mut takers = shared.takers();
+    let stacks =
+        shared.domains.iter().map(|domain| (&domain.heartbeat.stacks, &*domain.offers, domain.index));
+    let outside = helps_outside(shared).then(|| (&heartbeat::OUTSIDE.stacks, &shared.offers, 0));
+    for (stacks, offers, index) in stacks.chain(outside) {
+        let given = stacks.look(offers, takers);
+        takers -= given;
+        for _ in 0..given {
+            if shared.could_wake_one() {
+                shared.wake_for_loop(index);
+            }
+        }
+    }
+}
+
+fn look(shared: &Arc<Shared>, seen: &mut [Seen]) {
+    share_loops(shared);
+    let now = clock::now();
+    for (domain, seen) in shared.domains.iter().zip(&mut *seen) {
+        if shared.idle.load(Ordering::Relaxed) > 0 {
+            if domain.stealable.len() > 0 {
+                shared.wake_one(domain.index);
+            } else if domain.offers.len() > 0 && shared.could_wake_one() {
+                shared.wake_for_loop(domain.index);
+            }
+        }
+        domain.heartbeat.turn_on();
+        domain.mark.set();
+        let turn = domain.counts.turn();
+        if turn != domain.watched.turn() || domain.inbox.is_asleep() {
+            domain.watched.begins(turn, now);
+            *seen = Seen::default();
+        }
+    }
+    // Who offers from outside may look at nothing any more, and it may have missed one that was about to sleep.
+    if shared.offers.len() > 0 && shared.could_wake_one() {
+        shared.wake_for_loop(0);
+    }
+    let Some(limit) = shared.stall_report else { return };
+    let is_long = |domain: &Domain| domain.lasted(now).is_some_and(|lasted| lasted >= limit);
+    let all_are_busy = shared.domains.iter().all(|domain| is_long(domain));
+    for (domain, seen) in shared.domains.iter().zip(seen).filter(|(domain, _)| is_long(domain)) {
+        if !seen.reported
+            && domain.running_now().is_some()
+            && seen.is_delayed(domain, shared, all_are_busy, now)
+        {
+            let mut stall = domain.stall(shared, all_are_busy);
+            // Who waits for what is not ready does not wait for the domain.
+            stall.delayed.descriptors.retain(|awaited| awaited.is_ready);
+            // It may have come to an end just now.
+            if stall.lasted.is_some_and(|lasted| lasted >= limit) && !stall.delayed.is_empty() {
+                seen.reported = true;
+                shared.report(&Report::Stall(stall));
+            }
+        }
+    }
+}
+
+impl Seen {
+    /// Does anybody wait for a domain that has been in one turn for long?
+    fn is_delayed(&mut self, domain: &Domain, shared: &Shared, all_are_busy: bool, now: u64) -> bool {
+        if !domain.delayed(shared, all_are_busy, now).is_empty() {
+            return true;
+        }
+        if domain.reactor.is_empty() || now < self.next_look || !domain.reactor.has_news() {
+            return false;
+        }
+        // There may be many descriptors to look at, and news of one that nobody waits for stays.
+        self.next_look = now.saturating_add(clock::saturating_nanos(LOOK_PAUSE));
+        domain.reactor.awaited().iter().any(|awaited| awaited.is_ready)
+    }
+}

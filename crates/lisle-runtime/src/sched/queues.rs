@@ -1,0 +1,205 @@
+//! The queues of a worker: what runs next, and where that goes which is ready.
+
+use super::runnable::{Either, Runnable, either};
+use super::thief::SHARE;
+use super::worker::Worker;
+use crate::event::parker::State;
+use crate::event::tick;
+use crate::fiber::control::Fiber;
+use crate::shim::atomic::Ordering;
+use std::ptr::NonNull;
+
+/// If a fiber leaves so many tasks that are ready, they go first. One fiber can unblock many in a turn, and the next
+/// as many again: they would pile up.
+const BACKLOG: u32 = 32;
+/// How many in a row may be due, come from the run-next slot or be the youngest while others wait.
+pub(super) const STREAK: u32 = 16;
+
+impl Worker {
+    /// What to run next.
+    #[inline]
+    pub(super) fn pick(&self) -> Option<NonNull<Runnable>> {
+        if !self.interrupting.get().is_null()
+            && let Some(fiber) = self.next_interrupted()
+        {
+            return Some(fiber.cast());
+        }
+        if self.due()
+            && let Some(woken) = self.take_woken()
+        {
+            return Some(woken);
+        }
+        if !self.timed.is_empty() && self.streak.get() < STREAK {
+            self.streak.set(self.streak.get() + 1);
+            return self.timed.pop();
+        }
+        if let Some(next) = self.next.take() {
+            if self.streak.get() < STREAK {
+                self.streak.set(self.streak.get() + 1);
+                return Some(next);
+            }
+            self.postpone(next);
+        } else if self.streak.get() < STREAK
+            && let Some(youngest) = self.domain.stealable.take_youngest()
+        {
+            self.streak.set(self.streak.get() + 1);
+            return Some(youngest);
+        }
+        self.streak.set(0);
+        // Not by the parity of the turn: turns of the slots may fall on every other one.
+        let first = self.queue.get();
+        self.queue.set((first + 1) % 3);
+        (first..first + 3).find_map(|queue| match queue % 3 {
+            0 => self.ready.pop(),
+            1 => self.take_unbegun(),
+            _ => self.take_woken(),
+        })
+    }
+
+    /// A fiber that has not begun: the one that has waited longest; but if there are more than the ring holds, the youngest
+    /// of those, so that what they spawn in turn is done before others begin to spawn. Then no more are alive than the
+    /// ring holds and they lead to, and one that has waited longest begins every 10 ms.
+    fn take_unbegun(&self) -> Option<NonNull<Runnable>> {
+        let oldest = || self.domain.stealable.take_oldest();
+        let common = &self.shared.common;
+        if !common.has_surplus() {
+            return oldest();
+        }
+        let now = tick::now();
+        if self.oldest_began.replace(now) == now { common.take_surplus().or_else(oldest) } else { oldest() }
+    }
+
+    /// Is anything ready that only this domain may run, or tasks?
+    #[inline]
+    pub fn others_are_ready(&self) -> bool {
+        !self.ready.is_empty() || !self.timed.is_empty() || !self.woken.is_empty()
+    }
+
+    pub(super) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+            || !self.timed.is_empty()
+            || !self.woken.is_empty()
+            || self.next.get().is_some()
+            || self.domain.stealable.len() > 0
+    }
+
+    /// Queues a fiber that has not begun.
+    #[inline]
+    pub(crate) fn spawn(&self, fiber: NonNull<Fiber>, domain: Option<usize>) {
+        self.domain.counts.spawned.add(1);
+        self.domain.counts.tally.fibers.add(1);
+        match domain {
+            None => match self.domain.stealable.push(fiber.cast()) {
+                Ok(()) => self.share_work(),
+                Err(older) => self.shared.push_surplus(older),
+            },
+            Some(index) if index == self.domain.index => {
+                // SAFETY: a new fiber is in no list.
+                unsafe { self.ready.push(fiber.cast()) };
+                self.domain.counts.one_is_ready();
+            }
+            Some(index) => self.shared.domain(index).hand_over(fiber),
+        }
+    }
+
+    /// Queues a fiber that has been woken, to run next if a fiber woke it.
+    #[inline]
+    pub(super) fn wake(&self, fiber: NonNull<Fiber>) {
+        // SAFETY: a fiber to be woken is alive.
+        let this = unsafe { fiber.as_ref() };
+        this.parker.woken.set(true);
+        if !matches!(this.parker.state.get(), State::Parked | State::ParkedMasked) {
+            return;
+        }
+        this.parker.state.set(State::Queued);
+        self.put_next(fiber.cast());
+    }
+
+    /// Queues what has been woken, to run next if somebody runs now, who then has woken it.
+    #[inline]
+    pub(crate) fn put_next(&self, woken: NonNull<Runnable>) {
+        if !self.current.get().is_null() {
+            self.domain.counts.one_is_ready();
+            if let Some(later) = self.next.replace(Some(woken)) {
+                self.postpone(later);
+            }
+        } else if self.firing.get() {
+            // SAFETY: it was parked, so it is in no list.
+            unsafe { self.timed.push(woken) };
+        } else {
+            self.postpone(woken);
+        }
+    }
+
+    /// Queues what is in no list, to go on after the others: a task where it may be stolen, if anybody is there to do
+    /// so and nothing lies there yet.
+    #[inline]
+    pub(crate) fn postpone(&self, later: NonNull<Runnable>) {
+        // SAFETY: what is to be queued is alive.
+        match unsafe { either(later) } {
+            // SAFETY: it is in no list.
+            Either::Fiber(_) => unsafe { self.ready.push(later) },
+            Either::Task(_) => {
+                let thieves = self.shared.idle.load(Ordering::Relaxed) > 0;
+                if thieves && self.domain.stealable.len() == 0 && self.domain.stealable.append(later) {
+                    self.share_work();
+                } else {
+                    self.backlog.set(self.backlog.get() + 1);
+                    // SAFETY: it is in no list.
+                    unsafe { self.woken.push(later) };
+                }
+            }
+        }
+    }
+
+    /// A fiber has had its turn: has it left so many tasks that they go before the next one?
+    pub(super) fn look_at_backlog(&self) {
+        if self.backlog.get() >= BACKLOG {
+            self.due.set(self.backlog.get());
+        }
+    }
+
+    /// Are tasks to run before the next fiber does?
+    pub(super) fn due(&self) -> bool {
+        self.due.get() > 0
+    }
+
+    /// The next of the tasks that are ready.
+    #[inline]
+    pub(super) fn take_woken(&self) -> Option<NonNull<Runnable>> {
+        let woken = self.woken.pop()?;
+        self.backlog.set(self.backlog.get() - 1);
+        self.due.set(self.due.get().saturating_sub(1));
+        Some(woken)
+    }
+
+    /// Lets thieves have some of the tasks that are ready, if there are thieves.
+    pub(super) fn offer_woken(&self) {
+        if self.woken.is_empty() || self.shared.idle.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        while self.domain.stealable.len() < SHARE
+            && let Some(woken) = self.take_woken()
+        {
+            self.adopt(woken);
+        }
+        self.share_work();
+    }
+
+    /// Takes what others have handed over.
+    pub(super) fn take_inbox(&self) {
+        if !self.domain.inbox.has_news() {
+            return;
+        }
+        self.domain.inbox.take_all(|handed_over| {
+            let fiber = handed_over.cast::<Fiber>();
+            // SAFETY: what is handed over is a fiber, and alive.
+            if unsafe { fiber.as_ref() }.parker.state.get() == State::New {
+                // SAFETY: it has just left the inbox.
+                unsafe { self.ready.push(handed_over) };
+            } else {
+                self.wake(fiber);
+            }
+        });
+    }
+}

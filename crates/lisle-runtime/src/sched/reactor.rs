@@ -1,0 +1,246 @@
+//! Readiness from the operating system: who waits for which descriptor, and the one place that asks the kernel.
+//!
+//! Each domain has a reactor of its own, driven by its worker when it has nothing better to do and now
+//! and then when it has. Threads that belong to no runtime share one, see [`current`](current::current).
+//!
+//! - [`Reactor`] is the part that anybody may use: registering a descriptor, waking the driver.
+//! - [`Driver`] is the part that one thread owns: waiting for the kernel and handing readiness out.
+//! - [`Readiness`] is what is known about one descriptor, and who waits for it; `direction.rs` argues why
+//!   no edge is lost.
+//!
+//! **A descriptor is registered once**, edge-triggered, for everything it can do; waiting and ceasing to
+//! wait are no business of the kernel's. It stays with the reactor it was registered with.
+//!
+//! **A stale event reaches nobody.** Events are told apart by tokens that are never given out again, not by
+//! descriptors, which the system reuses at once: a token holds the generation of its slot, and a slot's
+//! generation ends with its registration. A batch of events that the driver has fetched already is thereby
+//! harmless to whoever registers next.
+
+#[doc(hidden)]
+pub mod address;
+mod current;
+mod direction;
+mod readiness;
+
+mod slab;
+mod waited;
+
+#[doc(hidden)]
+pub use current::{current, set_current, stillness};
+#[doc(hidden)]
+pub use direction::{Ask, DirectionState, Wakes};
+#[doc(hidden)]
+pub use readiness::{Direction, Readiness};
+pub use waited::Awaited;
+
+use crate::affinity;
+use crate::event::lock::Lock;
+use crate::report::{self, Report};
+use crate::shim::{
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+    sync::Arc,
+};
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Registry, Token, Waker};
+use slab::Slab;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::time::Duration;
+
+/// The token of the wake-up call, which no slot can have.
+const WAKE: Token = Token(usize::MAX);
+/// How many events one system call brings at most.
+const BATCH: usize = 1024;
+
+/// The shared part: registers descriptors and wakes the driver.
+#[derive(Debug)]
+pub struct Reactor {
+    registry: Registry,
+    waker: Waker,
+    sockets: Lock<Slab>,
+    registrations: AtomicUsize,
+    /// The driver lost its thread while descriptors were registered, and lives until they are gone.
+    orphaned: AtomicBool,
+}
+
+/// What a descriptor is registered for.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms {
+    pub interest: Interest,
+    pub wakes: Wakes,
+}
+
+impl Reactor {
+    /// A reactor and its driver.
+    ///
+    /// # Errors
+    ///
+    /// The system is out of descriptors or memory.
+    pub fn new() -> io::Result<(Arc<Reactor>, Driver)> {
+        let poll = Poll::new()?;
+        let reactor = Arc::new(Reactor {
+            registry: poll.registry().try_clone()?,
+            waker: Waker::new(poll.registry(), WAKE)?,
+            sockets: Lock::new(Slab::new()),
+            registrations: AtomicUsize::new(0),
+            orphaned: AtomicBool::new(false),
+        });
+        let engine = Engine { reactor: reactor.clone(), poll, events: Events::with_capacity(BATCH) };
+        Ok((reactor, Driver(Some(engine))))
+    }
+
+    /// Has the driver's present or next [`wait`](Driver::wait) return at once. One system call.
+    pub(crate) fn wake(&self) {
+        // The counter behind the waker cannot be closed while we hold it, and `mio` handles its being full.
+        let woken = self.waker.wake();
+        debug_assert!(woken.is_ok(), "waking a reactor: {woken:?}");
+    }
+
+    /// Is nothing registered? Then a worker that is not about to sleep need not ask the kernel.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.registrations.load(Ordering::Relaxed) == 0
+    }
+
+    /// Registers `fd`, of which it is known that it is not ready in the direction `blocked`.
+    ///
+    /// The kernel reports at once what is ready, so nothing is missed between an operation that would
+    /// have blocked and the registration. In the other direction readiness is assumed.
+    ///
+    /// # Errors
+    ///
+    /// The descriptor cannot be waited for (a regular file), or the system's limits are reached.
+    pub fn register(
+        self: &Arc<Self>,
+        fd: BorrowedFd<'_>,
+        terms: Terms,
+        blocked: Direction,
+    ) -> io::Result<Registration> {
+        let fd = fd.as_raw_fd();
+        let readiness = Arc::new(Readiness::new(terms.wakes, blocked, fd));
+        let token = self.sockets.lock().insert(readiness.clone())?;
+        self.registrations.fetch_add(1, Ordering::SeqCst);
+        // From here on the slot is given back by `Registration::drop`, or below.
+        if let Err(error) = self.registry.register(&mut SourceFd(&fd), token, terms.interest) {
+            self.free(token);
+            return Err(error);
+        }
+        Ok(Registration { reactor: self.clone(), readiness, token, fd })
+    }
+
+    /// Ends the life of a token.
+    fn free(&self, token: Token) {
+        let readiness = self.sockets.lock().remove(token);
+        debug_assert!(readiness.is_some(), "a registration is ended once");
+        if self.registrations.fetch_sub(1, Ordering::SeqCst) == 1 && self.orphaned.load(Ordering::SeqCst) {
+            self.wake();
+        }
+    }
+}
+
+/// A descriptor's place in a reactor. Dropped, which must happen before the descriptor is closed, it
+/// ends there.
+#[derive(Debug)]
+pub struct Registration {
+    reactor: Arc<Reactor>,
+    readiness: Arc<Readiness>,
+    token: Token,
+    fd: RawFd,
+}
+
+impl Registration {
+    /// What is known of one direction, and who waits for it.
+    #[inline]
+    pub fn state(&self, direction: Direction) -> &DirectionState {
+        self.readiness.state(direction)
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        // Closing alone would not do: a duplicate keeps the open file, and with it the registration, alive.
+        // It fails only for a descriptor that somebody else has closed, which the kernel has forgotten.
+        let _ = self.reactor.registry.deregister(&mut SourceFd(&self.fd));
+        self.reactor.free(self.token);
+    }
+}
+
+/// The part of a reactor that one thread owns.
+///
+/// A driver that is dropped while descriptors are still registered goes on in a thread of its own until they
+/// are not: sockets may outlive the runtime in which they were first waited for.
+#[derive(Debug)]
+pub struct Driver(Option<Engine>);
+
+impl Driver {
+    /// As [`wait_then`](Driver::wait_then), with nothing in between.
+    #[cfg(test)]
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<usize> {
+        self.wait_then(timeout, || ())
+    }
+
+    /// Waits for readiness, a [`wake`](Reactor::wake) or the end of `timeout`, and wakes those who
+    /// waited for what is ready. Calls `awake` in between. Returns how many descriptors had news. A zero timeout only looks.
+    ///
+    /// Allocates nothing, unless more than four wait for one direction of one socket.
+    pub fn wait_then(&mut self, timeout: Option<Duration>, awake: impl FnOnce()) -> io::Result<usize> {
+        self.0.as_mut().expect("only `drop` takes the engine").wait(timeout, awake)
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let Some(mut engine) = self.0.take() else { return };
+        let reactor = engine.reactor.clone();
+        // Whoever ends the last registration looks at the flag after counting down, and we count after
+        // raising it, both sequentially consistent: one of the two sees the other.
+        reactor.orphaned.store(true, Ordering::SeqCst);
+        if reactor.registrations.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        let serve = move || {
+            while engine.reactor.registrations.load(Ordering::SeqCst) > 0 {
+                engine.wait(None, || ()).expect("a reactor's own descriptors work");
+            }
+        };
+        let heir = std::thread::Builder::new().name("lisle-io".into()).spawn(affinity::elsewhere(serve));
+        if let Err(error) = heir {
+            let what = "no thread for sockets that outlive their runtime, which now wait for ever";
+            report::here(&Report::System(format!("{what}: {error}")));
+        }
+    }
+}
+
+/// What a driver hands on if it must.
+#[derive(Debug)]
+struct Engine {
+    reactor: Arc<Reactor>,
+    poll: Poll,
+    events: Events,
+}
+
+impl Engine {
+    fn wait(&mut self, timeout: Option<Duration>, awake: impl FnOnce()) -> io::Result<usize> {
+        let polled = self.poll.poll(&mut self.events, timeout);
+        awake();
+        match polled {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(0),
+            outcome => outcome?,
+        }
+        let mut count = 0;
+        for event in &self.events {
+            if event.token() == WAKE {
+                continue;
+            }
+            // Kept alive by a count of its own, since its wakes come after the lock is released.
+            let readiness = self.reactor.sockets.lock().get(event.token()).cloned();
+            if let Some(readiness) = readiness {
+                readiness.report(event);
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests;

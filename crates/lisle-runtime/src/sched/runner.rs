@@ -1,0 +1,96 @@
+//! On whose stack a worker runs tasks, and parts of loops: a fiber of its own, the *runner*.
+//!
+//! A task that is ready has no stack: it needs one for as long as it is polled. It could be the worker's. But
+//! then a task that blocks in place (it locks a mutex, joins a fiber, calls a function that receives) would
+//! stop its whole domain, and whom it waits for may be on that. So tasks run in a fiber. It rests between them,
+//! and is resumed with the next, which costs a switch. If one blocks, the runner is parked like any fiber, and the
+//! next task gets a new one; when there are two that rest, one ends.
+//!
+//! A runner counts for nothing: what is counted as alive is the tasks.
+
+use super::queues::STREAK;
+use super::runnable::{Either, Kind, either};
+use super::worker::{VISIT, Worker, with_current};
+use crate::event::parker::{self, Suspend};
+use crate::fiber::control::{self, Fiber, Traits};
+use crate::jobs::sharing::Load;
+use crate::task;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+impl Worker {
+    /// Runs a task until it waits or ends, or a part of a loop until it ends.
+    pub(crate) fn run_on_runner(&self, load: Load, turn: u32) {
+        let runner = match self.runner.take() {
+            Some(resting) => {
+                self.borne.set(Some(load));
+                resting
+            }
+            None => new_runner(load),
+        };
+        self.run(runner, turn);
+    }
+
+    /// The next task for a runner that runs, if no fiber is to run next and nothing else is due.
+    fn follow(&self) -> Option<Load> {
+        let turn = self.turn.get().wrapping_add(1);
+        if turn.is_multiple_of(VISIT) || self.streak.get() >= STREAK || !self.interrupting.get().is_null() {
+            return None;
+        }
+        let following = match self.next.get() {
+            Some(_) if self.due() => self.take_woken()?.cast(),
+            Some(next) => {
+                // SAFETY: what is queued is alive, and is run by who takes it.
+                let Either::Task(task) = (unsafe { either(next) }) else { return None };
+                self.next.set(None);
+                self.streak.set(self.streak.get() + 1);
+                task
+            }
+            // They are many at times: each that somebody unblocks who goes on. None of them is to pile up.
+            None => self.take_woken()?.cast(),
+        };
+        self.turn.set(turn);
+        self.domain.counts.begin_turn(turn, self.others_are_ready());
+        Some(Load::Task(following))
+    }
+
+    /// Ends the runner that rests, if there is one.
+    pub(super) fn retire_runner(&self) {
+        if let Some(resting) = self.runner.take() {
+            self.run(resting, self.turn.get());
+        }
+    }
+}
+
+#[cold]
+fn new_runner(first: Load) -> NonNull<Fiber> {
+    let traits = Traits { kind: Some(Kind::Runner), ..Traits::default() };
+    let runner = Fiber::new(move || bear(first), traits, Location::caller());
+    // SAFETY: the handle's reference, which nobody needs.
+    unsafe { control::release(runner) };
+    runner
+}
+
+/// A runner's life.
+fn bear(first: Load) {
+    with_current(|worker| {
+        let worker = worker.expect("a runner runs in a worker, and stays there");
+        let mut next = Some(first);
+        while let Some(load) = next {
+            match load {
+                // SAFETY: it was taken out of its queue for this.
+                Load::Task(task) => unsafe { task::run(task, worker) },
+                // SAFETY: it was taken for this.
+                Load::Job(taken) => unsafe { worker.run_job(taken) },
+            }
+            // One that never got a stack is run on the worker's, when the runtime is wound up.
+            let Some(runner) = parker::running() else { return };
+            next = worker.follow();
+            if next.is_none() && worker.runner.get().is_none() {
+                runner.suspend(Suspend::Resting);
+                // Resumed without one, it is to end.
+                next = worker.borne.take();
+            }
+        }
+    });
+}

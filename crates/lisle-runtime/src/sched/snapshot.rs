@@ -1,0 +1,241 @@
+//! Asking all domains of a runtime who waits there.
+//!
+//! What a fiber waits for lies on its stack, and only its own domain's thread may look there, while the fiber is
+//! parked. So whoever wants to know leaves a question for all domains and wakes them, and each answers between two
+//! turns. The running of fibers costs nothing but a look, where a worker visits its inbox anyway, at the number of
+//! questions that have been asked.
+
+use super::Domain;
+use super::runtime::Shared;
+use super::waiting::{Blocked, Performer, RunningFiber, WaitGraph};
+use super::worker::{self, Worker};
+use crate::event::{Description, parker, sleepers};
+use crate::fiber::control::Fiber;
+use crate::fiber::stack_state::this_stack;
+use crate::shim::{
+    atomic::{AtomicU64, Ordering},
+    clock,
+    sync::{Arc, Mutex, MutexGuard},
+};
+use crate::task;
+use std::time::Duration;
+
+/// How long a domain has to answer. One that does not has a fiber that runs for as long.
+const TIME_TO_ANSWER: Duration = Duration::from_millis(100);
+
+/// The questions that a runtime's domains are to answer.
+#[derive(Default)]
+pub(super) struct Snapshots {
+    /// How many have been asked, ever.
+    asked: AtomicU64,
+    open: Mutex<Vec<Arc<Question>>>,
+}
+
+/// One question, and the answers so far, by domain.
+struct Question(Mutex<Vec<Option<DomainSnapshot>>>);
+
+/// What one domain says.
+pub(super) struct DomainSnapshot {
+    fibers: Vec<Blocked>,
+    /// The fibers that belong to a scope: the numbers of both.
+    members: Vec<(usize, usize)>,
+    running: Option<RunningFiber>,
+    ready: usize,
+    /// Nothing but parked fibers is here: none that could run, no timer that could wake one.
+    is_still: bool,
+}
+
+/// What came of asking.
+pub(super) struct Snapshot {
+    pub(super) graph: WaitGraph,
+    /// All domains have answered, and nothing but parked fibers is on any.
+    pub(super) is_still: bool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Shared {
+    /// Asks who waits. Blocks the thread until all domains have answered, or for [`TIME_TO_ANSWER`].
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let question = Arc::new(Question(Mutex::new(self.domains.iter().map(|_| None).collect())));
+        lock(&self.snapshot.open).push(question.clone());
+        // Before the wakes, so that a domain that has not seen it is woken after it could.
+        self.snapshot.asked.fetch_add(1, Ordering::SeqCst);
+        self.wake_all();
+        let end = clock::now().saturating_add(clock::saturating_nanos(TIME_TO_ANSWER));
+        let mut pause = Duration::from_micros(20);
+        loop {
+            // A fiber that asks keeps its own domain from answering, and perhaps another's fiber waits for that.
+            worker::with_current(|worker| worker.into_iter().for_each(Worker::answer));
+            let is_answered = |(domain, answer): (&Arc<Domain>, &Option<DomainSnapshot>)| {
+                answer.is_some() || domain.has_left.load(Ordering::Acquire)
+            };
+            if self.domains.iter().zip(&*lock(&question.0)).all(is_answered) || clock::now() >= end {
+                break;
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(1));
+        }
+        lock(&self.snapshot.open).retain(|open| !Arc::ptr_eq(open, &question));
+        let answers = std::mem::take(&mut *lock(&question.0));
+        self.put_together(answers)
+    }
+
+    fn put_together(&self, answers: Vec<Option<DomainSnapshot>>) -> Snapshot {
+        let mut graph = WaitGraph::default();
+        let mut is_still = true;
+        let mut members = Vec::new();
+        for (domain, answer) in self.domains.iter().zip(answers) {
+            match answer {
+                Some(snapshot) => {
+                    is_still &= snapshot.is_still;
+                    graph.fibers.extend(snapshot.fibers);
+                    graph.running.extend(snapshot.running);
+                    graph.ready += snapshot.ready;
+                    members.extend(snapshot.members);
+                }
+                None if domain.has_left.load(Ordering::Acquire) => is_still = false,
+                None => {
+                    is_still = false;
+                    graph.silent.push(domain.index);
+                    graph.stuck.push(domain.stall(self, false));
+                    graph.running.extend(domain.running_now());
+                }
+            }
+        }
+        // What an event says of itself is a user's code, which must not park here.
+        let told = {
+            let _between = Between::new();
+            task::waiting(self)
+        };
+        members.extend(told.iter().filter_map(|told| Some((told.scope?, told.id))));
+        graph.tasks = told
+            .into_iter()
+            .map(|told| Blocked {
+                kind: Performer::Task,
+                id: told.id,
+                name: None,
+                site: Some(told.site),
+                domain: None,
+                waits: told.waits.all,
+            })
+            .collect();
+        graph.unbegun = if graph.silent.is_empty() {
+            let begun = graph.tasks.len() + graph.fibers.len() + graph.running.len() + graph.ready;
+            usize::try_from(self.live()).unwrap_or(usize::MAX).saturating_sub(begun)
+        } else {
+            self.waiting_to_begin()
+        };
+        graph.threads = threads();
+        graph.link_scopes(&members);
+        Snapshot { graph, is_still }
+    }
+}
+
+/// The plain threads that wait.
+pub(super) fn threads() -> Vec<Blocked> {
+    let told = sleepers::ask(TIME_TO_ANSWER).into_iter();
+    told.map(|told| Blocked {
+        kind: Performer::Thread,
+        id: told.id,
+        name: told.name,
+        site: None,
+        domain: None,
+        waits: told.waits,
+    })
+    .collect()
+}
+
+/// Keeps what a worker does in the turn of a fiber from being taken for the fiber's doing: it must not park.
+pub(super) struct Between {
+    running: *const parker::Parker,
+    /// Of the thread's own stack, on which this is not if a fiber runs.
+    limit: usize,
+}
+
+impl Between {
+    pub(super) fn new() -> Self {
+        let running = parker::running_ptr();
+        parker::set_running(std::ptr::null());
+        let thread = &this_stack().state().limit;
+        let limit = thread.get();
+        if !running.is_null() {
+            // How much is left of the fiber's stack is not known here, so no task is to begin on it.
+            thread.set(usize::MAX);
+        }
+        Between { running, limit }
+    }
+}
+
+impl Drop for Between {
+    fn drop(&mut self) {
+        this_stack().limit.set(self.limit);
+        parker::set_running(self.running);
+    }
+}
+
+impl Worker {
+    /// Is there a question that this domain has not answered?
+    #[inline]
+    pub(super) fn is_asked(&self) -> bool {
+        self.shared.snapshot.asked.load(Ordering::SeqCst) != self.answered.get()
+    }
+
+    /// Answers all questions that are open, between turns or in the turn of a fiber that asks.
+    #[cold]
+    pub(super) fn answer(&self) {
+        // Read first: what is asked later is seen to have been.
+        self.answered.set(self.shared.snapshot.asked.load(Ordering::SeqCst));
+        let open = lock(&self.shared.snapshot.open).clone();
+        for question in open {
+            let index = self.domain.index;
+            if lock(&question.0).get(index).is_some_and(Option::is_none) {
+                let snapshot = self.snapshot();
+                if let Some(answer) = lock(&question.0).get_mut(index) {
+                    *answer = Some(snapshot);
+                }
+            }
+        }
+    }
+
+    fn snapshot(&self) -> DomainSnapshot {
+        let _between = Between::new();
+        let mut snapshot = DomainSnapshot {
+            fibers: Vec::new(),
+            members: Vec::new(),
+            running: None,
+            ready: 0,
+            is_still: !self.has_ready() && self.wheel.borrow().is_empty(),
+        };
+        let running = self.current_fiber();
+        self.for_each_begun(|fiber| {
+            let id = fiber.performer_id();
+            if let Some(scope) = fiber.scope {
+                snapshot.members.push((scope.addr().get(), id));
+            }
+            if running.is_some_and(|running| std::ptr::eq(running.as_ptr(), fiber)) {
+                snapshot.running = self.domain.running_now();
+            } else if fiber.parker.state.get() == parker::State::Resting {
+                // A runner that bears nothing.
+            } else if fiber.parker.is_parked() {
+                snapshot.fibers.push(self.waiter(fiber, id));
+            } else {
+                snapshot.ready += 1;
+            }
+        });
+        snapshot.is_still &= snapshot.running.is_none() && snapshot.ready == 0;
+        snapshot
+    }
+
+    fn waiter(&self, fiber: &Fiber, id: usize) -> Blocked {
+        let Description { all: waits } = fiber.parker.describe();
+        let name = fiber.name.as_deref().map(str::to_owned);
+        let (kind, site, id) = match fiber.borne() {
+            Some(task) => (Performer::Task, task.site(), task.id()),
+            None => (Performer::Fiber, fiber.code_site(), id),
+        };
+        Blocked { kind, id, name, site: Some(site), domain: Some(self.domain.index), waits }
+    }
+}

@@ -1,0 +1,73 @@
+//! How a fiber that waits for nothing lets the others of its domain have their turn.
+
+use super::snapshot::Between;
+use super::worker::{Worker, with_current};
+use crate::event::{parker, step, turn};
+use crate::fiber;
+use std::panic::Location;
+
+/// So often a fiber that asks in vain, and sees nobody who wants a turn, goes on before timers and sockets are looked at.
+const LOOK: u32 = 8;
+
+/// Lets others have a turn, if this is a fiber that may be suspended.
+pub fn pass() {
+    if turn::may_pass() {
+        fiber::yield_now();
+    }
+}
+
+/// Others are due a turn, at a checkpoint of the code that runs here.
+#[cold]
+pub(crate) fn checkpoint(site: &'static Location<'static>) {
+    if parker::running().is_none() {
+        return;
+    }
+    turn::take_due();
+    with_current(|worker| {
+        let Some(worker) = worker else { return };
+        if step::is_free() {
+            worker.give_way();
+        } else if step::forbidden().is_some() && worker.is_wanted() {
+            step::refuse(&format!("let others pass at a checkpoint (at {site})"));
+        }
+    });
+}
+
+/// The fiber that runs here, which may be suspended, has often asked for what had not happened.
+pub(super) fn asked_often() {
+    with_current(|worker| worker.into_iter().for_each(Worker::asked_in_vain));
+}
+
+impl Worker {
+    /// Lets others have their turn, if there are any. False: there are none.
+    pub fn give_way(&self) -> bool {
+        let is_wanted = self.is_wanted();
+        if is_wanted {
+            fiber::yield_now();
+        }
+        is_wanted
+    }
+
+    /// Looks after what is not in the queues of this worker, and then whether anybody wants a turn: a fiber or task
+    /// that is ready, or, when the runtime shuts down, one that is to unwind.
+    fn is_wanted(&self) -> bool {
+        // Foreign code may run meanwhile, which cannot be suspended between what a visit does.
+        let between = Between::new();
+        self.visit();
+        drop(between);
+        self.has_ready() || !self.interrupting.get().is_null()
+    }
+
+    /// The fiber that runs has often asked for what had not happened: it gives way if it did so before in the same turn.
+    #[cold]
+    fn asked_in_vain(&self) {
+        let (turn, (before, times)) = (self.turn.get(), self.asked.get());
+        let times = if before == turn { times.wrapping_add(1) } else { 0 };
+        self.asked.set((turn, times));
+        // To look after everything takes as long as to ask some ten times.
+        let is_time = times.is_multiple_of(LOOK) || self.has_ready() || self.domain.inbox.has_news();
+        if times > 0 && is_time {
+            self.give_way();
+        }
+    }
+}

@@ -1,0 +1,521 @@
+//! The worker of a domain: the thread's loop, and the context its fibers run in.
+//!
+//! A turn runs one fiber until it parks, yields or ends. In between the worker looks, in this order, at its
+//! run-next slot and at the youngest fiber that has not begun (bounded in how often they may jump the queue),
+//! its ready queue and the other fibers that have not begun, by turns; every [`VISIT`] turns, after a long turn, and when
+//! there is nothing to run, also at its inbox, timers and sockets. How it falls asleep is in `idle.rs`.
+
+use super::Domain;
+use super::fifo::Fifo;
+use super::reactor::{self, Driver};
+use super::runnable::{Either, Runnable, either};
+use super::runtime::Shared;
+use super::thief::Sighting;
+use super::way;
+use crate::abort;
+use crate::event::adaptive_spin::AdaptiveSpin;
+use crate::event::parker::{self, State, Suspend};
+use crate::event::{Context, Interrupted, Timer, Unparked, Waker, install, tally, tick};
+use crate::fiber::control::{self, Fiber, Outcome, Traits};
+use crate::fiber::hooks::{HookList, Moment};
+use crate::fiber::stack::{StackPool, overflow::AltStack};
+use crate::jobs::heartbeat;
+use crate::jobs::helping::{Joining, Taken};
+use crate::jobs::sharing::Load;
+use crate::own_threads;
+use crate::report::{self, NoStack, Report};
+use crate::shim::{clock, random::Random, sync::Arc};
+use crate::time::wheel::Wheel;
+use crate::unwinding;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::cell::{Cell, RefCell};
+use std::panic::resume_unwind;
+use std::ptr::NonNull;
+
+/// How many turns pass between visits to the inbox, the timers and the sockets of a busy domain, if they are short.
+pub(super) const VISIT: u32 = 32;
+/// Of a fiber's stack so much is left to the code that runs last on it: tasks do not begin there.
+const LEFT_TO_LEAVES: usize = 64 * 1024;
+
+thread_local! {
+    static WORKER: Cell<*const Worker> = const { Cell::new(std::ptr::null()) };
+}
+
+/// Runs `f` with the worker of this thread, if it is one.
+#[inline(always)]
+pub fn with_current<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
+    // SAFETY: `Worker::enter` keeps the worker in place for as long as its address is here.
+    f(unsafe { WORKER.with(Cell::get).as_ref() })
+}
+
+pub struct Worker {
+    pub shared: Arc<Shared>,
+    pub(crate) domain: Arc<Domain>,
+    pub(super) driver: RefCell<Driver>,
+    pub wheel: RefCell<Wheel<*const Timer>>,
+    pub(super) stacks: RefCell<StackPool>,
+    pub random: Random,
+    /// The fiber that runs now; null in between.
+    pub(super) current: Cell<*mut Fiber>,
+    /// Woken by who runs: goes next.
+    pub(super) next: Cell<Option<NonNull<Runnable>>>,
+    pub(super) streak: Cell<u32>,
+    /// Which of the three queues has the next turn of those.
+    pub(super) queue: Cell<u8>,
+    pub(super) ready: Fifo<Runnable>,
+    /// Those for whom the time has come: they go before what has not begun, which may take long.
+    pub(super) timed: Fifo<Runnable>,
+    /// Timers fire: what is woken now is woken by them.
+    pub(super) firing: Cell<bool>,
+    /// When it last looked after what is not in its queues, see `tick.rs`.
+    pub(super) visited: Cell<u32>,
+    /// Tasks that are ready, but for those that lie where they may be stolen; how many; and how many of them are to
+    /// run before the next fiber does.
+    pub(super) woken: Fifo<Runnable>,
+    pub(super) backlog: Cell<u32>,
+    pub(super) due: Cell<u32>,
+    /// When the oldest of those that have not begun had its turn before younger ones, see `tick.rs`.
+    pub(super) oldest_began: Cell<u32>,
+    pub turn: Cell<u32>,
+    /// In which turn a fiber has last asked so often in vain that it was to be looked into, and how often it did so before.
+    pub(super) asked: Cell<(u32, u32)>,
+    /// What is to be done when a fiber is resumed, and when it is suspended.
+    pub(super) hooks: HookList,
+    /// All fibers that have begun here and not ended, for shutdown.
+    pub(super) begun: Cell<*mut Fiber>,
+    /// Its fibers are being interrupted.
+    pub(super) stopping: Cell<bool>,
+    /// Where in the list of begun fibers the interrupting has come to. A parked fiber that has been committed
+    /// may lie in the inbox, so it is run straight from here and put into no other list.
+    pub(super) interrupting: Cell<*mut Fiber>,
+    /// Some fiber waits that has caught an interrupt.
+    pub(super) stubborn: Cell<bool>,
+    /// A runner that rests, and what it is to begin with when it is resumed.
+    pub(super) runner: Cell<Option<NonNull<Fiber>>>,
+    pub(super) borne: Cell<Option<Load>>,
+    /// A part of a loop that was taken from elsewhere and is to be run next.
+    pub taken: Cell<Option<Taken>>,
+    /// The last of the fibers here that wait for parts of their loops.
+    pub joining: Cell<*const Joining>,
+    /// It has neither run anything yet nor looked for something to run.
+    pub is_starting: Cell<bool>,
+    /// When it last looked what others want while something computes here, in ticks.
+    pub last_beat: Cell<u64>,
+    /// How many spawns to let pass before an idle domain is woken again, and how many at first.
+    pub(super) wake_pause: Cell<(u32, u32)>,
+    pub(super) stolen_before: Cell<u64>,
+    pub(super) last_poll: Cell<u64>,
+    pub(super) adaptive_spin: AdaptiveSpin,
+    pub(super) sighting: Cell<Option<Sighting>>,
+    /// How many questions about who waits had been asked when it last answered.
+    pub(super) answered: Cell<u64>,
+    /// What its thread had counted before it became a worker.
+    pub(super) tally_before: (u64, u64),
+    /// How often it has slept.
+    pub(super) sleeps: Cell<u64>,
+}
+
+impl Worker {
+    pub(crate) fn new(shared: Arc<Shared>, index: usize, driver: Driver) -> Self {
+        Worker {
+            domain: shared.domains[index].clone(),
+            driver: RefCell::new(driver),
+            wheel: RefCell::new(Wheel::new(clock::now())),
+            stacks: RefCell::new(StackPool::new(shared.stack_size)),
+            random: Random::from_entropy(),
+            current: Cell::new(std::ptr::null_mut()),
+            next: Cell::new(None),
+            streak: Cell::new(0),
+            queue: Cell::new(0),
+            ready: Fifo::new(),
+            timed: Fifo::new(),
+            firing: Cell::new(false),
+            visited: Cell::new(tick::now()),
+            woken: Fifo::new(),
+            backlog: Cell::new(0),
+            due: Cell::new(0),
+            oldest_began: Cell::new(0),
+            turn: Cell::new(0),
+            asked: Cell::new((u32::MAX, 0)),
+            hooks: shared.hooks.clone(),
+            begun: Cell::new(std::ptr::null_mut()),
+            stopping: Cell::new(false),
+            interrupting: Cell::new(std::ptr::null_mut()),
+            stubborn: Cell::new(false),
+            runner: Cell::new(None),
+            borne: Cell::new(None),
+            taken: Cell::new(None),
+            joining: Cell::new(std::ptr::null()),
+            is_starting: Cell::new(true),
+            last_beat: Cell::new(0),
+            wake_pause: Cell::new((0, 0)),
+            stolen_before: Cell::new(0),
+            last_poll: Cell::new(0),
+            adaptive_spin: AdaptiveSpin::new(),
+            sighting: Cell::new(None),
+            answered: Cell::new(0),
+            tally_before: tally::read(),
+            sleeps: Cell::new(0),
+            shared,
+        }
+    }
+
+    /// Makes this thread the domain's, runs `f`, and lets go of the thread again.
+    pub(crate) fn enter<R>(self, f: impl FnOnce(&Worker) -> R) -> R {
+        struct Leave<'a>(&'a Domain);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                WORKER.with(|worker| worker.set(std::ptr::null()));
+                reactor::set_current(None);
+                report::set_current(None);
+                // SAFETY: nothing is put in its place.
+                unsafe { heartbeat::set_here(None) };
+                self.0.mark.leave();
+            }
+        }
+        // Boxed for good: fibers that outlive a failed shutdown may still refer to it.
+        let worker: &'static Worker = Box::leak(Box::new(self));
+        let _alternative = AltStack::ensure();
+        let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(worker.shared.number));
+        let result = {
+            let _leave = Leave(&worker.domain);
+            worker.domain.mark.settle(way::asked_often);
+            WORKER.with(|current| current.set(worker));
+            reactor::set_current(Some(worker.domain.reactor.clone()));
+            report::set_current(worker.shared.handler.clone());
+            // SAFETY: the worker keeps its domain, and takes this back when it leaves.
+            unsafe { heartbeat::set_here(Some(NonNull::from(&*worker.domain.heartbeat))) };
+            // SAFETY: dropped at the end of this block, on this thread.
+            let _installed = unsafe { install(worker) };
+            f(worker)
+        };
+        if worker.begun.get().is_null() {
+            // SAFETY: leaked above; no fiber refers to it, and nothing else keeps a worker's address.
+            drop(unsafe { Box::from_raw(std::ptr::from_ref(worker).cast_mut()) });
+        }
+        result
+    }
+
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn current_fiber(&self) -> Option<NonNull<Fiber>> {
+        NonNull::new(self.current.get())
+    }
+
+    /// Works until `done`, which is asked now and then, and whenever there is nothing to run.
+    pub(crate) fn work(&self, done: &dyn Fn() -> bool) {
+        // Half a domain would leave its fibers waiting for ever.
+        let why = "a panic has reached a worker's loop, which its fibers cannot survive";
+        // Compiled twice, so that those who have no hooks need not look whether they have.
+        abort::if_it_unwinds(why, || {
+            if self.hooks.is_empty() { self.work_on::<false>(done) } else { self.work_on::<true>(done) }
+        });
+    }
+
+    fn work_on<const HOOKED: bool>(&self, done: &dyn Fn() -> bool) {
+        loop {
+            let turn = self.turn.get().wrapping_add(1);
+            self.turn.set(turn);
+            // One long turn counts for many.
+            if turn.is_multiple_of(VISIT) || tick::now() != self.visited.get() {
+                self.visit();
+                if done() {
+                    return;
+                }
+            }
+            match self.pick() {
+                // SAFETY: what was queued is alive, and is run by who takes it.
+                Some(picked) => match unsafe { either(picked) } {
+                    Either::Fiber(fiber) => {
+                        self.run_hooked::<HOOKED>(fiber, turn);
+                        self.look_at_backlog();
+                    }
+                    Either::Task(task) => self.run_on_runner(Load::Task(task), turn),
+                },
+                None if done() => return,
+                None => self.idle(),
+            }
+        }
+    }
+
+    /// Runs `fiber` until it parks, yields or ends.
+    pub(super) fn run(&self, fiber: NonNull<Fiber>, turn: u32) {
+        if self.hooks.is_empty() {
+            self.run_hooked::<false>(fiber, turn);
+        } else {
+            self.run_hooked::<true>(fiber, turn);
+        }
+    }
+
+    /// The same, if it is known whether there are hooks.
+    #[inline]
+    fn run_hooked<const HOOKED: bool>(&self, fiber: NonNull<Fiber>, turn: u32) {
+        // SAFETY: a queued fiber is alive.
+        let this = unsafe { fiber.as_ref() };
+        if this.parker.state.get() == State::New && !self.begin(fiber) {
+            return;
+        }
+        this.parker.state.set(State::Running);
+        self.current.set(fiber.as_ptr());
+        self.domain.running(turn, this, self.others_are_ready());
+        // It may have been turned off by a fiber that waits now, and not be to be for this one.
+        self.domain.heartbeat.turn_on();
+        if HOOKED {
+            self.before_turn(this);
+        }
+        // SAFETY: it is this field of a live fiber.
+        parker::set_running(unsafe { &raw const (*fiber.as_ptr()).parker });
+        // SAFETY: only the domain's own worker touches the coroutine, and it is not running.
+        let coroutine = unsafe { &mut *this.coroutine.get() };
+        let result = coroutine.as_mut().expect("a fiber that has begun has a stack").resume(());
+        parker::set_running(std::ptr::null());
+        let suspend = match result {
+            CoroutineResult::Yield(suspend) => suspend,
+            CoroutineResult::Return(()) => return self.end(fiber),
+        };
+        if HOOKED {
+            self.after_turn(this, Moment::Waits);
+        }
+        self.current.set(std::ptr::null_mut());
+        match suspend {
+            Suspend::Parked => {}
+            Suspend::Stubborn => self.stubborn.set(true),
+            Suspend::Resting => {
+                this.parker.state.set(State::Resting);
+                self.runner.set(Some(fiber));
+            }
+            Suspend::Yielded => {
+                this.parker.state.set(State::Queued);
+                // SAFETY: it was running, so it is in no list.
+                unsafe { self.ready.push(fiber.cast()) };
+            }
+        }
+    }
+
+    /// Gives a new fiber its stack. False if there is none to be had now.
+    #[inline(never)]
+    fn begin(&self, fiber: NonNull<Fiber>) -> bool {
+        self.arrive();
+        // SAFETY: a queued fiber is alive, and not begun it is ours alone.
+        let this = unsafe { fiber.as_ref() };
+        let taken = self.stacks.borrow_mut().take();
+        let stack = match taken {
+            Ok(stack) => stack,
+            Err(error) => {
+                self.out_of_stacks(fiber, &error);
+                return false;
+            }
+        };
+        // SAFETY: the fiber keeps the stack until its coroutine has ended, see `end`.
+        let lent = unsafe { stack.lend() };
+        // SAFETY: a fiber that has not begun has no stack, and nobody looks at it.
+        unsafe { *this.stack.get() = Some(stack) };
+        this.domain.set(Arc::as_ptr(&self.domain));
+        this.parker.interrupted.set(self.stopping.get());
+        // SAFETY: just put there.
+        let usable = unsafe { &*this.stack.get() }.as_ref().map_or(0..0, |stack| stack.usable());
+        this.stack_state.limit.set(usable.start + LEFT_TO_LEAVES.min(self.shared.stack_size / 2));
+        // SAFETY: `wake_fiber` may be called from any thread while the fiber lives, and a fiber with an
+        // unconsumed wake does not end.
+        this.parker.waker.set(Some(unsafe { Waker::new(fiber.as_ptr().cast(), wake_fiber) }));
+        let random = &raw const self.random;
+        let coroutine = Coroutine::with_stack(lent, move |yielder: &Yielder<(), Suspend>, ()| {
+            // SAFETY: a fiber is alive while it runs.
+            unsafe { fiber.as_ref() }.parker.begin(yielder, random);
+            // SAFETY: it begins here, once.
+            unwinding::outermost(|| unsafe { control::live(fiber) });
+        });
+        // SAFETY: as above.
+        unsafe { *this.coroutine.get() = Some(coroutine) };
+        let first = self.begun.replace(fiber.as_ptr());
+        this.siblings.set((std::ptr::null_mut(), first));
+        if let Some(first) = NonNull::new(first) {
+            // SAFETY: fibers in the list are alive.
+            let siblings = unsafe { &first.as_ref().siblings };
+            siblings.set((fiber.as_ptr(), siblings.get().1));
+        }
+        true
+    }
+
+    /// Keeps a fiber for which there is no stack until others have ended.
+    #[cold]
+    fn out_of_stacks(&self, fiber: NonNull<Fiber>, error: &std::io::Error) {
+        if self.begun.get().is_null() {
+            abort::process(format_args!("no stack for a fiber, and none will become free: {error}"));
+        }
+        // SAFETY: a queued fiber is alive.
+        let site = unsafe { fiber.as_ref() }.site;
+        let report = || Report::NoStack(NoStack::new(self.domain.index, site, error));
+        self.shared.report_once(&self.shared.has_told_of_stacks, report);
+        // SAFETY: it was just taken out of its queue.
+        unsafe { self.ready.push(fiber.cast()) };
+        self.park_briefly();
+    }
+
+    /// Takes back a fiber's stack and lets its joiners go on.
+    #[inline(never)]
+    fn end(&self, fiber: NonNull<Fiber>) {
+        // SAFETY: its own reference keeps it alive.
+        let this = unsafe { fiber.as_ref() };
+        if !self.hooks.is_empty() {
+            self.after_turn(this, Moment::Ends);
+        }
+        self.current.set(std::ptr::null_mut());
+        // SAFETY: only the domain's own worker touches the coroutine, and it has ended.
+        unsafe { *this.coroutine.get() = None };
+        // SAFETY: likewise.
+        let stack = unsafe { &mut *this.stack.get() }.take();
+        self.stacks.borrow_mut().give(stack.expect("it has just run"));
+        let (before, after) = this.siblings.get();
+        if self.interrupting.get() == fiber.as_ptr() {
+            self.interrupting.set(after);
+        }
+        match NonNull::new(before) {
+            // SAFETY: fibers in the list are alive.
+            Some(before) => unsafe { before.as_ref() }.siblings.update(|(first, _)| (first, after)),
+            None => self.begun.set(after),
+        }
+        if let Some(after) = NonNull::new(after) {
+            // SAFETY: as above.
+            unsafe { after.as_ref() }.siblings.update(|(_, second)| (before, second));
+        }
+        self.domain.retire(this);
+        let is_runner = this.is_runner();
+        // SAFETY: it has lived.
+        if unsafe { control::finish(fiber) } {
+            if this.outcome() == Outcome::Done {
+                // Its handle went at the last moment. Destructors may block, so they get a fiber.
+                self.free_in_fiber(fiber);
+            } else {
+                // SAFETY: that was the last reference.
+                unsafe { control::free(fiber) };
+            }
+        }
+        if !is_runner {
+            self.domain.counts.finished.add(1);
+            self.shared.fiber_ended();
+        }
+    }
+
+    #[cold]
+    fn free_in_fiber(&self, fiber: NonNull<Fiber>) {
+        /// Frees also if the closure that owns it is dropped unrun.
+        struct Last(NonNull<Fiber>);
+        impl Drop for Last {
+            fn drop(&mut self) {
+                // SAFETY: the last reference was handed over to this.
+                unsafe { control::free(self.0) };
+            }
+        }
+        let last = Last(fiber);
+        // SAFETY: alive, until the last reference is let go.
+        let site = unsafe { fiber.as_ref() }.site;
+        let cleaner = Fiber::new(move || drop(last), Traits::default(), site);
+        self.spawn(cleaner, None);
+        // SAFETY: the handle's reference, which nobody needs.
+        unsafe { control::release(cleaner) };
+    }
+
+    /// Fires the timers that are due.
+    pub(super) fn fire_timers(&self) {
+        let mut wheel = self.wheel.borrow_mut();
+        if wheel.is_empty() {
+            return;
+        }
+        let now = clock::now();
+        self.firing.set(true);
+        wheel.advance(now, |entry| {
+            // SAFETY: the wheel has just handed the entry out; its fiber is parked on this thread.
+            if let Some(waker) = unsafe { Timer::expire(entry) } {
+                // The fiber is only queued, so nothing here is in its way.
+                waker.wake();
+            }
+        });
+        self.firing.set(false);
+        if self.domain.counts.next_timer.get() <= now {
+            self.domain.counts.next_timer.set(wheel.early_deadline().unwrap_or(u64::MAX));
+        }
+    }
+
+    /// Calls `look` with each fiber that has begun here and not ended. It must not run fibers, nor end any.
+    pub(super) fn for_each_begun(&self, mut look: impl FnMut(&Fiber)) {
+        let mut next = NonNull::new(self.begun.get());
+        while let Some(fiber) = next {
+            // SAFETY: fibers in the list are alive.
+            let this = unsafe { fiber.as_ref() };
+            look(this);
+            next = NonNull::new(this.siblings.get().1);
+        }
+    }
+}
+
+/// Wakes the fiber at `data`, from any thread.
+fn wake_fiber(data: *const ()) {
+    let fiber = NonNull::new(data.cast_mut().cast::<Fiber>()).expect("the fiber of a waker");
+    // SAFETY: a fiber that is to be woken does not end before.
+    let domain = unsafe { fiber.as_ref() }.domain.get();
+    with_current(|worker| match worker {
+        Some(worker) if std::ptr::eq(Arc::as_ptr(&worker.domain), domain) => worker.wake(fiber),
+        // SAFETY: the fiber is alive and has begun, so its domain is alive until it has been woken.
+        _ => unsafe { Domain::hand_over_at(domain, fiber) },
+    });
+}
+
+// SAFETY: `park` suspends the fiber, which is resumed by `wake`, by an interrupt (and says so), or not at
+// all when a wake came first. Timers are kept in the worker's own wheel, on this thread.
+unsafe impl Context for Worker {
+    fn waker(&self) -> Waker {
+        unreachable!("fibers wait by their parker, and a worker does not wait between fibers")
+    }
+
+    fn park(&self, interruptible: bool) -> Unparked {
+        parker::running().expect("only fibers wait in a worker").park(interruptible, None)
+    }
+
+    fn stay(&self) {
+        let parker = parker::running().expect("only fibers wait in a worker");
+        while !parker.woken.take() {
+            self.take_inbox();
+            std::thread::yield_now();
+        }
+    }
+
+    fn unwind(&self) -> ! {
+        resume_unwind(Box::new(Interrupted))
+    }
+
+    fn can_wait(&self) -> bool {
+        // Between fibers foreign code may run: a waker's, a destructor's. It waits as on a plain thread.
+        parker::running().is_some()
+    }
+
+    unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
+        // SAFETY: alive and pinned, by the caller's promise.
+        let entry = unsafe { Timer::entry(timer) };
+        // SAFETY: not linked, and pinned until it has fired or been removed.
+        unsafe { self.wheel.borrow_mut().insert(entry, deadline) };
+        self.domain.counts.next_timer.armed(deadline);
+    }
+
+    unsafe fn disarm(&self, timer: NonNull<Timer>) {
+        // SAFETY: alive, by the caller's promise.
+        let entry = unsafe { Timer::entry(timer) };
+        // SAFETY: alive, by the caller's promise.
+        let timer = unsafe { entry.as_ref() };
+        let next_timer = &self.domain.counts.next_timer;
+        let was_told = timer.is_linked() && timer.deadline() <= next_timer.get();
+        let mut wheel = self.wheel.borrow_mut();
+        // SAFETY: linked into this wheel, if into any.
+        unsafe { wheel.remove(entry) };
+        if was_told {
+            next_timer.set(wheel.early_deadline().unwrap_or(u64::MAX));
+        }
+    }
+
+    #[inline]
+    fn random(&self) -> u64 {
+        self.random.next()
+    }
+}

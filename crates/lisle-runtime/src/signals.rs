@@ -1,0 +1,67 @@
+//! Catching signals: each time that one comes, its handler writes a byte into a pipe.
+
+pub mod names;
+
+use signal_hook_registry::{FORBIDDEN, SigId, register, unregister};
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// A signal's being caught, until dropped.
+pub struct Caught(SigId);
+
+impl Caught {
+    /// Catches the signal `number`. Returns the end of the pipe to be read; it ends when the other value is dropped.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput`: the signal cannot be caught, or there is none of this number. Else the system is out of descriptors.
+    pub fn new(number: i32) -> io::Result<(Caught, io::PipeReader)> {
+        if FORBIDDEN.contains(&number) {
+            let message = format!("{} cannot be received", names::of(number));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let (reader, writer) = io::pipe()?;
+        let notifier = Notifier::new(writer)?;
+        // SAFETY: what it does is async-signal-safe: see `Notifier::notify`.
+        let caught = unsafe { register(number, move || notifier.notify()) }.map(Caught)?;
+        Ok((caught, reader))
+    }
+}
+
+impl Drop for Caught {
+    fn drop(&mut self) {
+        // When this returns the handler does not use the pipe any more, and the writing end is closed.
+        unregister(self.0);
+    }
+}
+
+/// What the handler has.
+struct Notifier {
+    pipe: io::PipeWriter,
+    process: u32,
+}
+
+impl Notifier {
+    fn new(pipe: io::PipeWriter) -> io::Result<Self> {
+        // The handler must not wait for room.
+        // SAFETY: the descriptor is open; its flags are those of its pipe's writing end alone.
+        let flags = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_GETFL) };
+        // SAFETY: as above.
+        let status = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK) };
+        if flags < 0 || status < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Notifier { pipe, process: std::process::id() })
+    }
+
+    /// Runs in the handler.
+    fn notify(&self) {
+        // A child that has not executed its program yet shares the pipe, and what it is sent is not for us.
+        if std::process::id() != self.process {
+            return;
+        }
+        // SAFETY: one byte is read, from a constant; the descriptor is open as long as the action is registered.
+        // If the pipe is full, enough is there to be received.
+        let _ = unsafe { libc::write(self.pipe.as_raw_fd(), [1_u8].as_ptr().cast(), 1) };
+    }
+}

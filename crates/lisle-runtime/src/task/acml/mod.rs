@@ -1,0 +1,66 @@
+//! Asynchronous events: to begin without waiting for the end, to wait for all, to take whoever is first.
+//!
+//! What an event of Concurrent ML does is done when it has happened. Here are those that are done when something has
+//! *begun*, and those that are about many things at once. What goes on meanwhile goes on in
+//! [tasks](crate::task), which cost little, and nothing where nothing has to be waited for; or, if it is a message
+//! that is sent, by itself.
+//!
+//! ```
+//! use lisle::{Event, channel, choose, event::choose_all, task::timeout, time::after};
+//! use std::time::Duration;
+//!
+//! lisle::run(|| {
+//!     let (orders, order) = channel();
+//!     let (parts, part) = channel();
+//!     let (bills, bill) = channel();
+//!
+//!     // To begin to send, and go on. What it gives is the event of the message having been taken.
+//!     let ordered = orders.send_async("two wheels");
+//!     assert!(!ordered.has_ended());
+//!
+//!     lisle::spawn(move || {
+//!         assert_eq!(order.recv(), Ok("two wheels"));
+//!         bills.send(80).unwrap(); // in whatever order
+//!         parts.send("wheels").unwrap();
+//!     });
+//!
+//!     // To wait for all, at the same time.
+//!     let both = choose_all((part.recv_evt(), bill.recv_evt()));
+//!     assert_eq!(both.sync(), (Ok("wheels"), Ok(80)));
+//!     ordered.join().unwrap();
+//!
+//!     // To wait for what is more than one event, for so long.
+//!     let never = async move { (part.recv_async().await, std::future::pending::<()>().await) };
+//!     assert!(timeout(Duration::from_millis(1), never).join().is_err());
+//! });
+//! ```
+//!
+//! | | begins when performed or called | has happened when | what it leaves |
+//! |---|---|---|---|
+//! | [`send_async`](crate::channel::Sender::send_async), [`send_async_evt`](crate::channel::Sender::send_async_evt) | one send | it has begun | an [`AsyncSend`]: the send goes on if it is dropped |
+//! | [`recv_async`](crate::channel::Receiver::recv_async), [`recv_async_evt`](crate::channel::Receiver::recv_async_evt) | one receive | it has begun | an [`AsyncRecv`]: cancelled if it is dropped |
+//! | [`choose_all`], [`scatter`], [`gather`] | all its events | all have happened | |
+//! | [`race`] | futures, until one has ended | one has ended | a [`Race`]: the losers are cancelled |
+//! | [`rush`] | futures | one has ended | a [`Race`]: the losers go on |
+//! | [`timeout`] | one future | it has ended, or the time is over | a [`Timeout`]: cancelled if it is dropped |
+//!
+//! # When not to use them
+//!
+//! - To have a message wait for its receiver a [buffer](crate::channel::bounded) costs less, and to send without ever
+//!   waiting there are [mailboxes](crate::channel::unbounded_mailbox).
+//! - To take one of several events [`choose`](crate::choose) costs less than [`race`], and its losers have taken
+//!   nothing. Races are for futures that do more than wait once.
+//!
+//! # Where it comes from
+//!
+//! Ziarek, Sivaramakrishnan and Jagannathan: *Composable Asynchronous Events* (PLDI 2011); on top of tasks in
+//! *Featherweight Threads for Communication* (Purdue 2011), section 5. There each event of a `chooseAll` has a
+//! thread, and each asynchronous send; here the one is one performance in several stages, and the other a message in line.
+
+mod race;
+mod receiving;
+mod timeout;
+
+pub use race::{Contenders, Race, Start, race, rush};
+pub use receiving::{AsyncRecv, RecvAsync, RecvAsyncEvt};
+pub use timeout::{Timeout, TimeoutError, timeout};

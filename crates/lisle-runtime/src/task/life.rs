@@ -1,0 +1,372 @@
+//! The life of a task once it has had to wait: queued, run, parked, ended.
+
+use super::body;
+use super::record::{Outcome, Task, describe};
+use super::slots;
+use super::spawn::has_room;
+use crate::abort;
+use crate::event::Interrupted;
+use crate::event::parker;
+use crate::event::recycled::Recycled;
+use crate::fiber::stack_state::{ThisStack, this_stack};
+use crate::fiber::{ScopeState, report};
+use crate::sched::runnable::Runnable;
+use crate::sched::runtime::{Shared, default_runtime};
+use crate::sched::worker::{Worker, with_current};
+use crate::shim::atomic::Ordering;
+use crate::shim::sync::Arc;
+use std::mem::ManuallyDrop;
+use std::panic::resume_unwind;
+use std::ptr::NonNull;
+use std::task::Context;
+
+/// Makes a thread of a task: from now on its runtime knows of it.
+///
+/// # Safety
+///
+/// The caller owns the task, which has not been reified.
+pub(super) unsafe fn reify(task: NonNull<Task>) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { task.as_ref() };
+    let size = this.table().size;
+    let enter = |worker: Option<&Worker>| match worker {
+        Some(worker) => {
+            this.home.store(Arc::as_ptr(worker.shared()).cast_mut(), Ordering::Relaxed);
+            this.domain.set(worker.domain.index);
+            worker.domain.counts.begun_task(size);
+        }
+        None => {
+            let shared = default_runtime();
+            this.home.store(Arc::as_ptr(shared).cast_mut(), Ordering::Relaxed);
+            shared.task_from_outside(size);
+        }
+    };
+    // It waits already, and what it waits for may refer to it, and to what its spawner has lent it.
+    let why = "a task waits, and the runtime that it would belong to cannot be started";
+    abort::if_it_unwinds(why, || with_current(enter));
+    if let Some(scope) = this.scope.get() {
+        // SAFETY: who spawned it is within the scope.
+        unsafe { scope.as_ref() }.enter();
+    }
+}
+
+/// What follows a poll that came to no end: the task is parked, or queued again if it has been woken meanwhile.
+///
+/// # Safety
+///
+/// The caller runs the task, which has been reified, and does not use it afterwards.
+pub(super) unsafe fn wait(task: NonNull<Task>) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { task.as_ref() };
+    if this.recycled.is_leaving() {
+        // SAFETY: passed on to the caller.
+        return unsafe { inflate(task) };
+    }
+    if this.state().park() {
+        return;
+    }
+    // Cancelled or not: that is seen when it is taken.
+    this.state().absorb();
+    // SAFETY: ours still, and not used afterwards.
+    unsafe { queue_at_home(task, Worker::postpone) };
+}
+
+/// Queues a task as `here` does, if this is a worker of its runtime, and else for whichever domain comes first there.
+///
+/// # Safety
+///
+/// The caller owns it, and does not use it afterwards.
+unsafe fn queue_at_home(task: NonNull<Task>, here: fn(&Worker, NonNull<Runnable>)) {
+    // SAFETY: ours, by the caller's promise.
+    let home = unsafe { task.as_ref() }.home.load(Ordering::Relaxed).cast_const();
+    with_current(|worker| match worker {
+        Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => here(worker, task.cast()),
+        // SAFETY: its home does not go before it.
+        _ => unsafe { Shared::push_common_at(home, task.cast()) },
+    });
+}
+
+/// Lets go of a task that was claimed.
+///
+/// # Safety
+///
+/// The caller has claimed it, and does not use it afterwards.
+pub(super) unsafe fn release(task: NonNull<Task>) {
+    // SAFETY: claimed by the caller.
+    let this = unsafe { task.as_ref() };
+    if !this.state().park() {
+        this.state().absorb();
+        // SAFETY: it is ours still.
+        unsafe { ready(task) };
+    }
+}
+
+/// Has a task that waits go on here. False: it does not wait, or this is not the place.
+pub(super) fn attach(task: NonNull<Task>) -> bool {
+    with_current(|worker| {
+        let is_of = |worker: &&Worker| Task::is_of(task, worker.shared());
+        let Some(worker) = worker.filter(is_of) else { return false };
+        if !has_room(this_stack()) || !Task::state_of(task).claim() {
+            return false;
+        }
+        let is_here = is_of(&worker);
+        if is_here {
+            // SAFETY: claimed, so it is ours, and this is its worker.
+            unsafe { run(task, worker) };
+        } else {
+            // Another has moved in meanwhile.
+            // SAFETY: just claimed.
+            unsafe { release(task) };
+        }
+        is_here
+    })
+}
+
+/// Queues a task that waits for whichever domain comes first. False: it does not wait.
+pub(super) fn inflate_parked(task: NonNull<Task>) -> bool {
+    let claimed = Task::state_of(task).claim();
+    if claimed {
+        // SAFETY: claimed, so it is ours, and reified as it was parked.
+        unsafe { inflate(task) };
+    }
+    claimed
+}
+
+/// Queues a task that runs for whichever domain comes first.
+///
+/// # Safety
+///
+/// As for [`wait`].
+unsafe fn inflate(task: NonNull<Task>) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { task.as_ref() };
+    // Cancelled or not: that is seen when it is taken.
+    if !this.inflated.replace(true) {
+        count_inflation(this);
+    }
+    this.state().absorb();
+    // SAFETY: reified, and queued by us, for it.
+    unsafe { Shared::push_common_at(this.home.load(Ordering::Relaxed), task.cast()) };
+}
+
+fn count_inflation(this: &Task) {
+    with_current(|worker| match worker {
+        Some(worker) => worker.domain.counts.tally.inflations.add(1),
+        // SAFETY: who counts is about to queue it, so it is alive, and has been reified.
+        None => unsafe { this.home() }.outside.lock().inflations.add(1),
+    });
+}
+
+/// Queues a task that has not begun for whichever domain comes first.
+///
+/// # Safety
+///
+/// The caller has just settled it.
+pub(super) unsafe fn queue(task: NonNull<Task>) {
+    // SAFETY: passed on to the caller.
+    unsafe { reify(task) };
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { task.as_ref() };
+    this.inflated.set(true);
+    // It has had no turn.
+    this.domain.set(usize::MAX);
+    count_inflation(this);
+    this.state().begin();
+    // SAFETY: as above.
+    unsafe { Shared::push_common_at(this.home.load(Ordering::Relaxed), task.cast()) };
+}
+
+/// As [`ready`], by the part of the task that wakers know.
+///
+/// # Safety
+///
+/// As there.
+pub(super) unsafe fn ready_recycled(recycled: NonNull<Recycled>) {
+    // SAFETY: passed on to the caller.
+    unsafe { ready(Task::of(recycled)) };
+}
+
+/// Queues a task that was parked: to run next here, if this is a worker of its runtime.
+///
+/// # Safety
+///
+/// The caller owns it, by a wake, a cancellation or a claim, and does not use it afterwards.
+pub(super) unsafe fn ready(task: NonNull<Task>) {
+    // SAFETY: passed on to the caller.
+    unsafe { queue_at_home(task, Worker::put_next) };
+}
+
+/// A turn of a task that has left its queue, on this stack.
+///
+/// # Panics
+///
+/// When the runtime interrupts the fiber on whose stack it runs.
+///
+/// # Safety
+///
+/// The caller owns it: it was taken out of its queue for this, or claimed. This is the thread of `worker`, one of its
+/// runtime.
+pub(crate) unsafe fn run(task: NonNull<Task>, worker: &Worker) {
+    // SAFETY: ours, so it lives.
+    let this = unsafe { task.as_ref() };
+    this.note_domain(&worker.domain);
+    // SAFETY: it is ours.
+    unsafe { turn(task, worker.shared()) };
+}
+
+/// Says that a task's code runs on this stack, until dropped.
+pub(super) struct Aboard<'a> {
+    stack: ThisStack<'a>,
+    pub(super) before: *const Recycled,
+}
+
+impl<'a> Aboard<'a> {
+    #[inline(always)]
+    pub(super) fn new(stack: ThisStack<'a>, recycled: NonNull<Recycled>) -> Self {
+        Aboard { stack, before: stack.task.replace(recycled.as_ptr()) }
+    }
+}
+
+impl Drop for Aboard<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.stack.task.set(self.before);
+    }
+}
+
+/// A turn of a task, on this stack.
+///
+/// # Safety
+///
+/// The caller runs the task, which has been reified and is at home here, and does not use it afterwards.
+unsafe fn turn(task: NonNull<Task>, home: &Shared) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { task.as_ref() };
+    let recycled = Task::recycled(task);
+    let _aboard = Aboard::new(this_stack(), recycled);
+    this.recycled.begin_turn();
+    let is_cancelled = this.state().is_cancelled();
+    if is_cancelled || home.is_stopping() {
+        let outcome = if is_cancelled { Outcome::Cancelled } else { Outcome::ShutDown };
+        // SAFETY: passed on to the caller.
+        return unsafe { drop_and_end(task, outcome) };
+    }
+    let waker = ManuallyDrop::new(Recycled::waker(recycled));
+    // SAFETY: it holds a future, and runs here.
+    match unsafe { (this.table().poll)(task, &mut Context::from_waker(&waker)) } {
+        // SAFETY: passed on to the caller.
+        body::Progress::Description => unsafe { wait(task) },
+        // SAFETY: passed on to the caller.
+        body::Progress::Ended => unsafe { end(task) },
+        body::Progress::Interrupted(payload) => {
+            // SAFETY: passed on to the caller.
+            unsafe { end(task) };
+            resume_unwind(payload)
+        }
+    }
+}
+
+/// Ends a task that was parked and has been cancelled, on this stack.
+///
+/// # Safety
+///
+/// The caller owns it, and does not use it afterwards.
+pub(super) unsafe fn end_here(task: NonNull<Task>) {
+    let _aboard = Aboard::new(this_stack(), Task::recycled(task));
+    // SAFETY: passed on to the caller.
+    unsafe { drop_and_end(task, Outcome::Cancelled) };
+}
+
+/// Drops the future of a task that is not to go on.
+///
+/// # Safety
+///
+/// As for [`wait`].
+unsafe fn drop_and_end(task: NonNull<Task>, outcome: Outcome) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { task.as_ref() };
+    // Its destructors are to complete, be it that the runtime ends.
+    let masked = parker::masked();
+    // SAFETY: it holds a future, which is not polled again.
+    let dropped = unsafe { (this.table().drop_future)(task) };
+    this.outcome.set(outcome);
+    let interrupted = match dropped {
+        Err(panic) if panic.is::<Interrupted>() => Some(panic),
+        Err(panic) => {
+            report::unclaimed(describe(this.site()), this.site(), panic);
+            None
+        }
+        Ok(()) => None,
+    };
+    drop(masked);
+    // SAFETY: passed on to the caller.
+    unsafe { end(task) };
+    if let Some(payload) = interrupted {
+        resume_unwind(payload);
+    }
+}
+
+/// Ends a reified task whose body holds no future any more: joiners go on.
+///
+/// # Safety
+///
+/// As for [`wait`].
+unsafe fn end(task: NonNull<Task>) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { task.as_ref() };
+    let scope = this.scope.get();
+    let home = this.home.load(Ordering::Relaxed);
+    this.locals.clear();
+    if this.state().is_detached() {
+        // Nobody can wait for it, or ask.
+        // SAFETY: it has ended, and its handle is gone.
+        unsafe { vacate(task) };
+    } else {
+        this.finished.update_plain(|finished, waiters| {
+            *finished = true;
+            while waiters.grant(()).is_ok() {}
+        });
+        if this.state().finish() {
+            // SAFETY: it has ended, and its handle is gone.
+            unsafe { vacate_joinable(task) };
+        }
+    }
+    if let Some(scope) = scope {
+        // SAFETY: the scope waits for what has entered it, and this was all.
+        unsafe { ScopeState::exit(scope) };
+    }
+    // SAFETY: counted out here, and its home was alive until then.
+    unsafe { Shared::task_ended(home) };
+}
+
+/// Makes the slot vacant of a task whose handle went when it could be joined already.
+///
+/// # Safety
+///
+/// As for [`vacate`].
+pub(super) unsafe fn vacate_joinable(task: NonNull<Task>) {
+    // SAFETY: the caller's alone.
+    unsafe { task.as_ref() }.finished.update_plain(|finished, _| *finished = false);
+    // SAFETY: passed on to the caller.
+    unsafe { vacate(task) };
+}
+
+/// Makes a slot vacant. What is unclaimed is dropped: where destructors may block, if its fiber is still there.
+///
+/// # Safety
+///
+/// The task was reified and has ended, and its handle is gone; the caller does not use it afterwards.
+unsafe fn vacate(task: NonNull<Task>) {
+    // SAFETY: the caller's alone.
+    let this = unsafe { task.as_ref() };
+    // SAFETY: nobody else looks at the body.
+    unsafe { body::drop_unclaimed(task) };
+    this.locals.clear();
+    this.inflated.set(false);
+    this.penalty.set(0);
+    this.domain.set(usize::MAX);
+    this.home.store(std::ptr::null_mut(), Ordering::Relaxed);
+    this.state().vacate();
+    // SAFETY: everything in it has been dropped.
+    unsafe { slots::give(task, this.table().class) };
+}

@@ -1,0 +1,338 @@
+//! The pieces of memory that slots are cut from, and the slots that no thread keeps.
+//!
+//! Slots of up to a kilobyte are cut from pieces of 64 KiB, which lie at multiples of their size, so that the piece of a
+//! slot is known from its address. A piece has the list of its slots that are in no thread's hands. When these are all, it is
+//! *empty*; those that have been empty for long enough, say a second, give their memory back, which is to say all
+//! pages but the first, where the piece's own head lies. A piece without its memory is *cold*: as if nothing had been cut from it.
+//!
+//! Giving memory back unmaps nothing. A late wake of a task that lived in a cold piece finds zeros, or on systems that
+//! free lazily perhaps what was there: both are the state of a vacant slot (`event/recycled/state.rs`), in which it counts for
+//! nothing. For its sake a slot that is cut anew is written field by field, without the two words that others may look at
+//! meanwhile.
+//!
+//! Larger slots are few, since large futures are put into boxes: they are allocated one by one, and kept.
+
+use super::record::Task;
+use super::slots::{CLASSES, List, STEP, STEPS, size_of};
+use crate::event::lock::Lock;
+use crate::fiber::stack;
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use std::cell::Cell;
+use std::ptr::{NonNull, null_mut};
+
+const PIECE: usize = 64 * 1024;
+/// So much is mapped at a time, and aligned within.
+const CHUNK: usize = 64 * PIECE;
+/// How many slots are cut at a time.
+const CUT: u32 = 32;
+/// So many empty pieces of a size keep their memory in any case.
+const WARM: usize = 16;
+/// So many give theirs back between two moments at which others have their turn with the lists.
+const BATCH: usize = 16;
+
+/// The head of a piece, in its first step. All of it belongs to who has the lock.
+struct Piece {
+    class: usize,
+    /// How many slots have been cut.
+    cut: Cell<u32>,
+    vacant: List,
+    /// The neighbours in the list of those of which some are vacant.
+    next: Cell<*mut Piece>,
+    previous: Cell<*mut Piece>,
+}
+
+const _: () = assert!(std::mem::size_of::<Piece>() <= STEP);
+
+impl Piece {
+    /// The piece that a slot of up to a kilobyte was cut from.
+    fn of<'a>(slot: NonNull<Task>) -> &'a Piece {
+        let piece = slot.as_ptr().map_addr(|address| address & !(PIECE - 1)).cast::<Piece>();
+        // SAFETY: such slots are cut from pieces only, which stay, with their heads.
+        unsafe { &*piece }
+    }
+
+    fn start(&self) -> NonNull<u8> {
+        NonNull::from(self).cast()
+    }
+
+    fn most(&self) -> u32 {
+        u32::try_from((PIECE - STEP) / size_of(self.class)).expect("few")
+    }
+
+    fn is_empty(&self) -> bool {
+        self.vacant.count() == self.most()
+    }
+
+    /// Cuts a slot. There is one left to be cut.
+    fn cut(&self) -> NonNull<Task> {
+        let cut = self.cut.get();
+        assert!(cut < self.most(), "an open piece has something left");
+        self.cut.set(cut + 1);
+        let slot = self.slot(cut);
+        // SAFETY: within the piece, of zeros or what was a vacant slot there; and nobody has it.
+        unsafe { Task::make_vacant(slot.as_ptr(), size_of(self.class)) };
+        slot
+    }
+
+    fn slot(&self, index: u32) -> NonNull<Task> {
+        // SAFETY: within the piece.
+        unsafe { self.start().add(STEP + index as usize * size_of(self.class)) }.cast()
+    }
+
+    /// Gives all pages back but the first.
+    ///
+    /// # Safety
+    ///
+    /// All of its slots are vacant, and the caller's.
+    unsafe fn cool(&self) {
+        self.vacant.forget();
+        self.cut.set(0);
+        let start = self.start().addr().get();
+        // SAFETY: whole pages of a mapping of ours, in which there are vacant slots.
+        unsafe { stack::give_back(start + stack::page_size().min(PIECE)..start + PIECE) };
+    }
+}
+
+/// The slots of one size that no thread keeps.
+struct Class {
+    /// The first of those pieces of which some slots are vacant, but not all.
+    partial: *mut Piece,
+    /// From which new slots are cut, as long as there are any left.
+    open: Option<NonNull<Piece>>,
+    empty: Vec<NonNull<Piece>>,
+    cold: Vec<NonNull<Piece>>,
+    /// How few were empty at any time since memory was last given back.
+    unused: usize,
+    /// For those that are not cut from pieces.
+    large: List,
+}
+
+impl Class {
+    const fn new() -> Self {
+        Class {
+            partial: null_mut(),
+            open: None,
+            empty: Vec::new(),
+            cold: Vec::new(),
+            unused: 0,
+            large: List::new(),
+        }
+    }
+
+    /// Some of the piece's slots are vacant, and not all.
+    fn list(&mut self, piece: &Piece) {
+        let next = std::mem::replace(&mut self.partial, NonNull::from(piece).as_ptr());
+        piece.next.set(next);
+        piece.previous.set(null_mut());
+        // SAFETY: pieces stay.
+        if let Some(next) = unsafe { next.as_ref() } {
+            next.previous.set(NonNull::from(piece).as_ptr());
+        }
+    }
+
+    fn unlist(&mut self, piece: &Piece) {
+        let (next, previous) = (piece.next.get(), piece.previous.get());
+        // SAFETY: pieces stay.
+        match unsafe { previous.as_ref() } {
+            Some(previous) => previous.next.set(next),
+            None => self.partial = next,
+        }
+        // SAFETY: as above.
+        if let Some(next) = unsafe { next.as_ref() } {
+            next.previous.set(previous);
+        }
+    }
+
+    /// A piece of which some slots are vacant.
+    fn vacant(&mut self) -> Option<&'static Piece> {
+        // SAFETY: pieces stay.
+        if let Some(piece) = unsafe { self.partial.as_ref() } {
+            return Some(piece);
+        }
+        let piece = self.empty.pop()?;
+        self.unused = self.unused.min(self.empty.len());
+        // SAFETY: as above.
+        let piece = unsafe { piece.as_ref() };
+        self.list(piece);
+        Some(piece)
+    }
+}
+
+/// All pieces there are, and the slots that no thread keeps.
+pub(crate) struct Shared {
+    classes: [Class; CLASSES],
+    pieces: Vec<NonNull<Piece>>,
+    larges: Vec<NonNull<Task>>,
+    /// What is left of the last chunk that was mapped.
+    chunk: Option<(NonNull<u8>, usize)>,
+}
+
+// SAFETY: vacant slots and heads of pieces are plain memory, and who has the lock has the lists.
+unsafe impl Send for Shared {}
+
+pub(super) static SHARED: Lock<Shared> = Lock::new(Shared {
+    classes: [const { Class::new() }; CLASSES],
+    pieces: Vec::new(),
+    larges: Vec::new(),
+    chunk: None,
+});
+
+impl Shared {
+    /// Moves vacant slots to `to`: one at least, and no more than `most`.
+    pub(super) fn take(&mut self, class: usize, to: &List, most: u32) {
+        if class >= STEPS {
+            return to.push(self.classes[class].large.pop().unwrap_or_else(|| self.allocate(class)));
+        }
+        let mut left = most;
+        while left > 0
+            && let Some(piece) = self.classes[class].vacant()
+        {
+            while left > 0
+                && let Some(slot) = piece.vacant.pop()
+            {
+                to.push(slot);
+                left -= 1;
+            }
+            if piece.vacant.count() == 0 {
+                self.classes[class].unlist(piece);
+            }
+        }
+        if left == most {
+            (0..most.min(CUT)).for_each(|_| to.push(self.cut(class)));
+        }
+    }
+
+    /// Takes vacant slots out of `from`, no more than `most`.
+    pub(super) fn give(&mut self, class: usize, from: &List, most: u32) {
+        let lists = &mut self.classes[class];
+        for _ in 0..most {
+            let Some(slot) = from.pop() else { return };
+            if class >= STEPS {
+                lists.large.push(slot);
+                continue;
+            }
+            let piece = Piece::of(slot);
+            piece.vacant.push(slot);
+            if piece.vacant.count() == 1 {
+                lists.list(piece);
+            }
+            if piece.is_empty() {
+                lists.unlist(piece);
+                lists.empty.push(NonNull::from(piece));
+            }
+        }
+    }
+
+    /// A slot that has just been cut.
+    fn cut(&mut self, class: usize) -> NonNull<Task> {
+        let piece = self.classes[class].open.take().unwrap_or_else(|| self.uncut(class));
+        // SAFETY: pieces stay.
+        let open = unsafe { piece.as_ref() };
+        let slot = open.cut();
+        self.classes[class].open = (open.cut.get() < open.most()).then_some(piece);
+        slot
+    }
+
+    /// A piece from which nothing has been cut.
+    fn uncut(&mut self, class: usize) -> NonNull<Piece> {
+        self.classes[class].cold.pop().unwrap_or_else(|| self.piece(class))
+    }
+
+    fn piece(&mut self, class: usize) -> NonNull<Piece> {
+        let (start, pieces) = self.chunk.take().unwrap_or_else(map);
+        // SAFETY: within the chunk.
+        self.chunk = (pieces > 1).then(|| (unsafe { start.add(PIECE) }, pieces - 1));
+        let piece = start.cast::<Piece>();
+        let head = Piece {
+            class,
+            cut: Cell::new(0),
+            vacant: List::new(),
+            next: Cell::new(null_mut()),
+            previous: Cell::new(null_mut()),
+        };
+        // SAFETY: memory that nobody has had, large and aligned enough.
+        unsafe { piece.write(head) };
+        self.pieces.push(piece);
+        piece
+    }
+
+    fn allocate(&mut self, class: usize) -> NonNull<Task> {
+        let size = size_of(class);
+        let layout = Layout::from_size_align(size, size).expect("a block of memory has a layout");
+        // SAFETY: slots are not empty.
+        let slot =
+            NonNull::new(unsafe { alloc_zeroed(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
+        let slot = slot.cast::<Task>();
+        // SAFETY: zeros, and nobody has it.
+        unsafe { Task::make_vacant(slot.as_ptr(), size) };
+        self.larges.push(slot);
+        slot
+    }
+}
+
+/// Maps a chunk: where its first piece begins, and how many it has.
+#[cold]
+fn map() -> (NonNull<u8>, usize) {
+    let Ok(start) = stack::map_anonymous(CHUNK + PIECE) else {
+        handle_alloc_error(Layout::from_size_align(CHUNK, PIECE).expect("a layout"))
+    };
+    let start = start.cast::<u8>();
+    // SAFETY: there is room for one more than there are.
+    (unsafe { start.add(start.align_offset(PIECE)) }, CHUNK / PIECE)
+}
+
+/// Gives the memory back of what has not been used since this was called last. Others may take and give slots meanwhile.
+pub(crate) fn give_back() {
+    for class in 0..STEPS {
+        let mut spare = {
+            let mut shared = SHARED.lock();
+            let lists = &mut shared.classes[class];
+            std::mem::replace(&mut lists.unused, lists.empty.len())
+                .min(lists.empty.len())
+                .saturating_sub(WARM)
+        };
+        while spare > 0 {
+            let pieces = {
+                let lists = &mut SHARED.lock().classes[class];
+                // Those that have been empty longest; others may have taken some.
+                let count = lists.empty.len().saturating_sub(WARM).min(BATCH).min(spare);
+                lists.empty.drain(..count).collect::<Vec<_>>()
+            };
+            if pieces.is_empty() {
+                break;
+            }
+            for piece in &pieces {
+                // SAFETY: empty, and in no list.
+                unsafe { piece.as_ref().cool() };
+            }
+            spare -= pieces.len();
+            let mut shared = SHARED.lock();
+            let lists = &mut shared.classes[class];
+            lists.unused = lists.unused.min(lists.empty.len());
+            lists.cold.extend(pieces);
+        }
+    }
+}
+
+/// Gives all memory back that is not in use, but for a little.
+pub(crate) fn give_back_all() {
+    // The first call begins to look what is used.
+    give_back();
+    give_back();
+}
+
+/// Calls `look` with every slot that has been cut, vacant or not. Others may use them, or give their memory back, meanwhile: all
+/// that may be looked at before it is claimed is what `Task::is_of` and `Task::state_of` look at.
+pub(super) fn for_each(mut look: impl FnMut(NonNull<Task>)) {
+    let (pieces, larges) = {
+        let shared = SHARED.lock();
+        // SAFETY: pieces stay.
+        let cut = |piece: &NonNull<Piece>| (*piece, unsafe { piece.as_ref() }.cut.get());
+        (shared.pieces.iter().map(cut).collect::<Vec<_>>(), shared.larges.clone())
+    };
+    for (piece, cut) in pieces {
+        // SAFETY: as above, and its class does not change.
+        (0..cut).for_each(|index| look(unsafe { piece.as_ref() }.slot(index)));
+    }
+    larges.into_iter().for_each(look);
+}

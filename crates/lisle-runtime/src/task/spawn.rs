@@ -1,0 +1,230 @@
+//! Spawning: a task begins as a part of whoever spawns it.
+
+use super::body::{self, Kept};
+use super::handle::TaskHandle;
+use super::life::{self, Aboard};
+use super::record::Task;
+use super::slots;
+use crate::event::recycled::Recycled;
+use crate::event::{Interrupted, tally, tick};
+use crate::fiber::ScopeState;
+use crate::fiber::stack_state::{ThisStack, this_stack};
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::panic::{Location, resume_unwind};
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+/// How many of the next tasks do not begin on the stack of a spawner one of whose tasks has taken long: the
+/// *penalty count* of the paper, where ten works well in practice, too.
+pub(super) const PENALTY: u32 = 10;
+/// How far a plain thread's stack may come down, from where it first spawns a task, for others to begin on it.
+const ROOM_ON_THREADS: usize = 32 * 1024;
+
+/// Spawns a task that runs `future`.
+///
+/// It begins at once, as a part of the caller: if it does not wait, it has ended when this returns, and has cost little
+/// more than a call. If it waits, it stays where it lies, in recycled memory, and goes on later, on the domain
+/// of whoever has what it waits for.
+///
+/// It belongs to the current runtime, or, if it waits outside any, to the default one. Dropping the handle lets the
+/// task go on.
+///
+/// ```
+/// use lisle::spawn_task;
+///
+/// let at_once = spawn_task(async { 1 + 1 });
+/// assert!(at_once.is_finished());
+/// assert_eq!(at_once.join().unwrap(), 2);
+///
+/// let (tx, rx) = lisle::channel();
+/// let later = spawn_task(async move { rx.recv_evt().await.unwrap() + 1 });
+/// assert!(!later.is_finished());
+/// tx.send(1).unwrap();
+/// assert_eq!(later.join().unwrap(), 2);
+/// ```
+///
+/// It may go on on another thread, so what it keeps while it waits must be `Send`:
+///
+/// ```compile_fail,E0277
+/// lisle::spawn_task(async {
+///     let local = std::rc::Rc::new(1);
+///     lisle::task::yield_now().await;
+///     println!("{local}");
+/// });
+/// ```
+///
+/// and it may outlive its spawner; see [`Scope::spawn_task`](crate::fiber::Scope::spawn_task) for what borrows:
+///
+/// ```compile_fail,E0597
+/// let text = String::from("here");
+/// lisle::spawn_task(async { text.len() }).join().unwrap();
+/// # let reference: &'static str = &text;
+/// ```
+///
+/// # Where it does not begin at once
+///
+/// - If the spawner is charged for tasks that took long, see [`inflate`](super::inflate()).
+/// - If the stack is used up for the most part: tasks that spawn tasks do so on one stack.
+///
+/// Then it is queued for whichever domain comes first.
+///
+/// # Panics
+///
+/// Not with the panic of `future`, which goes to whoever joins it. (If it waits, so that the default runtime has to be
+/// started, and the system gives no threads, the process is ended with a message.)
+///
+/// # Complexity
+///
+/// No allocation once warm, if the future takes less than about 800 bytes; a larger one is boxed.
+#[track_caller]
+#[inline]
+pub fn spawn_task<F>(future: F) -> TaskHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    // SAFETY: nothing is borrowed.
+    unsafe { spawn_unchecked(future, None, Location::caller()) }
+}
+
+/// # Safety
+///
+/// What `future` and its output borrow outlives the task and its unclaimed result, and so does the scope.
+#[inline(always)]
+pub(crate) unsafe fn spawn_unchecked<F>(
+    future: F,
+    scope: Option<NonNull<ScopeState>>,
+    site: &'static Location<'static>,
+) -> TaskHandle<F::Output>
+where
+    F: Future + Send,
+    F::Output: Send,
+{
+    if const { Kept::<F>::IS_LARGE } {
+        // SAFETY: passed on to the caller.
+        unsafe { begin(Box::pin(future), scope, site, may_begin) }
+    } else {
+        // SAFETY: passed on to the caller.
+        unsafe { begin(future, scope, site, may_begin) }
+    }
+}
+
+/// Spawns a task that begins here, whatever the spawner is charged with, and however little is left of the stack.
+///
+/// For tasks whose beginnings have to come in order, and that need no more stack to begin than an event that is
+/// performed in place.
+#[inline]
+pub(super) fn spawn_here<F>(future: F, site: &'static Location<'static>) -> TaskHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    if const { Kept::<F>::IS_LARGE } {
+        // SAFETY: nothing is borrowed.
+        unsafe { begin(Box::pin(future), None, site, |_| true) }
+    } else {
+        // SAFETY: nothing is borrowed.
+        unsafe { begin(future, None, site, |_| true) }
+    }
+}
+
+/// # Safety
+///
+/// As for [`spawn_unchecked`].
+#[inline(always)]
+unsafe fn begin<F: Future>(
+    future: F,
+    scope: Option<NonNull<ScopeState>>,
+    site: &'static Location<'static>,
+    may_begin: impl FnOnce(ThisStack<'_>) -> bool,
+) -> TaskHandle<F::Output> {
+    tally::task();
+    let stack = this_stack();
+    let slot = slots::take(Kept::<F>::CLASS);
+    // SAFETY: it has just been taken, for a future of this type.
+    unsafe { body::settle(slot, future, scope, site) };
+    if !may_begin(stack) {
+        // SAFETY: it has just been settled.
+        unsafe { life::queue(slot) };
+        // SAFETY: made with this output.
+        return unsafe { TaskHandle::living(slot) };
+    }
+    // SAFETY: it is ours.
+    let this = unsafe { slot.as_ref() };
+    this.state().begin();
+    let recycled = Task::recycled(slot);
+    // SAFETY: as above.
+    unsafe { recycled.as_ref() }.begin_turn();
+    let aboard = Aboard::new(stack, recycled);
+    let waker = ManuallyDrop::new(Recycled::waker(recycled));
+    // SAFETY: it has just begun, here.
+    let polled = unsafe { body::poll_future::<F>(slot, &mut Context::from_waker(&waker)) };
+    // SAFETY: as above.
+    if unsafe { recycled.as_ref() }.began() != tick::now() {
+        charge(stack, aboard.before);
+    }
+    let result = match polled {
+        Ok(Poll::Ready(value)) => Ok(value),
+        Ok(Poll::Pending) => {
+            // SAFETY: it runs here, and has not been reified.
+            unsafe { life::reify(slot) };
+            // SAFETY: it runs here.
+            unsafe { life::wait(slot) };
+            // SAFETY: made with this output.
+            return unsafe { TaskHandle::living(slot) };
+        }
+        Err(panic) => Err(panic),
+    };
+    // SAFETY: it has ended, and nobody knows of it.
+    let result = unsafe { body::drop_after::<F>(slot, result) };
+    this.locals.clear();
+    if this.penalty.get() != 0 {
+        this.penalty.set(0);
+    }
+    this.state().vacate();
+    drop(aboard);
+    // SAFETY: nothing is in it, and its state is that of a vacant one.
+    unsafe { slots::give(slot, Kept::<F>::CLASS) };
+    match result {
+        // The fiber on whose stack it ran is interrupted, not the task alone.
+        Err(panic) if panic.is::<Interrupted>() => resume_unwind(panic),
+        result => TaskHandle::ended(result, scope, site),
+    }
+}
+
+/// May a task begin on this stack now? If its spawner is charged, that is one less.
+#[inline(always)]
+fn may_begin(stack: ThisStack<'_>) -> bool {
+    let penalty = match NonNull::new(stack.task.get().cast_mut()) {
+        None => &stack.penalty,
+        // SAFETY: it runs, below us.
+        Some(task) => unsafe { &(*Task::of(task).as_ptr()).penalty },
+    };
+    if penalty.get() > 0 {
+        penalty.set(penalty.get() - 1);
+        return false;
+    }
+    has_room(stack)
+}
+
+/// Is enough left of this stack for a task to run on it?
+#[inline(always)]
+pub(crate) fn has_room(stack: ThisStack<'_>) -> bool {
+    let here = 0_u8;
+    let here = (&raw const here).addr();
+    if stack.limit.get() == 0 {
+        stack.limit.set(here.saturating_sub(ROOM_ON_THREADS));
+    }
+    here > stack.limit.get()
+}
+
+/// Charges the spawner of a task whose first turn has been long: the task below it, or else the stack's owner.
+#[cold]
+fn charge(stack: ThisStack<'_>, spawner: *const Recycled) {
+    match NonNull::new(spawner.cast_mut()) {
+        // SAFETY: it runs, below the one that it has spawned.
+        Some(task) => unsafe { &(*Task::of(task).as_ptr()).penalty }.set(PENALTY),
+        None => stack.penalty.set(PENALTY),
+    }
+}
