@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Drops what nobody will ask for. If that panics, the panic is forgotten, and not even dropped: its payload may have a
 /// destructor that panics, too.
+#[inline]
 pub fn forget_panic<T>(unwanted: T) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(unwanted))) {
         std::mem::forget(panic);
@@ -21,6 +22,7 @@ pub fn told(who: &str, f: impl FnOnce()) {
 }
 
 /// The message of a panic, if it is text, as almost all are.
+#[inline]
 pub fn message(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()

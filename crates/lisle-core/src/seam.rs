@@ -16,6 +16,7 @@ pub struct Seam {
 static SEAM: OnceLock<Seam> = OnceLock::new();
 
 /// Sets what is called from here on. Later calls change nothing.
+#[inline]
 pub fn set(seam: Seam) {
     SEAM.get_or_init(|| seam);
 }

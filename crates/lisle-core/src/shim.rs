@@ -33,6 +33,7 @@ mod imp {
         }
 
         /// Never true both ways; true one way for two values of one type with a size and a `Rank` in them.
+        #[inline]
         pub fn is_before(&self, other: &Rank) -> bool {
             std::ptr::from_ref(self).addr() < std::ptr::from_ref(other).addr()
         }
@@ -50,6 +51,7 @@ mod imp {
                 UnsafeCell(std::cell::UnsafeCell::new(value))
             }
 
+            #[inline]
             pub fn into_inner(self) -> T {
                 self.0.into_inner()
             }
@@ -99,15 +101,18 @@ mod imp {
         }
 
         impl Thread {
+            #[inline]
             pub fn unpark(&self) {
                 self.0.notify();
             }
         }
 
+        #[inline]
         pub fn current() -> Thread {
             Thread(TOKEN.with(Arc::clone))
         }
 
+        #[inline]
         pub fn park() {
             current().0.wait();
         }
@@ -125,12 +130,14 @@ mod imp {
     pub struct Rank(usize);
 
     impl Rank {
+        #[inline]
         pub fn new() -> Self {
             // Not loom's: taking a rank is no step that another thread sees.
             static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
             Rank(NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
         }
 
+        #[inline]
         pub fn is_before(&self, other: &Rank) -> bool {
             self < other
         }
@@ -167,6 +174,7 @@ pub mod asymmetric;
 pub struct Backoff(u32);
 
 impl Backoff {
+    #[inline]
     pub fn new() -> Self {
         Backoff(0)
     }
@@ -203,18 +211,21 @@ pub mod clock {
     }
 
     /// Now, in nanoseconds since the origin.
+    #[inline]
     pub fn now() -> u64 {
         let origin = origin();
         saturating_nanos(Instant::now().duration_since(origin))
     }
 
     /// `instant` on the same scale; what lies before the origin is 0.
+    #[inline]
     pub fn nanos_of(instant: Instant) -> u64 {
         saturating_nanos(instant.saturating_duration_since(origin()))
     }
 
     /// The instant at which a wait of `span` ends that begins now. A span which leads beyond what the platform's clock can
     /// name is halved until it does not: that is still some billions of years away, and so never.
+    #[inline]
     pub fn instant_after(span: Duration) -> Instant {
         let now = Instant::now();
         let mut span = span;
@@ -227,11 +238,13 @@ pub mod clock {
     }
 
     /// The reverse, for times that have come.
+    #[inline]
     pub fn instant_of(nanos: u64) -> Instant {
         origin() + Duration::from_nanos(nanos)
     }
 
     /// `duration` in nanoseconds; what does not fit into 584 years is the end of time.
+    #[inline]
     pub fn saturating_nanos(duration: Duration) -> u64 {
         u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
     }
@@ -248,6 +261,7 @@ pub mod random {
     pub struct Random(Cell<u64>);
 
     impl Random {
+        #[inline]
         pub fn seeded(seed: u64) -> Self {
             // One round of splitmix64, so that neighbouring seeds give unrelated sequences.
             let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -257,6 +271,7 @@ pub mod random {
         }
 
         /// A generator seeded by the operating system.
+        #[inline]
         pub fn from_entropy() -> Self {
             Random::seeded(RandomState::new().hash_one(0_u8))
         }
@@ -277,6 +292,7 @@ pub mod random {
     /// Under loom always the same one: a model that is replayed has to take the same path again, and those
     /// that want another order of a choice write it so.
     #[cfg(lisle_loom)]
+    #[inline]
     pub fn of_thread() -> u64 {
         0
     }

@@ -32,11 +32,13 @@ pub struct AdaptiveSpin {
 }
 
 impl AdaptiveSpin {
+    #[inline]
     pub const fn new() -> Self {
         AdaptiveSpin { long: Cell::new(false), pause: Cell::new(0), doubts: Cell::new(0) }
     }
 
     /// Is the next look a long one?
+    #[inline]
     pub fn is_long(&self) -> bool {
         self.long.get()
     }
@@ -69,6 +71,7 @@ impl AdaptiveSpin {
     }
 
     /// It was not there, and came after a sleep of so many nanoseconds.
+    #[inline]
     pub fn slept(&self, nanos: u64) {
         if nanos >= SHORT {
             return;

@@ -117,6 +117,7 @@ pub fn installed<'a>() -> Option<&'a dyn Context> {
 
 /// Monotonic nanoseconds, as the code that runs here sees them: in a model time is another one.
 #[doc(hidden)]
+#[inline]
 pub fn now() -> u64 {
     installed().map_or_else(clock::now, Context::now)
 }
@@ -134,6 +135,7 @@ pub struct Installed {
 ///
 /// The guard must be dropped on this thread, before the context goes, and guards in reverse order.
 #[doc(hidden)]
+#[inline]
 pub unsafe fn install(context: &(dyn Context + 'static)) -> Installed {
     Installed { previous: INSTALLED.with(|installed| installed.replace(Some(NonNull::from(context)))) }
 }

@@ -65,6 +65,7 @@ impl<T> Lock<T> {
 }
 
 impl<T> Lock<T> {
+    #[inline]
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }

@@ -127,6 +127,7 @@ impl Parker {
     }
 
     /// Notes the way back to the worker, and the worker's generator. Called when the fiber begins.
+    #[inline]
     pub fn begin(&self, yielder: &Yielder<(), Suspend>, random: *const Random) {
         self.yielder.set(yielder);
         self.random.set(random);
@@ -150,6 +151,7 @@ impl Parker {
     }
 
     /// Does it wait?
+    #[inline]
     pub fn is_parked(&self) -> bool {
         matches!(self.state.get(), State::Parked | State::ParkedMasked)
     }
@@ -265,6 +267,7 @@ pub fn raising<'a>() -> Option<Counted<'a>> {
 
 /// Until what this gives is dropped, waits of the fiber that runs here are not given up for the end of its runtime: it runs
 /// destructors that are to complete.
+#[inline]
 pub fn masked<'a>() -> Option<Counted<'a>> {
     running().map(|parker| Counted::new(&parker.masked))
 }

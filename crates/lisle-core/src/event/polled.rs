@@ -28,6 +28,7 @@ pub struct Polled<'b, 'e, E: Event + 'e> {
 impl<'b, 'e, E: Event> Polled<'b, 'e, E> {
     /// Begins the performance on `branch`, which is one of the event's that nothing has been done with.
     #[doc(hidden)]
+    #[inline]
     pub fn new(event: &'e E, mut branch: Pin<&'b mut E::Branch<'e>>) -> Self {
         if E::STAGED {
             depth::from_the_top(|| event.force(branch.as_mut()));

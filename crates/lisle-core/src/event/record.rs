@@ -50,6 +50,7 @@ impl Waker {
     ///
     /// From when the waker is handed out by [`Context::waker`](super::Context::waker) until its performer has consumed the
     /// wake, `wake(data)` must be sound to call once, from any thread.
+    #[inline]
     pub unsafe fn new(data: *const (), wake: unsafe fn(*const ())) -> Self {
         Waker { data, wake }
     }

@@ -224,6 +224,7 @@ impl Recycled {
     }
 
     /// The task is to leave the stack that it runs on, once it has come out of its poll.
+    #[inline]
     pub fn leave(&self) {
         self.leaving.set(true);
     }
@@ -246,6 +247,7 @@ impl Recycled {
     }
 
     /// What the task waits for, as far as it is known. For who has claimed it.
+    #[inline]
     pub fn parked(&self) -> Option<ParkedEvent> {
         // What others have marked happens before the task goes on, and so before it is claimed.
         if self.vague.load(Ordering::Relaxed) { None } else { self.parked.get() }

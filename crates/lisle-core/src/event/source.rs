@@ -79,6 +79,7 @@ impl<M> Waiters<'_, M> {
 
     /// Has everybody who waits try again. For changes after which more than one performer may or may not
     /// find what it wants.
+    #[inline]
     pub fn retry_all(&mut self) {
         self.queue.retry_all(None, self.woken);
     }
@@ -90,6 +91,7 @@ impl<M> Waiters<'_, M> {
     }
 
     /// Does nobody wait? What looks like somebody may turn out to have been served elsewhere.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -98,12 +100,14 @@ impl<M> Waiters<'_, M> {
 impl<S, M> Source<S, M> {
     /// A source with this state and nobody waiting.
     #[track_caller]
+    #[inline]
     pub fn new(state: S) -> Self {
         Source::labelled(Label::new("source"), state)
     }
 
     const_fn! {
         /// A source with this state, nobody waiting, and a label for those who ask who waits.
+        #[inline]
         pub fn labelled(label: Label, state: S) -> Self {
             Source { inner: Lock::new(Inner { state, changes: 0, queue: WaitQueue::new() }), label }
         }
@@ -111,6 +115,7 @@ impl<S, M> Source<S, M> {
 
     /// The same source, with a name for those who ask who waits.
     #[must_use]
+    #[inline]
     pub fn named(self, name: &str) -> Self {
         Source { label: self.label.named(name), ..self }
     }
@@ -121,6 +126,7 @@ impl<S, M> Source<S, M> {
     }
 
     /// What it is, where it was made, what it is called.
+    #[inline]
     pub fn label(&self) -> &Label {
         &self.label
     }
@@ -181,11 +187,13 @@ impl<S, M> Source<S, M> {
     }
 
     /// The state, which nobody else can be looking at.
+    #[inline]
     pub fn get_mut(&mut self) -> &mut S {
         &mut self.inner.get_mut().state
     }
 
     /// The state.
+    #[inline]
     pub fn into_inner(self) -> S {
         self.inner.into_inner().state
     }

@@ -197,6 +197,7 @@ pub struct Forbidden {
 
 /// Calls `f`, in which nobody is suspended on this thread: [`suspend`] says so.
 #[cfg(not(lisle_loom))]
+#[inline]
 pub fn fenced<R>(forbidden: Forbidden, f: impl FnOnce() -> R) -> R {
     let fence = Fence { outer: CURRENT.with(Cell::get), forbidden };
     within(&fence, FENCE, f)

@@ -19,12 +19,14 @@ pub fn now() -> u32 {
 
 /// In a model no turn is long.
 #[cfg(lisle_loom)]
+#[inline]
 pub fn now() -> u32 {
     0
 }
 
 /// Moves the clock on.
 #[cfg(not(lisle_loom))]
+#[inline]
 pub fn advance() {
     TICKS.fetch_add(1, Ordering::Relaxed);
 }

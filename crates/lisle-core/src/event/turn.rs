@@ -33,6 +33,7 @@ pub fn asked_whether(answer: bool) -> bool {
 
 /// In a model no turn is long.
 #[cfg(lisle_loom)]
+#[inline]
 pub fn came_to_nothing() {}
 
 #[cfg(not(lisle_loom))]
@@ -66,18 +67,21 @@ mod in_domain {
     unsafe impl Send for Place {}
 
     impl Mark {
+        #[inline]
         pub const fn new() -> Self {
             Mark(Lock::new(None))
         }
 
         /// The calling thread is the domain's from now on, which looks after fibers that have `often` asked in vain and may be
         /// suspended.
+        #[inline]
         pub fn settle(&self, often: fn()) {
             OFTEN.set(Some(often));
             DUE.with(|due| *self.0.lock() = Some(Place(NonNull::from(due))));
         }
 
         /// The calling thread, which was the domain's, is so no more.
+        #[inline]
         pub fn leave(&self) {
             *self.0.lock() = None;
             OFTEN.set(None);
@@ -85,6 +89,7 @@ mod in_domain {
         }
 
         /// Whoever runs in the domain is to look whether others want a turn.
+        #[inline]
         pub fn set(&self) {
             if let Some(place) = &*self.0.lock() {
                 // SAFETY: a thread's storage is there until it ends, and before that it takes this lock and the place away.
@@ -106,6 +111,7 @@ mod in_domain {
     }
 
     /// Others will have a turn, if there are any.
+    #[inline]
     pub fn take_due() {
         DUE.with(|due| due.store(false, Ordering::Relaxed));
     }
@@ -134,6 +140,7 @@ mod in_domain {
 
     /// Is this a fiber that may be suspended where it has not asked to be? Not one that has forbidden it or is in a step of an
     /// event. One that unwinds may be: what its destructor asks for may be up to others, too.
+    #[inline]
     pub fn may_pass() -> bool {
         parker::running().is_some() && step::is_free()
     }

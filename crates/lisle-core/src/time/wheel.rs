@@ -71,11 +71,13 @@ impl<T: Copy> Entry<T> {
     }
 
     /// Whether a wheel holds this entry: it was inserted, and since then neither removed nor handed out.
+    #[inline]
     pub fn is_linked(&self) -> bool {
         self.slot.get() != UNLINKED
     }
 
     /// The deadline of the latest insertion, as it was given; 0 before the first.
+    #[inline]
     pub fn deadline(&self) -> u64 {
         self.deadline_ns.get()
     }
@@ -97,6 +99,7 @@ pub struct Wheel<T> {
 
 impl<T: Copy> Wheel<T> {
     /// An empty wheel whose present is `now_ns`.
+    #[inline]
     pub fn new(now_ns: u64) -> Wheel<T> {
         Wheel {
             elapsed: reached_tick(now_ns),
@@ -113,6 +116,7 @@ impl<T: Copy> Wheel<T> {
     }
 
     /// Whether no entry is linked.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -187,12 +191,14 @@ impl<T: Copy> Wheel<T> {
     /// within 4.2 ms). Otherwise it is the start of the slot the entry is in; advancing to it moves the entry
     /// at least a level down. So one who parks until this time and advances, again and again, is woken at
     /// most seven times too often for one entry.
+    #[inline]
     pub fn next_deadline(&self) -> Option<u64> {
         self.first_slot().map(|(_, _, start)| start.saturating_mul(TICK_NS))
     }
 
     /// The deadline of an entry that is linked: of the earliest, or of one that is later by less than the span of the slot
     /// that both are in. `None` if the wheel is empty. Takes constant time.
+    #[inline]
     pub fn early_deadline(&self) -> Option<u64> {
         let (level, slot, _) = self.first_slot()?;
         // SAFETY: the slot is occupied, so its head is a live entry of this wheel.

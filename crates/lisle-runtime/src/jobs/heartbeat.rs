@@ -155,6 +155,7 @@ mod here {
     /// # Safety
     ///
     /// It stays in place until it is taken back.
+    #[inline]
     pub unsafe fn set_here(heartbeat: Option<NonNull<Beat>>) {
         HERE.with(|here| {
             here.set(heartbeat.map_or(&raw const OUTSIDE, |heartbeat| heartbeat.as_ptr().cast_const()))

@@ -14,6 +14,7 @@ pub struct Ancestor {
 
 impl Ancestor {
     /// A part of `within`, which may be null.
+    #[inline]
     pub const fn new(within: *const Ancestor, level: u64) -> Self {
         Ancestor { within, level }
     }
@@ -33,15 +34,18 @@ impl Descendants {
     pub(crate) const NOTHING: Descendants =
         Descendants { ancestor: null(), level: Some(u64::MAX), job: null() };
 
+    #[inline]
     pub fn all(ancestor: *const Ancestor) -> Self {
         Descendants { ancestor, level: None, job: null() }
     }
 
+    #[inline]
     pub fn of_level(ancestor: *const Ancestor, level: u64) -> Self {
         Descendants { ancestor, level: Some(level), job: null() }
     }
 
     /// This, and all that is done in the ancestor of `job`.
+    #[inline]
     pub fn and(self, job: &Job) -> Self {
         Descendants { job: &job.ancestor, ..self }
     }
@@ -57,12 +61,14 @@ pub struct Job {
 
 impl Job {
     /// `run` does what there is to do, from any thread, and does not unwind.
+    #[inline]
     pub fn new(run: unsafe fn(NonNull<Job>), ancestor: Ancestor, site: &'static Location<'static>) -> Self {
         let done = Source::labelled(Label::anywhere("part of a loop").made_at(site), false);
         Job { run, ancestor, site, done }
     }
 
     /// All that is done in the ancestor of it.
+    #[inline]
     pub fn descendants(&self) -> Descendants {
         Descendants::all(&self.ancestor)
     }
@@ -117,6 +123,7 @@ impl Job {
     /// # Safety
     ///
     /// It is in place, and this is called once, by whoever has done what there was to do.
+    #[inline]
     pub unsafe fn finish(job: NonNull<Job>) {
         // SAFETY: in place. Its owner may go as soon as we have let go of the source's lock; the wake that follows touches
         // only his job, which waits for it.
@@ -128,11 +135,13 @@ impl Job {
     }
 
     /// Is it done? Its owner may not go before it has [waited](Job::wait), all the same.
+    #[inline]
     pub fn is_done(&self) -> bool {
         self.done.with(|done| *done)
     }
 
     /// Waits until it is done. For its owner, if somebody else has taken it, and for those for whom he keeps it in place.
+    #[inline]
     pub fn wait(&self) {
         let done = self.done.event(|done| done.then_some(()));
         sync_masked(&described(done, |waits: &mut Description| {

@@ -26,6 +26,7 @@ pub fn pending<'a>() -> &'a Pending {
 }
 
 /// Does this run in a domain, and not on a plain thread?
+#[inline]
 pub fn in_domain() -> bool {
     parker::running().is_some()
 }
@@ -95,6 +96,7 @@ pub fn raise(panic: Box<dyn Any + Send>) -> ! {
 }
 
 /// Has the code that runs here look at the clock the next time that it puts something off, and if `now`, heartbeat then.
+#[inline]
 pub fn hurry(pending: &Pending, now: bool) {
     pending.hurry();
     if now {
@@ -162,6 +164,7 @@ fn offer_outside(pending: &Pending, shared: &Shared) -> bool {
 }
 
 /// Offers so many more of what is pending, if there are and there is room.
+#[inline]
 pub fn give_away(pending: &Pending, count: usize) {
     if !may_wait() {
         return;
@@ -180,6 +183,7 @@ fn give_away_outside(pending: &Pending, shared: &Shared, count: usize) {
 }
 
 /// Settles what has been offered and is to be gone on with: true if the caller has it back, false if another has done it.
+#[inline]
 pub fn settle(job: &Job) -> bool {
     let is_ours = take_back(job);
     if !is_ours {
@@ -189,6 +193,7 @@ pub fn settle(job: &Job) -> bool {
 }
 
 /// Takes back what has been offered. False if another has taken it.
+#[inline]
 pub fn take_back(job: &Job) -> bool {
     let this = NonNull::from(job);
     with_current(|worker| match worker {
@@ -199,6 +204,7 @@ pub fn take_back(job: &Job) -> bool {
 
 /// Waits until `job`, which somebody else runs, is done. Of what loops and scopes have put off only parts of `descendants` run here
 /// meanwhile.
+#[inline]
 pub fn wait_for(job: &Job, descendants: Descendants) {
     with_current(|worker| match worker {
         Some(worker) => worker.while_waiting_for(descendants, || job.wait()),

@@ -224,11 +224,13 @@ impl Pending {
     }
 
     /// The next look at the clock is to be soon.
+    #[inline]
     pub fn hurry(&self) {
         self.until_look.set(0);
     }
 
     /// In the ancestor of what is done what runs on this stack? Null if that is its own code.
+    #[inline]
     pub fn ancestor(&self) -> *const Ancestor {
         Job::ancestor_of(self.job.get())
     }

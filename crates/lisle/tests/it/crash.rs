@@ -297,7 +297,8 @@ fn a_backtrace_reads_through_to_the_worker() {
         });
         for text in fiber.join().unwrap() {
             let inner = text.find("innermost_caller").unwrap_or_else(|| panic!("no fiber:\n{text}"));
-            let outer = text.find("lisle::domain::worker").unwrap_or_else(|| panic!("no worker:\n{text}"));
+            let outer =
+                text.find("lisle_runtime::sched::worker").unwrap_or_else(|| panic!("no worker:\n{text}"));
             assert!(inner < outer, "{text}");
         }
     });
@@ -339,7 +340,8 @@ fn a_debugger_reads_through_to_the_worker() {
         return eprintln!("skipped: gdb may not trace processes here: {errors}");
     }
     let inner = text.find("stop_here").unwrap_or_else(|| panic!("no fiber:\n{text}\n{errors}"));
-    let outer = text.find("lisle::domain::worker").unwrap_or_else(|| panic!("no worker:\n{text}\n{errors}"));
+    let outer =
+        text.find("lisle_runtime::sched::worker").unwrap_or_else(|| panic!("no worker:\n{text}\n{errors}"));
     assert!(inner < outer, "{text}");
     assert!(!text.contains("corrupt stack") && !text.contains("Backtrace stopped"), "{text}");
 }

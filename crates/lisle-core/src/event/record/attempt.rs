@@ -246,6 +246,7 @@ impl<'a> Attempt<'a> {
 
     /// The step of an event that is ready, whatever happens.
     #[doc(hidden)]
+    #[inline]
     pub fn at_once(&self) -> Step {
         if self.commit_alone() { Step::Committed } else { Step::Waiting }
     }

@@ -117,6 +117,7 @@ impl State {
 
     /// Has the task's future dropped. True: it was parked, and is the caller's, who has to queue it.
     #[must_use]
+    #[inline]
     pub fn cancel(&self) -> bool {
         // The mark first: who is woken looks for it.
         self.0.fetch_or(CANCELLED, Ordering::AcqRel);
@@ -124,6 +125,7 @@ impl State {
     }
 
     /// Takes hold of the task if it is parked: nobody else has it until it is parked again or queued.
+    #[inline]
     pub fn claim(&self) -> bool {
         let now = self.0.load(Ordering::Relaxed);
         is_parked(now)
@@ -146,6 +148,7 @@ impl State {
     }
 
     /// Forgets the wakes since the task became owned: its owner sees to it that it has another turn.
+    #[inline]
     pub fn absorb(&self) {
         let more = (self.0.load(Ordering::Relaxed) & WAKES) - WAKE;
         // Acquire: that turn sees what was done before these wakes.
@@ -159,18 +162,21 @@ impl State {
     }
 
     /// Is its handle gone? Then it stays so.
+    #[inline]
     pub fn is_detached(&self) -> bool {
         self.0.load(Ordering::Acquire) & DETACHED != 0
     }
 
     /// The task has ended. True: its handle is gone, and the memory is the caller's.
     #[must_use]
+    #[inline]
     pub fn finish(&self) -> bool {
         self.0.fetch_and(!LIVES, Ordering::AcqRel) & DETACHED != 0
     }
 
     /// The handle goes. True: the task has ended, and the memory is the caller's.
     #[must_use]
+    #[inline]
     pub fn detach(&self) -> bool {
         self.0.fetch_or(DETACHED, Ordering::AcqRel) & LIVES == 0
     }
