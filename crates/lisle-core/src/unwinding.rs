@@ -25,7 +25,7 @@ pub(crate) enum Catches {
     Resume,
 }
 
-/// Calls `f`, beyond whose frames [`is_possible`] does not look: all that a fiber does, or a test.
+/// Calls `f`, beyond whose frames `is_possible` does not look: all that a fiber does, or a test.
 pub fn outermost(mut f: impl FnMut()) {
     imp::outermost(&mut f);
 }

@@ -23,7 +23,7 @@ use std::thread;
 ///
 /// Works in fibers, in tasks and on plain threads, whose halves are taken by the domains of the default runtime; in
 /// joins and loops, too. The depth of a recursion is bounded by the stack of the caller: a fiber that overflows ends
-/// the process with a message that says so, see [`Builder::stack_size`](crate::Builder::stack_size).
+/// the process with a message that says so, see [`Builder::stack_size`](lisle_runtime::Builder::stack_size).
 ///
 /// # Waiting for each other
 ///

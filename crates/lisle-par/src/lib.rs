@@ -23,7 +23,7 @@
 //! });
 //! ```
 //!
-//! [`join`] is for two halves, [`iter`] for loops, [`scope()`] for jobs and promises, [`dag!`](crate::dag) for a graph of
+//! [`join`] is for two halves, [`iter`] for loops, [`scope()`] for jobs and promises, [`dag!`](macro@crate::dag) for a graph of
 //! computations.
 //!
 //! # How it divides
@@ -44,12 +44,12 @@
 //! # Caveats
 //!
 //! - A part may run on another thread and in another fiber than the code around it: thread-locals and
-//!   [`fiber::LocalKey`](crate::fiber::LocalKey)s are not those of the caller. Their values must be [`Send`].
+//!   [`fiber::LocalKey`]s are not those of the caller. Their values must be [`Send`].
 //! - Parts of a loop must not wait for each other: nobody promises that they run at the same time. They may wait for
 //!   anything else; the domain does something else meanwhile.
 //! - A loop may let other fibers run. So do not hold a lock of the standard library across it that other fibers of the runtime
 //!   want: the one that locks it would stop the thread on which the loop is to go on. (Its own parts may want it, before and
-//!   after: they do not run in between.) The locks of [`sync`](crate::sync) may be held.
+//!   after: they do not run in between.) The locks of [`sync`](lisle_core::sync) may be held.
 //! - A step is not interrupted. One that takes 10 ms keeps the other fibers of its domain waiting for that long.
 
 // Under loom only the protocols are built, not their users.

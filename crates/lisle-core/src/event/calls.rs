@@ -1,6 +1,6 @@
 //! Foreign calls whose threads sleep in the library, waiting for an event.
 //!
-//! A call that [`blocking`](crate::fiber::blocking) has been given may do anything, and so may wake any fiber, as long as it
+//! A call that `blocking` has been given may do anything, and so may wake any fiber, as long as it
 //! runs. Once it waits for an event it is one more of those that wait: it goes on if somebody commits it, and by nothing
 //! else. So its thread notes here that it sleeps, for those who ask whether anybody is left who could wake a fiber. It
 //! enlists for that time, too: what sleeps here is no stranger.

@@ -66,7 +66,7 @@ pub struct ChooseAll<A> {
 ///
 /// A part that is ready costs what it does in a choice. Each time that all that are missing have to be waited for, they
 /// are entered into their queues and taken out again: together quadratic if each happens long after the one
-/// before. From about eight of such on a [task](crate::task) each does better, and for many hundreds a
+/// before. From about eight of such on a task (`lisle::task`) each does better, and for many hundreds a
 /// [wait set](super::WaitSet). No allocation for tuples and arrays, and for the others none but their vector once a
 /// thread has performed one as large.
 pub fn choose_all<A: Every>(events: A) -> ChooseAll<A> {

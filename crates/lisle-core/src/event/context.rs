@@ -43,7 +43,7 @@ pub unsafe trait Context {
     fn park(&self, interruptible: bool) -> Unparked;
 
     /// As an uninterruptible [`park`](Context::park), for a wake that is on its way, where the performer must not be
-    /// suspended (see [`no_suspend`](crate::fiber::no_suspend())): it keeps its thread until that has come.
+    /// suspended (see `no_suspend`): it keeps its thread until that has come.
     fn stay(&self) {
         let _ = self.park(false);
     }

@@ -353,7 +353,7 @@ pub trait Event {
     /// happened.
     ///
     /// A destructor that runs because of a panic may wait, too. See *Destructors* in
-    /// [`guide::cancellation`](crate::guide::cancellation) for what the other fibers of the domain see meanwhile.
+    /// `guide::cancellation` for what the other fibers of the domain see meanwhile.
     ///
     /// # Fairness
     ///
@@ -399,8 +399,8 @@ pub trait Event {
     /// It waits for nobody, but in a fiber it may let others run: a fiber that has asked in vain some 128 times in one turn,
     /// by this or by one of the operations that try, gives way to those of its domain that are ready, if there are any.
     /// A loop around it would else keep them from what it asks for. That does not happen inside
-    /// [`no_suspend`](crate::fiber::no_suspend()) and in a function given to a [`Source`]. For what must not be held
-    /// meanwhile see [`fiber`](crate::fiber#soundness).
+    /// `no_suspend` and in a function given to a [`Source`]. For what must not be held
+    /// meanwhile see the section "Soundness" of the module `lisle::fiber`.
     #[inline]
     fn poll(&self) -> Option<Self::Output>
     where

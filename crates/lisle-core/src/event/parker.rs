@@ -260,7 +260,7 @@ impl Drop for Counted<'_> {
 }
 
 /// Notes, until what this gives is dropped, that the code which runs here is to catch a panic and to raise it again. It must not
-/// be inlined into its caller, see [`Catches::Resume`].
+/// be inlined into its caller, see `Catches::Resume`.
 pub fn raising<'a>() -> Option<Counted<'a>> {
     running().map(|parker| Counted::new(&parker.raising))
 }

@@ -5,11 +5,11 @@
 //! wrong park, or find the performer already queued to run. So each thread knows which attempts it is
 //! in a step of, and whoever wants to suspend asks here first.
 //!
-//! So does a thread know under which sources' locks it runs a function of the user's ([`Section`]). Who waits there, or uses
+//! So does a thread know under which sources' locks it runs a function of the user's (`Section`). Who waits there, or uses
 //! the same source, would have all who want that lock spin, itself among them.
 //!
-//! And so does whoever may not be suspended because the user has said so ([`no_suspend`](crate::fiber::no_suspend())): a
-//! [`Fence`].
+//! And so does whoever may not be suspended because the user has said so (`no_suspend`): a
+//! `Fence`.
 //!
 //! The three stand in one list, innermost first, told apart by marks in their addresses. So the one look that each suspension
 //! takes finds all of them, and costs nothing more where there are none.

@@ -1,7 +1,7 @@
 //! A turn that lasts: the mark by which a fiber learns, for the price of a load, that others should have theirs.
 //!
 //! Nobody takes the thread from a fiber. So one that computes for long, or asks again and again whether something has
-//! happened, has to be suspended somewhere else, or it keeps all others of its domain from going on: [`checkpoint`] is a
+//! happened, has to be suspended somewhere else, or it keeps all others of its domain from going on: `checkpoint` is a
 //! place for the first, and what has been asked in vain for the second.
 //!
 //! What a fiber that gives way does is up to its domain, which says so as it settles on its thread.

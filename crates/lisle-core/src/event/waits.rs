@@ -101,7 +101,7 @@ pub struct BlockedOn {
     /// Where it leads, if it is a socket: `tcp 127.0.0.1:80 -> 127.0.0.1:40000`.
     pub address: Option<String>,
     /// The performers that have the object in their hands, as far as it is known: the owner of a lock, a fiber
-    /// that is to be joined. The numbers are those of [`Waiter::id`](crate::Waiter::id).
+    /// that is to be joined. The numbers are those of `Blocked::id`.
     pub held_by: Vec<usize>,
     /// The world may make it happen, without anybody in this program: time, a descriptor, a foreign call.
     pub external: bool,

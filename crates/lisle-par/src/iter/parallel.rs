@@ -492,7 +492,7 @@ pub trait ParallelIterator: Sized + Send {
     /// if it has happened. All ends are to be had by [`run`](super::Until::run), the usual ones as methods.
     ///
     /// The loop is one performance of the event, from when the end is called until it returns; so a time of
-    /// [`after`](crate::time::after) counts from there, and guards run once. It is looked at before anything is begun and
+    /// [`after`](lisle_core::time::after) counts from there, and guards run once. It is looked at before anything is begun and
     /// then between blocks of steps, without waiting: by one at a time of those who take part, every 50 microseconds or so.
     /// Blocks that have begun are finished, no others are begun, and their items are dropped. A loop whose steps wait for
     /// something long is stopped only when they have ended: let them wait for the same event as well. Nor is there a look

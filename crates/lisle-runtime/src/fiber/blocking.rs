@@ -17,7 +17,7 @@ use std::time::Duration;
 const RETRY: Duration = Duration::from_millis(20);
 
 /// Runs `f`, which may block its OS thread, without blocking the current domain: on a pool of threads that
-/// grows and shrinks with need. The caller waits as [`Event::sync`](crate::Event::sync) does; a plain
+/// grows and shrinks with need. The caller waits as [`Event::sync`](lisle_core::Event::sync) does; a plain
 /// thread runs `f` itself.
 ///
 /// The wait is not given up when the runtime shuts down: a foreign call cannot be taken back. But if that is done because

@@ -37,7 +37,7 @@ use std::panic::Location;
 ///
 /// - In a *task* it suspends the stack that this runs on, as waiting in place does: that of its spawner, during the
 ///   first turn. Awaiting [`task::yield_now`](crate::task::yield_now) does not.
-/// - In *loops, joins and jobs* ([`par`](crate::par)) it does the same for the fiber whose stack they run on. Those let
+/// - In *loops, joins and jobs* (`par`) it does the same for the fiber whose stack they run on. Those let
 ///   others pass by themselves between their steps.
 /// - On a *plain thread*, which the system interrupts, and in a future on a foreign executor it does nothing.
 /// - In a function given to a [`Source`](crate::event::Source), which runs under its lock, it does nothing, since the fiber cannot

@@ -34,7 +34,7 @@ use std::panic::Location;
 /// do so in a fiber of the library's own, a *runner* ([`Switch::is_runner`]). It is resumed when it is given something to do,
 /// and suspended when that waits in place (not when a task awaits something), or when it has nothing more to do. So several
 /// tasks and parts may run one after the other between two calls, each from the beginning of a turn to its end.
-/// Halves, parts and jobs that run on the stack of who has called [`join`](crate::par::join()) or the loop are a part of
+/// Halves, parts and jobs that run on the stack of who has called `join` or the loop are a part of
 /// that fiber. On plain threads there are no calls.
 ///
 /// # What they may do
@@ -160,7 +160,7 @@ impl Switch<'_> {
         self.moment
     }
 
-    /// The number of the fiber, as in [`Waiter::id`](crate::Waiter::id). It is used again when the fiber has ended.
+    /// The number of the fiber, as in `Blocked::id`. It is used again when the fiber has ended.
     pub fn id(&self) -> usize {
         self.fiber.performer_id()
     }

@@ -27,7 +27,7 @@
 //! is suspended and resumed, make other things the fiber's.
 //!
 //! What may suspend a fiber: all that waits, [`yield_now`](yield_now()), [`checkpoint`](checkpoint()), and, now and then, what asks in vain whether
-//! something has happened ([`Event::poll`](crate::Event::poll)).
+//! something has happened ([`Event::poll`](lisle_core::Event::poll)).
 //!
 //! # Caveats
 //!
@@ -35,7 +35,7 @@
 //!   blocking keeps its domain to itself. Put a [`checkpoint`](checkpoint()) into the loop, which lets others pass when it is time.
 //!   Calls that block the OS thread go through [`blocking`].
 //! - While a destructor waits that a panic runs, `std::thread::panicking` returns `true` for all fibers of the domain,
-//!   since the standard library counts panics by thread. See *Destructors* in [`guide::cancellation`](crate::guide::cancellation).
+//!   since the standard library counts panics by thread. See *Destructors* in `guide::cancellation`.
 //! - Values on a stack are touched by one thread only, but a thread-local is shared by all fibers of its
 //!   domain: one that is set, kept across a blocking call and reset works for threads, not here. Use
 //!   [`fiber_local!`](crate::fiber_local). See *Soundness*.

@@ -28,7 +28,7 @@ use std::panic::Location;
 /// ```
 ///
 /// What is forbidden is to wait, not what could: an event that commits at once is performed, and so are
-/// [`poll`](crate::Event::poll) and the operations that try, which give no way to others in here, however often they fail.
+/// [`poll`](lisle_core::Event::poll) and the operations that try, which give no way to others in here, however often they fail.
 /// A [`checkpoint`](super::checkpoint()) that has nobody to let pass does nothing.
 ///
 /// The rule is the same wherever the code runs: in fibers, in tasks, where it is about waiting in place since an `await` does
@@ -37,7 +37,7 @@ use std::panic::Location;
 /// begins in it, up to its first `await` that waits. Others, on this thread or elsewhere, are not
 /// concerned. It ends when `f` returns or panics, and may be nested.
 ///
-/// Loops and joins of [`par`](crate::par) run in it as they are written, without others taking part.
+/// Loops and joins of `par` run in it as they are written, without others taking part.
 ///
 /// # Panics
 ///

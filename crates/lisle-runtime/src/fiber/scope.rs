@@ -16,7 +16,7 @@ use std::ptr::NonNull;
 /// Runs `f`, which may spawn fibers that borrow from outside the scope, and returns when all of them have
 /// finished.
 ///
-/// Waits as [`Event::sync`](crate::Event::sync) does; the wait is not given up for a shutdown either, since
+/// Waits as [`Event::sync`](lisle_core::Event::sync) does; the wait is not given up for a shutdown either, since
 /// the fibers borrow from what would be unwound. It cannot be leaked out of: the wait is part of the call.
 ///
 /// # Panics

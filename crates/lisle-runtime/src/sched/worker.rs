@@ -2,7 +2,7 @@
 //!
 //! A turn runs one fiber until it parks, yields or ends. In between the worker looks, in this order, at its
 //! run-next slot and at the youngest fiber that has not begun (bounded in how often they may jump the queue),
-//! its ready queue and the other fibers that have not begun, by turns; every [`VISIT`] turns, after a long turn, and when
+//! its ready queue and the other fibers that have not begun, by turns; every `VISIT` turns, after a long turn, and when
 //! there is nothing to run, also at its inbox, timers and sockets. How it falls asleep is in `idle.rs`.
 
 use super::Domain;

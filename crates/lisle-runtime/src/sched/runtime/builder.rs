@@ -90,7 +90,7 @@ impl Builder {
     /// does nothing else, and hurts one that does.
     ///
     /// [`run`](Builder::run) pins the calling thread for as long as it takes. A thread that a fiber starts with the standard
-    /// library is pinned like its domain, as the system has it; those of [`lisle::thread`](crate::thread) and
+    /// library is pinned like its domain, as the system has it; those of `lisle::thread` and
     /// [`blocking`](crate::blocking) are not.
     #[must_use]
     pub fn pin(mut self, pin: bool) -> Self {
@@ -178,7 +178,7 @@ impl Builder {
     /// [`Report::Waiting`], see [`on_report`](Builder::on_report). At none by default.
     ///
     /// A thread of its own answers, which needs no domain for it. The signal is caught from then on for the rest of the process,
-    /// see [`signal`](mod@crate::signal). If it cannot be caught, or if there is none of this number, the start of the runtime
+    /// see `lisle::signal`. If it cannot be caught, or if there is none of this number, the start of the runtime
     /// says so.
     ///
     /// ```
@@ -238,7 +238,7 @@ impl Builder {
     }
 
     /// Promises that nobody but this runtime's own fibers wakes them: no other thread of the program (that of a
-    /// [`kill_safe`](crate::kill_safe) server on a thread is one), no other runtime. Then a deadlock is noticed although
+    /// [`kill_safe`](lisle_core::kill_safe) server on a thread is one), no other runtime. Then a deadlock is noticed although
     /// there are such, see [`on_deadlock`](Builder::on_deadlock).
     #[must_use]
     pub fn closed_world(mut self, closed: bool) -> Self {

@@ -37,9 +37,9 @@
 //!
 //! | | begins when performed or called | has happened when | what it leaves |
 //! |---|---|---|---|
-//! | [`send_async`](crate::channel::Sender::send_async), [`send_async_evt`](crate::channel::Sender::send_async_evt) | one send | it has begun | an [`AsyncSend`]: the send goes on if it is dropped |
+//! | [`send_async`](crate::channel::Sender::send_async), [`send_async_evt`](crate::channel::Sender::send_async_evt) | one send | it has begun | an `AsyncSend`: the send goes on if it is dropped |
 //! | [`recv_async`](crate::channel::Receiver::recv_async), [`recv_async_evt`](crate::channel::Receiver::recv_async_evt) | one receive | it has begun | an [`AsyncRecv`]: cancelled if it is dropped |
-//! | [`choose_all`], [`scatter`], [`gather`] | all its events | all have happened | |
+//! | `choose_all`, `scatter`, `gather` | all its events | all have happened | |
 //! | [`race`] | futures, until one has ended | one has ended | a [`Race`]: the losers are cancelled |
 //! | [`rush`] | futures | one has ended | a [`Race`]: the losers go on |
 //! | [`timeout`] | one future | it has ended, or the time is over | a [`Timeout`]: cancelled if it is dropped |
@@ -48,7 +48,7 @@
 //!
 //! - To have a message wait for its receiver a [buffer](crate::channel::bounded) costs less, and to send without ever
 //!   waiting there are [mailboxes](crate::channel::unbounded_mailbox).
-//! - To take one of several events [`choose`](crate::choose) costs less than [`race`], and its losers have taken
+//! - To take one of several events [`choose`](lisle_core::choose) costs less than [`race`], and its losers have taken
 //!   nothing. Races are for futures that do more than wait once.
 //!
 //! # Where it comes from

@@ -19,7 +19,7 @@ use std::task::Poll;
 /// Each is a task, begun from first to last; once one has ended, no other begins. `contenders` are a tuple of two
 /// to eight futures, or of events and whatever else can be awaited, with one output, or an array or a vector of one type.
 /// The losers are dropped where they wait, when it is next their turn, so they have taken what they had taken by
-/// then, which may be a little after the answer is there. Where only events compete, [`choose`](crate::choose) is better,
+/// then, which may be a little after the answer is there. Where only events compete, [`choose`](lisle_core::choose) is better,
 /// since its losers have taken nothing.
 ///
 /// Dropping what this gives cancels all. Of nothing, nobody wins: an empty race is never ready, as an empty choice.

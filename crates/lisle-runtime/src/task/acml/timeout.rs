@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Runs a future for at most so long; then it is cancelled.
 ///
 /// It is a task, which begins before this returns. Dropping what this gives cancels it, too. Where it is
-/// one event that is waited for, a [`choose`](crate::choose) with an [`after`] costs less, and loses nothing.
+/// one event that is waited for, a [`choose`](lisle_core::choose) with an [`after`] costs less, and loses nothing.
 ///
 /// ```
 /// use lisle::{channel, task::{TimeoutError, timeout}};
