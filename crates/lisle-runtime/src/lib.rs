@@ -9,7 +9,7 @@
 //! the crates above this one, and changes without notice.
 
 // Under loom only the protocols are built, not their users.
-#![cfg_attr(lisle_loom, allow(dead_code, unused_imports))]
+#![cfg_attr(lisle_loom, allow(dead_code, unused_imports, unreachable_pub))]
 
 #[cfg(all(test, lisle_loom))]
 #[path = "sched/reactor/direction.rs"]
