@@ -43,11 +43,13 @@ use lisle_core::{event, panics, shim};
 #[cfg(not(lisle_loom))]
 pub use fiber::{JoinHandle, PanicPolicy, blocking, spawn, spawn_on};
 #[cfg(not(lisle_loom))]
-pub use report::{NoStack, Report, Unjoined};
+pub use report::{
+    Awaited, Blocked, Deadlock, Delayed, NoStack, Performer, Report, RunningFiber, Shutdown, Stall,
+    Straggler, Unjoined, WaitGraph,
+};
 #[cfg(not(lisle_loom))]
 pub use sched::{
-    Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, OnDeadlock, Performer,
-    RunningFiber, Runtime, Shutdown, Stall, Statistics, Straggler, WaitGraph, run, statistics, waiting,
+    Builder, Handle, InstallDefaultError, OnDeadlock, Runtime, Statistics, run, statistics, waiting,
 };
 #[cfg(not(lisle_loom))]
 pub use task::spawn_task;

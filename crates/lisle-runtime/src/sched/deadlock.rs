@@ -5,18 +5,15 @@
 
 use super::reactor;
 use super::runtime::Shared;
-use super::waiting::WaitGraph;
 use crate::event::calls;
 use crate::fiber;
 use crate::own_threads;
-use crate::report::Report;
+use crate::report::{Deadlock, Report};
 use crate::shim::{
     atomic::{AtomicUsize, Ordering, fence},
     sync::{Arc, OnceLock},
 };
 use crate::time::outside;
-use std::error::Error;
-use std::fmt;
 
 /// What a runtime does when none of its fibers can ever go on, see [`Builder::on_deadlock`](crate::Builder::on_deadlock).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,35 +29,6 @@ pub enum OnDeadlock {
     #[default]
     Panic,
 }
-
-/// All fibers of a runtime waited, and nothing could wake one.
-///
-/// Its `Display` form tells who waited for what, and a cycle if there is one.
-#[derive(Clone)]
-pub struct Deadlock {
-    graph: Arc<WaitGraph>,
-}
-
-impl Deadlock {
-    /// Who waited for what.
-    pub fn waiting(&self) -> &WaitGraph {
-        &self.graph
-    }
-}
-
-impl fmt::Display for Deadlock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a deadlock: every fiber waits, and nothing can wake any\n{}", self.graph)
-    }
-}
-
-impl fmt::Debug for Deadlock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Deadlock({self})")
-    }
-}
-
-impl Error for Deadlock {}
 
 /// What a runtime knows about deadlocks.
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 
 use super::runtime::{Runtime, Shared};
 use super::statistics::Statistics;
-use super::waiting::WaitGraph;
 use super::worker;
 use crate::fiber::JoinHandle;
+use crate::report::WaitGraph;
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::panic::Location;

@@ -28,32 +28,27 @@ pub(crate) mod runnable;
 mod runner;
 #[doc(hidden)]
 pub mod runtime;
-mod shutdown;
 mod snapshot;
 mod stall;
 mod statistics;
 mod stealable;
 mod thief;
-mod waiting;
 #[doc(hidden)]
 pub mod way;
 #[doc(hidden)]
 pub mod worker;
 
-pub use deadlock::{Deadlock, OnDeadlock};
+pub use deadlock::OnDeadlock;
 pub use handle::Handle;
-pub use reactor::Awaited;
 pub use runtime::{Builder, InstallDefaultError, Runtime, run, waiting};
-pub use shutdown::{Shutdown, Straggler};
-pub use stall::{Delayed, Stall};
 pub use statistics::{Statistics, statistics};
-pub use waiting::{Blocked, Performer, RunningFiber, WaitGraph};
 
 use crate::event::lock::Lock;
 use crate::event::turn::Mark;
 use crate::fiber::control::Fiber;
 use crate::jobs::heartbeat::Beat;
 use crate::jobs::offers::Offers;
+use crate::report::{Performer, RunningFiber};
 use crate::shim::{
     CachePadded,
     atomic::{AtomicBool, AtomicU64, Ordering},

@@ -15,9 +15,7 @@ use super::deadlock::Deadlocks;
 use super::monitor::Monitor;
 use super::reactor::Driver;
 use super::runnable::Runnable;
-use super::shutdown::{Shutdown, Straggler};
 use super::snapshot::{self, Snapshots};
-use super::waiting::WaitGraph;
 use super::worker::{self, Worker};
 use crate::event::lock::Lock;
 use crate::fiber::control::{self, Fiber, Traits};
@@ -25,7 +23,9 @@ use crate::fiber::hooks::HookList;
 use crate::fiber::no_suspend;
 use crate::fiber::{JoinError, JoinHandle, PanicPolicy, spawn_unchecked};
 use crate::jobs::offers::Offers;
+use crate::report::WaitGraph;
 use crate::report::{self, Handler, Report};
+use crate::report::{Shutdown, Straggler};
 use crate::shim::{
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
     clock,

@@ -7,11 +7,11 @@
 
 use super::Domain;
 use super::runtime::Shared;
-use super::waiting::{Blocked, Performer, RunningFiber, WaitGraph};
 use super::worker::{self, Worker};
 use crate::event::{Description, parker, sleepers};
 use crate::fiber::control::Fiber;
 use crate::fiber::stack_state::this_stack;
+use crate::report::{Blocked, Performer, RunningFiber, WaitGraph};
 use crate::shim::{
     atomic::{AtomicU64, Ordering},
     clock,

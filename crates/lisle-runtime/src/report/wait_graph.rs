@@ -1,6 +1,6 @@
 //! Who waits for what, as a value.
 //!
-//! `snapshot.rs` beside this folder puts it together, `text.rs` makes it readable, `cycle.rs` finds those who wait for
+//! `sched/snapshot.rs` puts it together, `text.rs` makes it readable, `cycle.rs` finds those who wait for
 //! each other.
 
 mod cycle;
@@ -100,7 +100,7 @@ impl WaitGraph {
     }
 
     /// Notes that a scope is in the hands of its fibers, given as pairs of both their numbers.
-    pub(super) fn link_scopes(&mut self, members: &[(usize, usize)]) {
+    pub(crate) fn link_scopes(&mut self, members: &[(usize, usize)]) {
         let mut scopes: HashMap<usize, Vec<usize>> = HashMap::new();
         for &(scope, fiber) in members {
             scopes.entry(scope).or_default().push(fiber);

@@ -1,6 +1,6 @@
 //! What was still running when a runtime's time to shut down was over.
 
-use super::waiting::{Blocked, Performer, RunningFiber, who};
+use super::wait_graph::{Blocked, Performer, RunningFiber, who};
 use crate::event::BlockedOn;
 use std::fmt;
 use std::panic::Location;
@@ -52,7 +52,7 @@ impl From<RunningFiber> for Straggler {
 
 impl Straggler {
     /// A fiber that waits. `None` if it is something else.
-    pub(super) fn waiting(waiter: Blocked) -> Option<Self> {
+    pub(crate) fn waiting(waiter: Blocked) -> Option<Self> {
         let (domain, site) = (waiter.domain?, *waiter.site?);
         Some(Straggler { domain, kind: waiter.kind, name: waiter.name, site, waits: Some(waiter.waits) })
     }

@@ -27,7 +27,7 @@ impl Blocked {
 }
 
 /// `fiber 'name' (spawned at ...)`, and the like for threads and for several of them.
-pub(in crate::sched) fn who(
+pub(in crate::report) fn who(
     kind: Performer,
     count: usize,
     name: Option<&str>,
@@ -66,7 +66,7 @@ fn grouped(number: usize) -> String {
 }
 
 /// `one fiber`, `2,000 fibers`, `no fibers`.
-pub(in crate::sched) fn counted(count: usize, what: &str) -> String {
+pub(in crate::report) fn counted(count: usize, what: &str) -> String {
     match count {
         0 => format!("no {what}s"),
         1 => format!("one {what}"),
@@ -82,7 +82,7 @@ impl fmt::Display for Blocked {
 
 impl RunningFiber {
     /// What it is and is called, and where it was spawned.
-    pub(in crate::sched) fn who(&self) -> String {
+    pub(in crate::report) fn who(&self) -> String {
         who(self.kind, 1, self.name.as_deref(), Some(self.site))
     }
 }

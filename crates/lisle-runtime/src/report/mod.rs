@@ -6,8 +6,19 @@
 //! A handler is foreign code in a place that others rely on, a worker between two fibers or the monitor. So a panic of it
 //! goes no further, and what the library has to say while one runs goes to standard error, lest it call itself.
 
+mod awaited;
+mod deadlock;
+mod shutdown;
+mod stall;
+mod wait_graph;
+
+pub use awaited::Awaited;
+pub use deadlock::Deadlock;
+pub use shutdown::{Shutdown, Straggler};
+pub use stall::{Delayed, Stall};
+pub use wait_graph::{Blocked, Performer, RunningFiber, WaitGraph};
+
 use crate::panics;
-use crate::sched::{Deadlock, Shutdown, Stall, WaitGraph};
 use crate::shim::sync::Arc;
 use lisle_core::seam;
 use std::cell::{Cell, RefCell};
