@@ -19,19 +19,24 @@ pub mod fiber;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod jobs;
+#[cfg_attr(lisle_loom, cfg(test))]
+mod queue;
 #[cfg(not(lisle_loom))]
 mod report;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod sched;
-#[cfg(all(test, lisle_loom))]
-#[path = "sched/loom_tests.rs"]
-mod sched_loom_tests;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod signals;
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub mod spawned;
+#[cfg(not(lisle_loom))]
+mod stack;
 #[cfg(not(lisle_loom))]
 pub mod task;
 

@@ -1,12 +1,12 @@
 //! Spawning fibers.
 
-use super::control::{self, Fiber, Traits};
 use super::join::JoinHandle;
 use crate::event::installed;
 use crate::event::parker::{self, Suspend};
 use crate::event::step::{self, Fenced};
 use crate::event::suspend;
 use crate::sched::{runtime, worker};
+use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -155,11 +155,11 @@ where
     impl Unbegun {
         fn run(self) {
             // SAFETY: not begun, and run once.
-            unsafe { control::live(self.0) };
+            unsafe { fiber_cell::live(self.0) };
             // SAFETY: it has just lived.
-            if unsafe { control::finish(self.0) } {
+            if unsafe { fiber_cell::finish(self.0) } {
                 // SAFETY: that was the last reference.
-                unsafe { control::free(self.0) };
+                unsafe { fiber_cell::free(self.0) };
             }
         }
     }

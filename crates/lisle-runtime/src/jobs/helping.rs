@@ -12,11 +12,11 @@
 
 use crate::event::parker::State;
 use crate::event::{Description, Label, described, sync_masked};
-use crate::fiber::control::Fiber;
-use crate::fiber::stack_state::this_stack;
 use crate::jobs::job::{Descendants, Job};
 use crate::sched::worker::Worker;
 use crate::shim::atomic::Ordering;
+use crate::spawned::fiber_cell::Fiber;
+use crate::spawned::this_stack::this_stack;
 use crate::sync::Condition;
 use std::cell::Cell;
 use std::panic::Location;

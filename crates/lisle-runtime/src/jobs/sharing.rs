@@ -6,7 +6,6 @@
 
 use super::helping::Taken;
 use crate::event::parker;
-use crate::fiber::stack_state::this_stack;
 use crate::jobs::heartbeat::{self, Beat};
 use crate::jobs::job::Job;
 use crate::jobs::offers::Offers;
@@ -15,6 +14,7 @@ use crate::jobs::within;
 use crate::sched::runtime::Shared;
 use crate::sched::worker::Worker;
 use crate::shim::{atomic::Ordering, ticks};
+use crate::spawned::this_stack::this_stack;
 use std::ptr::NonNull;
 
 /// Between two beats: so long what is put off is left to its domain if those that could take it sleep. It is about what

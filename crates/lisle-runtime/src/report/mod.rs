@@ -10,12 +10,15 @@ mod awaited;
 mod deadlock;
 mod shutdown;
 mod stall;
+mod unjoined;
 mod wait_graph;
 
 pub use awaited::Awaited;
 pub use deadlock::Deadlock;
 pub use shutdown::{Shutdown, Straggler};
 pub use stall::{Delayed, Stall};
+pub(crate) use unjoined::nobody_joins;
+pub use unjoined::{PanicPolicy, Unjoined};
 pub use wait_graph::{Blocked, Performer, RunningFiber, WaitGraph};
 
 use crate::panics;
@@ -54,20 +57,6 @@ pub enum Report {
     System(String),
 }
 
-/// A panic that nobody is told of by joining.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Unjoined {
-    /// Who has panicked, in words, with its name and where it was spawned.
-    pub who: String,
-    /// Its name, if it has one.
-    pub name: Option<String>,
-    /// Where it was spawned.
-    pub site: &'static Location<'static>,
-    /// With which words, if it was words.
-    pub message: String,
-}
-
 /// A fiber waits for a stack.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -78,17 +67,6 @@ pub struct NoStack {
     pub site: &'static Location<'static>,
     /// Why the system gives none.
     pub error: String,
-}
-
-impl Unjoined {
-    pub(crate) fn new(
-        who: String,
-        name: Option<&str>,
-        site: &'static Location<'static>,
-        message: &str,
-    ) -> Self {
-        Unjoined { who, name: name.map(str::to_owned), site, message: message.to_owned() }
-    }
 }
 
 impl NoStack {

@@ -1,7 +1,7 @@
 //! What the owner of a domain tells the others, by plain stores.
 
-use crate::fiber::control::Fiber;
 use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use crate::spawned::fiber_cell::Fiber;
 use std::panic::Location;
 
 /// A number that only its owner changes, and anybody may read.

@@ -1,10 +1,10 @@
 //! How a worker ends what it has, when its runtime does.
 
-use super::runnable::{Either, either};
 use super::worker::Worker;
 use crate::event::parker::State;
 use crate::event::step::{self, Forbidden};
-use crate::fiber::control::{self, Fiber};
+use crate::sched::either::{Either, either};
+use crate::spawned::fiber_cell::{self, Fiber};
 use crate::task;
 use std::ptr::NonNull;
 
@@ -84,7 +84,7 @@ impl Worker {
                     // One that has begun is left as it is.
                     if this.parker.state.get() == State::New {
                         // SAFETY: it has not begun, and was just taken from its list.
-                        step::fenced(given_up(this.site), || unsafe { control::refuse(fiber) });
+                        step::fenced(given_up(this.site), || unsafe { fiber_cell::refuse(fiber) });
                     }
                 }
                 Either::Task(task) => {

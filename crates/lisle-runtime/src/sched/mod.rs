@@ -12,26 +12,22 @@ mod common;
 pub(crate) mod counts;
 mod deadlock;
 mod dump;
+mod either;
 mod ending;
-mod fifo;
 mod handle;
 mod hooked;
 mod idle;
-pub(crate) mod inbox;
 mod monitor;
 mod overflow;
 mod queues;
 #[doc(hidden)]
 pub mod reactor;
-mod ring;
-pub(crate) mod runnable;
 mod runner;
 #[doc(hidden)]
 pub mod runtime;
 mod snapshot;
 mod stall;
 mod statistics;
-mod stealable;
 mod thief;
 #[doc(hidden)]
 pub mod way;
@@ -45,23 +41,24 @@ pub use statistics::{Statistics, statistics};
 
 use crate::event::lock::Lock;
 use crate::event::turn::Mark;
-use crate::fiber::control::Fiber;
 use crate::jobs::heartbeat::Beat;
 use crate::jobs::offers::Offers;
+use crate::queue::inbox::Inbox;
+use crate::queue::stealable::Stealable;
 use crate::report::{Performer, RunningFiber};
 use crate::shim::{
     CachePadded,
     atomic::{AtomicBool, AtomicU64, Ordering},
     sync::Arc,
 };
+use crate::spawned::fiber_cell::Fiber;
+use crate::spawned::runnable::{Kind, Runnable};
+use crate::task::Task;
 use counts::Counts;
-use inbox::Inbox;
 use reactor::Reactor;
-use runnable::{Kind, Runnable};
 use stall::Watched;
 use std::panic::Location;
 use std::ptr::NonNull;
-use stealable::Stealable;
 
 /// Marks the place of spawning of a task: a bit that no location's address has.
 const TASK: usize = 1;
@@ -166,7 +163,7 @@ impl Domain {
     /// Notes what a runner goes on with that has waited in it.
     #[cold]
     fn running_borne(&self, runner: &Fiber) {
-        match runner.borne() {
+        match Task::borne_by(runner) {
             Some(task) => self.running_task(task.site()),
             None => self.running_code_of(runner.code_site()),
         }

@@ -1,7 +1,7 @@
 //! What is said of a fiber that overflows its stack.
 
 use super::worker;
-use crate::fiber::stack::overflow::decimal;
+use crate::stack::overflow::decimal;
 
 /// Describes the overflow of the running fiber's stack, if `fault` lies in its guard. Called in a
 /// signal handler: it reads plain memory and nothing else.

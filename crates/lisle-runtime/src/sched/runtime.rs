@@ -14,11 +14,9 @@ use super::counts::Tally;
 use super::deadlock::Deadlocks;
 use super::monitor::Monitor;
 use super::reactor::Driver;
-use super::runnable::Runnable;
 use super::snapshot::{self, Snapshots};
 use super::worker::{self, Worker};
 use crate::event::lock::Lock;
-use crate::fiber::control::{self, Fiber, Traits};
 use crate::fiber::hooks::HookList;
 use crate::fiber::no_suspend;
 use crate::fiber::{JoinError, JoinHandle, PanicPolicy, spawn_unchecked};
@@ -32,6 +30,8 @@ use crate::shim::{
     sync::{Arc, Mutex},
 };
 use crate::signals::Caught;
+use crate::spawned::fiber_cell::{self, Fiber, Traits};
+use crate::spawned::runnable::Runnable;
 use std::fmt;
 use std::io;
 use std::panic::{Location, resume_unwind};
@@ -194,7 +194,7 @@ impl Shared {
             // SAFETY: a new fiber is in no list, and stays until it runs.
             None if unsafe { self.common.push_if_open(fiber.cast(), count) } => self.wake_if_idle(),
             // SAFETY: it has not begun, and nobody else has it.
-            None => unsafe { control::refuse(fiber) },
+            None => unsafe { fiber_cell::refuse(fiber) },
         }
     }
 

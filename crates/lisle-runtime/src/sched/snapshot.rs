@@ -9,15 +9,15 @@ use super::Domain;
 use super::runtime::Shared;
 use super::worker::{self, Worker};
 use crate::event::{Description, parker, sleepers};
-use crate::fiber::control::Fiber;
-use crate::fiber::stack_state::this_stack;
 use crate::report::{Blocked, Performer, RunningFiber, WaitGraph};
 use crate::shim::{
     atomic::{AtomicU64, Ordering},
     clock,
     sync::{Arc, Mutex, MutexGuard},
 };
-use crate::task;
+use crate::spawned::fiber_cell::Fiber;
+use crate::spawned::this_stack::this_stack;
+use crate::task::{self, Task};
 use std::time::Duration;
 
 /// How long a domain has to answer. One that does not has a fiber that runs for as long.
@@ -232,7 +232,7 @@ impl Worker {
     fn waiter(&self, fiber: &Fiber, id: usize) -> Blocked {
         let Description { all: waits } = fiber.parker.describe();
         let name = fiber.name.as_deref().map(str::to_owned);
-        let (kind, site, id) = match fiber.borne() {
+        let (kind, site, id) = match Task::borne_by(fiber) {
             Some(task) => (Performer::Task, task.site(), task.id()),
             None => (Performer::Fiber, fiber.code_site(), id),
         };

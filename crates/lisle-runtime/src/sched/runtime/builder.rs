@@ -3,9 +3,8 @@
 use super::{RUNNING, Runtime, Shared, failed};
 use crate::affinity::{self, Pinned};
 use crate::event::lock::Lock;
-use crate::fiber::control::{Fiber, Traits};
 use crate::fiber::hooks::HookList;
-use crate::fiber::{Hooks, PanicPolicy, no_suspend, stack, stack_state};
+use crate::fiber::{Hooks, PanicPolicy, no_suspend};
 use crate::jobs::offers::Offers;
 use crate::report::Deadlock;
 use crate::report::{self, Handler, Report};
@@ -21,6 +20,9 @@ use crate::shim::{
     clock,
     sync::{Arc, Mutex, OnceLock},
 };
+use crate::spawned::fiber_cell::{Fiber, Traits};
+use crate::spawned::this_stack;
+use crate::stack;
 use lisle_core::seam::{self, Seam};
 use std::cell::Cell;
 use std::io;
@@ -335,7 +337,7 @@ impl Builder {
             // Only a deadlock stops it before.
             worker.work(&|| finished() || shared.is_stopping());
             // SAFETY: not used any more.
-            unsafe { crate::fiber::control::release(fiber) };
+            unsafe { crate::spawned::fiber_cell::release(fiber) };
             if drain {
                 shared.drain();
                 worker.work(&|| shared.live() == 0 || shared.is_stopping());
@@ -391,7 +393,7 @@ impl Builder {
 
     #[allow(clippy::type_complexity)]
     fn prepare(self) -> io::Result<(Arc<Shared>, Vec<Driver>, Vec<Option<core_affinity::CoreId>>)> {
-        seam::set(Seam { contained: report::contained, is_in_loop: stack_state::is_in_loop });
+        seam::set(Seam { contained: report::contained, is_in_loop: this_stack::is_in_loop });
         stack::overflow::install(overflow::describe);
         let mut domains = Vec::new();
         let mut drivers = Vec::new();

@@ -1,20 +1,12 @@
 //! Models of what domains share, explored by loom: the inbox, and the fibers that have not begun, in slot and ring.
-//! Neither knows a fiber, so under loom they are compiled here, without the rest of a domain.
 
-#[path = "inbox.rs"]
-mod inbox;
-#[path = "ring.rs"]
-mod ring;
-#[path = "stealable.rs"]
-mod stealable;
-
+use super::inbox::{Inbox, Linked};
+use super::ring::{CAPACITY, Ring};
+use super::stealable::Stealable;
 use crate::shim::sync::Arc;
-use inbox::{Inbox, Linked};
 use loom::sync::Notify;
 use loom::thread;
-use ring::{CAPACITY, Ring};
 use std::ptr::NonNull;
-use stealable::Stealable;
 
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();

@@ -1,10 +1,7 @@
 //! What a worker runs: a fiber, or a task that is ready to go on. Its queues hold either.
 
-use super::inbox::Linked;
-use crate::fiber::control::Fiber;
-use crate::task::Task;
+use crate::queue::inbox::Linked;
 use std::cell::Cell;
-use std::ptr::NonNull;
 
 /// The first field of whatever may lie in a worker's queue, of which it is in one at a time.
 #[derive(Debug)]
@@ -23,12 +20,6 @@ pub(crate) enum Kind {
     Task,
 }
 
-/// A runnable, as what it is.
-pub(super) enum Either {
-    Fiber(NonNull<Fiber>),
-    Task(NonNull<Task>),
-}
-
 impl Runnable {
     pub(crate) const fn new(kind: Kind) -> Self {
         Runnable { link: Cell::new(std::ptr::null_mut()), kind }
@@ -45,18 +36,6 @@ impl Runnable {
     #[inline]
     pub(crate) fn kind(&self) -> Kind {
         self.kind
-    }
-}
-
-/// # Safety
-///
-/// The runnable is alive, and what it is the first field of may be used by the caller.
-#[inline(always)]
-pub(super) unsafe fn either(runnable: NonNull<Runnable>) -> Either {
-    // SAFETY: alive by the caller's promise.
-    match unsafe { runnable.as_ref() }.kind {
-        Kind::Fiber | Kind::Runner => Either::Fiber(runnable.cast()),
-        Kind::Task => Either::Task(runnable.cast()),
     }
 }
 

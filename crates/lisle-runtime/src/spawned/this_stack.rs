@@ -1,28 +1,12 @@
-//! What a stack keeps for the tasks and loops that run on it: that of a fiber, or that of a thread which runs none.
+//! The stack on which code runs: that of a fiber, or that of a thread which runs none.
 
-use super::control::Fiber;
+use super::fiber_cell::Fiber;
+use super::stack_state::StackState;
 use crate::event::parker;
 use crate::event::recycled::Recycled;
-use crate::jobs::pending::Pending;
 use std::cell::Cell;
 use std::mem::offset_of;
 use std::ops::Deref;
-
-/// What a stack keeps for the tasks and loops that run on it.
-pub struct StackState {
-    /// How many of the next tasks are not to begin on this stack, since some took long that did.
-    pub(crate) penalty: Cell<u32>,
-    /// No task begins if the stack has come down below this address.
-    pub(crate) limit: Cell<usize>,
-    /// What loops have put off.
-    pub pending: Pending,
-}
-
-impl StackState {
-    pub(super) const fn new() -> Self {
-        StackState { penalty: Cell::new(0), limit: Cell::new(0), pending: Pending::new() }
-    }
-}
 
 thread_local! {
     /// For code that runs in no fiber.

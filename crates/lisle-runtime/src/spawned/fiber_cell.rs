@@ -8,20 +8,17 @@
 //! All `Cell`s belong to one thread at a time: the spawner's until the fiber is handed over, then that
 //! of the domain it begins on. The handing over (ring, inbox) carries release and acquire.
 
-use super::hooks::HookLocals;
-use super::local::Locals;
-use super::report::PanicPolicy;
-use super::scope::ScopeState;
+use super::locals::Locals;
+use super::runnable::{Kind, Runnable};
+use super::scope_state::ScopeState;
 use super::slots;
-use super::stack::{Lent, Stack};
 use super::stack_state::StackState;
 use crate::event::parker::{self, Parker, Suspend};
 use crate::event::{Interrupted, Label, Source};
 use crate::panics::forget_panic;
-use crate::sched::Domain;
-use crate::sched::runnable::{Kind, Runnable};
+use crate::report::{PanicPolicy, nobody_joins};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
-use crate::task::Task;
+use crate::stack::{Lent, Stack};
 use corosensei::Coroutine;
 use std::alloc::Layout;
 use std::any::Any;
@@ -46,13 +43,16 @@ pub(crate) enum Outcome {
     Nothing,
 }
 
+/// What the hooks of a runtime keep for a fiber, in the order of the hooks.
+pub(crate) type HookLocals = Vec<Box<dyn Any>>;
+
 #[repr(C)]
 pub(crate) struct Fiber {
     pub(crate) runnable: Runnable,
     /// Neighbours in the list of all fibers that have begun on the domain.
     pub(crate) siblings: Cell<(*mut Fiber, *mut Fiber)>,
     /// The domain it is pinned to, from when it begins or was placed there.
-    pub(crate) domain: Cell<*const Domain>,
+    pub(crate) domain: Cell<*const ()>,
     pub(crate) parker: Parker,
     /// What its stack keeps for the tasks and loops that run on it.
     pub(crate) stack_state: StackState,
@@ -163,14 +163,6 @@ impl Fiber {
         self.runnable.kind() == Kind::Runner
     }
 
-    /// The task on its stack, if it is a worker's runner.
-    pub(crate) fn borne(&self) -> Option<&Task> {
-        let borne = NonNull::new(self.parker.task.get().cast_mut());
-        let borne = borne.filter(|_| self.is_runner())?;
-        // SAFETY: what runs on the stack of a fiber is alive.
-        Some(unsafe { Task::of(borne).as_ref() })
-    }
-
     /// Where the code comes from that runs on it: a runner's may be a part of a loop.
     pub(crate) fn code_site(&self) -> &'static Location<'static> {
         // SAFETY: a job is in place while it runs.
@@ -233,7 +225,7 @@ pub(crate) fn clear_locals(fiber: &Fiber) {
 #[cold]
 fn clear_some_locals(fiber: &Fiber) {
     let _masked = parker::masked();
-    fiber.locals.clear_for_good(|panic| super::report::detached(fiber, panic));
+    fiber.locals.clear_for_good(|panic| detached(fiber, panic));
 }
 
 /// Ends a fiber that has lived: joiners go on, and the fiber's own reference is let go. True if that was
@@ -298,7 +290,7 @@ unsafe fn drop_unclaimed(fiber: NonNull<Fiber>) {
             // What it was raised with is the user's, and may panic in turn.
             forget_panic(panic);
         }
-        None => super::report::detached(this, panic),
+        None => detached(this, panic),
     }
 }
 
@@ -484,4 +476,10 @@ impl Drop for FiberRef {
         // SAFETY: this reference is given up.
         unsafe { release(self.0) };
     }
+}
+
+/// Reports the panic of `fiber`, whose handle is gone.
+#[cold]
+fn detached(fiber: &Fiber, panic: Box<dyn Any + Send>) {
+    nobody_joins(fiber.describe(), fiber.name.as_deref(), fiber.site, fiber.panic_policy, panic);
 }
