@@ -44,7 +44,7 @@
 //! # Caveats
 //!
 //! - A part may run on another thread and in another fiber than the code around it: thread-locals and
-//!   [`fiber::LocalKey`]s are not those of the caller. Their values must be [`Send`].
+//!   [`fiber::LocalKey`](lisle_runtime::fiber::LocalKey)s are not those of the caller. Their values must be [`Send`].
 //! - Parts of a loop must not wait for each other: nobody promises that they run at the same time. They may wait for
 //!   anything else; the domain does something else meanwhile.
 //! - A loop may let other fibers run. So do not hold a lock of the standard library across it that other fibers of the runtime
@@ -99,13 +99,13 @@ mod workers;
 #[cfg(not(lisle_loom))]
 use lisle_core::affinity;
 use lisle_core::{event, panics, shim};
-#[cfg(not(lisle_loom))]
-use lisle_runtime::fiber;
 use lisle_runtime::jobs::{heartbeat, job, pending};
 #[cfg(all(test, lisle_loom))]
 use lisle_runtime::jobs::{offers, stacks};
 #[cfg(not(lisle_loom))]
-use lisle_runtime::jobs::{owner, within};
+use lisle_runtime::loops::owner;
+#[cfg(not(lisle_loom))]
+use lisle_runtime::sched::within;
 
 #[cfg(not(lisle_loom))]
 pub use dag::Dag;

@@ -19,10 +19,17 @@ pub mod fiber;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod jobs;
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub mod loops;
 #[cfg_attr(lisle_loom, cfg(test))]
 mod queue;
 #[cfg(not(lisle_loom))]
 mod report;
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub mod runtime;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
@@ -53,8 +60,8 @@ pub use report::{
     Straggler, Unjoined, WaitGraph,
 };
 #[cfg(not(lisle_loom))]
-pub use sched::{
-    Builder, Handle, InstallDefaultError, OnDeadlock, Runtime, Statistics, run, statistics, waiting,
-};
+pub use runtime::{Builder, Handle, InstallDefaultError, Runtime, Statistics, run, statistics, waiting};
+#[cfg(not(lisle_loom))]
+pub use sched::OnDeadlock;
 #[cfg(not(lisle_loom))]
 pub use task::spawn_task;

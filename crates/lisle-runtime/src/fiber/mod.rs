@@ -54,6 +54,7 @@ mod scope;
 mod spawn;
 
 pub use crate::report::PanicPolicy;
+pub use crate::sched::way::yield_now;
 pub use blocking::blocking;
 pub use cancel::{CancelledEvt, cancelled_evt, is_cancelled};
 pub use checkpoint::checkpoint;
@@ -62,9 +63,8 @@ pub use join::{JoinError, JoinEvt, JoinHandle};
 pub use local::LocalKey;
 pub use no_suspend::no_suspend;
 pub use scope::{Scope, ScopedJoinHandle, ScopedTaskHandle, scope};
-pub use spawn::{Builder, spawn, spawn_on, yield_now};
+pub use spawn::{Builder, spawn, spawn_on};
 
-pub(crate) use blocking::stillness;
 pub(crate) use spawn::spawn_unchecked;
 
 use crate::spawned::fiber_cell::Fiber;

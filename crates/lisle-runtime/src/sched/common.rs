@@ -28,7 +28,7 @@ struct Queues {
 }
 
 impl Common {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Common {
             queues: Lock::new(Queues {
                 first_come: Fifo::new(),

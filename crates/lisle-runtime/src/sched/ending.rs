@@ -42,12 +42,12 @@ impl Worker {
     }
 
     /// Have all fibers that began here ended?
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.begun.get().is_null()
     }
 
     /// The first fibers that have begun here and not ended, so many at most, described.
-    pub(super) fn begun(&self, limit: usize) -> Vec<String> {
+    pub(crate) fn begun(&self, limit: usize) -> Vec<String> {
         let mut begun = Vec::new();
         self.for_each_begun(|fiber| {
             if begun.len() < limit && fiber.parker.state.get() != State::Resting {
@@ -58,7 +58,7 @@ impl Worker {
     }
 
     /// Ends what is queued and will not be run, since the runtime has ended or was given up.
-    pub(super) fn wind_up(&self) {
+    pub(crate) fn wind_up(&self) {
         self.take_inbox();
         let next = || {
             self.next

@@ -8,36 +8,34 @@
 //! `snapshot.rs` asks who waits, `deadlock.rs` notices that all do, and `monitor.rs` and `stall.rs` that one keeps its domain. The README beside this file explains how a domain
 //! sleeps and is woken.
 
-mod common;
+pub(crate) mod common;
 pub(crate) mod counts;
-mod deadlock;
-mod dump;
+pub(crate) mod deadlock;
+pub mod default;
+pub(crate) mod dump;
 mod either;
 mod ending;
-mod handle;
+pub(crate) mod helping;
 mod hooked;
 mod idle;
-mod monitor;
-mod overflow;
+pub(crate) mod monitor;
+pub(crate) mod overflow;
 mod queues;
 #[doc(hidden)]
 pub mod reactor;
 mod runner;
-#[doc(hidden)]
-pub mod runtime;
-mod snapshot;
+pub mod shared;
+pub mod sharing;
+pub(crate) mod snapshot;
 mod stall;
-mod statistics;
 mod thief;
 #[doc(hidden)]
 pub mod way;
+pub mod within;
 #[doc(hidden)]
 pub mod worker;
 
 pub use deadlock::OnDeadlock;
-pub use handle::Handle;
-pub use runtime::{Builder, InstallDefaultError, Runtime, run, waiting};
-pub use statistics::{Statistics, statistics};
 
 use crate::event::lock::Lock;
 use crate::event::turn::Mark;
@@ -92,7 +90,7 @@ pub(crate) struct Domain {
 }
 
 impl Domain {
-    fn new(index: usize, reactor: Arc<Reactor>) -> Self {
+    pub(crate) fn new(index: usize, reactor: Arc<Reactor>) -> Self {
         Domain {
             index,
             inbox: CachePadded(Inbox::new()),

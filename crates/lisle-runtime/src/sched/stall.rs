@@ -6,7 +6,7 @@
 //! the descriptors, see `reactor/waited.rs`.
 
 use super::Domain;
-use super::runtime::Shared;
+use super::shared::Shared;
 use crate::report::{Delayed, Stall};
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::clock;

@@ -7,7 +7,7 @@
 
 use super::Domain;
 use super::reactor::{self, Driver};
-use super::runtime::Shared;
+use super::shared::Shared;
 use super::thief::Sighting;
 use super::way;
 use crate::abort;
@@ -16,12 +16,12 @@ use crate::event::parker::{self, State, Suspend};
 use crate::event::{Context, Interrupted, Timer, Unparked, Waker, install, tally, tick};
 use crate::fiber::hooks::{HookList, Moment};
 use crate::jobs::heartbeat;
-use crate::jobs::helping::{Joining, Taken};
-use crate::jobs::sharing::Load;
 use crate::own_threads;
 use crate::queue::fifo::Fifo;
 use crate::report::{self, NoStack, Report};
 use crate::sched::either::{Either, either};
+use crate::sched::helping::{Joining, Taken};
+use crate::sched::sharing::Load;
 use crate::shim::{clock, random::Random, sync::Arc};
 use crate::spawned::fiber_cell::{self, Fiber, Outcome, Traits};
 use crate::spawned::runnable::Runnable;
@@ -111,7 +111,7 @@ pub struct Worker {
     /// How many questions about who waits had been asked when it last answered.
     pub(super) answered: Cell<u64>,
     /// What its thread had counted before it became a worker.
-    pub(super) tally_before: (u64, u64),
+    pub(crate) tally_before: (u64, u64),
     /// How often it has slept.
     pub(super) sleeps: Cell<u64>,
 }

@@ -4,9 +4,11 @@
 //! - `fiber_cell`: the control block of a fiber, its closure and its result.
 //! - `stack_state`, `this_stack`: what a stack keeps for the tasks and loops that run on it, and how they find it.
 //! - `locals`, `scope_state`: a fiber's locals, and what a scope knows of those that it waits for.
+//! - `foreign_calls`: how many functions of `blocking` are under way.
 //! - `slots`: recycled memory.
 
 pub(crate) mod fiber_cell;
+pub(crate) mod foreign_calls;
 pub(crate) mod locals;
 pub(crate) mod runnable;
 pub(crate) mod scope_state;

@@ -13,7 +13,7 @@ use crate::event::{Description, Label, Source, parker};
 use crate::fiber::report;
 use crate::panics::forget_panic;
 use crate::sched::Domain;
-use crate::sched::runtime::Shared;
+use crate::sched::shared::Shared;
 use crate::shim::atomic::{AtomicPtr, Ordering};
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::runnable::{Kind, Runnable};

@@ -5,13 +5,13 @@
 //! loop lets others have their turn: the sockets, timers and fibers of its domain.
 
 use super::helping::Taken;
+use super::shared::Shared;
+use super::within;
 use crate::event::parker;
 use crate::jobs::heartbeat::{self, Beat};
 use crate::jobs::job::Job;
 use crate::jobs::offers::Offers;
 use crate::jobs::pending::{Inside, Pending};
-use crate::jobs::within;
-use crate::sched::runtime::Shared;
 use crate::sched::worker::Worker;
 use crate::shim::{atomic::Ordering, ticks};
 use crate::spawned::this_stack::this_stack;

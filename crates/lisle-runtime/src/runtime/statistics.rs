@@ -1,8 +1,9 @@
 //! How many threads a runtime has had, and how much they have said to each other.
 
-use super::runtime::{Runtime, Shared};
-use super::worker::{self, Worker};
+use super::Runtime;
 use crate::event::tally;
+use crate::sched::shared::Shared;
+use crate::sched::worker::{self, Worker};
 use std::fmt;
 
 /// What a runtime has done so far: [`Runtime::statistics`], [`statistics`].
@@ -107,7 +108,7 @@ pub fn statistics() -> Statistics {
 
 impl Worker {
     /// Tells what this thread has counted for itself.
-    pub(super) fn tell_tally(&self) {
+    pub(crate) fn tell_tally(&self) {
         let (communications, tasks) = tally::read();
         let (communications_before, tasks_before) = self.tally_before;
         self.domain.counts.tally.communications.set(communications - communications_before);

@@ -1,15 +1,17 @@
 //! What the owner of something pending does: looks whether it is wanted, and settles what has been offered.
 
-use super::heartbeat;
-use super::job::{Descendants, Job};
-use super::pending::{Inside, Pending};
-use super::sharing::PERIOD;
-use super::within;
 use crate::abort;
 use crate::event::parker::{self, Parker};
 use crate::event::{Interrupted, step};
 use crate::fiber::{self, JoinError};
-use crate::sched::runtime::{Shared, default_runtime, started_default_runtime, try_default_runtime};
+use crate::jobs::heartbeat;
+use crate::jobs::job::{Descendants, Job};
+use crate::jobs::pending::{Inside, Pending};
+use crate::runtime::{default_runtime, try_default_runtime};
+use crate::sched::default::started_default_runtime;
+use crate::sched::shared::Shared;
+use crate::sched::sharing::PERIOD;
+use crate::sched::within::{self, in_domain};
 use crate::sched::worker::{Worker, with_current};
 use crate::shim::ticks;
 use crate::spawned::this_stack::this_stack;
@@ -23,12 +25,6 @@ use std::ptr::NonNull;
 #[inline(always)]
 pub fn pending<'a>() -> &'a Pending {
     &this_stack().state().pending
-}
-
-/// Does this run in a domain, and not on a plain thread?
-#[inline]
-pub fn in_domain() -> bool {
-    parker::running().is_some()
 }
 
 /// May others find what is put off on this stack, which is that of the caller? Who unwinds, or has ruled waiting out, cannot

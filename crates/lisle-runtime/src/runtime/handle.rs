@@ -1,10 +1,11 @@
 //! A runtime in the hands of somebody who is none of its fibers.
 
-use super::runtime::{Runtime, Shared};
-use super::statistics::Statistics;
-use super::worker;
+use super::Runtime;
+use super::Statistics;
 use crate::fiber::JoinHandle;
 use crate::report::WaitGraph;
+use crate::sched::shared::Shared;
+use crate::sched::worker;
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::panic::Location;

@@ -1,6 +1,6 @@
 //! How a runtime is started: its settings, and what `run` does from start to end.
 
-use super::{RUNNING, Runtime, Shared, failed};
+use super::{Runtime, failed};
 use crate::affinity::{self, Pinned};
 use crate::event::lock::Lock;
 use crate::fiber::hooks::HookList;
@@ -12,6 +12,7 @@ use crate::sched::common::Common;
 use crate::sched::deadlock::{Deadlocks, OnDeadlock};
 use crate::sched::monitor::{self, Monitor};
 use crate::sched::reactor::{Driver, Reactor};
+use crate::sched::shared::{RUNNING, Shared};
 use crate::sched::snapshot::Snapshots;
 use crate::sched::worker::{self, Worker};
 use crate::sched::{Domain, dump, overflow};

@@ -1,8 +1,10 @@
 //! The default runtime: that of those who spawn or divide loops outside any. The first of them starts it, unless the program
 //! has installed one of its own choice before. It is never shut down.
 
-use super::{Builder, Runtime, Shared, failed};
+use super::{Builder, Runtime, failed};
 use crate::sched::OnDeadlock;
+use crate::sched::default::{self, started_default_runtime};
+use crate::sched::shared::Shared;
 use crate::shim::sync::{Arc, OnceLock};
 use std::fmt;
 use std::io;
@@ -13,8 +15,8 @@ static DEFAULT: OnceLock<Runtime> = OnceLock::new();
 pub fn try_default_runtime() -> Option<&'static Arc<Shared>> {
     started_default_runtime().or_else(|| {
         let runtime = default_builder().start().ok()?;
-        // Somebody else may have been faster; then this one goes again.
-        Some(&DEFAULT.get_or_init(|| runtime).shared)
+        // Another thread may have been faster; then this one goes again.
+        Some(default::set(&DEFAULT.get_or_init(|| runtime).shared))
     })
 }
 
@@ -23,14 +25,12 @@ fn default_builder() -> Builder {
     Builder::default().staying()
 }
 
-/// That runtime, if it has been started.
-pub fn started_default_runtime() -> Option<&'static Arc<Shared>> {
-    DEFAULT.get().map(|runtime| &runtime.shared)
-}
-
 /// That runtime, started if need be.
 pub fn default_runtime() -> &'static Arc<Shared> {
-    &DEFAULT.get_or_init(|| default_builder().start().unwrap_or_else(|error| failed(&error))).shared
+    started_default_runtime().unwrap_or_else(|| {
+        let start = || default_builder().start().unwrap_or_else(|error| failed(&error));
+        default::set(&DEFAULT.get_or_init(start).shared)
+    })
 }
 
 /// Why there is no default runtime with the settings that were asked for, see [`Builder::install_default`].
@@ -106,6 +106,9 @@ impl Builder {
         }
         let runtime = self.staying().start().map_err(InstallDefaultError::Start)?;
         // If somebody else was faster, this one goes again.
-        DEFAULT.set(runtime).map_err(|_| InstallDefaultError::AlreadyStarted)
+        let shared = runtime.shared.clone();
+        DEFAULT.set(runtime).map_err(|_| InstallDefaultError::AlreadyStarted)?;
+        default::set(&shared);
+        Ok(())
     }
 }
