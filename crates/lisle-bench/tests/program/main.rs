@@ -1,4 +1,10 @@
 //! The program as its users meet it.
+//!
+//! Tests that run whole workloads take long, and are ignored by default:
+//!
+//! ```sh
+//! cargo test -p lisle-bench --test program -- --ignored
+//! ```
 
 mod failures;
 mod interrupts;
