@@ -6,6 +6,7 @@
 //! cargo test -p lisle-bench --test program -- --ignored
 //! ```
 
+mod benchmarks;
 mod failures;
 mod interrupts;
 mod loops;
