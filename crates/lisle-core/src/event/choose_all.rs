@@ -71,9 +71,9 @@ pub struct ChooseAll<A> {
 ///
 /// A part that is ready costs as much as in a choice. Each time that the performer must wait, all
 /// missing parts are entered into their queues and taken out again, which is quadratic in total if
-/// each part happens long after the one before. From about eight such parts on a task
-/// (`lisle::task`) for each is faster, and for many hundreds a [wait set](super::WaitSet). It does
-/// not allocate for tuples and arrays, and for the others only their vector once a thread has
+/// each part happens long after the one before. From about eight such parts on, a task
+/// (`lisle::task`) for each part is faster, and for many hundreds a [wait set](super::WaitSet). It
+/// does not allocate for tuples and arrays, and for the others only their vector once a thread has
 /// performed one as large.
 pub fn choose_all<A: Every>(events: A) -> ChooseAll<A> {
     ChooseAll { events }
@@ -383,7 +383,7 @@ slice!([] Vec<E>);
 slice!([] Box<[E]>);
 slice!(['a,] &'a [E]);
 
-/// One implementation for tuples of each size: the index is turned into the place by a `match`.
+/// Implements the trait for tuples of one size; a `match` maps the index to the field.
 macro_rules! tuple {
     ($($letter:ident $index:tt),+) => {
         impl<$($letter: Event<Output: Send>),+> Every for ($($letter,)+) {
@@ -402,7 +402,8 @@ macro_rules! tuple {
             fn step<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>, index: usize, stride: Stride<'_>) -> bool {
                 match index {
                     $($index => {
-                        // SAFETY: a tuple's fields are structurally pinned here: none is ever moved out.
+                        // SAFETY: a tuple's fields are structurally pinned here: none is ever moved
+                        // out.
                         let part = unsafe { parts.map_unchecked_mut(|parts| &mut parts.$index) };
                         part.step(&self.$index, stride)
                     })+
