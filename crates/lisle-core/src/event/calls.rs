@@ -3,7 +3,8 @@
 //! As long as a call given to `blocking` runs, it may do anything, including waking any fiber. When
 //! it waits for an event it is one more waiting performer, which continues only if a partner
 //! commits it. Therefore its thread notes here that it sleeps; the search for a party that could
-//! still wake a fiber reads these notes. The thread also enlists (`own_threads`) for that time: while it sleeps here it does not count as a thread of the program that could wake a fiber.
+//! still wake a fiber reads these notes. The thread also enlists (`own_threads`) for that time:
+//! while it sleeps here it does not count as a thread of the program that could wake a fiber.
 //!
 //! A note refers to the flag by which the sleeper is woken. The waking thread sets the flag before
 //! anything else, and a reader of the notes checks the flags. Therefore a thread that was woken and

@@ -2,10 +2,10 @@
 //! them was ready.
 //!
 //! A look takes time. While it goes from one channel to the next, a message may go the other way,
-//! and all of them are found empty though they never were at the same time. Therefore each object counts
-//! the changes that may make it ready, and a look that finds nothing there records the count. If a
-//! second look finds nothing either, and the same counts, then nothing became ready in between, and
-//! at the end of the first look nothing was ready.
+//! and all of them are found empty though they never were at the same time. Therefore each object
+//! counts the changes that may make it ready, and a look that finds nothing there records the
+//! count. If a second look finds nothing either, and the same counts, then nothing became ready in
+//! between, and at the end of the first look nothing was ready.
 //!
 //! The counts are not kept but added up: they only grow, so the sums are equal only if all counts
 //! are.

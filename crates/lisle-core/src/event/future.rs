@@ -85,7 +85,8 @@ impl<E: Event> Future for EventFuture<E> {
         // SAFETY: nothing is moved out of the future, here or below.
         let this = unsafe { self.get_unchecked_mut() };
         assert!(!this.done, "an `EventFuture` was polled after it had given its value");
-        // SAFETY: the event stays where it is, untouched by `&mut`, until the branch has been dropped.
+        // SAFETY: the event stays where it is, untouched by `&mut`, until the branch has been
+        // dropped.
         let event = unsafe { &*std::ptr::from_ref(this.event.get()) };
         let foreign = Foreign { wake: &raw const this.wake };
 

@@ -23,7 +23,8 @@ impl Drop for Cache {
     fn drop(&mut self) {
         for (class, blocks) in self.free.iter_mut().enumerate() {
             for block in blocks.drain(..) {
-                // SAFETY: blocks in the cache were allocated with this layout and are in use nowhere.
+                // SAFETY: blocks in the cache were allocated with this layout and are in use
+                // nowhere.
                 unsafe { dealloc(block.as_ptr(), layout(class)) };
             }
         }

@@ -111,7 +111,8 @@ struct Member<'a, T> {
 // SAFETY: the set owns its members, whose events and branches are `Send`. The rest of them, and
 // what is shared with partners, is atomic or under the set's lock.
 unsafe impl<T> Send for WaitSet<'_, T> {}
-// SAFETY: a shared reference gives access to keys and counts only; performing takes an exclusive one.
+// SAFETY: a shared reference gives access to keys and counts only; performing takes an exclusive
+// one.
 unsafe impl<T> Sync for WaitSet<'_, T> {}
 
 impl<'a, T> WaitSet<'a, T> {
