@@ -24,7 +24,7 @@ struct Held {
 }
 
 impl Held {
-    /// No value. It is not zero: otherwise the compiler would clear the whole storage.
+    /// No value. It is not zero: otherwise the compiler might clear the whole storage.
     const NOTHING: Held = Held { value: without_provenance_mut(1), drop: drop_nothing };
 
     fn is_nothing(self) -> bool {

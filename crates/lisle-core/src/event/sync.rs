@@ -416,7 +416,7 @@ unsafe impl Context for OsThread {
     }
 
     fn unwind(&self) -> ! {
-        // A foreign call that cannot continue.
+        // This is a foreign call that nothing will wake any more.
         resume_unwind(Box::new(Interrupted))
     }
 

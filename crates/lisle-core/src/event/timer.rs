@@ -40,8 +40,7 @@ impl Timer {
         Timer::make(false)
     }
 
-    /// Creates a timer that tells its performer to start over, for a performer that does not wait
-    /// for the time itself.
+    /// Creates a timer that tells its performer to start over, for a performer whose event does not happen by the passing of time alone.
     pub(crate) const fn alarm() -> Self {
         Timer::make(true)
     }
