@@ -187,9 +187,9 @@ pub enum Step {
 ///
 /// An implementation cannot cause undefined behaviour. The process ends with a message if an
 /// implementation drops or keeps a branch that it has published and not withdrawn, claims a commit
-/// that was not made, publishes in a step other than `publish`, or, once a partner has committed
-/// it, waits for something else or panics within a step. It cannot continue, because partners hold
-/// pointers to the published data.
+/// that was not made, publishes in a step other than `publish`, waits for something else within a
+/// step while partners can see it, or panics within a step when a partner has committed it. It
+/// cannot continue, because partners hold pointers to the published data.
 ///
 /// # Implementing an event
 ///

@@ -40,7 +40,8 @@ impl Timer {
         Timer::make(false)
     }
 
-    /// Creates a timer that tells its performer to start over, for a performer whose event does not happen by the passing of time alone.
+    /// Creates a timer that tells its performer to start over, for a performer whose event does not
+    /// happen by the passing of time alone.
     pub(crate) const fn alarm() -> Self {
         Timer::make(true)
     }
