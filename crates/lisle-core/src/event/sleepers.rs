@@ -128,8 +128,8 @@ impl Sleeper {
 }
 
 /// Asks all threads that sleep what they wait for. A thread that does not answer within
-/// `adaptive_spin` has been woken and is not listed.
-pub fn ask(adaptive_spin: Duration) -> Vec<Told> {
+/// `timeout` has been woken and is not listed.
+pub fn ask(timeout: Duration) -> Vec<Told> {
     let mut asked: Vec<(Arc<Sleeper>, u64)> = Vec::new();
     for sleeper in lock(&ALL).iter().filter(|sleeper| sleeper.asleep.load(Ordering::Acquire)) {
         let question = sleeper.asked.fetch_add(1, Ordering::AcqRel) + 1;
@@ -137,7 +137,7 @@ pub fn ask(adaptive_spin: Duration) -> Vec<Told> {
         asked.push((sleeper.clone(), question));
     }
     let mut told = Vec::new();
-    let end = clock::now().saturating_add(clock::saturating_nanos(adaptive_spin));
+    let end = clock::now().saturating_add(clock::saturating_nanos(timeout));
     let mut pause = Duration::from_micros(20);
     loop {
         asked.retain(|(sleeper, question)| {

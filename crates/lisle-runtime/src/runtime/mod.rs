@@ -14,9 +14,9 @@ pub use statistics::{Statistics, statistics};
 
 use crate::fiber::no_suspend;
 use crate::fiber::{JoinError, JoinHandle, spawn_unchecked};
-use crate::report::WaitGraph;
 use crate::report::Report;
 use crate::report::Shutdown;
+use crate::report::WaitGraph;
 use crate::sched::reactor::Driver;
 use crate::sched::shared::Shared;
 use crate::sched::snapshot::{self};

@@ -1,8 +1,8 @@
 //! What the domains of a runtime share: who they are, what phase the runtime is in, what waits for any of them.
 
 use crate::event::lock::Lock;
-use crate::fiber::hooks::HookList;
 use crate::fiber::PanicPolicy;
+use crate::fiber::hooks::HookList;
 use crate::jobs::offers::Offers;
 use crate::report::{self, Handler, Report};
 use crate::report::{Shutdown, Straggler};
