@@ -472,8 +472,8 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         // SAFETY: the field is shared by all participants; the owner of the frame does not change
         // it any more.
         let looping = unsafe { (*frame).looping };
-        // SAFETY: the frame is in place, as above, and its owner does not access this field mutably
-        // until the job is done.
+        // SAFETY: the frame is in place, as above, and its owner does not change this field until
+        // the job is done.
         let given = unsafe { &(*frame).given };
         // SAFETY: the part was written when it was offered. Only the thread that has taken the job
         // takes it, once.
