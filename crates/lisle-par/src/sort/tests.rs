@@ -27,7 +27,7 @@ fn inputs(len: usize) -> Vec<Vec<u64>> {
         // Nearly in order, and nearly in reverse order.
         numbers().map(|i| if i == len as u64 / 2 { 0 } else { i }).collect(),
         numbers().rev().map(|i| if i == len as u64 / 2 { 0 } else { i }).collect(),
-        // Descending steps, with pairs of neighbours that are equal.
+        // Descending, in runs of equal numbers.
         numbers().rev().map(|i| i / 3).collect(),
         // An organ pipe, a sawtooth, and a reversed sawtooth.
         numbers().map(|i| i.min(len as u64 - i)).collect(),

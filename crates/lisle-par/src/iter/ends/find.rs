@@ -111,8 +111,8 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindLast<T, F> {
         None
     }
 
-    /// The steps come from the front, and others may have found an item behind this range or in its
-    /// middle. A block that lies before that item is left out, but the range goes on.
+    /// The steps come from the front, and this range may extend beyond the block in which another
+    /// participant has found an item. A block before that one is left out, but the range goes on.
     #[inline]
     fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
         if self.stop.is_after(at) {
