@@ -41,11 +41,11 @@ use std::thread;
 ///
 /// # Cost
 ///
-/// In the outermost three levels of nested joins, and deeper if a domain is idle, `b` is recorded,
-/// which takes some nanoseconds. Otherwise a join is a check of one byte and two calls. A join that
-/// is not part of another takes some ten nanoseconds more. Giving `b` away takes some hundred
-/// nanoseconds, and happens at most every 50 microseconds unless another domain waits for work.
-/// Nothing is allocated.
+/// In the first three levels of joins within a join, and deeper if a domain is idle, `b` is
+/// recorded, which takes some nanoseconds. Otherwise a join is a check of one byte and two calls. A
+/// join that is not part of another takes some ten nanoseconds more. Giving `b` away takes some
+/// hundred nanoseconds, and happens at most every 50 microseconds unless another domain waits for
+/// work. Nothing is allocated.
 ///
 /// The idea to divide only when it pays is from U. Acar, A. Charguéraud, A. Guatto, M. Rainey and
 /// F. Sieczkowski, *Heartbeat scheduling: provable efficiency for nested parallelism* (PLDI 2018).

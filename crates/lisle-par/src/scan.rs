@@ -5,10 +5,10 @@
 //! does not, and starts with an initial value.
 //!
 //! A scan is one pass over the memory. The slice is cut into chunks that fit the cache of a core,
-//! and the participants claim them in order. A chunk whose carry is not known yet is added up
-//! first, and is scanned while it is still in the cache, after D. Merrill and M. Garland,
-//! *Single-pass parallel prefix scan with decoupled look-back* (2016). With one worker it is a
-//! plain loop.
+//! and the participants claim them in order. A chunk is added up first if the sum of all chunks
+//! before it is not known yet, and is scanned while it is still in the cache, after D. Merrill and
+//! M. Garland, *Single-pass parallel prefix scan with decoupled look-back* (2016). With one worker
+//! it is a plain loop.
 
 mod chain;
 mod forms;
@@ -25,9 +25,9 @@ use std::num::NonZeroUsize;
 /// Writes to each place of `output` the sum of the elements of `input` up to and including that
 /// place: `op` of all of them, in their order.
 ///
-/// `op` has to be associative, but not commutative. It is called once for each element, or up to
-/// twice if several workers take part. How sums are associated then depends on how the work was
-/// divided; for floating-point numbers see [`Scan::fixed`].
+/// `op` has to be associative; it need not be commutative. It is called once for each element, or
+/// up to twice if several workers take part. How sums are associated then depends on how the work
+/// was divided; for floating-point numbers see [`Scan::fixed`].
 ///
 /// # Panics
 ///
@@ -51,9 +51,9 @@ where
 /// Writes to each place of `output` the sum of `init` and the elements of `input` before that
 /// place, and returns the sum of all.
 ///
-/// `op` has to be associative, but not commutative. It is called once for each element, or up to
-/// twice if several workers take part. How sums are associated then depends on how the work was
-/// divided; for floating-point numbers see [`Scan::fixed`].
+/// `op` has to be associative; it need not be commutative. It is called once for each element, or
+/// up to twice if several workers take part. How sums are associated then depends on how the work
+/// was divided; for floating-point numbers see [`Scan::fixed`].
 ///
 /// # Panics
 ///
@@ -164,11 +164,11 @@ impl<F> Scan<F> {
     ///
     /// The chunks depend only on the number of elements, their size, and the
     /// [`grain`](Self::grain). The sum of a chunk is computed from its elements from the left. The
-    /// carry into a chunk is computed from the initial value, if there is one, and the sums of the
-    /// chunks before, from the left. The outputs of a chunk are computed from its carry and its
-    /// elements, from the left. They are as close to the exact sums as those of a plain loop, or
-    /// closer. Where two chunks meet, however, outputs may fall by a rounding error although all
-    /// elements are positive.
+    /// sum that is carried into a chunk is computed from the initial value, if there is one, and
+    /// the sums of the chunks before, from the left. The outputs of a chunk are computed from that
+    /// sum and its elements, from the left. They are as close to the exact sums as those of a plain
+    /// loop, or closer. Where two chunks meet, however, outputs may fall by a rounding error
+    /// although all elements are positive.
     ///
     /// The operation is called twice for each element, even with one worker.
     ///
@@ -191,7 +191,7 @@ impl<F> Scan<F> {
     ///
     /// # Panics
     ///
-    /// Panics as that does.
+    /// Panics in the same cases.
     #[track_caller]
     pub fn inclusive<T>(&self, input: &[T], output: &mut [T])
     where
@@ -205,7 +205,7 @@ impl<F> Scan<F> {
     ///
     /// # Panics
     ///
-    /// Panics as that does.
+    /// Panics in the same cases.
     #[track_caller]
     pub fn exclusive<T>(&self, input: &[T], output: &mut [T], init: T) -> T
     where
@@ -220,7 +220,7 @@ impl<F> Scan<F> {
     ///
     /// # Panics
     ///
-    /// Panics as that does, and if `map` panics.
+    /// Panics in the same cases, and if `map` panics.
     #[track_caller]
     pub fn inclusive_map<A, T, M>(&self, input: &[A], output: &mut [T], map: M)
     where
@@ -237,7 +237,7 @@ impl<F> Scan<F> {
     ///
     /// # Panics
     ///
-    /// Panics as that does, and if `map` panics.
+    /// Panics in the same cases, and if `map` panics.
     ///
     /// ```
     /// use lisle::par::Scan;
@@ -265,7 +265,7 @@ impl<F> Scan<F> {
     ///
     /// # Panics
     ///
-    /// Panics as that does.
+    /// Panics in the same cases.
     #[track_caller]
     pub fn inclusive_in_place<T>(&self, slice: &mut [T])
     where
@@ -279,7 +279,7 @@ impl<F> Scan<F> {
     ///
     /// # Panics
     ///
-    /// Panics as that does.
+    /// Panics in the same cases.
     #[track_caller]
     pub fn exclusive_in_place<T>(&self, slice: &mut [T], init: T) -> T
     where

@@ -241,7 +241,8 @@ fn fixed_sums_are_the_same_to_the_last_bit_and_those_that_are_promised() {
         }
     }
     let mut output = vec![0.0; input.len()];
-    // 1000 = 142 * 7 + 6: the last chunk takes the remainder, which does not matter here.
+    // 1000 = 142 * 7 + 6: the last chunk would take the remainder, so only 142 * 7 elements are
+    // used.
     Scan::new(add).fixed().grain(grain(7)).inclusive(&input[..994], &mut output[..994]);
     assert_eq!(output[..994], promised[..994]);
 }

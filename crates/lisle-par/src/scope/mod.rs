@@ -62,9 +62,9 @@ use std::ptr::NonNull;
 ///
 /// # Cost
 ///
-/// Promises may be waited for in any order. Code that waits for a job on another domain offers its
-/// next jobs first, and its own domain takes part in them. On a plain thread they are left to the
-/// domains of the default runtime, because the thread does nothing else while it waits.
+/// Promises may be waited for in any order. Before code waits for a job that another domain runs,
+/// it offers its next jobs, and its own domain takes part in them. On a plain thread they are left
+/// to the domains of the default runtime, because the thread does nothing else while it waits.
 ///
 /// Spawning a job and waiting for it takes some nanoseconds more than a call; if no domain is idle,
 /// nothing is shared with other threads. The memory of jobs is recycled, so nothing is allocated in
