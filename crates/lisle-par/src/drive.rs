@@ -33,8 +33,8 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::thread;
 
-/// The intended duration of a block of steps. After each block, a loop looks whether another domain
-/// wants work.
+/// The intended duration of a block of steps. After each block, a loop checks whether another
+/// domain wants work.
 const BLOCK: u64 = 5 * ticks::A_MICROSECOND;
 /// A loop expected to be shorter than this is not divided at all, if a first part of it confirms
 /// the expectation.

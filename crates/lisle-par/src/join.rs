@@ -220,7 +220,7 @@ const SHORT: u64 = 10 * ticks::A_MICROSECOND;
 pub(super) const LONG: u64 = 1_000 * ticks::A_MICROSECOND;
 
 /// Runs a join that is not part of another join or of a loop. If earlier runs of the same join were
-/// short, the domain is silenced: the join does not look whether another domain wants work. The
+/// short, the domain is silenced: the join does not check whether another domain wants work. The
 /// monitor ends the silence within 10 ms, and so does another domain that begins to search for
 /// work.
 #[inline(never)]

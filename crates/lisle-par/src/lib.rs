@@ -32,8 +32,8 @@
 //! Nothing is divided beforehand. A join records its second half and a loop records its remaining
 //! steps, and both go on. Only when another domain is idle does it get the oldest entry recorded,
 //! and the next idle domain gets half of that. The caller therefore has no grain to choose, and a
-//! loop that turns out to be short pays no penalty. The README of this crate gives the reasons, and
-//! argues why no wait is in vain.
+//! loop that turns out to be short pays no penalty. `src/jobs/README.md` of `lisle-runtime` gives
+//! the reasons, and argues why no wait is in vain.
 //!
 //! # Where it runs
 //!

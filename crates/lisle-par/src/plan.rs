@@ -5,7 +5,7 @@ use std::panic::Location;
 /// How a loop is to be divided, and on behalf of which call it runs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Plan {
-    /// The number of steps between two looks whether another domain wants work. With `None`, as
+    /// The number of steps between two checks whether another domain wants work. With `None`, as
     /// many as take some microseconds, by measurement.
     pub(crate) grain: Option<std::num::NonZeroUsize>,
     /// Whether to divide by the number of steps and the grain alone. Then the order of all merges

@@ -110,8 +110,8 @@ impl Progress {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is taken. A branch that loses a choice leaves the mark set, which costs the loop one
-    /// look for waiters.
+    /// Nothing is taken. A branch that loses a choice leaves the mark set, which makes the loop
+    /// check once for waiters.
     ///
     /// # Fairness
     ///

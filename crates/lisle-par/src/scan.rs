@@ -332,7 +332,7 @@ impl<F> Scan<F> {
     }
 
     /// Returns the lengths of the chunks, at least two elements each, or `None` if several chunks
-    /// are of no use. An element takes `bytes` bytes.
+    /// are useless. An element takes `bytes` bytes.
     fn chunks(&self, len: usize, bytes: usize) -> Option<impl Iterator<Item = usize>> {
         /// The most bytes that a chunk takes in the cache, unless it is shorter than `SHORTEST`.
         const MOST_BYTES: usize = 1 << 17;

@@ -27,6 +27,7 @@
 /// ```
 #[doc = include_str!("../../examples/block_matrix.rs")]
 /// ```
+///
 /// A cost may be given before the semicolon. Otherwise the cost is measured, for the next time that
 /// the same code runs on the thread; until then the value is assumed to be worth sharing:
 ///

@@ -312,7 +312,8 @@ pub trait ParallelIterator: Sized + Send {
         FlatMap::new(self, map)
     }
 
-    /// Returns an iterator over the items of all items. Each item is run as a parallel loop itself.
+    /// Flattens the items: returns an iterator over what they contain. Each item is run as a
+    /// parallel loop itself.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -345,7 +346,8 @@ pub trait ParallelIterator: Sized + Send {
         Staged::new(self, FlatMapping(map))
     }
 
-    /// Returns an iterator over the items of all items. Each item is run as a plain iterator.
+    /// Flattens the items: returns an iterator over what they contain. Each item is run as a plain
+    /// iterator.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -453,7 +455,7 @@ pub trait ParallelIterator: Sized + Send {
 
     // Methods that say how the loop is divided.
 
-    /// Sets the number of steps between two looks whether another domain wants work. By default, a
+    /// Sets the number of steps between two checks whether another domain wants work. By default, a
     /// block has as many steps as take some microseconds, which is measured.
     ///
     /// This helps if the steps are very unequal, and it determines the blocks of
@@ -474,9 +476,8 @@ pub trait ParallelIterator: Sized + Send {
         Planned::new(self, steps, false)
     }
 
-    /// Divides the loop by the number of steps and by `grain` alone, and not by which domain wants
-    /// work when. The same results are merged in the same order each time, on any number of
-    /// domains.
+    /// Divides the loop by the number of steps and by `grain` alone, and not by timing. The same
+    /// results are merged in the same order each time, on any number of domains.
     ///
     /// This is for operations that are almost associative, such as the addition of floating-point
     /// numbers. Blocks of at most `grain` steps are run in sequence; choose as many as take some

@@ -42,10 +42,10 @@ pub(super) trait Form: Sync {
     fn scan(&self, piece: Self::Piece, carry: Option<Self::Item>, go_on: bool) -> Option<Self::Item>;
 }
 
-/// The number of looks for a carry before the chunk is added up: the carry may be on its way.
+/// The number of checks for a carry before the chunk is added up: the carry may be on its way.
 const GLANCES: usize = if cfg!(lisle_loom) { 1 } else { 4 };
 
-/// The number of looks for a carry after that: for a microsecond or a few. More looks would give
+/// The number of checks for a carry after that: for a microsecond or a few. More checks would give
 /// the core away, which takes milliseconds on a busy machine.
 const LOOKS: usize = if cfg!(lisle_loom) {
     1
@@ -193,7 +193,7 @@ impl<'a, S: Form> Chain<'a, S> {
     }
 
     /// Claims a chunk and processes it, along with chunks of other participants that were left.
-    /// Returns `false` if an operation has panicked, so that going on is of no use.
+    /// Returns `false` if an operation has panicked, and going on is useless.
     pub(super) fn step(&self) -> bool {
         if self.is_broken.load(Ordering::Relaxed) {
             return false;

@@ -154,7 +154,7 @@ impl Frame {
         is_ours
     }
 
-    /// Looks from time to time whether another domain wants a job.
+    /// Checks from time to time whether another domain wants a job.
     #[inline]
     pub(super) fn look(pending: &Pending) {
         let word = heartbeat::here();

@@ -8,7 +8,7 @@ use crate::join_within as join;
 use std::mem::{MaybeUninit, forget};
 use std::ptr;
 
-/// The number of keys that are computed between two looks whether another domain wants some of
+/// The number of keys that are computed between two checks whether another domain wants some of
 /// them.
 const KEYS: usize = if cfg!(test) { 4 } else { 64 };
 
