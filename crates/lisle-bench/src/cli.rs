@@ -2,15 +2,18 @@
 
 use crate::{systems, workloads};
 use clap::{
-    Parser,
+    Args, Parser, Subcommand,
     builder::{PossibleValue, PossibleValuesParser},
 };
 use std::path::PathBuf;
 
 /// Measures Lisle beside its peers: the same work, in the same run, each sample in a process of its own.
 #[derive(Debug, Parser)]
-#[command(name = "lisle-bench", version)]
+#[command(name = "lisle-bench", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+
     /// The workloads to run; all, if none is named
     #[arg(value_name = "NAME", value_parser = workload_names())]
     pub(crate) names: Vec<String>,
@@ -42,6 +45,28 @@ pub(crate) struct Options {
     /// Write a page with plots
     #[arg(long, value_name = "PATH")]
     pub(crate) html: Option<PathBuf>,
+}
+
+/// What else it does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write BENCHMARKS.md from files of results
+    Report(ReportOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportOptions {
+    /// The files of results; those of the repository, if none is named
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Write nothing, and fail if what there is is not what would be written
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Write the same with plots, as a page of the site
+    #[arg(long, value_name = "PATH")]
+    pub(crate) site: Option<PathBuf>,
 }
 
 /// Names the nearest one, and all, when a name is wrong.

@@ -23,7 +23,12 @@ fn main() -> ExitCode {
         return code;
     }
     let options = cli::Options::parse();
-    match if options.list { report::list(workloads::ALL) } else { measure(&options) } {
+    let outcome = match &options.command {
+        Some(cli::Command::Report(options)) => report::report(options),
+        None if options.list => report::list(workloads::ALL),
+        None => measure(&options),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("lisle-bench: {error}");

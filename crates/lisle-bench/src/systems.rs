@@ -10,25 +10,44 @@ pub(crate) struct System {
     pub(crate) about: &'static str,
     /// The most workers it can use, if it has a limit.
     pub(crate) most_workers: usize,
+    pub(crate) kind: Kind,
+}
+
+/// On which side of a comparison a system stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The work alone: shown beside the others, and no rival of theirs.
+    Reference,
+    /// A form of Lisle's. The best of them is compared.
+    Own,
+    Peer,
 }
 
 const fn system(name: &'static str, about: &'static str) -> System {
-    System { name, about, most_workers: usize::MAX }
+    System { name, about, most_workers: usize::MAX, kind: Kind::Peer }
+}
+
+const fn own(name: &'static str, about: &'static str) -> System {
+    System { kind: Kind::Own, ..system(name, about) }
+}
+
+const fn reference(name: &'static str, about: &'static str) -> System {
+    System { most_workers: 1, kind: Kind::Reference, ..system(name, about) }
 }
 
 /// In the order of the tables.
 pub(crate) static ALL: &[System] = &[
-    System { most_workers: 1, ..system("serial", "one thread, and no others: the work alone") },
-    System { most_workers: 1, ..system("call", "a plain function call") },
-    system("lisle", "this library"),
-    system("lisle-tasks", "this library's tasks and asynchronous events"),
-    system("lisle-fibers", "this library, with fibers in the place of tasks"),
-    system("lisle-send-async", "this library, messages sent asynchronously"),
-    system("lisle-choose-all", "this library, all of several events"),
-    system("lisle-inline", "this library's tasks, none of which is inflated"),
-    system("lisle-threads", "this library between plain threads"),
-    system("lisle-choose", "this library, by its choice rather than its wait set"),
-    system("lisle-futures", "this library's events as futures on tokio"),
+    reference("serial", "one thread, and no others: the work alone"),
+    reference("call", "a plain function call"),
+    own("lisle", "this library"),
+    own("lisle-tasks", "this library's tasks and asynchronous events"),
+    own("lisle-fibers", "this library, with fibers in the place of tasks"),
+    own("lisle-send-async", "this library, messages sent asynchronously"),
+    own("lisle-choose-all", "this library, all of several events"),
+    own("lisle-inline", "this library's tasks, none of which is inflated"),
+    own("lisle-threads", "this library between plain threads"),
+    own("lisle-choose", "this library, by its choice rather than its wait set"),
+    own("lisle-futures", "this library's events as futures on tokio"),
     System { most_workers: 1, ..system("tokio-ct", "tokio's current-thread runtime with its own channels") },
     system("tokio-mt", "tokio's multi-thread runtime with its own channels"),
     system("kanal", "kanal's channels on tokio"),
@@ -52,6 +71,16 @@ pub(crate) static ALL: &[System] = &[
     system("hyper", "hyper on tokio"),
     system("nginx", "nginx"),
 ];
+
+/// Whether a form of Lisle's is called so.
+pub(crate) fn is_own(name: &str) -> bool {
+    kind(name) == Some(Kind::Own)
+}
+
+/// `None`: there is no such system.
+pub(crate) fn kind(name: &str) -> Option<Kind> {
+    find(name).map(|system| system.kind)
+}
 
 pub(crate) fn find(name: &str) -> Option<&'static System> {
     ALL.iter().find(|system| system.name == name)

@@ -92,6 +92,7 @@ mod imp {
         }
 
         /// Loom's own `unpark` also wakes a thread that waits for a mutex, and then loses the token.
+        #[derive(Debug)]
         pub struct Thread(Arc<loom::sync::Notify>);
 
         impl Clone for Thread {

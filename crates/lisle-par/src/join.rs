@@ -234,7 +234,7 @@ where
     let code = offer::<B> as *const () as usize;
     let within: Option<Within<'_>> = within::enter(pending);
     let known = cost_history::recall(code);
-    let is_short = |known: Known| known.cost < SHORT && owner::in_domain();
+    let is_short = |known: Known| known.cost < SHORT && within::in_domain();
     let start = match known {
         Some(known) if is_short(known) && known.is_fresh => None,
         _ => Some(ticks::now()),

@@ -48,8 +48,8 @@
 //! # Caveats
 //!
 //! - A part may run on another thread and in another fiber than the code around it. It does not see
-//!   the thread-locals and [`fiber::LocalKey`]s of the caller. Values that cross over must be
-//!   [`Send`].
+//!   the thread-locals and [`fiber::LocalKey`](lisle_runtime::fiber::LocalKey)s of the caller.
+//!   Values that cross over must be [`Send`].
 //! - Parts of a loop must not wait for each other, because nothing guarantees that they run at the
 //!   same time. They may wait for anything else; the domain does something else meanwhile.
 //! - A loop may let other fibers run. Do not hold a lock of the standard library across a loop if
@@ -107,13 +107,13 @@ mod workers;
 #[cfg(not(lisle_loom))]
 use lisle_core::affinity;
 use lisle_core::{event, panics, shim};
-#[cfg(not(lisle_loom))]
-use lisle_runtime::fiber;
 use lisle_runtime::jobs::{heartbeat, job, pending};
 #[cfg(all(test, lisle_loom))]
 use lisle_runtime::jobs::{offers, stacks};
 #[cfg(not(lisle_loom))]
-use lisle_runtime::jobs::{owner, within};
+use lisle_runtime::loops::owner;
+#[cfg(not(lisle_loom))]
+use lisle_runtime::sched::within;
 
 #[cfg(not(lisle_loom))]
 pub use dag::Dag;

@@ -2,7 +2,7 @@
 
 use crate::affinity;
 use crate::shim::sync::OnceLock;
-use lisle_runtime::sched::runtime::started_default_runtime;
+use lisle_runtime::sched::default::started_default_runtime;
 use lisle_runtime::sched::worker::with_current;
 
 /// Returns the number of domains that a loop of the calling thread can be divided among, and that

@@ -9,7 +9,7 @@
 //! the crates above this one, and changes without notice.
 
 // Under loom only the protocols are built, not their users.
-#![cfg_attr(lisle_loom, allow(dead_code, unused_imports))]
+#![cfg_attr(lisle_loom, allow(dead_code, unused_imports, unreachable_pub))]
 
 #[cfg(all(test, lisle_loom))]
 #[path = "sched/reactor/direction.rs"]
@@ -20,18 +20,30 @@ pub mod fiber;
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod jobs;
 #[cfg(not(lisle_loom))]
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub mod loops;
+#[cfg_attr(lisle_loom, cfg(test))]
+mod queue;
+#[cfg(not(lisle_loom))]
 mod report;
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub mod runtime;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod sched;
-#[cfg(all(test, lisle_loom))]
-#[path = "sched/loom_tests.rs"]
-mod sched_loom_tests;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod signals;
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub mod spawned;
+#[cfg(not(lisle_loom))]
+mod stack;
 #[cfg(not(lisle_loom))]
 pub mod task;
 
@@ -43,11 +55,13 @@ use lisle_core::{event, panics, shim};
 #[cfg(not(lisle_loom))]
 pub use fiber::{JoinHandle, PanicPolicy, blocking, spawn, spawn_on};
 #[cfg(not(lisle_loom))]
-pub use report::{NoStack, Report, Unjoined};
-#[cfg(not(lisle_loom))]
-pub use sched::{
-    Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, OnDeadlock, Performer,
-    RunningFiber, Runtime, Shutdown, Stall, Statistics, Straggler, WaitGraph, run, statistics, waiting,
+pub use report::{
+    Awaited, Blocked, Deadlock, Delayed, NoStack, Performer, Report, RunningFiber, Shutdown, Stall,
+    Straggler, Unjoined, WaitGraph,
 };
+#[cfg(not(lisle_loom))]
+pub use runtime::{Builder, Handle, InstallDefaultError, Runtime, Statistics, run, statistics, waiting};
+#[cfg(not(lisle_loom))]
+pub use sched::OnDeadlock;
 #[cfg(not(lisle_loom))]
 pub use task::spawn_task;

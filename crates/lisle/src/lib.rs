@@ -36,6 +36,7 @@
 //!
 //! The [`guide`] is to be read, the rest to be looked up:
 //!
+//! - [*A tour*](guide::tour), each part of the library in a paragraph and an example;
 //! - [*Events in ten minutes*](guide::events) for those who have never met them;
 //! - [*From Go's select*](guide::from_go), [*From tokio's select!*](guide::from_tokio) and
 //!   [*From Racket and Guile Fibers*](guide::from_racket_and_fibers) for those who know the idea under other names;

@@ -4,6 +4,8 @@ mod figures;
 mod overview;
 mod section;
 
+pub(super) use section::plots;
+
 use super::{markup::escape, setting::Setting, summary::Table};
 use crate::{runner::Findings, systems};
 
@@ -17,7 +19,7 @@ pub(super) fn page(findings: &Findings, tables: &[Table], setting: &Setting) -> 
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>Lisle beside its peers</title>\n\
-         <style>\n{}</style>\n</head>\n<body>\n<h1>Lisle beside its peers</h1>\n{}{}{}\n\
+         <style>\n{}{PLOTS}</style>\n</head>\n<body>\n<h1>Lisle beside its peers</h1>\n{}{}{}\n\
          <nav><a href=\"#summary\">summary</a>{links}<a href=\"#systems\">systems</a></nav>\n{}{sections}{}\
          </body>\n</html>\n",
         include_str!("html/style.css"),
@@ -29,7 +31,10 @@ pub(super) fn page(findings: &Findings, tables: &[Table], setting: &Setting) -> 
     )
 }
 
-const HOW_TO_READ: &str = "<p>A bar is the median of a system's samples, the thin line across its end goes from the \
+/// How the plots look. The page they stand on names their colours.
+pub(super) const PLOTS: &str = include_str!("html/plots.css");
+
+pub(super) const HOW_TO_READ: &str = "<p>A bar is the median of a system's samples, the thin line across its end goes from the \
     least to the greatest. Each sample is a process of its own, pinned to as many cores as it has workers; the \
     systems take turns. The ratio after a value says how far it is from the best.</p>";
 
@@ -43,19 +48,15 @@ fn link(workload: &str) -> String {
 }
 
 fn facts(findings: &Findings, setting: &Setting) -> String {
-    let rounds = findings.rounds.to_string();
-    let facts = [
-        ("Date", Some(setting.date.as_str())),
-        ("Machine", Some(&setting.machine)),
-        ("Kernel", Some(&setting.kernel)),
-        ("Compiler", Some(setting.compiler)),
-        ("Commit", setting.commit.as_deref()),
-        ("Rounds", Some(&rounds)),
-    ];
-    let facts = facts.into_iter().filter_map(|(name, fact)| Some((name, escape(fact?))));
-    let command = ("Command", format!("<code>{}</code>", escape(&setting.command_line)));
-    let facts: String = facts
-        .chain([command])
+    let fact = |(name, fact): (&'static str, String)| match name {
+        "Warning" => None,
+        "Command" => Some((name, format!("<code>{}</code>", escape(&fact)))),
+        _ => Some((name, escape(&fact))),
+    };
+    let facts: String = setting
+        .facts(findings)
+        .into_iter()
+        .filter_map(fact)
         .map(|(name, fact)| format!("<div><dt>{name}</dt><dd>{fact}</dd></div>\n"))
         .collect();
     format!("<dl>\n{facts}</dl>\n")

@@ -27,7 +27,7 @@ fn object(table: &Table, line: &Line) -> Value {
         "min": stats.map(|stats| stats.min),
         "max": stats.map(|stats| stats.max),
         "p99": stats.and_then(|stats| stats.p99),
-        "rounds": stats.map_or(0, |stats| stats.rounds),
+        "rounds": stats.and_then(|stats| stats.rounds).unwrap_or(0),
         "rss_bytes": stats.map(|stats| stats.rss_bytes as u64),
         "cpu_seconds": stats.map(|stats| stats.cpu_seconds),
     });

@@ -1,16 +1,20 @@
 //! What has been found, for people and for programs.
 
+mod benchmarks;
 mod html;
 mod json;
 mod markup;
 mod numbers;
 mod output;
 mod plot;
+mod results;
 mod setting;
 mod standing;
 mod summary;
 mod table;
 mod threads;
+
+pub(crate) use benchmarks::report;
 
 use crate::{cli::Options, runner::Findings, workload::Workload};
 use output::Output;
@@ -21,7 +25,8 @@ use std::path::Path;
 pub(crate) struct Report {
     table: Option<Output>,
     json: Option<Output>,
-    html: Option<(Output, Setting)>,
+    html: Option<Output>,
+    setting: Setting,
 }
 
 impl Report {
@@ -37,7 +42,8 @@ impl Report {
         Ok(Report {
             table: (!matches!(json, Some(Output::Standard))).then_some(Output::Standard),
             json,
-            html: html.map(|html| (html, setting)),
+            html,
+            setting,
         })
     }
 
@@ -46,10 +52,10 @@ impl Report {
         if let Some(json) = &mut self.json {
             json.write(&json::lines(&tables))?;
         }
-        if let Some((html, setting)) = &mut self.html {
-            html.write(&html::page(findings, &tables, setting))?;
+        if let Some(html) = &mut self.html {
+            html.write(&html::page(findings, &tables, &self.setting))?;
         }
-        let text = || table::table(&tables) + &threads::table(findings);
+        let text = || self.setting.text(findings) + &table::table(&tables) + &threads::table(findings);
         self.table.as_mut().map_or(Ok(()), |table| table.write(&text()))
     }
 }

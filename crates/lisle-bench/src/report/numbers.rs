@@ -3,11 +3,15 @@
 /// Three or more digits, in groups.
 pub(super) fn number(value: f64) -> String {
     match value {
-        ..1.0 => return format!("{value:.3}"),
-        ..10.0 => return format!("{value:.2}"),
-        ..1000.0 => return format!("{value:.1}"),
-        _ => {}
+        ..1.0 => format!("{value:.3}"),
+        ..10.0 => format!("{value:.2}"),
+        ..1000.0 => format!("{value:.1}"),
+        _ => grouped(value),
     }
+}
+
+/// `17,654,321`
+fn grouped(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -17,6 +21,51 @@ pub(super) fn number(value: f64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// What [`number`] has written; `None` if it would not have written that.
+pub(super) fn parse(text: &str) -> Option<f64> {
+    written_by(number, text, plain(text)?)
+}
+
+/// The number that digits, points and commas may be.
+fn plain(text: &str) -> Option<f64> {
+    let is_plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b',' | b'.');
+    text.bytes().all(is_plain).then(|| text.replace(',', "").parse().ok())?
+}
+
+/// `value`, or the one before it, which is rounded up to it: `1000.0` is a little less than
+/// `1,000`.
+fn written_by(write: fn(f64) -> String, text: &str, value: f64) -> Option<f64> {
+    [value, value.next_down()].into_iter().find(|value| write(*value) == text)
+}
+
+/// For tables that are wide: `20.1 M`, and below a million as [`number`].
+pub(super) fn short(value: f64) -> String {
+    match value {
+        1e9.. => format!("{} G", digits(value / 1e9)),
+        1e6.. => format!("{} M", digits(value / 1e6)),
+        _ => number(value),
+    }
+}
+
+/// How many times one is ahead of another.
+pub(super) fn ratio(value: f64) -> String {
+    match value {
+        99.95.. => grouped(value),
+        9.995.. => format!("{value:.1}"),
+        ..0.0995 => format!("{value:.3}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// Three of them, of a number from 1 to 999.
+fn digits(value: f64) -> String {
+    match value {
+        99.95.. => format!("{value:.0}"),
+        9.995.. => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
 }
 
 /// For the marks of an axis: `0.5`, `20`, `1k`, `5M`.
@@ -38,6 +87,17 @@ pub(super) fn bytes(value: f64) -> String {
     }
 }
 
+/// What [`bytes()`] has written.
+pub(super) fn parse_bytes(text: &str) -> Option<f64> {
+    let (number, unit) = text.split_once(' ')?;
+    let unit = match unit {
+        "MiB" => 1024.0 * 1024.0,
+        "GiB" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    written_by(bytes, text, plain(number)? * unit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +110,34 @@ mod tests {
         assert_eq!(number(999.96), "1000.0");
         assert_eq!(number(1234.4), "1,234");
         assert_eq!(number(17_654_321.0), "17,654,321");
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for value in [0.0, 0.0523, 0.9996, 6.154, 9.999, 61.54, 999.96, 1234.4, 17_654_321.0] {
+            let text = number(value);
+            assert_eq!(parse(&text).map(number), Some(text));
+        }
+        for value in [0.0, 4.2, 1023.99, 1024.0, 5000.0] {
+            let text = bytes(value * 1024.0 * 1024.0);
+            assert_eq!(parse_bytes(&text).map(bytes), Some(text));
+        }
+        for wrong in ["", "1", "1.5", "1234", "1,23", "1.234", "-1.00", "NaN", "inf", "1e3", "+6.15", "."] {
+            assert_eq!(parse(wrong), None, "{wrong}");
+        }
+        for wrong in ["1.0", "1 MiB", "1.0 KiB", "1.0  MiB", "2000.0 MiB", "NaN MiB", "-1.0 MiB"] {
+            assert_eq!(parse_bytes(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn wide_tables_have_short_numbers() {
+        let values = [6.154, 97_406.0, 999_999.0, 2_346_394.0, 20_093_146.0, 208e6, 1.5e9];
+        assert_eq!(values.map(short), ["6.15", "97,406", "999,999", "2.35 M", "20.1 M", "208 M", "1.50 G"]);
+        assert_eq!(
+            [0.0131, 0.531, 1.0, 12.34, 705.4, 1234.4].map(ratio),
+            ["0.013", "0.53", "1.00", "12.3", "705", "1,234"]
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod date;
 
-use crate::runner::cores;
+use crate::runner::{Findings, cores};
 use std::{
     env,
     ffi::OsStr,
@@ -34,6 +34,37 @@ impl Setting {
             command_line: env::args_os().map(|word| quoted(&word)).collect::<Vec<_>>().join(" "),
         }
     }
+}
+
+/// What a report may say of a run, in its order. The bench writes `Date` to `Warning`; `Others`,
+/// versions of compilers and libraries, and `Note` are for who keeps a file of results.
+pub(super) const FACTS: [&str; 10] =
+    ["Date", "Machine", "Kernel", "Compiler", "Commit", "Rounds", "Command", "Warning", "Others", "Note"];
+
+impl Setting {
+    /// With their names, which are of [`FACTS`].
+    pub(super) fn facts(&self, findings: &Findings) -> Vec<(&'static str, String)> {
+        let commit = self.commit.as_ref().map(|commit| ("Commit", commit.clone()));
+        let facts = [
+            ("Date", self.date.clone()),
+            ("Machine", self.machine.clone()),
+            ("Kernel", self.kernel.clone()),
+            ("Compiler", self.compiler.to_owned()),
+        ];
+        let rest = [("Rounds", findings.rounds.to_string()), ("Command", self.command_line.clone())];
+        let warnings = findings.warnings.iter().map(|warning| ("Warning", warning.clone()));
+        facts.into_iter().chain(commit).chain(rest).chain(warnings).collect()
+    }
+
+    /// As they head a file of results.
+    pub(super) fn text(&self, findings: &Findings) -> String {
+        self.facts(findings).iter().map(|(name, fact)| format!("{name}: {}\n", one_line(fact))).collect()
+    }
+}
+
+/// A command line may have anything in it.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// `AMD EPYC 9654, 16 cores, 125.6 GiB`
@@ -114,6 +145,19 @@ mod tests {
     fn words_are_quoted_where_a_shell_needs_it() {
         let words = ["--json", "-", "a b", "it's", ""].map(|word| quoted(OsStr::new(word)));
         assert_eq!(words, ["--json", "-", "'a b'", r"'it'\''s'", "''"]);
+    }
+
+    #[test]
+    fn every_fact_has_one_of_the_known_names() {
+        let warnings = vec!["it is cold".to_owned()];
+        let findings = Findings { rounds: 3, warnings, groups: Vec::new() };
+        let facts = Setting::now().facts(&findings);
+        let places: Vec<_> = facts
+            .iter()
+            .map(|(name, _)| FACTS.iter().position(|fact| fact == name).expect("it is known"))
+            .collect();
+        assert!(places.is_sorted(), "{facts:?}");
+        assert_eq!(facts.last().unwrap(), &("Warning", "it is cold".to_owned()));
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Table {
 
 pub(crate) struct Line {
     pub(crate) system: &'static str,
-    pub(crate) note: &'static str,
+    pub(crate) note: String,
     pub(crate) result: Result<Stats, String>,
 }
 
@@ -62,7 +62,8 @@ pub(crate) struct Stats {
     pub(crate) min: f64,
     pub(crate) max: f64,
     pub(crate) p99: Option<f64>,
-    pub(crate) rounds: usize,
+    /// How many samples; `None` where a file of results does not tell.
+    pub(crate) rounds: Option<usize>,
     pub(crate) rss_bytes: f64,
     pub(crate) cpu_seconds: f64,
     /// How many times the best is better; 1 for the best itself.
@@ -92,11 +93,16 @@ fn table(group: &Group, found: &[Found], figure: String) -> Table {
         .iter()
         .map(|found| Line {
             system: found.row.program.system,
-            note: found.row.program.note,
+            note: found.row.program.note.to_owned(),
             result: stats(found, &figure),
         })
         .collect();
-    let best = group.workload.unit(&figure).best;
+    rank(&mut rows, group.workload.unit(&figure).best);
+    Table { group: group.clone(), figure, rows }
+}
+
+/// Puts the best first and what failed last, and says how far each is from the best.
+pub(super) fn rank(rows: &mut [Line], best: Best) {
     let better = |a: f64, b: f64| match best {
         Best::Lowest => a.total_cmp(&b),
         Best::Highest => b.total_cmp(&a),
@@ -107,14 +113,18 @@ fn table(group: &Group, found: &[Found], figure: String) -> Table {
     });
     if let Some(Line { result: Ok(first), .. }) = rows.first() {
         let first = first.median;
-        for line in rows.iter_mut().filter_map(|line| line.result.as_mut().ok()) {
-            line.behind = match best {
-                Best::Lowest => line.median / first,
-                Best::Highest => first / line.median,
-            };
+        for stats in rows.iter_mut().filter_map(|line| line.result.as_mut().ok()) {
+            stats.behind = behind(first, stats.median, best);
         }
     }
-    Table { group: group.clone(), figure, rows }
+}
+
+/// How many times `first` is better.
+pub(super) fn behind(first: f64, median: f64, best: Best) -> f64 {
+    match best {
+        Best::Lowest => median / first,
+        Best::Highest => first / median,
+    }
 }
 
 fn stats(found: &Found, figure: &str) -> Result<Stats, String> {
@@ -133,21 +143,21 @@ fn stats(found: &Found, figure: &str) -> Result<Stats, String> {
         min,
         max,
         p99: (!p99s.is_empty()).then(|| median(&p99s)),
-        rounds: values.len(),
+        rounds: Some(values.len()),
         rss_bytes: median(&sorted(found.samples.iter().map(|sample| sample.rss_bytes as f64))),
         cpu_seconds: median(&sorted(found.samples.iter().map(|sample| sample.cpu_seconds))),
         behind: 1.0,
     })
 }
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+pub(super) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values
 }
 
 /// Of values in order; the mean of the middle two, if there are two.
-fn median(sorted: &[f64]) -> f64 {
+pub(super) fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) }
 }

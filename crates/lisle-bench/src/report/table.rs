@@ -1,47 +1,38 @@
-//! The tables for the terminal.
+//! The tables for the terminal, which are also the files of results: [`results`](super::results)
+//! reads what is written here.
 
 use super::{
     numbers::{bytes, number},
     summary::{Line, Stats, Table},
 };
-use std::fmt::Write;
 
 pub(crate) fn table(tables: &[Table]) -> String {
-    let mut text = String::new();
-    for table in tables {
-        let _ = writeln!(text, "\n{}", table.title());
-        let _ = writeln!(
-            text,
-            "  {:<18} {:>12} {:>12} {:>12} {:>8} {:>9} {:>7}",
-            table.unit().name,
-            "median",
-            "min",
-            "max",
-            "to best",
-            "resident",
-            "CPU s"
-        );
-        for line in &table.rows {
-            let _ = writeln!(text, "  {}", row(line));
-        }
-    }
-    text
+    let one = |table: &Table| {
+        let rows: String = table.rows.iter().map(|line| row(line) + "\n").collect();
+        format!("\n{}\n{}\n{rows}", table.title(), head(table.unit().name))
+    };
+    tables.iter().map(one).collect()
 }
 
-fn row(line: &Line) -> String {
+/// The line above the rows.
+pub(super) fn head(unit: &str) -> String {
+    columns(unit, ["median", "min", "max", "to best", "resident", "CPU s"])
+}
+
+pub(super) fn row(line: &Line) -> String {
     match &line.result {
-        Err(why) => format!("{:<18} {why}", line.system),
+        Err(why) => format!("  {:<18} {why}", line.system),
         Ok(stats) => {
             let Stats { median, min, max, behind, rss_bytes, cpu_seconds, .. } = *stats;
+            let [median, min, max] = [median, min, max].map(number);
+            let (behind, resident) = (format!("{behind:.2}"), bytes(rss_bytes));
+            let cells = [&*median, &*min, &*max, &*behind, &*resident, &*format!("{cpu_seconds:.2}")];
             let note = if line.note.is_empty() { String::new() } else { format!("  ({})", line.note) };
-            format!(
-                "{:<18} {:>12} {:>12} {:>12} {behind:>8.2} {:>9} {cpu_seconds:>7.2}{note}",
-                line.system,
-                number(median),
-                number(min),
-                number(max),
-                bytes(rss_bytes),
-            )
+            columns(line.system, cells) + &note
         }
     }
+}
+
+fn columns(first: &str, [median, min, max, behind, resident, cpu]: [&str; 6]) -> String {
+    format!("  {first:<18} {median:>12} {min:>12} {max:>12} {behind:>8} {resident:>9} {cpu:>7}")
 }

@@ -75,10 +75,13 @@ fn reason(stderr: &str) -> Option<&str> {
     panic.or_else(|| lines().find(names_it)).or_else(|| lines().next_back())
 }
 
-/// So much of a line as fits a table.
+/// So much of a line as fits a table, in words with one blank between two: more than one tells the
+/// columns of a row apart, in a file of results.
 fn cut(line: &str) -> String {
     const MOST: usize = 120;
-    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let words: Vec<&str> =
+        line.split(|c: char| c.is_control() || c == ' ').filter(|w| !w.is_empty()).collect();
+    let line = words.join(" ");
     match line.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}...", &line[..end]),
         None => line,
@@ -126,5 +129,6 @@ mod tests {
         assert_eq!(describe(status(9), ""), "was ended by signal 9");
         assert_eq!(describe(status(3 << 8), "it has no such channel"), "it has no such channel");
         assert_eq!(cut(&"x".repeat(200)).len(), 123);
+        assert_eq!(cut(" a line\tin  columns "), "a line in columns");
     }
 }

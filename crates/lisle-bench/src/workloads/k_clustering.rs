@@ -5,7 +5,7 @@ use crate::{
     job::Job,
     workload::{Case, Unit, Workload, param, size},
 };
-use lisle::{task::inflate, spawn_task};
+use lisle::{spawn_task, task::inflate};
 use std::{ops::Range, sync::Arc};
 
 pub(crate) static WORKLOAD: Workload = Workload {

@@ -6,7 +6,7 @@ use crate::{
     parts::in_order,
     workload::{Case, Unit, Workload, size},
 };
-use lisle::{task::inflate, spawn_task};
+use lisle::{spawn_task, task::inflate};
 use std::{array, sync::Arc};
 
 pub(crate) static WORKLOAD: Workload = Workload {

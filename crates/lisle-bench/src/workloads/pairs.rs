@@ -66,7 +66,8 @@ fn lisle(job: &Job) -> Outcome {
     let measured = peers::runtime(job.workers).run(|| {
         job.measure(|n| {
             timed(|| {
-                let fibers: Vec<_> = shares(n, pairs).map(|trips| lisle::spawn(move || pair(trips))).collect();
+                let fibers: Vec<_> =
+                    shares(n, pairs).map(|trips| lisle::spawn(move || pair(trips))).collect();
                 fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
             })
         })

@@ -15,10 +15,10 @@ mod answer;
 mod fibers;
 #[path = "swerve/load.rs"]
 mod load;
-#[path = "swerve/tasks.rs"]
-mod tasks;
 #[path = "swerve/serial.rs"]
 mod serial;
+#[path = "swerve/tasks.rs"]
+mod tasks;
 
 use crate::{
     job::{Job, Outcome},
@@ -50,9 +50,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
         Program::here("serial", |job| here(job, "serial", serial::serve))
             .note("one request after another, nothing but files and sockets"),
         Program::here("lisle", |job| here(job, "lisle", || fibers::serve(job.workers))),
-        Program::here("lisle-tasks", |job| {
-            here(job, "lisle-tasks", || tasks::serve(job.workers))
-        }),
+        Program::here("lisle-tasks", |job| here(job, "lisle-tasks", || tasks::serve(job.workers))),
         Program::here("go", go).starting_own(),
     ],
 };

@@ -8,7 +8,7 @@ use crate::{
     job::Job,
     workload::{Case, Unit, Workload, size},
 };
-use lisle::{channel::Sender, task::inflate, spawn_task};
+use lisle::{channel::Sender, spawn_task, task::inflate};
 use std::sync::Arc;
 use tour::{Cities, Divided, Part, Tour};
 

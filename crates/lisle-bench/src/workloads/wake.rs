@@ -30,7 +30,11 @@ pub(crate) static WORKLOAD: Workload = Workload {
     about: "a thread sends to a task of an idle runtime: the time until the task has the message",
     follows: "schbench: percentiles of the time to wake up",
     unit: Unit::lower_is_better("ns"),
-    units: &[],
+    units: &[
+        ("p50", Unit::lower_is_better("ns")),
+        ("p99", Unit::lower_is_better("ns")),
+        ("p99.9", Unit::lower_is_better("ns")),
+    ],
     cases: &[Case::new("-", &[]).workers(2)],
     programs: &[
         Program::here("lisle", lisle),

@@ -6,7 +6,10 @@ use super::{
     processes::{Run, until},
 };
 use rustix::process::Signal;
-use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
+use std::{
+    os::unix::process::ExitStatusExt,
+    process::{Command, ExitStatus},
+};
 
 const SIGNALS: [(Signal, i32); 3] = [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)];
 
@@ -31,9 +34,22 @@ fn a_signal_ends_a_compiler() {
     }
 }
 
+#[test]
+fn a_hangup_that_was_ignored_from_the_beginning_stays_so() {
+    let run = Run::start_deaf_to_hangups(long());
+    until(|| run.child());
+    run.signal(Signal::HUP);
+    // If it had been heeded, the status would be that of the signal that came first.
+    assert_eq!(end(run, Signal::TERM).code(), Some(143));
+}
+
 /// Sends `signal` to a long run that takes a sample.
 fn end_with(signal: Signal) -> ExitStatus {
-    end(Run::start(bench(&["ping-pong", "--systems", "lisle", "--rounds", "1000"])), signal)
+    end(Run::start(long()), signal)
+}
+
+fn long() -> Command {
+    bench(&["ping-pong", "--systems", "lisle", "--rounds", "1000"])
 }
 
 /// Sends `signal` to a run that has a child, and waits until nothing of it is left.

@@ -1,5 +1,12 @@
 //! The program as its users meet it.
+//!
+//! Tests that run whole workloads take long, and are ignored by default:
+//!
+//! ```sh
+//! cargo test -p lisle-bench --test program -- --ignored
+//! ```
 
+mod benchmarks;
 mod failures;
 mod interrupts;
 mod loops;

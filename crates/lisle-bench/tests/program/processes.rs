@@ -2,7 +2,8 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
-    fs,
+    fs, io,
+    os::unix::process::CommandExt,
     process::{self, Child, Command, Output, Stdio},
     sync::atomic::{AtomicU32, Ordering},
     thread,
@@ -15,10 +16,28 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn start(mut command: Command) -> Self {
+    /// It begins with the signals at their defaults, whatever these tests were started with.
+    pub(crate) fn start(command: Command) -> Self {
+        Run::start_with(command, libc::SIG_DFL)
+    }
+
+    /// As `nohup` would start it.
+    pub(crate) fn start_deaf_to_hangups(command: Command) -> Self {
+        Run::start_with(command, libc::SIG_IGN)
+    }
+
+    fn start_with(mut command: Command, hangup: libc::sighandler_t) -> Self {
         static RUNS: AtomicU32 = AtomicU32::new(0);
         let mark = format!("{}-{}", process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
         command.env(NAME, &mark).stdout(Stdio::piped()).stderr(Stdio::null());
+        // SAFETY: between fork and exec only these system calls are made, and nothing is allocated.
+        unsafe {
+            command.pre_exec(move || {
+                dispose(libc::SIGINT, libc::SIG_DFL)?;
+                dispose(libc::SIGTERM, libc::SIG_DFL)?;
+                dispose(libc::SIGHUP, hangup)
+            });
+        }
         Run { program: command.spawn().unwrap(), mark }
     }
 
@@ -58,6 +77,13 @@ impl Run {
     pub(crate) fn output(self) -> Output {
         self.program.wait_with_output().unwrap()
     }
+}
+
+/// What a signal does in this process, and in what it becomes.
+fn dispose(signal: i32, disposition: libc::sighandler_t) -> io::Result<()> {
+    // SAFETY: the disposition is one of the two that name no function: no code of ours is run by it.
+    let before = unsafe { libc::signal(signal, disposition) };
+    if before == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Marks the environment.

@@ -19,6 +19,7 @@ const PROGRAMS: [&str; 12] = [
 ];
 
 #[test]
+#[ignore = "takes long: --ignored"]
 fn every_form_of_every_program_gives_the_result_of_the_serial_form() {
     let has_go = Command::new("go").arg("version").output().is_ok();
     let systems = if has_go { "serial,lisle,lisle-tasks,go" } else { "serial,lisle,lisle-tasks" };

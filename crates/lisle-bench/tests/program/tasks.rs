@@ -7,6 +7,7 @@ const WORKLOADS: [&str; 5] = ["task-call", "async-send", "inflation", "choose-al
 const SYSTEMS: &str = "call,serial,lisle,lisle-tasks,lisle-fibers,lisle-inline,tokio-mt";
 
 #[test]
+#[ignore = "takes long: --ignored"]
 fn tasks_are_measured_beside_what_they_are_compared_with() {
     let rows = rows(&run(&[&WORKLOADS, &["--quick", "--systems", SYSTEMS, "--json", "-"][..]].concat()));
     for row in &rows {

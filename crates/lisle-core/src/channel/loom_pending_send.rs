@@ -3,7 +3,7 @@
 //! Memory of pending_sends is used again, but its locks notice when they are used after they were dropped.
 
 use super::loom_tests::{Channel, Message, Messages, explore, number};
-use super::pending::{Fate, PendingSend, Share};
+use super::pending_send::{Fate, PendingSend, Share};
 use super::sender::Sender;
 use super::{RecvError, TryRecvError};
 use crate::event::Event;

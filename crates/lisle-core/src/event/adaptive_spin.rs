@@ -1,33 +1,36 @@
-//! How long to look around before sleeping.
+//! How long to spin before sleeping.
 //!
-//! A sleep and the wake that ends it cost tens of microseconds in a virtual machine, of two threads' time. If
-//! what is waited for comes sooner than that, looking for it is cheaper for both; if not, looking was for
-//! nothing. Nobody knows beforehand, so a waiter goes by its own past: it looks for a long time only after
-//! sleeps that turned out short, and each time this did not pay it takes twice as many short sleeps to try
-//! again. Where a partner needs the very core that the looking keeps busy, that makes it rare.
+//! A sleep and the wake that ends it cost tens of microseconds in a virtual machine, on two
+//! threads. If the wake comes sooner than that, spinning for it is cheaper for both; if not, the
+//! spinning is wasted. That is not known beforehand, so a waiter decides by its own past: it spins
+//! for long only after sleeps that turned out short, and each long spin that fails doubles the
+//! number of short sleeps before the next one. Where the partner needs the very core that spins,
+//! long spins become rare.
 //!
-//! The rule to look for as long as a sleep costs, which is never worse than twice the best, is from Karlin, Li,
-//! Manasse and Owicki, *Empirical studies of competitive spinning for a shared-memory multiprocessor* (SOSP 1991).
+//! The rule to spin for as long as a sleep costs, which is never worse than twice the optimum, is
+//! from Karlin, Li, Manasse and Owicki, *Empirical studies of competitive spinning for a
+//! shared-memory multiprocessor* (SOSP 1991).
 
 use crate::shim::{clock, hint};
 use std::cell::Cell;
 
-/// For how long to look, in nanoseconds: if nothing speaks for more, and if the last sleeps were short.
+/// The duration of a spin in nanoseconds: by default, and after short sleeps.
 const BRIEFLY: u64 = 2_000;
 const LONG: u64 = 50_000;
-/// Which sleeps count as short. A sleep includes the wake, which alone takes 20 to 60 microseconds.
+/// Sleeps below this count as short. A sleep includes the wake, which alone takes 20 to 60
+/// microseconds.
 const SHORT: u64 = 2 * LONG;
-/// How many short sleeps, at most, before another long look, as a power of two.
+/// The largest number of short sleeps before another long spin, as a power of two.
 const MOST_DOUBTS: u32 = 10;
 
-/// One waiter's experience.
+/// The experience of one waiter.
 #[derive(Debug)]
 pub struct AdaptiveSpin {
-    /// Whether the next look is a long one.
+    /// Whether the next spin is a long one.
     long: Cell<bool>,
-    /// How many short sleeps it takes until then.
+    /// The number of short sleeps until then.
     pause: Cell<u32>,
-    /// How many long looks in a row were for nothing.
+    /// The number of long spins in a row that failed.
     doubts: Cell<u32>,
 }
 
@@ -37,18 +40,18 @@ impl AdaptiveSpin {
         AdaptiveSpin { long: Cell::new(false), pause: Cell::new(0), doubts: Cell::new(0) }
     }
 
-    /// Is the next look a long one?
+    /// Returns `true` if the next spin is a long one.
     #[inline]
     pub fn is_long(&self) -> bool {
         self.long.get()
     }
 
-    /// Looks for a while whether it is there: true as soon as `there` is.
+    /// Spins for a while. Returns `true` as soon as `there` returns `true`.
     pub fn look(&self, mut there: impl FnMut() -> bool) -> bool {
         let limit = if self.long.get() { LONG } else { BRIEFLY };
         let start = clock::now();
         loop {
-            // The clock costs about as much as this many looks.
+            // The clock costs about as much as this many calls of `there`.
             for _ in 0..8 {
                 if there() {
                     if self.long.get() {
@@ -70,7 +73,7 @@ impl AdaptiveSpin {
         false
     }
 
-    /// It was not there, and came after a sleep of so many nanoseconds.
+    /// Records that a spin failed and that the wake came after a sleep of `nanos` nanoseconds.
     #[inline]
     pub fn slept(&self, nanos: u64) {
         if nanos >= SHORT {

@@ -1,15 +1,15 @@
-//! The two constants of choice: always ready, never ready.
+//! The two constant events: always ready, never ready.
 
 use super::{Attempt, Description, Event, Label, Step, awaitable};
 use std::marker::PhantomData;
 use std::pin::Pin;
 
-/// The event that is always ready, see [`always`].
+/// An event that is always ready, see [`always`].
 #[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy)]
 pub struct Always<T>(T);
 
-/// An event that is always ready and gives a clone of `value`.
+/// Returns an event that is always ready and whose value is a clone of `value`.
 ///
 /// ```
 /// use lisle::{Event, always};
@@ -44,12 +44,12 @@ impl<T: Clone> Event for Always<T> {
     }
 }
 
-/// The event that is never ready, see [`never()`].
+/// An event that is never ready, see [`never()`].
 #[must_use = "events do nothing unless performed"]
 pub struct Never<T>(PhantomData<fn() -> T>);
 
-/// An event that is never ready: the unit of [`choose`](super::choose). Performing it alone waits
-/// forever.
+/// Returns an event that is never ready, the unit of [`choose`](super::choose). Performing it alone
+/// waits forever.
 pub fn never<T>() -> Never<T> {
     Never(PhantomData)
 }

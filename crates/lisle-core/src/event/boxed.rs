@@ -1,4 +1,4 @@
-//! Events behind a pointer, so that different types fit into one vector.
+//! Events behind a pointer; then events of different types fit into one vector.
 
 use super::depth;
 use super::storage::{Storage, typed};
@@ -6,16 +6,16 @@ use super::{Attempt, Description, Event, Step, awaitable};
 use std::fmt;
 use std::pin::Pin;
 
-/// How many words of branch an erased event keeps without allocating.
+/// The number of words of branch that an erased event keeps without allocating.
 const INLINE_WORDS: usize = 16;
 
-/// An event of any type that gives a `T`, see [`Event::boxed`].
+/// An event of any type with output `T`, see [`Event::boxed`].
 #[must_use = "events do nothing unless performed"]
 pub struct BoxEvent<'a, T> {
     event: Box<dyn Erased<T> + Send + Sync + 'a>,
     /// [`Event::STAGED`] of the event inside.
     staged: bool,
-    /// How many boxes it is, with those inside.
+    /// The number of boxes, including those inside.
     depth: u8,
 }
 
@@ -32,8 +32,8 @@ impl<'a, T> BoxEvent<'a, T> {
 ///
 /// # Safety
 ///
-/// Every `place` must come from `branch` of the same event, be live and pinned, and be referred to by
-/// nobody else during the call, or, for `describe`, by nobody who changes it.
+/// Every `place` must come from `branch` of the same event, be live and pinned, and have no other
+/// references during the call, or, for `describe`, none that change it.
 unsafe trait Erased<T> {
     fn is_single(&self) -> bool;
     fn branch(&self, storage: Pin<&mut Storage<INLINE_WORDS>>) -> *mut ();
@@ -47,7 +47,7 @@ unsafe trait Erased<T> {
     unsafe fn describe(&self, place: *mut (), waits: &mut Description);
 }
 
-// SAFETY: the implementation casts places to the one type that `branch` puts there.
+// SAFETY: the implementation casts places to the one type that `branch` stores there.
 unsafe impl<E: Event> Erased<E::Output> for E {
     fn is_single(&self) -> bool {
         Event::is_single(self)
@@ -100,7 +100,7 @@ pub struct BoxBranch<'e, T> {
 unsafe impl<T> Send for BoxBranch<'_, T> {}
 
 impl<T> BoxBranch<'_, T> {
-    /// The place of the branch, which is made on first use, when the storage is pinned.
+    /// Returns the place of the branch, which is made on first use, when the storage is pinned.
     fn place(self: Pin<&mut Self>) -> *mut () {
         // SAFETY: nothing is moved out.
         let this = unsafe { self.get_unchecked_mut() };
@@ -119,7 +119,7 @@ impl<T> Event for BoxEvent<'_, T> {
     where
         Self: 'e;
 
-    /// Not known, so each box tells for itself.
+    /// Not known for all; each box has its own flag.
     const STAGED: bool = true;
 
     fn is_single(&self) -> bool {
@@ -143,7 +143,8 @@ impl<T> Event for BoxEvent<'_, T> {
     }
     fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
         let event = branch.event;
-        // A branch that was never made needs no withdrawing, and making it may run a user's `clone`.
+        // A branch that was never made needs no withdrawing, and making it may run a user's
+        // `clone`.
         let Some(place) = branch.storage.get() else { return false };
         // SAFETY: as above.
         unsafe { event.withdraw(place, attempt) }

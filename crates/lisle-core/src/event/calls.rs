@@ -1,12 +1,14 @@
 //! Foreign calls whose threads sleep in the library, waiting for an event.
 //!
-//! A call that `blocking` has been given may do anything, and so may wake any fiber, as long as it
-//! runs. Once it waits for an event it is one more of those that wait: it goes on if somebody commits it, and by nothing
-//! else. So its thread notes here that it sleeps, for those who ask whether anybody is left who could wake a fiber. It
-//! enlists for that time, too: what sleeps here is no stranger.
+//! As long as a call given to `blocking` runs, it may do anything, including waking any fiber. When
+//! it waits for an event it is one more waiting performer, which continues only if a partner
+//! commits it. Therefore its thread notes here that it sleeps; the search for a party that could
+//! still wake a fiber reads these notes. The thread also enlists (`own_threads`) for that time:
+//! while it sleeps here it does not count as a thread of the program that could wake a fiber.
 //!
-//! A note names the flag by which the sleeper is woken. Who wakes it raises the flag before anything else, and who looks
-//! through the notes looks at the flags, so one that was woken and has not come up yet is seen not to sleep.
+//! A note refers to the flag by which the sleeper is woken. The waking thread sets the flag before
+//! anything else, and a reader of the notes checks the flags. Therefore a thread that was woken and
+//! has not yet returned from its sleep is not seen as asleep.
 
 use crate::own_threads::{self, Enlisted};
 use crate::shim::{
@@ -17,14 +19,15 @@ use crate::shim::{
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
-/// One call, as its caller, its thread and those who ask see it.
+/// One call, as seen by its caller, its thread and readers of the notes.
 #[derive(Debug, Default)]
 pub struct Call {
     /// The runtime whose fiber has made it.
     runtime: usize,
-    /// The number of the thread that sleeps in it, see [`performer_id`](super::performer_id); 0 while it does not sleep.
+    /// The number of the thread that sleeps in it, see [`performer_id`](super::performer_id); 0
+    /// while it does not sleep.
     sleeper: AtomicUsize,
-    /// What it waits for is not to be waited for any more.
+    /// Whether the call must stop waiting.
     interrupted: AtomicBool,
 }
 
@@ -32,16 +35,16 @@ pub struct Call {
 struct Note {
     call: Arc<Call>,
     thread: thread::Thread,
-    /// The flag of its wait, which lies on its stack: there until the note is taken back.
+    /// The flag of its wait, which lies on its stack and stays there until the note is removed.
     woken: NonNull<AtomicBool>,
 }
 
-// SAFETY: the pointer leads to an atomic, which is there as long as the note is in the list.
+// SAFETY: the pointer leads to an atomic, which stays in place as long as the note is in the list.
 unsafe impl Send for Note {}
 
 struct Notes {
     asleep: Vec<Note>,
-    /// How many there have been.
+    /// The number of sleeps so far.
     sleeps: u64,
 }
 
@@ -60,12 +63,12 @@ impl Call {
         Arc::new(Call { runtime, ..Call::default() })
     }
 
-    /// The number of the thread that sleeps in it, waiting for an event.
+    /// Returns the number of the thread that sleeps in it, waiting for an event.
     pub fn sleeper(&self) -> Option<usize> {
         Some(self.sleeper.load(Ordering::Acquire)).filter(|&sleeper| sleeper != 0)
     }
 
-    /// Runs `f` as this call: events that this thread waits for meanwhile are waited for by the call.
+    /// Runs `f` as this call: the call waits for the events that this thread waits for meanwhile.
     pub fn run<T>(self: Arc<Self>, f: impl FnOnce() -> T) -> T {
         struct Ends;
         impl Drop for Ends {
@@ -79,25 +82,26 @@ impl Call {
     }
 }
 
-/// The call that this thread is in.
+/// Returns the call that this thread is in.
 pub(super) fn current() -> Option<Arc<Call>> {
     CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
 }
 
-/// A note that this thread sleeps in a call, until dropped.
+/// A guard for the note that this thread sleeps in a call.
 pub(super) struct Asleep {
     call: Arc<Call>,
     woken: NonNull<AtomicBool>,
-    /// Let go of when the note is gone, but before the thread goes on.
+    /// Dropped when the note is removed, before the thread continues.
     _enlisted: Enlisted,
 }
 
 impl Asleep {
-    /// Notes that this thread sleeps in `call`, as the performer with number `sleeper`, until `woken`.
+    /// Notes that this thread sleeps in `call`, as the performer with number `sleeper`, until
+    /// `woken` is set.
     ///
     /// # Safety
     ///
-    /// The flag stays where it is until the note is dropped.
+    /// The flag stays in place until the note is dropped.
     pub(super) unsafe fn note(call: Arc<Call>, sleeper: usize, woken: &AtomicBool) -> Self {
         let enlisted = own_threads::enlist(own_threads::Owner::Everybody);
         let woken = NonNull::from(woken);
@@ -108,7 +112,7 @@ impl Asleep {
         Asleep { call, woken, _enlisted: enlisted }
     }
 
-    /// Is the call not to wait any more?
+    /// Returns `true` if the call must stop waiting.
     pub(super) fn is_interrupted(&self) -> bool {
         self.call.interrupted.load(Ordering::Acquire)
     }
@@ -121,19 +125,20 @@ impl Drop for Asleep {
     }
 }
 
-/// How many calls sleep, and how often one has fallen asleep; `None` if one of them is about to go on.
+/// Returns the number of calls that sleep and the number of sleeps so far, or `None` if one of the
+/// calls is about to continue.
 pub fn stillness() -> Option<(u64, u64)> {
     let notes = notes();
     let goes_on = |note: &Note| {
-        // SAFETY: a note is taken back, under the lock, before the flag goes.
+        // SAFETY: a note is removed, under the lock, before its flag is freed.
         let woken = unsafe { note.woken.as_ref() };
         woken.load(Ordering::Acquire) || note.call.interrupted.load(Ordering::Acquire)
     };
     (!notes.asleep.iter().any(goes_on)).then_some((notes.asleep.len() as u64, notes.sleeps))
 }
 
-/// Has the calls of this runtime that sleep unwind from where they wait. For a runtime of which it is certain that nobody
-/// will wake them.
+/// Makes the sleeping calls of this runtime unwind from their waits. It is for a runtime for which
+/// it is certain that nothing will wake them.
 pub fn interrupt(runtime: usize) {
     for note in notes().asleep.iter().filter(|note| note.call.runtime == runtime) {
         note.call.interrupted.store(true, Ordering::Release);

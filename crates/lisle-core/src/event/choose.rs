@@ -4,7 +4,7 @@ use super::{Attempt, Description, Event, Step, awaitable};
 use std::fmt;
 use std::pin::Pin;
 
-/// The event that becomes one of its alternatives, see [`choose`].
+/// An event that becomes one of its alternatives, see [`choose`].
 #[must_use = "events do nothing unless performed"]
 #[derive(Clone, Copy)]
 pub struct Choose<A> {
@@ -13,21 +13,21 @@ pub struct Choose<A> {
     biased: bool,
 }
 
-/// An event that becomes whichever of `alternatives` can happen first, and exactly one of them.
+/// Returns an event that becomes exactly one of `alternatives`, the one that can happen first.
 ///
 /// The alternatives are a tuple of two to twelve events of any types with one output, or a vector,
-/// array, or boxed slice of events of one type ([`Event::boxed`] makes different events one type). They
-/// are borrowed or owned; choices nest. Of several that are ready a random one is taken, such that
-/// none is starved. The losers have taken nothing, and when [`sync`](Event::sync) returns no queue
-/// holds a trace of them.
+/// array, or boxed slice of events of one type ([`Event::boxed`] gives different events one type).
+/// They are borrowed or owned; choices nest. Of several ready alternatives a random one is taken;
+/// none is starved. The losing alternatives have taken nothing, and when [`sync`](Event::sync)
+/// returns no queue holds a trace of them.
 ///
-/// An empty choice is never ready. One channel may stand in several alternatives, for sending and for
-/// receiving: a choice never talks to itself.
+/// An empty choice is never ready. One channel may occur in several alternatives, for sending and
+/// for receiving: a choice never communicates with itself.
 ///
 /// # Complexity
 ///
-/// Linear in the number of alternatives, each time it has to wait. No allocation for tuples and
-/// arrays, and none for vectors once a thread has performed a choice as large.
+/// Each time it has to wait, it takes time linear in the number of alternatives. It does not
+/// allocate for tuples and arrays, nor for vectors once a thread has performed a choice as large.
 ///
 /// ```
 /// use lisle::{Event, always, choose, never};
@@ -37,7 +37,7 @@ pub struct Choose<A> {
 /// assert_eq!(choose([never::<()>().boxed(), always(()).boxed()]).poll(), Some(()));
 /// ```
 ///
-/// All alternatives give the same type; `wrap` brings them there:
+/// All alternatives must have the same output type; `wrap` converts:
 ///
 /// ```compile_fail,E0271
 /// lisle::choose((lisle::always(1), lisle::always("one")));
@@ -47,10 +47,12 @@ pub fn choose<A: Alternatives>(alternatives: A) -> Choose<A> {
     Choose { alternatives, biased: false }
 }
 
-/// As [`choose`], but of several that are ready the first is taken: a priority, for stopping before working,
-/// say. What is ready for ever starves what comes after it.
+/// Returns a choice like [`choose`], except that of several ready alternatives the first is taken.
+/// That is a priority, for example of stopping over working. An alternative that is always ready
+/// starves those after it.
 ///
-/// Once the choice waits there is no order any more: it becomes whichever can happen first.
+/// Once the choice waits there is no order any more: it becomes the alternative that can happen
+/// first.
 ///
 /// ```
 /// use lisle::{Event, always, event::choose_biased};
@@ -62,8 +64,9 @@ pub fn choose_biased<A: Alternatives>(alternatives: A) -> Choose<A> {
     Choose { alternatives, biased: true }
 }
 
-/// What [`choose`] chooses from: tuples of two to twelve events, vectors, arrays, boxed slices and slices
-/// of events. The methods address one alternative by its index; they are for the library.
+/// The alternatives of a [`choose`]: tuples of two to twelve events, vectors, arrays, boxed slices
+/// and slices of events. The methods address one alternative by its index; only the library calls
+/// them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is nothing to choose from",
     note = "a choice wants a tuple of two to twelve events with one output, or an array, a vector or a boxed slice of \
@@ -80,42 +83,42 @@ pub trait Alternatives {
     /// Whether any of them is [`STAGED`](Event::STAGED).
     const STAGED: bool;
 
-    /// How many alternatives there are.
+    /// Returns the number of alternatives.
     fn count(&self) -> usize;
-    /// The largest [`Event::depth`] of theirs.
+    /// Returns the largest [`Event::depth`] of the alternatives.
     fn depth(&self) -> usize;
     /// Makes the branches, from first to last.
     fn branches(&self) -> Self::Branches<'_>;
-    /// [`Event::try_commit`] of alternative `index`.
+    /// Calls [`Event::try_commit`] of alternative `index`.
     fn try_commit<'e>(
         &'e self,
         branches: Pin<&mut Self::Branches<'e>>,
         index: usize,
         attempt: &Attempt<'_>,
     ) -> Step;
-    /// [`Event::publish`] of alternative `index`.
+    /// Calls [`Event::publish`] of alternative `index`.
     fn publish<'e>(
         &'e self,
         branches: Pin<&mut Self::Branches<'e>>,
         index: usize,
         attempt: &Attempt<'_>,
     ) -> Step;
-    /// [`Event::withdraw`] of alternative `index`.
+    /// Calls [`Event::withdraw`] of alternative `index`.
     fn withdraw<'e>(
         &'e self,
         branches: Pin<&mut Self::Branches<'e>>,
         index: usize,
         attempt: &Attempt<'_>,
     ) -> bool;
-    /// [`Event::force`] of alternative `index`.
+    /// Calls [`Event::force`] of alternative `index`.
     fn force<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize);
-    /// [`Event::advance`] of alternative `index`.
+    /// Calls [`Event::advance`] of alternative `index`.
     fn advance<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> bool;
-    /// [`Event::lose`] of alternative `index`.
+    /// Calls [`Event::lose`] of alternative `index`.
     fn lose<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize);
-    /// [`Event::complete`] of alternative `index`.
+    /// Calls [`Event::complete`] of alternative `index`.
     fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> Self::Output;
-    /// [`Event::describe`] of alternative `index`.
+    /// Calls [`Event::describe`] of alternative `index`.
     fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Description);
 }
 
@@ -123,12 +126,13 @@ pub trait Alternatives {
 #[derive(Debug)]
 pub struct ChooseBranch<B> {
     branches: B,
-    /// Which alternative committed or won.
+    /// The alternative that has committed or won.
     chosen: usize,
     /// The random number that gives the order in which the alternatives are tried and published.
     order: usize,
-    /// The chosen alternative has come to its next stage. It has been drawn among all, so it does not have to be again: that
-    /// would leave an event in two stages a fourth of its share in a choice of four.
+    /// The chosen alternative has reached its next stage. It was drawn among all and is not drawn
+    /// again: another draw would leave an event in two stages a fourth of its share in a choice of
+    /// four.
     resumed: bool,
 }
 
@@ -157,9 +161,9 @@ impl<B> ChooseBranch<B> {
     }
 }
 
-/// A random order of the alternatives: step by an odd stride through the next power of two, from a
-/// random start, passing over what is out of range. For two it is a fair coin, for more every
-/// alternative precedes every other about equally often, at the cost of one random number.
+/// A random order of the alternatives: steps of an odd stride through the next power of two, from a
+/// random start, skipping what is out of range. For two alternatives it is a fair coin; for more,
+/// every alternative precedes every other about equally often. It costs one random number.
 #[derive(Debug, Clone, Copy)]
 struct Order {
     start: usize,
@@ -210,10 +214,11 @@ impl<A: Alternatives> Event for Choose<A> {
 
     #[inline]
     fn try_commit<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        // Of all random numbers 0 gives the order in which the alternatives stand.
+        // The random number 0 gives the order of the alternatives as written.
         let random = if self.biased { 0 } else { attempt.random() as usize };
         branch.as_mut().order(random);
-        // What is in its next stage comes first, unless another stands before it on purpose.
+        // The alternative in its next stage comes first, except in a biased choice, where another
+        // one precedes it on purpose.
         let resumed = (A::STAGED && branch.resumed && !self.biased).then_some(branch.chosen);
         let order = Order::new(self.alternatives.count(), random).indices();
         for index in resumed.into_iter().chain(order.filter(|&index| Some(index) != resumed)) {
@@ -224,7 +229,7 @@ impl<A: Alternatives> Event for Choose<A> {
                 branch.choose(index);
                 return Step::Committed;
             }
-            // What is ready and stands back still comes before what stands after it.
+            // An alternative that is ready and stands back still precedes those after it.
             if self.biased && attempt.evidence().is_late() {
                 break;
             }
@@ -234,8 +239,8 @@ impl<A: Alternatives> Event for Choose<A> {
 
     #[inline]
     fn publish<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        // In the order in which nothing was ready a moment ago: two performers that keep step with each other meet
-        // while they publish, always at the first alternative.
+        // In the order in which nothing was ready a moment ago. Two performers that run in step
+        // meet while they publish, always at the first alternative.
         for index in Order::new(self.alternatives.count(), branch.order).indices() {
             let branches = branch.as_mut().branches();
             if self.alternatives.publish(branches, index, attempt) == Step::Committed {
@@ -295,7 +300,7 @@ impl<A: Alternatives> Event for Choose<A> {
 }
 
 impl<A: Alternatives> Choose<A> {
-    /// Tells all alternatives but one that they have lost.
+    /// Tells all alternatives except one that they have lost.
     fn lose_but<'e>(&'e self, mut branch: Pin<&mut ChooseBranch<A::Branches<'e>>>, winner: usize) {
         for index in (0..self.alternatives.count()).filter(|&index| index != winner) {
             self.alternatives.lose(branch.as_mut().branches(), index);
@@ -311,7 +316,7 @@ impl<A: fmt::Debug> fmt::Debug for Choose<A> {
 
 awaitable!([A: Alternatives] Choose<A>);
 
-/// One implementation for tuples of each size: the index is turned into the place by a `match`.
+/// Implements the trait for tuples of one size; a `match` maps the index to the field.
 macro_rules! tuple {
     ($($letter:ident $index:tt),+) => {
         impl<Out, $($letter: Event<Output = Out>),+> Alternatives for ($($letter,)+) {
@@ -337,7 +342,8 @@ macro_rules! tuple {
             ) -> Step {
                 match index {
                     $($index => {
-                        // SAFETY: a tuple's fields are structurally pinned here: none is ever moved out.
+                        // SAFETY: a tuple's fields are structurally pinned here: none is ever moved
+                        // out.
                         let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
                         self.$index.try_commit(branch, attempt)
                     })+

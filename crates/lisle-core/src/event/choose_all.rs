@@ -1,9 +1,10 @@
 //! All of several events: an event that has happened when each of them has.
 //!
-//! It is an event in as many stages as it has parts, each of which is a choice between those that are missing. So it is one
-//! performance with one record, whoever performs it, and what is inside may borrow. The paper it comes from spawns a
-//! thread for each part; that costs each part a thread and a wake, where here those that are ready when the performer
-//! looks cost what they do in a choice.
+//! It is an event in as many stages as it has parts; each stage is a choice between the missing
+//! parts. Therefore it is one performance with one record in any kind of performer, and its parts
+//! may borrow. The paper that it comes from spawns a thread for each part, which costs a thread and
+//! a wake for each; here the parts that are ready when the performer looks cost as much as in a
+//! choice.
 
 use super::list::deepest;
 use super::scratch::Scratch;
@@ -12,19 +13,20 @@ use crate::drops::Careful;
 use std::fmt;
 use std::pin::Pin;
 
-/// The event that all of several events have happened, see [`choose_all`].
+/// An event that happens when all of several events have happened, see [`choose_all`].
 #[must_use = "events do nothing unless performed"]
 #[derive(Clone, Copy)]
 pub struct ChooseAll<A> {
     events: A,
 }
 
-/// The event that each of `events` has happened, in whatever order; it gives their values in the order in which they
-/// stand.
+/// Returns an event that happens when each of `events` has happened, in any order. Its value holds
+/// their values in the order of `events`.
 ///
-/// They are waited for at the same time: whoever wants to meet one of them need not wait for the others. They are a
-/// tuple of two to twelve events of any types, which gives a tuple; an array, which gives an array; a vector, a boxed
-/// slice or a slice, which give a vector. They may be borrowed. Of nothing, all has happened at once.
+/// All events are waited for at the same time: a partner of one of them does not have to wait for
+/// the others. The events are a tuple of two to twelve events of any types, which gives a tuple; an
+/// array, which gives an array; or a vector, a boxed slice or a slice, which give a vector. They
+/// may be borrowed. Without any events it happens at once.
 ///
 /// ```
 /// use lisle::{Event, channel, event::choose_all};
@@ -41,89 +43,94 @@ pub struct ChooseAll<A> {
 /// });
 /// ```
 ///
-/// From Multi-MLton's `chooseAll`.
+/// This is Multi-MLton's `chooseAll`.
 ///
 /// # In a choice
 ///
-/// **It is not all or nothing.** Its parts happen one by one, from when the choice is performed, and only the last of
-/// them decides the choice. If another alternative wins before, or a poll finds some and not all of them, or the
-/// future is dropped, then those that have happened *have* happened, and their values are dropped; the others have
-/// taken nothing. So of messages that must not be lost let nothing else compete with the whole. (It is as with
+/// **It is not all or nothing.** Its parts happen one by one, from the beginning of the choice's
+/// performance, and only the last of them decides the choice. If another alternative wins before
+/// that, or a poll finds only some of the parts, or the future is dropped, then the parts that have
+/// happened *have* happened, and their values are dropped; the others have taken nothing. Do not
+/// let anything compete with it if its messages must not be lost. (The same holds for
 /// [`Event::replace`].)
 ///
-/// It never talks to itself, as a [`choose`](super::choose) does not: a part that sends does not meet a part that receives.
+/// Like a [`choose`](super::choose), it never communicates with itself: a part that sends does not
+/// meet a part that receives.
 ///
 /// # Panics
 ///
-/// With the panic of a guard or a wrap function of a part. Those that have happened by then are lost as above.
+/// Panics if a guard or a wrap function of a part panics. The parts that have happened by then are
+/// lost as above.
 ///
 /// # Fairness
 ///
-/// All have to happen, so none can be preferred. Wrap functions of parts run one after another, as they happen, in
-/// the performer, while it waits for none of the others.
+/// All parts must happen, so none can be preferred. Wrap functions of parts run one after another,
+/// as the parts happen, in the performer, which waits for none of the others meanwhile.
 ///
 /// # Complexity
 ///
-/// A part that is ready costs what it does in a choice. Each time that all that are missing have to be waited for, they
-/// are entered into their queues and taken out again: together quadratic if each happens long after the one
-/// before. From about eight of such on a task (`lisle::task`) each does better, and for many hundreds a
-/// [wait set](super::WaitSet). No allocation for tuples and arrays, and for the others none but their vector once a
-/// thread has performed one as large.
+/// A part that is ready costs as much as in a choice. Each time that the performer must wait, all
+/// missing parts are entered into their queues and taken out again, which is quadratic in total if
+/// each part happens long after the one before. From about eight such parts on, a task
+/// (`lisle::task`) for each part is faster, and for many hundreds a [wait set](super::WaitSet). It
+/// does not allocate for tuples and arrays, and for the others only their vector once a thread has
+/// performed one as large.
 pub fn choose_all<A: Every>(events: A) -> ChooseAll<A> {
     ChooseAll { events }
 }
 
-/// What [`choose_all`] waits for: tuples of two to twelve events, arrays, vectors, boxed slices and slices of events. The
-/// methods address one of them by its index; they are for the library.
+/// The events of a [`choose_all`]: tuples of two to twelve events, arrays, vectors, boxed slices
+/// and slices of events. The methods address one of them by its index; only the library calls them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is nothing of which all can be waited for",
     note = "it wants a tuple of two to twelve events, or an array, a vector or a boxed slice of events of one type, whose \
             values are `Send`"
 )]
 pub trait Every {
-    /// The values of all.
+    /// The values of all events.
     type Outputs;
-    /// What a performance keeps for all.
+    /// The data that a performance keeps for all events.
     type Parts<'e>: Send
     where
         Self: 'e;
 
-    /// How many there are.
+    /// Returns the number of events.
     fn count(&self) -> usize;
-    /// The largest [`Event::depth`] of theirs.
+    /// Returns the largest [`Event::depth`] of the events.
     fn depth(&self) -> usize;
     /// Makes the branches, from first to last.
     fn parts(&self) -> Self::Parts<'_>;
-    /// Takes a step of one of them, unless that has happened already. True: it has come to something.
+    /// Takes a step of one of the events, unless it has already happened. Returns `true` if the
+    /// step succeeded.
     fn step<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>, index: usize, stride: Stride<'_>) -> bool;
-    /// [`Event::describe`] of one of them, unless that has happened already.
+    /// Calls [`Event::describe`] of one of the events, unless it has already happened.
     fn describe<'e>(&'e self, parts: &Self::Parts<'e>, index: usize, waits: &mut Description);
-    /// The values, once all have happened.
+    /// Returns the values, once all events have happened.
     fn outputs<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>) -> Self::Outputs;
 }
 
-/// A step of one part, named for the method of [`Event`].
+/// A step of one part, named after the method of [`Event`].
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Stride<'a> {
-    /// [`Event::force`].
+    /// [`Event::try_commit`]; succeeds if it has committed.
     Force,
-    /// [`Event::try_commit`]; true if it has committed.
+    /// [`Event::publish`]; succeeds if it has committed.
     TryCommit(&'a Attempt<'a>),
     /// [`Event::publish`]; true if it has committed.
     Publish(&'a Attempt<'a>),
-    /// [`Event::withdraw`].
+    /// [`Event::withdraw`]; succeeds if the part has won.
     Withdraw(&'a Attempt<'a>),
-    /// [`Event::advance`], and if that was its last stage [`Event::complete`].
+    /// [`Event::advance`], and after the last stage [`Event::complete`].
     Advance,
     /// [`Event::lose`].
     Lose,
 }
 
-/// What a performance keeps for one part.
+/// The data that a performance keeps for one part.
 pub struct Part<'e, E: Event + 'e> {
     branch: E::Branch<'e>,
-    /// There once it has happened.
+    /// `Some` once the part has happened.
     output: Careful<Option<E::Output>>,
 }
 
@@ -187,9 +194,9 @@ impl<'e, E: Event + 'e> fmt::Debug for Part<'e, E> {
 #[derive(Debug)]
 pub struct AllBranch<P> {
     parts: P,
-    /// Which part has committed or won last.
+    /// The part that has committed or won last.
     chosen: usize,
-    /// How many have not happened.
+    /// The number of parts that have not happened.
     missing: usize,
 }
 
@@ -230,7 +237,7 @@ impl<A: Every> Event for ChooseAll<A> {
         if branch.missing == 0 {
             return attempt.at_once();
         }
-        // On from the one that has happened last: those before were not ready a moment ago.
+        // Continues after the part that happened last: those before it were not ready a moment ago.
         let (count, first) = (self.events.count(), branch.chosen);
         for index in (first..count).chain(0..first) {
             let parts = branch.as_mut().parts();
@@ -334,7 +341,7 @@ impl<E: Event<Output: Send>, const N: usize> Every for [E; N] {
     }
 }
 
-/// The pinned part in a scratch, which does not move its items.
+/// Returns the pinned part in a scratch, which does not move its items.
 fn item<'b, 'e, E: Event>(
     parts: Pin<&'b mut Scratch<Part<'e, E>>>,
     index: usize,
@@ -343,7 +350,7 @@ fn item<'b, 'e, E: Event>(
     unsafe { parts.map_unchecked_mut(|parts| &mut parts.items()[index]) }
 }
 
-/// One implementation for everything that derefs to a slice of events.
+/// Implements the trait for a type that derefs to a slice of events.
 macro_rules! slice {
     ([$($generics:tt)*] $list:ty) => {
         impl<$($generics)* E: Event<Output: Send>> Every for $list {
@@ -376,7 +383,7 @@ slice!([] Vec<E>);
 slice!([] Box<[E]>);
 slice!(['a,] &'a [E]);
 
-/// One implementation for tuples of each size: the index is turned into the place by a `match`.
+/// Implements the trait for tuples of one size; a `match` maps the index to the field.
 macro_rules! tuple {
     ($($letter:ident $index:tt),+) => {
         impl<$($letter: Event<Output: Send>),+> Every for ($($letter,)+) {
@@ -395,7 +402,8 @@ macro_rules! tuple {
             fn step<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>, index: usize, stride: Stride<'_>) -> bool {
                 match index {
                     $($index => {
-                        // SAFETY: a tuple's fields are structurally pinned here: none is ever moved out.
+                        // SAFETY: a tuple's fields are structurally pinned here: none is ever moved
+                        // out.
                         let part = unsafe { parts.map_unchecked_mut(|parts| &mut parts.$index) };
                         part.step(&self.$index, stride)
                     })+

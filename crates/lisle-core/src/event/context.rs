@@ -1,9 +1,9 @@
-//! The current context: where a performer runs, and how it waits.
+//! The current context: the place where a performer runs, and its way of waiting.
 //!
 //! Every visible operation of this crate (parking, waking, timers, spawning, randomness, the clock)
 //! goes to the context of the code that performs it. There are four kinds: a worker of a runtime, a
-//! plain OS thread, a future on a foreign executor, and a model, which takes the workers' place and
-//! runs the same program through schedules of its choice. The first and the last are *installed* for
+//! plain OS thread, a future on a foreign executor, and a model, which replaces the workers and
+//! runs the same program through schedules of its choice. A worker and a model are *installed* for
 //! a thread; the other two are made for one sync at a time.
 
 use super::record::Waker;
@@ -13,16 +13,17 @@ use crate::shim::{clock, random};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// Why [`Context::park`] returned.
+/// The reason why [`Context::park`] returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unparked {
-    /// By the one wake that belongs to this park.
+    /// The one wake that belongs to this park.
     Woken,
-    /// The performer is to withdraw and unwind: its runtime is shutting down.
+    /// An interruption. The performer must withdraw and unwind, because its runtime shuts down.
     Interrupted,
 }
 
-/// The payload that unwinds a fiber at shutdown. It is nobody's panic: no hook runs, nothing is printed.
+/// The payload that unwinds a fiber at shutdown. It is not a panic of the user's: no hook runs and
+/// nothing is printed.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Interrupted;
@@ -31,33 +32,36 @@ pub struct Interrupted;
 ///
 /// # Safety
 ///
-/// `park` may return [`Unparked::Woken`] only after the waker given out by the last `waker` has been
-/// woken; everything that happened before the wake happens before the return. `arm` must keep the
-/// timer's address and fire it at most once, and not after `disarm` has returned.
+/// `park` may return [`Unparked::Woken`] only after `wake` has been called on the waker that the
+/// last `waker` returned; everything that happened before the wake happens before the return. `arm`
+/// must keep the timer's address, and may fire it at most once and not after `disarm` has returned.
 pub unsafe trait Context {
-    /// The handle by which the performer now running can be woken.
+    /// Returns the waker of the performer that runs now.
     fn waker(&self) -> Waker;
 
-    /// Suspends the performer now running until its waker is woken, or, if `interruptible`, until
-    /// its runtime wants it to unwind.
+    /// Suspends the performer that runs now until it is woken, or, if `interruptible`, until its
+    /// runtime wants it to unwind.
     fn park(&self, interruptible: bool) -> Unparked;
 
-    /// As an uninterruptible [`park`](Context::park), for a wake that is on its way, where the performer must not be
-    /// suspended (see `no_suspend`): it keeps its thread until that has come.
+    /// Waits like an uninterruptible [`park`](Context::park) for a wake that is on its way, where
+    /// the performer must not be suspended (see `no_suspend`). The performer keeps its thread until
+    /// the wake has come.
     fn stay(&self) {
         let _ = self.park(false);
     }
 
-    /// Unwinds the performer, after `park` returned [`Unparked::Interrupted`].
+    /// Unwinds the performer, after `park` has returned [`Unparked::Interrupted`].
     fn unwind(&self) -> !;
 
-    /// The performer now running is about to park, and this is what it waits for; or, with `None`, its park has
-    /// returned. For contexts that tell who waits. The library's own runtimes learn it in another way.
+    /// Reports what the performer that runs now waits for: called with `Some` before it parks and
+    /// with `None` when its park has returned. It is for contexts that report waiting performers;
+    /// the library's own runtimes learn it in another way.
     fn parks(&self, parked: Option<&ParkedEvent>) {
         let _ = parked;
     }
 
-    /// Can the code now running be suspended by this context? If not, it waits as on a plain thread.
+    /// Returns `true` if this context can suspend the code that runs now. If `false`, the code
+    /// waits as on a plain thread.
     fn can_wait(&self) -> bool {
         true
     }
@@ -66,37 +70,38 @@ pub unsafe trait Context {
     ///
     /// # Safety
     ///
-    /// The timer is not armed; it stays pinned until it has fired or been disarmed by this context.
+    /// The timer is not armed. It stays pinned until it has fired or this context has disarmed it.
     unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64);
 
     /// Disarms `timer` if it is armed.
     ///
     /// # Safety
     ///
-    /// The timer was armed by this context, if by any, and is alive.
+    /// If the timer was armed, it was armed by this context. It is alive.
     unsafe fn disarm(&self, timer: NonNull<Timer>);
 
-    /// The performer is about to do something that others can see: perform an event, signal, fill a cell.
-    /// A model may let others go first. Not called for fibers of the library's own workers.
+    /// Called before the performer does something that others can see: performs an event, signals,
+    /// fills a cell. A model may let others run first. Not called for fibers of the library's own
+    /// workers.
     fn visible(&self) {}
 
-    /// Runs `fiber` as a fiber of its own. A context that leaves fibers to the library's runtimes, as all but
-    /// models do, gives it back.
+    /// Runs `fiber` as a fiber of its own. A context that leaves fibers to the library's runtimes
+    /// returns it as an error; all contexts but models do.
     fn spawn(&self, fiber: Box<dyn FnOnce() + Send>) -> Result<(), Box<dyn FnOnce() + Send>> {
         Err(fiber)
     }
 
-    /// Lets others run before the performer goes on.
+    /// Lets others run before the performer continues.
     fn yield_now(&self) {
         crate::shim::thread::yield_now();
     }
 
-    /// Monotonic nanoseconds.
+    /// Returns the monotonic time in nanoseconds.
     fn now(&self) -> u64 {
         clock::now()
     }
 
-    /// A random number, for fair choices.
+    /// Returns a random number, for fair choices.
     fn random(&self) -> u64 {
         random::of_thread()
     }
@@ -106,8 +111,9 @@ thread_local! {
     static INSTALLED: Cell<Option<NonNull<dyn Context>>> = const { Cell::new(None) };
 }
 
-/// The context installed for this thread, if there is one. To be used within the current call: the
-/// context stays until its guard is dropped, which only code outside of all fibers does.
+/// Returns the context installed for this thread, if there is one. It may be used within the
+/// current call only: the context stays until its guard is dropped, and only code outside of all
+/// fibers drops it.
 #[inline(always)]
 #[doc(hidden)]
 pub fn installed<'a>() -> Option<&'a dyn Context> {
@@ -115,14 +121,15 @@ pub fn installed<'a>() -> Option<&'a dyn Context> {
     INSTALLED.with(Cell::get).map(|context| unsafe { context.as_ref() })
 }
 
-/// Monotonic nanoseconds, as the code that runs here sees them: in a model time is another one.
+/// Returns the monotonic time in nanoseconds, as the code that runs here sees it. A model has its
+/// own time.
 #[doc(hidden)]
 #[inline]
 pub fn now() -> u64 {
     installed().map_or_else(clock::now, Context::now)
 }
 
-/// Keeps a context installed for this thread until dropped.
+/// A guard that keeps a context installed for this thread until it is dropped.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Installed {
@@ -133,7 +140,8 @@ pub struct Installed {
 ///
 /// # Safety
 ///
-/// The guard must be dropped on this thread, before the context goes, and guards in reverse order.
+/// The guard must be dropped on this thread and before the context. Guards must be dropped in
+/// reverse order.
 #[doc(hidden)]
 #[inline]
 pub unsafe fn install(context: &(dyn Context + 'static)) -> Installed {

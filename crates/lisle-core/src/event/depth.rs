@@ -1,23 +1,26 @@
-//! How deep events may be nested.
+//! The limit on how deep events may be nested.
 //!
-//! An event that contains others takes each step by calling theirs, so each level costs stack: a kilobyte or so without
-//! optimization, and a fiber has a few hundred of them. Types nest as deep as somebody has written them down. What
-//! grows while a program runs are boxes in boxes, and events that are made while others are performed, which make
-//! further ones. Both are counted, and one level too many is a panic, before anything is published.
+//! An event that contains others takes each step by calling theirs, so each level costs stack:
+//! about a kilobyte without optimization, and a fiber has a few hundred of them. Types nest only as
+//! deep as the source code does. What can grow while a program runs are boxes in boxes, and events
+//! that are made within the performance of others and make further ones. Both are counted, and one
+//! level too many panics before anything is published.
 //!
-//! The boxes are counted as they are made ([`Event::depth`](super::Event::depth)), since what is nested deeper could not even be dropped.
-//! What is made in a performance is counted on the way down, in a variable of the thread. It belongs to whoever is
-//! about to take a step: user code may wait, and others change it meanwhile, so whoever runs some restores it.
+//! Boxes are counted when they are made ([`Event::depth`](super::Event::depth)), since a deeper
+//! nesting could not even be dropped. What is made in a performance is counted on the way down, in
+//! a thread-local variable. The variable belongs to the code that is about to take a step. User
+//! code may wait, and other code changes the variable meanwhile, so every caller of user code
+//! restores it.
 
 use std::cell::Cell;
 
-/// How many boxes an event may have in one another, and how many events made within others a performance; what is made
-/// counts as many as it has boxes, and as one at least.
+/// The largest number of boxes in one another in an event, and of events made within others in a
+/// performance. A made event counts as many levels as it has boxes, and at least one.
 pub(crate) const DEEPEST: usize = 128;
 
 #[cfg(not(lisle_loom))]
 thread_local! {
-    /// How many levels are above what is being prepared.
+    /// The number of levels above the event that is being prepared.
     static ABOVE: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -26,7 +29,7 @@ loom::thread_local! {
     static ABOVE: Cell<usize> = Cell::new(0);
 }
 
-/// Puts back what it found.
+/// A guard that restores the previous number.
 struct Restore(usize);
 
 impl Restore {
@@ -47,11 +50,11 @@ pub(super) fn from_the_top<R>(step: impl FnOnce() -> R) -> R {
     step()
 }
 
-/// Runs a step of an event of so many boxes, that was made within another.
+/// Runs a step of an event with `boxes` boxes that was made within another.
 ///
 /// # Panics
 ///
-/// If that is too deep.
+/// Panics if that is too deep.
 pub(super) fn deeper<R>(boxes: usize, step: impl FnOnce() -> R) -> R {
     let levels = ABOVE.with(Cell::get).saturating_add(boxes.max(1));
     check(levels);
@@ -59,7 +62,7 @@ pub(super) fn deeper<R>(boxes: usize, step: impl FnOnce() -> R) -> R {
     step()
 }
 
-/// Runs a function of the user's on the way down.
+/// Runs a user's function on the way down, and restores the number afterwards.
 pub(super) fn aside<R>(function: impl FnOnce() -> R) -> R {
     let _restore = Restore(ABOVE.with(Cell::get));
     function()
@@ -67,7 +70,7 @@ pub(super) fn aside<R>(function: impl FnOnce() -> R) -> R {
 
 /// # Panics
 ///
-/// If an event has too many levels.
+/// Panics if an event has too many levels.
 #[track_caller]
 pub(super) fn check(levels: usize) {
     assert!(

@@ -1,7 +1,8 @@
-//! Events that are another event but for a detail, and events that wait at a [`Source`](super::Source).
+//! Macros for events that differ from another event in a detail, and for events that wait at a
+//! [`Source`](super::Source).
 
-/// The methods of an event whose branches are those of the event in one of its fields: all but `complete` and `describe`.
-/// With `describe`, that method.
+/// Implements the methods of an event whose branches are those of the event in one of its fields:
+/// all methods except `complete` and `describe`. With `describe`, implements that method.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! forwarded {
@@ -73,8 +74,9 @@ macro_rules! forwarded {
 }
 pub use forwarded;
 
-/// The methods of an event that waits at a source: all but `complete` and `describe`. `$this` stands for the event in the
-/// source and in the function that takes from its state. With `describe`, that method.
+/// Implements the methods of an event that waits at a source: all methods except `complete` and
+/// `describe`. In the expressions for the source and for the function that takes from its state,
+/// `$this` stands for the event. With `describe`, implements that method.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! waits_at {
@@ -106,7 +108,7 @@ macro_rules! waits_at {
         ) -> $crate::event::Step {
             let $this = self;
             let _ = $this;
-            // SAFETY: the branch is of this event.
+            // SAFETY: the branch belongs to this event.
             unsafe { branch.try_commit(attempt, $take) }
         }
         #[inline]
@@ -117,7 +119,7 @@ macro_rules! waits_at {
         ) -> $crate::event::Step {
             let $this = self;
             let _ = $this;
-            // SAFETY: the branch is of this event.
+            // SAFETY: the branch belongs to this event.
             unsafe { branch.publish(attempt, $take) }
         }
         #[inline]
@@ -126,15 +128,16 @@ macro_rules! waits_at {
             branch: std::pin::Pin<&mut Self::Branch<'e>>,
             attempt: &$crate::event::Attempt<'_>,
         ) -> bool {
-            // SAFETY: the branch is of this event.
+            // SAFETY: the branch belongs to this event.
             unsafe { branch.withdraw(attempt) }
         }
     };
 }
 pub use waits_at;
 
-/// As [`waits_at`], for an event that waits nowhere where there is no source. Then its steps come to what `absent` says:
-/// [`Attempt::at_once`](crate::event::Attempt::at_once), or that it waits, for ever.
+/// Does the same as [`waits_at`], for an event that may have no source. Then the result of its
+/// steps is that of `absent`: [`Attempt::at_once`](crate::event::Attempt::at_once), or that it
+/// waits, forever.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! may_wait_at {
@@ -162,7 +165,7 @@ macro_rules! may_wait_at {
             branch.as_pin_mut().map_or_else(
                 || $absent(attempt),
                 |branch| {
-                    // SAFETY: the branch is of this event.
+                    // SAFETY: the branch belongs to this event.
                     unsafe { branch.try_commit(attempt, $take) }
                 },
             )
@@ -176,7 +179,7 @@ macro_rules! may_wait_at {
             branch.as_pin_mut().map_or_else(
                 || $absent(attempt),
                 |branch| {
-                    // SAFETY: the branch is of this event.
+                    // SAFETY: the branch belongs to this event.
                     unsafe { branch.publish(attempt, $take) }
                 },
             )
@@ -188,7 +191,7 @@ macro_rules! may_wait_at {
             attempt: &$crate::event::Attempt<'_>,
         ) -> bool {
             branch.as_pin_mut().is_some_and(|branch| {
-                // SAFETY: the branch is of this event.
+                // SAFETY: the branch belongs to this event.
                 unsafe { branch.withdraw(attempt) }
             })
         }

@@ -1,4 +1,4 @@
-//! Performing an event as a future, on any executor. How it is woken is in `future/wake.rs`.
+//! Performing an event as a future, on any executor. `future/wake.rs` says how it is woken.
 
 mod wake;
 
@@ -21,23 +21,25 @@ use std::ptr::NonNull;
 use std::task::Poll;
 use wake::{Come, Wake};
 
-/// How many words of branch a future keeps without allocating: enough for a choice of three.
+/// The number of words of branch that a future keeps without allocating; enough for a choice of
+/// three.
 const INLINE_WORDS: usize = 32;
 
 /// A future that performs an event once, see [`Event::future`].
 ///
-/// It may be polled on any executor and moved between threads before its first poll. Polling it
-/// again after it was ready panics. Dropping it withdraws it; if a partner is committing it at
-/// that very moment on another core, the drop waits for those few instructions.
+/// It may be polled on any executor, and moved between threads before its first poll. Polling it
+/// after it was ready panics. Dropping it withdraws it. If a partner on another core is committing
+/// it at that moment, the drop waits a few instructions for the partner.
 #[must_use = "futures do nothing unless polled"]
 pub struct EventFuture<E> {
-    /// [`EventFuture::leave`]; a pointer, so that neither `Drop` nor `Send` needs to ask for `E: Event`.
+    /// [`EventFuture::leave`] as a pointer; then neither `Drop` nor `Send` needs `E: Event`.
     leave: fn(&mut EventFuture<E>),
     /// Holds an `E::Branch` that borrows `event`; cleared before `event` is dropped.
     branch: Storage<INLINE_WORDS>,
     record: Option<Record>,
     wake: Wake,
-    /// Nothing is published, and it must not be polled again: it has given its value, or panicked.
+    /// Nothing is published, and it must not be polled again: it has returned its value, or
+    /// panicked.
     done: bool,
     /// It begins even if the turn of its task has been long.
     stays: bool,
@@ -45,9 +47,9 @@ pub struct EventFuture<E> {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: what lies untyped in `branch` is an `E::Branch`, which the trait requires to be `Send`; the
-// record's waker is the address of `wake`, which does not change once pinned, or that of a recycled, which stays; all else
-// is `Send` by type.
+// SAFETY: the untyped content of `branch` is an `E::Branch`, which the trait requires to be `Send`.
+// The record's waker is the address of `wake`, which does not change once pinned, or that of
+// recycled memory, which is never freed. All else is `Send` by type.
 unsafe impl<E: Send> Send for EventFuture<E> {}
 // SAFETY: a shared reference to the future gives access to nothing.
 unsafe impl<E: Sync> Sync for EventFuture<E> {}
@@ -67,7 +69,8 @@ impl<E: Event> EventFuture<E> {
         }
     }
 
-    /// The same future, which begins when it is first polled, even if the turn of its task has been long.
+    /// Returns the same future, except that it begins at its first poll even if the turn of its
+    /// task has been long.
     #[doc(hidden)]
     pub fn staying(mut self) -> Self {
         self.stays = true;
@@ -82,7 +85,8 @@ impl<E: Event> Future for EventFuture<E> {
         // SAFETY: nothing is moved out of the future, here or below.
         let this = unsafe { self.get_unchecked_mut() };
         assert!(!this.done, "an `EventFuture` was polled after it had given its value");
-        // SAFETY: the event stays where it is, untouched by `&mut`, until the branch has been dropped.
+        // SAFETY: the event stays where it is, untouched by `&mut`, until the branch has been
+        // dropped.
         let event = unsafe { &*std::ptr::from_ref(this.event.get()) };
         let foreign = Foreign { wake: &raw const this.wake };
 
@@ -94,7 +98,8 @@ impl<E: Event> Future for EventFuture<E> {
             this.done = true;
             let attempt = Attempt::new(record, &foreign);
             let place = this.branch.get().expect("a waiting future has a branch");
-            // SAFETY: `place` was put there below, for this event; `give_up` has ended when it is used again.
+            // SAFETY: the branch at `place` was made below, for this event; `give_up` has ended
+            // before the next use of it.
             let gave_up = come == Come::Elsewhere && give_up(event, unsafe { typed(event, place) }, &attempt);
             if come == Come::Elsewhere && !gave_up {
                 // A partner was faster: its wake is on the way.
@@ -114,21 +119,22 @@ impl<E: Event> Future for EventFuture<E> {
         } else if !this.stays
             && let Some(recycled) = Recycled::of(context.waker())
         {
-            // A task whose turn has been long goes on in another, before it does anything.
-            // SAFETY: its memory stays, and it is being polled by us.
+            // A task whose turn has been long continues in another turn, before it does anything.
+            // SAFETY: its memory is never freed, and we poll it.
             if unsafe { recycled.as_ref() }.overstays() {
-                // Once: if what comes before it takes long in each turn, it begins all the same.
+                // Only once: if what comes before it takes long in each turn, it begins
+                // nevertheless.
                 this.stays = true;
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
         }
 
-        // Until it is known to wait: if a function of the user's panics, nothing is left to be withdrawn.
+        // Set until it is known to wait: if a user's function panics, there is nothing to withdraw.
         this.done = true;
         loop {
             let single = event.is_single();
-            // SAFETY: the future is pinned, and does not go before it has seen the wake.
+            // SAFETY: the future is pinned, and is not freed before it has seen the wake.
             let waker = unsafe { this.wake.prepare(context.waker(), (&raw const this.event).addr()) };
             let began = this.record.as_ref().map_or(0, |record| record.began.get());
             let record = this.record.insert(Record::new(waker, single));
@@ -136,19 +142,20 @@ impl<E: Event> Future for EventFuture<E> {
             let attempt = Attempt::new(record, &foreign);
             // SAFETY: `branch` is structurally pinned.
             let branch = unsafe { Pin::new_unchecked(&mut this.branch) };
-            // Told to start over, or in its second stage, the future uses the withdrawn branch again.
+            // If it was told to start over, or in its second stage, the future uses the withdrawn
+            // branch again.
             let place = match branch.get() {
                 Some(place) => place,
                 None => {
                     let place = branch.fill(|| event.branch()).cast();
                     let _raising = E::STAGED.then(raising);
-                    // SAFETY: `place` was just put there for this event.
+                    // SAFETY: the branch at `place` was just made for this event.
                     let force = || depth::from_the_top(|| event.force(unsafe { typed(event, place) }));
                     if E::STAGED
                         && let Err(panic) = catch_unwind(AssertUnwindSafe(force))
                     {
-                        // The guards that have run are to be told now, not when the future goes.
-                        // SAFETY: `branch` is structurally pinned.
+                        // The guards that have run must be told now, not when the future is
+                        // dropped. SAFETY: `branch` is structurally pinned.
                         unsafe { Pin::new_unchecked(&mut this.branch) }.clear();
                         resume_unwind(panic);
                     }
@@ -156,7 +163,7 @@ impl<E: Event> Future for EventFuture<E> {
                 }
             };
             let step = (|| {
-                // SAFETY: `place` was put there for this event.
+                // SAFETY: the branch at `place` was made for this event.
                 if !single && event.try_commit(unsafe { typed(event, place) }, &attempt) == Step::Committed {
                     return Step::Committed;
                 }
@@ -186,14 +193,15 @@ impl<E: Event> EventFuture<E> {
         if let (Some(record), Some(place), false) = (&self.record, self.branch.get(), self.done) {
             let foreign = Foreign { wake: &raw const self.wake };
             let attempt = Attempt::new(record, &foreign);
-            // SAFETY: a future that was polled is pinned, and the branch was put there for this event.
+            // SAFETY: a future that was polled is pinned, and the branch was made for this event.
             let branch = unsafe { typed(self.event.get(), place) };
             if !give_up(self.event.get(), branch, &attempt) {
                 foreign.park(false);
             }
         }
         self.wake.done();
-        // SAFETY: `branch` is structurally pinned; it must go before the event it borrows.
+        // SAFETY: `branch` is structurally pinned; it must be dropped before the event that it
+        // borrows.
         unsafe { Pin::new_unchecked(&mut self.branch) }.clear();
     }
 }
@@ -204,14 +212,14 @@ impl<E> Drop for EventFuture<E> {
     }
 }
 
-/// The context of a future: it waits by returning to its executor, so it parks only to let a
-/// committer finish that is a few instructions from waking it.
+/// The context of a future. A future waits by returning to its executor; this context parks only to
+/// let a committer finish that is a few instructions from the wake.
 struct Foreign {
     wake: *const Wake,
 }
 
-// SAFETY: `park` returns once the waker has been woken, with what was done before; timers go to the
-// clock thread, which keeps the promises of `arm`.
+// SAFETY: `park` returns once `wake` has been called on the waker, and what was done before the
+// wake happens before the return. Timers go to the clock thread, which keeps the promises of `arm`.
 unsafe impl Context for Foreign {
     fn waker(&self) -> Waker {
         unreachable!("a future makes its own waker")
@@ -240,8 +248,8 @@ impl<E: Event + fmt::Debug> fmt::Debug for EventFuture<E> {
     }
 }
 
-/// Implements [`IntoFuture`] for an event type, so that `event.await` works. (Rust's orphan rules do
-/// not allow one implementation for all events.)
+/// Implements [`IntoFuture`] for an event type, which makes `event.await` work. (Rust's orphan
+/// rules do not allow one implementation for all events.)
 #[doc(hidden)]
 #[macro_export]
 macro_rules! awaitable {
@@ -254,7 +262,7 @@ macro_rules! awaitable {
             }
         }
     };
-    // Awaited, it is performed once, which `$inner` does better.
+    // An awaited event is performed once, which `$inner` does better.
     ([$($generics:tt)*] $event:ty => $inner:ty, $once:expr) => {
         impl<$($generics)*> IntoFuture for $event {
             type Output = <$inner as $crate::event::Event>::Output;

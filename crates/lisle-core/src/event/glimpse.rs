@@ -1,10 +1,11 @@
-//! Polling: an event is performed if there is a moment at which it is ready, and given up if there is one at which it
-//! is not.
+//! Polling: an event is performed if there is a moment at which it is ready, and given up if there
+//! is a moment at which it is not.
 //!
-//! For an event of one object one look tells. For a choice a second one may be needed, to which the first is compared (`evidence.rs`).
-//! If they differ, or if a branch does not say what it has seen, the poll does what a performer does that waits: it
-//! publishes. Only, it cancels at once. If it can, then at that moment each branch was where partners find it, and none had
-//! been found: nothing was ready.
+//! For an event of one object one look is enough. For a choice a second look may be needed, which
+//! is compared with the first (`evidence.rs`). If they differ, or if a branch does not report what
+//! it has seen, the poll publishes, like a performer that waits, and then cancels at once. If it
+//! can cancel, then at that moment each branch was where partners find it and none had been found:
+//! nothing was ready.
 
 use super::context::{self, Context, Unparked};
 use super::record::{Attempt, Waker};
@@ -49,7 +50,8 @@ fn look_again<'e, E: Event>(
         }
     }
     loop {
-        // Each round but the last: a partner has told us to start over, or a time has come.
+        // Each round except the last: a partner has told us to start over, or a deadline has
+        // passed.
         if let Some(step) = publish_and_leave(event, branch.as_mut(), attempt, glimpse) {
             return step;
         }
@@ -58,7 +60,7 @@ fn look_again<'e, E: Event>(
     }
 }
 
-/// Publishes the event, and withdraws it at once. `None`: it may be ready now.
+/// Publishes the event and withdraws it at once. Returns `None` if it may be ready now.
 fn publish_and_leave<'e, E: Event>(
     event: &'e E,
     mut branch: Pin<&mut E::Branch<'e>>,
@@ -68,7 +70,8 @@ fn publish_and_leave<'e, E: Event>(
     if publish(event, branch.as_mut(), attempt) == Step::Committed {
         return Some(Step::Committed);
     }
-    // If it is cancelled below, then nobody had committed it at this moment, at which no time had come either.
+    // If the attempt is cancelled below, it was uncommitted at this moment, at which no deadline
+    // had passed either.
     let is_due = glimpse.next_due.get() <= glimpse.now();
     if give_up(event, branch.as_mut(), attempt) {
         return (!is_due).then_some(Step::Waiting);
@@ -78,7 +81,8 @@ fn publish_and_leave<'e, E: Event>(
     event.withdraw(branch, attempt).then_some(Step::Committed)
 }
 
-/// The context of a poll. It never suspends its performer, and arms no timer: it only notes when the first of them is due.
+/// The context of a poll. It never suspends its performer and arms no timer: it only records the
+/// earliest deadline.
 pub(super) struct Glimpse {
     woken: AtomicBool,
     next_due: Cell<u64>,
@@ -92,21 +96,22 @@ impl Glimpse {
 
     /// Wakes the performer whose glimpse is at `data`.
     fn wake(data: *const ()) {
-        // SAFETY: the waker's data is the glimpse, which stays until its performer has seen `woken`; nothing is touched
-        // after that.
+        // SAFETY: the waker's data is the glimpse, which stays until its performer has seen
+        // `woken`; nothing is touched after that.
         unsafe { &*data.cast::<Glimpse>() }.woken.store(true, Ordering::Release);
     }
 }
 
-// SAFETY: `park` returns only once `woken`, which only the waker sets, is up, and the flag carries release and acquire. No
-// timer is armed, so none fires.
+// SAFETY: `park` returns only once `woken` is set, which only `wake` does; the flag is stored with
+// release and loaded with acquire. No timer is armed, so none fires.
 unsafe impl Context for Glimpse {
     fn now(&self) -> u64 {
         context::now()
     }
 
     fn waker(&self) -> Waker {
-        // SAFETY: `wake` may be called from any thread, and `self` outlives the poll that uses the waker.
+        // SAFETY: `wake` may be called from any thread, and `self` outlives the poll that uses the
+        // waker.
         unsafe { Waker::new(std::ptr::from_ref(self).cast(), Glimpse::wake) }
     }
 

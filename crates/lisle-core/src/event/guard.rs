@@ -14,20 +14,20 @@ pub struct Guard<F, E> {
     _event: PhantomData<fn() -> E>,
 }
 
-/// The event that `make` gives, made anew each time it is performed.
+/// Returns an event that `make` makes anew each time it is performed.
 ///
-/// `make` runs in the performer when it begins to perform, before anything is tried, so it may do what
-/// the event needs beforehand: send a request, read a clock, count. It may block; in a future it is then
-/// the executor's thread that waits. The guards of a choice run from left to right, all of them, also
-/// those of alternatives that lose; what an alternative that lost has set in motion is told by
-/// [`with_nack`](super::with_nack).
+/// `make` runs in the performer at the beginning of the performance, before anything is tried. It
+/// may do what the event needs beforehand: send a request, read a clock, count. It may block; in a
+/// future that blocks the executor's thread. All guards of a choice run, from left to right,
+/// including those of alternatives that lose. Use [`with_nack`](super::with_nack) to stop what a
+/// losing alternative has started.
 ///
-/// From Concurrent ML.
+/// The idea is from Concurrent ML.
 ///
 /// # Panics
 ///
-/// If `make` panics, the performance has done nothing; negative acknowledgements of alternatives to its
-/// left are sent, guards to its right do not run.
+/// If `make` panics, the performance has done nothing. Negative acknowledgements of alternatives to
+/// its left are sent, and guards to its right do not run.
 ///
 /// ```
 /// use lisle::event::guard;

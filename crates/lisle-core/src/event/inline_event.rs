@@ -1,5 +1,5 @@
-//! An event and its branch in one place: in the branch of an event that made it for its own performance, or in
-//! a wait set.
+//! An event and its branch in one place: in the branch of an event that made it for its own
+//! performance, or in a wait set.
 
 use super::{Event, depth};
 use crate::drops::Careful;
@@ -7,15 +7,15 @@ use std::fmt;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
 
-/// Room for an event and its branch, which borrows it.
+/// A place for an event and its branch, which borrows it.
 pub struct InlineEvent<'e, E: Event + 'e> {
-    // Declared before what it borrows, so dropped before it.
+    // Declared before the event that it borrows, and therefore dropped before it.
     branch: Option<E::Branch<'e>>,
     event: Careful<Option<E>>,
     _pinned: PhantomPinned,
 }
 
-/// A made event and its branch.
+/// An event and its branch.
 pub(super) struct Parts<'e, 'b, E: Event + 'e> {
     pub(super) event: &'e E,
     pub(super) branch: Pin<&'b mut E::Branch<'e>>,
@@ -30,27 +30,28 @@ impl<'e, E: Event> InlineEvent<'e, E> {
         self.branch.is_some()
     }
 
-    /// Room with `event` in it, whose performance has not begun.
+    /// Creates a place with `event` in it, whose performance has not begun.
     pub(super) fn of(event: E) -> Self {
         InlineEvent { branch: None, event: Careful::new(Some(event)), _pinned: PhantomPinned }
     }
 
-    /// Puts `event` in and begins its performance.
+    /// Stores `event` and begins its performance.
     pub(super) fn put(mut self: Pin<&mut Self>, event: E) {
-        // SAFETY: nothing that is pinned is moved: the place is empty, as is then seen.
+        // SAFETY: nothing pinned is moved: the place is empty, which is checked next.
         let this = unsafe { self.as_mut().get_unchecked_mut() };
         assert!(this.event.get().is_none(), "an event was made twice in one performance");
         *this.event.get_mut() = Some(event);
         self.begin();
     }
 
-    /// Begins a performance of the event: makes its branch, and runs its guards.
+    /// Begins a performance of the event: makes its branch and runs its guards.
     pub(super) fn begin(mut self: Pin<&mut Self>) {
-        // SAFETY: nothing that is pinned is moved: the branch is made where there is none.
+        // SAFETY: nothing pinned is moved: the branch is made where there was none.
         let this = unsafe { self.as_mut().get_unchecked_mut() };
         assert!(this.branch.is_none(), "a performance was begun twice");
         let event = std::ptr::from_ref(this.event.get().as_ref().expect("put in before"));
-        // SAFETY: the event stays in its place, pinned and untouched by `&mut`, until its branch is gone.
+        // SAFETY: the event stays in its place, pinned and untouched by `&mut`, until its branch
+        // has been dropped.
         let event: &'e E = unsafe { &*event };
         this.branch = Some(event.branch());
         let parts = self.parts();
@@ -64,11 +65,12 @@ impl<'e, E: Event> InlineEvent<'e, E> {
         branch.set(None);
     }
 
-    /// The event and its branch.
+    /// Returns the event and its branch.
     ///
     /// # Panics
     ///
-    /// If nothing was put in: whoever performs the event has not called `force`.
+    /// Panics if the place is empty, because the combinator that performs the event has not called
+    /// `force`.
     pub(super) fn parts(self: Pin<&mut Self>) -> Parts<'e, '_, E> {
         // SAFETY: nothing is moved out.
         let this = unsafe { self.get_unchecked_mut() };
@@ -81,7 +83,7 @@ impl<'e, E: Event> InlineEvent<'e, E> {
         Parts { event, branch: unsafe { Pin::new_unchecked(branch) } }
     }
 
-    /// The event and its branch, for looking at, if they are there.
+    /// Returns the event and its branch, if they are there, as shared references.
     pub(super) fn look(&self) -> Option<(&'e E, &E::Branch<'e>)> {
         let event = std::ptr::from_ref(self.event.get().as_ref()?);
         // SAFETY: as in `put`.

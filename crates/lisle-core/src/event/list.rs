@@ -73,24 +73,24 @@ impl<E: Event, const N: usize> Alternatives for [E; N] {
     }
 }
 
-/// The largest depth of some events.
+/// Returns the largest depth of some events.
 pub(super) fn deepest<E: Event>(events: &[E]) -> usize {
     events.iter().map(Event::depth).max().unwrap_or(0)
 }
 
-/// The pinned element of a pinned array.
+/// Returns the pinned element of a pinned array.
 fn element<B, const N: usize>(branches: Pin<&mut [B; N]>, index: usize) -> Pin<&mut B> {
     // SAFETY: the elements are structurally pinned: none is ever moved out.
     unsafe { branches.map_unchecked_mut(|branches| &mut branches[index]) }
 }
 
-/// The pinned element of a scratch, which does not move its items.
+/// Returns the pinned element of a scratch, which does not move its items.
 fn item<B>(branches: Pin<&mut Scratch<B>>, index: usize) -> Pin<&mut B> {
     // SAFETY: nothing is moved out, and the scratch keeps its items in place until it is dropped.
     unsafe { branches.map_unchecked_mut(|branches| &mut branches.items()[index]) }
 }
 
-/// One implementation for everything that derefs to a slice of events.
+/// Implements the trait for a type that derefs to a slice of events.
 macro_rules! slice {
     ([$($generics:tt)*] $list:ty) => {
         impl<$($generics)* E: Event> Alternatives for $list {

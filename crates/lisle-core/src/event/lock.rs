@@ -1,10 +1,10 @@
-//! The short lock under which waiters are linked, committed against and unlinked.
+//! The short lock under which waiters are linked, committed and unlinked.
 //!
-//! One locked read-modify-write to take it, one plain store to let go. It is held for a few
-//! instructions and never while user code runs (the closures given to
-//! [`Source`](super::Source) are the documented exception), so waiting for it spins, then yields.
-//! A queued lock would cost a second read-modify-write on release, which is 5 to 6 ns of the 20 that
-//! a message may take.
+//! Taking it costs one locked read-modify-write, and releasing it one plain store. It is held for a
+//! few instructions and never while user code runs (the functions given to
+//! [`Source`](super::Source) are the documented exception), so a thread that waits for it spins,
+//! then yields. A queued lock would need a second read-modify-write on release, which is 5 to 6 ns
+//! of the 20 that a message may take.
 
 use crate::shim::cell::UnsafeCell;
 use crate::shim::const_fn;
@@ -20,8 +20,8 @@ use crate::shim::{
 pub struct Lock<T: ?Sized> {
     #[cfg(not(lisle_loom))]
     held: AtomicBool,
-    /// Loom has no notion of fair spinning, so under it the lock is loom's own mutex: what is
-    /// checked there are the protocols above the lock.
+    /// Loom has no fair spinning, so under loom the lock is loom's own mutex. The models check the
+    /// protocols above the lock.
     #[cfg(lisle_loom)]
     held: loom::sync::Mutex<()>,
     #[cfg(lisle_loom)]
@@ -29,8 +29,8 @@ pub struct Lock<T: ?Sized> {
     value: UnsafeCell<T>,
 }
 
-/// Loom does not see that memory has been let go of, so under it a lock notices itself when it is taken
-/// after it was dropped. The models that want to know keep the memory.
+/// Detects a lock that is taken after it was dropped. Loom does not see that memory has been freed.
+/// A model that wants this check keeps the memory.
 #[cfg(lisle_loom)]
 #[derive(Debug)]
 struct Life(std::sync::atomic::AtomicBool);
@@ -42,10 +42,10 @@ impl Drop for Life {
     }
 }
 
-// SAFETY: the lock hands out one `&mut T` at a time, to whichever thread holds it, so sharing the
-// lock is sending the value back and forth.
+// SAFETY: the lock gives out one `&mut T` at a time, to the thread that holds it, so sharing the
+// lock means sending the value back and forth.
 unsafe impl<T: ?Sized + Send> Sync for Lock<T> {}
-// SAFETY: owning the lock is owning the value.
+// SAFETY: the owner of the lock owns the value.
 unsafe impl<T: ?Sized + Send> Send for Lock<T> {}
 
 impl<T> Lock<T> {
@@ -74,7 +74,7 @@ impl<T> Lock<T> {
 impl<T: ?Sized> Lock<T> {
     #[inline]
     pub fn get_mut(&mut self) -> &mut T {
-        // SAFETY: `&mut self`: nobody holds the lock.
+        // SAFETY: `&mut self` excludes a holder of the lock.
         self.value.with_mut(|value| unsafe { &mut *value })
     }
 
@@ -113,7 +113,7 @@ impl<T: ?Sized> Lock<T> {
     }
 }
 
-/// Lets go of the lock when dropped, also while unwinding.
+/// A guard that releases the lock when dropped, also while unwinding.
 pub struct Guard<'a, T: ?Sized> {
     lock: &'a Lock<T>,
     #[cfg(lisle_loom)]
@@ -124,8 +124,8 @@ impl<T: ?Sized> Deref for Guard<'_, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard exists only while its thread holds the lock, and writers need `&mut`
-        // of this same guard; the previous holder's release happens before our acquire.
+        // SAFETY: the guard exists only while its thread holds the lock, and writers need `&mut` of
+        // this same guard; the previous holder's release happens before our acquire.
         self.lock.value.with(|value| unsafe { &*value })
     }
 }

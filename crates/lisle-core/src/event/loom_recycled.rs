@@ -1,4 +1,4 @@
-//! Models of futures that wait together with the recycled task that polls them, explored by loom: see
+//! Loom models of futures that wait together with the recycled task that polls them, see
 //! `future/wake.rs`.
 
 use super::recycled::Recycled;
@@ -27,11 +27,11 @@ struct Task {
 impl Task {
     fn new() -> Arc<Self> {
         fn ready(recycled: NonNull<Recycled>) {
-            // SAFETY: the only recycled here are those in tasks, which the models keep to their ends.
+            // SAFETY: all recycled tasks here are in a `Task`, which the models keep to their ends.
             unsafe { recycled.cast::<Task>().as_ref() }.woken.notify();
         }
-        // All of memory passes for the task's own, so that what it polls waits directly.
-        // SAFETY: as said, the task stays as long as anybody may wake it.
+        // The size covers all of memory, so every future that the task polls waits directly.
+        // SAFETY: as said above, the task stays as long as a wake of it may come.
         let recycled = unsafe { Recycled::new(ready, usize::MAX) };
         recycled.state().begin();
         Arc::new(Task { recycled, woken: Notify::new() })
@@ -81,7 +81,7 @@ fn assert_idle(tokens: &Tokens) {
     });
 }
 
-/// Someone gives a token while `receive` has a future for it.
+/// Gives a token while `receive` has a future for it.
 fn granted_beside(preemptions: usize, receive: impl Fn(&Tokens) -> u32 + Sync + Send + 'static) {
     explore(preemptions, move || {
         let tokens = Arc::new(Tokens::new(Vec::new()));
@@ -100,7 +100,8 @@ fn a_grant_wakes_a_resident() {
     granted_beside(4, |tokens| Task::new().run(pin!(tokens.event(take).future())));
 }
 
-/// The first poller is woken, or the second, or the second sees that the first was to be.
+/// Either the first poller is woken, or the second, or the second sees that the first was about to
+/// be woken.
 #[test]
 fn a_grant_finds_the_resident_that_polled_last() {
     granted_beside(4, |tokens| {
@@ -127,7 +128,8 @@ fn a_grant_finds_the_waker_that_polled_last() {
     });
 }
 
-/// From a recycled to a waker and back: it stays with wakers, and the second recycled is woken by its own.
+/// From a recycled task to a waker and back: the future stays with wakers, and the second recycled
+/// task is woken by its own waker.
 #[test]
 fn a_grant_finds_a_resident_after_a_waker() {
     granted_beside(4, |tokens| {
@@ -143,7 +145,7 @@ fn a_grant_finds_a_resident_after_a_waker() {
     });
 }
 
-/// What began with a waker is given to a recycled.
+/// A future that was first polled with a waker is given to a recycled task.
 #[test]
 fn a_grant_finds_a_resident_that_took_over() {
     granted_beside(4, |tokens| {
@@ -191,8 +193,8 @@ fn a_future_moves_to_another_thread_while_it_is_granted() {
     });
 }
 
-/// Polls a future once as a recycled task and drops it. Its memory is leaked, so that a committer that comes too
-/// late is noticed, see `Lock`.
+/// Polls a future once as a recycled task and drops it. Its memory is leaked; then a committer that
+/// comes too late is noticed, see `Lock`.
 fn poll_once<E: Event>(
     task: &Task,
     event: E,
@@ -208,7 +210,8 @@ fn poll_once<E: Event>(
     outcome
 }
 
-/// Drops a future of a recycled, alone and in a choice, while it is granted; before that it may be handed on.
+/// Drops a future of a recycled task, alone and in a choice, while it is granted; before that it
+/// may be handed on.
 fn dropped_beside(
     then: impl Fn(&Task, Pin<&mut dyn Future<Output = u32>>) -> Poll<u32> + Sync + Send + 'static,
 ) {
@@ -251,7 +254,7 @@ fn a_dropped_future_that_was_handed_to_a_waker_was_granted_or_not() {
     dropped_beside(|_, future| future.poll(&mut Context::from_waker(Waker::noop())));
 }
 
-/// Told to try again, it is published anew, by whoever polls then.
+/// A future that was told to start over is published anew by the next task that polls it.
 #[test]
 fn a_resident_is_told_to_try_again() {
     explore(3, || {
@@ -276,7 +279,7 @@ fn a_resident_is_told_to_try_again() {
     });
 }
 
-/// Both sides of a message are recycled.
+/// Both sides of a message are recycled tasks.
 #[test]
 fn two_residents_meet() {
     explore(3, || {

@@ -1,19 +1,19 @@
-//! Models of the commit protocol with one-sided events, explored by loom. Those with partners on both
-//! sides are beside the channels.
+//! Loom models of the commit protocol with one-sided events. Those with partners on both sides are
+//! beside the channels.
 
 use super::{Event, Source, choose};
 use crate::shim::sync::Arc;
 use loom::thread;
 use std::task::{Context, Poll, Waker};
 
-/// Explores `model` with at most `preemptions` forced switches a run.
+/// Explores `model` with at most `preemptions` forced switches in each run.
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.check(model);
 }
 
-/// Tokens, handed to whoever waits, or kept.
+/// Tokens, which are granted to a waiting performer or kept.
 type Tokens = Source<Vec<u32>, u32>;
 
 fn give(tokens: &Tokens, token: u32) {
@@ -49,7 +49,7 @@ fn a_grant_reaches_a_performer_that_waits() {
     });
 }
 
-/// Both sources want to commit the choice; the grant that comes too late stays where it was.
+/// Both sources try to commit the choice; the grant that comes too late stays where it was.
 #[test]
 fn a_choice_is_granted_one_of_two() {
     explore(3, || {
@@ -65,8 +65,8 @@ fn a_choice_is_granted_one_of_two() {
     });
 }
 
-/// The choice has published its first branch when it looks at the second: it claims itself while the
-/// function runs, and a grant on the first has to wait for the outcome.
+/// The choice has published its first branch when it looks at the second: it claims itself while
+/// the function runs, and a grant on the first must wait for the result.
 #[test]
 fn a_grant_waits_for_a_claim() {
     explore(3, || {
@@ -134,8 +134,8 @@ fn a_dropped_future_was_granted_or_not() {
     });
 }
 
-/// Performs `event` as a future that is polled once and dropped. Its memory is leaked, so that a committer
-/// that comes too late is noticed, see `Lock`.
+/// Performs `event` as a future that is polled once and dropped. Its memory is leaked; then a
+/// committer that comes too late is noticed, see `Lock`.
 fn poll_once<E: Event>(event: E) -> Poll<E::Output> {
     let mut place = Box::pin(Some(event.future()));
     let future = place.as_mut().as_pin_mut().expect("just made");
@@ -190,8 +190,8 @@ fn whoever_waits_is_told_to_try_again() {
     });
 }
 
-/// A choice is told to try again by one source while the other grants: it takes the grant, or finds the
-/// gate open, and starts over as often as it has to.
+/// A choice is told to start over by one source while the other grants: it takes the grant, or
+/// finds the gate open, and starts over as often as needed.
 #[test]
 fn a_choice_is_told_to_try_again_or_granted() {
     explore(2, || {
@@ -200,7 +200,7 @@ fn a_choice_is_told_to_try_again_or_granted() {
         let opener = thread::spawn({
             let gate = gate.clone();
             move || {
-                // Once for nothing, once for good.
+                // The first update opens nothing, the second does.
                 gate.update(|_, waiters| waiters.retry_all());
                 open(&gate);
             }
@@ -220,7 +220,7 @@ fn a_choice_is_told_to_try_again_or_granted() {
     });
 }
 
-/// A future that is told to try again publishes anew at its next poll.
+/// A future that is told to start over publishes anew at its next poll.
 #[test]
 fn a_future_is_told_to_try_again() {
     explore(3, || {
@@ -238,7 +238,7 @@ fn a_future_is_told_to_try_again() {
     });
 }
 
-/// A performer that is told to try again leaves at the same moment.
+/// A performer is told to start over and leaves at the same moment.
 #[test]
 fn a_dropped_future_was_told_to_try_again_or_not() {
     explore(3, || {

@@ -1,4 +1,4 @@
-//! Models of wait sets and of negative acknowledgements, explored by loom.
+//! Loom models of wait sets and of negative acknowledgements.
 
 use super::{Event, Nack, WaitSet, choose, choose_biased, with_nack};
 use crate::channel::{Receiver, Sender, bounded, channel};
@@ -7,7 +7,7 @@ use loom::thread;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// Explores `model` with at most `preemptions` forced switches a run.
+/// Explores `model` with at most `preemptions` forced switches in each run.
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -86,7 +86,7 @@ fn a_set_in_a_choice_is_committed_once() {
     });
 }
 
-/// A set whose choice and whose partner's choice both have two published branches.
+/// A choice with a set and the choice of its partner both have two published branches.
 #[test]
 fn a_set_meets_a_choice_that_claims() {
     explore(2, || {
@@ -105,7 +105,7 @@ fn a_set_meets_a_choice_that_claims() {
     });
 }
 
-/// Dropped while a partner commits it: the value stays with the set.
+/// The future is dropped while a partner commits it: the value stays with the set.
 #[test]
 fn a_dropped_future_of_a_set_keeps_what_it_was_given() {
     explore(3, || {
@@ -128,13 +128,14 @@ fn a_dropped_future_of_a_set_keeps_what_it_was_given() {
     });
 }
 
-/// A message that is made on commit, for a set whose future goes meanwhile: the next performance has it.
+/// A message that is made on commit, for a set whose future is dropped meanwhile: the next
+/// performance receives it.
 #[test]
 fn a_promise_to_a_set_is_kept_or_offered_again() {
     explore(2, || {
         let (tx, rx) = channel();
         let keep = tx.clone();
-        // One that has gone with its future comes back, and is sent again.
+        // A message that was lost with its future comes back as an error, and is sent again.
         let sender = thread::spawn(move || while tx.send_with_evt(|| 1).sync().is_err() {});
         let mut set = WaitSet::new();
         set.insert(rx.recv_evt());
@@ -151,8 +152,8 @@ fn a_promise_to_a_set_is_kept_or_offered_again() {
     });
 }
 
-/// Each of two performers puts a message into a channel, and then polls a choice of a set and the other channel: each
-/// finds one.
+/// Each of two performers puts a message into a channel and then polls a choice of a set and the
+/// other channel; each finds a message.
 #[test]
 fn a_poll_of_a_choice_with_a_set_finds_what_is_there() {
     explore(2, || {
@@ -195,7 +196,7 @@ fn a_nack_tells_who_lost() {
     });
 }
 
-/// A server that waits for its client to take the answer or to go; the client goes at any moment.
+/// A server waits for its client to take the answer or to go; the client goes at any moment.
 #[test]
 fn a_server_learns_that_its_client_has_gone() {
     explore(2, || {

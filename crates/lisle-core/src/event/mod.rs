@@ -1,10 +1,10 @@
 //! First-class events: values that describe a synchronous operation which may happen later.
 //!
-//! An event is made freely and performed many times or never. [`Event::sync`] performs it and waits,
-//! in a fiber by parking the fiber, on a plain OS thread by parking the thread; [`Event::poll`] performs
-//! it only if that takes no waiting; `.await` performs it on any executor. [`choose`] is an event
-//! that becomes exactly one of several, and those that lose have taken nothing and left nothing
-//! behind. [`Event::wrap`] post-processes.
+//! An event can be performed any number of times, or never. [`Event::sync`] performs it and waits:
+//! it parks the fiber, or on a plain OS thread the thread. [`Event::poll`] performs it only if that
+//! needs no waiting. `.await` performs it on any executor. [`choose`] is an event that becomes
+//! exactly one of several; the losing alternatives have taken nothing and leave nothing behind.
+//! [`Event::wrap`] post-processes the value.
 //!
 //! ```
 //! use lisle::{Event, channel, choose, time::after};
@@ -15,22 +15,22 @@
 //!     rx.recv_evt().wrap(|received| received.ok()),
 //!     after(Duration::from_millis(5)).wrap(|()| None),
 //! ));
-//! assert_eq!(next.sync(), None); // nobody has sent anything for 5 ms
+//! assert_eq!(next.sync(), None); // no message for 5 ms
 //! tx.send(7).unwrap();
 //! assert_eq!(next.sync(), Some(7)); // the same event, performed again
 //! ```
 //!
 //! # Events of your own
 //!
-//! Most are functions that return a `choose` or a `wrap` of others. For a new kind of waiting there
-//! is [`Source`], a state with a queue of waiting performers; and the trait itself is open, see
-//! [`Event`] and the example `own_event.rs`.
+//! Most are functions that return a `choose` or a `wrap` of other events. For a new kind of waiting
+//! use [`Source`], a state with a queue of waiting performers. The trait itself can also be
+//! implemented; see [`Event`] and the example `own_event.rs`.
 //!
-//! # Where the ideas come from
+//! # Sources of the ideas
 //!
-//! Events are Reppy's Concurrent ML (PLDI 1991; *Concurrent Programming in ML*, 1999). The parallel
-//! protocol follows Reppy, Russo and Xiao, *Parallel Concurrent ML* (ICFP 2009), which Guile Fibers
-//! made known; the README beside this file tells what is different here and why.
+//! Events are those of Reppy's Concurrent ML (PLDI 1991; *Concurrent Programming in ML*, 1999). The
+//! parallel protocol follows Reppy, Russo and Xiao, *Parallel Concurrent ML* (ICFP 2009), which
+//! Guile Fibers made known. The README beside this file says what is different here and why.
 
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
@@ -146,50 +146,54 @@ pub use wrap::described;
 use std::any::Any;
 use std::pin::Pin;
 
-/// What a step of an event came to.
+/// The result of one step of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a committed event must be completed"]
 pub enum Step {
-    /// The event has happened; [`Event::complete`] gives its value.
+    /// The event has happened; [`Event::complete`] returns its value.
     Committed,
-    /// It has not, yet.
+    /// The event has not happened yet.
     Waiting,
 }
 
 /// A synchronous operation that may happen later.
 ///
 /// Users call [`sync`](Event::sync), [`poll`](Event::poll), [`wrap`](Event::wrap),
-/// [`boxed`](Event::boxed) and [`future`](Event::future). The required methods are for those
-/// who write an event of their own; they are called by the library only, on one *branch* (what one
-/// performance keeps for this event, pinned) and in this order:
+/// [`boxed`](Event::boxed) and [`future`](Event::future). The required methods are for authors of
+/// new events. Only the library calls them, on one *branch* (the pinned data that one performance
+/// keeps for this event) and in this order:
 ///
 /// 1. [`branch`](Event::branch) makes the branch, and [`force`](Event::force) runs its guards.
-/// 2. [`try_commit`](Event::try_commit), at any time before publishing: commit now, or leave no trace.
-/// 3. [`publish`](Event::publish): commit now, or leave a waiter where partners find it.
-/// 4. [`withdraw`](Event::withdraw), after `publish`, once the performance is decided or given up:
-///    no waiter is left, and the answer tells whether this branch is the one that won. If a partner was
-///    faster than the giving up, it is called again when the value is there. A performance that is told
-///    to try again goes on with 2, on the same branch.
-/// 5. [`advance`](Event::advance) on the branch that committed or won: is that all, or does a second stage
-///    begin? Then on with 2.
-/// 6. [`complete`](Event::complete), once, on the branch that committed or won: the value. Those that lost
-///    are told by [`lose`](Event::lose) before.
+/// 2. [`try_commit`](Event::try_commit), at any time before publishing, commits now or leaves no
+///    trace.
+/// 3. [`publish`](Event::publish) commits now or leaves a waiter where partners find it.
+/// 4. [`withdraw`](Event::withdraw) is called after `publish`, once the performance is decided or
+///    given up. It removes the waiter and returns whether this branch has won. If a partner commits
+///    while the performer gives up, `withdraw` is called again when the value is there. A
+///    performance that is told to start over continues with step 2, on the same branch.
+/// 5. [`advance`](Event::advance) is called on the branch that has committed or won. It returns
+///    whether the event is complete or a second stage begins; then the performance continues with
+///    step 2.
+/// 6. [`complete`](Event::complete) is called once, on the branch that has committed or won, and
+///    returns the value. Before that, [`lose`](Event::lose) is called on the branches that lost.
 ///
-/// Nothing that a user wrote runs between 2 and 4: guards run in 1, wrap functions in 6, in the performer, when
-/// every losing branch is out of its queue.
+/// No user code runs between steps 2 and 4. Guards run in step 1 and wrap functions in step 6, in
+/// the performer, when every losing branch is out of its queue.
 ///
-/// An event that contains others forwards every method, and sets [`STAGED`](Event::STAGED) if one of them
-/// does; forgetting `force` makes a guard inside panic with a message, the others are needed by nacks and
-/// by [`replace`](Event::replace), and [`depth`](Event::depth) keeps what is nested too deep from overflowing a stack.
+/// An event that contains others forwards every method, and sets [`STAGED`](Event::STAGED) if one
+/// of them does. If it does not forward `force`, a guard inside it panics with a message. Nacks and
+/// [`replace`](Event::replace) need the other methods, and [`depth`](Event::depth) keeps deep
+/// nesting from overflowing a stack.
 ///
-/// An implementation cannot cause undefined behaviour. One that drops or keeps a branch it has published and not
-/// withdrawn, claims a commit that was not made, publishes in another step than `publish`, or waits for something else, or
-/// panics, within a step when a partner has committed it, ends the
-/// process with a message: partners hold pointers to what it published, so there is no going on.
+/// An implementation cannot cause undefined behaviour. The process ends with a message if an
+/// implementation drops or keeps a branch that it has published and not withdrawn, claims a commit
+/// that was not made, publishes in a step other than `publish`, waits for something else within a
+/// step while partners can see it, or panics within a step when a partner has committed it. It
+/// cannot continue, because partners hold pointers to the published data.
 ///
-/// # Writing one
+/// # Implementing an event
 ///
-/// Forward to a [`Source`], whose four methods of the same names do the delicate part:
+/// Forward to a [`Source`], whose four methods of the same names do the difficult part:
 ///
 /// ```
 /// use lisle::event::{Attempt, Event, Source, Step, Waiting};
@@ -205,7 +209,7 @@ pub enum Step {
 ///     fn post(&self) {
 ///         self.0.update(|tokens, waiters| {
 ///             if waiters.grant(()).is_err() {
-///                 *tokens += 1; // nobody waits
+///                 *tokens += 1; // no performer waits
 ///             }
 ///         });
 ///     }
@@ -246,7 +250,7 @@ pub enum Step {
 /// lisle::choose((Take(&semaphore).wrap(|()| "took"), lisle::never())).sync();
 /// ```
 ///
-/// An event that nobody performs does nothing, which the compiler points out:
+/// An event that is never performed does nothing, and the compiler warns about it:
 ///
 /// ```compile_fail
 /// #![deny(unused_must_use)]
@@ -262,11 +266,12 @@ pub enum Step {
 )]
 #[must_use = "events do nothing unless performed"]
 pub trait Event {
-    /// What the event gives when it happens.
+    /// The value of the event.
     type Output;
 
-    /// What one performance keeps for this event: typically a waiter. It is pinned from before the first
-    /// step until after the last. It may lie in a future that moves between threads, hence `Send`:
+    /// The data that one performance keeps for this event, typically a waiter. It is pinned from
+    /// before the first step until after the last. It must be `Send`, because it may lie in a
+    /// future that moves between threads:
     ///
     /// ```compile_fail,E0277
     /// # use lisle::event::{Attempt, Event, Step};
@@ -287,18 +292,20 @@ pub trait Event {
     where
         Self: 'e;
 
-    /// Whether `force`, `advance` or `lose` do anything: true for events with guards, negative acknowledgements
-    /// or stages. It spares all others three calls.
+    /// Whether `force`, `advance` or `lose` do anything: `true` for events with guards, negative
+    /// acknowledgements or stages. If `false`, a performance saves these three calls.
     const STAGED: bool = false;
 
-    /// Whether the event leaves at most one waiter, guarded by one lock. True for base events, false
-    /// for choices; it spares a performance two locked instructions. If in doubt, `false`.
+    /// Returns `true` if the event leaves at most one waiter, guarded by one lock. That holds for
+    /// base events and not for choices, and saves a performance two locked instructions. If in
+    /// doubt, return `false`.
     fn is_single(&self) -> bool {
         false
     }
 
-    /// How many boxes are nested in the event: an event that contains others gives the largest number of theirs. It
-    /// keeps them from being nested deeper than a stack can hold; see [`boxed`](Event::boxed).
+    /// Returns how many boxes are nested in the event. An event that contains others returns the
+    /// largest of their numbers. The library uses it to reject a nesting that is too deep for a
+    /// stack; see [`boxed`](Event::boxed).
     fn depth(&self) -> usize {
         0
     }
@@ -306,59 +313,62 @@ pub trait Event {
     /// Makes the branch for one performance.
     fn branch(&self) -> Self::Branch<'_>;
 
-    /// Runs what is to be run before anything is tried: guards. Called once for each branch, from the
-    /// first alternative of a choice to the last; user code, which may block and may panic.
+    /// Runs the guards, before anything is tried. Called once for each branch, from the first
+    /// alternative of a choice to the last. Guards are user code, which may block and may panic.
     fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
         let _ = branch;
     }
 
-    /// Commits if that is possible at once, without waiting and without becoming visible to partners.
+    /// Commits if that is possible at once, without waiting and without becoming visible to
+    /// partners.
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step;
 
-    /// Commits if that is possible at once, else leaves the branch where a partner finds it.
+    /// Commits if that is possible at once; otherwise leaves the branch where a partner finds it.
     fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step;
 
-    /// Takes the branch back from where `publish` left it. True if a partner has committed this branch.
+    /// Takes the branch back from where `publish` left it. Returns `true` if a partner has
+    /// committed this branch.
     fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool;
 
-    /// Called on the branch that has committed or won. False: that was one stage, and the performance goes on
-    /// with the next, from `try_commit`.
+    /// Called on the branch that has committed or won. Returns `false` if that was only one stage;
+    /// the performance then continues with the next stage, from `try_commit`.
     fn advance<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> bool {
         let _ = branch;
         true
     }
 
-    /// Another alternative has won, for good. Called before that is completed; runs no user code.
+    /// Called when another alternative has won for good, before that alternative is completed. Runs
+    /// no user code.
     fn lose<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
         let _ = branch;
     }
 
-    /// The value of a branch that has committed or won.
+    /// Returns the value of a branch that has committed or won.
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output;
 
-    /// Says what a performer with this branch waits for, for those who ask who waits. Called on the thread of a
-    /// performer that is parked, within its wait; must not wait itself.
+    /// Describes what a performer with this branch waits for, for the wait graph. Called on the
+    /// thread of a parked performer, within its wait; must not wait itself.
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         let _ = (branch, waits);
     }
 
-    /// Performs the event, waiting for it.
+    /// Performs the event and waits for it.
     ///
-    /// In a fiber the fiber is parked and its worker goes on with others; elsewhere the OS thread is
-    /// parked. Costs no allocation.
+    /// In a fiber, the fiber is parked and its worker runs other fibers; elsewhere the OS thread is
+    /// parked. It does not allocate.
     ///
     /// # Panics
     ///
-    /// If a function given to the event (a wrap, the maker of a message) panics. The event has then
-    /// happened.
+    /// Panics if a function given to the event (a wrap, the maker of a message) panics. The event
+    /// has then happened.
     ///
-    /// A destructor that runs because of a panic may wait, too. See *Destructors* in
-    /// `guide::cancellation` for what the other fibers of the domain see meanwhile.
+    /// A destructor that runs during a panic may wait, too. The section *Destructors* in
+    /// `guide::cancellation` describes what the other fibers of the domain see meanwhile.
     ///
     /// # Fairness
     ///
-    /// Among the ready branches of a choice a random one is taken; in each queue it is first come,
-    /// first served.
+    /// Among the ready branches of a choice a random one is taken. Each queue is first in, first
+    /// out.
     #[inline(always)]
     fn sync(&self) -> Self::Output
     where
@@ -367,11 +377,13 @@ pub trait Event {
         sync::sync(self)
     }
 
-    /// Performs the event if that takes no waiting. `None` has changed nothing, and tells that there was a moment
-    /// in this call at which the event was not ready: of a choice, none of its alternatives.
+    /// Performs the event if that needs no waiting. If it returns `None`, it has changed nothing,
+    /// and there was a moment during the call at which the event was not ready; for a choice, at
+    /// which none of its alternatives was ready.
     ///
-    /// Guards are run, and negative acknowledgements sent if nothing was ready. Of an event in two stages
-    /// ([`replace`](Event::replace)) the first may have happened although the second is not ready.
+    /// It runs the guards, and sends negative acknowledgements if nothing was ready. For an event
+    /// in two stages ([`replace`](Event::replace)) the first stage may have happened although the
+    /// second is not ready.
     ///
     /// ```
     /// use lisle::channel::bounded;
@@ -386,21 +398,23 @@ pub trait Event {
     ///
     /// # Blocking
     ///
-    /// It does not wait, but for partners on other threads that are in the middle of a commit, a few instructions away; and
-    /// for functions of the user's (guards, the makers of messages).
+    /// It waits only for partners on other threads that are in the middle of a commit, which takes
+    /// a few instructions, and for the user's functions (guards, the makers of messages).
     ///
     /// # Complexity
     ///
-    /// A choice of several objects that finds nothing looks at each of them twice; if something has become ready
-    /// meanwhile and was taken by others, it is entered into all queues, and taken out again.
+    /// If a choice of several objects finds nothing, it looks at each of them twice. If an object
+    /// became ready meanwhile and was taken by another performer, the choice is entered into all
+    /// queues and taken out again.
     ///
     /// # Fairness
     ///
-    /// It waits for nobody, but in a fiber it may let others run: a fiber that has asked in vain some 128 times in one turn,
-    /// by this or by one of the operations that try, gives way to those of its domain that are ready, if there are any.
-    /// A loop around it would else keep them from what it asks for. That does not happen inside
-    /// `no_suspend` and in a function given to a [`Source`]. For what must not be held
-    /// meanwhile see the section "Soundness" of the module `lisle::fiber`.
+    /// It does not wait, but a fiber may give way in it. A fiber that has polled without success
+    /// about 128 times in one turn, by this method or by one of the operations that try, yields to
+    /// the ready fibers of its domain, if there are any. Otherwise a loop around the call would
+    /// keep them from producing what it asks for. The fiber does not yield inside `no_suspend` or
+    /// in a function given to a [`Source`]. See the section "Soundness" of the module
+    /// `lisle::fiber` for what must not be held across the call.
     #[inline]
     fn poll(&self) -> Option<Self::Output>
     where
@@ -409,11 +423,11 @@ pub trait Event {
         sync::poll(self)
     }
 
-    /// The same event, its value passed through `f`.
+    /// Returns the same event with its value passed through `f`.
     ///
     /// `f` runs in the performer, after the commit, when every other branch of the performance has
-    /// been withdrawn; it may block. Wraps nest inside out, and over a choice the wrap applies to
-    /// whichever branch won.
+    /// been withdrawn; it may block. Of nested wraps the inner one runs first, and a wrap over a
+    /// choice applies to whichever branch won.
     #[inline]
     fn wrap<F, U>(self, f: F) -> Wrap<Self, F>
     where
@@ -423,13 +437,16 @@ pub trait Event {
         Wrap::new(self, f)
     }
 
-    /// The same event, with `f` making its value if completing it panics: if a wrap function inside panics, or
-    /// the maker of a message. `f` gets what the panic was raised with.
+    /// Returns the same event, except that `f` makes its value if completing it panics, that is, if
+    /// a wrap function inside it or the maker of a message panics. `f` receives the payload of the
+    /// panic.
     ///
-    /// The event has happened by then. A guard that panics is not handled, since then nothing has
-    /// happened; nor is the function of a [`replace`](Event::replace), when only its first stage has. When a runtime shuts down its fibers unwind through here without `f` being called.
+    /// The event has happened by then. A panic in a guard is not handled, since then nothing has
+    /// happened. Neither is a panic in the function of a [`replace`](Event::replace), when only the
+    /// first stage has happened. When a runtime shuts down, its fibers unwind through this event
+    /// without a call of `f`.
     ///
-    /// From Concurrent ML's `wrapHandler`.
+    /// This is Concurrent ML's `wrapHandler`.
     ///
     /// ```
     /// use lisle::{Event, always};
@@ -446,15 +463,16 @@ pub trait Event {
         WrapPanic::new(self, f)
     }
 
-    /// An event in two stages: once this one has happened, the event that `make` gives for its value takes its
-    /// place, and goes on competing with the other alternatives of the choice they are in.
+    /// Returns an event in two stages. Once this event has happened, `make` turns its value into a
+    /// second event, which takes its place and keeps competing with the other alternatives of the
+    /// choice.
     ///
-    /// Only the second stage decides. If another alternative wins after the first stage has happened, the
-    /// first has happened all the same, and its value is dropped. `make` runs in the performer while
-    /// nothing is published; it may block. A first stage that must not be lost needs
-    /// [`with_nack`].
+    /// Only the second stage decides. If another alternative wins after the first stage has
+    /// happened, the first stage has still happened, and its value is dropped. `make` runs in the
+    /// performer while nothing is published; it may block. For a first stage that must not be lost,
+    /// use [`with_nack`].
     ///
-    /// From Racket's `replace-evt`.
+    /// This is Racket's `replace-evt`.
     ///
     /// ```
     /// use lisle::{Event, channel, choose, time::after};
@@ -477,18 +495,19 @@ pub trait Event {
         Replace::new(self, make)
     }
 
-    /// Hides the event's type, so that different events fit into one vector.
+    /// Hides the event's type; then different events fit into one vector.
     ///
-    /// Costs an allocation when made, and an indirect call a step when performed. Performing
-    /// it allocates nothing once warm.
+    /// Making the box allocates, and performing it costs an indirect call for each step. Performing
+    /// it does not allocate once warm.
     ///
     /// # Panics
     ///
-    /// If boxed events are nested more than 128 deep, as when events are joined one by one, each with the choice of
-    /// those before: every step of such an event takes stack for each level. A choice of a vector has any number of alternatives.
+    /// Panics if boxed events are nested more than 128 deep, for example when events are joined one
+    /// by one, each with the choice of those before it. Every step of such an event uses stack for
+    /// each level. A choice of a vector may have any number of alternatives.
     ///
-    /// Performing an event panics likewise if [`guard`]s, [`with_nack`]s and second stages of
-    /// [`replace`](Event::replace) make events that make further ones, so deep.
+    /// Performing an event panics in the same way if [`guard`]s, [`with_nack`]s and second stages
+    /// of [`replace`](Event::replace) make events that make further ones to that depth.
     ///
     /// ```
     /// use lisle::{Event, always, choose, event::BoxEvent};
@@ -511,16 +530,16 @@ pub trait Event {
         BoxEvent::new(self)
     }
 
-    /// A future that performs the event once, on any executor.
+    /// Returns a future that performs the event once, on any executor.
     ///
-    /// The library's own events also implement [`IntoFuture`], so that `event.await` works.
+    /// The library's own events also implement [`IntoFuture`]; `event.await` works for them.
     ///
     /// # Cancel safety
     ///
-    /// A future dropped before a partner has committed it has done nothing. Dropped after the commit
-    /// and before its executor polled it again, it drops the value it had been given, as a function
-    /// would that returned and whose result was ignored. Use [`choose`], not an executor's `select!`,
-    /// to wait for one of several events: a choice commits exactly one.
+    /// A future that is dropped before a partner has committed it has done nothing. If it is
+    /// dropped after the commit and before its executor polls it again, it drops the value it was
+    /// given, like a function whose result is ignored. To wait for one of several events use
+    /// [`choose`], not an executor's `select!`: a choice commits exactly one.
     #[inline]
     fn future(self) -> EventFuture<Self>
     where

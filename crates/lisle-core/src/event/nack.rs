@@ -1,4 +1,4 @@
-//! Negative acknowledgements: telling others that they are not waited for any more.
+//! Negative acknowledgements: events that tell that another event is not waited for any more.
 
 use super::depth;
 use super::inline_event::InlineEvent;
@@ -18,17 +18,19 @@ pub struct WithNack<F, E> {
     _event: PhantomData<fn() -> E>,
 }
 
-/// The event that `make` gives, which is also given an event of its own: the *negative acknowledgement*.
+/// Returns the event that `make` makes, where `make` is given an event of its own, the *negative
+/// acknowledgement*.
 ///
-/// As with [`guard`](super::guard), `make` runs for each performance. Its [`Nack`] becomes ready, for good,
-/// as soon as it is certain that this performance will not take the event: another alternative won, a poll
-/// found nothing, a guard or a function panicked, the performer was cancelled or its future dropped. If the
-/// event is taken the nack is never ready.
+/// As with [`guard`](super::guard), `make` runs for each performance. Its [`Nack`] becomes ready,
+/// for good, as soon as it is certain that this performance will not take the event: another
+/// alternative has won, a poll found nothing, a guard or a function panicked, the performer was
+/// cancelled, or its future was dropped. If the event is taken the nack is never ready.
 ///
-/// So a server to which `make` has sent a request can wait for either of two things: that its client takes
-/// the answer, or that it has gone. A server may hold on to the nack for as long as it likes.
+/// Therefore a server to which `make` has sent a request can wait for either of two things: that
+/// its client takes the answer, or that the client has gone. A server may keep the nack for as long
+/// as it likes.
 ///
-/// From Concurrent ML.
+/// The idea is from Concurrent ML.
 ///
 /// ```
 /// use lisle::event::with_nack;
@@ -56,21 +58,21 @@ pub enum Fate {
 
 type State = Source<Fate, ()>;
 
-/// How many states without a user a thread keeps for the next performances.
+/// The number of unused states that a thread keeps for the next performances.
 const KEPT: usize = 64;
 
 thread_local! {
     static KEEP: RefCell<Vec<Arc<State>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The event of a performance having lost, see [`with_nack`]. Clones are the same event.
+/// The event that a performance has lost, see [`with_nack`]. Clones are the same event.
 pub struct Nack {
-    /// There until dropped.
+    /// `Some` until dropped.
     state: Option<Arc<State>>,
 }
 
 impl Nack {
-    /// The nack of an event made at `site`.
+    /// Creates the nack of an event made at `site`.
     fn new(site: &'static Location<'static>) -> Self {
         let kept = if cfg!(lisle_loom) {
             None
@@ -101,17 +103,17 @@ impl Nack {
         });
     }
 
-    /// Has the performance lost?
+    /// Returns `true` if the performance has lost.
     pub fn is_lost(&self) -> bool {
         turn::asked_whether(self.has_lost())
     }
 
-    /// The same, for who does not ask again and again.
+    /// Returns `true` if the performance has lost, for callers that do not ask repeatedly.
     pub(crate) fn has_lost(&self) -> bool {
         self.state().with(|fate| *fate == Fate::Lost)
     }
 
-    /// Has the performance taken the event? Then the nack is never ready.
+    /// Returns `true` if the performance has taken the event. Then the nack is never ready.
     pub fn is_taken(&self) -> bool {
         turn::asked_whether(self.state().with(|fate| *fate == Fate::Taken))
     }
@@ -124,7 +126,7 @@ impl Clone for Nack {
 }
 
 impl Drop for Nack {
-    /// The last one keeps the memory for another performance.
+    /// The last clone keeps the memory for another performance.
     fn drop(&mut self) {
         let Some(mut state) = self.state.take() else { return };
         if cfg!(lisle_loom) {
@@ -132,7 +134,7 @@ impl Drop for Nack {
         }
         if let Some(source) = Arc::get_mut(&mut state) {
             *source.get_mut() = Fate::Open;
-            // When the thread's own memory has gone, so does the state.
+            // If the thread's storage is gone, the state is freed.
             let _ = KEEP.try_with(|keep| {
                 let mut keep = keep.borrow_mut();
                 if keep.len() < KEPT {
@@ -163,10 +165,10 @@ impl fmt::Debug for Nack {
     }
 }
 
-/// The branch of a [`WithNack`]. If it goes before its event was taken, the nack is sent.
+/// The branch of a [`WithNack`]. If it is dropped before its event was taken, the nack is sent.
 pub struct Acknowledging<'e, E: Event + 'e> {
     made: InlineEvent<'e, E>,
-    /// There once `make` has been called, until the fate is known.
+    /// `Some` once `make` has been called, until the fate is known.
     nack: Option<Nack>,
 }
 

@@ -1,4 +1,4 @@
-//! What stands in for `parker.rs` where there are no fibers.
+//! The replacement for `parker.rs` where there are no fibers.
 
 use super::context::Unparked;
 use super::record::Waker;
@@ -6,7 +6,7 @@ use super::recycled::Recycled;
 use super::waits::ParkedEvent;
 use std::cell::Cell;
 
-/// There is none.
+/// The parker of a fiber, which does not exist here.
 pub enum Parker {}
 
 impl Parker {
@@ -23,7 +23,7 @@ impl Parker {
     }
 }
 
-/// No fiber runs.
+/// Returns `None`, since no fiber runs.
 pub(crate) fn running<'a>() -> Option<&'a Parker> {
     None
 }
@@ -32,19 +32,19 @@ thread_local! {
     static TASK: Cell<*const Recycled> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Whose code runs on top of this stack: a task's, or, if null, the stack's own. For use by what runs on that stack, and no
-/// longer.
+/// Returns the cell that holds the innermost task that runs on this stack; null if the stack's own
+/// code runs. To be used only by code on that stack.
 pub(crate) fn top_task<'a>() -> &'a Cell<*const Recycled> {
-    // SAFETY: the thread's own stays, without a destructor, as long as the thread does.
+    // SAFETY: the thread's own cell has no destructor and stays as long as the thread.
     unsafe { &*TASK.with(std::ptr::from_ref) }
 }
 
-/// Nothing is unwound from where it waits.
+/// Returns `false`: nothing is unwound from where it waits.
 pub(crate) fn can_be_unwound() -> bool {
     false
 }
 
-/// Notes nothing.
+/// Does nothing.
 pub(crate) fn raising() -> Option<()> {
     None
 }

@@ -9,8 +9,8 @@ fn place<B>(branch: Pin<&mut Option<B>>) -> Place<'_, B> {
     branch.as_pin_mut()
 }
 
-/// `Some(event)` is the event, `None` is never ready: an alternative of a choice that is switched off, as
-/// a channel that is `nil` is in Go.
+/// `Some(event)` is the event and `None` is never ready. In a choice `None` is an alternative that
+/// is switched off, like a `nil` channel in Go.
 ///
 /// ```
 /// use lisle::{Event, always, choose};

@@ -1,8 +1,8 @@
-//! How a fiber waits: by switching from its stack back to its worker's.
+//! How a fiber waits: it switches from its stack back to its worker's stack.
 //!
-//! The switch is inlined into the code that waits. A return that was called on one side of a switch and
-//! happens on the other is mispredicted, and costs as much as the switch itself several times over; with no
-//! call between the user's loop and the switch there is none.
+//! The switch is inlined into the code that waits. A return whose call happened on one side of a
+//! switch and that happens on the other is mispredicted, and costs several times as much as the
+//! switch itself. Without a call between the user's loop and the switch there is no such return.
 
 use super::context::Unparked;
 use super::record::Waker;
@@ -15,28 +15,29 @@ use crate::unwinding::{self, Catches};
 use corosensei::Yielder;
 use std::cell::Cell;
 
-/// Why a fiber gave its worker back.
+/// The reason why a fiber gave its worker back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Suspend {
     /// It waits to be woken.
     Parked,
-    /// It wants to go on after the others.
+    /// It wants to continue after the others.
     Yielded,
-    /// It waits although it has been interrupted before, and is to be interrupted again a little later.
+    /// It waits although it has been interrupted before, and is to be interrupted again a little
+    /// later.
     Stubborn,
-    /// It is its worker's own, and waits until that has something for it.
+    /// It is its worker's own fiber, and waits until the worker needs it.
     Resting,
 }
 
-/// Where a fiber stands, as its own domain sees it.
+/// The state of a fiber, as its own domain sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It has not begun.
     New,
     Running,
     Parked,
-    /// Parked, and not to be interrupted when its runtime shuts down: others borrow from it until it is woken, or it cannot be
-    /// unwound from there.
+    /// Parked, and not to be interrupted when its runtime shuts down: others borrow from it until
+    /// it is woken, or it cannot be unwound from there.
     ParkedMasked,
     /// In one of its domain's queues.
     Queued,
@@ -44,7 +45,7 @@ pub enum State {
     Resting,
 }
 
-/// The part of a fiber by which it waits and is woken. Its own domain's thread touches it, nobody else.
+/// The part of a fiber by which it waits and is woken. Only its own domain's thread uses it.
 pub struct Parker {
     yielder: Cell<*const Yielder<(), Suspend>>,
     pub state: Cell<State>,
@@ -52,19 +53,19 @@ pub struct Parker {
     pub woken: Cell<bool>,
     /// Its runtime wants it to end: it unwinds at its next interruptible park.
     pub interrupted: Cell<bool>,
-    /// It has been told so once.
+    /// Its park has returned [`Unparked::Interrupted`] once.
     unwound: Cell<bool>,
-    /// How to wake it, from any thread.
+    /// The handle that wakes it, from any thread.
     pub waker: Cell<Option<Waker>>,
-    /// Its worker's generator, for fair choices.
+    /// Its worker's random number generator, for fair choices.
     random: Cell<*const Random>,
-    /// What it waits for; may be null. Of use only while its state says that it is parked.
+    /// What it waits for; may be null. Valid only while its state says that it is parked.
     parked: Cell<*const ParkedEvent>,
     /// See [`top_task`].
     pub task: Cell<*const Recycled>,
-    /// How many frames of the library are on its stack that catch a panic and raise it again.
+    /// The number of the library's frames on its stack that catch a panic and raise it again.
     raising: Cell<u32>,
-    /// How many calls go on in it that are to complete though its runtime ends.
+    /// The number of calls in progress that must complete although its runtime ends.
     masked: Cell<u32>,
 }
 
@@ -73,13 +74,13 @@ thread_local! {
     static TASK: Cell<*const Recycled> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Whose code runs on top of this stack: a task's, or, if null, the stack's own. For use by what runs on that stack, and no
-/// longer.
+/// Returns the cell that holds the innermost task that runs on this stack; null if the stack's own
+/// code runs. To be used only by code on that stack.
 #[inline(always)]
 pub fn top_task<'a>() -> &'a Cell<*const Recycled> {
     match running() {
         Some(parker) => &parker.task,
-        // SAFETY: the thread's own stays, without a destructor, as long as the thread does.
+        // SAFETY: the thread's own cell has no destructor and stays as long as the thread.
         None => unsafe { &*TASK.with(std::ptr::from_ref) },
     }
 }
@@ -88,22 +89,23 @@ thread_local! {
     static RUNNING: Cell<*const Parker> = const { Cell::new(std::ptr::null()) };
 }
 
-/// The parker of the fiber that runs on this thread, if one does.
+/// Returns the parker of the fiber that runs on this thread, if there is one.
 #[inline(always)]
 pub fn running<'a>() -> Option<&'a Parker> {
-    // SAFETY: a worker sets this when it switches to a fiber and clears it when the fiber switches back, so
-    // whoever reads it is that fiber, and alive for as long as it uses the reference.
+    // SAFETY: a worker sets this when it switches to a fiber and clears it when the fiber switches
+    // back. Therefore the code that reads it is that fiber, and the fiber is alive for as long as
+    // it uses the reference.
     unsafe { running_ptr().as_ref() }
 }
 
-/// As [`running`], as the pointer that was set; null for none.
+/// Returns the parker like [`running`], as the pointer that was set; null for none.
 #[inline(always)]
 pub fn running_ptr() -> *const Parker {
     RUNNING.with(Cell::get)
 }
 
-/// Notes whose parker is the running one; null for none. For workers. The pointer may be used for all that the parker is a
-/// part of, see [`running_ptr`].
+/// Sets the running parker; null for none. Workers call it. The pointer may be used for the whole
+/// object that the parker is a part of, see [`running_ptr`].
 #[inline(always)]
 pub fn set_running(parker: *const Parker) {
     RUNNING.with(|running| running.set(parker));
@@ -126,7 +128,7 @@ impl Parker {
         }
     }
 
-    /// Notes the way back to the worker, and the worker's generator. Called when the fiber begins.
+    /// Stores the way back to the worker, and the worker's generator. Called when the fiber begins.
     #[inline]
     pub fn begin(&self, yielder: &Yielder<(), Suspend>, random: *const Random) {
         self.yielder.set(yielder);
@@ -150,19 +152,21 @@ impl Parker {
         unsafe { &*self.yielder.get() }.suspend(suspend);
     }
 
-    /// Does it wait?
+    /// Returns `true` if the fiber waits.
     #[inline]
     pub fn is_parked(&self) -> bool {
         matches!(self.state.get(), State::Parked | State::ParkedMasked)
     }
 
-    /// What the fiber waits for, if it is parked. For its own domain's worker, between turns or in a turn of another.
+    /// Returns what the fiber waits for, if it is parked. Called by its own domain's worker,
+    /// between turns or in a turn of another fiber.
     pub fn describe(&self) -> Description {
         let mut waits = Description::default();
         if !self.is_parked() {
             return waits;
         }
-        // SAFETY: it belongs to the park that the state tells of, and stays until that returns.
+        // SAFETY: the pointer belongs to the park that the state reports, and stays valid until
+        // that park returns.
         if let Some(parked) = unsafe { self.parked.get().as_ref() } {
             // SAFETY: it was made for that park, on this thread.
             let describe = || unsafe { parked.describe(&mut waits) };
@@ -171,7 +175,7 @@ impl Parker {
         waits
     }
 
-    /// Waits for ever if the fiber, which is to end with its runtime, cannot be unwound from here.
+    /// Waits forever if the fiber, which is to end with its runtime, cannot be unwound from here.
     #[cold]
     pub fn stay_unless_unwound(&self) {
         if can_be_unwound() {
@@ -185,11 +189,11 @@ impl Parker {
         }
     }
 
-    /// Waits to be woken, or, if `interruptible`, for the runtime to want the fiber to unwind. `parked` is what it
-    /// waits for, for those who ask.
+    /// Waits to be woken, or, if `interruptible`, until the runtime wants the fiber to unwind.
+    /// `parked` is what it waits for, for the wait graph.
     ///
-    /// Code that unwinds may wait, too: its destructors must complete. The thread then counts as panicking for
-    /// the other fibers of the domain as well, until it goes on.
+    /// Code that unwinds may wait, too, because its destructors must complete. Until it continues,
+    /// the thread then counts as panicking for the other fibers of the domain as well.
     #[inline(always)]
     pub fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
         if self.woken.take() {
@@ -204,12 +208,13 @@ impl Parker {
         if self.woken.take() {
             return Unparked::Woken;
         }
-        // Resumed without a wake, it was resumed to be interrupted.
+        // It was resumed without a wake, so it was resumed to be interrupted.
         self.park_to_be_interrupted()
     }
 
-    /// The rest of a park that is to be interrupted: at once, if the fiber has not been told yet. One that has caught the
-    /// unwinding gives its worker back all the same, now and then; and one that cannot be unwound from here waits.
+    /// Ends a park that is to be interrupted. The first interruption returns at once. A fiber that
+    /// has caught the unwinding still gives its worker back now and then; a fiber that cannot be
+    /// unwound from here waits.
     #[cold]
     #[inline(never)]
     fn park_to_be_interrupted(&self) -> Unparked {
@@ -227,23 +232,25 @@ impl Parker {
     }
 }
 
-/// Returns `true` if a panic raised here would end where it is caught for good, and not the process.
+/// Returns `true` if a panic raised here would end where it is caught for good, and would not end
+/// the process.
 pub(crate) fn can_be_unwound() -> bool {
-    // Loops, joins and scopes catch a panic and raise it again, and so do those who run tasks.
+    // Loops, joins, scopes and the code that runs tasks catch a panic and raise it again.
     let is_raising = running().is_some_and(|parker| parker.raising.get() > 0)
         || seam::is_in_loop()
         || !top_task().get().is_null();
     unwinding::is_possible(if is_raising { Catches::Resume } else { Catches::End })
 }
 
-/// Returns `true` if the code that runs here does so because a panic unwinds its stack. `std::thread::panicking` tells of the
-/// thread: it is also true if another fiber of the domain waits in a destructor.
+/// Returns `true` if the code that runs here does so because a panic unwinds its stack.
+/// `std::thread::panicking` reports on the thread: it is also true if another fiber of the domain
+/// waits in a destructor.
 #[inline]
 pub fn is_unwinding() -> bool {
     std::thread::panicking() && (running().is_none() || !unwinding::is_possible(Catches::Resume))
 }
 
-/// Counted, until dropped.
+/// A guard that counts in its cell until it is dropped.
 pub struct Counted<'a>(&'a Cell<u32>);
 
 impl<'a> Counted<'a> {
@@ -259,14 +266,14 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Notes, until what this gives is dropped, that the code which runs here is to catch a panic and to raise it again. It must not
-/// be inlined into its caller, see `Catches::Resume`.
+/// Notes, until the returned guard is dropped, that the code that runs here will catch a panic and
+/// raise it again. That code must not be inlined into its caller, see `Catches::Resume`.
 pub fn raising<'a>() -> Option<Counted<'a>> {
     running().map(|parker| Counted::new(&parker.raising))
 }
 
-/// Until what this gives is dropped, waits of the fiber that runs here are not given up for the end of its runtime: it runs
-/// destructors that are to complete.
+/// Keeps the waits of the fiber that runs here from being interrupted by the end of its runtime,
+/// until the returned guard is dropped: it runs destructors that must complete.
 #[inline]
 pub fn masked<'a>() -> Option<Counted<'a>> {
     running().map(|parker| Counted::new(&parker.masked))

@@ -1,10 +1,10 @@
-//! One performance of an event that is looked at now and then, without ever waiting for it.
+//! One performance of an event that is polled several times, without ever waiting for it.
 //!
-//! To [`poll`](Event::poll) again and again would be a performance each time: guards would run anew, a time that counts
-//! from the beginning of the performance would never be over, and each poll that came to nothing would send its negative
-//! acknowledgements. Here it is one performance, whoever looks: guards run when it begins, and what has lost is told
-//! when it goes. It is never published, so no partner holds a pointer to it, and it may be looked at from one thread
-//! after another.
+//! With [`poll`](Event::poll) each call would be a performance of its own: guards would run anew, a
+//! time that counts from the beginning of the performance would never elapse, and each unsuccessful
+//! poll would send its negative acknowledgements. Here all polls belong to one performance: guards
+//! run when it begins, and losing alternatives are told when it is dropped. It is never published,
+//! so no partner holds a pointer to it, and several threads may poll it one after another.
 
 use super::context::Context;
 use super::depth;
@@ -14,19 +14,19 @@ use super::{Event, Step};
 use std::pin::Pin;
 
 #[doc(hidden)]
-/// An event that is polled, step by step.
+/// An event that is polled several times in one performance.
 pub struct Polled<'b, 'e, E: Event + 'e> {
     event: &'e E,
     branch: Pin<&'b mut E::Branch<'e>>,
-    /// When it began, for events that count time from there.
+    /// The time at which it began, for events that count from there.
     began: u64,
-    /// Something has been committed, which is not to be tried again.
+    /// Something has been committed, and must not be tried again.
     over: bool,
     output: Option<E::Output>,
 }
 
 impl<'b, 'e, E: Event> Polled<'b, 'e, E> {
-    /// Begins the performance on `branch`, which is one of the event's that nothing has been done with.
+    /// Begins the performance on `branch`, a new branch of the event.
     #[doc(hidden)]
     #[inline]
     pub fn new(event: &'e E, mut branch: Pin<&'b mut E::Branch<'e>>) -> Self {
@@ -36,7 +36,7 @@ impl<'b, 'e, E: Event> Polled<'b, 'e, E> {
         Polled { event, branch, began: Nowhere.now(), over: false, output: None }
     }
 
-    /// Has the event happened, or does it now?
+    /// Returns `true` if the event has happened or happens now.
     #[doc(hidden)]
     pub fn look(&mut self) -> bool {
         if self.over {
@@ -46,10 +46,10 @@ impl<'b, 'e, E: Event> Polled<'b, 'e, E> {
         let record = Record::new(no_waker(), true);
         record.began.set(self.began);
         let attempt = Attempt::new(&record, &Nowhere);
-        // What is missed here is found at the next look.
+        // A change that this look misses is found at the next one.
         attempt.evidence().is_in_time();
         while self.event.try_commit(self.branch.as_mut(), &attempt) == Step::Committed {
-            // Before anything of the user's runs: if that panics, the event has happened all the same.
+            // Set before user code runs: if that panics, the event has happened nevertheless.
             self.over = true;
             if !E::STAGED || depth::from_the_top(|| self.event.advance(self.branch.as_mut())) {
                 self.output = Some(self.event.complete(self.branch.as_mut()));
@@ -60,7 +60,7 @@ impl<'b, 'e, E: Event> Polled<'b, 'e, E> {
         false
     }
 
-    /// Its value, if it has happened.
+    /// Returns its value, if it has happened.
     #[doc(hidden)]
     pub fn into_output(self) -> Option<E::Output> {
         self.output

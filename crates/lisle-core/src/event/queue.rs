@@ -1,18 +1,19 @@
-//! Queues of waiting branches: intrusive, doubly linked, first come first served.
+//! Queues of waiting branches: intrusive, doubly linked, first in, first out.
 //!
-//! A waiter lives inside the pinned branch of a sync, the queue inside the locked part of the object
-//! waited for. Linking and unlinking touch neighbours only, so leaving a queue of a million is as
-//! cheap as leaving one of two, and nothing is left behind for anybody to sweep.
+//! A waiter lives inside the pinned branch of a sync, and the queue inside the locked part of the
+//! object waited for. Linking and unlinking touch only the neighbours. Therefore leaving a queue of
+//! a million is as cheap as leaving a queue of two, and no stale entries are left for a later
+//! sweep.
 //!
-//! Who may touch what:
+//! Access rules:
 //! - `next`, `prev`: holders of the queue's lock.
-//! - `place`: written under the lock; read by the performer without it, as a hint that becomes
-//!   certain once it is `FREE` (nobody links a waiter but its own performer).
-//! - `slot`: holders of the lock, until `place` is `FREE`; then the performer.
+//! - `place`: written under the lock. The performer reads it without the lock, as a hint that
+//!   becomes certain once it is `FREE` (only its own performer links a waiter).
+//! - `slot`: holders of the lock until `place` is `FREE`; then the performer.
 //!
-//! A committer keeps the waiter `HELD` until it is done with it, and `FREE` is its last touch. So a
-//! performer may free a waiter that is `FREE`, even before the wake; one that is not, it takes back under
-//! the lock.
+//! A committer keeps the waiter `HELD` until it is done with it; storing `FREE` is its last touch.
+//! Therefore a performer may free a waiter that is `FREE`, even before the wake. It takes back any
+//! other waiter under the lock.
 
 use super::record::{Attempt, Committer, Meeting, Outsider, Record, Waker, misuse};
 use super::woken::Woken;
@@ -25,23 +26,24 @@ use std::cell::Cell;
 use std::marker::PhantomPinned;
 use std::ptr::NonNull;
 
-/// In no queue, and nobody but its performer looks at it.
+/// In no queue; only its performer uses it.
 const FREE: u8 = 0;
 /// In a queue.
 const LINKED: u8 = 1;
-/// Committed, and its committer is not done with it.
+/// Committed, and its committer is not yet done with it.
 const HELD: u8 = 2;
 
 /// A branch's place in a queue, with a slot through which a value passes.
 ///
-/// The slot is the last field, as it is empty at first: a waiter is written as a row of zeros, and moved into its branch in
-/// the same steps. With a gap in between, each piece to be read would have been written by two, and the processor
-/// would wait for both.
+/// The slot is the last field, because it is empty at first: the compiler writes a waiter as a row
+/// of zeros and moves it into its branch in pieces of the same size. With a gap in between, each
+/// piece that is read would have been written by two stores, and the processor would wait for both.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Waiter<M> {
     links: UnsafeCell<Links<M>>,
-    /// The record this waiter counts for, until its performer takes it back. Only the performer looks.
+    /// The record that counts this waiter, until its performer takes the waiter back. Only the
+    /// performer uses it.
     counted: Cell<*const Record>,
     place: AtomicU8,
     slot: UnsafeCell<Careful<M>>,
@@ -70,26 +72,29 @@ impl<M> Waiter<M> {
         }
     }
 
-    /// Is nobody else concerned with the waiter? `true` is certain, and then everything that others did
-    /// to the waiter has happened before this call.
+    /// Returns `true` if only the performer is still concerned with the waiter. `true` is certain,
+    /// and then everything that others did to the waiter has happened before this call.
     #[inline]
     pub(crate) fn is_free(&self) -> bool {
         self.place.load(Ordering::Acquire) == FREE
     }
 
-    /// Has the waiter been committed by somebody who is not done with it? To be asked under the queue's
-    /// lock: then it is a partner that keeps what it has won beyond that lock.
+    /// Returns `true` if the waiter has been committed by a partner that is not done with it.
+    /// Called under the queue's lock; then it is a partner that keeps the waiter beyond its own
+    /// hold of that lock.
     pub(crate) fn is_held(&self) -> bool {
         self.place.load(Ordering::Relaxed) == HELD
     }
 
-    /// Has the waiter been published, and not taken back? Only its performer may ask.
+    /// Returns `true` if the waiter has been published and not taken back. Only its performer may
+    /// call this.
     #[inline]
     pub(crate) fn is_published(&self) -> bool {
         !self.counted.get().is_null()
     }
 
-    /// A branch is tried and published only while it is not published already.
+    /// Ends the process if the branch is published. A branch may be tried and published only while
+    /// it is not published already.
     #[inline]
     pub(crate) fn must_not_be_published(&self) {
         if self.is_published() {
@@ -109,32 +114,34 @@ impl<M> Waiter<M> {
         }
     }
 
-    /// The number by which a record names the waiter that won.
+    /// Returns the number by which a record names the waiter that has won.
     #[inline]
     pub(crate) fn id(&self) -> usize {
         std::ptr::from_ref(self) as usize
     }
 
-    /// The slot.
+    /// Calls `f` with the slot.
     ///
     /// # Safety
     ///
     /// The caller is the performer and the waiter is free, or the caller holds the queue's lock.
     #[inline]
     pub(crate) unsafe fn slot_mut<R>(&self, f: impl FnOnce(&mut M) -> R) -> R {
-        // SAFETY: by the caller's promise nobody else has access, see the module's table.
+        // SAFETY: by the caller's promise there is no other access, see the access rules of the
+        // module.
         self.slot.with_mut(|slot| f(unsafe { &mut *slot }.get_mut()))
     }
 
     fn links<R>(&self, f: impl FnOnce(&mut Links<M>) -> R) -> R {
-        // SAFETY: called by the queue's methods only, which need `&mut` of the queue, that is, its lock.
+        // SAFETY: only the queue's methods call this, and they need `&mut` of the queue, which
+        // means its lock.
         self.links.with_mut(|links| f(unsafe { &mut *links }))
     }
 }
 
 impl<M> Drop for Waiter<M> {
-    /// As for the record: the last moment to stop, before a queue or a committer is left with a pointer to
-    /// nothing.
+    /// As for the record, this is the last moment to stop, before a queue or a committer is left
+    /// with a dangling pointer.
     #[inline]
     fn drop(&mut self) {
         if self.is_published() {
@@ -154,7 +161,7 @@ impl<M> Candidate<'_, M> {
         self.record
     }
 
-    /// Its slot.
+    /// Calls `f` with its slot.
     pub(crate) fn slot<R>(&self, f: impl FnOnce(&mut M) -> R) -> R {
         // SAFETY: the lock is held.
         unsafe { self.waiter.slot_mut(f) }
@@ -167,21 +174,21 @@ impl<M> Candidate<'_, M> {
     }
 }
 
-/// A queue of waiters. It lies under a [`Lock`](super::lock::Lock), whose guard its methods' `&mut
-/// self` stands for.
+/// A queue of waiters. It lies under a [`Lock`](super::lock::Lock); the `&mut self` of its methods
+/// stands for the guard.
 #[derive(Debug)]
 pub(crate) struct WaitQueue<M> {
     head: Option<NonNull<Waiter<M>>>,
     tail: Option<NonNull<Waiter<M>>>,
 }
 
-// SAFETY: the queue is the list of pointers; what is reached through them (slots holding `M`) goes
-// from thread to thread under the lock, which asks for `M: Send`. Records are made of atomics and
-// of wakers that may be woken from any thread.
+// SAFETY: the queue is a list of pointers. What is reached through them (slots holding `M`) goes
+// from thread to thread under the lock, which requires `M: Send`. Records consist of atomics and of
+// wakers that may be woken from any thread.
 unsafe impl<M: Send> Send for WaitQueue<M> {}
 
-/// A partner that has been committed. Its performer waits for [`Committed::finish`]. All of it is used
-/// under the lock of the queue it comes from.
+/// A partner that has been committed. Its performer waits for [`Committed::finish`]. All methods
+/// are used under the lock of the queue that the partner comes from.
 #[derive(Debug)]
 #[must_use = "the partner must be woken"]
 pub(crate) struct Committed<M> {
@@ -190,32 +197,34 @@ pub(crate) struct Committed<M> {
 }
 
 impl<M> Committed<M> {
-    /// The partner's slot.
+    /// Calls `f` with the partner's slot.
     #[inline]
     pub(crate) fn slot<R>(&mut self, f: impl FnOnce(&mut M) -> R) -> R {
-        // SAFETY: the waiter is held by us, so its performer does not let it go.
+        // SAFETY: we hold the waiter, so its performer does not free it.
         let waiter = unsafe { self.waiter.as_ref() };
         // SAFETY: the lock is held.
         unsafe { waiter.slot_mut(f) }
     }
 
-    /// Does the partner wait for this alone?
+    /// Returns `true` if the partner waits for this queue alone.
     pub(crate) fn is_single(&self) -> bool {
         // SAFETY: a record outlives its waiters that have not been taken back.
         unsafe { self.record.as_ref() }.is_single()
     }
 
-    /// Ends the commit. The caller wakes the waker once it has let go of its locks.
+    /// Ends the commit. The caller calls `wake` on the returned waker once it has released its
+    /// locks.
     #[inline]
     pub(crate) fn finish(self) -> Waker {
         // SAFETY: a record outlives its waiters that have not been taken back.
         let waker = unsafe { self.record.as_ref() }.waker();
-        // SAFETY: as in `slot`. The last touch of waiter and record.
+        // SAFETY: as in `slot`. This is the last touch of waiter and record.
         unsafe { self.waiter.as_ref() }.place.store(FREE, Ordering::Release);
         waker
     }
 
-    /// Takes the commit back: the performer will start over. The caller wakes the waker.
+    /// Takes the commit back; the performer will start over. The caller calls `wake` on the
+    /// returned waker.
     pub(crate) fn revoke(self) -> Waker {
         // SAFETY: as in `finish`.
         unsafe { self.record.as_ref() }.revoke();
@@ -223,7 +232,7 @@ impl<M> Committed<M> {
     }
 }
 
-/// Our own attempt was committed by a partner while we looked for one.
+/// An error: a partner has committed our own attempt while we looked for a partner.
 #[derive(Debug)]
 pub(crate) struct Decided;
 
@@ -241,16 +250,16 @@ impl<M> WaitQueue<M> {
     ///
     /// # Safety
     ///
-    /// The waiter is pinned and not linked. It stays in place, and the attempt's record alive, until the waiter is
-    /// unlinked under this queue's lock (by [`WaitQueue::unlink`] or by a commit). A single record
-    /// is linked in no other queue.
+    /// The waiter is pinned and not linked. The waiter stays in place, and the attempt's record
+    /// alive, until the waiter is unlinked under this queue's lock (by [`WaitQueue::unlink`] or by
+    /// a commit). A single record is linked in no other queue.
     #[inline]
     pub(crate) unsafe fn push(&mut self, waiter: &Waiter<M>, attempt: &Attempt<'_>) {
         let node = NonNull::from(waiter);
         let prev = self.tail.replace(node);
         waiter.links(|links| *links = Links { next: None, prev, record: attempt.record() });
         match prev {
-            // SAFETY: what is linked is alive (by `push`'s contract).
+            // SAFETY: what is linked is alive (by the contract of `push`).
             Some(prev) => unsafe { prev.as_ref() }.links(|links| links.next = Some(node)),
             None => self.head = Some(node),
         }
@@ -259,7 +268,8 @@ impl<M> WaitQueue<M> {
         attempt.published();
     }
 
-    /// As [`WaitQueue::push`], at the front: for whoever had its turn and could not use it.
+    /// Links `waiter` like [`WaitQueue::push`], but at the front, for a performer that had its turn
+    /// and could not use it.
     ///
     /// # Safety
     ///
@@ -270,7 +280,7 @@ impl<M> WaitQueue<M> {
         let next = self.head.replace(node);
         waiter.links(|links| *links = Links { next, prev: None, record: attempt.record() });
         match next {
-            // SAFETY: what is linked is alive (by `push`'s contract).
+            // SAFETY: what is linked is alive (by the contract of `push`).
             Some(next) => unsafe { next.as_ref() }.links(|links| links.prev = Some(node)),
             None => self.tail = Some(node),
         }
@@ -279,11 +289,11 @@ impl<M> WaitQueue<M> {
         attempt.published();
     }
 
-    /// Unlinks `waiter` if it is linked: was it? Constant time.
+    /// Unlinks `waiter` if it is linked. Returns `true` if it was. Takes constant time.
     ///
     /// # Safety
     ///
-    /// If the waiter is linked, then in this queue, and it is alive.
+    /// If the waiter is linked, it is linked in this queue and alive.
     #[inline]
     pub(crate) unsafe fn unlink(&mut self, waiter: NonNull<Waiter<M>>) -> bool {
         // SAFETY: alive by the caller's promise.
@@ -315,18 +325,20 @@ impl<M> WaitQueue<M> {
             Some(next) => unsafe { next.as_ref() }.links(|links| links.prev = prev),
             None => self.tail = prev,
         }
-        // If that is `FREE`, it is the last touch: a performer that reads it may free the waiter at once.
+        // If `place` is `FREE`, this is the last touch: a performer that reads it may free the
+        // waiter at once.
         this.place.store(place, Ordering::Release);
     }
 
-    /// Commits the first waiter that can be with `by`, passing over its own and sweeping those
-    /// that were committed elsewhere.
+    /// Commits the first waiter that can be committed with `by`. Passes over waiters of `by` itself
+    /// and unlinks those that were committed elsewhere.
     #[inline(always)]
     pub(crate) fn commit(&mut self, by: &impl Committer) -> Result<Option<Committed<M>>, Decided> {
         self.commit_where(|candidate| candidate.meet(by))
     }
 
-    /// The same, for who looks at the waiters before it meets them: `meet` says what comes of each.
+    /// Does the same for callers that inspect the waiters before they commit with them: `meet`
+    /// returns the result for each.
     #[inline(always)]
     pub(crate) fn commit_where(
         &mut self,
@@ -355,7 +367,7 @@ impl<M> WaitQueue<M> {
         Ok(None)
     }
 
-    /// Commits the first waiter that can be, for somebody who has no record at stake.
+    /// Commits the first waiter that can be committed, for a caller without a record at stake.
     #[inline]
     pub(crate) fn commit_outside(&mut self) -> Option<Committed<M>> {
         match self.commit(&Outsider) {
@@ -364,7 +376,7 @@ impl<M> WaitQueue<M> {
         }
     }
 
-    /// Is anybody here of whom `is_wanted` says so?
+    /// Returns `true` if the queue holds a waiter whose record `is_wanted` accepts.
     pub(crate) fn has(&self, is_wanted: impl Fn(&Record) -> bool) -> bool {
         let mut cursor = self.head;
         while let Some(waiter) = cursor {
@@ -379,7 +391,8 @@ impl<M> WaitQueue<M> {
         false
     }
 
-    /// Commits all waiters of whom `is_wanted` says so and that nobody has committed, for somebody who has no record at stake.
+    /// Commits all waiters that `is_wanted` accepts and that are not committed yet, for a caller
+    /// without a record at stake.
     pub(crate) fn commit_all(&mut self, is_wanted: impl Fn(&Record) -> bool, woken: &Woken) {
         let mut cursor = self.head;
         while let Some(waiter) = cursor {
@@ -401,7 +414,8 @@ impl<M> WaitQueue<M> {
         }
     }
 
-    /// Unlinks all waiters but those that stand for `by` and tells the ones that nobody has committed to start over.
+    /// Unlinks all waiters except those that stand for `by`, and tells the uncommitted ones to
+    /// start over.
     pub(crate) fn retry_all(&mut self, by: Option<&Attempt<'_>>, woken: &Woken) {
         let mut cursor = self.head;
         while let Some(waiter) = cursor {

@@ -1,16 +1,19 @@
-//! Tasks whose memory never goes, so that a wake needs no reference to be counted.
+//! Tasks whose memory is never freed; then a wake needs no reference count.
 //!
-//! A [`Waker`](StdWaker) usually owns a share of its task, and to clone it, as every future does that waits, is to count. The
-//! memory of a *recycled* task is used again when the task has ended, for another of the same kind, and for nothing else. It
-//! may be emptied meanwhile, so that it reads as zeros, but stays where it is. So its waker is a mere address. A wake that
-//! comes too late wakes whoever lives there by then, for nothing, which every future has to stand anyway; or nobody.
+//! A [`Waker`](StdWaker) usually owns a share of its task, and cloning it, as every waiting future
+//! does, means counting. The memory of a *recycled* task is used again after the task has ended,
+//! for another task of the same kind and for nothing else. Its pages may be released meanwhile and
+//! then read as zeros, but the address stays valid. Therefore its waker is a mere address. A wake
+//! that comes too late wakes the task that lives there by then, which is a spurious wake that every
+//! future must tolerate anyway, or it wakes none.
 //!
-//! An event's future that lies within the memory of the task that polls it (it has been awaited, not put into a box) can do
-//! without a waker, too: it is polled by nobody else, and does not outlive the task. It waits *directly*: whoever
-//! commits its event counts an arrival at the task, in the same instruction that wakes it, and touches nothing of the
-//! future. One future at a time can do so; if a task waits for several at once, the others use its waker. And only while the
-//! task itself runs here: a task that waits in place, in a scope, may lend its memory, and its waker, to others that poll a
-//! future there.
+//! An event's future that lies within the memory of the task that polls it (it is awaited, not
+//! boxed) needs no waker either: no other task polls it, and it does not outlive the task. It waits
+//! *directly*: the committer of its event counts an arrival at the task, in the same instruction
+//! that wakes the task, and does not touch the future. Only one future at a time can wait directly;
+//! if a task waits for several at once, the others use its waker. Only a future of the innermost
+//! task that runs here can do so: a task that waits in place, in a scope, may lend its memory and
+//! its waker to others that poll a future there.
 
 #[cfg(all(test, lisle_loom))]
 mod loom_tests;
@@ -29,32 +32,33 @@ use std::task::{RawWaker, RawWakerVTable, Waker as StdWaker};
 
 /// The first field of a recycled task, or one of the first.
 ///
-/// All but `state` belongs to who owns the task, as `state` says.
+/// All fields but `state` belong to the owner of the task, as defined in `state`.
 #[repr(C)]
 pub struct Recycled {
     state: State,
-    /// Queues the task, which was parked, and which the caller owns.
+    /// Queues the task, which was parked and which the caller owns.
     ready: unsafe fn(NonNull<Recycled>),
-    /// How many bytes of memory the task has, from here on.
+    /// The size of the task's memory in bytes, from this address on.
     size: usize,
-    /// The address of the future that waits directly; 0 if none does. Taken by who runs the task, given back by who
-    /// polls or drops that future.
+    /// The address of the future that waits directly; 0 if there is none. Set by the code that runs
+    /// the task, reset by the code that polls or drops that future.
     direct: AtomicUsize,
     /// What the task waits for, if that lies within its own memory.
     parked: Cell<Option<ParkedEvent>>,
-    /// That is not known any more: the future was done where the task does not run.
+    /// `parked` is not valid any more: the future ended its wait where the task does not run.
     vague: AtomicBool,
-    /// When its turn began, see `tick.rs`.
+    /// The tick at which its turn began, see `tick.rs`.
     began: Cell<u32>,
-    /// It is to go on as a thread that is scheduled by itself, once it has come out of its poll.
+    /// It is to continue as a thread that is scheduled by itself, once its poll has returned.
     leaving: Cell<bool>,
 }
 
-// SAFETY (of the functions below): a waker of this table is made by `waker` only, of a recycled, whose memory stays.
+// SAFETY (of the functions below): only `waker` makes a waker of this table, for recycled memory,
+// which is never freed.
 static TABLE: RawWakerVTable =
     RawWakerVTable::new(|recycled| RawWaker::new(recycled, &TABLE), wake, wake, |_| {});
 
-/// It is the address of a recycled, see `TABLE` and `Recycled::wait_directly`.
+/// Returns the address as that of a recycled task, see `TABLE` and `Recycled::wait_directly`.
 fn at(recycled: *const ()) -> NonNull<Recycled> {
     NonNull::new(recycled.cast_mut().cast()).expect("a recycled's address")
 }
@@ -75,18 +79,21 @@ fn arrive(recycled: *const ()) {
 }
 
 fn queue(recycled: NonNull<Recycled>) {
-    // SAFETY: it was parked, and its waker owns it.
+    // SAFETY: the task was parked, and the caller, which woke it, owns it.
     unsafe { (recycled.as_ref().ready)(recycled) };
 }
 
 impl Recycled {
-    /// Makes memory a place for recycled tasks, of so many bytes from here on, in which none lives now.
+    /// Prepares `size` bytes of memory from here on as a place for recycled tasks. No task lives
+    /// there now.
     ///
     /// # Safety
     ///
-    /// It is the caller's, and is never used for anything but recycled. It reads as zeros, or a recycled has lived there, or
-    /// both; and whenever nobody lives there it may be made to read as zeros. Late wakes may look at its state meanwhile, which
-    /// is not written. `ready` may be called whenever somebody has become the owner of the task by waking it.
+    /// The memory is the caller's, and is never used for anything but recycled tasks. It reads as
+    /// zeros, or a recycled task has lived there, or both; whenever no task lives there, the caller
+    /// may make it read as zeros. Late wakes may use its state meanwhile, which this function does
+    /// not write. It must be sound to call `ready` whenever the caller of it has become the owner
+    /// of the task by waking it.
     pub unsafe fn make_vacant(recycled: *mut Recycled, ready: unsafe fn(NonNull<Recycled>), size: usize) {
         // SAFETY: by the caller's promise; nothing there would have to be dropped.
         unsafe {
@@ -100,12 +107,12 @@ impl Recycled {
         }
     }
 
-    /// A place of which a model knows that it stays.
+    /// Creates a place for a model, which ensures that the place stays.
     ///
     /// # Safety
     ///
-    /// It stays where it comes to lie for as long as anybody may wake who lives there; and `ready` may be called as for
-    /// [`make_vacant`](Recycled::make_vacant).
+    /// The place stays at its final address for as long as a wake of a task there may come. It must
+    /// be sound to call `ready` as for [`make_vacant`](Recycled::make_vacant).
     #[cfg(all(test, lisle_loom))]
     pub(super) unsafe fn new(ready: unsafe fn(NonNull<Recycled>), size: usize) -> Self {
         Recycled {
@@ -120,11 +127,11 @@ impl Recycled {
         }
     }
 
-    /// Where whoever lives at `recycled` stands, if anybody does.
+    /// Returns the state of the task that lives at `recycled`, or of the vacant place.
     #[inline(always)]
     pub fn state_of<'a>(recycled: NonNull<Recycled>) -> &'a State {
-        // SAFETY: the memory of a recycled stays, and zeros are the state of a vacant place. The rest of it may just be
-        // emptied or written, and is not referred to.
+        // SAFETY: recycled memory is never freed, and zeros are the state of a vacant place. The
+        // other fields may be emptied or written at this moment, and no reference to them is made.
         unsafe { &(*recycled.as_ptr()).state }
     }
 
@@ -133,43 +140,45 @@ impl Recycled {
         &self.state
     }
 
-    /// A waker for the task that lives at `recycled`. To be forgotten or dropped, it does not matter.
+    /// Returns a waker for the task that lives at `recycled`. It may be forgotten or dropped.
     #[inline(always)]
     pub fn waker(recycled: NonNull<Recycled>) -> StdWaker {
-        // SAFETY: the functions of the table ask for no more than the address, which is good for ever.
+        // SAFETY: the functions of the table need only the address, which is valid forever.
         unsafe { StdWaker::from_raw(RawWaker::new(recycled.as_ptr().cast(), &TABLE)) }
     }
 
-    /// The recycled that `waker` wakes, if it wakes one.
+    /// Returns the recycled task that `waker` wakes, if it wakes one.
     #[inline(always)]
     pub fn of(waker: &StdWaker) -> Option<NonNull<Recycled>> {
         if std::ptr::eq(waker.vtable(), &TABLE) { NonNull::new(waker.data().cast_mut().cast()) } else { None }
     }
 
-    /// Does the task own what lies at this address?
+    /// Returns `true` if the address lies in the task's memory.
     #[inline(always)]
     fn contains(&self, address: usize) -> bool {
         address.wrapping_sub(std::ptr::from_ref(self).addr()) < self.size
     }
 
-    /// Has the future at this address, which the task polls, wait directly, if it lies in the task and no other does:
-    /// the task that wakes it, and the arrivals so far.
+    /// Makes the future at this address, which the task polls, wait directly, if it lies in the
+    /// task and no other future waits directly. Returns the waker of the task, and its arrivals so
+    /// far.
     #[inline(always)]
     pub(super) fn wait_directly(recycled: NonNull<Recycled>, future: usize) -> Option<(Waker, Arrivals)> {
         if !Recycled::is_running(recycled.as_ptr()) {
             return None;
         }
-        // SAFETY: it lives, as it runs here.
+        // SAFETY: the task is alive, since it runs here.
         let this = unsafe { recycled.as_ref() };
         if this.direct.load(Ordering::Relaxed) != 0 || !this.contains(future) {
             return None;
         }
         this.direct.store(future, Ordering::Relaxed);
-        // SAFETY: its memory stays, so this may be called at any time, from any thread.
+        // SAFETY: its memory is never freed, so `arrive` may be called at any time, from any
+        // thread.
         Some((unsafe { Waker::new(recycled.as_ptr().cast(), arrive) }, this.state.arrivals()))
     }
 
-    /// The future that waited directly does so no more.
+    /// Ends the wait of the future that waited directly.
     #[inline(always)]
     pub(super) fn wait_no_more(&self) {
         if self.runs_here() {
@@ -180,7 +189,8 @@ impl Recycled {
         self.direct.store(0, Ordering::Relaxed);
     }
 
-    /// Is it the innermost task that runs on this stack? Then what belongs to its owner is the caller's.
+    /// Returns `true` if it is the innermost task that runs on this stack. Then the caller is its
+    /// owner and may use the owner's fields.
     #[inline(always)]
     fn runs_here(&self) -> bool {
         Recycled::is_running(self)
@@ -194,20 +204,21 @@ impl Recycled {
         !recycled.is_null()
     }
 
-    /// Notes what the task waits for, if that lies in the task itself: then it stays as long as the task waits, and
-    /// nobody else has it. Called within a poll of the task, for the future that waits directly.
+    /// Stores what the task waits for, if that lies in the task itself: then it stays valid as long
+    /// as the task waits, and no other thread uses it. Called within a poll of the task, for the
+    /// future that waits directly.
     #[inline(always)]
     pub(super) fn note(&self, parked: ParkedEvent) {
         self.parked.set(Some(parked));
     }
 
-    /// A task begins to live here.
+    /// Called when a task begins to live here.
     #[inline(always)]
     pub fn move_in(&self) {
         self.leaving.set(false);
     }
 
-    /// A turn of the task begins.
+    /// Called when a turn of the task begins.
     #[inline(always)]
     pub fn begin_turn(&self) {
         self.began.set(tick::now());
@@ -217,26 +228,26 @@ impl Recycled {
         }
     }
 
-    /// When its turn began.
+    /// Returns the tick at which its turn began.
     #[inline(always)]
     pub fn began(&self) -> u32 {
         self.began.get()
     }
 
-    /// The task is to leave the stack that it runs on, once it has come out of its poll.
+    /// Tells the task to leave the stack that it runs on, once its poll has returned.
     #[inline]
     pub fn leave(&self) {
         self.leaving.set(true);
     }
 
-    /// Is it to leave? Asked once.
+    /// Returns `true` if the task is to leave, and resets that.
     #[inline]
     pub fn is_leaving(&self) -> bool {
         self.leaving.take()
     }
 
-    /// Has the task's turn lasted for so long that it has to leave? Then it is to come out of its poll, having had
-    /// itself woken. Called within the poll.
+    /// Returns `true` if the task's turn has lasted so long that it must leave. Its future then
+    /// wakes the task and returns from its poll. Called within the poll.
     #[inline(always)]
     pub(super) fn overstays(&self) -> bool {
         let overstays = self.runs_here() && self.began.get() != tick::now();
@@ -246,10 +257,11 @@ impl Recycled {
         overstays
     }
 
-    /// What the task waits for, as far as it is known. For who has claimed it.
+    /// Returns what the task waits for, if that is known. The caller has claimed the task.
     #[inline]
     pub fn parked(&self) -> Option<ParkedEvent> {
-        // What others have marked happens before the task goes on, and so before it is claimed.
+        // A mark set by another thread happens before the task continues, and therefore before it
+        // is claimed.
         if self.vague.load(Ordering::Relaxed) { None } else { self.parked.get() }
     }
 }

@@ -24,7 +24,7 @@ impl<E, F, G> Replace<E, F, G> {
 /// The branch of a [`Replace`].
 pub struct Stages<'e, E: Event + 'e, G: Event + 'e> {
     first: E::Branch<'e>,
-    /// InlineEvent once the first has happened.
+    /// Filled once the first stage has happened.
     second: InlineEvent<'e, G>,
 }
 
@@ -39,7 +39,7 @@ impl<'e, E: Event, G: Event> Stages<'e, E, G> {
     }
 }
 
-/// Applies a step to the stage that the performance is in.
+/// Applies a step to the current stage of the performance.
 macro_rules! stage {
     ($this:ident, $branch:ident, $step:ident($($argument:expr)?)) => {
         if $branch.second.is_made() {

@@ -1,12 +1,13 @@
-//! Recycled room for branches that are too many or too large to lie inline, so that performing choices over
-//! vectors, and of boxed events, allocates nothing once warm.
+//! Recycled memory for branches that are too many or too large to lie inline. With it, performing
+//! choices over vectors, and boxed events, allocates nothing once warm.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-/// Blocks are powers of two from 2^9 bytes; a thread keeps some of each size: 256 KiB, but at least eight.
+/// Blocks are powers of two from 2^9 bytes. A thread keeps 256 KiB of each size, but at least eight
+/// blocks.
 const SMALLEST: u32 = 9;
 const CLASSES: usize = 16;
 const KEPT_BYTES: usize = 256 * 1024;
@@ -22,7 +23,8 @@ impl Drop for Cache {
     fn drop(&mut self) {
         for (class, blocks) in self.free.iter_mut().enumerate() {
             for block in blocks.drain(..) {
-                // SAFETY: blocks in the cache were allocated with this layout and are in use nowhere.
+                // SAFETY: blocks in the cache were allocated with this layout and are in use
+                // nowhere.
                 unsafe { dealloc(block.as_ptr(), layout(class)) };
             }
         }
@@ -41,7 +43,7 @@ fn layout(class: usize) -> Layout {
     Layout::from_size_align(size(class), ALIGN).expect("a small power of two")
 }
 
-/// A block of a class.
+/// Returns a block of a class.
 #[inline]
 fn block(class: usize) -> NonNull<u8> {
     let recycled = CACHE.try_with(|cache| cache.borrow_mut().free[class].pop()).ok().flatten();
@@ -55,7 +57,7 @@ fn block(class: usize) -> NonNull<u8> {
 ///
 /// # Safety
 ///
-/// It came from [`block`], for this class, and is not used again.
+/// The block came from [`block`], for this class, and is not used again.
 #[inline]
 unsafe fn give_back(block: NonNull<u8>, class: usize) {
     let kept = CACHE.try_with(|cache| {
@@ -72,13 +74,13 @@ unsafe fn give_back(block: NonNull<u8>, class: usize) {
     }
 }
 
-/// A block that is given back when dropped, so also if the destructor of what lay there panics.
+/// A block that is given back when dropped, also if the destructor of its content panics.
 struct Room(NonNull<u8>, usize);
 
 impl Drop for Room {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: whoever makes one has a block of this class, in which nothing lies any more.
+        // SAFETY: a `Room` is made only for a block of this class, which holds nothing any more.
         unsafe { give_back(self.0, self.1) };
     }
 }
@@ -88,7 +90,8 @@ impl Drop for Room {
 pub struct Scratch<T> {
     items: NonNull<T>,
     len: usize,
-    /// `None`: too large or too strictly aligned for the cache, so a plain boxed slice.
+    /// `None` for a slice that is too large or too strictly aligned for the cache and is a plain
+    /// boxed slice.
     class: Option<usize>,
 }
 
@@ -113,9 +116,10 @@ impl<T> Scratch<T> {
         scratch
     }
 
-    /// The size of block for `count` items, if they fit into one.
+    /// Returns the class of block for `count` items, if they fit into one.
     fn class(count: usize) -> Option<usize> {
-        // A vector of events without size may be longer than any memory; the boxed slice says so.
+        // A vector of zero-sized events may be longer than any memory; the boxed slice reports
+        // that.
         count
             .checked_mul(size_of::<T>())
             .and_then(usize::checked_next_power_of_two)
@@ -123,7 +127,7 @@ impl<T> Scratch<T> {
             .filter(|&class| class < CLASSES && align_of::<T>() <= ALIGN)
     }
 
-    /// Room for one item. It is lost if no item comes to lie there.
+    /// Returns memory for one item. It is leaked if no item is stored there.
     #[inline]
     pub(crate) fn room() -> NonNull<T> {
         match Self::class(1) {
@@ -132,24 +136,24 @@ impl<T> Scratch<T> {
         }
     }
 
-    /// Drops an item in room from [`Scratch::room`], and the room.
+    /// Drops an item in memory from [`Scratch::room`], and the memory.
     ///
     /// # Safety
     ///
-    /// It is room from there, and the item is not used again.
+    /// The memory came from `room`, and the item is not used again.
     #[inline]
     pub(crate) unsafe fn drop_one(item: NonNull<T>) {
         let Some(class) = Self::class(1) else {
-            // SAFETY: leaked by `room`, and an item has come to lie there.
+            // SAFETY: leaked by `room`, and an item has been stored there.
             drop(unsafe { Box::from_raw(item.as_ptr()) });
             return;
         };
         let _room = Room(item.cast(), class);
-        // SAFETY: the caller's to drop.
+        // SAFETY: the item belongs to the caller, which gives it up.
         unsafe { item.drop_in_place() };
     }
 
-    /// The items. They may be pinned: they stay where they are until the scratch is dropped.
+    /// Returns the items. They may be pinned: they stay in place until the scratch is dropped.
     pub(super) fn items(&mut self) -> &mut [T] {
         // SAFETY: `len` items have been written, and `&mut self` makes the borrow exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.items.as_ptr(), self.len) }
@@ -157,9 +161,9 @@ impl<T> Scratch<T> {
 }
 
 impl<T> Scratch<T> {
-    /// The items, for looking at.
+    /// Returns the items as a shared slice.
     pub(super) fn look(&self) -> &[T] {
-        // SAFETY: `len` items have been written; whoever has a reference to the scratch may look at them.
+        // SAFETY: `len` items have been written, and `&self` allows shared access to them.
         unsafe { std::slice::from_raw_parts(self.items.as_ptr(), self.len) }
     }
 }

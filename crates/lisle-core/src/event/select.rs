@@ -1,10 +1,11 @@
 //! Choice with a body for each alternative: the macro [`select!`](crate::select).
 //!
-//! It is syntax for a [`choose`](super::choose) whose alternatives are wrapped into the variants of an enum, and a
-//! `match` on what it gives. So it costs what that costs, and its bodies are ordinary code of the caller's.
+//! It is syntax for a [`choose`](super::choose) whose alternatives are wrapped into the variants of
+//! an enum, and a `match` on the value. It costs as much as these, and its bodies are ordinary code
+//! of the caller's function.
 
-/// Waits for the first of several events and runs its body: a [`choose`](crate::choose) for events of different
-/// types.
+/// Waits for the first of several events and runs its body. It is a [`choose`](crate::choose) for
+/// events of different types.
 ///
 /// ```
 /// use lisle::{channel, time::after};
@@ -17,7 +18,7 @@
 ///     lisle::select! {
 ///         message = rx.recv_evt() => match message {
 ///             Ok(n) => sum += n,
-///             Err(_) => break, // all senders have gone
+///             Err(_) => break, // all senders are dropped
 ///         },
 ///         () = after(Duration::from_secs(10)) => panic!("nobody has sent anything for ten seconds"),
 ///     }
@@ -27,32 +28,34 @@
 ///
 /// # Syntax
 ///
-/// One to twelve *arms*, separated as those of a `match`: by commas, which a body in braces does not need.
+/// One to twelve *arms*, separated like those of a `match`: by commas, which are optional after a
+/// body in braces.
 ///
 /// | arm | |
 /// |---|---|
 /// | `pattern = event => body` | `body` runs if the event happens, with its value bound to `pattern` |
 /// | `pattern = event, if condition => body` | the same; if the condition is false the arm is switched off |
-/// | `default => body` | the last one: taken if no event is ready, so that nothing is waited for |
+/// | `default => body` | the last arm; taken if no event is ready, instead of waiting |
 ///
 /// Before the arms there may be, in any order:
 ///
 /// | option | |
 /// |---|---|
-/// | `biased;` | of several that are ready the first is taken, as in [`choose_biased`](crate::event::choose_biased) |
+/// | `biased;` | of several ready events the first is taken, as in [`choose_biased`](crate::event::choose_biased) |
 /// | `await;` | awaits the choice instead of waiting in place: for `async` code, on any executor |
 ///
-/// # What happens
+/// # Semantics
 ///
-/// Conditions and events are evaluated once, from first to last, in the scope of the caller; an event whose
-/// condition is false is not evaluated. Then exactly one of the events happens; among several that are ready
-/// chance decides. When its body begins the others have been withdrawn, have taken nothing, and are no longer
-/// borrowed from. With a `default` and nothing ready, none has happened.
+/// Conditions and events are evaluated once, from first to last, in the scope of the caller; an
+/// event whose condition is false is not evaluated. Then exactly one of the events happens, a
+/// random one if several are ready. When its body begins, the others have been withdrawn, have
+/// taken nothing, and are no longer borrowed from. If a `default` is taken, no event has happened.
 ///
-/// The macro is an expression; all bodies have one type. They are code of the caller's function: `return`,
-/// `break`, `?` and `.await` do there what they do elsewhere, and several may use the same `&mut`.
+/// The macro is an expression; all bodies have one type. They are code of the caller's function:
+/// `return`, `break`, `?` and `.await` work as elsewhere, and several bodies may use the same
+/// `&mut`.
 ///
-/// If all arms are switched off and there is no `default`, it waits for ever, as an empty choice does.
+/// If all arms are switched off and there is no `default`, it waits forever, like an empty choice.
 ///
 /// ```
 /// use lisle::{channel, time::after};
@@ -82,7 +85,7 @@
 /// let (tx, input) = channel();
 /// let (output, rx) = channel();
 /// let fiber = lisle::spawn(move || buffer(input, output, 3));
-/// (0..3).for_each(|n| tx.send(n).unwrap()); // nobody receives yet
+/// (0..3).for_each(|n| tx.send(n).unwrap()); // not received yet
 /// drop(tx);
 /// assert_eq!(rx.into_iter().collect::<Vec<u32>>(), [0, 1, 2]);
 /// fiber.join().unwrap();
@@ -101,7 +104,7 @@
 /// assert_eq!(look(), Some(7));
 /// ```
 ///
-/// In a future, here of no executor in particular:
+/// In a future, on any executor:
 ///
 /// ```
 /// async fn first(rx: lisle::channel::Receiver<u32>, stop: lisle::channel::Receiver<()>) -> Option<u32> {
@@ -122,8 +125,8 @@
 ///
 /// # Patterns are irrefutable
 ///
-/// When a pattern is looked at its event has happened and cannot be given back, so there is no second
-/// choice. What the value is, the body says, by `match` or `let` with `else`:
+/// When a pattern is matched its event has happened and cannot be returned, so another arm cannot
+/// be tried. Match the value in the body, by `match` or `let` with `else`:
 ///
 /// ```compile_fail,E0005
 /// # let (_tx, rx) = lisle::channel::<u32>();
@@ -133,27 +136,27 @@
 /// }
 /// ```
 ///
-/// # Beside other selects
+/// # Comparison with other selects
 ///
-/// *Go.* The same, but that an arm may be any event (a timer, a join, a choice, a guard), not a channel's
-/// operation only, and that conditions take the place of `nil` channels. A closed channel is ready here too; its
-/// receive gives an error.
+/// *Go.* It does the same, except that an arm may be any event (a timer, a join, a choice, a
+/// guard), not only an operation of a channel, and that conditions replace `nil` channels. A closed
+/// channel is ready here too; its receive returns an error.
 ///
-/// *tokio.* There each arm is a future that is polled until one is ready, and the others are dropped, or kept by
-/// `&mut`, pinned and fused, with what they have done so far. Here the losers *have done nothing*, whatever
-/// they are, so there is no cancel safety to be looked up, nothing to pin, nothing to fuse, and a
-/// loop may make its events anew each time. An arm's event is not evaluated if its condition is false (there
-/// it is). There is no `else` since there are no patterns that do not match; for "nothing is ready" there is
-/// `default`.
+/// *tokio.* There each arm is a future that is polled until one is ready. The others are dropped,
+/// or kept by `&mut`, pinned and fused, with what they have done so far. Here the losing events
+/// *have done nothing*, whatever they are. Therefore there is no cancel safety to look up and
+/// nothing to pin or to fuse, and a loop may make its events anew each time. An event whose
+/// condition is false is not evaluated (in tokio it is). There is no `else`, since all patterns
+/// match; `default` stands for "nothing is ready".
 ///
-/// # More than twelve, or not known beforehand
+/// # More than twelve events, or a number not known beforehand
 ///
-/// Let one arm be a choice of its own, of any number of events, `value = choose(events) => …`; `wrap` brings
-/// them to one type.
+/// Make one arm a choice of its own, of any number of events, `value = choose(events) => …`; `wrap`
+/// converts them to one type.
 ///
 /// # Errors
 ///
-/// At least one arm has an event:
+/// At least one arm must have an event:
 ///
 /// ```compile_fail
 /// lisle::select! {}
@@ -162,7 +165,7 @@
 /// lisle::select! { default => () }
 /// ```
 ///
-/// There is one `default`, and it is the last:
+/// There may be one `default`, and it must be the last arm:
 ///
 /// ```compile_fail
 /// lisle::select! { default => 1, n = lisle::always(2) => n }
@@ -171,7 +174,7 @@
 /// lisle::select! { n = lisle::always(1) => n, default => 2, default => 3 }
 /// ```
 ///
-/// The bodies give one type, and so does what is outside of `async` not await:
+/// The bodies must have one type, and `await` is allowed in `async` code only:
 ///
 /// ```compile_fail,E0308
 /// lisle::select! { n = lisle::always(1) => n, s = lisle::always("two") => s };
@@ -180,7 +183,7 @@
 /// lisle::select! { await; n = lisle::always(1) => n };
 /// ```
 ///
-/// Thirteen are too many:
+/// Thirteen arms are too many:
 ///
 /// ```compile_fail
 /// # use lisle::always as a;
@@ -196,8 +199,8 @@ macro_rules! select {
     };
 }
 
-/// The steps of [`select!`](crate::select). The arms are taken one by one, each with the next name and the next
-/// enum, so that after the last the enum has as many variants as there are arms.
+/// The steps of [`select!`](crate::select). The arms are taken one by one, each with the next name
+/// and the next enum. After the last one the enum has as many variants as there are arms.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select {
@@ -216,7 +219,7 @@ macro_rules! __select {
         )
     };
 
-    // @arms how (the enum so far) [names to come] [arms so far] what is left
+    // @arms how (the enum so far) [names to come] [arms so far] the remaining tokens
     (@arms $how:tt () $names:tt []) => {
         ::core::compile_error!("`select!` needs an arm with an event: `pattern = event => body`")
     };
@@ -252,7 +255,7 @@ macro_rules! __select {
         )
     };
 
-    // Takes a body off what is left.
+    // Takes a body off the remaining tokens.
     (@body $how:tt $names:tt $arms:tt $pattern:tt $event:tt $body:block, $($rest:tt)*) => {
         $crate::__select!(@push $how $names $arms $pattern $event ($body) $($rest)*)
     };
@@ -279,7 +282,7 @@ macro_rules! __select {
         ::core::compile_error!("the `default` of `select!` comes last")
     };
 
-    // The event and what it needs go with the `let`, before a body runs.
+    // The event and its temporaries are dropped at the end of the `let`, before a body runs.
     (@emit {$order:ident $way:ident} $of:ident
         [$(($name:ident ($pattern:pat) ($event:expr) ($body:expr)))+]
     ) => {{
@@ -327,7 +330,7 @@ macro_rules! __select {
     };
 }
 
-/// What a `select!` of so many arms gives: the value of one of them.
+/// The outcome of a `select!` with as many arms: the value of one of them.
 macro_rules! outcomes {
     ($($of:ident($($name:ident)+))+) => {
         $(

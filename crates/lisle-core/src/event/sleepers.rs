@@ -1,8 +1,10 @@
-//! The plain OS threads that sleep until an event happens, so that they can be listed with the fibers that wait.
+//! The plain OS threads that sleep until an event happens. They can be listed with the fibers that
+//! wait.
 //!
-//! A thread that really goes to sleep says so by one store. What it waits for it tells only if asked, and tells it
-//! itself: its event need not be `Sync`, so nobody else may look at it. Whoever asks unparks the thread, which sees
-//! that it was not its wake, answers, and sleeps on.
+//! A thread that really goes to sleep notes it by one store. It describes what it waits for only
+//! when asked, and does so itself: its event need not be `Sync`, so no other thread may use it. The
+//! asking thread unparks the sleeper, which sees that this was not its wake, answers, and sleeps
+//! again.
 
 use super::calls;
 use super::context::Unparked;
@@ -23,13 +25,13 @@ struct Sleeper {
     thread: thread::Thread,
     id: usize,
     asleep: AtomicBool,
-    /// How often it has been asked.
+    /// The number of questions to it.
     asked: AtomicU64,
-    /// The number of the question it has answered last, and the answer.
+    /// The number of the question that it has answered last, and the answer.
     answer: Mutex<(u64, Vec<BlockedOn>)>,
 }
 
-/// What a thread has told.
+/// The answer of a thread.
 pub struct Told {
     pub id: usize,
     pub name: Option<String>,
@@ -38,7 +40,7 @@ pub struct Told {
 
 static ALL: Mutex<Vec<Arc<Sleeper>>> = Mutex::new(Vec::new());
 
-/// A thread's place in the list, until it ends.
+/// A thread's place in the list, until the thread ends.
 struct Place(Arc<Sleeper>);
 
 impl Drop for Place {
@@ -69,10 +71,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Parks this thread until `woken`, or, if it is in a foreign call and `interruptible`, until that is not to wait any more.
+/// Parks this thread until `woken` is set, or, if it is in a foreign call and `interruptible`,
+/// until the call must stop waiting.
 pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &AtomicBool, interruptible: bool) -> Unparked {
     let is_woken = || woken.load(Ordering::Acquire);
-    // A thread that is ending has no place any more, and is not listed; nor are the library's own.
+    // A thread that is ending has no place any more and is not listed; nor are the library's own
+    // threads.
     let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(|place| place.0.clone()).ok() };
     let Some(sleeper) = sleeper else {
         while !is_woken() {
@@ -81,9 +85,10 @@ pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &AtomicBool, interruptib
         return Unparked::Woken;
     };
     sleeper.asleep.store(true, Ordering::Release);
-    // SAFETY: the flag is borrowed for longer than this function takes.
+    // SAFETY: the flag is borrowed for the whole of this function.
     let in_call = calls::current().map(|call| unsafe { calls::Asleep::note(call, sleeper.id, woken) });
-    // One that waits where nothing can be unwound, in a destructor that runs because of a panic, goes on waiting.
+    // A thread that cannot be unwound from here, in a destructor that runs because of a panic,
+    // continues to wait.
     let is_interrupted = || {
         interruptible
             && in_call.as_ref().is_some_and(calls::Asleep::is_interrupted)
@@ -122,8 +127,8 @@ impl Sleeper {
     }
 }
 
-/// Asks all threads that sleep what they wait for. Who does not answer within `adaptive_spin`, since it has been woken,
-/// waits no more.
+/// Asks all threads that sleep what they wait for. A thread that does not answer within
+/// `adaptive_spin` has been woken and is not listed.
 pub fn ask(adaptive_spin: Duration) -> Vec<Told> {
     let mut asked: Vec<(Arc<Sleeper>, u64)> = Vec::new();
     for sleeper in lock(&ALL).iter().filter(|sleeper| sleeper.asleep.load(Ordering::Acquire)) {

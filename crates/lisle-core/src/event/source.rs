@@ -1,5 +1,5 @@
-//! A state with a queue of performers that wait for it to change: the building block of one-sided
-//! events (semaphores, cells, conditions, joins, readiness), and of users' own.
+//! A state with a queue of performers that wait for it to change. It is the building block of
+//! one-sided events (semaphores, cells, conditions, joins, readiness), including the user's own.
 
 mod waiting;
 
@@ -19,14 +19,15 @@ use std::pin::Pin;
 
 /// A state `S` under a short lock, and the performers waiting to be granted an `M`.
 ///
-/// An event of a source first *tries*: a function looks at the state and takes what it wants, if it is
-/// there. If not, the performer waits in the source's queue. Whoever changes the state does so in
-/// [`update`](Source::update), and grants to waiting performers directly: a grant commits the
-/// performer, so what is granted is never lost and never given twice, choices included.
+/// An event of a source first *tries*: a function inspects the state and takes what it wants, if it
+/// is there. If not, the performer waits in the source's queue. Code that changes the state does so
+/// in [`update`](Source::update) and grants to waiting performers directly. A grant commits the
+/// performer; therefore a granted value is never lost and never given twice, also in choices.
 ///
-/// The functions given to a source run under its lock. They must be short. One that waits ends the process with a message, since
-/// all who want the lock would spin meanwhile; one that uses the same source panics. A panic in one lets go of the lock
-/// and reaches whoever called.
+/// The functions given to a source run under its lock. They must be short. A function that waits
+/// ends the process with a message, since all threads that want the lock would spin meanwhile. A
+/// function that uses the same source panics. A panic in a function releases the lock and reaches
+/// the caller.
 ///
 /// ```
 /// use lisle::event::{Event, Source};
@@ -48,23 +49,23 @@ pub struct Source<S, M> {
 
 struct Inner<S, M> {
     state: S,
-    /// How often the state has changed.
+    /// The number of changes of the state.
     changes: usize,
     queue: WaitQueue<Option<M>>,
 }
 
-/// The performers waiting at a source, while its state is being updated.
+/// The performers that wait at a source, while its state is being updated.
 pub struct Waiters<'a, M> {
     queue: &'a mut WaitQueue<Option<M>>,
     woken: &'a Woken,
 }
 
 impl<M> Waiters<'_, M> {
-    /// Grants `value` to the performer that has waited longest. If nobody waits, the value comes back.
+    /// Grants `value` to the performer that has waited longest.
     ///
     /// # Errors
     ///
-    /// The value, if nobody waits.
+    /// Returns the value if there is no waiting performer.
     #[inline]
     pub fn grant(&mut self, value: M) -> Result<(), M> {
         match self.queue.commit_outside() {
@@ -77,20 +78,21 @@ impl<M> Waiters<'_, M> {
         }
     }
 
-    /// Has everybody who waits try again. For changes after which more than one performer may or may not
-    /// find what it wants.
+    /// Tells all waiting performers to start over. For changes after which several performers may
+    /// or may not find what they want.
     #[inline]
     pub fn retry_all(&mut self) {
         self.queue.retry_all(None, self.woken);
     }
 
-    /// Commits all who wait in another queue under the same lock, for what needs no value.
+    /// Commits all waiters of another queue under the same lock, for waits without a value.
     #[inline]
     pub(crate) fn commit_all(&mut self, queue: &mut WaitQueue<()>) {
         queue.commit_all(|_| true, self.woken);
     }
 
-    /// Does nobody wait? What looks like somebody may turn out to have been served elsewhere.
+    /// Returns `true` if no performer waits. A performer that seems to wait may turn out to have
+    /// been committed elsewhere.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
@@ -98,7 +100,7 @@ impl<M> Waiters<'_, M> {
 }
 
 impl<S, M> Source<S, M> {
-    /// A source with this state and nobody waiting.
+    /// Creates a source with this state and no waiting performers.
     #[track_caller]
     #[inline]
     pub fn new(state: S) -> Self {
@@ -106,37 +108,38 @@ impl<S, M> Source<S, M> {
     }
 
     const_fn! {
-        /// A source with this state, nobody waiting, and a label for those who ask who waits.
+        /// Creates a source with this state, no waiting performers, and a label for the wait graph.
         #[inline]
         pub fn labelled(label: Label, state: S) -> Self {
             Source { inner: Lock::new(Inner { state, changes: 0, queue: WaitQueue::new() }), label }
         }
     }
 
-    /// The same source, with a name for those who ask who waits.
+    /// Returns the same source with a name for the wait graph.
     #[must_use]
     #[inline]
     pub fn named(self, name: &str) -> Self {
         Source { label: self.label.named(name), ..self }
     }
 
-    /// Gives it another label.
+    /// Replaces the label.
     pub(super) fn relabel(&mut self, label: Label) {
         self.label = label;
     }
 
-    /// What it is, where it was made, what it is called.
+    /// Returns the label: the kind of the object, the place where it was made, and its name.
     #[inline]
     pub fn label(&self) -> &Label {
         &self.label
     }
 
-    /// Says that a performer waits to do `operation` with it.
+    /// Describes that a performer waits to do `operation` with the source.
     pub(crate) fn describe(&self, operation: &'static str, waits: &mut Description) {
         waits.on(operation, &self.label, self.id().addr());
     }
 
-    /// Changes the state and grants to waiting performers. They are woken after the lock is released.
+    /// Changes the state and grants to waiting performers. They are woken after the lock is
+    /// released.
     #[inline]
     pub fn update<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
         must_not_be_under(self.id());
@@ -146,12 +149,13 @@ impl<S, M> Source<S, M> {
         })
     }
 
-    /// As [`update`](Source::update), for a change of this crate's, in which no code of a user's runs.
+    /// Does the same as [`update`](Source::update), for a change of this crate's, in which no user
+    /// code runs.
     #[inline]
     #[doc(hidden)]
     pub fn update_plain<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
-        // Declared before the guard, so dropped after it: the wakes come when the lock is free, also
-        // if `change` panics.
+        // Declared before the guard and therefore dropped after it: the wakes are sent when the
+        // lock is free, also if `change` panics.
         let woken = Woken::default();
         let mut inner = self.inner.lock();
         let Inner { state, changes, queue } = &mut *inner;
@@ -159,7 +163,7 @@ impl<S, M> Source<S, M> {
         change(state, &mut Waiters { queue, woken: &woken })
     }
 
-    /// Takes the lock, for a function of the user's.
+    /// Takes the lock, for a user's function.
     #[inline]
     #[track_caller]
     fn lock(&self) -> Guard<'_, Inner<S, M>> {
@@ -167,50 +171,50 @@ impl<S, M> Source<S, M> {
         self.inner.lock()
     }
 
-    /// Runs a function of the user's on the state. The caller has the lock.
+    /// Runs a user's function on the state. The caller holds the lock.
     #[inline]
     fn run<R>(&self, state: &mut S, take: impl FnOnce(&mut S) -> R) -> R {
         under_lock(self.id(), std::ptr::null(), || take(state))
     }
 
-    /// What its lock is known by.
+    /// Returns the address by which its lock is identified.
     #[inline]
     fn id(&self) -> *const () {
         std::ptr::from_ref(self).cast()
     }
 
-    /// Looks at the state.
+    /// Calls `look` with the state.
     #[inline]
     pub fn with<R>(&self, look: impl FnOnce(&S) -> R) -> R {
         let inner = self.lock();
         under_lock(self.id(), std::ptr::null(), || look(&inner.state))
     }
 
-    /// The state, which nobody else can be looking at.
+    /// Returns the state; `&mut self` excludes all other access.
     #[inline]
     pub fn get_mut(&mut self) -> &mut S {
         &mut self.inner.get_mut().state
     }
 
-    /// The state.
+    /// Returns the state.
     #[inline]
     pub fn into_inner(self) -> S {
         self.inner.into_inner().state
     }
 
-    /// The event of `attempt` returning a value, or of being granted one.
+    /// Returns the event that `attempt` returns a value, or that a value is granted.
     #[inline]
     pub fn event<F: Fn(&mut S) -> Option<M>>(&self, attempt: F) -> SourceEvent<'_, S, M, F> {
         SourceEvent { source: self, attempt }
     }
 
-    /// A branch for one performance of an event that waits at this source.
+    /// Creates a branch for one performance of an event that waits at this source.
     #[inline]
     pub fn waiting(&self) -> Waiting<'_, S, M> {
         Waiting::new(self)
     }
 
-    /// The same, for an event of this crate.
+    /// Does the same for an event of this crate.
     #[inline]
     #[doc(hidden)]
     pub fn hidden(&self) -> Hidden<'_, S, M> {
@@ -230,7 +234,7 @@ impl<M> fmt::Debug for Waiters<'_, M> {
     }
 }
 
-/// The event of taking something from a [`Source`], see [`Source::event`].
+/// The event of taking a value from a [`Source`], see [`Source::event`].
 #[must_use = "events do nothing unless performed"]
 pub struct SourceEvent<'s, S, M, F> {
     source: &'s Source<S, M>,

@@ -1,17 +1,19 @@
-//! What partners see of a wait set: a seat for each source, and one lock for all.
+//! The part of a wait set that partners see: a seat for each source, and one lock for all.
 //!
-//! The branches of a source stay linked in the queues of what they wait for, from one performance of the set
-//! to the next, each with the record of its source's *seat*. That record is not committed by itself: whoever
-//! meets it commits the record of the performer that waits on the set, if one does, under the set's lock.
+//! The branches of a source stay linked in the queues of the objects that they wait for, from one
+//! performance of the set to the next, each with the record of its source's *seat*. That record is
+//! not committed by itself: a partner that meets it commits the record of the performer that waits
+//! on the set, if there is one, under the set's lock.
 //!
-//! If none does, the set is *closed*: the partner takes the waiter out of its queue, as it does with one
-//! that was committed elsewhere, and puts the seat into the list of those to be looked at again. A
-//! performance looks at these first, and opens the set only when the list is empty. Both happen under the
-//! set's lock, so a partner either finds the set open and commits, or is found by the next look.
+//! If there is none, the set is *closed*: the partner takes the waiter out of its queue, like one
+//! that was committed elsewhere, and puts the seat on the list of those to be looked at again. A
+//! performance looks at these first, and opens the set only when the list is empty. Both happen
+//! under the set's lock, so a partner either finds the set open and commits, or its mark is found
+//! by the next look.
 //!
-//! The lock is a leaf: nobody waits for anything while holding it. A record that is claimed is waited for
-//! after letting go of it, with the ranks of the performers, so the argument against circles of claims in the
-//! README holds as it stands.
+//! The lock is a leaf: no thread waits while holding it. A thread waits for a claimed record only
+//! after releasing the lock, and by the ranks of the performers. Therefore the README's argument
+//! against circles of claims holds unchanged.
 
 use super::lock::Lock;
 use super::record::{Decision, Record, Waker};
@@ -29,29 +31,31 @@ pub(super) struct Standing {
 struct Inner {
     /// Whether the performer whose record is `current` may be committed.
     open: bool,
-    /// The record of the performance that has opened the set last. It is alive while the set is open, and until
-    /// a source by which it was committed has been withdrawn; nobody looks at it at other times.
+    /// The record of the performance that has opened the set last. It is alive while the set is
+    /// open, and until a source by which it was committed has been withdrawn; it is not used at
+    /// other times.
     current: *const Record,
     /// The seat by which it was committed.
     winner: Option<NonNull<Seat>>,
-    /// How many seats have been put into the list of those to be looked at.
+    /// The number of times that a seat has been put on the list of those to be looked at.
     notices: usize,
     /// The first and last of the seats to be looked at.
     ready: Option<(NonNull<Seat>, NonNull<Seat>)>,
 }
 
-// SAFETY: the pointers are used under the lock, and lead to records and seats whose shared parts are atomic or
-// belong to the holder of that lock.
+// SAFETY: the pointers are used under the lock, and lead to records and seats whose shared parts
+// are atomic or belong to the holder of that lock.
 unsafe impl Send for Inner {}
 
 /// One source's place in a wait set.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Seat {
-    /// The first field, so that a partner which meets it finds the seat.
+    /// The first field; a partner that meets the record then finds the seat.
     pub(super) record: Record,
     standing: NonNull<Standing>,
-    /// The neighbours in the list of seats to be looked at. Under the set's lock, as `queued`.
+    /// The neighbours in the list of seats to be looked at. Guarded by the set's lock, like
+    /// `queued`.
     next: Cell<Option<NonNull<Seat>>>,
     prev: Cell<Option<NonNull<Seat>>>,
     queued: Cell<bool>,
@@ -59,7 +63,7 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    /// A seat of the set at `standing`, which outlives it.
+    /// Creates a seat of the set at `standing`, which must outlive it.
     pub(super) fn new(standing: NonNull<Standing>, waker: Waker) -> Self {
         Seat {
             record: Record::seated(waker),
@@ -72,12 +76,12 @@ impl Seat {
     }
 
     fn standing(&self) -> &Standing {
-        // SAFETY: by the promise given to `new`.
+        // SAFETY: the caller of `new` promised that the set outlives the seat.
         unsafe { self.standing.as_ref() }
     }
 
-    /// Tells the seat where it is, once it is there. The pointer is good for all of which the seat is the first
-    /// field.
+    /// Sets the address of the seat, once it is in place. The pointer is valid for the whole object
+    /// whose first field the seat is.
     pub(super) fn sit(&self, here: NonNull<Seat>) {
         self.record.sit(here);
     }
@@ -86,22 +90,23 @@ impl Seat {
         self.record.seat().expect("told where it is")
     }
 
-    /// Are the two records seated in one set?
+    /// Returns `true` if the two records are seated in one set.
     pub(super) fn are_neighbours(one: &Record, other: &Record) -> bool {
         // SAFETY: a seat is there as long as its record is.
         let set = |record: &Record| record.seat().map(|seat| unsafe { seat.as_ref() }.standing);
         set(other).is_some_and(|other| Some(other) == set(one))
     }
 
-    /// For a partner that has met the seat's record: commits the performer of the set through it.
+    /// Commits the performer of the set through this seat, for a partner that has met the seat's
+    /// record.
     pub(super) fn try_decide(&self, outcome: usize, by: Option<&Record>) -> Decision {
         let mut inner = self.standing().inner.lock();
         if !inner.open {
             inner.push(self);
             return Decision::Gone;
         }
-        // SAFETY: a set is open only while its performer waits for a wake, or is in the middle of a step, and
-        // in both cases closes it before the record goes.
+        // SAFETY: a set is open only while its performer waits for a wake or is in the middle of a
+        // step, and in both cases the performer closes it before the record is dropped.
         let record = unsafe { &*inner.current };
         if by.is_some_and(|by| std::ptr::eq(by, record)) {
             return Decision::Own;
@@ -120,7 +125,7 @@ impl Seat {
         decision
     }
 
-    /// Does anybody wait on the set? If not, the seat is looked at next time.
+    /// Returns `true` if a performer waits on the set. If `false`, the seat is looked at next time.
     pub(super) fn is_open(&self) -> bool {
         let mut inner = self.standing().inner.lock();
         // SAFETY: as in `try_decide`.
@@ -131,21 +136,22 @@ impl Seat {
         open
     }
 
-    /// Is it a poll that waits on the set?
+    /// Returns `true` if a poll waits on the set.
     pub(super) fn is_fleeting(&self) -> bool {
         let inner = self.standing().inner.lock();
         // SAFETY: as in `try_decide`.
         inner.open && unsafe { &*inner.current }.is_fleeting()
     }
 
-    /// The record of the performer that waits on the set, or its own if nobody does.
+    /// Returns the record of the performer that waits on the set, or the seat's own if there is
+    /// none.
     pub(super) fn performer(&self) -> *const Record {
         let inner = self.standing().inner.lock();
         // SAFETY: as in `try_decide`.
         if inner.open { unsafe { &*inner.current }.performer() } else { &raw const self.record }
     }
 
-    /// For a partner that wants the seat's record to try again.
+    /// Tells the performer of the set to start over, for a partner that wants the seat's record to.
     pub(super) fn try_retry(&self, by: Option<&Record>) -> Decision {
         let mut inner = self.standing().inner.lock();
         if !inner.open {
@@ -169,11 +175,13 @@ impl Seat {
         decision
     }
 
-    /// For a partner that has committed through this seat and cannot keep its promise.
+    /// Takes back a commit, for a partner that has committed through this seat and cannot keep its
+    /// promise.
     pub(super) fn revoke(&self) {
         let inner = self.standing().inner.lock();
-        // SAFETY: the performer has not been woken, and has not withdrawn the source: then the promise would be
-        // gone. Nor can it do so now, since it needs the lock of the source's queue, which the caller holds.
+        // SAFETY: the performer has not been woken, and has not withdrawn the source: then the
+        // promise would be gone. It cannot do so now either, since it needs the lock of the
+        // source's queue, which the caller holds.
         unsafe { &*inner.current }.revoke();
     }
 }
@@ -187,7 +195,7 @@ impl Inner {
         let node = seat.here();
         let (first, last) = match self.ready {
             Some((first, last)) => {
-                // SAFETY: seats leave the list before they go.
+                // SAFETY: seats leave the list before they are dropped.
                 unsafe { last.as_ref() }.next.set(Some(node));
                 (first, Some(last))
             }
@@ -197,7 +205,7 @@ impl Inner {
         self.ready = Some((first, node));
     }
 
-    /// As [`push`](Inner::push), at the front.
+    /// Does the same as [`push`](Inner::push), at the front.
     fn push_front(&mut self, seat: &Seat) {
         if seat.queued.replace(true) {
             return;
@@ -206,7 +214,7 @@ impl Inner {
         let node = seat.here();
         let last = match self.ready {
             Some((first, last)) => {
-                // SAFETY: seats leave the list before they go.
+                // SAFETY: seats leave the list before they are dropped.
                 unsafe { first.as_ref() }.prev.set(Some(node));
                 seat.next.set(Some(first));
                 last
@@ -243,7 +251,7 @@ impl Inner {
             self.push(last);
         }
         let (first, _) = self.ready?;
-        // SAFETY: seats leave the list before they go.
+        // SAFETY: seats leave the list before they are dropped.
         self.remove(unsafe { first.as_ref() });
         Some(first)
     }
@@ -255,29 +263,31 @@ impl Standing {
         Standing { inner: Lock::new(inner) }
     }
 
-    /// The number by which a record names the set as its winner.
+    /// Returns the number by which a record names the set as its winner.
     pub(super) fn id(&self) -> usize {
         std::ptr::from_ref(self) as usize
     }
 
-    /// Has a seat looked at by the next performance.
+    /// Puts a seat on the list of those that the next performance looks at.
     pub(super) fn notice(&self, seat: &Seat) {
         self.inner.lock().push(seat);
     }
 
-    /// Has a seat looked at before all others: its turn is not over.
+    /// Puts a seat before all others on that list: its turn is not over.
     pub(super) fn notice_first(&self, seat: &Seat) {
         self.inner.lock().push_front(seat);
     }
 
-    /// Takes the next seat to be looked at out of their list, oldest notice first. `last`, if there is one, is
-    /// noticed before. If there is none, how many there have been.
+    /// Takes the next seat off the list of those to be looked at, oldest notice first. `last`, if
+    /// given, is put on the list before. If the list is empty, returns the number of notices so
+    /// far.
     pub(super) fn next(&self, last: Option<&Seat>) -> Result<NonNull<Seat>, usize> {
         let mut inner = self.inner.lock();
         inner.next(last).ok_or(inner.notices)
     }
 
-    /// The same, but if there is none the set is opened for partners to commit `record`.
+    /// Does the same, except that if the list is empty the set is opened for partners to commit
+    /// `record`.
     pub(super) fn next_or_open(
         &self,
         last: Option<&Seat>,
@@ -292,7 +302,8 @@ impl Standing {
         next
     }
 
-    /// Opens the set for partners to commit `record`. False, and not done: there is a seat to be looked at.
+    /// Opens the set for partners to commit `record`. Returns `false`, without opening it, if there
+    /// is a seat to be looked at.
     pub(super) fn open(&self, record: &Record, published: impl FnOnce()) -> bool {
         let mut inner = self.inner.lock();
         let open = inner.ready.is_none();
@@ -302,12 +313,12 @@ impl Standing {
         open
     }
 
-    /// Takes a seat that goes out of the list of those to be looked at.
+    /// Takes a seat that is about to be dropped off the list of those to be looked at.
     pub(super) fn strike(&self, seat: &Seat) {
         self.inner.lock().remove(seat);
     }
 
-    /// Closes the set for partners, and gives the seat by which one has committed.
+    /// Closes the set for partners, and returns the seat by which one has committed.
     pub(super) fn close(&self) -> Option<NonNull<Seat>> {
         let mut inner = self.inner.lock();
         inner.open = false;

@@ -1,18 +1,20 @@
-//! What must not happen within a step of an event, under a source's lock, and where the user has forbidden it: to be suspended.
+//! Checks on suspension: within a step of an event, under a source's lock, and where the user has
+//! forbidden it, code must not be suspended.
 //!
-//! Between publishing an attempt and withdrawing it, its performer must not be suspended by anybody but the
-//! performance itself: a partner may commit the attempt at any moment, and its wake would then end the
-//! wrong park, or find the performer already queued to run. So each thread knows which attempts it is
-//! in a step of, and whoever wants to suspend asks here first.
+//! Between publishing an attempt and withdrawing it, only the performance itself may suspend its
+//! performer: a partner may commit the attempt at any moment, and its wake would then end the wrong
+//! park, or find the performer already queued to run. Therefore each thread knows the attempts that
+//! it is in a step of, and code that wants to suspend checks here first.
 //!
-//! So does a thread know under which sources' locks it runs a function of the user's (`Section`). Who waits there, or uses
-//! the same source, would have all who want that lock spin, itself among them.
+//! A thread also knows the sources under whose locks it runs a user's function (`Section`). If that
+//! function waited, or used the same source, all threads that want the lock would spin, including
+//! its own.
 //!
-//! And so does whoever may not be suspended because the user has said so (`no_suspend`): a
-//! `Fence`.
+//! A thread also knows where the user has forbidden suspension (`no_suspend`): a `Fence`.
 //!
-//! The three stand in one list, innermost first, told apart by marks in their addresses. So the one look that each suspension
-//! takes finds all of them, and costs nothing more where there are none.
+//! All three are in one list, innermost first, distinguished by tag bits in their addresses. The
+//! one check that each suspension makes finds all of them, and costs nothing more when the list is
+//! empty.
 
 use super::record::{Record, misuse};
 use super::woken::Woken;
@@ -22,7 +24,7 @@ use std::panic::Location;
 
 #[cfg(not(lisle_loom))]
 thread_local! {
-    /// The innermost; each knows the next one out.
+    /// The innermost entry; each entry knows the next outer one.
     static CURRENT: Cell<*const Record> = const { Cell::new(std::ptr::null()) };
 }
 
@@ -31,7 +33,7 @@ loom::thread_local! {
     static CURRENT: Cell<*const Record> = Cell::new(std::ptr::null());
 }
 
-/// Marks a step of the attempt with this record, until it [ends](InStep::end) or unwinds.
+/// A guard for a step of the attempt with this record, until it [ends](InStep::end) or unwinds.
 pub(super) struct InStep<'a>(&'a Record);
 
 impl<'a> InStep<'a> {
@@ -43,7 +45,7 @@ impl<'a> InStep<'a> {
 }
 
 impl InStep<'_> {
-    /// The step has come to its end.
+    /// Ends the step.
     #[inline]
     pub(super) fn end(self) {
         self.leave();
@@ -57,8 +59,8 @@ impl InStep<'_> {
 }
 
 impl Drop for InStep<'_> {
-    /// The step unwinds, and its performer with it. If a partner has committed that, the wake which is on its way would
-    /// find nobody.
+    /// The step unwinds, and its performer with it. If a partner has committed the performer, the
+    /// wake that is on its way would find no performer.
     fn drop(&mut self) {
         self.leave();
         if !self.0.is_withdrawn() {
@@ -67,34 +69,38 @@ impl Drop for InStep<'_> {
     }
 }
 
-/// What runs under a source's lock.
+/// An entry for a function that runs under a source's lock.
 #[repr(align(8))]
 struct Section {
     outer: *const Record,
     lock: *const (),
-    /// Those who have been granted something, and are woken when the lock is let go; may be null.
+    /// The performers that have been granted something, and are woken when the lock is released;
+    /// may be null.
     owed: *const Woken,
 }
 
-/// Where suspending is forbidden: on the stack of who has forbidden it, as long as that lasts.
+/// An entry for code that must not be suspended. It lies on the stack of the function that has
+/// forbidden it.
 #[repr(align(8))]
 struct Fence {
     outer: *const Record,
     forbidden: Forbidden,
 }
 
-/// The marks of those that are no records, in the lowest bits of their addresses, all of which are multiples of 8.
+/// The tags of entries that are not records, in the lowest bits of their addresses, which are
+/// multiples of 8.
 const SECTION: usize = 1;
 const FENCE: usize = 2;
 
-/// One of the list.
+/// An entry of the list.
 enum Entry<'a> {
     Step(&'a Record),
     Section(&'a Section),
     Fence(&'a Fence),
 }
 
-/// What stands in the list of this thread from `next` on outwards. Not to be kept for longer than the caller's call.
+/// Returns the entries of this thread's list from `next` outwards. They must not be kept beyond the
+/// caller's call.
 fn entries<'a>(mut next: *const Record) -> impl Iterator<Item = Entry<'a>> {
     std::iter::from_fn(move || {
         if next.is_null() {
@@ -103,20 +109,21 @@ fn entries<'a>(mut next: *const Record) -> impl Iterator<Item = Entry<'a>> {
         let address = next.map_addr(|addr| addr & !(SECTION | FENCE));
         Some(match next.addr() & (SECTION | FENCE) {
             SECTION => {
-                // SAFETY: so marked is the address of a section, which stays until its function has returned, and this is
-                // called by what that function calls.
+                // SAFETY: an address with this tag is that of a section, which stays until its
+                // function has returned, and that function has called this code.
                 let section = unsafe { &*address.cast::<Section>() };
                 next = section.outer;
                 Entry::Section(section)
             }
             FENCE => {
-                // SAFETY: likewise of a fence.
+                // SAFETY: likewise for a fence.
                 let fence = unsafe { &*address.cast::<Fence>() };
                 next = fence.outer;
                 Entry::Fence(fence)
             }
             _ => {
-                // SAFETY: a record outlives the steps of its attempt, and this performer is in one of them.
+                // SAFETY: a record outlives the steps of its attempt, and this performer is in one
+                // of them.
                 let record = unsafe { &*address };
                 next = record.outer.get();
                 Entry::Step(record)
@@ -125,7 +132,7 @@ fn entries<'a>(mut next: *const Record) -> impl Iterator<Item = Entry<'a>> {
     })
 }
 
-/// Makes this the innermost of the list, marked so, while `f` runs.
+/// Runs `f` with `entry` as the innermost entry of the list, tagged with `mark`.
 #[inline]
 fn within<T, R>(entry: &T, mark: usize, f: impl FnOnce() -> R) -> R {
     let address = std::ptr::from_ref(entry).cast::<Record>().map_addr(|addr| addr | mark);
@@ -133,7 +140,7 @@ fn within<T, R>(entry: &T, mark: usize, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Puts back what was the innermost, however the code in between ends.
+/// A guard that restores the innermost entry, however the code in between ends.
 struct Restore(*const Record);
 
 impl Drop for Restore {
@@ -143,18 +150,20 @@ impl Drop for Restore {
     }
 }
 
-/// Runs `f`, which is a user's, and for which the caller has taken `lock`. `owed`: who is woken when it is let go.
+/// Runs `f`, a user's function for which the caller has taken `lock`. `owed` holds the performers
+/// that are woken when the lock is released.
 #[inline]
 pub(super) fn under_lock<R>(lock: *const (), owed: *const Woken, f: impl FnOnce() -> R) -> R {
     let section = Section { outer: CURRENT.with(Cell::get), lock, owed };
     within(&section, SECTION, f)
 }
 
-/// To be asked before `lock` is taken, for a function of the user's or by one.
+/// Checks, before `lock` is taken for or by a user's function, that this thread does not already
+/// run a function under it.
 ///
 /// # Panics
 ///
-/// If this thread runs a function under that lock.
+/// Panics if this thread runs a function under that lock.
 #[inline]
 #[track_caller]
 pub(super) fn must_not_be_under(lock: *const ()) {
@@ -166,7 +175,7 @@ pub(super) fn must_not_be_under(lock: *const ()) {
     );
 }
 
-/// The sections that this thread is in.
+/// Returns the sections that this thread is in.
 #[cold]
 fn sections<'a>(innermost: *const Record) -> impl Iterator<Item = &'a Section> {
     entries(innermost).filter_map(|entry| match entry {
@@ -175,27 +184,28 @@ fn sections<'a>(innermost: *const Record) -> impl Iterator<Item = &'a Section> {
     })
 }
 
-/// Takes back the wake of the waker at `data`, if this thread owes it, and would come to it only after what runs now.
+/// Takes back the wake of the waker at `data`, if this thread owes it and would send it only after
+/// the code that runs now. Returns `true` if it was taken back.
 pub(super) fn take_back_wake(data: *const ()) -> bool {
     sections(CURRENT.with(Cell::get)).any(|section| {
-        // SAFETY: they stay until the function has returned by whose section they are known.
+        // SAFETY: the list of wakes stays until the function of its section has returned.
         unsafe { section.owed.as_ref() }.is_some_and(|owed| owed.take_back(data))
     })
 }
 
-/// Suspending is forbidden here.
+/// An error: suspending is forbidden here.
 #[derive(Debug)]
 pub struct Fenced;
 
-/// By whom suspending is forbidden.
+/// A description of the code that has forbidden suspension.
 #[derive(Debug, Clone, Copy)]
 pub struct Forbidden {
-    /// What it is, up to its place.
+    /// Its name in a message, to be followed by its place.
     pub by: &'static str,
     pub site: &'static Location<'static>,
 }
 
-/// Calls `f`, in which nobody is suspended on this thread: [`suspend`] says so.
+/// Calls `f`, during which this thread's code is not suspended: [`suspend`] returns an error.
 #[cfg(not(lisle_loom))]
 #[inline]
 pub fn fenced<R>(forbidden: Forbidden, f: impl FnOnce() -> R) -> R {
@@ -203,7 +213,7 @@ pub fn fenced<R>(forbidden: Forbidden, f: impl FnOnce() -> R) -> R {
     within(&fence, FENCE, f)
 }
 
-/// Whether suspending is forbidden to the code that runs now.
+/// Returns the code that has forbidden suspension to the code that runs now, if any has.
 #[inline]
 pub fn forbidden() -> Option<Forbidden> {
     let innermost = CURRENT.with(Cell::get);
@@ -218,20 +228,20 @@ fn forbidden_within(innermost: *const Record) -> Option<Forbidden> {
     })
 }
 
-/// May the code that runs now be suspended where it has not asked to be: is it neither fenced, nor under a lock, nor in a
-/// step?
+/// Returns `true` if the code that runs now may be suspended where it has not asked to be: it is
+/// neither fenced, nor under a lock, nor in a step.
 #[cfg(not(lisle_loom))]
 #[inline]
 pub fn is_free() -> bool {
     CURRENT.with(Cell::get).is_null()
 }
 
-/// Suspends the performer now running by calling `park`. Ends the process if that happens within a step
-/// of an attempt that partners can see, or under the lock of a source.
+/// Suspends the performer that runs now by calling `park`. Ends the process if that happens within
+/// a step of an attempt that partners can see, or under the lock of a source.
 ///
 /// # Errors
 ///
-/// Suspending is forbidden here, see [`forbidden`]. Nothing has been done.
+/// Returns an error if suspending is forbidden here, see [`forbidden`]. Nothing has been done then.
 #[inline(always)]
 pub fn suspend<R>(park: impl FnOnce() -> R) -> Result<R, Fenced> {
     let innermost = CURRENT.with(Cell::get);
@@ -258,14 +268,14 @@ fn suspend_in_step<R>(innermost: *const Record, park: impl FnOnce() -> R) -> Res
     Ok(park())
 }
 
-/// Panics: the code that runs would have to do `what`, and that is forbidden to it.
+/// Panics, because the code that runs would have to do `what`, which is forbidden to it.
 #[cold]
 pub fn refuse(what: &str) -> ! {
     forbidden().expect("who is fenced has a fence").refuse(what)
 }
 
 impl Forbidden {
-    /// Panics: somebody would have to do `what`.
+    /// Panics, because the code that runs would have to do `what`.
     #[cold]
     pub fn refuse(self, what: &str) -> ! {
         let Forbidden { by, site } = self;

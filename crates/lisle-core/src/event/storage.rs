@@ -1,4 +1,4 @@
-//! Room for one branch whose type cannot be named where it is kept: inline if it fits, else in
+//! A place for one branch whose type cannot be named where it is kept: inline if it fits, else in
 //! recycled memory.
 
 use super::Event;
@@ -9,10 +9,10 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::ptr::without_provenance_mut;
 
-/// Room for one value of any type, pinned. `WORDS` words of it lie inline.
+/// A place for one pinned value of any type, with `WORDS` words inline.
 pub(super) struct Storage<const WORDS: usize> {
     inline: MaybeUninit<[usize; WORDS]>,
-    /// Where the value lies and how it is dropped; or [`Held::NOTHING`].
+    /// The address of the value and the function that drops it, or [`Held::NOTHING`].
     held: Held,
     _pinned: PhantomPinned,
 }
@@ -24,7 +24,7 @@ struct Held {
 }
 
 impl Held {
-    /// No value. Not zeros, lest the compiler find that the whole storage may as well be cleared.
+    /// No value. It is not zero: otherwise the compiler might clear the whole storage.
     const NOTHING: Held = Held { value: without_provenance_mut(1), drop: drop_nothing };
 
     fn is_nothing(self) -> bool {
@@ -34,7 +34,7 @@ impl Held {
 
 /// # Safety
 ///
-/// None is needed.
+/// The function has no requirements.
 unsafe fn drop_nothing(_: *mut ()) {}
 
 impl<const WORDS: usize> Storage<WORDS> {
@@ -43,20 +43,21 @@ impl<const WORDS: usize> Storage<WORDS> {
         Storage { inline: MaybeUninit::uninit(), held: Held::NOTHING, _pinned: PhantomPinned }
     }
 
-    /// Puts `value` in, dropping what was there. The returned pointer is good for writing until the next
-    /// `put`, `clear` or drop.
+    /// Stores `value`, dropping the previous value. The returned pointer is valid for writes until
+    /// the next `put`, `clear` or drop.
     pub(super) fn put<T>(mut self: Pin<&mut Self>, value: T) -> *mut T {
         self.as_mut().clear();
         self.fill(|| value)
     }
 
-    /// Puts the value of `make` in, where nothing is. It is made in its place: to make it elsewhere and move it, right
-    /// after it was written in pieces, costs more than all the rest.
+    /// Stores the value of `make` in an empty storage. The value is made in place: making it
+    /// elsewhere and moving it right after it was written in pieces costs more than everything
+    /// else.
     #[inline(always)]
     pub(super) fn fill<T>(self: Pin<&mut Self>, make: impl FnOnce() -> T) -> *mut T {
         debug_assert!(self.held.is_nothing());
         // SAFETY: nothing is moved out of the storage; `held` is plain data and `inline` is only
-        // written where no value lies any more.
+        // written while it holds no value.
         let this = unsafe { self.get_unchecked_mut() };
         let fits = size_of::<T>() <= WORDS * size_of::<usize>() && align_of::<T>() <= align_of::<usize>();
         if fits {
@@ -68,7 +69,7 @@ impl<const WORDS: usize> Storage<WORDS> {
         } else {
             let value = make();
             let place = Scratch::<T>::room().as_ptr();
-            // SAFETY: room for it.
+            // SAFETY: `room` returned memory for a `T`.
             unsafe { place.write(value) };
             this.held = Held { value: place.cast(), drop: drop_recycled::<T> };
             place
@@ -80,11 +81,11 @@ impl<const WORDS: usize> Storage<WORDS> {
         // SAFETY: the value is dropped in place, not moved.
         let this = unsafe { self.get_unchecked_mut() };
         let held = std::mem::replace(&mut this.held, Held::NOTHING);
-        // SAFETY: `fill` stored the matching function, and taking it out sees to it that it runs once.
+        // SAFETY: `fill` stored the matching function, and `replace` ensures that it runs once.
         unsafe { (held.drop)(held.value) };
     }
 
-    /// The value's address, as `put` returned it.
+    /// Returns the value's address, as `put` returned it.
     pub(super) fn get(&self) -> Option<*mut ()> {
         (!self.held.is_nothing()).then_some(self.held.value)
     }
@@ -109,17 +110,17 @@ unsafe fn drop_inline<T>(value: *mut ()) {
 ///
 /// `value` comes from `Scratch::<T>::room` and is not used again.
 unsafe fn drop_recycled<T>(value: *mut ()) {
-    // SAFETY: no item is at null.
+    // SAFETY: an item's address is not null.
     let item = unsafe { NonNull::new_unchecked(value.cast::<T>()) };
     // SAFETY: passed on to the caller.
     unsafe { Scratch::drop_one(item) };
 }
 
-/// The branch at `place`, with the lifetime of the event that it borrows.
+/// Returns the branch at `place`, with the lifetime of the event that it borrows.
 ///
 /// # Safety
 ///
-/// `place` holds a live `E::Branch` made by this `event`, pinned, and nobody else refers to it.
+/// `place` holds a live `E::Branch` made by this `event`, pinned, without other references to it.
 // The event is there for its type and lifetime; the branch does not come out of it.
 #[expect(clippy::mut_from_ref)]
 pub(super) unsafe fn typed<'e, E: Event>(_event: &'e E, place: *mut ()) -> Pin<&'e mut E::Branch<'e>> {

@@ -27,7 +27,7 @@ use std::ptr::NonNull;
 /// The ways of waiting that [`perform`] is compiled for.
 trait Park {
     fn waker(&self) -> Waker;
-    /// `parked` is what the performer waits for, for those who ask.
+    /// `parked` is what the performer waits for, for the wait graph.
     fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked;
     /// Waits for the wake that the performer is owed, where it must not be suspended.
     fn stay(&self);
@@ -67,7 +67,7 @@ pub(super) fn sync<E: Event>(event: &E) -> E::Output {
     sync_unless(event, true)
 }
 
-/// As [`sync`], but not to be interrupted when the runtime shuts down.
+/// Does the same as [`sync`], but is not interrupted when the runtime shuts down.
 #[doc(hidden)]
 pub fn sync_masked<E: Event>(event: &E) -> E::Output {
     sync_unless(event, false)
@@ -81,7 +81,7 @@ fn sync_unless<E: Event>(event: &E, interruptible: bool) -> E::Output {
     sync_elsewhere(event, interruptible)
 }
 
-/// Tells a model that something visible is about to happen.
+/// Tells a model that a visible operation follows.
 #[inline(always)]
 #[doc(hidden)]
 pub fn visible() {
@@ -98,7 +98,7 @@ fn visible_elsewhere() {
     }
 }
 
-/// Performs an event where no fiber runs.
+/// Performs an event outside of fibers.
 #[inline(never)]
 fn sync_elsewhere<E: Event>(event: &E, interruptible: bool) -> E::Output {
     let thread;
@@ -110,11 +110,11 @@ fn sync_elsewhere<E: Event>(event: &E, interruptible: bool) -> E::Output {
             }
             None => {
                 thread = OsThread::new();
-                // Foreign calls may be.
+                // Foreign calls may be interrupted.
                 (&thread, interruptible)
             }
         };
-    // Once, and not in each arm: it is compiled for every event of a program.
+    // One call, not one in each arm: it is compiled for every event of a program.
     perform(event, &context, context, interruptible)
 }
 
@@ -142,7 +142,7 @@ fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
     None
 }
 
-/// Performs an event: inlined for fibers, see `parker.rs`.
+/// Performs an event. It is inlined for fibers, see `parker.rs`.
 #[inline(always)]
 fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, interruptible: bool) -> E::Output {
     let single = event.is_single();
@@ -158,12 +158,14 @@ fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, inter
         {
             return event.complete(branch);
         }
-        // The withdrawn branch is used again, not made anew: it may hold a message, and it is the same performance.
+        // The withdrawn branch is used again, not made anew: it may hold a message, and it is the
+        // same performance.
         attempt.restart();
     }
 }
 
-/// One round: waits until the event is decided and its losing branches are withdrawn. False: told to start over.
+/// Performs one round: waits until the event is decided and its losing branches are withdrawn.
+/// Returns `false` if told to start over.
 #[inline(always)]
 fn wait<'e, E: Event>(
     event: &'e E,
@@ -172,7 +174,7 @@ fn wait<'e, E: Event>(
     parker: &impl Park,
     interruptible: bool,
 ) -> bool {
-    // A single event polls as it publishes; for a choice it pays to look at all branches first.
+    // A single event looks as it publishes; for a choice it pays to look at all branches first.
     if !attempt.record().is_single() && event.try_commit(branch.as_mut(), attempt) == Step::Committed {
         attempt.check_committed();
         return true;
@@ -197,7 +199,7 @@ fn wait<'e, E: Event>(
     won
 }
 
-/// Ends a published attempt that must not wait: it panics, unless a partner was faster.
+/// Ends a published attempt that must not wait: panics, unless a partner was faster.
 #[cold]
 #[inline(never)]
 fn give_up_fenced<'e, E: Event>(
@@ -208,7 +210,7 @@ fn give_up_fenced<'e, E: Event>(
     interruptible: bool,
     parked: &ParkedEvent,
 ) {
-    // What others borrow from is not to be unwound.
+    // A performance that others borrow from must not be unwound.
     if interruptible {
         let described = describe(parked);
         if give_up(event, branch, attempt) {
@@ -218,30 +220,32 @@ fn give_up_fenced<'e, E: Event>(
     parker.stay();
 }
 
-/// Waits by `park`, or where that is forbidden by `stay`.
+/// Waits by `park`, or by `stay` where parking is forbidden.
 fn wait_owed(park: impl FnOnce() -> Unparked, stay: impl FnOnce()) {
     if suspend(park).is_err() {
         stay();
     }
 }
 
-/// In words, what a performer would wait for that has published its event and does not park.
+/// Returns a text that says what a performer would wait for that has published its event and does
+/// not park.
 #[cold]
 fn describe(parked: &ParkedEvent) -> String {
     let mut waits = Description::default();
-    // SAFETY: the event is published, on this thread, which is the performer's own and is in none of its steps.
+    // SAFETY: the event is published on this thread, which is the performer's own and is in none of
+    // its steps.
     let described = catch_unwind(AssertUnwindSafe(|| unsafe { parked.describe(&mut waits) }));
-    // What has panicked has been reported, and there is something of more importance to be said. Nor may the panic's own
-    // destructor unwind from here, while the event is published.
+    // A panic there has been reported, and the caller's message is more important. The destructor
+    // of its payload must not unwind from here either, while the event is published.
     forget_panic(described);
     let waits = waits.all.iter().map(ToString::to_string).collect::<Vec<_>>();
     if waits.is_empty() { "wait for an event".into() } else { waits.join(", or ") }
 }
 
-/// Publishes an event; if that commits it, its losing branches are withdrawn.
+/// Publishes an event. If that commits it, its losing branches are withdrawn.
 ///
-/// A function of the user's may panic in a later branch of a choice when an earlier one has been
-/// published, or even committed; then the attempt is ended properly before the panic goes on.
+/// A user's function may panic in a later branch of a choice when an earlier branch has been
+/// published or even committed. Then the attempt is ended properly before the panic continues.
 #[inline(always)]
 pub(super) fn publish<'e, E: Event>(
     event: &'e E,
@@ -283,7 +287,8 @@ pub(super) fn publish<'e, E: Event>(
     }
 }
 
-/// Withdraws an undecided attempt. `false`: it has been decided, and a wake is on the way.
+/// Withdraws an undecided attempt. Returns `false` if it has been decided; then a wake is on the
+/// way.
 pub(super) fn give_up<'e, E: Event>(
     event: &'e E,
     branch: Pin<&mut E::Branch<'e>>,
@@ -292,7 +297,8 @@ pub(super) fn give_up<'e, E: Event>(
     let in_step = InStep::new(attempt.record());
     attempt.give_up();
     if !attempt.record().is_single() {
-        // Once cancelled nobody can commit it any more; a single record is safe when out of its queue.
+        // A cancelled record cannot be committed any more; a single record is safe when it is out
+        // of its queue.
         attempt.record().cancel();
     }
     event.withdraw(branch, attempt);
@@ -302,16 +308,16 @@ pub(super) fn give_up<'e, E: Event>(
 
 pub(super) fn no_waker() -> Waker {
     fn nothing(_: *const ()) {}
-    // SAFETY: waking does nothing at all.
+    // SAFETY: `nothing` ignores its argument and does nothing.
     unsafe { Waker::new(std::ptr::null(), nothing) }
 }
 
-/// The context of those who have none to wait in, and never wait.
+/// A context for performances that never wait.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Nowhere;
 
-// SAFETY: nothing here ever parks or arms.
+// SAFETY: it never parks and never arms.
 unsafe impl Context for Nowhere {
     fn waker(&self) -> Waker {
         no_waker()
@@ -348,7 +354,8 @@ impl OsThread {
         OsThread { woken: AtomicBool::new(false), thread: thread::current(), parked: Cell::new(None) }
     }
 
-    /// A partner on another core may be a few hundred nanoseconds away, a wake costs microseconds.
+    /// Spins for the wake. A partner on another core may be a few hundred nanoseconds away, and a
+    /// wake costs microseconds.
     #[cfg(not(lisle_loom))]
     fn look(&self) -> bool {
         SPIN.with(|spin| spin.look(|| self.woken.load(Ordering::Acquire)))
@@ -379,18 +386,20 @@ impl OsThread {
     fn wake(data: *const ()) {
         // SAFETY: the waker's data is the context, which stays until the thread has seen `woken`.
         let this = unsafe { &*data.cast::<OsThread>() };
-        // The context may be gone as soon as the flag is up, so the handle is taken first.
+        // The context may be freed as soon as the flag is set, so the handle is cloned first.
         let thread = this.thread.clone();
         this.woken.store(true, Ordering::Release);
         thread.unpark();
     }
 }
 
-// SAFETY: `park` returns only once `woken`, which only the waker sets, is up, and the flag carries
-// release and acquire. Timers go to the clock thread, which keeps the promises of `arm`.
+// SAFETY: `park` returns `Woken` only once `woken` is set, which only `wake` does; the flag is
+// stored with release and loaded with acquire. Timers go to the clock thread, which keeps the
+// promises of `arm`.
 unsafe impl Context for OsThread {
     fn waker(&self) -> Waker {
-        // SAFETY: `wake` accepts any thread, and `self` outlives the sync that uses the waker.
+        // SAFETY: `wake` may be called on any thread, and `self` outlives the sync that uses the
+        // waker.
         unsafe { Waker::new(std::ptr::from_ref(self).cast(), OsThread::wake) }
     }
 
@@ -407,7 +416,7 @@ unsafe impl Context for OsThread {
     }
 
     fn unwind(&self) -> ! {
-        // A foreign call for which nobody can go on.
+        // This is a foreign call that nothing will wake any more.
         resume_unwind(Box::new(Interrupted))
     }
 

@@ -1,5 +1,6 @@
-//! What implementations of [`Event`] that break the contract, and functions that misbehave, can do: end the
-//! process with a message, panic in the performer, or nothing at all; but never harm a partner or memory.
+//! What implementations of [`Event`] that break the contract, and functions that misbehave, can do:
+//! end the process with a message, panic in the performer, or nothing at all. They can never harm a
+//! partner or memory.
 
 use super::{Attempt, Event, Source, Step, Waiting, choose, never};
 use crate::channel;
@@ -43,7 +44,7 @@ fn source() -> &'static Tokens {
     Box::leak(Box::new(Tokens::new(0)))
 }
 
-/// How a [`Broken`] breaks the contract.
+/// The way in which a [`Broken`] breaks the contract.
 #[derive(Clone, Copy, PartialEq)]
 enum How {
     PublishesTwoAsSingle,
@@ -57,11 +58,11 @@ enum How {
     WithdrawsForAnother,
 }
 
-/// An event that forwards to boxed branches, which it may do with as it likes.
+/// An event that forwards to boxed branches, which it may use in any way.
 struct Broken {
     source: &'static Tokens,
     how: How,
-    /// Where branches outlive the performance they were made for.
+    /// A place for branches that outlive the performance that they were made for.
     elsewhere: Mutex<Vec<Kept>>,
 }
 
@@ -108,7 +109,8 @@ impl Event for Broken {
                     kept.as_mut().withdraw(attempt);
                 }
                 elsewhere.append(branch);
-                // Nothing is granted: whoever comes first waits until the other one withdraws its branch.
+                // Nothing is granted: the first performer waits until the other one withdraws its
+                // branch.
                 return step;
             }
         }
@@ -218,7 +220,8 @@ fn a_function_may_wait_after_the_commit() {
     });
 }
 
-/// The maker receives from the channel it sends to: it has committed to one receiver and meets a sender.
+/// The maker receives from the channel that it sends to: it has committed to one receiver and meets
+/// a sender.
 #[test]
 fn a_maker_may_use_its_own_channel() {
     let (tx, rx) = channel();
@@ -241,7 +244,7 @@ fn a_panic_in_a_later_branch_leaves_the_earlier_ones_queue() {
     let (tokens, calls) = (Tokens::new(0), Cell::new(0));
     let panics = tokens.event(|_| -> Option<usize> {
         calls.set(calls.get() + 1);
-        // Which branch comes first is random; publish both a few times.
+        // Which branch comes first is random; this publishes both a few times.
         assert!(calls.get() < 2, "the function panics");
         None
     });
@@ -251,7 +254,8 @@ fn a_panic_in_a_later_branch_leaves_the_earlier_ones_queue() {
     tokens.update(|_, waiters| assert!(waiters.is_empty()));
 }
 
-/// While the second branch's function runs a partner wants to commit the first; then the function panics.
+/// While the function of the second branch runs a partner wants to commit the first; then the
+/// function panics.
 #[test]
 fn a_panic_after_the_commit_of_an_earlier_branch_consumes_its_wake() {
     for _ in 0..20 {
@@ -264,7 +268,8 @@ fn a_panic_after_the_commit_of_an_earlier_branch_consumes_its_wake() {
         });
         let choice = choose((gate.event(|_| None).wrap(|()| 0), panics));
         std::thread::scope(|scope| {
-            // Comes before or after everything, or waits for the claim under which the function panics.
+            // It comes before or after everything, or waits for the claim under which the function
+            // panics.
             let partner = scope.spawn(|| gate.update(|_, waiters| waiters.grant(()).is_ok()));
             assert!(catch_unwind(AssertUnwindSafe(|| choice.sync())).is_err());
             partner.join().unwrap();
@@ -311,7 +316,7 @@ fn nothing_is_cloned_after_the_commit() {
     }
 }
 
-/// A vector of events without size can be longer than what one branch for each would need.
+/// A vector of zero-sized events can be longer than memory has room for a branch of each.
 #[test]
 fn more_branches_than_memory_is_a_panic() {
     struct Large;
@@ -334,12 +339,13 @@ fn more_branches_than_memory_is_a_panic() {
     }
     // 2^58 branches of 2^7 bytes: their size does not fit into a word.
     let mut many: Vec<Large> = Vec::with_capacity(1 << 58);
-    // SAFETY: a vector of values without size has room for any number of them, and they need no making.
+    // SAFETY: a vector of zero-sized values has room for any number of them, and they need no
+    // initialization.
     unsafe { many.set_len(1 << 58) };
     assert!(catch_unwind(AssertUnwindSafe(|| choose(&many[..]).poll())).is_err());
 }
 
-// Futures.
+// Tests of futures.
 
 fn poll<F: Future>(future: Pin<&mut F>, waker: &Waker) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(waker))

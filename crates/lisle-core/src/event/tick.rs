@@ -1,9 +1,9 @@
-//! A clock so coarse that to look at it costs a load: the monitors of the runtimes move it on, every 10 ms while
-//! any domain works.
+//! A coarse clock whose reading costs one load. The monitors of the runtimes advance it every 10 ms
+//! while any domain works.
 //!
-//! Whoever finds that it has moved between two looks has spent, most likely, a good part of 10 ms, or has spent less and
-//! been unlucky, which happens in proportion to what it has spent. So what is charged to those that it has moved for
-//! is charged, on the whole, by the time that they take.
+//! Code for which the clock has advanced between two readings has most likely spent a good part of
+//! 10 ms. It may also have spent less, with a probability in proportion to the time it spent.
+//! Therefore a charge for each advance of the clock is, on average, a charge by time.
 
 #[cfg(not(lisle_loom))]
 use crate::shim::atomic::{AtomicU32, Ordering};
@@ -24,7 +24,7 @@ pub fn now() -> u32 {
     0
 }
 
-/// Moves the clock on.
+/// Advances the clock.
 #[cfg(not(lisle_loom))]
 #[inline]
 pub fn advance() {

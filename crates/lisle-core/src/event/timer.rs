@@ -6,17 +6,18 @@ use std::cell::Cell;
 use std::marker::PhantomPinned;
 use std::ptr::NonNull;
 
-/// One armed or idle timer. It lies in the pinned branch of a sync; contexts keep it in their wheel.
+/// One armed or idle timer. It lies in the pinned branch of a sync; contexts keep its entry in
+/// their wheel.
 pub struct Timer {
     entry: Entry<*const Timer>,
     record: Cell<*const Record>,
-    /// Whether its firing is no more than the time to look again.
+    /// Whether it only tells the performer to start over when it fires.
     alarm: bool,
     _pinned: PhantomPinned,
 }
 
-// SAFETY: a timer is touched by its performer, and by the context that armed it; a future that moves
-// between threads arms it only once pinned, and with a context that locks its wheel.
+// SAFETY: only its performer and the context that armed it use a timer. A future that moves between
+// threads arms it only once pinned, and with a context that locks its wheel.
 unsafe impl Send for Timer {}
 
 impl std::fmt::Debug for Timer {
@@ -34,12 +35,13 @@ impl Drop for Timer {
 }
 
 impl Timer {
-    /// A timer that commits its performer.
+    /// Creates a timer that commits its performer.
     pub(crate) const fn new() -> Self {
         Timer::make(false)
     }
 
-    /// A timer that tells its performer to start over, for whom the passing of time is not yet what it waits for.
+    /// Creates a timer that tells its performer to start over, for a performer whose event does not
+    /// happen by the passing of time alone.
     pub(crate) const fn alarm() -> Self {
         Timer::make(true)
     }
@@ -53,17 +55,17 @@ impl Timer {
         }
     }
 
-    /// The number by which a record names this timer as its winner.
+    /// Returns the number by which a record names this timer as its winner.
     pub(crate) fn id(&self) -> usize {
         std::ptr::from_ref(self) as usize
     }
 
-    /// The deadline for which it was armed last.
+    /// Returns the deadline for which it was armed last.
     pub(crate) fn deadline(&self) -> u64 {
         self.entry.deadline()
     }
 
-    /// Has the timer been published, and not taken back?
+    /// Returns `true` if the timer has been published and not taken back.
     pub(crate) fn is_published(&self) -> bool {
         !self.record.get().is_null()
     }
@@ -88,7 +90,7 @@ impl Timer {
         attempt.record().unlink();
     }
 
-    /// The entry to be linked into a wheel.
+    /// Returns the entry, to be linked into a wheel.
     ///
     /// # Safety
     ///
@@ -101,8 +103,9 @@ impl Timer {
         NonNull::from(&this.entry)
     }
 
-    /// Commits the performer of a timer whose entry a wheel has just handed out, or tells it to start over; the caller
-    /// wakes the waker. `None`: another branch had won.
+    /// Commits the performer of a timer whose entry a wheel has just returned as expired, or tells
+    /// it to start over. The caller calls `wake` on the returned waker. Returns `None` if another
+    /// branch had won.
     ///
     /// # Safety
     ///
@@ -113,7 +116,8 @@ impl Timer {
         let timer = unsafe { entry.as_ref() }.payload.get();
         // SAFETY: `Timer::entry` has set the payload to the timer, which is alive.
         let timer = unsafe { &*timer };
-        // SAFETY: an armed timer's record outlives its being armed: its performer disarms first.
+        // SAFETY: the record outlives the time for which its timer is armed, because its performer
+        // disarms the timer first.
         let record = unsafe { &*timer.record.get() };
         let decided = if timer.alarm { record.decide_alarm() } else { record.decide_timer(timer.id()) };
         decided.then(|| record.waker())

@@ -1,22 +1,25 @@
-//! A turn that lasts: the mark by which a fiber learns, for the price of a load, that others should have theirs.
+//! A mark by which a fiber learns, at the cost of a load, that its turn has been long and that
+//! others should run.
 //!
-//! Nobody takes the thread from a fiber. So one that computes for long, or asks again and again whether something has
-//! happened, has to be suspended somewhere else, or it keeps all others of its domain from going on: `checkpoint` is a
-//! place for the first, and what has been asked in vain for the second.
+//! Fibers are not preempted. A fiber that computes for long, or polls repeatedly without success,
+//! must be suspended at some other place, or it keeps all others of its domain from running. For
+//! the first that place is `checkpoint`, for the second an unsuccessful poll.
 //!
-//! What a fiber that gives way does is up to its domain, which says so as it settles on its thread.
+//! The domain decides what a fiber that gives way does: it passes a function when it settles on its
+//! thread.
 //!
-//! The mark of a domain is set by the monitor of its runtime, every 10 ms. It lies in the storage of the domain's thread,
-//! so that it is found without first loading where it lies. (That word of a domain which loops look at, `par/heartbeat.rs`, is
-//! another: it is on for as long as anybody could take a part of a loop, and it takes two loads.)
+//! The monitor of the runtime sets the mark of a domain every 10 ms. The mark lies in the storage
+//! of the domain's thread and is found without loading its address first. (The word of a domain
+//! that loops read, `par/heartbeat.rs`, is a different one: it is set for as long as a part of a
+//! loop could be taken, and reading it takes two loads.)
 
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub use in_domain::{Mark, came_to_nothing, is_due, may_pass, take_due};
 
-/// `answer`, to somebody who has asked whether something has happened.
+/// Returns `answer`, the result of a poll, and counts it if the poll was not successful.
 ///
-/// A fiber that does nothing else than to ask in vain lets others have a turn now and then.
+/// A fiber that only polls without success gives way to others now and then.
 #[inline]
 pub fn asked<T>(answer: Option<T>) -> Option<T> {
     if answer.is_none() {
@@ -25,7 +28,7 @@ pub fn asked<T>(answer: Option<T>) -> Option<T> {
     answer
 }
 
-/// As [`asked`], for what is true or not.
+/// Returns `answer` and counts it, like [`asked`], for a poll whose result is a `bool`.
 #[inline]
 pub fn asked_whether(answer: bool) -> bool {
     asked(answer.then_some(())).is_some()
@@ -46,19 +49,20 @@ mod in_domain {
     use std::fmt;
     use std::ptr::NonNull;
 
-    /// So often a fiber may ask in vain in one turn before others have theirs: once at least, and less than twice.
+    /// The number of unsuccessful polls in one turn before a fiber gives way: at least this many,
+    /// and fewer than twice as many.
     const IN_VAIN: u32 = 128;
 
     thread_local! {
-        /// Others should have a turn.
+        /// Whether others should run.
         static DUE: AtomicBool = const { AtomicBool::new(false) };
-        /// How often may still be asked in vain before that is looked into.
+        /// The number of unsuccessful polls left before `OFTEN` is called.
         static LEFT: Cell<u32> = const { Cell::new(IN_VAIN) };
-        /// What the domain of this thread does when a fiber has often asked in vain.
+        /// The function of this thread's domain for a fiber that has often polled without success.
         static OFTEN: Cell<Option<fn()>> = const { Cell::new(None) };
     }
 
-    /// Where the mark of a domain lies, while its thread is there.
+    /// The place of the mark of a domain, while the domain is on a thread.
     pub struct Mark(Lock<Option<Place>>);
 
     struct Place(NonNull<AtomicBool>);
@@ -72,15 +76,15 @@ mod in_domain {
             Mark(Lock::new(None))
         }
 
-        /// The calling thread is the domain's from now on, which looks after fibers that have `often` asked in vain and may be
-        /// suspended.
+        /// Makes the calling thread the domain's. The domain's function `often` is called in a
+        /// fiber that has often polled without success and may be suspended.
         #[inline]
         pub fn settle(&self, often: fn()) {
             OFTEN.set(Some(often));
             DUE.with(|due| *self.0.lock() = Some(Place(NonNull::from(due))));
         }
 
-        /// The calling thread, which was the domain's, is so no more.
+        /// Removes the mark from the calling thread, which is not the domain's any more.
         #[inline]
         pub fn leave(&self) {
             *self.0.lock() = None;
@@ -88,11 +92,12 @@ mod in_domain {
             DUE.with(|due| due.store(false, Ordering::Relaxed));
         }
 
-        /// Whoever runs in the domain is to look whether others want a turn.
+        /// Sets the mark: the code that runs in the domain is to check whether others want to run.
         #[inline]
         pub fn set(&self) {
             if let Some(place) = &*self.0.lock() {
-                // SAFETY: a thread's storage is there until it ends, and before that it takes this lock and the place away.
+                // SAFETY: a thread's storage stays until the thread ends, and before that the
+                // thread takes this lock and removes the place.
                 unsafe { place.0.as_ref() }.store(true, Ordering::Relaxed);
             }
         }
@@ -104,19 +109,19 @@ mod in_domain {
         }
     }
 
-    /// Returns `true` if others are to have a turn.
+    /// Returns `true` if others should run.
     #[inline(always)]
     pub fn is_due() -> bool {
         DUE.with(|due| due.load(Ordering::Relaxed))
     }
 
-    /// Others will have a turn, if there are any.
+    /// Resets the mark, because others are about to run if there are any.
     #[inline]
     pub fn take_due() {
         DUE.with(|due| due.store(false, Ordering::Relaxed));
     }
 
-    /// Somebody has asked whether something has happened, and it has not.
+    /// Counts an unsuccessful poll.
     #[inline]
     pub fn came_to_nothing() {
         let left = LEFT.with(|left| {
@@ -138,8 +143,9 @@ mod in_domain {
         }
     }
 
-    /// Is this a fiber that may be suspended where it has not asked to be? Not one that has forbidden it or is in a step of an
-    /// event. One that unwinds may be: what its destructor asks for may be up to others, too.
+    /// Returns `true` if this is a fiber that may be suspended where it has not asked to be.
+    /// Returns `false` if it has forbidden suspension or is in a step of an event. A fiber that
+    /// unwinds may be suspended: what its destructor waits for may depend on others, too.
     #[inline]
     pub fn may_pass() -> bool {
         parker::running().is_some() && step::is_free()

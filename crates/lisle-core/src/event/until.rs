@@ -1,30 +1,33 @@
 //! An operation that is tried until it succeeds, as an event.
 //!
-//! The shape is: wait for a sign that it may be time; try; if that was too early, wait again. Only a try that succeeds
-//! is the event. A sign alone is a stage of the performance ([`Event::advance`]): if the try that follows is
-//! too early, the event goes on competing with the other alternatives of its choice, and has taken nothing.
+//! It waits for a sign that the operation may succeed, tries it, and waits again if that was too
+//! early. Only a successful try completes the event. A sign alone is a stage of the performance
+//! ([`Event::advance`]): if the try that follows is too early, the event continues to compete with
+//! the other alternatives of its choice, and has taken nothing.
 //!
-//! The operation runs between stages, when nothing of the performance is published or claimed. So it may take
-//! locks and grant to others, which a claimed performer must not: two of them could wait for each other.
+//! The operation runs between stages, when nothing of the performance is published or claimed.
+//! Therefore it may take locks and grant to others, which a claimed performer must not: two claimed
+//! performers could wait for each other.
 
 use super::{Attempt, Description, Event, Step, awaitable};
 use std::fmt;
 use std::io;
 use std::pin::Pin;
 
-/// An operation that does not wait, on something that may be shared.
+/// An operation that does not wait, on an object that may be shared.
 pub trait Operation {
-    /// What it gives.
+    /// The value of the operation.
     type Output: Send;
 
-    /// Does it, if it can be done now. Leaves the sign down, until it is time again, if it cannot.
+    /// Tries the operation. If it cannot be done now, returns `None` and leaves the sign unset
+    /// until it may succeed.
     fn attempt(&self) -> Option<io::Result<Self::Output>>;
 
-    /// Says what a performer waits for.
+    /// Describes what a performer waits for.
     fn describe(&self, waits: &mut Description);
 }
 
-/// The event of `operation` succeeding. `sign` happens whenever it may.
+/// The event that `operation` succeeds. `sign` happens whenever the operation may succeed.
 #[must_use = "events do nothing unless performed"]
 pub struct Until<'a, O, E> {
     operation: &'a O,
@@ -32,7 +35,8 @@ pub struct Until<'a, O, E> {
 }
 
 impl<'a, O, E> Until<'a, O, E> {
-    /// `sign` must be ready whenever an attempt would succeed, and not for long when none would.
+    /// Creates the event. `sign` must be ready whenever an attempt would succeed, and not for long
+    /// when none would.
     pub fn new(operation: &'a O, sign: E) -> Self {
         Until { operation, sign }
     }

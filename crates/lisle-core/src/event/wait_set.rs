@@ -21,28 +21,30 @@ use std::ptr::NonNull;
 
 /// A choice between many events that is performed again and again.
 ///
-/// [`choose`](super::choose) enters every queue and leaves it again, each time it has to wait: linear in the
-/// number of alternatives. A wait set stays in the queues. Each performance commits exactly one of its
-/// sources and gives the value, with the key that tells which; the others have taken nothing. The source
-/// that was taken begins anew. It is the choice for a server with thousands of clients, and for a loop
-/// around a `choose` that never changes.
+/// [`choose`](super::choose) enters every queue and leaves it again each time it has to wait, which
+/// is linear in the number of alternatives. A wait set stays in the queues. Each performance
+/// commits exactly one of its sources and returns its value, with the key of the source; the others
+/// have taken nothing. The source that was taken begins anew. Use it for a server with thousands of
+/// clients, or for a loop around a `choose` that never changes.
 ///
-/// A source is any event, with its guards, wraps and negative acknowledgements; one performance of it lasts
-/// until it is taken or removed, over any number of performances of the set. So the guard of a source runs
-/// when the set is first performed with it, and again after it was taken; an `after` counts from then on.
+/// A source is any event, with its guards, wraps and negative acknowledgements. One performance of
+/// a source lasts until it is taken or removed, over any number of performances of the set.
+/// Therefore the guard of a source runs when the set is first performed with it, and again after it
+/// was taken; an `after` counts from then on.
 ///
-/// A set is performed by one performer at a time, a different one each time if need be. [`evt`](WaitSet::evt)
-/// makes it an event to be chosen with others, or to be a source of another set.
+/// A set is performed by one performer at a time; each time it may be another one.
+/// [`evt`](WaitSet::evt) makes it an event that can be chosen with others, or be a source of
+/// another set.
 ///
 /// # Fairness
 ///
-/// Sources that are ready are served in turn. One that is always ready is taken once a round.
+/// Ready sources are served in turn. A source that is always ready is taken once a round.
 ///
 /// # Complexity
 ///
-/// A performance takes time proportional to the number of sources that have become ready since the last one,
-/// however many there are: an answer costs the same from ten and from a hundred thousand. Two allocations
-/// a source; none when performed, once warm.
+/// A performance takes time proportional to the number of sources that have become ready since the
+/// last one, not to their total: an answer costs the same from ten and from a hundred thousand. A
+/// source costs two allocations; performing does not allocate once warm.
 ///
 /// ```
 /// use lisle::{Event, event::WaitSet};
@@ -62,20 +64,22 @@ use std::ptr::NonNull;
 ///
 /// # Notes
 ///
-/// Deadlines of its sources are kept by the thread that keeps those of plain threads, since the set may be performed
-/// elsewhere next time. A set that is forgotten ([`std::mem::forget`]) stays in the queues.
+/// The thread that keeps the deadlines of plain threads also keeps those of the sources, since the
+/// set may be performed elsewhere next time. A set that is forgotten ([`std::mem::forget`]) stays
+/// in the queues.
 pub struct WaitSet<'a, T> {
     standing: NonNull<Standing>,
     slots: Vec<Slot<'a, T>>,
     free: Vec<u32>,
     /// Sources whose next performance has not begun. Some may have been removed.
     fresh: UnsafeCell<VecDeque<Key>>,
-    /// One of those that is not in `fresh` and has not been removed: the source that was taken last. To find it by its
-    /// key takes a look into `slots`, which are not in the cache if there are many.
+    /// One more source whose next performance has not begun, which is not in `fresh` and has not
+    /// been removed: the source that was taken last. Finding it by its key would need `slots`,
+    /// which are not in the cache if there are many.
     taken: Cell<Option<NonNull<Member<'a, T>>>>,
-    /// Some performance of the set is going on.
+    /// Whether a performance of the set is in progress.
     busy: AtomicBool,
-    /// The largest depth of a source, boxed as it is, that there has been.
+    /// The largest depth that a source, boxed as it is, has had.
     depth: usize,
     label: Label,
 }
@@ -85,7 +89,7 @@ struct Slot<'a, T> {
     member: Option<NonNull<Member<'a, T>>>,
 }
 
-/// Names a source of a [`WaitSet`]. A key of a source that was removed names nothing any more.
+/// Identifies a source of a [`WaitSet`]. The key of a removed source does not identify any source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     index: u32,
@@ -95,23 +99,24 @@ pub struct Key {
 /// A source: its seat, which partners know, and its event and branch, which they do not.
 #[repr(C)]
 struct Member<'a, T> {
-    /// The first field, so that the seat's address is the member's.
+    /// The first field; then the seat's address is the member's.
     seat: Seat,
-    // Beside the seat, whose end is touched along with them.
+    // Next to the end of the seat, which is used together with it.
     key: Key,
     /// It has been committed, and its value has not been taken yet.
     won: Cell<bool>,
     made: UnsafeCell<InlineEvent<'a, BoxEvent<'a, T>>>,
 }
 
-// SAFETY: the set owns its members, whose events and branches are `Send`; the rest of them and what is shared with
-// partners is under the set's lock or atomic.
+// SAFETY: the set owns its members, whose events and branches are `Send`. The rest of them, and
+// what is shared with partners, is atomic or under the set's lock.
 unsafe impl<T> Send for WaitSet<'_, T> {}
-// SAFETY: a shared reference gives access to keys and counts only; performing takes an exclusive one.
+// SAFETY: a shared reference gives access to keys and counts only; performing takes an exclusive
+// one.
 unsafe impl<T> Sync for WaitSet<'_, T> {}
 
 impl<'a, T> WaitSet<'a, T> {
-    /// A set without sources, which is never ready.
+    /// Creates a set without sources, which is never ready.
     #[track_caller]
     pub fn new() -> Self {
         WaitSet {
@@ -126,11 +131,11 @@ impl<'a, T> WaitSet<'a, T> {
         }
     }
 
-    /// Adds a source. Its performance begins when the set is performed next.
+    /// Adds a source. Its performance begins at the next performance of the set.
     ///
     /// # Panics
     ///
-    /// If there are 2^32 sources; or if the event is nested too deep, see [`Event::boxed`].
+    /// Panics if there are 2^32 sources, or if the event is nested too deep, see [`Event::boxed`].
     #[track_caller]
     pub fn insert<E: Event<Output = T> + Send + Sync + 'a>(&mut self, event: E) -> Key {
         let event = event.boxed();
@@ -148,17 +153,19 @@ impl<'a, T> WaitSet<'a, T> {
             won: Cell::new(false),
         });
         let member = NonNull::from(Box::leak(member));
-        // SAFETY: just made; nobody else has seen it.
+        // SAFETY: just made, and not shared yet.
         unsafe { member.as_ref() }.seat.sit(member.cast());
         slot.member = Some(member);
         self.fresh.get_mut().push_back(key);
         key
     }
 
-    /// Removes a source; its negative acknowledgements are sent. False if the key names nothing any more.
+    /// Removes a source and sends its negative acknowledgements. Returns `false` if there is no
+    /// source with this key.
     ///
-    /// It has then taken nothing since the last value it gave, unless a future of the set was dropped a moment after
-    /// a partner had committed this source: what it was given then is dropped.
+    /// The source has then taken nothing since the last value it returned, with one exception: if a
+    /// future of the set was dropped just after a partner had committed this source, the value that
+    /// it was given is dropped.
     pub fn remove(&mut self, key: Key) -> bool {
         let Some(member) = self.member(key) else { return false };
         if self.taken.get() == Some(member) {
@@ -185,47 +192,50 @@ impl<'a, T> WaitSet<'a, T> {
         drops.go_on();
     }
 
-    /// Is there a source with this key?
+    /// Returns `true` if there is a source with this key.
     pub fn contains(&self, key: Key) -> bool {
         self.member(key).is_some()
     }
 
-    /// How many sources there are.
+    /// Returns the number of sources.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Are there none?
+    /// Returns `true` if the set has no sources.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The event of the next source that can happen; it gives the source's key and value.
+    /// Returns the event of the next source that can happen. Its value is the source's key and
+    /// value.
     ///
     /// # Panics
     ///
-    /// When performed twice at a time, as in a choice with itself.
+    /// Performing it panics if the set is already being performed, as in a choice with itself.
     ///
     /// # Cancel safety
     ///
-    /// If it loses a choice, is polled in vain, or its future is dropped, no source has taken anything. If
-    /// that comes a moment after a source was committed, the next performance gives that source's value.
+    /// If it loses a choice, is polled without success, or its future is dropped, no source has
+    /// taken anything. If that happens just after a source was committed, the next performance
+    /// returns that source's value.
     pub fn evt(&mut self) -> WaitSetEvt<'_, 'a, T> {
         WaitSetEvt::new(self)
     }
 
-    /// Waits for the next source that can happen, as [`Event::sync`] does, and gives its key and value.
+    /// Waits for the next source that can happen, like [`Event::sync`], and returns its key and
+    /// value.
     pub fn sync(&mut self) -> (Key, T) {
         self.evt().sync()
     }
 
-    /// Takes a source that can happen at once, if there is one, and gives its key and value.
+    /// Takes a source that can happen at once, if there is one, and returns its key and value.
     pub fn poll(&mut self) -> Option<(Key, T)> {
         self.evt().poll()
     }
 
     fn standing(&self) -> &Standing {
-        // SAFETY: freed when the set goes.
+        // SAFETY: freed only when the set is dropped.
         unsafe { self.standing.as_ref() }
     }
 
@@ -234,10 +244,11 @@ impl<'a, T> WaitSet<'a, T> {
         slot.member.filter(|_| slot.generation == key.generation)
     }
 
-    /// Takes out a source whose next performance has not begun. To be called by the set's one performance.
+    /// Takes out a source whose next performance has not begun. Called only by the set's one
+    /// performance.
     fn next_fresh(&self) -> Option<&Member<'a, T>> {
         loop {
-            // SAFETY: the performance has the set to itself, and the borrow ends here.
+            // SAFETY: the performance has exclusive access to the set, and the borrow ends here.
             let member = match unsafe { &mut *self.fresh.get() }.pop_front() {
                 Some(key) => self.member(key),
                 None => Some(self.taken.take()?),
@@ -253,7 +264,7 @@ impl<'a, T> WaitSet<'a, T> {
     ///
     /// # Safety
     ///
-    /// The member is this set's and not used again; the set is not being performed.
+    /// The member belongs to this set and is not used again; the set is not being performed.
     unsafe fn discard(&self, member: NonNull<Member<'a, T>>) {
         // SAFETY: alive, by the caller's promise.
         let this = unsafe { member.as_ref() };
@@ -261,7 +272,7 @@ impl<'a, T> WaitSet<'a, T> {
             made.event.withdraw(made.branch, &Attempt::seated(&this.seat.record, &Elsewhere, None));
         }
         self.standing().strike(&this.seat);
-        // SAFETY: it came from a box, and no queue and no list refers to it any more.
+        // SAFETY: it came from a box, and no queue or list refers to it any more.
         drop(unsafe { Box::from_raw(member.as_ptr()) });
     }
 }
@@ -292,7 +303,7 @@ impl<T> fmt::Debug for WaitSet<'_, T> {
 type Performance<'a, 'b, T> = super::inline_event::Parts<'a, 'b, BoxEvent<'a, T>>;
 
 impl<'a, T> Member<'a, T> {
-    /// The member around a seat of its set.
+    /// Returns the member around a seat of its set.
     ///
     /// # Safety
     ///
@@ -302,16 +313,18 @@ impl<'a, T> Member<'a, T> {
         unsafe { seat.cast::<Member<'a, T>>().as_ref() }
     }
 
-    /// Event and branch. The caller has the set to itself and uses them for one step.
+    /// Returns event and branch. The caller has exclusive access to the set and uses them for one
+    /// step.
     #[expect(clippy::mut_from_ref, reason = "a cell, whose one user at a time the set sees to")]
     fn made(&self) -> Pin<&mut InlineEvent<'a, BoxEvent<'a, T>>> {
-        // SAFETY: members are used by the set's one performance, or by its owner in between, one step at a time.
+        // SAFETY: members are used by the set's one performance, or by its owner in between, one
+        // step at a time.
         let made = unsafe { &mut *self.made.get() };
         // SAFETY: a member stays where it is until it is dropped.
         unsafe { Pin::new_unchecked(made) }
     }
 
-    /// Event and branch, if a performance of it is going on.
+    /// Returns event and branch, if a performance of the source is in progress.
     fn performance(&self) -> Option<Performance<'a, '_, T>> {
         let made = self.made();
         made.is_made().then(|| made.parts())
@@ -322,10 +335,11 @@ impl<'a, T> Member<'a, T> {
     }
 }
 
-/// The context of a source, which outlasts the performances of the set and so belongs to none of theirs.
+/// The context of a source. A source outlasts the performances of the set and therefore belongs to
+/// none of their contexts.
 struct Elsewhere;
 
-// SAFETY: nothing here ever parks; timers go to the clock thread, which keeps the promises of `arm`.
+// SAFETY: it never parks; timers go to the clock thread, which keeps the promises of `arm`.
 unsafe impl Context for Elsewhere {
     fn waker(&self) -> Waker {
         no_waker()

@@ -1,61 +1,65 @@
-//! Who waits for what: the words in which an event tells it.
+//! The wait graph: the words in which an event describes what its performer waits for.
 //!
-//! Nothing here is called while all goes well. Somebody who asks who waits has the event of each parked
-//! performer describe itself ([`Event::describe`](super::Event::describe)).
+//! Nothing here is called in normal operation. A caller that asks for the waiting performers makes
+//! the event of each parked performer describe itself
+//! ([`Event::describe`](super::Event::describe)).
 
 use super::Event;
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
 
-/// What an object that is waited for is, where it was made, and what it is called.
+/// A description of an object that is waited for: its kind, the place where it was made, and its
+/// name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Label {
     kind: &'static str,
-    // Thin, since most objects have none.
+    // A thin pointer, since most objects have no name.
     name: Option<Box<Box<str>>>,
     site: Option<&'static Location<'static>>,
 }
 
 impl Label {
-    /// The label of an object of this kind ("channel", "mutex"), made by the caller.
+    /// Creates the label of an object of this kind ("channel", "mutex"), made by the caller.
     #[track_caller]
     #[inline]
     pub const fn new(kind: &'static str) -> Self {
         Label { kind, site: Some(Location::caller()), name: None }
     }
 
-    /// The label of an object whose making is of no interest: a time, a descriptor.
+    /// Creates the label of an object for which the place of its making is of no interest: a time,
+    /// a descriptor.
     #[doc(hidden)]
     pub const fn anywhere(kind: &'static str) -> Self {
         Label { kind, site: None, name: None }
     }
 
-    /// The same label, made elsewhere.
+    /// Returns the same label with another place of making.
     #[doc(hidden)]
     pub fn made_at(mut self, site: &'static Location<'static>) -> Self {
         self.site = Some(site);
         self
     }
 
-    /// The same label, with a name.
+    /// Returns the same label with a name.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.name = Some(Box::new(name.into()));
         self
     }
 
-    /// What the object is.
+    /// Returns the kind of the object.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// What it is called, if it was given a name.
+    /// Returns the name of the object, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_ref().map(|name| &***name)
     }
 
-    /// Where it was made. `None` where that says nothing: for points in time and descriptors.
+    /// Returns the place where the object was made. `None` where that says nothing: for points in
+    /// time and descriptors.
     pub fn site(&self) -> Option<&'static Location<'static>> {
         self.site
     }
@@ -83,27 +87,29 @@ impl fmt::Debug for Label {
     }
 }
 
-/// The kinds that are no objects, but perform events themselves.
+/// The kinds that are not objects but perform events themselves.
 const PERFORMERS: [&str; 3] = ["fiber", "task", "thread"];
 
 /// One thing that a performer waits for.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct BlockedOn {
-    /// What it wants to do: "receive from", "lock", "join".
+    /// The operation that it waits to do: "receive from", "lock", "join".
     pub operation: &'static str,
-    /// What it wants that of.
+    /// The object of the operation.
     pub object: Label,
-    /// Tells objects apart that look the same: an address.
+    /// An address that distinguishes objects with equal labels.
     pub id: usize,
-    /// How it stands with the object: who could still send, how long it takes.
+    /// The state of the object, for example which performers could still send, or how long it
+    /// takes.
     pub note: Option<String>,
-    /// Where it leads, if it is a socket: `tcp 127.0.0.1:80 -> 127.0.0.1:40000`.
+    /// The addresses of the connection, if it is a socket: `tcp 127.0.0.1:80 -> 127.0.0.1:40000`.
     pub address: Option<String>,
-    /// The performers that have the object in their hands, as far as it is known: the owner of a lock, a fiber
-    /// that is to be joined. The numbers are those of `Blocked::id`.
+    /// The performers that hold the object, as far as they are known: the owner of a lock, a fiber
+    /// to be joined. The numbers are those of `Blocked::id`.
     pub held_by: Vec<usize>,
-    /// The world may make it happen, without anybody in this program: time, a descriptor, a foreign call.
+    /// Whether something outside of this program may make it happen: time, a descriptor, a foreign
+    /// call.
     pub external: bool,
 }
 
@@ -113,7 +119,7 @@ impl fmt::Display for BlockedOn {
     }
 }
 
-/// What is said of the object besides what it is.
+/// Displays the note and the address of an object.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Said<'a>(pub &'a BlockedOn);
@@ -125,23 +131,24 @@ impl fmt::Display for Said<'_> {
     }
 }
 
-/// Collects what a performer waits for.
+/// A collection of what a performer waits for.
 #[derive(Debug, Default)]
 pub struct Description {
     #[doc(hidden)]
-    /// What has been collected.
+    /// The collected entries.
     pub all: Vec<BlockedOn>,
 }
 
 impl Description {
-    /// The performer waits to do `operation` with the object at `id`.
+    /// Adds that the performer waits to do `operation` with the object at `id`.
     ///
-    /// The operation is a verb to which the object is added: "receive from", "lock", "wait for".
+    /// The operation is a verb that the object is appended to: "receive from", "lock", "wait for".
     pub fn on(&mut self, operation: &'static str, object: &Label, id: usize) {
         self.on_held(operation, object, id, []);
     }
 
-    /// As [`on`](Waits::on), and only these performers can let it have the object.
+    /// Adds an entry like [`on`](Description::on), where only the performers `holders` can release
+    /// the object.
     #[doc(hidden)]
     pub fn on_held(
         &mut self,
@@ -162,7 +169,8 @@ impl Description {
         });
     }
 
-    /// As [`on`](Waits::on), and the world may make it happen: time, a descriptor, a foreign call.
+    /// Adds an entry like [`on`](Description::on), which something outside may make happen: time, a
+    /// descriptor, a foreign call.
     #[doc(hidden)]
     pub fn on_the_world(&mut self, operation: &'static str, object: &Label, id: usize) {
         self.on(operation, object, id);
@@ -170,7 +178,7 @@ impl Description {
         self.mark_external();
     }
 
-    /// The world may make happen what was named last.
+    /// Notes that something outside of this program may make the last entry happen.
     #[cfg(not(lisle_loom))]
     #[doc(hidden)]
     pub fn mark_external(&mut self) {
@@ -179,7 +187,7 @@ impl Description {
         }
     }
 
-    /// Adds where the descriptor leads that was named last.
+    /// Adds the address of the descriptor of the last entry.
     #[cfg(not(lisle_loom))]
     #[doc(hidden)]
     pub fn address(&mut self, address: Option<String>) {
@@ -188,7 +196,7 @@ impl Description {
         }
     }
 
-    /// Adds how it stands with the object named last.
+    /// Adds a note about the object of the last entry.
     pub fn note(&mut self, note: impl Into<String>) {
         if let Some(last) = self.all.last_mut() {
             last.note = Some(note.into());
@@ -196,10 +204,10 @@ impl Description {
     }
 }
 
-/// What a performer that parks waits for: its event and its branch, and the function that knows their types.
+/// What a parked performer waits for: its event, its branch, and a function that knows their types.
 ///
-/// It may be asked until the park returns, by the thread on which the performer is parked; that of a task, by whoever
-/// has claimed it.
+/// It may be asked until the park returns, by the thread on which the performer is parked; that of
+/// a task, by the thread that has claimed the task.
 #[derive(Debug, Clone, Copy)]
 pub struct ParkedEvent {
     event: *const (),
@@ -212,7 +220,8 @@ impl ParkedEvent {
     pub(super) fn new<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>) -> Self {
         /// # Safety
         ///
-        /// The pointers are those of a live event and branch of these types, which nobody changes meanwhile.
+        /// The pointers are those of a live event and branch of these types, which are not changed
+        /// meanwhile.
         unsafe fn describe<'e, E: Event + 'e>(event: *const (), branch: *const (), waits: &mut Description) {
             // SAFETY: by the caller's promise.
             let event: &'e E = unsafe { &*event.cast() };
@@ -227,24 +236,26 @@ impl ParkedEvent {
         }
     }
 
-    /// Has the event describe itself. Runs [`Event::describe`], which may be a user's.
+    /// Calls [`Event::describe`] of the event, which may be user code.
     ///
     /// # Safety
     ///
-    /// The performer is parked, in the park that this was made for, and this is the thread on which it is; or the performer
-    /// may go from thread to thread, and the caller has it for itself.
+    /// The performer is parked in the park that this was made for, on the current thread. Or the
+    /// performer may move from thread to thread, and the caller has exclusive access to it.
     pub unsafe fn describe(&self, waits: &mut Description) {
-        // SAFETY: a performer that is parked keeps its event and branch, and touches neither; both are of the types
-        // that the function was made for. No other thread is in it: it runs on the performer's own, or where that could.
+        // SAFETY: a parked performer keeps its event and branch and touches neither; both are of
+        // the types that the function was made for. No other thread uses them: the caller is on the
+        // performer's own thread, or has exclusive access to the performer.
         unsafe { (self.describe)(self.event, self.branch, waits) }
     }
 }
 
-/// A number for whoever runs this: the task or the fiber, or else the thread. It is used again when that one has
-/// ended.
+/// Returns a number for the performer that runs here: the task or the fiber, or else the thread.
+/// The number is used again when that one has ended.
 ///
-/// For what has an owner, so that who waits for it is seen to wait for that one. A future of a foreign executor has no
-/// number of its own: it has that of whoever polls it.
+/// It identifies the owner of an object; a performer that waits for the object is then seen to wait
+/// for its owner. A future of a foreign executor has no number of its own: it has that of the
+/// thread or fiber that polls it.
 #[cfg(not(lisle_loom))]
 #[inline(always)]
 #[doc(hidden)]
@@ -258,7 +269,7 @@ pub fn performer_id() -> usize {
     }
 }
 
-/// Models do not ask.
+/// Models do not use it.
 #[cfg(lisle_loom)]
 #[doc(hidden)]
 pub fn performer_id() -> usize {

@@ -1,4 +1,4 @@
-//! Wakes that wait for a lock to be let go.
+//! Wakes that are sent after a lock is released.
 
 use super::record::Waker;
 use crate::panics;
@@ -6,13 +6,13 @@ use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
 use std::task::Waker as StdWaker;
 
-/// How many wakers are kept without allocating.
+/// The number of wakers that are kept without allocating.
 const FEW: usize = 4;
 
-/// Wakers to be woken once the lock is free. The first few need no allocation; an update that grants to
-/// many at once keeps the rest in a vector.
+/// Wakers to be woken once the lock is free. The first few need no allocation; an update that
+/// grants to many at once keeps the rest in a vector.
 pub(crate) struct Woken {
-    /// The first `count` of these are there.
+    /// The first `count` of these are initialized.
     few: [Cell<MaybeUninit<Waker>>; FEW],
     count: Cell<usize>,
     more: RefCell<Vec<Waker>>,
@@ -58,7 +58,8 @@ impl Woken {
         }
     }
 
-    /// Takes the waker at `data` out, if it is there: it is not to be woken any more.
+    /// Takes out the waker at `data`, which must not be woken any more. Returns `false` if it is
+    /// not there.
     pub(super) fn take_back(&self, data: *const ()) -> bool {
         let mut more = self.more.borrow_mut();
         if let Some(index) = more.iter().position(|waker| waker.is_at(data)) {
@@ -87,7 +88,7 @@ impl Drop for Woken {
     }
 }
 
-/// The wakers of foreign executors that a thread has still to call.
+/// The wakers of foreign executors that a thread must still call.
 struct Calls {
     few: [Cell<Option<StdWaker>>; FEW],
     more: RefCell<Vec<StdWaker>>,
@@ -103,8 +104,9 @@ loom::thread_local! {
     static CALLS: Cell<*const Calls> = Cell::new(std::ptr::null());
 }
 
-/// Runs `wake`, which wakes several. A waker is foreign code, which may drop a future that is among them: that would wait
-/// for its wake, which this thread owes it. So all are told first, and the wakers called afterwards.
+/// Runs `wake`, which wakes several performers. A waker is foreign code, which may drop a future
+/// that is among them; the drop would wait for the wake that this thread owes it. Therefore all
+/// performers are told first, and the wakers are called afterwards.
 #[cold]
 fn together(wake: impl FnOnce()) {
     struct Leave(*const Calls);
@@ -121,11 +123,12 @@ fn together(wake: impl FnOnce()) {
     few.chain(calls.more.into_inner()).for_each(call);
 }
 
-/// Calls the waker of a future that has been told that it is woken; soon, if others are still to be told.
+/// Calls the waker of a future that has been told that it is woken. If others must still be told,
+/// the call is postponed.
 pub(super) fn call(waker: StdWaker) {
-    // SAFETY: the calls stay until it has been said that there are none.
+    // SAFETY: the calls stay in place until `CALLS` has been reset.
     let Some(calls) = (unsafe { CALLS.with(Cell::get).as_ref() }) else {
-        // This may be a worker or the clock's thread, on which others rely.
+        // This may be a worker or the clock thread, on which others rely.
         return panics::told("a waker given to an event's future", || waker.wake());
     };
     for place in &calls.few {

@@ -50,10 +50,10 @@ impl<E: Event, F: Fn(Box<dyn Any + Send>) -> E::Output> Event for WrapPanic<E, F
     forwarded!(event: E);
     forwarded!(describe event);
 
-    #[inline(never)] // As who raises a panic again has to be.
+    #[inline(never)] // As required of a frame that raises a panic again.
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> E::Output {
         let _raising = raising();
-        // The branch is dropped next, whatever state it is left in.
+        // The branch is dropped next, in whatever state it is left.
         match catch_unwind(AssertUnwindSafe(|| self.event.complete(branch))) {
             Ok(value) => value,
             Err(panic) if is_shutdown(&*panic) => resume_unwind(panic),
@@ -62,14 +62,14 @@ impl<E: Event, F: Fn(Box<dyn Any + Send>) -> E::Output> Event for WrapPanic<E, F
     }
 }
 
-/// An event that tells in other words what a performer waits for.
+/// An event with another description of what its performer waits for.
 #[doc(hidden)]
 pub struct Described<E, D> {
     event: E,
     describe: D,
 }
 
-/// The same event, described by `describe`.
+/// Returns the same event, described by `describe`.
 #[inline]
 #[doc(hidden)]
 pub fn described<E: Event, D: Fn(&mut Description)>(event: E, describe: D) -> Described<E, D> {
@@ -89,7 +89,7 @@ impl<E: Event, D: Fn(&mut Description)> Event for Described<E, D> {
     }
 }
 
-/// Is it no panic, but a fiber being unwound by its runtime?
+/// Returns `true` if the payload is not of a panic but of a fiber that its runtime unwinds.
 fn is_shutdown(panic: &(dyn Any + Send)) -> bool {
     panic.is::<super::context::Interrupted>()
 }

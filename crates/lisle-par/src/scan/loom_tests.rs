@@ -4,7 +4,7 @@
 #[path = "chain.rs"]
 mod chain;
 
-use super::loom_tests::explore;
+use super::loom_support::explore;
 use crate::shim::sync::Arc;
 use chain::{Chain, Form};
 use loom::cell::UnsafeCell;

@@ -9,7 +9,7 @@ mod list;
 mod spawned;
 
 use super::job::Job;
-use super::loom_tests::explore;
+use super::loom_support::explore;
 use super::offers::Offers;
 use crate::shim::sync::Arc;
 use loom::cell::UnsafeCell;

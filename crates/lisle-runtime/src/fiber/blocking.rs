@@ -4,10 +4,10 @@ mod pool;
 
 use super::no_suspend;
 use crate::channel;
-use crate::event::calls::{self, Call};
+use crate::event::calls::Call;
 use crate::event::{Label, described, sync_masked};
 use crate::sched::worker::{self, Worker};
-use crate::shim::atomic::{AtomicU64, Ordering};
+use crate::spawned::foreign_calls::Counted;
 use crate::time::sleep;
 use pool::Job;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
@@ -71,34 +71,4 @@ where
         Ok(value) => value,
         Err(panic) => resume_unwind(panic),
     }
-}
-
-/// How many jobs have been submitted, and how many have ended.
-static SUBMITTED: AtomicU64 = AtomicU64::new(0);
-static ENDED: AtomicU64 = AtomicU64::new(0);
-
-/// A job that is counted, until it has ended or been dropped.
-struct Counted;
-
-impl Counted {
-    fn new() -> Self {
-        SUBMITTED.fetch_add(1, Ordering::SeqCst);
-        Counted
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        ENDED.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-/// How many foreign calls have ended, and how often one has fallen asleep, waiting for an event; `None` if one of them does
-/// anything else.
-pub(crate) fn stillness() -> Option<[u64; 2]> {
-    // One that had ended by now does not sleep when that is looked at, so none is counted twice; and all that are counted had
-    // been submitted before their number is read.
-    let ended = ENDED.load(Ordering::SeqCst);
-    let (asleep, sleeps) = calls::stillness()?;
-    (SUBMITTED.load(Ordering::SeqCst) == ended + asleep).then_some([ended, sleeps])
 }

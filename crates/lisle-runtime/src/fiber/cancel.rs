@@ -1,8 +1,8 @@
 //! Cooperative cancellation: the side of the fiber that is asked to end.
 
-use super::control::FiberRef;
 use super::current;
 use crate::event::{Attempt, Description, Event, Label, Step, awaitable, may_wait_at};
+use crate::spawned::fiber_cell::FiberRef;
 use std::fmt;
 use std::pin::Pin;
 

@@ -3,10 +3,10 @@
 //! They are for what belongs to a fiber but lies where its thread has one place for it: the span stack of a tracer, the
 //! current dispatcher, a locale, the counters of a profiler. A hook puts it aside when the fiber goes and back when it comes.
 
-use super::control::Fiber;
 use crate::abort;
 use crate::event::step::{self, Forbidden};
 use crate::shim::sync::{Arc, Mutex};
+use crate::spawned::fiber_cell::Fiber;
 use std::any::Any;
 use std::fmt;
 use std::panic::Location;
@@ -236,9 +236,6 @@ impl Hook {
 /// The hooks of a runtime, in the order in which they are called.
 #[derive(Clone, Default)]
 pub(crate) struct HookList(Vec<Hook>);
-
-/// What the hooks of a runtime keep for a fiber, in the same order.
-pub(crate) type HookLocals = Vec<Box<dyn Any>>;
 
 impl HookList {
     pub(crate) fn add(&mut self, hooks: impl Hooks, site: &'static Location<'static>) {

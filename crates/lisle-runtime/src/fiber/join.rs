@@ -1,8 +1,8 @@
 //! Waiting for a fiber's result.
 
-use super::control::{self, Fiber, Outcome};
 use crate::event::{Description, Event, awaitable, sync_masked, turn, waits_at};
 use crate::panics;
+use crate::spawned::fiber_cell::{self, Fiber, Outcome};
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
@@ -126,7 +126,7 @@ impl<T> JoinHandle<T> {
                 if outcome == Outcome::Done {
                     // SAFETY: finished, as just seen under the source's lock, which was taken to say so after the result
                     // had been written; of this type; and only moved here, under that lock.
-                    unsafe { control::take_result(self.fiber, place.as_mut_ptr().cast()) };
+                    unsafe { fiber_cell::take_result(self.fiber, place.as_mut_ptr().cast()) };
                 }
                 outcome
             })
@@ -145,10 +145,10 @@ impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
         if self.fiber().scope.is_some() {
             // SAFETY: the fiber has a scope; the handle's reference is given up.
-            unsafe { control::part(self.fiber) };
+            unsafe { fiber_cell::part(self.fiber) };
         } else {
             // SAFETY: the handle's reference is given up.
-            unsafe { control::release(self.fiber) };
+            unsafe { fiber_cell::release(self.fiber) };
         }
     }
 }

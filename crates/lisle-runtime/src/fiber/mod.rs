@@ -45,22 +45,16 @@
 mod blocking;
 mod cancel;
 mod checkpoint;
-pub(crate) mod control;
 pub(crate) mod hooks;
 mod join;
 mod local;
 pub(crate) mod no_suspend;
 pub(crate) mod report;
 mod scope;
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub mod slots;
 mod spawn;
-pub(crate) mod stack;
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub mod stack_state;
 
+pub use crate::report::PanicPolicy;
+pub use crate::sched::way::yield_now;
 pub use blocking::blocking;
 pub use cancel::{CancelledEvt, cancelled_evt, is_cancelled};
 pub use checkpoint::checkpoint;
@@ -68,15 +62,12 @@ pub use hooks::{Hooks, Moment, Switch, add_hooks};
 pub use join::{JoinError, JoinEvt, JoinHandle};
 pub use local::LocalKey;
 pub use no_suspend::no_suspend;
-pub use report::PanicPolicy;
 pub use scope::{Scope, ScopedJoinHandle, ScopedTaskHandle, scope};
-pub use spawn::{Builder, spawn, spawn_on, yield_now};
+pub use spawn::{Builder, spawn, spawn_on};
 
-pub(crate) use blocking::stillness;
-pub(crate) use scope::ScopeState;
 pub(crate) use spawn::spawn_unchecked;
 
-use control::Fiber;
+use crate::spawned::fiber_cell::Fiber;
 use std::ptr::NonNull;
 
 /// The fiber that runs this, if it is one.

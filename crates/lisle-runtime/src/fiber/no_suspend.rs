@@ -1,7 +1,7 @@
 //! Where a fiber must not be suspended.
 
-use super::stack_state::this_stack;
 use crate::event::step::{self, Forbidden};
+use crate::spawned::this_stack::this_stack;
 use std::panic::Location;
 
 /// Calls `f`, in which nothing may wait: whatever would suspend the fiber panics instead.

@@ -1,12 +1,10 @@
 //! Spawning fibers.
 
-use super::control::{self, Fiber, Traits};
 use super::join::JoinHandle;
 use crate::event::installed;
-use crate::event::parker::{self, Suspend};
-use crate::event::step::{self, Fenced};
-use crate::event::suspend;
-use crate::sched::{runtime, worker};
+use crate::runtime;
+use crate::sched::worker;
+use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -155,11 +153,11 @@ where
     impl Unbegun {
         fn run(self) {
             // SAFETY: not begun, and run once.
-            unsafe { control::live(self.0) };
+            unsafe { fiber_cell::live(self.0) };
             // SAFETY: it has just lived.
-            if unsafe { control::finish(self.0) } {
+            if unsafe { fiber_cell::finish(self.0) } {
                 // SAFETY: that was the last reference.
-                unsafe { control::free(self.0) };
+                unsafe { fiber_cell::free(self.0) };
             }
         }
     }
@@ -178,30 +176,4 @@ where
     shared.spawn_outside(fiber, domain);
     // SAFETY: as above.
     unsafe { JoinHandle::new(fiber) }
-}
-
-/// Lets other fibers of this domain run before the current one goes on. On a plain thread it yields the
-/// processor.
-///
-/// # Panics
-///
-/// In [`no_suspend`](super::no_suspend()).
-#[inline]
-#[track_caller]
-pub fn yield_now() {
-    match (parker::running(), installed()) {
-        (Some(parker), _) => {
-            if let Err(Fenced) = suspend(|| parker.suspend(Suspend::Yielded)) {
-                refuse_to_yield(Location::caller());
-            }
-        }
-        (None, _) if step::forbidden().is_some() => refuse_to_yield(Location::caller()),
-        (None, Some(context)) => context.yield_now(),
-        (None, None) => crate::shim::thread::yield_now(),
-    }
-}
-
-#[cold]
-fn refuse_to_yield(site: &Location<'_>) -> ! {
-    step::refuse(&format!("yield (at {site})"))
 }

@@ -109,7 +109,7 @@ impl Job {
     /// # Safety
     ///
     /// The caller has taken it, and does not use it afterwards.
-    pub(crate) unsafe fn run(job: NonNull<Job>) {
+    pub unsafe fn run(job: NonNull<Job>) {
         // SAFETY: its owner waits until it is done.
         let run = unsafe { job.as_ref() }.run;
         // SAFETY: taken by the caller, and run once.

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 pub(super) const ROOM: usize = if cfg!(lisle_loom) { 3 } else { 16 };
 
 /// The jobs that a domain offers, or that the threads do that are no workers.
-pub(crate) struct Offers {
+pub struct Offers {
     /// How many there are. Part of how a domain falls asleep, as is the count of the common queue.
     count: AtomicUsize,
     /// How many have taken one of several, and will be back for another.
@@ -32,7 +32,7 @@ unsafe impl Sync for Offers {}
 unsafe impl Send for Offers {}
 
 impl Offers {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         let jobs = Jobs { places: [None; ROOM], offered: 0, reserved: 0 };
         Offers { count: AtomicUsize::new(0), returning: AtomicUsize::new(0), jobs: Lock::new(jobs) }
     }
@@ -58,7 +58,7 @@ impl Offers {
     /// # Safety
     ///
     /// The job stays in place until it has been taken back, or taken by another and done.
-    pub(crate) unsafe fn offer(&self, prepare: impl FnOnce() -> Option<NonNull<Job>>) -> bool {
+    pub unsafe fn offer(&self, prepare: impl FnOnce() -> Option<NonNull<Job>>) -> bool {
         if !self.jobs.lock().reserve() {
             return false;
         }
@@ -72,13 +72,13 @@ impl Offers {
     }
 
     /// Takes the job that has been offered longest of those that `may` be taken.
-    pub(crate) fn take(&self, may: impl Fn(&Job) -> bool) -> Option<NonNull<Job>> {
+    pub fn take(&self, may: impl Fn(&Job) -> bool) -> Option<NonNull<Job>> {
         // SAFETY: what is offered is in place, and neither taken back nor done while the lock is held.
         self.remove(|job| may(unsafe { job.as_ref() }))
     }
 
     /// Takes `job` back. False if another has taken it.
-    pub(crate) fn take_back(&self, job: NonNull<Job>) -> bool {
+    pub fn take_back(&self, job: NonNull<Job>) -> bool {
         self.remove(|offered| offered == job).is_some()
     }
 

@@ -3,10 +3,10 @@
 //! It is taken in the order in which it came, but for what rings had no room for: of that the youngest goes first, and it
 //! goes last, see `Worker::take_unbegun`.
 
-use super::fifo::Fifo;
-use super::runnable::Runnable;
 use crate::event::lock::Lock;
+use crate::queue::fifo::Fifo;
 use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::spawned::runnable::Runnable;
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -28,7 +28,7 @@ struct Queues {
 }
 
 impl Common {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Common {
             queues: Lock::new(Queues {
                 first_come: Fifo::new(),

@@ -1,7 +1,7 @@
 //! What the owner of a domain tells the others, by plain stores.
 
-use crate::fiber::control::Fiber;
 use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use crate::spawned::fiber_cell::Fiber;
 use std::panic::Location;
 
 /// A number that only its owner changes, and anybody may read.
@@ -31,7 +31,7 @@ impl Counter {
 pub(crate) struct Counts {
     /// Fibers, and tasks from when they are reified or queued.
     pub(super) spawned: Counter,
-    pub(super) finished: Counter,
+    pub(crate) finished: Counter,
     pub(crate) tally: Tally,
     /// The current turn; its lowest bit tells whether others are ready for theirs.
     turn: AtomicU64,
@@ -111,7 +111,7 @@ pub(crate) struct Tally {
     pub(crate) fibers: Counter,
     /// As of the last look at what the thread has counted for itself.
     pub(crate) tasks: Counter,
-    pub(super) communications: Counter,
+    pub(crate) communications: Counter,
     pub(crate) reifications: Counter,
     pub(crate) reified_bytes: Counter,
     pub(crate) largest_task: Counter,

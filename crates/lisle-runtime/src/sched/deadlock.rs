@@ -4,19 +4,16 @@
 //! stores a word as it goes to sleep, and the monitor, which notices anyway that all sleep, looks around.
 
 use super::reactor;
-use super::runtime::Shared;
-use super::waiting::WaitGraph;
+use super::shared::Shared;
 use crate::event::calls;
-use crate::fiber;
 use crate::own_threads;
-use crate::report::Report;
+use crate::report::{Deadlock, Report};
 use crate::shim::{
     atomic::{AtomicUsize, Ordering, fence},
     sync::{Arc, OnceLock},
 };
+use crate::spawned::foreign_calls;
 use crate::time::outside;
-use std::error::Error;
-use std::fmt;
 
 /// What a runtime does when none of its fibers can ever go on, see [`Builder::on_deadlock`](crate::Builder::on_deadlock).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,51 +30,22 @@ pub enum OnDeadlock {
     Panic,
 }
 
-/// All fibers of a runtime waited, and nothing could wake one.
-///
-/// Its `Display` form tells who waited for what, and a cycle if there is one.
-#[derive(Clone)]
-pub struct Deadlock {
-    graph: Arc<WaitGraph>,
-}
-
-impl Deadlock {
-    /// Who waited for what.
-    pub fn waiting(&self) -> &WaitGraph {
-        &self.graph
-    }
-}
-
-impl fmt::Display for Deadlock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a deadlock: every fiber waits, and nothing can wake any\n{}", self.graph)
-    }
-}
-
-impl fmt::Debug for Deadlock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Deadlock({self})")
-    }
-}
-
-impl Error for Deadlock {}
-
 /// What a runtime knows about deadlocks.
 #[derive(Debug)]
-pub(super) struct Deadlocks {
-    pub(super) policy: OnDeadlock,
+pub(crate) struct Deadlocks {
+    pub(crate) policy: OnDeadlock,
     /// A deadlock ends the runtime and is given back as an error.
-    pub(super) is_returned: bool,
+    pub(crate) is_returned: bool,
     /// Nothing outside wakes fibers, it has been promised.
-    pub(super) closed_world: bool,
-    pub(super) found: OnceLock<Deadlock>,
+    pub(crate) closed_world: bool,
+    pub(crate) found: OnceLock<Deadlock>,
     /// How many are in `run` or `try_run`, and will be told of a deadlock that ends the runtime.
-    pub(super) callers: AtomicUsize,
+    pub(crate) callers: AtomicUsize,
 }
 
 impl Deadlocks {
     /// The deadlock that has ended the runtime.
-    pub(super) fn fatal(&self) -> Option<&Deadlock> {
+    pub(crate) fn fatal(&self) -> Option<&Deadlock> {
         self.found.get().filter(|_| self.is_fatal())
     }
 
@@ -86,14 +54,14 @@ impl Deadlocks {
     }
 
     /// Says that the caller will be told, until dropped.
-    pub(super) fn caller(&self) -> Caller<'_> {
+    pub(crate) fn caller(&self) -> Caller<'_> {
         self.callers.fetch_add(1, Ordering::SeqCst);
         Caller(self)
     }
 }
 
 /// Somebody who will be told of a deadlock that ends the runtime.
-pub(super) struct Caller<'a>(&'a Deadlocks);
+pub(crate) struct Caller<'a>(&'a Deadlocks);
 
 impl Drop for Caller<'_> {
     fn drop(&mut self) {
@@ -103,7 +71,7 @@ impl Drop for Caller<'_> {
 
 /// What a look has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     /// Somebody will come up without being looked after; or there is nothing more to be found.
     GoesOn,
     /// Something may wake a fiber from outside, or something moved just now.
@@ -113,14 +81,14 @@ pub(super) enum Verdict {
 
 /// What the monitor remembers between two looks.
 #[derive(Default)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     /// The turns at which a snapshot has not confirmed what the look had found.
     refuted: Option<Vec<u64>>,
 }
 
 impl Watch {
     /// Looks whether a runtime, all of whose domains seem to sleep, is dead, and if so does what is to be done.
-    pub(super) fn look(&mut self, shared: &Shared) -> Verdict {
+    pub(crate) fn look(&mut self, shared: &Shared) -> Verdict {
         let deadlocks = &shared.deadlocks;
         let ignored = deadlocks.policy == OnDeadlock::Ignore && !deadlocks.is_returned;
         if ignored || deadlocks.found.get().is_some() || self.refuted.as_ref() == Some(&shared.turns()) {
@@ -155,7 +123,7 @@ impl Watch {
 
 /// How much the threads that serve all runtimes have done; `None` while one of them does something, or will.
 fn services() -> Option<[u64; 4]> {
-    let [calls, sleeps] = fiber::stillness()?;
+    let [calls, sleeps] = foreign_calls::stillness()?;
     Some([outside::stillness()?, reactor::stillness()?, calls, sleeps])
 }
 

@@ -3,7 +3,7 @@
 //! What a program is doing is most wanted when it does nothing, so no fiber is asked for it, nor a reactor: the thread reads a pipe into which
 //! the signal's handler writes, and the standard library's way, which blocks. So the signal counts as nothing that could wake a fiber, either.
 
-use super::runtime::Shared;
+use super::shared::Shared;
 use crate::own_threads;
 use crate::report::{self, Report};
 use crate::shim::sync::Arc;
@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::sync::Weak;
 
 /// Begins to answer the signal. It ends when what is returned is dropped.
-pub(super) fn start(shared: &Arc<Shared>, signal: i32) -> io::Result<Caught> {
+pub(crate) fn start(shared: &Arc<Shared>, signal: i32) -> io::Result<Caught> {
     let (caught, pipe) = Caught::new(signal)?;
     let weak = Arc::downgrade(shared);
     std::thread::Builder::new()

@@ -1,10 +1,10 @@
 //! How a worker ends what it has, when its runtime does.
 
-use super::runnable::{Either, either};
 use super::worker::Worker;
 use crate::event::parker::State;
 use crate::event::step::{self, Forbidden};
-use crate::fiber::control::{self, Fiber};
+use crate::sched::either::{Either, either};
+use crate::spawned::fiber_cell::{self, Fiber};
 use crate::task;
 use std::ptr::NonNull;
 
@@ -42,12 +42,12 @@ impl Worker {
     }
 
     /// Have all fibers that began here ended?
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.begun.get().is_null()
     }
 
     /// The first fibers that have begun here and not ended, so many at most, described.
-    pub(super) fn begun(&self, limit: usize) -> Vec<String> {
+    pub(crate) fn begun(&self, limit: usize) -> Vec<String> {
         let mut begun = Vec::new();
         self.for_each_begun(|fiber| {
             if begun.len() < limit && fiber.parker.state.get() != State::Resting {
@@ -58,7 +58,7 @@ impl Worker {
     }
 
     /// Ends what is queued and will not be run, since the runtime has ended or was given up.
-    pub(super) fn wind_up(&self) {
+    pub(crate) fn wind_up(&self) {
         self.take_inbox();
         let next = || {
             self.next
@@ -84,7 +84,7 @@ impl Worker {
                     // One that has begun is left as it is.
                     if this.parker.state.get() == State::New {
                         // SAFETY: it has not begun, and was just taken from its list.
-                        step::fenced(given_up(this.site), || unsafe { control::refuse(fiber) });
+                        step::fenced(given_up(this.site), || unsafe { fiber_cell::refuse(fiber) });
                     }
                 }
                 Either::Task(task) => {

@@ -1,8 +1,8 @@
 //! What a worker does around a turn of a fiber if its runtime has hooks (`fiber/hooks.rs`).
 
 use super::worker::Worker;
-use crate::fiber::control::{self, Fiber};
 use crate::fiber::hooks::Moment;
+use crate::spawned::fiber_cell::{self, Fiber};
 
 impl Worker {
     /// `fiber`, which is the current one, is about to run.
@@ -17,7 +17,7 @@ impl Worker {
         self.hooks.suspended(fiber, moment);
         if moment == Moment::Ends {
             // They may have left locals of the fiber's behind, which must not leave this thread.
-            control::clear_locals(fiber);
+            fiber_cell::clear_locals(fiber);
         }
     }
 }

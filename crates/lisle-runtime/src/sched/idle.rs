@@ -2,12 +2,12 @@
 //!
 //! The README beside this file explains how a domain sleeps and is woken, and why no wake is lost.
 
-use super::runnable::Runnable;
 use super::thief::SHARE;
 use super::worker::Worker;
 use crate::event::tick;
 use crate::report::Report;
 use crate::shim::{atomic::Ordering, clock};
+use crate::spawned::runnable::Runnable;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::time::Duration;

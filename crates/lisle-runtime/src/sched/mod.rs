@@ -8,65 +8,55 @@
 //! `snapshot.rs` asks who waits, `deadlock.rs` notices that all do, and `monitor.rs` and `stall.rs` that one keeps its domain. The README beside this file explains how a domain
 //! sleeps and is woken.
 
-mod common;
+pub(crate) mod common;
 pub(crate) mod counts;
-mod deadlock;
-mod dump;
+pub(crate) mod deadlock;
+pub mod default;
+pub(crate) mod dump;
+mod either;
 mod ending;
-mod fifo;
-mod handle;
+pub(crate) mod helping;
 mod hooked;
 mod idle;
-pub(crate) mod inbox;
-mod monitor;
-mod overflow;
+pub(crate) mod monitor;
+pub(crate) mod overflow;
 mod queues;
 #[doc(hidden)]
 pub mod reactor;
-mod ring;
-pub(crate) mod runnable;
 mod runner;
-#[doc(hidden)]
-pub mod runtime;
-mod shutdown;
-mod snapshot;
+pub mod shared;
+pub mod sharing;
+pub(crate) mod snapshot;
 mod stall;
-mod statistics;
-mod stealable;
 mod thief;
-mod waiting;
 #[doc(hidden)]
 pub mod way;
+pub mod within;
 #[doc(hidden)]
 pub mod worker;
 
-pub use deadlock::{Deadlock, OnDeadlock};
-pub use handle::Handle;
-pub use reactor::Awaited;
-pub use runtime::{Builder, InstallDefaultError, Runtime, run, waiting};
-pub use shutdown::{Shutdown, Straggler};
-pub use stall::{Delayed, Stall};
-pub use statistics::{Statistics, statistics};
-pub use waiting::{Blocked, Performer, RunningFiber, WaitGraph};
+pub use deadlock::OnDeadlock;
 
 use crate::event::lock::Lock;
 use crate::event::turn::Mark;
-use crate::fiber::control::Fiber;
 use crate::jobs::heartbeat::Beat;
 use crate::jobs::offers::Offers;
+use crate::queue::inbox::Inbox;
+use crate::queue::stealable::Stealable;
+use crate::report::{Performer, RunningFiber};
 use crate::shim::{
     CachePadded,
     atomic::{AtomicBool, AtomicU64, Ordering},
     sync::Arc,
 };
+use crate::spawned::fiber_cell::Fiber;
+use crate::spawned::runnable::{Kind, Runnable};
+use crate::task::Task;
 use counts::Counts;
-use inbox::Inbox;
 use reactor::Reactor;
-use runnable::{Kind, Runnable};
 use stall::Watched;
 use std::panic::Location;
 use std::ptr::NonNull;
-use stealable::Stealable;
 
 /// Marks the place of spawning of a task: a bit that no location's address has.
 const TASK: usize = 1;
@@ -100,7 +90,7 @@ pub(crate) struct Domain {
 }
 
 impl Domain {
-    fn new(index: usize, reactor: Arc<Reactor>) -> Self {
+    pub(crate) fn new(index: usize, reactor: Arc<Reactor>) -> Self {
         Domain {
             index,
             inbox: CachePadded(Inbox::new()),
@@ -171,7 +161,7 @@ impl Domain {
     /// Notes what a runner goes on with that has waited in it.
     #[cold]
     fn running_borne(&self, runner: &Fiber) {
-        match runner.borne() {
+        match Task::borne_by(runner) {
             Some(task) => self.running_task(task.site()),
             None => self.running_code_of(runner.code_site()),
         }

@@ -11,7 +11,8 @@
 
 use super::Domain;
 use super::deadlock::{self, Verdict};
-use super::runtime::{Shared, started_default_runtime};
+use super::default::started_default_runtime;
+use super::shared::Shared;
 use crate::event::tick;
 use crate::jobs::heartbeat;
 use crate::own_threads;
@@ -58,7 +59,7 @@ impl Monitor {
         }
     }
 
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.ended.store(true, Ordering::Release);
         if let Some(thread) = self.thread.get() {
             thread.unpark();
@@ -76,7 +77,7 @@ struct Seen {
 }
 
 /// Starts the monitor of a runtime. It ends with it.
-pub(super) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
+pub(crate) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
     let weak = Arc::downgrade(shared);
     let thread = std::thread::Builder::new()
         .name(format!("{}-monitor", shared.thread_name))

@@ -1,11 +1,11 @@
 //! What is said of a fiber that overflows its stack.
 
 use super::worker;
-use crate::fiber::stack::overflow::decimal;
+use crate::stack::overflow::decimal;
 
 /// Describes the overflow of the running fiber's stack, if `fault` lies in its guard. Called in a
 /// signal handler: it reads plain memory and nothing else.
-pub(super) fn describe(fault: usize, out: &mut dyn FnMut(&[u8])) -> bool {
+pub(crate) fn describe(fault: usize, out: &mut dyn FnMut(&[u8])) -> bool {
     worker::with_current(|worker| {
         let Some(fiber) = worker.and_then(|worker| worker.current_fiber()) else { return false };
         // SAFETY: the running fiber is alive.

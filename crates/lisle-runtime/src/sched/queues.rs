@@ -1,12 +1,13 @@
 //! The queues of a worker: what runs next, and where that goes which is ready.
 
-use super::runnable::{Either, Runnable, either};
 use super::thief::SHARE;
 use super::worker::Worker;
 use crate::event::parker::State;
 use crate::event::tick;
-use crate::fiber::control::Fiber;
+use crate::sched::either::{Either, either};
 use crate::shim::atomic::Ordering;
+use crate::spawned::fiber_cell::Fiber;
+use crate::spawned::runnable::Runnable;
 use std::ptr::NonNull;
 
 /// If a fiber leaves so many tasks that are ready, they go first. One fiber can unblock many in a turn, and the next

@@ -31,7 +31,6 @@ pub use current::{current, set_current, stillness};
 pub use direction::{Ask, DirectionState, Wakes};
 #[doc(hidden)]
 pub use readiness::{Direction, Readiness};
-pub use waited::Awaited;
 
 use crate::affinity;
 use crate::event::lock::Lock;

@@ -9,11 +9,12 @@
 //! A runner counts for nothing: what is counted as alive is the tasks.
 
 use super::queues::STREAK;
-use super::runnable::{Either, Kind, either};
 use super::worker::{VISIT, Worker, with_current};
 use crate::event::parker::{self, Suspend};
-use crate::fiber::control::{self, Fiber, Traits};
-use crate::jobs::sharing::Load;
+use crate::sched::either::{Either, either};
+use crate::sched::sharing::Load;
+use crate::spawned::fiber_cell::{self, Fiber, Traits};
+use crate::spawned::runnable::Kind;
 use crate::task;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -67,7 +68,7 @@ fn new_runner(first: Load) -> NonNull<Fiber> {
     let traits = Traits { kind: Some(Kind::Runner), ..Traits::default() };
     let runner = Fiber::new(move || bear(first), traits, Location::caller());
     // SAFETY: the handle's reference, which nobody needs.
-    unsafe { control::release(runner) };
+    unsafe { fiber_cell::release(runner) };
     runner
 }
 

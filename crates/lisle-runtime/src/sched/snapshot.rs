@@ -6,18 +6,18 @@
 //! questions that have been asked.
 
 use super::Domain;
-use super::runtime::Shared;
-use super::waiting::{Blocked, Performer, RunningFiber, WaitGraph};
+use super::shared::Shared;
 use super::worker::{self, Worker};
 use crate::event::{Description, parker, sleepers};
-use crate::fiber::control::Fiber;
-use crate::fiber::stack_state::this_stack;
+use crate::report::{Blocked, Performer, RunningFiber, WaitGraph};
 use crate::shim::{
     atomic::{AtomicU64, Ordering},
     clock,
     sync::{Arc, Mutex, MutexGuard},
 };
-use crate::task;
+use crate::spawned::fiber_cell::Fiber;
+use crate::spawned::this_stack::this_stack;
+use crate::task::{self, Task};
 use std::time::Duration;
 
 /// How long a domain has to answer. One that does not has a fiber that runs for as long.
@@ -25,7 +25,7 @@ const TIME_TO_ANSWER: Duration = Duration::from_millis(100);
 
 /// The questions that a runtime's domains are to answer.
 #[derive(Default)]
-pub(super) struct Snapshots {
+pub(crate) struct Snapshots {
     /// How many have been asked, ever.
     asked: AtomicU64,
     open: Mutex<Vec<Arc<Question>>>,
@@ -35,7 +35,7 @@ pub(super) struct Snapshots {
 struct Question(Mutex<Vec<Option<DomainSnapshot>>>);
 
 /// What one domain says.
-pub(super) struct DomainSnapshot {
+pub(crate) struct DomainSnapshot {
     fibers: Vec<Blocked>,
     /// The fibers that belong to a scope: the numbers of both.
     members: Vec<(usize, usize)>,
@@ -46,10 +46,10 @@ pub(super) struct DomainSnapshot {
 }
 
 /// What came of asking.
-pub(super) struct Snapshot {
-    pub(super) graph: WaitGraph,
+pub(crate) struct Snapshot {
+    pub(crate) graph: WaitGraph,
     /// All domains have answered, and nothing but parked fibers is on any.
-    pub(super) is_still: bool,
+    pub(crate) is_still: bool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -58,7 +58,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Shared {
     /// Asks who waits. Blocks the thread until all domains have answered, or for [`TIME_TO_ANSWER`].
-    pub(super) fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         let question = Arc::new(Question(Mutex::new(self.domains.iter().map(|_| None).collect())));
         lock(&self.snapshot.open).push(question.clone());
         // Before the wakes, so that a domain that has not seen it is woken after it could.
@@ -135,7 +135,7 @@ impl Shared {
 }
 
 /// The plain threads that wait.
-pub(super) fn threads() -> Vec<Blocked> {
+pub(crate) fn threads() -> Vec<Blocked> {
     let told = sleepers::ask(TIME_TO_ANSWER).into_iter();
     told.map(|told| Blocked {
         kind: Performer::Thread,
@@ -149,14 +149,14 @@ pub(super) fn threads() -> Vec<Blocked> {
 }
 
 /// Keeps what a worker does in the turn of a fiber from being taken for the fiber's doing: it must not park.
-pub(super) struct Between {
+pub(crate) struct Between {
     running: *const parker::Parker,
     /// Of the thread's own stack, on which this is not if a fiber runs.
     limit: usize,
 }
 
 impl Between {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let running = parker::running_ptr();
         parker::set_running(std::ptr::null());
         let thread = &this_stack().state().limit;
@@ -179,13 +179,13 @@ impl Drop for Between {
 impl Worker {
     /// Is there a question that this domain has not answered?
     #[inline]
-    pub(super) fn is_asked(&self) -> bool {
+    pub(crate) fn is_asked(&self) -> bool {
         self.shared.snapshot.asked.load(Ordering::SeqCst) != self.answered.get()
     }
 
     /// Answers all questions that are open, between turns or in the turn of a fiber that asks.
     #[cold]
-    pub(super) fn answer(&self) {
+    pub(crate) fn answer(&self) {
         // Read first: what is asked later is seen to have been.
         self.answered.set(self.shared.snapshot.asked.load(Ordering::SeqCst));
         let open = lock(&self.shared.snapshot.open).clone();
@@ -232,7 +232,7 @@ impl Worker {
     fn waiter(&self, fiber: &Fiber, id: usize) -> Blocked {
         let Description { all: waits } = fiber.parker.describe();
         let name = fiber.name.as_deref().map(str::to_owned);
-        let (kind, site, id) = match fiber.borne() {
+        let (kind, site, id) = match Task::borne_by(fiber) {
             Some(task) => (Performer::Task, task.site(), task.id()),
             None => (Performer::Fiber, fiber.code_site(), id),
         };

@@ -7,8 +7,8 @@
 //! later: then there is more to do than one domain can. Fibers that compute are spread within that time; pairs,
 //! chains and short-lived fibers stay together.
 
-use super::stealable::Sight;
 use super::worker::Worker;
+use crate::queue::stealable::Sight;
 use crate::shim::{atomic::Ordering, clock, hint};
 
 /// For how long fibers are left to the domain that they were spawned on, in nanoseconds: about twice what it

@@ -2,17 +2,44 @@
 
 use super::snapshot::Between;
 use super::worker::{Worker, with_current};
-use crate::event::{parker, step, turn};
-use crate::fiber;
+use crate::event::parker::Suspend;
+use crate::event::step::Fenced;
+use crate::event::{installed, parker, step, suspend, turn};
 use std::panic::Location;
 
 /// So often a fiber that asks in vain, and sees nobody who wants a turn, goes on before timers and sockets are looked at.
 const LOOK: u32 = 8;
 
+/// Lets other fibers of this domain run before the current one goes on. On a plain thread it yields the
+/// processor.
+///
+/// # Panics
+///
+/// In [`no_suspend`](crate::fiber::no_suspend()).
+#[inline]
+#[track_caller]
+pub fn yield_now() {
+    match (parker::running(), installed()) {
+        (Some(parker), _) => {
+            if let Err(Fenced) = suspend(|| parker.suspend(Suspend::Yielded)) {
+                refuse_to_yield(Location::caller());
+            }
+        }
+        (None, _) if step::forbidden().is_some() => refuse_to_yield(Location::caller()),
+        (None, Some(context)) => context.yield_now(),
+        (None, None) => crate::shim::thread::yield_now(),
+    }
+}
+
+#[cold]
+fn refuse_to_yield(site: &Location<'_>) -> ! {
+    step::refuse(&format!("yield (at {site})"))
+}
+
 /// Lets others have a turn, if this is a fiber that may be suspended.
 pub fn pass() {
     if turn::may_pass() {
-        fiber::yield_now();
+        yield_now();
     }
 }
 
@@ -43,7 +70,7 @@ impl Worker {
     pub fn give_way(&self) -> bool {
         let is_wanted = self.is_wanted();
         if is_wanted {
-            fiber::yield_now();
+            yield_now();
         }
         is_wanted
     }

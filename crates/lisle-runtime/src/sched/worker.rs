@@ -6,25 +6,26 @@
 //! there is nothing to run, also at its inbox, timers and sockets. How it falls asleep is in `idle.rs`.
 
 use super::Domain;
-use super::fifo::Fifo;
 use super::reactor::{self, Driver};
-use super::runnable::{Either, Runnable, either};
-use super::runtime::Shared;
+use super::shared::Shared;
 use super::thief::Sighting;
 use super::way;
 use crate::abort;
 use crate::event::adaptive_spin::AdaptiveSpin;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::{Context, Interrupted, Timer, Unparked, Waker, install, tally, tick};
-use crate::fiber::control::{self, Fiber, Outcome, Traits};
 use crate::fiber::hooks::{HookList, Moment};
-use crate::fiber::stack::{StackPool, overflow::AltStack};
 use crate::jobs::heartbeat;
-use crate::jobs::helping::{Joining, Taken};
-use crate::jobs::sharing::Load;
 use crate::own_threads;
+use crate::queue::fifo::Fifo;
 use crate::report::{self, NoStack, Report};
+use crate::sched::either::{Either, either};
+use crate::sched::helping::{Joining, Taken};
+use crate::sched::sharing::Load;
 use crate::shim::{clock, random::Random, sync::Arc};
+use crate::spawned::fiber_cell::{self, Fiber, Outcome, Traits};
+use crate::spawned::runnable::Runnable;
+use crate::stack::{StackPool, overflow::AltStack};
 use crate::time::wheel::Wheel;
 use crate::unwinding;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -110,7 +111,7 @@ pub struct Worker {
     /// How many questions about who waits had been asked when it last answered.
     pub(super) answered: Cell<u64>,
     /// What its thread had counted before it became a worker.
-    pub(super) tally_before: (u64, u64),
+    pub(crate) tally_before: (u64, u64),
     /// How often it has slept.
     pub(super) sleeps: Cell<u64>,
 }
@@ -312,7 +313,7 @@ impl Worker {
         let lent = unsafe { stack.lend() };
         // SAFETY: a fiber that has not begun has no stack, and nobody looks at it.
         unsafe { *this.stack.get() = Some(stack) };
-        this.domain.set(Arc::as_ptr(&self.domain));
+        this.domain.set(Arc::as_ptr(&self.domain).cast());
         this.parker.interrupted.set(self.stopping.get());
         // SAFETY: just put there.
         let usable = unsafe { &*this.stack.get() }.as_ref().map_or(0..0, |stack| stack.usable());
@@ -325,7 +326,7 @@ impl Worker {
             // SAFETY: a fiber is alive while it runs.
             unsafe { fiber.as_ref() }.parker.begin(yielder, random);
             // SAFETY: it begins here, once.
-            unwinding::outermost(|| unsafe { control::live(fiber) });
+            unwinding::outermost(|| unsafe { fiber_cell::live(fiber) });
         });
         // SAFETY: as above.
         unsafe { *this.coroutine.get() = Some(coroutine) };
@@ -384,13 +385,13 @@ impl Worker {
         self.domain.retire(this);
         let is_runner = this.is_runner();
         // SAFETY: it has lived.
-        if unsafe { control::finish(fiber) } {
+        if unsafe { fiber_cell::finish(fiber) } {
             if this.outcome() == Outcome::Done {
                 // Its handle went at the last moment. Destructors may block, so they get a fiber.
                 self.free_in_fiber(fiber);
             } else {
                 // SAFETY: that was the last reference.
-                unsafe { control::free(fiber) };
+                unsafe { fiber_cell::free(fiber) };
             }
         }
         if !is_runner {
@@ -406,7 +407,7 @@ impl Worker {
         impl Drop for Last {
             fn drop(&mut self) {
                 // SAFETY: the last reference was handed over to this.
-                unsafe { control::free(self.0) };
+                unsafe { fiber_cell::free(self.0) };
             }
         }
         let last = Last(fiber);
@@ -415,7 +416,7 @@ impl Worker {
         let cleaner = Fiber::new(move || drop(last), Traits::default(), site);
         self.spawn(cleaner, None);
         // SAFETY: the handle's reference, which nobody needs.
-        unsafe { control::release(cleaner) };
+        unsafe { fiber_cell::release(cleaner) };
     }
 
     /// Fires the timers that are due.
@@ -455,7 +456,7 @@ impl Worker {
 fn wake_fiber(data: *const ()) {
     let fiber = NonNull::new(data.cast_mut().cast::<Fiber>()).expect("the fiber of a waker");
     // SAFETY: a fiber that is to be woken does not end before.
-    let domain = unsafe { fiber.as_ref() }.domain.get();
+    let domain = unsafe { fiber.as_ref() }.domain.get().cast::<Domain>();
     with_current(|worker| match worker {
         Some(worker) if std::ptr::eq(Arc::as_ptr(&worker.domain), domain) => worker.wake(fiber),
         // SAFETY: the fiber is alive and has begun, so its domain is alive until it has been woken.

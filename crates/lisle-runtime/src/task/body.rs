@@ -5,8 +5,8 @@
 use super::record::{Outcome, Task, unclaimed};
 use super::slots;
 use crate::event::{Interrupted, parker};
-use crate::fiber::ScopeState;
 use crate::panics::forget_panic;
+use crate::spawned::scope_state::ScopeState;
 use std::alloc::Layout;
 use std::any::Any;
 use std::cell::UnsafeCell;

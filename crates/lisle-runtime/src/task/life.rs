@@ -8,13 +8,15 @@ use crate::abort;
 use crate::event::Interrupted;
 use crate::event::parker;
 use crate::event::recycled::Recycled;
-use crate::fiber::stack_state::{ThisStack, this_stack};
-use crate::fiber::{ScopeState, report};
-use crate::sched::runnable::Runnable;
-use crate::sched::runtime::{Shared, default_runtime};
+use crate::fiber::report;
+use crate::runtime::default_runtime;
+use crate::sched::shared::Shared;
 use crate::sched::worker::{Worker, with_current};
 use crate::shim::atomic::Ordering;
 use crate::shim::sync::Arc;
+use crate::spawned::runnable::Runnable;
+use crate::spawned::scope_state::ScopeState;
+use crate::spawned::this_stack::{ThisStack, this_stack};
 use std::mem::ManuallyDrop;
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
@@ -336,7 +338,7 @@ unsafe fn end(task: NonNull<Task>) {
         unsafe { ScopeState::exit(scope) };
     }
     // SAFETY: counted out here, and its home was alive until then.
-    unsafe { Shared::task_ended(home) };
+    unsafe { count_out(home) };
 }
 
 /// Makes the slot vacant of a task whose handle went when it could be joined already.
@@ -369,4 +371,26 @@ unsafe fn vacate(task: NonNull<Task>) {
     this.state().vacate();
     // SAFETY: everything in it has been dropped.
     unsafe { slots::give(task, this.table().class) };
+}
+
+/// Counts out a task that was reified. A runtime may go as soon as none is left.
+///
+/// # Safety
+///
+/// `home` is the runtime of such a task, which has ended.
+unsafe fn count_out(home: *const Shared) {
+    with_current(|worker| match worker {
+        Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => {
+            worker.domain.counts.finished.add(1);
+            worker.shared().fiber_ended();
+        }
+        _ => {
+            // SAFETY: alive, since the task has not been counted out.
+            unsafe { Arc::increment_strong_count(home) };
+            // SAFETY: the count that was just added.
+            let home = unsafe { Arc::from_raw(home) };
+            home.spawned_outside.fetch_sub(1, Ordering::SeqCst);
+            home.fiber_ended();
+        }
+    });
 }

@@ -45,8 +45,9 @@
 //!
 //! # Where it comes from
 //!
-//! Sivaramakrishnan, Ziarek and Jagannathan: *Featherweight Threads for Communication* (Purdue 2011). There a task is
-//! a piece of its fiber's stack that is copied away when it waits; here it is what the compiler makes of an `async` block.
+//! Tasks are the *parasitic threads* of Multi-MLton: Sivaramakrishnan, Ziarek and Jagannathan, *[Featherweight Threads for
+//! Communication](https://docs.lib.purdue.edu/cstech/1749)* (Purdue 2011). There such a thread is a piece of its fiber's stack
+//! that is copied away when it waits; here it is what the compiler makes of an `async` block.
 
 pub mod acml;
 mod body;

@@ -15,7 +15,7 @@
 use super::record::Task;
 use super::slots::{CLASSES, List, STEP, STEPS, size_of};
 use crate::event::lock::Lock;
-use crate::fiber::stack;
+use crate::stack;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};

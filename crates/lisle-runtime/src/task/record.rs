@@ -10,12 +10,14 @@ use super::life::ready_recycled;
 use super::local::Locals;
 use crate::event::recycled::{Recycled, State};
 use crate::event::{Description, Label, Source, parker};
-use crate::fiber::{ScopeState, report};
+use crate::fiber::report;
 use crate::panics::forget_panic;
 use crate::sched::Domain;
-use crate::sched::runnable::{Kind, Runnable};
-use crate::sched::runtime::Shared;
+use crate::sched::shared::Shared;
 use crate::shim::atomic::{AtomicPtr, Ordering};
+use crate::spawned::fiber_cell::Fiber;
+use crate::spawned::runnable::{Kind, Runnable};
+use crate::spawned::scope_state::ScopeState;
 use std::any::Any;
 use std::cell::Cell;
 use std::mem::offset_of;
@@ -60,6 +62,14 @@ pub(super) enum Outcome {
 }
 
 impl Task {
+    /// The task that runs on the stack of `fiber`, if that is a worker's runner.
+    pub(crate) fn borne_by(fiber: &Fiber) -> Option<&Task> {
+        let borne = NonNull::new(fiber.parker.task.get().cast_mut());
+        let borne = borne.filter(|_| fiber.is_runner())?;
+        // SAFETY: what runs on the stack of a fiber is alive.
+        Some(unsafe { Task::of(borne).as_ref() })
+    }
+
     /// Makes memory the head of a slot of so many bytes in which nobody lives.
     ///
     /// # Safety

@@ -7,7 +7,7 @@ use super::record::Task;
 use super::{life, pieces};
 use crate::event::Description;
 use crate::panics;
-use crate::sched::runtime::Shared;
+use crate::sched::shared::Shared;
 use std::panic::Location;
 
 /// A task that waits.

@@ -1,5 +1,6 @@
 //! The guide: from the first event to the last pitfall, in pages to be read one by one.
 //!
+//! - [`tour`]: *A tour*, each part of the library in a paragraph and an example.
 //! - [`events`]: *Events in ten minutes*, for those who have never met Concurrent ML.
 //! - [`from_go`]: *From Go's select*, idiom by idiom.
 //! - [`from_tokio`]: *From tokio's select!*, what cancel safety was about, and how to use both.
@@ -10,6 +11,9 @@
 //!   and this library.
 //!
 //! All examples are compiled and run by the tests.
+
+#[doc = include_str!("tour.md")]
+pub mod tour {}
 
 #[doc = include_str!("events.md")]
 pub mod events {}

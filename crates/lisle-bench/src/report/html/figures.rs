@@ -1,9 +1,12 @@
 //! The numbers of a plot, as a table.
 
-use crate::report::{
-    markup::escape,
-    numbers::{bytes, number},
-    summary::{Line, Stats, Table},
+use crate::{
+    report::{
+        markup::escape,
+        numbers::{bytes, number},
+        summary::{Line, Stats, Table},
+    },
+    systems,
 };
 
 pub(super) fn figures(table: &Table) -> String {
@@ -18,7 +21,7 @@ pub(super) fn figures(table: &Table) -> String {
 }
 
 fn row(line: &Line, columns: usize) -> String {
-    let class = if line.system == "lisle" { " class=\"lisle\"" } else { "" };
+    let class = if systems::is_own(line.system) { " class=\"lisle\"" } else { "" };
     let cells = match &line.result {
         Err(why) => format!("<td class=\"why\" colspan=\"{columns}\">{}</td>", escape(why)),
         Ok(stats) => {
@@ -31,7 +34,7 @@ fn row(line: &Line, columns: usize) -> String {
                 p99.map_or(String::new(), number),
                 bytes(rss_bytes),
                 format!("{cpu_seconds:.2}"),
-                rounds.to_string(),
+                rounds.map_or(String::new(), |rounds| rounds.to_string()),
             ];
             cells.map(|cell| format!("<td>{cell}</td>")).concat()
         }

@@ -21,7 +21,7 @@ pub(super) fn overview(tables: &[Table]) -> String {
 
 fn row(i: usize, table: &Table, standing: &Standing) -> String {
     let (class, mark, place, ratio) = match standing {
-        Standing::Ranked { place, of, advantage, rival, overlap } => {
+        Standing::Ranked { form, place, of, advantage, rival, overlap } => {
             let (class, mark, times, word) = if *advantage >= 1.0 {
                 ("ahead", "▲ ahead", *advantage, "better")
             } else {
@@ -29,7 +29,8 @@ fn row(i: usize, table: &Table, standing: &Standing) -> String {
             };
             let near = if *overlap { ", the ranges overlap" } else { "" };
             let ratio = format!("<b>{times:.2}×</b> {word} than {}{near}", escape(rival));
-            (class, mark, format!("{place} of {of}"), ratio)
+            let form = if *form == "lisle" { String::new() } else { format!(", by {}", escape(form)) };
+            (class, mark, format!("{place} of {of}{form}"), ratio)
         }
         Standing::Alone => {
             ("alone", "– alone", "1 of 1".to_owned(), "no other system has a figure".to_owned())

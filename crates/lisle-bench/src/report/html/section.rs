@@ -14,7 +14,7 @@ use crate::{
 /// `tables` are the workload's, with their numbers in the whole run.
 pub(super) fn section(workload: &Workload, tables: &[(usize, &Table)]) -> String {
     let each: String = tables.iter().map(|(i, table)| block(*i, table)).collect();
-    let sweeps: String = sweeps(tables).iter().map(|sweep| trend(sweep)).collect();
+    let sweeps: String = sweeps(tables).iter().map(|sweep| trend(sweep, "h3")).collect();
     format!(
         "<section>\n<h2 id=\"{name}\">{name}</h2>\n<p>{}</p>\n<p class=\"quiet\">Follows: {}.</p>\n\
          <div class=\"plots\">\n{each}{sweeps}</div>\n</section>\n",
@@ -22,6 +22,20 @@ pub(super) fn section(workload: &Workload, tables: &[(usize, &Table)]) -> String
         escape(workload.follows),
         name = escape(workload.name),
     )
+}
+
+/// The plots of a workload, and nothing else: as lines over a parameter where it has several
+/// values, or as bars.
+pub(in crate::report) fn plots(tables: &[Table]) -> String {
+    let numbered: Vec<(usize, &Table)> = tables.iter().enumerate().collect();
+    let sweeps: Vec<Vec<&Table>> = sweeps(&numbered).into_iter().filter(|sweep| sweep.len() > 2).collect();
+    let is_in_sweep = |table: &Table| sweeps.iter().flatten().any(|other| std::ptr::eq(*other, table));
+    let bars = |table: &Table| {
+        format!("<article>\n<h4>{}</h4>\n{}</article>\n", escape(&table.case_title()), bars(table))
+    };
+    let bars: String = tables.iter().filter(|table| !is_in_sweep(table)).map(bars).collect();
+    let lines: String = sweeps.iter().map(|sweep| trend(sweep, "h4")).collect();
+    format!("<div class=\"plots\">\n{lines}{bars}</div>\n")
 }
 
 /// One table's plot, with what is to be known about it.
@@ -51,7 +65,7 @@ fn notes(table: &Table) -> String {
     for line in table.rows.iter().filter(|line| !line.note.is_empty()) {
         match notes.iter_mut().find(|(note, _)| *note == line.note) {
             Some((_, systems)) => systems.push(line.system),
-            None => notes.push((line.note, vec![line.system])),
+            None => notes.push((&line.note, vec![line.system])),
         }
     }
     let entry = |(note, systems): &(&str, Vec<&str>)| {
@@ -81,8 +95,8 @@ fn differ_in_value_only(a: &Table, b: &Table) -> bool {
         && a.group.params.keys().eq(b.group.params.keys())
 }
 
-/// The plot of a sweep.
-fn trend(sweep: &[&Table]) -> String {
+/// The plot of a sweep, with a heading of that level.
+fn trend(sweep: &[&Table], heading: &str) -> String {
     let first = sweep[0];
     let (parameter, _) = first.group.params.first_key_value().expect("it has one parameter");
     let mut sweep: Vec<(u64, &Table)> =
@@ -105,7 +119,7 @@ fn trend(sweep: &[&Table]) -> String {
         title = format!("{title}: {}", first.figure);
     }
     let plot = lines(&title, &first.unit_title(), parameter, &values, &series);
-    format!("<article class=\"trend\">\n<h3>{}</h3>\n{plot}</article>\n", escape(&title))
+    format!("<article class=\"trend\">\n<{heading}>{}</{heading}>\n{plot}</article>\n", escape(&title))
 }
 
 /// `text` with a capital and a full stop.

@@ -1,10 +1,13 @@
 //! Medians as bars with the range of the samples, the best first.
 
 use super::Scale;
-use crate::report::{
-    markup::escape,
-    numbers::{number, round},
-    summary::{Line, Stats, Table},
+use crate::{
+    report::{
+        markup::escape,
+        numbers::{number, round},
+        summary::{Line, Stats, Table},
+    },
+    systems,
 };
 
 /// Pixels for a row: its text above its bar.
@@ -59,27 +62,19 @@ fn axis(scale: &Scale, unit: &str, height: usize) -> String {
     )
 }
 
+/// Short, since a page has hundreds of them; its numbers are in the table below the plot.
 fn row(i: usize, line: &Line, stats: Stats, scale: &Scale) -> String {
-    let Stats { median, min, max, behind, rounds, .. } = stats;
+    let Stats { median, min, max, behind, .. } = stats;
     let top = i * ROW;
     let (text, bar, middle) = (top + 15, top + 20, top + 26);
     let (low, end, high) = (scale.position(min), scale.position(median), scale.position(max));
-    let cap =
-        |x: f64| format!("<line x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"{}\" y2=\"{}\"/>", middle - 4, middle + 4);
     format!(
-        "<g class=\"{}\"><title>{}: median {}, from {} to {} in {rounds} rounds</title>\
-         <text x=\"0\" y=\"{text}\">{}</text>\
+        "<g class=\"{}\"><text y=\"{text}\">{}</text>\
          <text x=\"100%\" y=\"{text}\" text-anchor=\"end\">{} <tspan class=\"behind\">{behind:.2}×</tspan></text>\
-         <rect x=\"0\" y=\"{bar}\" width=\"{end:.2}%\" height=\"12\" rx=\"1\"/>\
-         <g class=\"range\"><line x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"{middle}\" y2=\"{middle}\"/>{}{}</g></g>\n",
-        if line.system == "lisle" { "row lisle" } else { "row" },
+         <rect y=\"{bar}\" width=\"{end:.1}%\" height=\"12\" rx=\"1\"/>\
+         <line class=\"range\" x1=\"{low:.1}%\" x2=\"{high:.1}%\" y1=\"{middle}\" y2=\"{middle}\"/></g>\n",
+        if systems::is_own(line.system) { "row lisle" } else { "row" },
         escape(line.system),
         number(median),
-        number(min),
-        number(max),
-        escape(line.system),
-        number(median),
-        cap(low),
-        cap(high),
     )
 }

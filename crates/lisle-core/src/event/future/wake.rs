@@ -1,10 +1,11 @@
-//! How the future of an event is woken: by the waker of whoever polls it, or, if it lies within a recycled task,
-//! together with that.
+//! How the future of an event is woken: by the waker of the task that polls it, or, if it lies
+//! within a recycled task, together with that task.
 //!
-//! A waker has to be cloned to be kept, and taken out by whoever wakes; both sides hold a lock for that. A future that
-//! waits *directly* (`event/recycled.rs`) is told by a count of the task that it lies in. Which it is is found out for each
-//! publishing. A future that waits directly and is then polled with another waker, by some combinator within its task,
-//! has to be withdrawn and published anew.
+//! A waker must be cloned to be kept, and the waking thread takes it out; both sides hold a lock
+//! for that. A future that waits *directly* (`event/recycled.rs`) is told by a count in the task
+//! that it lies in. The choice between the two is made for each publishing. If a future waits
+//! directly and is then polled with another waker, by a combinator within its task, it must be
+//! withdrawn and published anew.
 
 use super::super::lock::Lock;
 use super::super::record::Waker;
@@ -16,7 +17,8 @@ use std::ptr::NonNull;
 use std::task::Waker as StdWaker;
 
 pub(super) struct Wake {
-    /// The task in which the future lies, and the arrivals there when it was published, if it waits directly.
+    /// The task in which the future lies, and its arrivals when the future was published, if it
+    /// waits directly.
     direct: Cell<Option<(NonNull<Recycled>, Arrivals)>>,
     waking: Lock<Waking>,
 }
@@ -26,16 +28,17 @@ struct Waking {
     woken: bool,
 }
 
-/// Has the wake come?
+/// Whether the wake has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Come {
     Yes,
     No,
-    /// No, and when it comes it will wake somebody else than who asks.
+    /// It has not come, and it will wake another task than the one that polls.
     Elsewhere,
 }
 
-// SAFETY: `direct` is looked at by who polls or drops the future only; recycled may be looked at by any thread.
+// SAFETY: only the thread that polls or drops the future uses `direct`; any thread may use recycled
+// memory.
 unsafe impl Send for Wake {}
 
 impl Wake {
@@ -44,13 +47,14 @@ impl Wake {
         Wake { direct: Cell::new(None), waking: Lock::new(Waking { waker: None, woken: false }) }
     }
 
-    /// Makes ready to be woken by `waker`, on behalf of the future at this address: nobody can, yet. The task wakes
-    /// it.
+    /// Prepares to be woken by `waker`, for the future at address `future`. The future cannot be
+    /// woken yet. The event wakes it through the returned waker.
     ///
     /// # Safety
     ///
-    /// `self`, and the future with it, stays where it is until the task has been woken, and that wake has been seen, or
-    /// until nobody has the task any more. The future has been told to be [`done`](Wake::done) before.
+    /// `self`, and the future with it, stays in place until the returned waker has been woken and
+    /// that wake has been seen, or until no other thread has that waker any more.
+    /// [`done`](Wake::done) has been called for the previous wait.
     #[inline(always)]
     pub(crate) unsafe fn prepare(&self, waker: &StdWaker, future: usize) -> Waker {
         if let Some(recycled) = Recycled::of(waker)
@@ -64,11 +68,12 @@ impl Wake {
         unsafe { Waker::new(std::ptr::from_ref(self).cast(), by_waker) }
     }
 
-    /// Has the wake come? If not, it will wake `waker`, unless the answer says otherwise.
+    /// Returns whether the wake has come. If not, it will wake `waker`, except where the result is
+    /// `Elsewhere`.
     #[inline(always)]
     pub(super) fn has_come(&self, waker: &StdWaker) -> Come {
         match self.direct.get() {
-            // SAFETY: the memory of recycled stays.
+            // SAFETY: recycled memory is never freed.
             Some((recycled, before)) if unsafe { recycled.as_ref() }.state().arrivals() == before => {
                 if Recycled::of(waker) == Some(recycled) {
                     Come::No
@@ -82,14 +87,14 @@ impl Wake {
         }
     }
 
-    /// The recycled in which the future waits directly.
+    /// Returns the recycled task in which the future waits directly.
     #[inline(always)]
     pub(super) fn recycled(&self) -> Option<&Recycled> {
-        // SAFETY: the memory of recycled stays.
+        // SAFETY: recycled memory is never freed.
         self.direct.get().map(|(recycled, _)| unsafe { &*recycled.as_ptr() })
     }
 
-    /// The future waits no more, having seen the wake or having none to expect.
+    /// Ends the wait: the future has seen the wake, or no wake will come.
     #[inline(always)]
     pub(super) fn done(&self) {
         if let Some(recycled) = self.recycled() {
@@ -109,7 +114,8 @@ impl Wake {
             .recycled()
             .map_or(std::ptr::from_ref(self).cast(), |recycled| std::ptr::from_ref(recycled).cast());
         while !has_come() {
-            // In a function given to a source, which has granted something to this future, it is this thread that owes it.
+            // In a function given to a source that has granted to this future, this thread itself
+            // owes the wake.
             if step::take_back_wake(waker) {
                 return;
             }
@@ -117,8 +123,9 @@ impl Wake {
         }
     }
 
-    /// Consumes the wake if it has come, else leaves `waker` for it. Cloning and dropping a waker may run
-    /// anybody's code, which may lead to this future's wake, so neither is done under the lock.
+    /// Consumes the wake if it has come; otherwise leaves `waker` for it. Returns `true` if it has
+    /// come. Cloning and dropping a waker may run foreign code, which may lead to this future's
+    /// wake, so neither is done under the lock.
     fn take_wake(&self, waker: &StdWaker) -> bool {
         {
             let mut waking = self.waking.lock();
@@ -138,7 +145,7 @@ impl Wake {
 
 /// Wakes the future whose `Wake` lies at `data`, by the waker left there.
 fn by_waker(data: *const ()) {
-    // SAFETY: the future neither returns nor goes away before it has seen `woken` under the lock.
+    // SAFETY: the future neither returns nor is freed before it has seen `woken` under the lock.
     let wake = unsafe { &*data.cast::<Wake>() };
     let waker = {
         let mut waking = wake.waking.lock();

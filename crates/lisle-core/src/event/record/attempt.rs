@@ -1,4 +1,4 @@
-//! Who commits: an attempt, on behalf of a performer, or somebody from outside.
+//! The committers: an attempt, which acts for a performer, and an outsider.
 
 use super::{BY_SELF, CLAIMED, Decision, Meeting, Record, WAITING, misuse};
 use crate::event::evidence::Evidence;
@@ -11,10 +11,11 @@ use crate::shim::{
 use std::cell::Cell;
 use std::fmt;
 
-/// Somebody who commits with waiting performers: an attempt, or an outsider who has no record at stake.
+/// A party that commits with waiting performers: an attempt, or an outsider, which has no record at
+/// stake.
 pub(crate) trait Committer {
-    /// Commits on the spot, without a partner: what is wanted lies there, under a lock that the
-    /// caller holds. `false`: a partner has committed this attempt in the meantime.
+    /// Commits on the spot, without a partner: the wanted value is available, under a lock that the
+    /// caller holds. Returns `false` if a partner has committed this attempt in the meantime.
     fn commit_alone(&self) -> bool;
 
     /// Commits with the performer of `other`, whose waiter lies at `waiter`. The caller holds the
@@ -22,7 +23,7 @@ pub(crate) trait Committer {
     fn meet(&self, other: &Record, waiter: usize) -> Meeting;
 }
 
-/// Somebody who commits others and does not wait.
+/// A committer that does not wait itself.
 pub(crate) struct Outsider;
 
 impl Committer for Outsider {
@@ -39,7 +40,8 @@ impl Committer for Outsider {
 
 /// One performer's attempt at one event: its record, and the context it runs in.
 ///
-/// Events receive it in every step and pass it on; only base events look inside. It stays with its performer:
+/// Events receive it in every step and pass it on; only base events use its content. It stays with
+/// its performer:
 ///
 /// ```compile_fail,E0277
 /// fn may_move<T: Send>() {}
@@ -47,14 +49,15 @@ impl Committer for Outsider {
 /// ```
 pub struct Attempt<'a> {
     record: &'a Record,
-    /// Whether a waiter with this record has been linked anywhere.
+    /// Whether a waiter with this record has been linked in any queue.
     published: Cell<bool>,
-    /// Whether the performer wants out, and does not wait for the wake of a commit.
+    /// Whether the performer gives up and does not wait for the wake of a commit.
     giving_up: Cell<bool>,
-    /// Whether the performance is in its step `publish`. In no other is it prepared for partners.
+    /// Whether the performance is in its step `publish`. In other steps it is not prepared for
+    /// partners.
     publishing: Cell<bool>,
     context: &'a dyn Context,
-    /// If the record is that of a seat: the attempt at the wait set, which it commits.
+    /// If the record is that of a seat: the attempt at the wait set, which this attempt commits.
     upper: Option<&'a Attempt<'a>>,
     /// What a look at the branches has shown.
     evidence: Evidence,
@@ -67,7 +70,8 @@ impl<'a> Attempt<'a> {
         Attempt { record, published, giving_up, publishing, context, upper: None, evidence }
     }
 
-    /// The attempt at one source of a wait set, `record` being that of its seat, on behalf of an attempt at the set.
+    /// Creates the attempt at one source of a wait set, on behalf of an attempt at the set.
+    /// `record` is that of the source's seat.
     pub(in crate::event) fn seated(
         record: &'a Record,
         context: &'a dyn Context,
@@ -78,7 +82,7 @@ impl<'a> Attempt<'a> {
         Attempt { record, published, giving_up, publishing, context, upper, evidence }
     }
 
-    /// From now on waiters may be linked for this attempt, or not.
+    /// Sets whether waiters may be linked for this attempt from now on.
     #[inline(always)]
     pub(crate) fn may_publish(&self, may: bool) {
         self.publishing.set(may);
@@ -88,36 +92,38 @@ impl<'a> Attempt<'a> {
         self.record
     }
 
-    /// The attempt of the performer itself, if this is one at a source of a wait set.
+    /// Returns the attempt of the performer itself, if this is one at a source of a wait set.
     pub(super) fn top(&self) -> &Attempt<'_> {
         self.upper.map_or(self, Attempt::top)
     }
 
-    /// Is it our record, or that of a set that we are performing as a source of, or of a neighbour there?
+    /// Returns `true` if it is our record, that of a set that we are performing as a source of, or
+    /// that of a neighbour there.
     pub(crate) fn is_own(&self, other: &Record) -> bool {
         std::ptr::eq(self.record, other)
             || self.upper.is_some_and(|upper| Seat::are_neighbours(self.record, other) || upper.is_own(other))
     }
 
-    /// What a look at the branches has shown.
+    /// Returns what a look at the branches has shown.
     #[inline(always)]
     #[doc(hidden)]
     pub fn evidence(&self) -> &Evidence {
         &self.evidence
     }
 
-    /// Is it a poll?
+    /// Returns `true` if it is the attempt of a poll.
     pub(crate) fn is_fleeting(&self) -> bool {
         self.top().record.fleeting
     }
 
-    /// Might it commit with this record, which is linked in a queue whose lock the caller holds? Not if that is its own.
+    /// Returns `true` if the attempt might commit with this record, which is linked in a queue
+    /// whose lock the caller holds. Returns `false` for its own record.
     pub(crate) fn may_meet(&self, other: &Record) -> bool {
         !self.is_own(other) && other.is_there_for(self.top().record())
     }
 
-    /// When the performance began, in nanoseconds of the context's clock, as far as timers are concerned:
-    /// when the first of them asked.
+    /// Returns the time at which the performance began, in nanoseconds of the context's clock. For
+    /// timers that is the time at which the first of them asked.
     pub(crate) fn began(&self) -> u64 {
         let began = &self.record.began;
         if began.get() == 0 {
@@ -126,13 +132,13 @@ impl<'a> Attempt<'a> {
         began.get()
     }
 
-    /// When the performance began, if a timer has asked before.
+    /// Returns the time at which the performance began, if a timer has asked before.
     #[inline]
     pub(crate) fn has_begun(&self) -> Option<u64> {
         Some(self.record.began.get()).filter(|&began| began != 0)
     }
 
-    /// A random number, for fair choices.
+    /// Returns a random number, for fair choices.
     #[inline]
     pub(crate) fn random(&self) -> u64 {
         #[cfg(not(lisle_loom))]
@@ -142,13 +148,13 @@ impl<'a> Attempt<'a> {
         self.context.random()
     }
 
-    /// The context in which the event is performed. Not for users: an event that parked would consume a
-    /// wake which is not its own.
+    /// Returns the context in which the event is performed. It is not for users: an event that
+    /// parked would consume a wake that is not its own.
     pub(crate) fn context(&self) -> &'a dyn Context {
         self.context
     }
 
-    /// From now on partners can see the record, through one waiter more.
+    /// Notes that partners can see the record through one more waiter from now on.
     #[inline]
     pub(crate) fn published(&self) {
         if !self.publishing.get() {
@@ -158,7 +164,7 @@ impl<'a> Attempt<'a> {
         self.published.set(true);
     }
 
-    /// The attempt starts over, with its record reset.
+    /// Resets the record; the attempt starts over.
     pub(crate) fn restart(&self) {
         if self.record.outstanding.get() != 0 {
             misuse("its `withdraw` does not take back every branch that its `publish` has published");
@@ -169,7 +175,8 @@ impl<'a> Attempt<'a> {
         self.giving_up.set(false);
     }
 
-    /// Called when an event says that it has committed: has it, if partners could see it?
+    /// Called when an event says that it has committed. Ends the process if partners could see the
+    /// attempt and it has not committed.
     #[inline]
     pub(crate) fn check_committed(&self) {
         if self.published.get() && self.record.state.load(Ordering::Relaxed) != BY_SELF {
@@ -181,14 +188,15 @@ impl<'a> Attempt<'a> {
         self.giving_up.set(true);
     }
 
-    /// Is the attempt being withdrawn before the wake that a commit may have sent was consumed? Then a
-    /// branch that won may still be in its committer's hands.
+    /// Returns `true` if the attempt is being withdrawn before the wake that a commit may have sent
+    /// was consumed. Then the committer may still be using a branch that has won.
     #[inline]
     pub(crate) fn is_giving_up(&self) -> bool {
         self.giving_up.get()
     }
 
-    /// Has a partner committed this attempt already? Then publishing more branches is of no use.
+    /// Returns `true` if a partner has already committed this attempt. Then it is useless to
+    /// publish more branches.
     #[inline]
     pub(crate) fn is_decided(&self) -> bool {
         self.published.get() && self.is_decided_published()
@@ -201,7 +209,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Withdraws an attempt whose committer, under the lock that both hold by turns, agrees to forget it.
+    /// Withdraws an attempt whose committer agrees to forget it, under a lock that both sides take.
     pub(crate) fn detach(&self) {
         self.record.detach();
         if let Some(upper) = self.upper {
@@ -209,8 +217,9 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Runs `operation` with this attempt claimed, so that no partner can commit it meanwhile; `Some`
-    /// commits, `None` leaves the attempt waiting. `Err`: a partner was faster, nothing was run.
+    /// Runs `operation` with this attempt claimed; no partner can commit it meanwhile. If
+    /// `operation` returns `Some`, the attempt is committed; `None` leaves it waiting. Returns
+    /// `Err` if a partner was faster; then `operation` did not run.
     #[doc(hidden)]
     pub fn commit_if<R>(&self, operation: impl FnOnce() -> Option<R>) -> Result<Option<R>, ()> {
         if !self.published.get() || self.record.single {
@@ -223,7 +232,7 @@ impl<'a> Attempt<'a> {
         if state.compare_exchange(WAITING, CLAIMED, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return Err(());
         }
-        /// Restores the record also if the operation panics.
+        /// Restores the record, also if the operation panics.
         struct Claim<'a>(&'a AtomicUsize, usize);
         impl Drop for Claim<'_> {
             fn drop(&mut self) {
@@ -238,13 +247,13 @@ impl<'a> Attempt<'a> {
         Ok(result)
     }
 
-    /// The step of an event that is not published, is ready, and stays so: it comes after those that were not ready a
-    /// moment ago, if it is not certain that they still are not.
+    /// Returns the step of an unpublished event that is ready and stays ready. It comes after the
+    /// events that were not ready a moment ago, unless it is certain that they still are not.
     pub(crate) fn at_last(&self) -> Step {
         if self.evidence.is_to_come_last() { Step::Waiting } else { self.at_once() }
     }
 
-    /// The step of an event that is ready, whatever happens.
+    /// Returns the step of an event that is ready in any case.
     #[doc(hidden)]
     #[inline]
     pub fn at_once(&self) -> Step {
@@ -261,7 +270,8 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Both records can be seen by others: claim ourselves, then commit the other.
+    /// Commits with `other` when both records can be seen by others: claims our own first, then
+    /// commits the other.
     #[cold]
     fn meet_published(&self, other: &Record, waiter: usize) -> Meeting {
         if let Some(upper) = self.upper {

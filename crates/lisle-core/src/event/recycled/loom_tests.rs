@@ -1,7 +1,7 @@
-//! Models of a recycled task's state word, explored by loom: the life of a task.
+//! Loom models of a recycled task's state word: the life of a task.
 //!
-//! Whoever is told to queue the task runs it at once, as a domain that unblocks it does. Nothing but the word orders
-//! what the threads do: the body is a cell that loom watches, what is waited for are relaxed marks.
+//! A thread that is told to queue the task runs it at once, as a domain does. Only the word orders
+//! what the threads do: the body is a cell that loom watches, and the task waits for relaxed marks.
 
 use super::State;
 use crate::shim::sync::Arc;
@@ -16,7 +16,7 @@ fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
-/// What is in the slot.
+/// The content of the slot.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 enum Body {
     Future,
@@ -30,18 +30,18 @@ struct Model {
     state: State,
     body: UnsafeCell<Body>,
     marks: Vec<AtomicBool>,
-    /// How often it has ended.
+    /// The number of times it has ended.
     ends: AtomicUsize,
     /// It has been handed over to another thread, in order, as by a queue.
     handed_over: AtomicBool,
     elsewhere: Notify,
 }
 
-/// How a turn came out.
+/// The result of a turn.
 #[derive(Debug, PartialEq, Eq)]
 enum Turn {
     Parked,
-    /// With the memory in the caller's hands, or not.
+    /// The flag is `true` if the memory belongs to the caller.
     Ended(bool),
     Left,
 }
@@ -62,17 +62,17 @@ impl Model {
 
     /// Exclusive access, as loom sees it.
     fn put(&self, body: Body) {
-        // SAFETY: loom checks that nobody else looks.
+        // SAFETY: loom checks that there is no other access.
         self.body.with_mut(|place| unsafe { *place = body });
     }
 
     fn body(&self) -> Body {
-        // SAFETY: loom checks that nobody writes.
+        // SAFETY: loom checks that there is no writer.
         self.body.with(|place| unsafe { *place })
     }
 
-    /// A turn of the task, which runs here. If it `leaves`, it comes out of its first poll to be run elsewhere,
-    /// with no look at what it waits for.
+    /// Runs a turn of the task here. If it `leaves`, its first poll returns to continue elsewhere,
+    /// without a look at what it waits for.
     fn turn(&self, mut leaves: bool) -> Turn {
         loop {
             assert_eq!(self.body(), Body::Future);
@@ -127,7 +127,7 @@ impl Model {
         }
     }
 
-    /// All others have gone.
+    /// Checks the end state. All other threads are done.
     fn ends_with(&self, bodies: &[Body]) {
         assert_eq!(self.ends.load(Ordering::Relaxed), 1, "it ends once");
         let body = self.body();
@@ -135,7 +135,7 @@ impl Model {
     }
 }
 
-/// Runs each of these on a thread of its own, and `here` beside them.
+/// Runs each of `others` on a thread of its own, and `here` beside them.
 fn beside(model: &Arc<Model>, others: &[fn(&Model)], here: impl FnOnce()) {
     let others: Vec<_> = others
         .iter()
@@ -157,7 +157,7 @@ fn a_wake_beside_the_reification_is_not_lost() {
     });
 }
 
-/// It has seen what was done before each of the wakes, whichever of them has it run.
+/// The task has seen what was done before each of the wakes, whichever of them has made it run.
 #[test]
 fn of_two_wakes_one_runs_it_and_both_count() {
     explore(3, || {
@@ -168,7 +168,7 @@ fn of_two_wakes_one_runs_it_and_both_count() {
     });
 }
 
-/// It is parked; one thread takes it on, another cancels it.
+/// It is parked; one thread wakes it and runs it, another cancels it.
 #[test]
 fn it_migrates_or_is_cancelled() {
     explore(4, || {
@@ -182,7 +182,7 @@ fn it_migrates_or_is_cancelled() {
     });
 }
 
-/// Cancelled while it runs, parks, and is woken for nothing.
+/// It is cancelled while it runs, parks, and is woken spuriously.
 #[test]
 fn a_cancellation_reaches_it_wherever_it_is() {
     explore(3, || {
@@ -194,7 +194,7 @@ fn a_cancellation_reaches_it_wherever_it_is() {
     });
 }
 
-/// It leaves the stack on which it runs, woken or not at that moment, and goes on elsewhere.
+/// It leaves the stack on which it runs, woken or not at that moment, and continues elsewhere.
 #[test]
 fn one_that_leaves_is_run_once() {
     explore(3, || {
@@ -214,7 +214,7 @@ fn one_that_leaves_is_run_once() {
     });
 }
 
-/// It is parked; one thread takes hold of it to queue it, another wakes it.
+/// It is parked; one thread claims it to queue it, another wakes it.
 #[test]
 fn one_that_is_inflated_while_parked_is_run_once() {
     explore(4, || {
@@ -233,7 +233,7 @@ fn one_that_is_inflated_while_parked_is_run_once() {
     });
 }
 
-/// Whoever asks what it waits for has it for that time.
+/// A thread that inspects what the task waits for owns it for that time.
 #[test]
 fn nobody_runs_it_while_it_is_looked_at() {
     explore(3, || {
@@ -253,7 +253,7 @@ fn nobody_runs_it_while_it_is_looked_at() {
     });
 }
 
-/// The handle goes as the task ends, having looked at the result or not.
+/// The handle is dropped as the task ends, before or after a look at the result.
 #[test]
 fn its_memory_is_freed_once() {
     explore(4, || {
@@ -269,8 +269,8 @@ fn its_memory_is_freed_once() {
     });
 }
 
-/// A wake that comes too late finds nobody, or somebody else, whom it wakes for nothing. What the place held may have been taken
-/// away meanwhile, which leaves zeros.
+/// A late wake finds a vacant place, or another task, which it wakes spuriously. The pages of the
+/// place may have been released meanwhile, which leaves zeros.
 #[test]
 fn a_late_wake_finds_nobody_or_another() {
     explore(3, || {

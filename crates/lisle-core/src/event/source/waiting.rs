@@ -1,4 +1,5 @@
-//! The branches of events that wait at a source: for users' own, and for those of this crate.
+//! The branches of events that wait at a source: for events of the user's and for those of this
+//! crate.
 
 use super::{Inner, Source};
 use crate::event::queue::Waiter;
@@ -11,8 +12,9 @@ use std::ptr::NonNull;
 
 /// The branch of an event that waits at a [`Source`].
 ///
-/// Its methods are the steps of [`Event`](super::Event) under the same names. One that has been published must be
-/// withdrawn, in the same performance, before it is dropped; otherwise the process ends with a message.
+/// Its methods are the steps of [`Event`](super::Event) of the same names. A branch that has been
+/// published must be withdrawn, in the same performance, before it is dropped; otherwise the
+/// process ends with a message.
 pub struct Waiting<'e, S, M> {
     source: &'e Source<S, M>,
     waiter: Waiter<Option<M>>,
@@ -36,7 +38,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
         self.try_commit_plain(attempt, |state| source.run(state, take))
     }
 
-    /// Commits if `take` finds what it wants in the state, else waits in the queue.
+    /// Commits if `take` finds what it wants in the state; otherwise waits in the queue.
     #[inline]
     pub fn publish(
         self: Pin<&mut Self>,
@@ -48,7 +50,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
         self.publish_plain(attempt, |state| source.run(state, take))
     }
 
-    /// As [`try_commit`](Waiting::try_commit), for functions of this crate.
+    /// Does the same as [`try_commit`](Waiting::try_commit), for functions of this crate.
     #[inline]
     fn try_commit_plain(
         self: Pin<&mut Self>,
@@ -64,7 +66,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
         step
     }
 
-    /// As [`publish`](Waiting::publish), for functions of this crate.
+    /// Does the same as [`publish`](Waiting::publish), for functions of this crate.
     #[inline]
     fn publish_plain(
         mut self: Pin<&mut Self>,
@@ -75,8 +77,9 @@ impl<'e, S, M> Waiting<'e, S, M> {
         let mut inner = source.inner.lock();
         let step = self.as_mut().try_locked(&mut inner, attempt, take);
         if step == Step::Waiting && !attempt.is_decided() {
-            // SAFETY: not linked, since not published, as `try_locked` has seen; pinned; not let go before
-            // `withdraw` has unlinked it. Single events publish one branch only.
+            // SAFETY: the waiter is not linked, since `try_locked` has checked that it is not
+            // published; it is pinned; it is not freed before `withdraw` has unlinked it. Single
+            // events publish one branch only.
             unsafe { inner.queue.push(&self.waiter, attempt) };
         }
         step
@@ -92,7 +95,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
         match attempt.commit_if(|| take(&mut inner.state)) {
             Ok(Some(value)) => {
                 inner.changes = inner.changes.wrapping_add(1);
-                // SAFETY: not published, as just seen.
+                // SAFETY: not published, as just checked.
                 unsafe { self.waiter.slot_mut(|slot| *slot = Some(value)) };
                 Step::Committed
             }
@@ -100,28 +103,28 @@ impl<'e, S, M> Waiting<'e, S, M> {
         }
     }
 
-    /// Leaves the queue. True if a value was granted to this branch.
+    /// Leaves the queue. Returns `true` if a value was granted to this branch.
     #[inline]
     pub fn withdraw(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
         if !self.waiter.is_free() {
             let mut inner = self.source.inner.lock();
-            // SAFETY: it was linked into this source's queue, if into any, and is alive.
+            // SAFETY: if it was linked, it was linked into this source's queue; it is alive.
             unsafe { inner.queue.unlink(NonNull::from(&self.waiter)) };
         }
         self.waiter.taken_back(attempt);
         attempt.record().won_by(self.waiter.id())
     }
 
-    /// Says that the performer waits to do `operation` with the source.
+    /// Describes that the performer waits to do `operation` with the source.
     pub fn describe(&self, operation: &'static str, waits: &mut Description) {
         self.source.describe(operation, waits);
     }
 
-    /// The value taken or granted.
+    /// Returns the value taken or granted.
     ///
     /// # Panics
     ///
-    /// If there is none: the branch has neither committed nor won.
+    /// Panics if there is no value, because the branch has neither committed nor won.
     #[inline]
     pub fn take(self: Pin<&mut Self>) -> M {
         assert!(!self.waiter.is_published(), "`take` on a branch that has not been withdrawn");
@@ -136,8 +139,9 @@ impl<S, M> fmt::Debug for Waiting<'_, S, M> {
     }
 }
 
-/// The branch of an event of this crate that waits at a source. Nobody outside can take its steps by hand, and so get at
-/// the state of the source, or at what is granted there, on which unsafe code may rest.
+/// The branch of an event of this crate that waits at a source. Code outside of the crate cannot
+/// call its steps, and therefore cannot reach the state of the source or the granted values, on
+/// which unsafe code may rest.
 pub struct Hidden<'e, S, M>(Waiting<'e, S, M>);
 
 impl<'e, S, M> Hidden<'e, S, M> {
@@ -151,11 +155,12 @@ impl<'e, S, M> Hidden<'e, S, M> {
         unsafe { self.map_unchecked_mut(|this| &mut this.0) }
     }
 
-    /// As [`Waiting`] does.
+    /// Does the same as [`Waiting::try_commit`].
     ///
     /// # Safety
     ///
-    /// The caller is the event whose branch this is: it knows what the state of the source promises.
+    /// The caller is the event that this branch belongs to, and upholds what the state of the
+    /// source promises.
     #[inline]
     pub unsafe fn try_commit(
         self: Pin<&mut Self>,
@@ -165,11 +170,12 @@ impl<'e, S, M> Hidden<'e, S, M> {
         self.waiting().try_commit_plain(attempt, take)
     }
 
-    /// As [`Waiting`] does.
+    /// Does the same as [`Waiting::publish`].
     ///
     /// # Safety
     ///
-    /// The caller is the event whose branch this is: it knows what the state of the source promises.
+    /// The caller is the event that this branch belongs to, and upholds what the state of the
+    /// source promises.
     #[inline]
     pub unsafe fn publish(
         self: Pin<&mut Self>,
@@ -179,27 +185,29 @@ impl<'e, S, M> Hidden<'e, S, M> {
         self.waiting().publish_plain(attempt, take)
     }
 
-    /// As [`Waiting`] does.
+    /// Does the same as [`Waiting::withdraw`].
     ///
     /// # Safety
     ///
-    /// The caller is the event whose branch this is: it knows what the state of the source promises.
+    /// The caller is the event that this branch belongs to, and upholds what the state of the
+    /// source promises.
     #[inline]
     pub unsafe fn withdraw(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
         self.waiting().withdraw(attempt)
     }
 
-    /// As [`Waiting`] does.
+    /// Does the same as [`Waiting::take`].
     ///
     /// # Safety
     ///
-    /// The caller is the event whose branch this is: it knows what the state of the source promises.
+    /// The caller is the event that this branch belongs to, and upholds what the state of the
+    /// source promises.
     #[inline]
     pub unsafe fn take(self: Pin<&mut Self>) -> M {
         self.waiting().take()
     }
 
-    /// As [`Waiting`] does.
+    /// Does the same as [`Waiting::describe`].
     pub fn describe(&self, operation: &'static str, waits: &mut Description) {
         self.0.describe(operation, waits);
     }

@@ -1,4 +1,5 @@
-//! Performing a wait set: looking at what may be ready, opening the set, taking from it.
+//! Performing a wait set: looking at the sources that may be ready, opening the set, taking a
+//! source.
 
 use super::{Elsewhere, Key, Member, WaitSet};
 use crate::event::record::{Attempt, Record, misuse};
@@ -11,11 +12,11 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-/// The event of a set's next source that can happen, see [`WaitSet::evt`].
+/// The event of the next source of a set that can happen, see [`WaitSet::evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct WaitSetEvt<'s, 'a, T> {
     set: &'s WaitSet<'a, T>,
-    /// Nobody else performs or changes the set.
+    /// Excludes other performances and changes of the set.
     _exclusive: PhantomData<&'s mut WaitSet<'a, T>>,
 }
 
@@ -25,7 +26,7 @@ impl<'s, 'a, T> WaitSetEvt<'s, 'a, T> {
     }
 }
 
-// SAFETY: whoever performs the event takes the set for itself first, see `force`.
+// SAFETY: a performer of the event takes the set for itself first, see `force`.
 unsafe impl<T> Sync for WaitSetEvt<'_, '_, T> {}
 // SAFETY: as for the set.
 unsafe impl<T> Send for WaitSetEvt<'_, '_, T> {}
@@ -33,16 +34,17 @@ unsafe impl<T> Send for WaitSetEvt<'_, '_, T> {}
 /// The branch of a [`WaitSetEvt`].
 pub struct Taking<'e, 'a, T> {
     set: &'e WaitSet<'a, T>,
-    /// This performance is the one that has the set.
+    /// Whether this performance holds the set.
     holds: bool,
     /// The record of the attempt that has opened the set; null if it is closed.
     published: *const Record,
-    /// The source whose performance has begun last: the next look puts it behind those to be looked at.
+    /// The source whose performance has begun last. The next look puts it behind those to be looked
+    /// at.
     begun: Option<&'e Member<'a, T>>,
     won: Option<&'e Member<'a, T>>,
 }
 
-// SAFETY: as for the set: the branch is where the one performance keeps what it has found.
+// SAFETY: as for the set: in the branch the one performance keeps what it has found.
 unsafe impl<T> Send for Taking<'_, '_, T> {}
 
 impl<'e, 'a, T> Taking<'e, 'a, T> {
@@ -51,9 +53,10 @@ impl<'e, 'a, T> Taking<'e, 'a, T> {
         unsafe { self.get_unchecked_mut() }
     }
 
-    /// Looks at the sources that may be ready, until one commits. If none does, the set is opened if `open`: along with
-    /// the search for the next one, which spares taking the lock once more, until there have been as many looks as
-    /// there are sources. From then on some are looked at again.
+    /// Looks at the sources that may be ready, until one commits. If none does and `open` is set,
+    /// opens the set. While there have been fewer looks than sources, the set is opened together
+    /// with the search for the next source, which saves taking the lock once more. After that, some
+    /// sources are looked at again.
     fn look(&mut self, attempt: &Attempt<'_>, open: bool) -> Step {
         assert!(self.holds, "a wait set is performed by a combinator that does not forward `force`");
         assert!(self.won.is_none(), "a wait set was tried again after a source had committed");
@@ -70,7 +73,7 @@ impl<'e, 'a, T> Taking<'e, 'a, T> {
             };
             let Some(seat) = next else {
                 if open && !first_round && !standing.open(record, || attempt.published()) {
-                    // Two sets that notice each other's looks would keep doing so in step.
+                    // Two sets that notice each other's looks would continue doing so in step.
                     backoff.wait();
                     continue;
                 }
@@ -82,7 +85,7 @@ impl<'e, 'a, T> Taking<'e, 'a, T> {
             looks += 1;
             // SAFETY: seats in the set's list are parts of its members.
             let member = unsafe { Member::around(seat) };
-            // Looked at again unless it commits or waits; also if a function of the user's panics.
+            // Looked at again unless it commits or waits; also if a user's function panics.
             let again = Notice { standing, seat: &member.seat };
             if self.try_member(member, attempt) == Step::Committed {
                 std::mem::forget(again);
@@ -118,7 +121,7 @@ impl<'e, 'a, T> Taking<'e, 'a, T> {
     }
 }
 
-/// Has a seat looked at again when dropped.
+/// A guard that puts a seat on the list of those to be looked at, when dropped.
 struct Notice<'a> {
     standing: &'a Standing,
     seat: &'a Seat,
@@ -130,7 +133,7 @@ impl Drop for Notice<'_> {
     }
 }
 
-/// Has a source begin anew when dropped.
+/// A guard that makes a source begin anew, when dropped.
 struct Renew<'m, 'a, T> {
     set: &'m WaitSet<'a, T>,
     member: &'m Member<'a, T>,
@@ -155,7 +158,8 @@ impl<T> Drop for Taking<'_, '_, T> {
         if !self.published.is_null() {
             misuse("it drops a branch that it has published and not withdrawn");
         }
-        // A value that was not taken is the next performance's, and so is a source that was not looked at.
+        // A value that was not taken belongs to the next performance, and so does a source that was
+        // not looked at.
         for member in [self.won, self.begun].into_iter().flatten() {
             self.set.standing().notice(&member.seat);
         }
@@ -188,7 +192,7 @@ impl<'a, T> Event for WaitSetEvt<'_, 'a, T> {
         assert!(!this.set.busy.swap(true, Ordering::Acquire), "a wait set is performed twice at a time");
         this.holds = true;
         while let Some(member) = this.set.next_fresh() {
-            // If a guard panics, it begins anew next time.
+            // If a guard panics, the source begins anew next time.
             let renew = Renew { set: this.set, member };
             member.made().begin();
             std::mem::forget(renew);
@@ -215,7 +219,7 @@ impl<'a, T> Event for WaitSetEvt<'_, 'a, T> {
             }
             let standing = this.set.standing();
             if let Some(seat) = standing.close() {
-                // SAFETY: a seat of this set's.
+                // SAFETY: it is a seat of this set.
                 let member = unsafe { Member::around(seat) };
                 let seated = Attempt::seated(&member.seat.record, &Elsewhere, Some(attempt));
                 let made = member.parts();
@@ -244,7 +248,7 @@ impl<'a, T> Event for WaitSetEvt<'_, 'a, T> {
         } else {
             member.seat.record.reset();
             this.won = None;
-            // Its next stage has the rest of its turn.
+            // Its next stage continues its turn.
             this.set.standing().notice_first(&member.seat);
         }
         done

@@ -9,7 +9,7 @@ use crate::iter::{Consumer, FromParallelIterator, ParallelIterator, Part, Plan, 
 use crate::shim::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::shim::sync::Mutex;
 use crate::shim::ticks;
-use lisle_runtime::jobs::sharing::PERIOD;
+use lisle_runtime::sched::sharing::PERIOD;
 use std::error::Error;
 use std::fmt;
 use std::iter;

@@ -5,7 +5,7 @@ use crate::event::{Source, never};
 use crate::shim::ticks;
 use crate::{Progress, Stopped, prelude::*};
 use lisle_core::sync::Condition;
-use lisle_runtime::jobs::sharing::PERIOD;
+use lisle_runtime::sched::sharing::PERIOD;
 use std::sync::Arc;
 
 const SEEDS: u64 = if cfg!(miri) { 10 } else { 500 };

@@ -1,0 +1,78 @@
+//! One row of a table.
+
+use crate::{
+    report::{
+        numbers,
+        summary::{self, Line, Stats},
+        table,
+    },
+    systems,
+    workload::Best,
+};
+
+/// The row that [`table::row`] has written so, to the blank.
+pub(super) fn parse(text: &str) -> Result<Line, String> {
+    let words = text.trim_start();
+    let (system, rest) = words.split_once(' ').unwrap_or((words, ""));
+    let system = systems::find(system).ok_or_else(|| format!("'{system}' is no system"))?.name;
+    let rest = rest.trim_start();
+    let line = |result, note: &str| Line { system, note: note.to_owned(), result };
+    let measured = stats(rest).map(|(stats, note)| line(Ok(stats), note));
+    // In the reason of a failure there are no two blanks side by side; in a row of numbers there
+    // are.
+    let failed = (!rest.is_empty() && !rest.contains("  ")).then(|| line(Err(rest.to_owned()), ""));
+    measured
+        .or(failed)
+        .filter(|line| table::row(line) == text)
+        .ok_or_else(|| format!("'{text}' is no row of a table"))
+}
+
+/// The seven words of numbers, and the note.
+fn stats(text: &str) -> Option<(Stats, &str)> {
+    let (numbers, note) = match text.split_once("  (") {
+        Some((numbers, note)) => (numbers, note.strip_suffix(')')?),
+        None => (text, ""),
+    };
+    let [median, min, max, behind, resident, unit, cpu] =
+        numbers.split_whitespace().collect::<Vec<_>>().try_into().ok()?;
+    let stats = Stats {
+        median: numbers::parse(median)?,
+        min: numbers::parse(min)?,
+        max: numbers::parse(max)?,
+        p99: None,
+        rounds: None,
+        rss_bytes: numbers::parse_bytes(&format!("{resident} {unit}"))?,
+        cpu_seconds: cpu.parse().ok()?,
+        behind: behind.parse().ok()?,
+    };
+    Some((stats, note))
+}
+
+/// Whether the rows of a table say the same as each other; or which one does not.
+pub(super) fn check(rows: &[Line], best: Best) -> Result<(), (usize, String)> {
+    let first = rows[0].result.as_ref().ok().map(|stats| stats.median);
+    let mut before: Option<Stats> = None;
+    for (i, line) in rows.iter().enumerate() {
+        let wrong = |why: &str| Err((i, format!("{}: {why}", line.system)));
+        if rows[..i].iter().any(|other| other.system == line.system) {
+            return wrong("there is a row of it before");
+        }
+        let Ok(stats) = line.result else { continue };
+        let Some(first) = first.filter(|_| rows[..i].iter().all(|line| line.result.is_ok())) else {
+            return wrong("it stands below a row that failed");
+        };
+        if !(stats.min <= stats.median && stats.median <= stats.max) {
+            return wrong("its median is not between the least and the greatest");
+        }
+        if before.is_some_and(|before| stats.behind < before.behind) {
+            return wrong("it is better than the one above");
+        }
+        // What is written is rounded.
+        let behind = summary::behind(first, stats.median, best);
+        if (behind - stats.behind).abs() > 0.02 * behind {
+            return wrong("its median and its distance from the best do not go together");
+        }
+        before = Some(stats);
+    }
+    Ok(())
+}

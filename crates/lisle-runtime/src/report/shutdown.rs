@@ -1,0 +1,105 @@
+//! What was still running when a runtime's time to shut down was over.
+
+use super::wait_graph::{Blocked, Performer, RunningFiber, who};
+use crate::event::BlockedOn;
+use std::fmt;
+use std::panic::Location;
+
+/// A fiber or task that did not end in time.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Straggler {
+    /// The domain it is on.
+    pub domain: usize,
+    /// What it is.
+    pub kind: Performer,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Where it was spawned.
+    pub site: Location<'static>,
+    /// What it waits for, if it waits: since it catches the unwinding, or since it cannot be unwound from there (foreign code has
+    /// called it, or it is in a destructor that a panic runs). `None`: it runs, and does not give its worker back.
+    pub waits: Option<Vec<BlockedOn>>,
+}
+
+/// So many are told in words.
+const TOLD: usize = 8;
+
+/// How a shutdown went.
+#[derive(Debug, Clone, Default)]
+#[must_use = "it tells whether anything was still running"]
+#[non_exhaustive]
+pub struct Shutdown {
+    /// The fibers that were still there: those that ran and did not give their worker back, one a domain, and those that waited.
+    /// Fibers that wait on a domain that another keeps to itself are not known.
+    pub stragglers: Vec<Straggler>,
+    /// How many fibers and tasks have not ended, stragglers included.
+    pub unfinished: usize,
+}
+
+impl Shutdown {
+    /// Has everything ended?
+    pub fn is_clean(&self) -> bool {
+        self.unfinished == 0
+    }
+}
+
+impl From<RunningFiber> for Straggler {
+    fn from(fiber: RunningFiber) -> Self {
+        Straggler { domain: fiber.domain, kind: fiber.kind, name: fiber.name, site: *fiber.site, waits: None }
+    }
+}
+
+impl Straggler {
+    /// A fiber that waits. `None` if it is something else.
+    pub(crate) fn waiting(waiter: Blocked) -> Option<Self> {
+        let (domain, site) = (waiter.domain?, *waiter.site?);
+        Some(Straggler { domain, kind: waiter.kind, name: waiter.name, site, waits: Some(waiter.waits) })
+    }
+}
+
+impl fmt::Display for Straggler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let who = who(self.kind, 1, self.name.as_deref(), Some(&self.site));
+        let Some(waits) = &self.waits else {
+            return write!(f, "{who} still runs on domain {}", self.domain);
+        };
+        write!(f, "{who} still waits on domain {}", self.domain)?;
+        let mut before = ", to ";
+        for wait in waits {
+            write!(f, "{before}{} {}", wait.operation, wait.object)?;
+            before = " or ";
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Shutdown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_clean() {
+            return f.write_str("all fibers have ended");
+        }
+        let have = if self.unfinished == 1 {
+            "1 fiber has".into()
+        } else {
+            format!("{} fibers have", self.unfinished)
+        };
+        write!(f, "{have} not ended in time")?;
+        let (told, untold) = self.stragglers.split_at(self.stragglers.len().min(TOLD));
+        told.iter().try_for_each(|straggler| write!(f, "; {straggler}"))?;
+        if untold.is_empty() { Ok(()) } else { write!(f, "; and {} more", untold.len()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_fiber_and_several() {
+        let text = |unfinished| Shutdown { stragglers: Vec::new(), unfinished }.to_string();
+        assert_eq!(text(0), "all fibers have ended");
+        assert_eq!(text(1), "1 fiber has not ended in time");
+        assert_eq!(text(2), "2 fibers have not ended in time");
+    }
+}

@@ -1,0 +1,69 @@
+//! A panic that no joiner will see.
+
+use super::{Report, here};
+use crate::event::Interrupted;
+use crate::panics;
+use std::any::Any;
+use std::panic::Location;
+
+/// What a runtime does about a fiber or a task that panics and whose handle is gone.
+///
+/// The panic hook has run by then, as for every panic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum PanicPolicy {
+    /// Report it, see [`Builder::on_report`](crate::Builder::on_report): the fiber's name, where it was spawned, the message.
+    #[default]
+    Report,
+    /// Nothing more.
+    Ignore,
+    /// Report, then end the process.
+    Abort,
+}
+
+/// A panic that nobody is told of by joining.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Unjoined {
+    /// Who has panicked, in words, with its name and where it was spawned.
+    pub who: String,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Where it was spawned.
+    pub site: &'static Location<'static>,
+    /// With which words, if it was words.
+    pub message: String,
+}
+
+impl Unjoined {
+    pub(crate) fn new(
+        who: String,
+        name: Option<&str>,
+        site: &'static Location<'static>,
+        message: &str,
+    ) -> Self {
+        Unjoined { who, name: name.map(str::to_owned), site, message: message.to_owned() }
+    }
+}
+
+/// Reports the panic of a fiber or task whose handle is gone, as `policy` says.
+#[cold]
+pub(crate) fn nobody_joins(
+    who: String,
+    name: Option<&str>,
+    site: &'static Location<'static>,
+    policy: PanicPolicy,
+    panic: Box<dyn Any + Send>,
+) {
+    if panic.is::<Interrupted>() {
+        return; // The end of its runtime, not a panic.
+    }
+    if policy != PanicPolicy::Ignore {
+        here(&Report::Panic(Unjoined::new(who, name, site, panics::message(&*panic))));
+    }
+    if policy == PanicPolicy::Abort {
+        std::process::abort();
+    }
+    // Dropping a payload runs the user's code; a second panic from there must not reach a worker.
+    panics::told("the destructor of that panic's payload", || drop(panic));
+}

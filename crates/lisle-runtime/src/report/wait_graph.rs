@@ -1,0 +1,114 @@
+//! Who waits for what, as a value.
+//!
+//! `sched/snapshot.rs` puts it together, `text.rs` makes it readable, `cycle.rs` finds those who wait for
+//! each other.
+
+mod cycle;
+mod text;
+
+pub(super) use text::{counted, who};
+
+use super::stall::Stall;
+use crate::event::BlockedOn;
+use std::collections::HashMap;
+use std::panic::Location;
+
+/// Who waits for what in a runtime, at about one moment: see [`Runtime::waiting`](crate::Runtime::waiting).
+///
+/// Its `Display` form has a block for each fiber and thread that waits; those that look the same share one.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct WaitGraph {
+    /// The fibers that wait.
+    pub fibers: Vec<Blocked>,
+    /// The tasks that wait.
+    pub tasks: Vec<Blocked>,
+    /// The plain OS threads that wait, in all of the process: they belong to no runtime.
+    pub threads: Vec<Blocked>,
+    /// The fibers that run, as far as that can be seen: who has asked, and those whose domains did not answer.
+    pub running: Vec<RunningFiber>,
+    /// How many fibers could go on, and wait for their turn.
+    pub ready: usize,
+    /// How many fibers have not begun, and tasks could go on.
+    pub unbegun: usize,
+    /// The domains that have not answered in time. What waits there is not listed.
+    pub silent: Vec<usize>,
+    /// What is known of these domains all the same: how long they have been busy with what, and what waits there.
+    pub stuck: Vec<Stall>,
+}
+
+/// Somebody who waits.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Blocked {
+    /// What it is.
+    pub kind: Performer,
+    /// Its number, by which [`BlockedOn::held_by`] refers to it.
+    pub id: usize,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Where it was spawned; `None` for a thread.
+    pub site: Option<&'static Location<'static>>,
+    /// The domain it is on; `None` for threads and tasks, which are on none while they wait.
+    pub domain: Option<usize>,
+    /// What it waits for: the first of these that happens. Nothing, if its event does not tell.
+    pub waits: Vec<BlockedOn>,
+}
+
+/// Who performs events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Performer {
+    /// A fiber.
+    Fiber,
+    /// A task.
+    Task,
+    /// A plain OS thread.
+    Thread,
+}
+
+/// A fiber or task that runs.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RunningFiber {
+    /// The domain it runs on.
+    pub domain: usize,
+    /// What it is.
+    pub kind: Performer,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Where it was spawned.
+    pub site: &'static Location<'static>,
+}
+
+impl WaitGraph {
+    /// Some performers each of which waits for the next, and the last for the first, if there are such: none of them
+    /// will ever go on.
+    ///
+    /// It follows what is known to be in somebody's hands: a fiber that is joined, a scope's fibers, the owner of a
+    /// lock. Of a channel nobody knows who would have sent. A choice counts only if all its alternatives lead to such
+    /// performers.
+    ///
+    /// Takes time and memory proportional to what waits.
+    pub fn cycle(&self) -> Option<Vec<&Blocked>> {
+        cycle::find(self.waiters())
+    }
+
+    /// Everybody who waits.
+    fn waiters(&self) -> impl Iterator<Item = &Blocked> + Clone {
+        self.fibers.iter().chain(&self.tasks).chain(&self.threads)
+    }
+
+    /// Notes that a scope is in the hands of its fibers, given as pairs of both their numbers.
+    pub(crate) fn link_scopes(&mut self, members: &[(usize, usize)]) {
+        let mut scopes: HashMap<usize, Vec<usize>> = HashMap::new();
+        for &(scope, fiber) in members {
+            scopes.entry(scope).or_default().push(fiber);
+        }
+        for waiter in self.fibers.iter_mut().chain(&mut self.tasks).chain(&mut self.threads) {
+            for wait in waiter.waits.iter_mut().filter(|wait| wait.object.kind() == "scope") {
+                wait.held_by = scopes.get(&wait.id).cloned().unwrap_or_default();
+            }
+        }
+    }
+}

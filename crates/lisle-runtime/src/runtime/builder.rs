@@ -1,0 +1,457 @@
+//! How a runtime is started: its settings, and what `run` does from start to end.
+
+use super::{Runtime, failed};
+use crate::affinity::{self, Pinned};
+use crate::event::lock::Lock;
+use crate::fiber::hooks::HookList;
+use crate::fiber::{Hooks, PanicPolicy, no_suspend};
+use crate::jobs::offers::Offers;
+use crate::report::Deadlock;
+use crate::report::{self, Handler, Report};
+use crate::sched::common::Common;
+use crate::sched::deadlock::{Deadlocks, OnDeadlock};
+use crate::sched::monitor::{self, Monitor};
+use crate::sched::reactor::{Driver, Reactor};
+use crate::sched::shared::{RUNNING, Shared};
+use crate::sched::snapshot::Snapshots;
+use crate::sched::worker::{self, Worker};
+use crate::sched::{Domain, dump, overflow};
+use crate::shim::{
+    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
+    clock,
+    sync::{Arc, Mutex, OnceLock},
+};
+use crate::spawned::fiber_cell::{Fiber, Traits};
+use crate::spawned::this_stack;
+use crate::stack;
+use lisle_core::seam::{self, Seam};
+use std::cell::Cell;
+use std::io;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How to start a runtime.
+///
+/// ```
+/// let answer = lisle::Runtime::builder().domains(2).thread_name("answers").run(|| 6 * 7);
+/// assert_eq!(answer, 42);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Builder {
+    domains: usize,
+    pin: bool,
+    stack_size: usize,
+    thread_name: String,
+    hooks: HookList,
+    panic_policy: PanicPolicy,
+    stall_report: Option<Duration>,
+    drain: bool,
+    shutdown_deadline: Duration,
+    pub(super) on_deadlock: OnDeadlock,
+    returns_deadlock: bool,
+    closed_world: bool,
+    handler: Option<Handler>,
+    dump_on: Option<i32>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder {
+            domains: affinity::processors(),
+            pin: false,
+            stack_size: stack::DEFAULT_USABLE_SIZE,
+            thread_name: "lisle".into(),
+            hooks: HookList::default(),
+            panic_policy: PanicPolicy::default(),
+            stall_report: Some(Duration::from_secs(1)),
+            drain: false,
+            shutdown_deadline: Duration::from_secs(5),
+            on_deadlock: OnDeadlock::default(),
+            returns_deadlock: false,
+            closed_world: false,
+            handler: None,
+            dump_on: None,
+        }
+    }
+}
+
+impl Builder {
+    /// How many domains. The default is one for each processor that this process may use.
+    ///
+    /// # Panics
+    ///
+    /// With no domain at all.
+    #[must_use]
+    #[track_caller]
+    pub fn domains(mut self, count: usize) -> Self {
+        assert!(count > 0, "`domains(0)`: a runtime needs at least one domain");
+        self.domains = count;
+        self
+    }
+
+    /// Whether each domain's thread is pinned to a processor. Off by default: pinning helps a machine that
+    /// does nothing else, and hurts one that does.
+    ///
+    /// [`run`](Builder::run) pins the calling thread for as long as it takes. A thread that a fiber starts with the standard
+    /// library is pinned like its domain, as the system has it; those of `lisle::thread` and
+    /// [`blocking`](crate::blocking) are not.
+    #[must_use]
+    pub fn pin(mut self, pin: bool) -> Self {
+        self.pin = pin;
+        self
+    }
+
+    /// The usable bytes of each fiber's stack, 1 MiB by default. It is address space: memory is
+    /// taken as the stack grows, and given back. Less than 16 KiB is raised to that.
+    #[must_use]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = bytes.max(stack::MIN_USABLE_SIZE);
+        self
+    }
+
+    /// How the threads are named: this, a dash and the domain's index. `lisle` by default.
+    #[must_use]
+    pub fn thread_name(mut self, prefix: impl Into<String>) -> Self {
+        self.thread_name = prefix.into();
+        self
+    }
+
+    /// What happens when a fiber panics that nobody joins.
+    #[must_use]
+    pub fn panic_policy(mut self, policy: PanicPolicy) -> Self {
+        self.panic_policy = policy;
+        self
+    }
+
+    /// Adds what is to be done whenever a fiber of this runtime is resumed or suspended, after what was added before. See
+    /// [`Hooks`].
+    #[must_use]
+    #[track_caller]
+    pub fn hooks(mut self, hooks: impl Hooks) -> Self {
+        self.hooks.add(hooks, Location::caller());
+        self
+    }
+
+    /// After how long a fiber or task that does not block is reported, if others of its domain wait meanwhile, see
+    /// [`on_report`](Builder::on_report). One second by default; `None` for never.
+    ///
+    /// Others wait if they are ready to go on, or have not begun; if they have been woken from elsewhere; if their timer is
+    /// overdue; or if their descriptor is ready. The report says which, and for how long that has been so.
+    #[must_use]
+    pub fn stall_report(mut self, after: Option<Duration>) -> Self {
+        self.stall_report = after;
+        self
+    }
+
+    /// What is done with what the runtime has to say: fibers that keep their domain, deadlocks, panics that nobody joins, fibers
+    /// that have not ended in time; see [`Report`]. By default it is written to standard error.
+    ///
+    /// `handle` is called on a thread of the runtime, on which others wait: its monitor, or a domain's, there perhaps on
+    /// the stack of a fiber. It must not wait for fibers of the runtime, and should take no longer than it takes to note
+    /// something down: put it into a [mailbox](crate::channel::unbounded_mailbox), a log, a counter. If it panics, that goes no further than
+    /// to standard error, and so does what it was told. What there is to be told while it runs goes there, too, if
+    /// it is about the same thread.
+    ///
+    /// What ends the process is written to standard error in any case, and so is what belongs to no runtime: what happens on
+    /// plain threads, and on those that serve all runtimes.
+    ///
+    /// ```
+    /// use lisle::{Report, Runtime, fiber};
+    /// use std::sync::mpsc;
+    ///
+    /// let (tx, rx) = mpsc::channel();
+    /// Runtime::builder()
+    ///     .domains(1)
+    ///     .on_report(move |report| {
+    ///         if let Report::Panic(panic) = report {
+    ///             let _ = tx.send(panic.name.clone());
+    ///         }
+    ///     })
+    ///     .drain(true)
+    ///     .run(|| drop(fiber::Builder::new().name("forsaken").spawn(|| panic!("nobody hears me"))));
+    /// assert_eq!(rx.recv().unwrap().as_deref(), Some("forsaken"));
+    /// ```
+    #[must_use]
+    pub fn on_report(mut self, handle: impl Fn(&Report) + Send + Sync + 'static) -> Self {
+        self.handler = Some(Handler::new(handle));
+        self
+    }
+
+    /// At which signal the runtime says who waits for what, who runs, and what keeps its domain:
+    /// [`Report::Waiting`], see [`on_report`](Builder::on_report). At none by default.
+    ///
+    /// A thread of its own answers, which needs no domain for it. The signal is caught from then on for the rest of the process,
+    /// see `lisle::signal`. If it cannot be caught, or if there is none of this number, the start of the runtime
+    /// says so.
+    ///
+    /// ```
+    /// use lisle::signal::SIGQUIT;
+    /// use lisle::{Report, Runtime};
+    /// use std::sync::mpsc;
+    ///
+    /// let (tx, rx) = mpsc::channel();
+    /// let handle = move |report: &Report| drop(tx.send(report.to_string()));
+    /// Runtime::builder().domains(1).dump_on(SIGQUIT).on_report(handle).run(move || {
+    ///     let (_tx, never) = lisle::channel::named::<u32>("numbers", 0);
+    ///     drop(lisle::fiber::Builder::new().name("waits").spawn(move || never.recv()));
+    ///     lisle::fiber::yield_now();
+    ///     // As somebody would with Ctrl-\ on a terminal, or `kill -QUIT`, while this fiber keeps its domain.
+    ///     // SAFETY: the signal is caught.
+    ///     unsafe { libc::raise(SIGQUIT) };
+    ///     let dump = rx.recv().unwrap();
+    ///     assert!(dump.starts_with("who waits: "));
+    /// });
+    /// ```
+    #[must_use]
+    pub fn dump_on(mut self, signal: i32) -> Self {
+        self.dump_on = Some(signal);
+        self
+    }
+
+    /// Whether [`run`](Builder::run) waits for all fibers to end once its function has returned. By default it
+    /// does not: fibers that are left are unwound at their next blocking call.
+    #[must_use]
+    pub fn drain(mut self, drain: bool) -> Self {
+        self.drain = drain;
+        self
+    }
+
+    /// How long [`run`](Builder::run) waits for fibers to unwind once its function has returned. Five seconds
+    /// by default; `Duration::MAX` is for as long as it takes. For those that have begun on its caller's thread it waits in any
+    /// case, and [says so](Builder::on_report) when this time is over: others may still use what they have lent.
+    #[must_use]
+    pub fn shutdown_deadline(mut self, deadline: Duration) -> Self {
+        self.shutdown_deadline = deadline;
+        self
+    }
+
+    /// What happens when every fiber waits, and nothing could wake one: no timer, no descriptor, no foreign call that does
+    /// anything but wait for a fiber, no other thread. By default the fibers are unwound, and [`run`](Builder::run) panics with
+    /// a text that says who waits for what. With [`OnDeadlock::Report`] it goes to [`on_report`](Builder::on_report).
+    ///
+    /// It is noticed within a tenth of a second, and only for half a minute after the last fiber has begun to wait.
+    /// What is reported is one: whoever is not known to sleep counts as somebody who could wake a fiber. In
+    /// particular any thread that the program has started does, be it the one that has called
+    /// [`start`](Builder::start); [`closed_world`](Builder::closed_world) leaves those out. Where the threads of the
+    /// process cannot be counted, which is anywhere but on Linux, nothing is noticed without it.
+    #[must_use]
+    pub fn on_deadlock(mut self, policy: OnDeadlock) -> Self {
+        self.on_deadlock = policy;
+        self
+    }
+
+    /// Promises that nobody but this runtime's own fibers wakes them: no other thread of the program (that of a
+    /// [`kill_safe`](lisle_core::kill_safe) server on a thread is one), no other runtime. Then a deadlock is noticed although
+    /// there are such, see [`on_deadlock`](Builder::on_deadlock).
+    #[must_use]
+    pub fn closed_world(mut self, closed: bool) -> Self {
+        self.closed_world = closed;
+        self
+    }
+
+    /// As [`run`](Builder::run), but if no fiber can ever go on the runtime is shut down, its fibers are unwound, and
+    /// the error says who waited for what.
+    ///
+    /// # Errors
+    ///
+    /// A deadlock, see [`on_deadlock`](Builder::on_deadlock); whose policy is not asked. It may also befall the fibers
+    /// that [`drain`](Builder::drain) waits for; then the value of `f` is lost.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Builder::run).
+    ///
+    /// ```
+    /// let outcome = lisle::Runtime::builder().domains(1).closed_world(true).try_run(|| {
+    ///     let (_tx, rx) = lisle::channel::named::<u32>("numbers", 0);
+    ///     rx.recv() // nobody sends, but somebody could
+    /// });
+    /// let deadlock = outcome.unwrap_err();
+    /// assert_eq!(deadlock.waiting().fibers[0].waits[0].object.name(), Some("numbers"));
+    /// ```
+    #[track_caller]
+    pub fn try_run<F: FnOnce() -> T, T>(mut self, f: F) -> Result<T, Deadlock> {
+        self.returns_deadlock = true;
+        self.run_to_end(f)
+    }
+
+    /// Starts a runtime, runs `f` in it as a fiber, shuts it down and returns the value of `f`.
+    ///
+    /// The calling thread becomes domain 0 for that time, and `f` runs on it, so `f` may borrow and
+    /// need not be `Send`. Fibers that have not ended when `f` returns are unwound, unless
+    /// [`drain`](Builder::drain) says to wait for them; what does not end in time is reported (see
+    /// [`on_report`](Builder::on_report)), and its thread left behind.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `f`; with a deadlock, unless [`on_deadlock`](Builder::on_deadlock) says otherwise; if the system gives
+    /// no threads or pollers; or inside another runtime, where the fiber should rather call `f`.
+    #[track_caller]
+    pub fn run<F: FnOnce() -> T, T>(self, f: F) -> T {
+        match self.run_to_end(f) {
+            Ok(value) => value,
+            Err(deadlock) => panic!("{deadlock}"),
+        }
+    }
+
+    #[track_caller]
+    fn run_to_end<F: FnOnce() -> T, T>(self, f: F) -> Result<T, Deadlock> {
+        let mut f = Some(f);
+        let mut result = None;
+        let deadlock = self.run_fiber(&mut || result = f.take().map(|f| catch_unwind(AssertUnwindSafe(f))));
+        match (result, deadlock) {
+            // All fibers waited when it was found, so what `f` has come to since comes of the unwinding.
+            (_, Some(deadlock)) => Err(deadlock),
+            (Some(Ok(value)), None) => Ok(value),
+            (Some(Err(panic)), None) => resume_unwind(panic),
+            (None, None) => unreachable!("`run_fiber` returns when the fiber has finished"),
+        }
+    }
+
+    /// Starts a runtime, runs `main` in it as a fiber, and shuts it down. Not generic, so that it is compiled once, and not
+    /// for each program's function.
+    #[track_caller]
+    fn run_fiber(self, main: &mut dyn FnMut()) -> Option<Deadlock> {
+        let site = Location::caller();
+        no_suspend::refuse(|| format!("run a runtime (started at {site})"));
+        assert!(
+            worker::with_current(|worker| worker.is_none()),
+            "a runtime cannot be started inside a fiber: it would block the fiber's domain"
+        );
+        assert!(!thread::panicking(), "a runtime cannot be started while its thread unwinds from a panic");
+        let drain = self.drain;
+        let deadline = self.shutdown_deadline;
+        let (shared, mut drivers, pins) = self.prepare().unwrap_or_else(|error| failed(&error));
+        let first = drivers.remove(0);
+        let _caller = shared.deadlocks.caller();
+        let runtime = Runtime { shared: shared.clone(), threads: Mutex::new(Vec::new()) };
+        runtime.start_threads(drivers, pins.clone(), 1).unwrap_or_else(|error| failed(&error));
+        let _pinned = pinned_to(pins.first().copied().flatten());
+
+        Worker::new(shared.clone(), 0, first).enter(|worker| {
+            let traits = Traits { panic_policy: shared.panic_policy, ..Traits::default() };
+            let fiber = Fiber::new(main, traits, site);
+            worker.spawn(fiber, Some(0));
+            // SAFETY: the handle's reference keeps the fiber alive until it is released below.
+            let finished = || unsafe { fiber.as_ref() }.finished.with(|finished| *finished);
+            // Only a deadlock stops it before.
+            worker.work(&|| finished() || shared.is_stopping());
+            // SAFETY: not used any more.
+            unsafe { crate::spawned::fiber_cell::release(fiber) };
+            if drain {
+                shared.drain();
+                worker.work(&|| shared.live() == 0 || shared.is_stopping());
+            }
+            shared.stop();
+            let end = clock::instant_after(deadline);
+            let has_told = Cell::new(false);
+            worker.work(&|| {
+                if shared.may_leave() || Instant::now() < end {
+                    return shared.may_leave();
+                }
+                // Others may borrow from these fibers, and from this thread, which is to go on with the caller's code.
+                let begun = worker.begun(3);
+                let may_end = begun.is_empty();
+                if !may_end && !has_told.replace(true) {
+                    shared.report(&Report::Staying(begun));
+                }
+                may_end
+            });
+            shared.leave(0);
+            let shutdown = runtime.finish(end);
+            worker.wind_up();
+            if !shutdown.is_clean() {
+                shared.report(&Report::Unfinished(shutdown));
+            }
+        });
+        shared.deadlocks.fatal().cloned()
+    }
+
+    /// Starts a runtime with all domains on threads of its own.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no threads or pollers.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let fiber = runtime.spawn(|| 1 + 1);
+    /// assert_eq!(fiber.join().unwrap(), 2);
+    /// assert!(runtime.shutdown(Duration::from_secs(5)).is_clean());
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn start(self) -> io::Result<Runtime> {
+        affinity::unpinned(|| {
+            let (shared, drivers, pins) = self.prepare()?;
+            let runtime = Runtime { shared, threads: Mutex::new(Vec::new()) };
+            runtime.start_threads(drivers, pins, 0)?;
+            Ok(runtime)
+        })
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn prepare(self) -> io::Result<(Arc<Shared>, Vec<Driver>, Vec<Option<core_affinity::CoreId>>)> {
+        seam::set(Seam { contained: report::contained, is_in_loop: this_stack::is_in_loop });
+        stack::overflow::install(overflow::describe);
+        let mut domains = Vec::new();
+        let mut drivers = Vec::new();
+        for index in 0..self.domains {
+            let (reactor, driver) = Reactor::new()?;
+            domains.push(Arc::new(Domain::new(index, reactor)));
+            drivers.push(driver);
+        }
+        static NUMBERS: AtomicUsize = AtomicUsize::new(0);
+        let cores = if self.pin { core_affinity::get_core_ids().unwrap_or_default() } else { Vec::new() };
+        let pins = (0..self.domains).map(|index| cores.get(index % cores.len().max(1)).copied()).collect();
+        let shared = Arc::new(Shared {
+            domains: domains.into(),
+            stack_size: self.stack_size,
+            panic_policy: self.panic_policy,
+            stall_report: self.stall_report,
+            thread_name: self.thread_name,
+            hooks: self.hooks.after_process(),
+            monitor: Monitor::default(),
+            snapshot: Snapshots::default(),
+            deadlocks: Deadlocks {
+                policy: self.on_deadlock,
+                is_returned: self.returns_deadlock,
+                closed_world: self.closed_world,
+                found: OnceLock::new(),
+                callers: AtomicUsize::new(0),
+            },
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            idle: AtomicUsize::new(0),
+            searching: AtomicUsize::new(self.domains),
+            processors: thread::available_parallelism().map_or(1, Into::into),
+            offers: Offers::new(),
+            phase: AtomicU8::new(RUNNING),
+            left: AtomicUsize::new(0),
+            common: Common::new(),
+            spawned_outside: AtomicU64::new(0),
+            outside: Lock::new(crate::sched::counts::Tally::default()),
+            handler: self.handler,
+            dumps: Mutex::new(None),
+            has_told_of_stacks: AtomicBool::new(false),
+            has_told_of_sockets: AtomicBool::new(false),
+        });
+        monitor::start(&shared)?;
+        if let Some(signal) = self.dump_on {
+            let dumps = dump::start(&shared, signal)?;
+            shared.dumps.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).replace(dumps);
+        }
+        Ok((shared, drivers, pins))
+    }
+}
+
+/// Pins this thread to `core`, if given, until what this returns is dropped.
+pub(super) fn pinned_to(core: Option<core_affinity::CoreId>) -> Pinned {
+    Pinned::by(core.map(|core| {
+        move || {
+            // A processor that was taken away meanwhile is no reason not to run.
+            core_affinity::set_for_current(core);
+        }
+    }))
+}

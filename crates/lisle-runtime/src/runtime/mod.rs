@@ -1,0 +1,319 @@
+//! Runtimes: what starts domains, and what ends them.
+
+mod builder;
+mod default;
+mod handle;
+mod statistics;
+
+pub use builder::Builder;
+pub use default::InstallDefaultError;
+#[doc(hidden)]
+pub use default::{default_runtime, try_default_runtime};
+pub use handle::Handle;
+pub use statistics::{Statistics, statistics};
+
+use crate::fiber::no_suspend;
+use crate::fiber::{JoinError, JoinHandle, spawn_unchecked};
+use crate::report::WaitGraph;
+use crate::report::Report;
+use crate::report::Shutdown;
+use crate::sched::reactor::Driver;
+use crate::sched::shared::Shared;
+use crate::sched::snapshot::{self};
+use crate::sched::worker::{self, Worker};
+use crate::shim::{
+    clock,
+    sync::{Arc, Mutex},
+};
+use crate::spawned::fiber_cell::{Fiber, Traits};
+use std::fmt;
+use std::io;
+use std::panic::{Location, resume_unwind};
+use std::thread;
+use std::time::{Duration, Instant};
+
+impl Shared {
+    /// Spawns a fiber, from anywhere.
+    ///
+    /// # Safety
+    ///
+    /// What `f` and its result borrow outlives the fiber and its unclaimed result.
+    pub(crate) unsafe fn spawn<F, T>(
+        this: &Arc<Self>,
+        f: F,
+        site: &'static Location<'static>,
+    ) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        if worker::with_current(|worker| worker.is_some_and(|w| Arc::ptr_eq(w.shared(), this))) {
+            // SAFETY: passed on to the caller.
+            return unsafe { spawn_unchecked(f, Traits::default(), None, site) };
+        }
+        let traits = Traits { panic_policy: this.panic_policy, ..Traits::default() };
+        let fiber = Fiber::new(f, traits, site);
+        this.spawn_outside(fiber, None);
+        // SAFETY: made with result type `T`; the second reference is the handle's.
+        unsafe { JoinHandle::new(fiber) }
+    }
+}
+
+#[track_caller]
+fn failed(error: &io::Error) -> ! {
+    panic!("a runtime could not be started: {error}")
+}
+
+/// A runtime with all domains on threads of its own, see [`Builder::start`].
+///
+/// Dropping it shuts it down, waiting for up to a second.
+pub struct Runtime {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<thread::JoinHandle<()>>>,
+}
+
+impl Runtime {
+    /// How to start a runtime.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    pub(super) fn shared_arc(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    fn start_threads(
+        &self,
+        drivers: Vec<Driver>,
+        pins: Vec<Option<core_affinity::CoreId>>,
+        from: usize,
+    ) -> io::Result<()> {
+        for (index, driver) in (from..).zip(drivers) {
+            let shared = self.shared.clone();
+            let pin = pins[index];
+            let spawned =
+                thread::Builder::new().name(format!("{}-{index}", shared.thread_name)).spawn(move || {
+                    let _pinned = builder::pinned_to(pin);
+                    let left = shared.clone();
+                    Worker::new(shared, index, driver).enter(|worker| {
+                        worker.work(&|| worker.shared().may_leave());
+                        worker.wind_up();
+                        left.leave(index);
+                        // Fibers that were given up stay as they are, and so does what others may have borrowed from
+                        // them, this thread's locals included.
+                        while !worker.is_empty() {
+                            thread::park();
+                        }
+                    });
+                });
+            match spawned {
+                Ok(thread) => {
+                    self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(thread)
+                }
+                Err(error) => {
+                    self.shared.stop();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many domains it has.
+    pub fn domains(&self) -> usize {
+        self.shared.domains.len()
+    }
+
+    /// Spawns a fiber on this runtime, from anywhere. See [`spawn`](crate::spawn).
+    ///
+    /// After a shutdown the fiber is not run; joining it says so.
+    #[track_caller]
+    pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.spawn_unchecked(f, Location::caller()) }
+    }
+
+    /// Runs `f` as a fiber of this runtime and waits for it, so `f` may borrow.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `f`; or if the runtime is shut down before `f` has returned, by a deadlock unless
+    /// [`on_deadlock`](Builder::on_deadlock) says otherwise.
+    #[track_caller]
+    pub fn run<F, T>(&self, f: F) -> T
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        let site = Location::caller();
+        no_suspend::refuse(|| format!("wait for a fiber (spawned at {site})"));
+        let _caller = self.shared.deadlocks.caller();
+        // SAFETY: `join_masked` waits until the fiber has ended, whatever happens.
+        let handle = unsafe { self.spawn_unchecked(f, site) };
+        let outcome = handle.join_masked().map_err(JoinError::into_panic);
+        match (outcome, self.shared.deadlocks.fatal()) {
+            (Err(Ok(panic)), _) => resume_unwind(panic),
+            // What a fiber makes of the end of those that it waits for is no answer of its own.
+            (_, Some(deadlock)) => panic!("{deadlock}"),
+            (Ok(value), None) => value,
+            (Err(Err(error)), None) => panic!("{error}"),
+        }
+    }
+
+    /// # Safety
+    ///
+    /// What `f` and its result borrow outlives the fiber and its unclaimed result.
+    unsafe fn spawn_unchecked<F, T>(&self, f: F, site: &'static Location<'static>) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        // SAFETY: passed on to the caller.
+        unsafe { Shared::spawn(&self.shared, f, site) }
+    }
+
+    /// Who waits for what: each fiber that is parked, with its name and place of spawning, and what it waits for,
+    /// with that one's name and place of making; and the plain threads of the process that wait. To print it, use
+    /// its `Display` form.
+    ///
+    /// Futures are not listed: nobody knows who polls them.
+    ///
+    /// Blocks the calling thread while each domain looks at its fibers, a few milliseconds for ten thousand, and for a
+    /// tenth of a second if some domain does not answer, since it has a fiber that does not block: such a domain is
+    /// listed as silent, with that fiber, and with what is known of the domain without its help. Where fibers wait for sockets
+    /// the system is asked for their addresses, which takes a microsecond or two each. The domains' looks are not at one moment, so what was on its way between
+    /// them may be seen twice or not at all.
+    ///
+    /// Not to be called by a function given to a [`Source`](crate::event::Source).
+    ///
+    /// ```
+    /// use lisle::{channel, sync::Condition};
+    /// use std::sync::Arc;
+    ///
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let door = Arc::new(Condition::new().named("door"));
+    /// let helper = {
+    ///     let door = door.clone();
+    ///     runtime.run(|| lisle::fiber::Builder::new().name("helper").spawn(move || door.wait()))
+    /// };
+    /// runtime.run(lisle::fiber::yield_now); // the helper comes to the door
+    ///
+    /// let graph = runtime.waiting();
+    /// assert_eq!(graph.fibers[0].name.as_deref(), Some("helper"));
+    /// assert_eq!(graph.fibers[0].waits[0].object.name(), Some("door"));
+    /// println!("{graph}");
+    /// door.signal();
+    /// helper.join().unwrap();
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn waiting(&self) -> WaitGraph {
+        self.shared.snapshot().graph
+    }
+
+    /// Shuts the runtime down: fibers are unwound at their next blocking call, or where they block now. Waits
+    /// for at most `deadline` and says what was still running then; its threads are left behind. `Duration::MAX` is for as
+    /// long as it takes.
+    ///
+    /// # Panics
+    ///
+    /// If called by a fiber of this runtime, which would wait for itself.
+    pub fn shutdown(self, deadline: Duration) -> Shutdown {
+        self.end(deadline)
+    }
+
+    fn end(&self, deadline: Duration) -> Shutdown {
+        assert!(!self.is_inside(), "a runtime cannot be shut down by one of its own fibers");
+        self.shared.stop();
+        self.finish(clock::instant_after(deadline))
+    }
+
+    /// Is this one of the runtime's own fibers?
+    fn is_inside(&self) -> bool {
+        worker::with_current(|worker| worker.is_some_and(|w| Arc::ptr_eq(w.shared(), &self.shared)))
+    }
+
+    /// Waits for the workers to leave until `end`.
+    fn finish(&self, end: Instant) -> Shutdown {
+        let mut threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(|p| p.into_inner()));
+        let mut pause = Duration::from_micros(20);
+        while !self.shared.has_ended() && Instant::now() < end {
+            thread::sleep(pause.min(end.saturating_duration_since(Instant::now())));
+            pause = (pause * 2).min(Duration::from_millis(1));
+        }
+        let shutdown = self.shared.abandon();
+        for thread in threads.drain(..) {
+            if shutdown.is_clean() {
+                // A worker thread ends after it has said so; it has no panic to tell of.
+                let _ = thread.join();
+            }
+        }
+        self.shared.monitor.end();
+        let dumps = self.shared.dumps.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        drop(dumps);
+        shutdown
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        let started = !self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).is_empty();
+        if started && self.is_inside() {
+            // Nobody can wait for itself: the threads end by themselves when their fibers have.
+            self.shared.stop();
+        } else if started {
+            let shutdown = self.end(Duration::from_secs(1));
+            if !shutdown.is_clean() {
+                self.shared.report(&Report::Unfinished(shutdown));
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime").field("domains", &self.domains()).finish_non_exhaustive()
+    }
+}
+
+/// Starts a runtime with a domain for each processor, runs `f` in it as a fiber, shuts it down and returns
+/// the value of `f`. See [`Builder::run`].
+///
+/// ```
+/// let answer = lisle::run(|| {
+///     let (tx, rx) = lisle::channel();
+///     lisle::spawn(move || tx.send(42));
+///     rx.recv().unwrap()
+/// });
+/// assert_eq!(answer, 42);
+/// ```
+#[track_caller]
+pub fn run<F: FnOnce() -> T, T>(f: F) -> T {
+    Builder::default().run(f)
+}
+
+/// Who waits for what in the runtime whose fiber calls this, see [`Runtime::waiting`]. On a plain thread, which is in no
+/// runtime, only the threads that wait are listed.
+///
+/// ```
+/// let graph = lisle::run(|| {
+///     let (_tx, rx) = lisle::channel::named::<u32>("numbers", 0);
+///     drop(lisle::spawn(move || rx.recv()));
+///     lisle::fiber::yield_now();
+///     lisle::waiting()
+/// });
+/// assert!(graph.to_string().contains("receive from channel 'numbers' (made at"));
+/// ```
+pub fn waiting() -> WaitGraph {
+    match worker::with_current(|worker| worker.map(|worker| worker.shared().clone())) {
+        Some(shared) => shared.snapshot().graph,
+        None => WaitGraph { threads: snapshot::threads(), ..WaitGraph::default() },
+    }
+}

@@ -1,0 +1,117 @@
+//! How many threads a runtime has had, and how much they have said to each other.
+
+use super::Runtime;
+use crate::event::tally;
+use crate::sched::shared::Shared;
+use crate::sched::worker::{self, Worker};
+use std::fmt;
+
+/// What a runtime has done so far: [`Runtime::statistics`], [`statistics`].
+///
+/// The figures are those of table 2 in *Featherweight Threads for Communication* (Sivaramakrishnan, Ziarek and
+/// Jagannathan 2011). Counting costs an addition for each message and each task, and a few for each reification.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// Fibers that were spawned.
+    pub fibers: u64,
+    /// Tasks that were spawned.
+    pub tasks: u64,
+    /// Messages that passed from a sender to a receiver.
+    pub communications: u64,
+    /// Tasks that had to wait, for the first time, and so became records.
+    pub reifications: u64,
+    /// Tasks that became threads scheduled by themselves: because they asked to, because they took long, or as
+    /// their spawner was charged for others that did.
+    pub inflations: u64,
+    /// Turns of tasks on a domain other than that of their turn before.
+    pub migrations: u64,
+    /// How many bytes the tasks have taken together that were reified, each with its future and its record.
+    pub reified_bytes: u64,
+    /// How many bytes the largest of them took.
+    pub largest_task: u64,
+}
+
+impl Statistics {
+    /// How many bytes a reified task took, on average. 0 if there was none.
+    pub fn mean_task(&self) -> f64 {
+        if self.reifications == 0 { 0.0 } else { self.reified_bytes as f64 / self.reifications as f64 }
+    }
+}
+
+impl fmt::Display for Statistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} fibers, {} tasks ({} reified, {} inflated, {} migrations), {} communications; a task takes \
+             {:.0} bytes on average, {} at most",
+            self.fibers,
+            self.tasks,
+            self.reifications,
+            self.inflations,
+            self.migrations,
+            self.communications,
+            self.mean_task(),
+            self.largest_task
+        )
+    }
+}
+
+impl Shared {
+    pub(super) fn statistics(&self) -> Statistics {
+        worker::with_current(|worker| worker.into_iter().for_each(Worker::tell_tally));
+        let mut sum = Statistics::default();
+        let outside = self.outside.lock();
+        let tallies = self.domains.iter().map(|domain| &domain.counts.tally).chain([&*outside]);
+        for tally in tallies {
+            sum.fibers += tally.fibers.get();
+            sum.tasks += tally.tasks.get();
+            sum.communications += tally.communications.get();
+            sum.reifications += tally.reifications.get();
+            sum.inflations += tally.inflations.get();
+            sum.migrations += tally.migrations.get();
+            sum.reified_bytes += tally.reified_bytes.get();
+            sum.largest_task = sum.largest_task.max(tally.largest_task.get());
+        }
+        sum
+    }
+}
+
+impl Runtime {
+    /// What the runtime has done so far.
+    ///
+    /// A domain tells what it has counted every few turns and before it sleeps, so one that works may be some turns
+    /// behind. What plain threads do that are no workers of the runtime counts only if a task of theirs is reified.
+    pub fn statistics(&self) -> Statistics {
+        self.shared().statistics()
+    }
+}
+
+/// What the runtime of the calling fiber or task has done so far, see [`Runtime::statistics`]. Nothing, on a plain
+/// thread.
+///
+/// ```
+/// let statistics = lisle::run(|| {
+///     let (tx, rx) = lisle::channel();
+///     let sum = lisle::spawn_task(async move { rx.recv_evt().await.unwrap() + 1 });
+///     tx.send(1).unwrap();
+///     assert_eq!(sum.join().unwrap(), 2);
+///     lisle::statistics()
+/// });
+/// assert_eq!((statistics.fibers, statistics.tasks, statistics.reifications), (1, 1, 1));
+/// ```
+pub fn statistics() -> Statistics {
+    worker::with_current(|worker| {
+        worker.map_or_else(Statistics::default, |worker| worker.shared().statistics())
+    })
+}
+
+impl Worker {
+    /// Tells what this thread has counted for itself.
+    pub(crate) fn tell_tally(&self) {
+        let (communications, tasks) = tally::read();
+        let (communications_before, tasks_before) = self.tally_before;
+        self.domain.counts.tally.communications.set(communications - communications_before);
+        self.domain.counts.tally.tasks.set(tasks - tasks_before);
+    }
+}

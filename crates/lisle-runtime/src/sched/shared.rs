@@ -1,0 +1,281 @@
+//! What the domains of a runtime share: who they are, what phase the runtime is in, what waits for any of them.
+
+use crate::event::lock::Lock;
+use crate::fiber::hooks::HookList;
+use crate::fiber::PanicPolicy;
+use crate::jobs::offers::Offers;
+use crate::report::{self, Handler, Report};
+use crate::report::{Shutdown, Straggler};
+use crate::sched::Domain;
+use crate::sched::common::Common;
+use crate::sched::counts::Tally;
+use crate::sched::deadlock::Deadlocks;
+use crate::sched::monitor::Monitor;
+use crate::sched::snapshot::Snapshots;
+use crate::shim::{
+    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::{Arc, Mutex},
+};
+use crate::signals::Caught;
+use crate::spawned::fiber_cell::{self, Fiber};
+use crate::spawned::runnable::Runnable;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+pub(crate) const RUNNING: u8 = 0;
+/// Fibers go on; somebody waits for all to have ended.
+const DRAINING: u8 = 1;
+/// Fibers are interrupted, and the workers end when all have ended.
+const STOPPING: u8 = 2;
+/// The time is over: workers end, whatever is left.
+const ABANDONED: u8 = 3;
+
+/// What the domains of a runtime share.
+pub struct Shared {
+    pub(crate) domains: Box<[Arc<Domain>]>,
+    pub(crate) stack_size: usize,
+    pub(crate) panic_policy: PanicPolicy,
+    pub(crate) stall_report: Option<Duration>,
+    pub(crate) thread_name: String,
+    pub(crate) hooks: HookList,
+    pub monitor: Monitor,
+    pub(crate) snapshot: Snapshots,
+    pub(crate) deadlocks: Deadlocks,
+    /// Tells runtimes apart.
+    pub(crate) number: usize,
+    /// How many domains sleep.
+    pub idle: AtomicUsize,
+    /// How many domains look for work, those that sleep included. At first all do: their threads are about to be there.
+    pub searching: AtomicUsize,
+    /// How many the process may use.
+    pub processors: usize,
+    /// What threads offer that are no workers.
+    pub(crate) offers: Offers,
+    pub(crate) phase: AtomicU8,
+    /// How many workers have left.
+    pub(crate) left: AtomicUsize,
+    pub(crate) common: Common,
+    /// Those spawned by threads that are no workers; less the tasks that have ended on such threads.
+    pub(crate) spawned_outside: AtomicU64,
+    pub(crate) outside: Lock<Tally>,
+    pub(crate) handler: Option<Handler>,
+    /// The signal at which it says who waits.
+    pub(crate) dumps: Mutex<Option<Caught>>,
+    pub(crate) has_told_of_stacks: AtomicBool,
+    pub(crate) has_told_of_sockets: AtomicBool,
+}
+
+impl Shared {
+    #[inline]
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) >= STOPPING
+    }
+
+    /// A fiber has ended. If somebody waits for the last one, it may have been that.
+    #[inline]
+    pub(crate) fn fiber_ended(&self) {
+        if self.phase.load(Ordering::Relaxed) != RUNNING {
+            self.fiber_ended_late();
+        }
+    }
+
+    #[cold]
+    pub(crate) fn fiber_ended_late(&self) {
+        // Of two domains that count their last fibers at once, at least one sees both counts.
+        fence(Ordering::SeqCst);
+        if self.live() == 0 {
+            self.wake_all();
+        }
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == DRAINING
+    }
+
+    pub(crate) fn drain(&self) {
+        // Unless a deadlock has ended it.
+        let _ = self.phase.compare_exchange(RUNNING, DRAINING, Ordering::SeqCst, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.left.load(Ordering::Acquire) == self.domains.len()
+    }
+
+    /// The domain with this index, which [`Shared::check`] has seen to exist.
+    pub(crate) fn domain(&self, index: usize) -> &Domain {
+        &self.domains[index]
+    }
+
+    /// Refuses a domain that does not exist, before anything has been done.
+    #[track_caller]
+    pub(crate) fn check(&self, index: Option<usize>) {
+        let count = self.domains.len();
+        if let Some(index) = index.filter(|&index| index >= count) {
+            panic!("there is no domain {index}: this runtime has {count}, numbered from 0");
+        }
+    }
+
+    /// Does any other domain work, so that something may come from it soon?
+    pub(crate) fn others_work(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) + 1 < self.domains.len()
+    }
+
+    /// Wakes a domain that sleeps, other than `except`.
+    pub(crate) fn wake_one(&self, except: usize) {
+        let count = self.domains.len();
+        for offset in 1..=count {
+            let domain = &self.domains[(except + offset) % count];
+            if domain.inbox.rouse() {
+                domain.reactor.wake();
+                return;
+            }
+        }
+    }
+
+    pub(crate) fn wake_all(&self) {
+        for domain in &self.domains {
+            domain.inbox.rouse();
+            domain.reactor.wake();
+        }
+    }
+
+    /// Queues a fiber that has not begun, or a task, for whichever domain comes first.
+    #[cold]
+    pub(crate) fn push_common(&self, movable: NonNull<Runnable>) {
+        // SAFETY: it is in no list, and stays until it runs.
+        unsafe { self.common.push(movable) };
+        self.wake_if_idle();
+    }
+
+    /// The same for what a ring has no room for.
+    #[cold]
+    pub(crate) fn push_surplus(&self, movable: NonNull<Runnable>) {
+        // SAFETY: as above.
+        unsafe { self.common.push_surplus(movable) };
+        self.wake_if_idle();
+    }
+
+    pub(crate) fn wake_if_idle(&self) {
+        if self.idle.load(Ordering::SeqCst) > 0 {
+            self.wake_one(0);
+        }
+    }
+
+    /// Queues a fiber spawned by a thread that is no worker. It is refused if the runtime is being shut down: perhaps nobody is
+    /// there any more who would take it.
+    pub(crate) fn spawn_outside(&self, fiber: NonNull<Fiber>, domain: Option<usize>) {
+        let count = || {
+            self.spawned_outside.fetch_add(1, Ordering::SeqCst);
+            self.outside.lock().fibers.add(1);
+        };
+        match domain {
+            Some(index) => {
+                count();
+                self.domain(index).hand_over(fiber);
+            }
+            // SAFETY: a new fiber is in no list, and stays until it runs.
+            None if unsafe { self.common.push_if_open(fiber.cast(), count) } => self.wake_if_idle(),
+            // SAFETY: it has not begun, and nobody else has it.
+            None => unsafe { fiber_cell::refuse(fiber) },
+        }
+    }
+
+    /// A task has been reified by a thread that is no worker.
+    pub(crate) fn task_from_outside(&self, bytes: usize) {
+        self.spawned_outside.fetch_add(1, Ordering::SeqCst);
+        let outside = self.outside.lock();
+        outside.tasks.add(1);
+        outside.reified(bytes);
+    }
+
+    /// As [`push_common`](Shared::push_common), by somebody who does not keep the runtime alive.
+    ///
+    /// # Safety
+    ///
+    /// `home` is alive until it has been given `task`, which is in no list and stays until it runs.
+    pub(crate) unsafe fn push_common_at(home: *const Shared, task: NonNull<Runnable>) {
+        // SAFETY: alive, by the caller's promise.
+        unsafe { Arc::increment_strong_count(home) };
+        // SAFETY: the count that was just added.
+        unsafe { Arc::from_raw(home) }.push_common(task);
+    }
+
+    /// How many fibers have been spawned and have not ended, and tasks that have been reified; never too few.
+    pub(crate) fn live(&self) -> u64 {
+        let finished: u64 = self.domains.iter().map(|domain| domain.counts.finished.get()).sum();
+        // Before what was spawned inside: this is taken from for those that end outside.
+        let outside = self.spawned_outside.load(Ordering::SeqCst);
+        let spawned: u64 = self.domains.iter().map(|domain| domain.counts.spawned.get()).sum();
+        let spawned = spawned.wrapping_add(outside);
+        // Less than none: what has ended since it was looked at.
+        u64::try_from(spawned.wrapping_sub(finished).cast_signed()).unwrap_or(0)
+    }
+
+    /// How many fibers lie where those wait that have not begun, but for those that were placed on a domain.
+    pub(crate) fn waiting_to_begin(&self) -> usize {
+        let unbegun: u64 = self.domains.iter().map(|domain| domain.stealable.len()).sum();
+        self.common.len() + usize::try_from(unbegun).unwrap_or(usize::MAX)
+    }
+
+    /// A worker leaves.
+    pub(crate) fn leave(&self, index: usize) {
+        self.domains[index].has_left.store(true, Ordering::Release);
+        self.left.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// May a worker that has nothing to run leave?
+    pub(crate) fn may_leave(&self) -> bool {
+        match self.phase.load(Ordering::Acquire) {
+            RUNNING | DRAINING => false,
+            STOPPING => self.live() == 0,
+            _ => true,
+        }
+    }
+
+    /// Has it fibers, and does nobody end it? Then it might be that none of them can go on.
+    pub(crate) fn may_be_dead(&self) -> bool {
+        self.phase.load(Ordering::SeqCst) < STOPPING && self.live() > 0
+    }
+
+    /// Which turn each domain is in.
+    pub(crate) fn turns(&self) -> Vec<u64> {
+        self.domains.iter().map(|domain| domain.counts.turn()).collect()
+    }
+
+    /// Says something of this runtime.
+    pub(crate) fn report(&self, report: &Report) {
+        report::say(self.handler.as_ref(), report);
+    }
+
+    /// The same, the first time.
+    pub(crate) fn report_once(&self, is_said: &AtomicBool, report: impl FnOnce() -> Report) {
+        if !is_said.swap(true, Ordering::Relaxed) {
+            self.report(&report());
+        }
+    }
+
+    pub(crate) fn stop(&self) {
+        // Before the phase: what has been queued by then is seen by workers that look whether they may leave.
+        self.common.close();
+        self.phase.fetch_max(STOPPING, Ordering::SeqCst);
+        self.wake_all();
+    }
+
+    /// Tells workers that still wait for fibers to leave, and says what is left.
+    pub(crate) fn abandon(self: &Arc<Self>) -> Shutdown {
+        // As long as the domains can answer.
+        let waiting = if self.has_ended() { Vec::new() } else { self.snapshot().graph.fibers };
+        self.phase.store(ABANDONED, Ordering::Release);
+        self.wake_all();
+        let unfinished = usize::try_from(self.live()).unwrap_or(usize::MAX);
+        if unfinished > 0 {
+            // What has not ended may be a task, and refers to it.
+            std::mem::forget(self.clone());
+        }
+        let running = self.domains.iter().filter_map(|domain| domain.running_now()).map(Straggler::from);
+        let waiting = waiting.into_iter().filter_map(Straggler::waiting);
+        let stragglers = if unfinished == 0 { Vec::new() } else { running.chain(waiting).collect() };
+        Shutdown { stragglers, unfinished }
+    }
+}

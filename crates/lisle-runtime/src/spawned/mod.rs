@@ -1,0 +1,17 @@
+//! What is spawned, as the scheduler sees it: the memory of a fiber, and what every spawned thing has.
+//!
+//! - `runnable`: the header of whatever lies in a worker's queues.
+//! - `fiber_cell`: the control block of a fiber, its closure and its result.
+//! - `stack_state`, `this_stack`: what a stack keeps for the tasks and loops that run on it, and how they find it.
+//! - `locals`, `scope_state`: a fiber's locals, and what a scope knows of those that it waits for.
+//! - `foreign_calls`: how many functions of `blocking` are under way.
+//! - `slots`: recycled memory.
+
+pub(crate) mod fiber_cell;
+pub(crate) mod foreign_calls;
+pub(crate) mod locals;
+pub(crate) mod runnable;
+pub(crate) mod scope_state;
+pub mod slots;
+pub(crate) mod stack_state;
+pub mod this_stack;

@@ -1,0 +1,52 @@
+//! What a worker runs: a fiber, or a task that is ready to go on. Its queues hold either.
+
+use crate::queue::inbox::Linked;
+use std::cell::Cell;
+
+/// The first field of whatever may lie in a worker's queue, of which it is in one at a time.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Runnable {
+    /// The next one in whichever list this one is in.
+    link: Cell<*mut Runnable>,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Fiber,
+    /// A fiber of the worker's own, on whose stack it runs tasks.
+    Runner,
+    Task,
+}
+
+impl Runnable {
+    pub(crate) const fn new(kind: Kind) -> Self {
+        Runnable { link: Cell::new(std::ptr::null_mut()), kind }
+    }
+
+    pub(crate) fn next(&self) -> *mut Runnable {
+        self.link.get()
+    }
+
+    pub(crate) fn set_next(&self, next: *mut Runnable) {
+        self.link.set(next);
+    }
+
+    #[inline]
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+}
+
+// SAFETY: `link` is read and written as the trait asks.
+unsafe impl Linked for Runnable {
+    #[inline]
+    fn link(&self) -> *mut Self {
+        self.next()
+    }
+    #[inline]
+    fn set_link(&self, next: *mut Self) {
+        self.set_next(next);
+    }
+}

@@ -1,0 +1,60 @@
+//! What a scope knows of the fibers and tasks that it waits for.
+
+use crate::event::step::Forbidden;
+use crate::event::{Description, Source};
+use crate::shim::atomic::{AtomicBool, Ordering};
+use std::panic::Location;
+use std::ptr::NonNull;
+
+pub(crate) struct ScopeState {
+    /// How many fibers have not finished; the scope waits for none.
+    pub(crate) running: Source<usize, ()>,
+    pub(crate) panicked: AtomicBool,
+    /// If nothing may wait where it was opened, it cannot wait for what it spawns.
+    pub(crate) fenced: Option<Forbidden>,
+}
+
+impl ScopeState {
+    pub(crate) fn note_panic(&self) {
+        self.panicked.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn describe(&self, waits: &mut Description) {
+        waits.on("wait for the end of", self.running.label(), std::ptr::from_ref(self).addr());
+        let running = self.running.with(|running| *running);
+        waits
+            .note(format!("{running} of its fibers {} not ended", if running == 1 { "has" } else { "have" }));
+    }
+
+    /// Panics if the scope could not wait for what is to be spawned by the caller.
+    #[track_caller]
+    pub(crate) fn check(&self) {
+        if let Some(forbidden) = self.fenced {
+            let site = Location::caller();
+            forbidden.refuse(&format!("wait for a fiber or task of a scope (spawned at {site})"));
+        }
+    }
+
+    /// Counts in somebody whom the scope is to wait for.
+    pub(crate) fn enter(&self) {
+        self.running.update(|running, _| *running += 1);
+    }
+
+    /// Counts out a fiber or a task that has finished.
+    ///
+    /// # Safety
+    ///
+    /// Called once for each fiber of the scope, as its last step.
+    pub(crate) unsafe fn exit(state: NonNull<ScopeState>) {
+        // SAFETY: the scope waits until the count is 0. It may go as soon as we have let go of the
+        // source's lock; the wake that follows touches the waiting performer only, and its scope is
+        // left only by consuming that wake.
+        let state = unsafe { state.as_ref() };
+        state.running.update(|running, waiters| {
+            *running -= 1;
+            if *running == 0 {
+                let _ = waiters.grant(());
+            }
+        });
+    }
+}

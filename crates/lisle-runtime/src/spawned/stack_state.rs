@@ -1,0 +1,20 @@
+//! What a stack keeps for the tasks and loops that run on it.
+
+use crate::jobs::pending::Pending;
+use std::cell::Cell;
+
+/// What a stack keeps for the tasks and loops that run on it.
+pub struct StackState {
+    /// How many of the next tasks are not to begin on this stack, since some took long that did.
+    pub(crate) penalty: Cell<u32>,
+    /// No task begins if the stack has come down below this address.
+    pub(crate) limit: Cell<usize>,
+    /// What loops have put off.
+    pub pending: Pending,
+}
+
+impl StackState {
+    pub(super) const fn new() -> Self {
+        StackState { penalty: Cell::new(0), limit: Cell::new(0), pending: Pending::new() }
+    }
+}

@@ -1,0 +1,58 @@
+//! The stack on which code runs: that of a fiber, or that of a thread which runs none.
+
+use super::fiber_cell::Fiber;
+use super::stack_state::StackState;
+use crate::event::parker;
+use crate::event::recycled::Recycled;
+use std::cell::Cell;
+use std::mem::offset_of;
+use std::ops::Deref;
+
+thread_local! {
+    /// For code that runs in no fiber.
+    static OF_THREAD: StackState = const { StackState::new() };
+}
+
+/// The stack on which this runs. For use by what runs on that stack, and no longer.
+#[derive(Clone, Copy)]
+pub struct ThisStack<'a> {
+    /// Whose code runs on top of the stack: a task's, or, if null, the stack's own.
+    pub(crate) task: &'a Cell<*const Recycled>,
+    state: &'a StackState,
+}
+
+impl<'a> ThisStack<'a> {
+    /// What the stack keeps.
+    #[inline(always)]
+    pub fn state(self) -> &'a StackState {
+        self.state
+    }
+}
+
+impl Deref for ThisStack<'_> {
+    type Target = StackState;
+
+    #[inline(always)]
+    fn deref(&self) -> &StackState {
+        self.state
+    }
+}
+
+/// The stack on which this runs.
+#[inline(always)]
+pub fn this_stack<'a>() -> ThisStack<'a> {
+    let running = parker::running_ptr();
+    if running.is_null() {
+        // SAFETY: the thread's own stays, without a destructor, as long as the thread does.
+        let state = unsafe { &*OF_THREAD.with(std::ptr::from_ref) };
+        return ThisStack { task: parker::top_task(), state };
+    }
+    // SAFETY: workers set the parkers of fibers, as pointers that may be used for all of the fiber; and it is there while it runs.
+    let fiber = unsafe { &*running.byte_sub(offset_of!(Fiber, parker)).cast::<Fiber>() };
+    ThisStack { task: &fiber.parker.task, state: &fiber.stack_state }
+}
+
+/// Returns `true` if the code that runs here does so within a join or a loop.
+pub(crate) fn is_in_loop() -> bool {
+    this_stack().pending.inside.get() != crate::jobs::pending::Inside::Nothing
+}
