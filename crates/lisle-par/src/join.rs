@@ -119,7 +119,7 @@ type Panic = Box<dyn Any + Send>;
 #[inline(never)]
 fn after_panic<R>(panic: Panic, b: impl FnOnce() -> R) -> ! {
     if panic.is::<Interrupted>() {
-        // Code that is being unwound starts nothing new.
+        // Code that is unwound because its runtime shuts down starts nothing new.
         forget_panic(b);
     } else {
         forget_panic(catch_unwind(AssertUnwindSafe(b)));
