@@ -1,16 +1,17 @@
-//! What each thread has seen loops cost, so that those that are over in no time are not divided.
+//! The cost history of each thread: what loops and joins have cost. Short ones are not divided.
 //!
-//! To give something away costs microseconds. A join or a loop that is over sooner is best left alone, and nobody can
-//! tell beforehand; but the same piece of code mostly takes about as long as it did before. A small table, the last of
-//! two that fall on one place winning, remembers it for each piece of code, by the address of a function that was made
-//! for it. It errs if the same code is given a much larger job: then that job begins undivided,
+//! Giving work away costs microseconds. A join or a loop that is shorter is best left undivided,
+//! and its length cannot be known beforehand; but the same code mostly takes about as long as it
+//! did before. A small table remembers the cost of each piece of code, by the address of a function
+//! that was instantiated for it. Of two pieces of code that fall on the same place, the later one
+//! wins. The history errs if the same code is given a much larger job. That job begins undivided,
 //! until the monitor finds what it has put off, see `join.rs` and `drive.rs`.
 
 use std::cell::Cell;
 
-/// How many pieces of code are remembered at a time; a power of two.
+/// The number of pieces of code that are remembered at a time; a power of two.
 const PLACES: usize = 64;
-/// So many times one relies on what is remembered before one measures again.
+/// The number of times that a remembered cost is used before it is measured again.
 const RELIANCE: u32 = 15;
 
 thread_local! {
@@ -19,9 +20,9 @@ thread_local! {
 
 struct Place {
     code: Cell<usize>,
-    /// In ticks: of a join in all, of a loop for 1,024 steps.
+    /// In ticks: of a whole join, or of 1,024 steps of a loop.
     cost: Cell<u64>,
-    /// How many times more it may be relied on.
+    /// The number of times that it may still be used.
     left: Cell<u32>,
 }
 
@@ -38,13 +39,14 @@ fn with<R>(code: usize, f: impl FnOnce(&Place) -> R) -> R {
 /// What is remembered of a piece of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Known {
-    /// What it has cost when it was last measured.
+    /// The remembered cost, in ticks.
     pub(super) cost: u64,
-    /// That was not too long ago, so it need not be measured again.
+    /// Whether the last measurement was not too long ago; if so, the cost need not be measured
+    /// again.
     pub(super) is_fresh: bool,
 }
 
-/// What `code` has cost, if that is remembered.
+/// Returns what `code` has cost, if that is remembered.
 #[inline]
 pub(super) fn recall(code: usize) -> Option<Known> {
     with(code, |place| {
@@ -57,12 +59,12 @@ pub(super) fn recall(code: usize) -> Option<Known> {
     })
 }
 
-/// `code` has cost so much.
+/// Records that `code` has cost `cost`.
 pub(super) fn learn(code: usize, cost: u64) {
     with(code, |place| {
         let known = place.code.replace(code) == code;
         let before = place.cost.get();
-        // Dearer: at once; cheaper: little by little.
+        // A higher cost is taken over at once, a lower one gradually.
         place.cost.set(if known && cost < before { before - (before - cost) / 4 } else { cost });
         place.left.set(RELIANCE);
     });

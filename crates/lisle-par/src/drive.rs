@@ -1,14 +1,16 @@
-//! Runs a loop: block by block, until another domain wants work, and then what is left is divided.
+//! Runs a loop block by block until another domain wants work, and then divides what is left.
 //!
-//! A loop notes down its *rest*, the steps that it has not begun. To offer it is to divide it in two: the second half
-//! becomes a job, the first stays. The loop notices that after the block that it is in, goes on with the first half as
-//! with a loop of its own, and then either takes the second half back and goes on with that, or waits for whoever has taken
-//! it. So there is never more to be merged than was given away, what is merged are neighbours, and
-//! the stack holds one frame for each half that was given away and not merged yet, of which there are no more than
-//! the number of steps can be halved.
+//! A loop records its *rest*: the steps that have not begun. To offer the rest is to divide it in
+//! two: the second half becomes a job, and the first half stays. The loop notices that after its
+//! current block, and runs the first half as a loop of its own. Then it either takes the second
+//! half back and runs it, or waits for the thread that has taken it. Hence there are never more
+//! merges than halves given away, and only neighbours are merged. The stack holds one frame for
+//! each half that has been given away and not yet merged, at most as many as the number of steps
+//! can be halved.
 //!
-//! This is the lazy binary splitting of A. Tzannes, G. Caragea, R. Barua and U. Vishkin (*Lazy binary-splitting: a run-time
-//! adaptive work-stealing scheduler*, PPoPP 2010), with the oldest loop of a nest divided first, as heartbeat scheduling does.
+//! This is the lazy binary splitting of A. Tzannes, G. Caragea, R. Barua and U. Vishkin (*Lazy
+//! binary-splitting: a run-time adaptive work-stealing scheduler*, PPoPP 2010), except that the
+//! oldest loop of a nest is divided first, as in heartbeat scheduling.
 
 use super::consumer::Consumer;
 use super::cost_history;
@@ -31,16 +33,19 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::thread;
 
-/// How long a block of steps is to take: after so long a loop looks whether anybody wants work.
+/// The intended duration of a block of steps. After each block, a loop checks whether another
+/// domain wants work.
 const BLOCK: u64 = 5 * ticks::A_MICROSECOND;
-/// So short a loop is not divided at all, if such a part of it shows that it is as short as expected.
+/// A loop expected to be shorter than this is not divided at all, if a first part of it confirms
+/// the expectation.
 const SHORT: u64 = 5 * ticks::A_MICROSECOND;
-/// Nor is the first block of a loop longer than that, whatever its likes took.
+/// The first block of a loop is at most this fraction of it, whatever earlier runs took.
 const TRIAL: usize = 8;
-/// A loop of unknown cost begins with a block of so small a part of it, but of no more than so many steps.
+/// The first block of a loop of unknown cost is this fraction of it, but at most `FIRST_BLOCK`
+/// steps.
 const FIRST_SHARE: usize = 256;
 const FIRST_BLOCK: usize = 64;
-/// What a loop's cost is remembered for: so many steps, as a power of two.
+/// The cost history keeps the cost of a loop for this many steps, as a power of two.
 const STEPS: u32 = 10;
 
 /// Feeds all items of `part` to `consumer`.
@@ -76,7 +81,8 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     let mut known = cost_history::recall(code);
     let mut expected = known.map(|known| (u128::from(known.cost) * part.len() as u128) >> STEPS);
     if expected.is_some_and(|ticks| ticks < u128::from(SHORT)) && looping.grain.is_none() {
-        // It may be that its steps are dearer this time. A first part of it tells, and others may have the rest meanwhile.
+        // The steps may cost more this time. A first part shows whether they do, and others may
+        // take the rest meanwhile.
         at = part.len().div_ceil(TRIAL);
         let (trial, rest) = part.split_at(at);
         let pace = Pace { block: at.max(1), is_fixed: false, is_proven: false, code };
@@ -91,7 +97,7 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
         (part, acc) = (rest, fed);
     }
     if is_outermost {
-        // A loop of few long steps is to be divided before the first of them.
+        // A loop of few long steps has to be divided before the first of them.
         owner::hurry(owner::pending(), expected.is_none_or(|ticks| ticks >= u128::from(LONG)));
     }
     let first = known.map_or_else(
@@ -107,31 +113,32 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     looping.run(part, at, acc, pace)
 }
 
-/// What all who take part in a loop share.
+/// What all participants of a loop share.
 struct Loop<'c, C> {
     consumer: &'c C,
-    /// There is nothing more to be done, since somebody has panicked.
+    /// Set when a participant has panicked: then no more steps are begun.
     stop: AtomicBool,
     site: &'static Location<'static>,
     grain: Option<usize>,
 }
 
-/// How many steps a block has.
+/// The number of steps in a block.
 #[derive(Clone, Copy)]
 struct Pace {
     block: usize,
     is_fixed: bool,
-    /// A block of this loop has been run, so this is not only what is remembered of its likes.
+    /// Whether a block of this loop has been run. If not, the pace comes from the cost history
+    /// alone.
     is_proven: bool,
     code: usize,
 }
 
 impl Pace {
-    /// A block has taken so long.
+    /// Adapts the pace to a block of `steps` steps that took `took` ticks.
     #[inline]
     fn adapt(&mut self, steps: usize, took: u64) {
         self.is_proven = true;
-        // A full block that was far too short or too long tells that the pace is wrong; less is no matter.
+        // Only a full block that was far too short or too long shows that the pace is wrong.
         if self.is_fixed || (BLOCK / 2..=2 * BLOCK).contains(&took) || (steps < self.block && took < BLOCK) {
             return;
         }
@@ -143,7 +150,7 @@ impl Pace {
     }
 }
 
-/// One who takes part in a loop, in a run of neighbouring steps.
+/// A participant of a loop, which runs a range of neighbouring steps.
 #[repr(C)]
 struct Frame<'l, 'c, P: Part, C: Consumer<Item = P::Item>> {
     entry: Entry,
@@ -152,7 +159,7 @@ struct Frame<'l, 'c, P: Part, C: Consumer<Item = P::Item>> {
     rest: Cell<Option<P>>,
     at: Cell<usize>,
     pace: Cell<Pace>,
-    /// To divide it has panicked.
+    /// The panic of an attempt to divide the rest.
     broken: Cell<Option<Panic>>,
     /// The second half of the rest, once it has been offered.
     given: Given<P, C::Acc>,
@@ -169,7 +176,7 @@ struct Given<P, A> {
 
 type Panic = Box<dyn Any + Send>;
 
-/// What follows on the first block of a loop.
+/// What follows after the first block of a loop.
 struct Rest<'l, 'c, P: Part, C: Consumer<Item = P::Item>> {
     looping: &'l Loop<'c, C>,
     part: P,
@@ -187,7 +194,7 @@ impl<P: Part, C: Consumer<Item = P::Item>> PutOff for Rest<'_, '_, P, C> {
 }
 
 impl<C: Consumer> Loop<'_, C> {
-    /// Calls `f`. If it panics there is nothing more to be done.
+    /// Calls `f`. If it panics, stops the loop.
     #[inline]
     fn or_stop<R>(&self, f: impl FnOnce() -> R) -> R {
         catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
@@ -196,8 +203,9 @@ impl<C: Consumer> Loop<'_, C> {
         })
     }
 
-    /// Feeds `block` on top of `acc`, while others may have what follows on it. Gives what has come of it, how long that
-    /// took, and the rest, unless that has been done elsewhere and merged with it.
+    /// Feeds `block` on top of `acc`, while other threads may take `rest`, which follows it.
+    /// Returns the accumulator, the time that `block` took, and `rest`, unless another thread has
+    /// run `rest` and the result has been merged.
     fn first_block<P: Part<Item = C::Item>>(
         &self,
         block: P,
@@ -227,10 +235,10 @@ impl<C: Consumer> Loop<'_, C> {
         }
     }
 
-    /// Of neighbouring runs of steps.
+    /// Merges the accumulators of two neighbouring ranges of steps.
     fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
-        // Somebody has panicked, which is on its way to whoever called the loop: what there is may have gaps, which
-        // the user's function should not see.
+        // A participant has panicked, and its panic is on the way to the caller of the loop. The
+        // accumulators may have gaps, which the user's function should not see.
         if self.stop.load(Ordering::Relaxed) {
             forget_panic(right);
             return left;
@@ -238,7 +246,8 @@ impl<C: Consumer> Loop<'_, C> {
         self.consumer.merge(left, right)
     }
 
-    /// By the number of steps alone: halves of whole blocks, down to one. On top of `acc`, of no steps.
+    /// Feeds `part` on top of `acc`, which is of no steps. Divides by the number of steps alone:
+    /// into halves of whole blocks, down to one block.
     fn fixed<P: Part<Item = C::Item>>(&self, part: P, at: usize, acc: C::Acc) -> C::Acc {
         if self.stop.load(Ordering::Relaxed) || self.consumer.is_done(&acc, at) {
             return acc;
@@ -258,12 +267,13 @@ impl<C: Consumer> Loop<'_, C> {
         self.merge(left, right)
     }
 
-    /// Feeds `part`, whose first step is number `at`, for another thread.
+    /// Feeds `part`, whose first step has number `at`, to an accumulator of its own, for another
+    /// thread.
     fn run_apart<P: Part<Item = C::Item>>(&self, part: P, at: usize, pace: Pace) -> C::Acc {
         self.consumer.end(self.run(part, at, self.consumer.begin(), pace))
     }
 
-    /// Feeds `part`, whose first step is number `at`, on top of `acc`.
+    /// Feeds `part`, whose first step has number `at`, on top of `acc`.
     fn run<P: Part<Item = C::Item>>(&self, part: P, at: usize, mut acc: C::Acc, pace: Pace) -> C::Acc {
         let pending = owner::pending();
         let frame = Frame::<P, C> {
@@ -282,7 +292,8 @@ impl<C: Consumer> Loop<'_, C> {
             },
         };
         loop {
-            // SAFETY: the frame stays until the entry has been popped, below; what the steps put off they pop before.
+            // SAFETY: the frame stays in place until its entry has been popped, below. All that the
+            // steps push they pop before they end.
             let older = unsafe { pending.push(NonNull::from(&frame).cast()) };
             let fed = catch_unwind(AssertUnwindSafe(|| frame.feed(pending, acc)));
             if fed.is_err() {
@@ -299,16 +310,17 @@ impl<C: Consumer> Loop<'_, C> {
     }
 }
 
-/// What has become of a half that was given away.
+/// The outcome of a half that was given away.
 enum Settled<A> {
-    /// It was done elsewhere, and this is the whole.
+    /// Another thread has run it; this is the result of the whole.
     Merged(A),
-    /// It is the rest now, and this is what comes before it.
+    /// It was taken back and is the rest now; this is the accumulator of what comes before it.
     TakenBack(A),
 }
 
 impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
-    /// Feeds the rest block by block, until there is none or it was divided; the half that is left then, too.
+    /// Feeds the rest block by block until nothing is left or the rest was divided. In the latter
+    /// case feeds the half that is left, too.
     fn feed(&self, pending: &Pending, mut acc: C::Acc) -> C::Acc {
         let consumer = self.looping.consumer;
         let mut pace = self.pace.get();
@@ -318,7 +330,8 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         }
         loop {
             if !pending.is_youngest(&self.entry) {
-                // Divided: what is left goes on in a frame of its own, which can be divided in turn.
+                // The rest was divided. What is left goes on in a frame of its own, which can be
+                // divided in turn.
                 return match self.rest.take() {
                     Some(part) => self.looping.run(part, self.at.get(), acc, pace),
                     None => acc,
@@ -359,32 +372,35 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
             let end = ticks::now();
             pace.adapt(pace.block, end.wrapping_sub(start));
             self.pace.set(pace);
-            // A block is as good as many joins: it is time to look at the clock.
+            // A block counts as many joins: it is time to look at the clock.
             if !heartbeat::here().is_quiet() && owner::is_due(end) {
                 owner::heartbeat(pending);
             }
         }
     }
 
-    /// Goes on with a panic, having dropped what has not begun.
+    /// Drops what has not begun and resumes `panic`.
     fn fail(&self, panic: Panic) -> ! {
         forget_panic(self.rest.take());
         owner::raise(panic)
     }
 
-    /// Settles what was given away, after what comes before it has been fed.
+    /// Takes back the half that was given away, or waits for its result and merges it, after what
+    /// comes before it has been fed.
     #[cold]
     fn settle(&self, fed: thread::Result<C::Acc>) -> Settled<C::Acc> {
-        // SAFETY: made when it was offered, and changed but by its own rules.
+        // SAFETY: the job was initialized when it was offered, and since then it has been changed
+        // only by its own methods.
         let job = unsafe { (*self.given.job.get()).assume_init_ref() };
         if owner::settle(job) {
-            // SAFETY: put there when it was offered, and taken back, so nobody else has it.
+            // SAFETY: the part was written when it was offered, and was taken back, so no other
+            // thread has it.
             let part = unsafe { (*self.given.part.get()).assume_init_read() };
             self.rest.set(Some(part));
             self.at.set(self.given.at.get());
             return Settled::TakenBack(fed.unwrap_or_else(|panic| self.fail(panic)));
         }
-        // SAFETY: the job is done, so its result is there.
+        // SAFETY: the job is done, so its result has been written.
         let given = unsafe { (*self.given.result.get()).assume_init_read() };
         match (fed, given) {
             (Ok(fed), Ok(given)) => Settled::Merged(self.looping.merge(fed, given)),
@@ -399,13 +415,13 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         }
     }
 
-    /// Divides the rest.
+    /// Divides the rest and makes the job of its second half.
     ///
     /// # Safety
     ///
-    /// The entry is that of such a frame, and is pending on this thread.
+    /// `entry` is the entry of a `Frame` of this type, and is pending on this thread.
     unsafe fn offer(entry: NonNull<Entry>, within: *const Ancestor) -> Offer {
-        // SAFETY: the entry is its first field.
+        // SAFETY: the entry is the first field of the frame.
         let frame = unsafe { entry.cast::<Self>().as_ref() };
         let Some(part) = frame.rest.take() else { return Offer::Nothing };
         let least = if frame.pace.get().is_fixed { frame.pace.get().block } else { 1 };
@@ -414,7 +430,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
             if left / 2 < least {
                 return Err(part);
             }
-            // Whole blocks, where their size matters to somebody.
+            // Divide into whole blocks if their size is fixed.
             let middle = left.div_ceil(2).next_multiple_of(least).min(left - 1);
             Ok((middle, part.split_at(middle)))
         }));
@@ -425,7 +441,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
                 return Offer::Nothing;
             }
             Err(panic) => {
-                // Whoever asks for work has nothing to do with it.
+                // The thread that asks for work must not see the panic.
                 frame.broken.set(Some(panic));
                 return Offer::Nothing;
             }
@@ -433,35 +449,41 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         frame.rest.set(Some(front));
         frame.given.at.set(frame.at.get() + middle);
         frame.given.pace.set(frame.pace.get());
-        // SAFETY: it has been settled if it was given away before, so nobody looks.
+        // SAFETY: a half that was given away before has been settled, so no other thread accesses
+        // this field.
         unsafe { (*frame.given.part.get()).write(back) };
         let offset = offset_of!(Self, given) + offset_of!(Given<P, C::Acc>, job);
-        // SAFETY: a field of a field of the frame.
+        // SAFETY: `job` is a field of a field of the frame.
         let job = unsafe { entry.byte_add(offset) }.cast::<Job>();
-        // SAFETY: as above.
+        // SAFETY: as for the part: no other thread accesses this field.
         unsafe { job.write(Job::new(Self::run, Ancestor::new(within, 0), frame.looping.site)) };
         Offer::Last(job)
     }
 
+    /// Runs the half of a job, and stores its result.
+    ///
     /// # Safety
     ///
-    /// The job is that of such a frame, and has been taken by the caller.
+    /// `job` is the job of a `Frame` of this type, and the caller has taken it.
     unsafe fn run(job: NonNull<Job>) {
         let offset = offset_of!(Self, given) + offset_of!(Given<P, C::Acc>, job);
-        // SAFETY: the job is this field of a frame, which is in place until the job is done.
+        // SAFETY: the job is this field of a frame, which stays in place until the job is done.
         let frame = unsafe { job.byte_sub(offset) }.cast::<Self>().as_ptr();
-        // SAFETY: shared by all who take part; its owner changes it no more.
+        // SAFETY: the field is shared by all participants; the owner of the frame does not change
+        // it any more.
         let looping = unsafe { (*frame).looping };
-        // SAFETY: as above.
+        // SAFETY: the frame is in place, as above, and its owner does not change this field until
+        // the job is done.
         let given = unsafe { &(*frame).given };
-        // SAFETY: put there when it was offered, and only who has taken the job takes it, once.
+        // SAFETY: the part was written when it was offered. Only the thread that has taken the job
+        // takes it, once.
         let part = unsafe { (*given.part.get()).assume_init_read() };
         let (at, pace) = (given.at.get(), given.pace.get());
         let result = catch_unwind(AssertUnwindSafe(|| looping.run_apart(part, at, pace)));
         if result.is_err() {
             looping.stop.store(true, Ordering::Relaxed);
         }
-        // SAFETY: its owner looks only when the job is done.
+        // SAFETY: the owner reads the result only after the job is done.
         unsafe { (*given.result.get()).write(result) };
     }
 }

@@ -1,4 +1,4 @@
-//! Two halves.
+//! Runs two halves of a computation, in parallel if another domain is idle.
 
 use super::cost_history::{self, Known};
 use super::heartbeat;
@@ -16,35 +16,41 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::thread;
 
-/// Runs `a` and `b`, at the same time if another domain has nothing better to do than `b`, and returns both results.
+/// Runs `a` and `b`, in parallel if another domain is idle, and returns both results.
 ///
-/// `a` runs on the caller's stack. `b` is put off until `a` is done, and then called like any function, unless it was given
-/// away in the meantime. If so, the caller waits for it, giving its worker away if it is a fiber.
+/// `a` runs on the caller's stack. `b` is put off until `a` has ended, and is then called like any
+/// function, unless another domain has taken it in the meantime. In that case the caller waits for
+/// it; a fiber parks and gives its worker away.
 ///
-/// Works in fibers, in tasks and on plain threads, whose halves are taken by the domains of the default runtime; in
-/// joins and loops, too. The depth of a recursion is bounded by the stack of the caller: a fiber that overflows ends
-/// the process with a message that says so, see [`Builder::stack_size`](lisle_runtime::Builder::stack_size).
+/// Works in fibers, in tasks and on plain threads, and inside joins and loops. The halves of a
+/// plain thread are taken by the domains of the default runtime. The depth of a recursion is
+/// bounded by the stack of the caller: a fiber that overflows its stack ends the process with a
+/// message that says so, see [`Builder::stack_size`](lisle_runtime::Builder::stack_size).
 ///
 /// # Waiting for each other
 ///
-/// The halves must not wait for each other: nobody promises that they run at the same time. In a half one may wait for
-/// anything else. `join` may let other fibers of the domain run before it returns, so do not call it while holding a lock
-/// of the standard library that they want, too; parts of the same loop do not run meanwhile, unless they belong to `b`.
+/// The halves must not wait for each other, because nothing guarantees that they run at the same
+/// time. A half may wait for anything else. `join` may let other fibers of the domain run before it
+/// returns, so do not call it while holding a lock of the standard library that they want, too.
+/// Parts of the same loop do not run meanwhile, unless they belong to `b`.
 ///
 /// # Panics
 ///
-/// With the panic of `a`, or else that of `b`, once both have ended: `b` runs, too, if `a` panics. Only if `a` is unwound because
-/// its runtime shuts down, `b` does not begin any more.
+/// Panics with the panic of `a`, or else with that of `b`, after both have ended: `b` runs even if
+/// `a` panics. Only if `a` is unwound because its runtime shuts down, `b` is not started.
 ///
 /// # Cost
 ///
-/// In the first three levels of joins within another, and deeper if a domain is idle, `b` is noted down, which takes some
-/// nanoseconds; else a join is a look at one byte and two calls. A join that is part of no other takes some ten nanoseconds more;
-/// giving it away takes some hundred, at most every 50 microseconds unless another domain waits for it. Nothing is allocated.
+/// In the first three levels of joins within a join, and deeper if a domain is idle, `b` is
+/// recorded, which takes some nanoseconds. Otherwise a join is a check of one byte and two calls. A
+/// join that is not part of another takes some ten nanoseconds more. Giving `b` away takes some
+/// hundred nanoseconds, and happens at most every 50 microseconds unless another domain waits for
+/// work. Nothing is allocated.
 ///
-/// The idea to divide only when it pays is from U. Acar, A. Charguéraud, A. Guatto, M. Rainey and F. Sieczkowski,
-/// *Heartbeat scheduling: provable efficiency for nested parallelism* (PLDI 2018); that joiners help only themselves, from
-/// D. Wagner and B. Calder, *Leapfrogging: a portable technique for implementing efficient futures* (PPoPP 1993).
+/// The idea to divide only when it pays is from U. Acar, A. Charguéraud, A. Guatto, M. Rainey and
+/// F. Sieczkowski, *Heartbeat scheduling: provable efficiency for nested parallelism* (PLDI 2018).
+/// The idea that a waiting join helps only with its own descendants is from D. Wagner and B.
+/// Calder, *Leapfrogging: a portable technique for implementing efficient futures* (PPoPP 1993).
 ///
 /// # Examples
 ///
@@ -82,7 +88,7 @@ where
     join_at(a, b, Location::caller())
 }
 
-/// As [`join`], on behalf of the call at `site`.
+/// Does the same as [`join`], on behalf of the call at `site`.
 #[inline(always)]
 pub(super) fn join_at<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>) -> (RA, RB)
 where
@@ -97,7 +103,7 @@ where
     put_off(a, b, site)
 }
 
-/// One after the other, and the second also if the first panics.
+/// Calls `a` and then `b`; calls `b` even if `a` panics.
 #[inline(always)]
 fn in_turn<RA, RB>(a: impl FnOnce() -> RA, b: impl FnOnce() -> RB) -> (RA, RB) {
     match catch_unwind(AssertUnwindSafe(a)) {
@@ -108,12 +114,12 @@ fn in_turn<RA, RB>(a: impl FnOnce() -> RA, b: impl FnOnce() -> RB) -> (RA, RB) {
 
 type Panic = Box<dyn Any + Send>;
 
-/// The end of a join whose first half has panicked.
+/// Ends a join whose first half has panicked.
 #[cold]
 #[inline(never)]
 fn after_panic<R>(panic: Panic, b: impl FnOnce() -> R) -> ! {
     if panic.is::<Interrupted>() {
-        // What is to end begins nothing new.
+        // Code that is unwound because its runtime shuts down starts nothing new.
         forget_panic(b);
     } else {
         forget_panic(catch_unwind(AssertUnwindSafe(b)));
@@ -121,9 +127,9 @@ fn after_panic<R>(panic: Panic, b: impl FnOnce() -> R) -> ! {
     resume_unwind(panic)
 }
 
-/// Something that is put off, to be done by its owner or by another.
+/// Something that is put off, and run later by its owner or by another thread.
 pub(super) trait PutOff {
-    /// What comes of it if another does it.
+    /// The result if another thread runs it.
     type Out;
 
     fn run(self) -> Self::Out;
@@ -137,11 +143,11 @@ impl<F: FnOnce() -> R, R> PutOff for F {
     }
 }
 
-/// What has become of something that was put off.
+/// The outcome of something that was put off.
 pub(super) enum Second<B, R> {
-    /// Its owner has it back.
+    /// Its owner has taken it back.
     Back(B),
-    /// Another has done it.
+    /// Another thread has run it.
     Done(thread::Result<R>),
 }
 
@@ -149,10 +155,10 @@ pub(super) enum Second<B, R> {
 #[repr(C)]
 struct Half<B, R> {
     entry: Entry,
-    /// Made when it is offered.
+    /// Initialized when the half is offered.
     job: UnsafeCell<MaybeUninit<Job>>,
     half: UnsafeCell<ManuallyDrop<B>>,
-    /// What whoever has taken it has made of it.
+    /// The result that the thread that has taken the half writes.
     result: UnsafeCell<MaybeUninit<thread::Result<R>>>,
     site: &'static Location<'static>,
 }
@@ -174,14 +180,16 @@ where
     }
 }
 
-/// As [`join`], and gives what `combine` makes of both results.
+/// Does the same as [`join`], and returns `combine` of both results.
 ///
-/// It is the faster form for a recursion that does little at each step. The compiler sees a call of each half and the
-/// combination in one place, as if they were written without `join`, and can make of a recursion what it makes of that:
-/// a loop over the second halves, most often.
+/// This is the faster form for a recursion that does little at each step. The compiler sees the
+/// calls of both halves and the combination in one place, as if they were written without `join`.
+/// It can optimize the recursion in the same way: most often it makes a loop over the second
+/// halves.
 ///
-/// Give each half its own code. A helper that both call is not inlined into either, since it has several callers: to add
-/// up a tree in that way took 3.3 ns a node instead of 2.2 (1.7 without `join`).
+/// Give each half its own code. A helper that both halves call has several callers and is not
+/// inlined into either. Adding up a tree in that way took 3.3 ns a node instead of 2.2 (1.7 without
+/// `join`).
 ///
 /// ```
 /// fn fibonacci(n: u64) -> u64 {
@@ -206,14 +214,15 @@ where
     combine(first, second)
 }
 
-/// So short a join is left undivided, in ticks: to divide it takes longer.
+/// A join shorter than this, in ticks, is left undivided: dividing it takes longer.
 const SHORT: u64 = 10 * ticks::A_MICROSECOND;
-/// So long a one is divided at once, as far as there is anybody.
+/// A join at least as long as this is divided at once, if there is an idle domain.
 pub(super) const LONG: u64 = 1_000 * ticks::A_MICROSECOND;
 
-/// A join that is not part of another or of a loop. If the likes of it were over in no time, nobody is asked whether he wants
-/// any of it, as far as this is up to its domain: the monitor ends that within 10 ms, and so does another domain that begins
-/// to look for work.
+/// Runs a join that is not part of another join or of a loop. If earlier runs of the same join were
+/// short, the domain is silenced: the join does not check whether another domain wants work. The
+/// monitor ends the silence within 10 ms, and so does another domain that begins to search for
+/// work.
 #[inline(never)]
 fn outermost<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>, pending: &Pending) -> (RA, RB)
 where
@@ -235,12 +244,12 @@ where
         let (first, second) = beside(a, b, site, pending);
         drop(silence);
         if let Second::Done(_) = second {
-            // It was not short at all, or nobody would have come for it.
+            // The join was not short, or no other domain would have taken the half.
             cost_history::learn(code, LONG);
         }
         both(first, second)
     } else {
-        // To wait for the next heartbeat could be to wait for one that never comes: the halves may look at nothing.
+        // The next heartbeat may never come, because the halves may never check for it.
         owner::hurry(pending, known.is_none_or(|known| known.cost >= LONG));
         put_off_inside(a, b, site, pending)
     };
@@ -251,7 +260,8 @@ where
     results
 }
 
-/// A join of one of the first levels: it is noted down even if nobody could take anything now.
+/// Runs a join of one of the first levels. It is recorded even if no other domain could take
+/// anything now.
 #[inline(never)]
 fn put_off_first<A, B, RA, RB>(
     levels: u8,
@@ -270,7 +280,7 @@ where
     put_off_inside(a, b, site, pending)
 }
 
-/// Until this is dropped, what runs here is one level further down, of so many.
+/// Marks what runs here as one level further down, of `levels` levels, until it is dropped.
 struct Level<'a> {
     pending: &'a Pending,
     levels: u8,
@@ -316,7 +326,7 @@ where
     both(first, second)
 }
 
-/// Ends a join.
+/// Ends a join: runs the second half if it was taken back, and returns both results.
 #[inline(always)]
 fn both<RA, B: FnOnce() -> RB, RB>(first: thread::Result<RA>, second: Second<B, RB>) -> (RA, RB) {
     match (first, second) {
@@ -326,7 +336,8 @@ fn both<RA, B: FnOnce() -> RB, RB>(first: thread::Result<RA>, second: Second<B, 
     }
 }
 
-/// Both results, or the panic of the first that has panicked; what the other gave is dropped.
+/// Returns both results, or resumes the panic of the first half that has panicked. The other result
+/// is dropped.
 #[cold]
 pub(super) fn merge<RA, RB>(first: thread::Result<RA>, second: thread::Result<RB>) -> (RA, RB) {
     match (first, second) {
@@ -342,7 +353,7 @@ pub(super) fn merge<RA, RB>(first: thread::Result<RA>, second: thread::Result<RB
     }
 }
 
-/// Calls `first`, while `second` can be taken by others.
+/// Calls `first`, while other threads can take `second`.
 #[inline(always)]
 pub(super) fn beside<RA, B: PutOff>(
     first: impl FnOnce() -> RA,
@@ -360,56 +371,63 @@ pub(super) fn beside<RA, B: PutOff>(
         result: UnsafeCell::new(MaybeUninit::uninit()),
         site,
     };
-    // SAFETY: it stays until `first` has ended and it has been popped; what that puts off it pops before.
+    // SAFETY: `half` stays in place until `first` has ended and `half` has been popped, below. All
+    // that `first` pushes it pops before it ends.
     let older = unsafe { pending.push(NonNull::from(&half).cast()) };
     let first = catch_unwind(AssertUnwindSafe(first));
     if !pending.pop(&half.entry, older) {
         return (first, half.settle());
     }
-    // SAFETY: it has not been offered, so nobody else knows of it.
+    // SAFETY: the half has not been offered, so no other thread knows of it.
     let second = ManuallyDrop::into_inner(unsafe { half.half.get().read() });
     (first, Second::Back(second))
 }
 
 impl<B, R> Half<B, R> {
-    /// Settles what has been offered.
+    /// Takes back the half that has been offered, or waits until another thread has run it.
     #[cold]
     fn settle(&self) -> Second<B, R> {
-        // SAFETY: made when it was offered, and never changed but by its own rules.
+        // SAFETY: the job was initialized when it was offered, and since then it has been changed
+        // only by its own methods.
         let job = unsafe { (*self.job.get()).assume_init_ref() };
         if owner::settle(job) {
-            // SAFETY: taken back, so nobody else has it.
+            // SAFETY: the half was taken back, so no other thread has it.
             return Second::Back(ManuallyDrop::into_inner(unsafe { self.half.get().read() }));
         }
-        // SAFETY: the job is done, so its result is there.
+        // SAFETY: the job is done, so its result has been written.
         Second::Done(unsafe { (*self.result.get()).assume_init_read() })
     }
 }
 
+/// Makes the job of a half that is to be offered.
+///
 /// # Safety
 ///
-/// The entry is that of such a half, and is pending; this is its thread, or has disturbed the list.
+/// `entry` is the entry of a `Half<B, B::Out>` and is pending. The caller runs on the thread of its
+/// list, or has disturbed the list.
 unsafe fn offer<B: PutOff>(entry: NonNull<Entry>, within: *const Ancestor) -> Offer {
-    // SAFETY: the entry is its first field.
+    // SAFETY: the entry is the first field of the half.
     let half = unsafe { entry.cast::<Half<B, B::Out>>().as_ref() };
     let job = entry.cast::<u8>();
-    // SAFETY: a field of the half.
+    // SAFETY: `job` is a field of the half.
     let job = unsafe { job.byte_add(offset_of!(Half<B, B::Out>, job)) }.cast::<Job>();
-    // SAFETY: it has not been offered before, so nobody looks.
+    // SAFETY: the job has not been offered before, so no other thread reads it.
     unsafe { job.write(Job::new(run::<B>, Ancestor::new(within, 0), half.site)) };
     Offer::Last(job)
 }
 
+/// Runs the half of a job, and stores its result.
+///
 /// # Safety
 ///
-/// The job is that of such a half, and has been taken by the caller.
+/// `job` is the job of a `Half<B, B::Out>`, and the caller has taken it.
 unsafe fn run<B: PutOff>(job: NonNull<Job>) {
-    // SAFETY: the job is this field of a half, which is in place until the job is done.
+    // SAFETY: the job is this field of a half, which stays in place until the job is done.
     let half = unsafe { job.byte_sub(offset_of!(Half<B, B::Out>, job)).cast::<Half<B, B::Out>>().as_ref() };
-    // SAFETY: only who has taken the job takes the half, once.
+    // SAFETY: only the thread that has taken the job takes the half, once.
     let second = ManuallyDrop::into_inner(unsafe { half.half.get().read() });
     let result = catch_unwind(AssertUnwindSafe(|| second.run()));
-    // SAFETY: its owner looks only when the job is done.
+    // SAFETY: the owner reads the result only after the job is done.
     unsafe { (*half.result.get()).write(result) };
 }
 

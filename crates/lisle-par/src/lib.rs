@@ -1,6 +1,7 @@
 //! Loops over all cores: join, parallel loops, reductions, scans, sorts.
 //!
-//! They run on the same domains as everything else, and cost about what a call costs while nobody is there to take a part.
+//! They run on the same domains as fibers and tasks. While no other domain is idle, they cost about
+//! as much as a call.
 //!
 //! ```
 //! use lisle::par::{self, prelude::*};
@@ -11,7 +12,7 @@
 //!     let sum: u64 = squares.par_iter().sum();
 //!     assert_eq!(sum, 332_833_500);
 //!
-//!     // Recursions put one half off.
+//!     // A recursion puts one half off.
 //!     fn fibonacci(n: u64) -> u64 {
 //!         if n < 2 {
 //!             return n;
@@ -23,34 +24,41 @@
 //! });
 //! ```
 //!
-//! [`join`] is for two halves, [`iter`] for loops, [`scope()`] for jobs and promises, [`dag!`](macro@crate::dag) for a graph of
-//! computations.
+//! [`join`] runs two halves, [`iter`] has the loops, [`scope()`] spawns jobs with promises, and
+//! [`dag!`](macro@crate::dag) runs a graph of computations.
 //!
 //! # How it divides
 //!
-//! Nothing is divided beforehand. A join notes its second half down, a loop what is left of it, and goes on. Only when another
-//! domain has nothing to do is the oldest of what was noted down given to it, and half of that to the next. So there is no
-//! grain to choose and no penalty for a loop that turns out to be short. The README beside this file argues why that is so
-//! and why nobody waits in vain.
+//! Nothing is divided beforehand. A join records its second half and a loop records its remaining
+//! steps, and both go on. Only when another domain is idle does it get the oldest entry recorded,
+//! and the next idle domain gets half of that. The caller therefore has no grain to choose, and a
+//! loop that turns out to be short pays no penalty. `src/jobs/README.md` of `lisle-runtime` gives
+//! the reasons, and argues why no wait is in vain.
 //!
 //! # Where it runs
 //!
-//! - In a fiber: on the domains of its runtime. If the fiber has to wait for a part that another domain has, it gives its own
-//!   to other fibers; and if it computes for long, these have a turn, and sockets and timers are looked at, every 50 µs or
-//!   so. A server goes on serving on the domains on which a loop runs.
-//! - On a plain thread: there, with the help of the domains of the default runtime, which is started for it.
-//! - In a task, in a part of another loop, in a half of a join: as there.
+//! - In a fiber: on the domains of its runtime. A fiber that has to wait for a part that another
+//!   domain runs gives its own domain to other fibers. During a long computation, the other fibers
+//!   get a turn and sockets and timers are polled about every 50 µs. A server therefore keeps
+//!   serving on the domains on which a loop runs.
+//! - On a plain thread: on that thread, with the help of the domains of the default runtime, which
+//!   is started if necessary.
+//! - In a task, in a part of another loop, or in a half of a join: as in the code around it.
 //!
 //! # Caveats
 //!
-//! - A part may run on another thread and in another fiber than the code around it: thread-locals and
-//!   [`fiber::LocalKey`](lisle_runtime::fiber::LocalKey)s are not those of the caller. Their values must be [`Send`].
-//! - Parts of a loop must not wait for each other: nobody promises that they run at the same time. They may wait for
-//!   anything else; the domain does something else meanwhile.
-//! - A loop may let other fibers run. So do not hold a lock of the standard library across it that other fibers of the runtime
-//!   want: the one that locks it would stop the thread on which the loop is to go on. (Its own parts may want it, before and
-//!   after: they do not run in between.) The locks of [`sync`](lisle_core::sync) may be held.
-//! - A step is not interrupted. One that takes 10 ms keeps the other fibers of its domain waiting for that long.
+//! - A part may run on another thread and in another fiber than the code around it. It does not see
+//!   the thread-locals and [`fiber::LocalKey`](lisle_runtime::fiber::LocalKey)s of the caller.
+//!   Values that cross over must be [`Send`].
+//! - Parts of a loop must not wait for each other, because nothing guarantees that they run at the
+//!   same time. They may wait for anything else; the domain does something else meanwhile.
+//! - A loop may let other fibers run. Do not hold a lock of the standard library across a loop if
+//!   other fibers of the runtime want that lock: a fiber that blocks on it stops the thread on
+//!   which the loop has to continue. The parts of the loop itself may take the lock before and
+//!   after the loop, because they do not run in between. The locks of [`sync`](lisle_core::sync)
+//!   may be held.
+//! - A step is not interrupted. A step of 10 ms keeps the other fibers of its domain waiting for
+//!   that long.
 
 // Under loom only the protocols are built, not their users.
 #![cfg_attr(lisle_loom, allow(dead_code, unused_imports))]
@@ -95,7 +103,7 @@ pub mod sort;
 #[cfg(not(lisle_loom))]
 mod workers;
 
-// The layers below, under the names by which the modules here know them.
+// The layers below, under the names that the modules of this crate use.
 #[cfg(not(lisle_loom))]
 use lisle_core::affinity;
 use lisle_core::{event, panics, shim};

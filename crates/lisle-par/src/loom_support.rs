@@ -1,6 +1,6 @@
-//! What the models here share.
+//! What the models of this crate share.
 
-/// In models of what is built on joins they are two calls.
+/// Calls `a` and then `b`: in models of code that is built on joins, a join is two calls.
 pub(super) fn join<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
     (a(), b())
 }

@@ -1,27 +1,29 @@
-//! On behalf of whom the library runs loops of its own: a sort joins, a scan loops, and what is reported of their parts is to
-//! name the place where the user has called them.
+//! The call on behalf of which the library runs loops of its own. A sort joins and a scan loops;
+//! reports about their parts name the place where the user called them.
 //!
-//! That place is noted at the stack for as long as the call runs there, and goes with the halves that are put off.
+//! The place is kept at the stack for as long as the call runs there, and goes along with the
+//! halves that are put off.
 
 use super::join::join_at;
 use super::owner;
 use super::pending::Pending;
 use std::panic::Location;
 
-/// Runs `f`, which is how the library does what its caller's caller has called.
+/// Runs `f`, with which the library carries out a call of its caller's caller.
 #[track_caller]
 pub(super) fn here<R>(f: impl FnOnce() -> R) -> R {
     let pending = owner::pending();
     within(of(pending, Location::caller()), f)
 }
 
-/// The place on behalf of which the code at `site` runs, if it is the library's, or else `site`.
+/// Returns the place on behalf of which the code at `site` runs if that code is the library's, or
+/// else `site`.
 pub(super) fn of(pending: &Pending, site: &'static Location<'static>) -> &'static Location<'static> {
     pending.origin.get().unwrap_or(site)
 }
 
 fn within<R>(site: &'static Location<'static>, f: impl FnOnce() -> R) -> R {
-    /// Notes again what was noted before.
+    /// Restores the previous place when dropped.
     struct Before<'a>(&'a Pending, Option<&'static Location<'static>>);
     impl Drop for Before<'_> {
         fn drop(&mut self) {
@@ -33,7 +35,7 @@ fn within<R>(site: &'static Location<'static>, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// [`join`](super::join()), for the library's own loops.
+/// Does the same as [`join`](super::join()), for the library's own loops.
 #[inline(always)]
 #[track_caller]
 pub(super) fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)

@@ -2,15 +2,15 @@
 
 use std::panic::Location;
 
-/// How a loop is to be divided, and what may stop it.
+/// How a loop is to be divided, and on behalf of which call it runs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Plan {
-    /// How many steps there are between two looks at whether anybody wants work; `None`: as many as take some microseconds, by
-    /// measurement.
+    /// The number of steps between two checks whether another domain wants work. With `None`, as
+    /// many as take some microseconds, by measurement.
     pub(crate) grain: Option<std::num::NonZeroUsize>,
-    /// Divide by the number of steps and the grain alone, so that the order of all merges is the same on any number of
-    /// domains.
+    /// Whether to divide by the number of steps and the grain alone. Then the order of all merges
+    /// is the same on any number of domains.
     pub(crate) fixed: bool,
-    /// On behalf of what call, if the library calls the loop itself.
+    /// The call on behalf of which the library runs the loop, if the library itself calls it.
     pub(crate) site: Option<&'static Location<'static>>,
 }

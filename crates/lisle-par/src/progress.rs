@@ -1,8 +1,9 @@
 //! How far loops have come.
 //!
-//! Those who take part add up what they have done, and look whether that is as much as somebody waits for. Who waits sets
-//! that mark before it looks at the count for the last time; who counts adds before it looks at the mark. In the one order
-//! of all these accesses one of the two comes second and sees the other.
+//! The participants of a loop add up what they have done, and compare the count with the least
+//! count that a waiter waits for, the mark. A waiter sets the mark before it reads the count for
+//! the last time; a participant adds before it reads the mark. In the single total order of these
+//! accesses, one of the two comes second and sees the other.
 
 use crate::event::{Attempt, Description, Event, Hidden, Label, Source, Step, awaitable};
 use crate::shim::CachePadded;
@@ -10,30 +11,31 @@ use crate::shim::atomic::{AtomicU64, Ordering};
 use std::fmt;
 use std::pin::Pin;
 
-/// Nobody waits for anything.
+/// The mark if no waiter waits.
 const NO_MARK: u64 = u64::MAX;
 
-/// How many steps of loops have been done, to be looked at or waited for while they run.
+/// A counter of the steps that loops have done, which can be read or waited for while they run.
 ///
-/// [`ParallelIterator::progress`](crate::iter::ParallelIterator::progress) has a loop counted. Several may be counted
-/// together, one after the other or at the same time.
+/// [`ParallelIterator::progress`](crate::iter::ParallelIterator::progress) makes a loop count.
+/// Several loops may be counted together, in sequence or at the same time.
 ///
 /// # What is counted
 ///
-/// The steps of the iterator that `progress` was called on. A loop is run in blocks of steps, see
-/// [`grain`](crate::iter::ParallelIterator::grain); when a block ends, all of its steps are done, be it that its last
-/// item was consumed or that no more of its items were wanted, as by a search. Not counted is a block that ended in a panic,
-/// and what is never begun: because a search was over before, or the loop was stopped. So the count never falls, it comes
-/// to the total if the loop is run to its end, and may stay below if not.
+/// The steps of the iterator on which `progress` was called are counted. A loop is run in blocks of
+/// steps, see [`grain`](crate::iter::ParallelIterator::grain). All steps of a block count as done
+/// when the block ends, either because its last item was consumed or because no more of its items
+/// were wanted, as in a search. A block that ends in a panic is not counted, nor is a block that is
+/// never begun because a search was over before or the loop was stopped. Hence the count never
+/// falls. It reaches the total if the loop is run to its end, and may stay below it if not.
 ///
-/// To the total a loop adds its length when it begins.
+/// A loop adds its length to the total when it begins.
 ///
-/// Whoever sees a count also sees what was written in the steps that are counted.
+/// A thread that sees a count also sees what was written in the steps that are counted.
 ///
 /// # Cost
 ///
-/// One atomic addition a block, which takes some microseconds, and as long as nobody waits nothing else. The counter has
-/// room for 2^64 steps.
+/// One atomic addition for each block of some microseconds, and nothing else as long as no waiter
+/// waits. The counter has room for 2^64 steps.
 ///
 /// ```
 /// use lisle::par::Progress;
@@ -64,19 +66,19 @@ const NO_MARK: u64 = u64::MAX;
 /// ```
 pub struct Progress {
     counts: CachePadded<Counts>,
-    /// Those who wait. Under its lock the mark is set.
+    /// The waiters. The mark is set under the lock of this source.
     waiting: Source<(), u64>,
 }
 
 struct Counts {
     done: AtomicU64,
-    /// The least count that somebody waits for.
+    /// The least count that a waiter waits for.
     mark: AtomicU64,
     total: AtomicU64,
 }
 
 impl Progress {
-    /// Of no loops.
+    /// Creates a counter of no loops.
     #[track_caller]
     pub fn new() -> Self {
         let counts =
@@ -84,33 +86,36 @@ impl Progress {
         Progress { counts: CachePadded(counts), waiting: Source::labelled(Label::new("progress"), ()) }
     }
 
-    /// The same progress, with a name for those who ask who waits.
+    /// Names this progress; reports about waiters show the name.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         Progress { waiting: self.waiting.named(name), ..self }
     }
 
-    /// How many steps have been done, in all loops.
+    /// Returns the number of steps that have been done, in all loops.
     pub fn done(&self) -> u64 {
         self.counts.done.load(Ordering::Acquire)
     }
 
-    /// How many steps all loops have that have begun.
+    /// Returns the number of steps of all loops that have begun.
     pub fn total(&self) -> u64 {
         self.counts.total.load(Ordering::Relaxed)
     }
 
-    /// The event of `count` steps being done. It gives how many are, and is ready for good from then on.
+    /// Returns the event that `count` steps are done. Its value is the number of steps that are
+    /// done, and it stays ready from then on.
     ///
-    /// It may never happen, if the loop is stopped or panics: then choose between this and the end of whoever runs it.
+    /// The event may never happen if the loop is stopped or panics. In that case, choose between it
+    /// and the end of the code that runs the loop.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is taken. A loser of a choice leaves a mark at which the loop looks once whether somebody waits.
+    /// Nothing is taken. A branch that loses a choice leaves the mark set, which makes the loop
+    /// check once for waiters.
     ///
     /// # Fairness
     ///
-    /// All who wait for what has been reached are woken.
+    /// All waiters whose count has been reached are woken.
     ///
     /// ```
     /// use lisle::par::{Progress, prelude::*};
@@ -129,31 +134,35 @@ impl Progress {
         ReachedEvt { progress: self, count }
     }
 
-    /// The event of more than `since` steps being done: [`reached_evt`](Progress::reached_evt) of `since + 1`.
+    /// Returns the event that more than `since` steps are done:
+    /// [`reached_evt`](Progress::reached_evt) of `since + 1`.
     ///
-    /// Performed again and again, with what it gave the last time, it wakes the performer as often as each block. If you
-    /// want to look less often, wait for a larger step, or for a time, as well.
+    /// If it is performed repeatedly, each time with the value that it gave before, it wakes the
+    /// caller as often as after each block. To look less often, wait for a larger step, or for a
+    /// time as well.
     pub fn changed_evt(&self, since: u64) -> ReachedEvt<'_> {
         self.reached_evt(since.saturating_add(1))
     }
 
-    /// A loop of so many steps begins.
+    /// Adds a loop of `steps` steps to the total.
     pub(super) fn begin(&self, steps: usize) {
         self.counts.total.fetch_add(steps as u64, Ordering::Relaxed);
     }
 
-    /// So many steps have been done.
+    /// Adds `steps` steps that have been done.
     #[inline]
     pub(super) fn add(&self, steps: usize) {
         let Counts { done, mark, .. } = &*self.counts;
-        // Not only because of the mark: this is what gives those who see the count the steps' writes.
+        // The order is strong not only because of the mark: threads that read the count see the
+        // writes of the steps through it.
         let now = done.fetch_add(steps as u64, Ordering::SeqCst).wrapping_add(steps as u64);
         if now >= mark.load(Ordering::SeqCst) {
             self.wake();
         }
     }
 
-    /// The mark has been reached: has all who wait look, and set it anew if it is too early for them.
+    /// Has all waiters look at the count, after the mark has been reached. Those for which it is
+    /// too early set the mark anew.
     #[cold]
     fn wake(&self) {
         self.waiting.update(|(), waiters| {
@@ -179,7 +188,7 @@ impl fmt::Debug for Progress {
     }
 }
 
-/// The event of so many steps being done, see [`Progress::reached_evt`].
+/// The event that a number of steps is done, see [`Progress::reached_evt`].
 #[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy)]
 pub struct ReachedEvt<'a> {
@@ -216,7 +225,8 @@ impl Event for ReachedEvt<'_> {
             if self.count < mark.load(Ordering::Relaxed) {
                 mark.store(self.count, Ordering::SeqCst);
             }
-            // If it is too early, whoever gets there sees the mark, and takes the lock when this waits in the queue.
+            // If it is too early, the participant that reaches the mark sees it, and takes the lock
+            // when this waiter is in the queue.
             self.reached()
         };
         // SAFETY: the branch is of this event.

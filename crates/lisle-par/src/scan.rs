@@ -1,12 +1,14 @@
 //! Scans: all sums up to some element, over all cores.
 //!
-//! A scan, or prefix sum, puts into each place what an associative operation makes of all elements before it: before
-//! it and itself if it is *inclusive*, before it only, and of an initial value, if it is *exclusive*.
+//! A scan, or prefix sum, writes to each place the result of an associative operation on all
+//! elements before it. An *inclusive* scan includes the element at the place; an *exclusive* scan
+//! does not, and starts with an initial value.
 //!
-//! It is one pass over the memory. The slice is cut into chunks that fit a core's cache; the ones that take part
-//! claim them in order, and a chunk whose predecessors' sum is not known yet is added up first and scanned while it
-//! still is in the cache, after D. Merrill and M. Garland, *Single-pass parallel prefix scan with decoupled
-//! look-back* (2016). With one worker it is a plain loop.
+//! A scan is one pass over the memory. The slice is cut into chunks that fit the cache of a core,
+//! and the participants claim them in order. A chunk is added up first if the sum of all chunks
+//! before it is not known yet, and is scanned while it is still in the cache, after D. Merrill and
+//! M. Garland, *Single-pass parallel prefix scan with decoupled look-back* (2016). With one worker
+//! it is a plain loop.
 
 mod chain;
 mod forms;
@@ -20,16 +22,17 @@ use forms::{Exclusive, ExclusiveInPlace, Inclusive, InclusiveInPlace, Mapped, Pl
 use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 
-/// Puts into each place of `output` the sum of the elements of `input` up to and with that place: `op` of all of
-/// them, in their order.
+/// Writes to each place of `output` the sum of the elements of `input` up to and including that
+/// place: `op` of all of them, in their order.
 ///
-/// `op` has to be associative, need not be commutative, and is called once for each element, or up to twice if
-/// several take part. How sums are associated then depends on how the work was divided; for floating-point numbers see
-/// [`Scan::fixed`].
+/// `op` has to be associative; it need not be commutative. It is called once for each element, or
+/// up to twice if several workers take part. How sums are associated then depends on how the work
+/// was divided; for floating-point numbers see [`Scan::fixed`].
 ///
 /// # Panics
 ///
-/// If the slices are not equally long, and if `op` panics; some outputs are new then, and the others what they were.
+/// Panics if the slices differ in length, or if `op` panics; then some outputs are new, and the
+/// others are unchanged.
 ///
 /// ```
 /// let mut sums = [0; 5];
@@ -45,16 +48,17 @@ where
     Scan::new(op).inclusive(input, output);
 }
 
-/// Puts into each place of `output` the sum of `init` and the elements of `input` up to and without that place;
-/// returns the sum of all.
+/// Writes to each place of `output` the sum of `init` and the elements of `input` before that
+/// place, and returns the sum of all.
 ///
-/// `op` has to be associative, need not be commutative, and is called once for each element, or up to twice if
-/// several take part. How sums are associated then depends on how the work was divided; for floating-point numbers see
-/// [`Scan::fixed`].
+/// `op` has to be associative; it need not be commutative. It is called once for each element, or
+/// up to twice if several workers take part. How sums are associated then depends on how the work
+/// was divided; for floating-point numbers see [`Scan::fixed`].
 ///
 /// # Panics
 ///
-/// If the slices are not equally long, and if `op` panics; some outputs are new then, and the others what they were.
+/// Panics if the slices differ in length, or if `op` panics; then some outputs are new, and the
+/// others are unchanged.
 ///
 /// ```
 /// let lengths = [3, 1, 4];
@@ -71,13 +75,13 @@ where
     Scan::new(op).exclusive(input, output, init)
 }
 
-/// Replaces each element by the sum of all up to and with it.
+/// Replaces each element by the sum of all elements up to and including it.
 ///
-/// As [`inclusive_scan`]; elements need not be `Clone`, nor `Sync`.
+/// This is [`inclusive_scan`] in place; the elements need not be `Clone` or `Sync`.
 ///
 /// # Panics
 ///
-/// If `op` panics; some elements have been replaced then.
+/// Panics if `op` panics; then some elements have been replaced.
 ///
 /// ```
 /// let mut peaks = [3, 1, 4, 1, 5, 9, 2];
@@ -93,13 +97,14 @@ where
     Scan::new(op).inclusive_in_place(slice);
 }
 
-/// Replaces each element by the sum of `init` and all before it; returns the sum of all.
+/// Replaces each element by the sum of `init` and all elements before it, and returns the sum of
+/// all.
 ///
-/// As [`exclusive_scan`]; elements need not be `Sync`.
+/// This is [`exclusive_scan`] in place; the elements need not be `Sync`.
 ///
 /// # Panics
 ///
-/// If `op` panics; some elements have been replaced then.
+/// Panics if `op` panics; then some elements have been replaced.
 ///
 /// ```
 /// let mut counts = [2, 0, 5];
@@ -115,12 +120,14 @@ where
     Scan::new(op).exclusive_in_place(slice, init)
 }
 
-/// A scan by some operation, and how it is to be done.
+/// A scan with some operation, and how it is carried out.
 ///
-/// The operation has to be associative, or to come near it, as the addition of floating-point numbers does. It need
-/// not be commutative: the order of the elements is kept. It is called once for each element, or up to twice if
-/// several take part; so two workers are at best half as fast again as one where the operation is what takes the
-/// time, and *n* are (*n* + 1) / 2 times as fast. Where the memory does, they are as fast as it is.
+/// The operation has to be associative, at least nearly, as the addition of floating-point numbers
+/// is. It need not be commutative: the order of the elements is kept. It is called once for each
+/// element, or up to twice if several workers take part. Where the operation takes most of the
+/// time, two workers are therefore at best one and a half times as fast as one, and *n* workers are
+/// (*n* + 1) / 2 times as fast. Where the memory takes most of the time, they are as fast as the
+/// memory.
 ///
 /// ```
 /// use lisle::par::Scan;
@@ -138,30 +145,32 @@ pub struct Scan<F> {
 }
 
 impl<F> Scan<F> {
-    /// A scan by this operation.
+    /// Creates a scan with this operation.
     pub fn new(op: F) -> Self {
         Scan { op, grain: None, is_fixed: false }
     }
 
-    /// The same scan in chunks of so many elements (at least two).
+    /// Sets the number of elements of a chunk (at least two).
     ///
-    /// Without this there are enough chunks for all workers, but not of fewer than some hundred elements: few, if the
-    /// operation takes milliseconds.
+    /// By default there are enough chunks for all workers, but none of fewer than some hundred
+    /// elements. That is too few chunks if the operation takes milliseconds.
     #[must_use]
     pub fn grain(self, elements: NonZeroUsize) -> Self {
         Scan { grain: Some(elements), ..self }
     }
 
-    /// The same scan with sums that are associated in the same way whatever the number of workers and whoever comes
-    /// when. Floating-point numbers give the same results then, to the last bit, each time.
+    /// Associates the sums in the same way for any number of workers and any timing. Floating-point
+    /// numbers give the same results each time, to the last bit.
     ///
-    /// Chunks depend on the number of elements, their size, and the [`grain`](Self::grain) only. The sum of a chunk
-    /// is made of its elements from the left. What is carried into a chunk is made of the sums of the chunks before,
-    /// and of the initial value if there is one, from the left; and the outputs of a chunk of this and its elements,
-    /// from the left. So they come as near the exact sums as those of a plain loop, or nearer; but where two chunks
-    /// meet they may fall by an error of rounding, though all elements are positive.
+    /// The chunks depend only on the number of elements, their size, and the
+    /// [`grain`](Self::grain). The sum of a chunk is computed from its elements from the left. The
+    /// sum that is carried into a chunk is computed from the initial value, if there is one, and
+    /// the sums of the chunks before, from the left. The outputs of a chunk are computed from that
+    /// sum and its elements, from the left. They are as close to the exact sums as those of a plain
+    /// loop, or closer. Where two chunks meet, however, outputs may fall by a rounding error
+    /// although all elements are positive.
     ///
-    /// The operation is called twice for each element, also with one worker.
+    /// The operation is called twice for each element, even with one worker.
     ///
     /// ```
     /// use lisle::par::Scan;
@@ -178,11 +187,11 @@ impl<F> Scan<F> {
         Scan { is_fixed: true, ..self }
     }
 
-    /// As [`inclusive_scan`].
+    /// Does the same as [`inclusive_scan`].
     ///
     /// # Panics
     ///
-    /// As that does.
+    /// Panics in the same cases.
     #[track_caller]
     pub fn inclusive<T>(&self, input: &[T], output: &mut [T])
     where
@@ -192,11 +201,11 @@ impl<F> Scan<F> {
         self.copying(Inclusive(Plain(&self.op), PhantomData), input, output, None);
     }
 
-    /// As [`exclusive_scan`].
+    /// Does the same as [`exclusive_scan`].
     ///
     /// # Panics
     ///
-    /// As that does.
+    /// Panics in the same cases.
     #[track_caller]
     pub fn exclusive<T>(&self, input: &[T], output: &mut [T], init: T) -> T
     where
@@ -206,11 +215,12 @@ impl<F> Scan<F> {
         total(self.copying(Exclusive(Plain(&self.op), PhantomData), input, output, Some(init)))
     }
 
-    /// As [`inclusive_scan`], of what `map` makes of the elements. It is called as often as the operation.
+    /// Does the same as [`inclusive_scan`] on the results of `map`, which is called as often as the
+    /// operation.
     ///
     /// # Panics
     ///
-    /// As that does, and if `map` panics.
+    /// Panics in the same cases, and if `map` panics.
     #[track_caller]
     pub fn inclusive_map<A, T, M>(&self, input: &[A], output: &mut [T], map: M)
     where
@@ -222,16 +232,17 @@ impl<F> Scan<F> {
         self.copying(Inclusive(Mapped { map, op: &self.op }, PhantomData), input, output, None);
     }
 
-    /// As [`exclusive_scan`], of what `map` makes of the elements. It is called as often as the operation.
+    /// Does the same as [`exclusive_scan`] on the results of `map`, which is called as often as the
+    /// operation.
     ///
     /// # Panics
     ///
-    /// As that does, and if `map` panics.
+    /// Panics in the same cases, and if `map` panics.
     ///
     /// ```
     /// use lisle::par::Scan;
     ///
-    /// // Where each of the even numbers comes to lie if the odd ones are left out.
+    /// // The place of each even number if the odd ones are left out.
     /// let numbers = [2, 3, 6, 8, 1];
     /// let mut places = [0; 5];
     /// let scan = Scan::new(|a: &usize, b: &usize| a + b);
@@ -250,11 +261,11 @@ impl<F> Scan<F> {
         total(self.copying(form, input, output, Some(init)))
     }
 
-    /// As [`inclusive_scan_in_place`].
+    /// Does the same as [`inclusive_scan_in_place`].
     ///
     /// # Panics
     ///
-    /// As that does.
+    /// Panics in the same cases.
     #[track_caller]
     pub fn inclusive_in_place<T>(&self, slice: &mut [T])
     where
@@ -264,11 +275,11 @@ impl<F> Scan<F> {
         self.in_place(InclusiveInPlace(Plain(&self.op), PhantomData), slice, None);
     }
 
-    /// As [`exclusive_scan_in_place`].
+    /// Does the same as [`exclusive_scan_in_place`].
     ///
     /// # Panics
     ///
-    /// As that does.
+    /// Panics in the same cases.
     #[track_caller]
     pub fn exclusive_in_place<T>(&self, slice: &mut [T], init: T) -> T
     where
@@ -320,15 +331,16 @@ impl<F> Scan<F> {
         origin::here(|| steps::scan(&form, pieces, carry, self.is_fixed))
     }
 
-    /// How long the chunks are, at least two elements each; nothing if there is no use in several. An element takes
-    /// so many bytes.
+    /// Returns the lengths of the chunks, at least two elements each, or `None` if several chunks
+    /// are useless. An element takes `bytes` bytes.
     fn chunks(&self, len: usize, bytes: usize) -> Option<impl Iterator<Item = usize>> {
-        /// What a chunk takes in the cache at most, unless it is shorter than the shortest.
+        /// The most bytes that a chunk takes in the cache, unless it is shorter than `SHORTEST`.
         const MOST_BYTES: usize = 1 << 17;
-        /// What chunks have at least: claiming one takes as long as some hundred additions.
+        /// The least number of elements of a chunk: claiming one takes as long as some hundred
+        /// additions.
         const SHORTEST: usize = 512;
 
-        // Some for each worker, of which nothing that is to be fixed may know.
+        // Some for each worker. A fixed scan must not depend on the number of workers.
         let wanted = if self.is_fixed { 64 } else { 8 * workers() };
         let longest = (MOST_BYTES / bytes.max(1)).max(SHORTEST);
         let chunk = match self.grain {
@@ -336,14 +348,15 @@ impl<F> Scan<F> {
             None => (len / wanted).clamp(SHORTEST, longest),
         };
         let count = len / chunk;
-        // The last one takes what the division leaves, so that none is too short to have a sum.
+        // The last chunk takes the remainder of the division, so no chunk is too short to have a
+        // sum.
         let last = len - count.saturating_sub(1) * chunk;
         let is_worth_it = count > 1 && (self.is_fixed || workers() > 1);
         is_worth_it.then(|| std::iter::repeat_n(chunk, count - 1).chain([last]))
     }
 }
 
-/// Exclusive scans end with a sum, since they begin with one.
+/// Unwraps the sum of an exclusive scan, which always has one because it begins with one.
 fn total<T>(sum: Option<T>) -> T {
     sum.expect("there is an initial value")
 }

@@ -1,14 +1,15 @@
-//! How many can take part.
+//! The number of domains that can take part in a loop.
 
 use crate::affinity;
 use crate::shim::sync::OnceLock;
 use lisle_runtime::sched::default::started_default_runtime;
 use lisle_runtime::sched::worker::with_current;
 
-/// How many domains a loop of the calling thread can be divided among, and run on at the same time.
+/// Returns the number of domains that a loop of the calling thread can be divided among, and that
+/// run at the same time.
 pub(crate) fn workers() -> usize {
-    // Of a plain thread: the default runtime, once it has been started, has as many. Asked once, since the answer comes
-    // out of files.
+    // A plain thread uses the default runtime, which has this many domains once it has been
+    // started. The number is computed once, because it is read from files.
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     let outside = || *PROCESSORS.get_or_init(affinity::processors);
     with_current(|worker| match worker {

@@ -1,11 +1,12 @@
 //! Graphs that are written as bindings.
 
-/// Computes several values that use each other, as far as possible at the same time: a [`Dag`](crate::Dag) that reads like
-/// bindings.
+/// Computes several values that use each other, as far as possible in parallel: a
+/// [`Dag`](crate::Dag) that reads like bindings.
 ///
-/// Each binding gives a value a name. One that uses others names them between bars, like the parameters of a closure, and has
-/// references to them. At the end, in parentheses, are the names of those values that are wanted: of one, which is what the
-/// macro gives then, or of several, of which it gives a tuple.
+/// Each binding gives a value a name. A binding that uses other values names them between bars,
+/// like the parameters of a closure, and gets references to them. The names of the wanted values
+/// are at the end, in parentheses. With one name, the macro returns that value; with several, it
+/// returns a tuple.
 ///
 /// ```
 /// let (a, b) = (3, 4);
@@ -19,15 +20,16 @@
 /// assert_eq!((sum, hypotenuse), (25, 5.0));
 /// ```
 ///
-/// It is meant for values that take a while. The product of two matrices of 2 × 2 blocks has eight products of blocks, all at
-/// the same time, and four sums, each as soon as its two products are there:
+/// The macro is meant for values that take a while to compute. The product of two matrices of 2 × 2
+/// blocks has eight products of blocks, all in parallel, and four sums, each as soon as its two
+/// products are there:
 ///
 /// ```
 #[doc = include_str!("../../examples/block_matrix.rs")]
 /// ```
 ///
-/// Before the semicolon one may say what a value costs. Otherwise it is measured, for the next time that the same code runs on
-/// the thread; until then it is taken to be worth sharing:
+/// A cost may be given before the semicolon. Otherwise the cost is measured, for the next time that
+/// the same code runs on the thread; until then the value is assumed to be worth sharing:
 ///
 /// ```
 /// use std::time::Duration;
@@ -40,7 +42,7 @@
 /// assert_eq!(answer, 42);
 /// ```
 ///
-/// A value that is used without being named between the bars is not there:
+/// A value that is used without being named between the bars is not in scope:
 ///
 /// ```compile_fail,E0369
 /// lisle::par::dag! {
@@ -51,7 +53,7 @@
 /// };
 /// ```
 ///
-/// and one can only use what comes before:
+/// A binding can use only what comes before it:
 ///
 /// ```compile_fail,E0425
 /// lisle::par::dag! {
@@ -63,7 +65,8 @@
 ///
 /// # Panics
 ///
-/// As [`Dag::run`](crate::Dag::run): with the panic of the first of the values that could not be computed.
+/// Panics as [`Dag::run`](crate::Dag::run) does: with the panic of the first of the values that
+/// could not be computed.
 #[macro_export]
 macro_rules! dag {
     (@add $dag:ident; ($wanted:ident)) => {

@@ -1,19 +1,21 @@
-//! What a spark uses of others: their results, borrowed.
+//! The inputs of a spark: the results of other sparks, borrowed.
 
 use super::{Dag, Spark};
 use crate::shim::sync::{Arc, OnceLock};
 
-/// The sparks whose results a spark uses: a tuple of references to up to eight, or a slice of those of one type.
+/// The sparks whose results a spark uses: a tuple of references to up to eight, or a slice of those
+/// of one type.
 ///
 /// This trait is sealed.
 pub trait Inputs: sealed::Keep {}
 
 impl<I: sealed::Keep> Inputs for I {}
 
-/// What the function of a spark is given: for `(&Spark<A>, &Spark<B>)` it is `(&A, &B)`, for `&[Spark<A>]` it is `Vec<&A>`.
+/// The argument of the function of a spark: for `(&Spark<A>, &Spark<B>)` it is `(&A, &B)`, for
+/// `&[Spark<A>]` it is `Vec<&A>`.
 ///
 /// This trait is sealed.
-// The second parameter says that `Self: 'r` to those who ask for all `'r`, which a bound would not.
+// The second parameter implies `Self: 'r` for users that need all `'r`; a bound would not.
 pub trait Borrow<'r, Implied = &'r Self> {
     /// The references.
     type Refs;
@@ -32,18 +34,18 @@ pub(super) mod sealed {
     use super::{Borrow, Dag};
 
     pub trait Keep {
-        /// The places where the results will be.
+        /// The slots of the results.
         type Kept: for<'r> Borrow<'r> + Send;
 
         fn keep(self, dag: &Dag<'_>, indices: &mut Vec<usize>) -> Self::Kept;
     }
 }
 
-/// The place of one result.
+/// The slot of one result.
 #[derive(Debug)]
 pub struct Kept<T>(Slot<T>);
 
-/// The places of several of one type.
+/// The slots of several results of one type.
 #[derive(Debug)]
 pub struct KeptAll<T>(Vec<Slot<T>>);
 

@@ -1,10 +1,11 @@
-//! Sparks: pure computations that use each other's results, run in any order that this allows.
+//! Sparks: pure computations that use each other's results, run in any order that respects this.
 //!
-//! [`dag!`](crate::dag!) writes a graph as bindings, [`Dag`] builds one piece by piece.
+//! [`dag!`](crate::dag!) writes a graph as bindings; [`Dag`] builds one piece by piece.
 //!
-//! The word is that of P. Trinder, K. Hammond, H.-W. Loidl and S. Peyton Jones, *Algorithm + strategy = parallelism* (Journal
-//! of Functional Programming, 1998), and of the Glasgow Haskell compiler: a piece of pure work that may be evaluated elsewhere,
-//! and is not if nobody else has the time.
+//! The word spark is from P. Trinder, K. Hammond, H.-W. Loidl and S. Peyton Jones, *Algorithm +
+//! strategy = parallelism* (Journal of Functional Programming, 1998), and from the Glasgow Haskell
+//! compiler. There it is a piece of pure work that may be evaluated elsewhere, and is not if no
+//! other processor is free.
 
 mod bindings;
 mod inputs;
@@ -27,17 +28,17 @@ use std::time::Duration;
 
 /// A graph of computations that use each other's results.
 ///
-/// A spark is added together with the sparks that it uses, which are there already: so a cycle cannot be expressed. Its
-/// function is given references to their results.
+/// A spark is added together with the sparks that it uses, which exist already; hence a cycle
+/// cannot be expressed. Its function gets references to their results.
 ///
-/// Short computations run where what they use was computed; long ones are offered to other domains, and those first on which
-/// most depends. What is short is measured whenever the same code has built and run a graph on this thread before, or
-/// [said](Dag::cost).
+/// Short computations run where the results that they use were computed. Long ones are offered to
+/// other domains, first those on which most depends. The cost of a spark is known if the same code
+/// has built and run a graph on this thread before, or if [`cost`](Dag::cost) has given it.
 ///
 /// # Cost
 ///
-/// Two or three allocations a spark, and some hundred nanoseconds. Computations that are shorter than that are better put
-/// together in one spark.
+/// A spark takes two or three allocations, and some hundred nanoseconds. Combine computations that
+/// are shorter than that into one spark.
 ///
 /// ```
 /// use lisle::par::Dag;
@@ -53,7 +54,8 @@ use std::time::Duration;
 /// assert_eq!(results.take(report), "12 words, such as times,");
 /// ```
 ///
-/// A spark has what it uses as a reference, and what it borrows from outside must outlive the graph:
+/// A spark gets references to the results that it uses, and what it borrows from outside must
+/// outlive the graph:
 ///
 /// ```compile_fail,E0597
 /// let mut dag = lisle::par::Dag::new();
@@ -70,7 +72,7 @@ use std::time::Duration;
 /// dag.spark((&text,), |(text,)| -> String { *text });
 /// ```
 ///
-/// Results are seen by other threads, and functions called there:
+/// Other threads see the results and call the functions:
 ///
 /// ```compile_fail,E0277
 /// lisle::par::Dag::new().spark((), |()| std::rc::Rc::new(1));
@@ -81,7 +83,7 @@ pub struct Dag<'env> {
     number: Number,
 }
 
-/// Of a graph, unlike that of all others.
+/// The number of a graph, which differs from that of all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Number(u64);
 
@@ -92,7 +94,8 @@ impl Default for Number {
     }
 }
 
-/// A computation of a [`Dag`] that gives a `T`: to be used by others, and to ask the [`Results`] for it.
+/// A computation of a [`Dag`] with a result of type `T`. Other sparks can use it, and [`Results`]
+/// returns its result.
 pub struct Spark<T> {
     slot: Slot<T>,
     index: usize,
@@ -100,13 +103,14 @@ pub struct Spark<T> {
 }
 
 impl<'env> Dag<'env> {
-    /// An empty graph.
+    /// Creates an empty graph.
     #[must_use]
     pub fn new() -> Self {
         Dag::default()
     }
 
-    /// Adds a computation that uses the results of `inputs`: a tuple of references to sparks, or a slice of sparks.
+    /// Adds a computation that uses the results of `inputs`: a tuple of references to sparks, or a
+    /// slice of sparks.
     ///
     /// ```
     /// let mut dag = lisle::par::Dag::new();
@@ -117,7 +121,7 @@ impl<'env> Dag<'env> {
     ///
     /// # Panics
     ///
-    /// If one of the sparks belongs to another graph.
+    /// Panics if one of the sparks belongs to another graph.
     #[track_caller]
     pub fn spark<I, F, T>(&mut self, inputs: I, f: F) -> Spark<T>
     where
@@ -151,7 +155,7 @@ impl<'env> Dag<'env> {
         Spark { slot, index, dag: self.number }
     }
 
-    /// Says about how long a spark takes, instead of what was measured.
+    /// Sets the approximate duration of a spark, which is used instead of what was measured.
     ///
     /// ```
     /// use std::time::Duration;
@@ -164,7 +168,7 @@ impl<'env> Dag<'env> {
     ///
     /// # Panics
     ///
-    /// If it belongs to another graph.
+    /// Panics if the spark belongs to another graph.
     pub fn cost<T>(&mut self, spark: &Spark<T>, about: Duration) {
         assert_eq!(spark.dag, self.number, "the spark belongs to another graph");
         let ticks = u128::from(saturating_nanos(about)) * u128::from(ticks::A_MICROSECOND) / 1_000;
@@ -173,12 +177,13 @@ impl<'env> Dag<'env> {
 
     /// Runs all sparks, each after those that it uses, and returns when all have ended.
     ///
-    /// Works wherever [`par::scope`](super::scope()) does, and waits as that does.
+    /// Works wherever [`par::scope`](super::scope()) works, and waits in the same way.
     ///
     /// # Panics
     ///
-    /// With the panic of a spark: of several, with that of the one that was added first. What uses its result does not
-    /// run; all else does, before.
+    /// Panics with the panic of a spark; if several panic, with that of the spark that was added
+    /// first. Sparks that use the result of a spark that has panicked do not run; all others run
+    /// before.
     pub fn run(mut self) -> Results {
         estimate(&mut self.nodes);
         let running = Running { nodes: &self.nodes, panic: Lock::new(None) };
@@ -193,29 +198,29 @@ impl<'env> Dag<'env> {
     }
 }
 
-/// The graph has run: what there is to be had from its [`Spark`]s.
+/// The results of a graph that has run, to be taken with its [`Spark`]s.
 #[derive(Debug)]
 pub struct Results(Number);
 
 impl Results {
-    /// The result of a spark.
+    /// Returns a reference to the result of a spark.
     ///
     /// # Panics
     ///
-    /// If it belongs to another graph.
+    /// Panics if the spark belongs to another graph.
     pub fn get<'r, T>(&'r self, spark: &'r Spark<T>) -> &'r T {
         self.check(spark);
         spark.slot.get().expect("all sparks of a graph that has run have run")
     }
 
-    /// The result of a spark, by value.
+    /// Returns the result of a spark by value.
     ///
     /// # Panics
     ///
-    /// If it belongs to another graph.
+    /// Panics if the spark belongs to another graph.
     pub fn take<T>(&self, spark: Spark<T>) -> T {
         self.check(&spark);
-        // Those who used it have let go of it.
+        // The sparks that used it have dropped their references.
         let slot = Arc::into_inner(spark.slot).and_then(OnceLock::into_inner);
         slot.expect("all sparks of a graph that has run have run")
     }

@@ -1,9 +1,10 @@
-//! In which order sparks run, and where.
+//! The order in which sparks run, and where.
 //!
-//! A spark that has ended makes others ready. Of those, the short ones run at once where they are, since what they use
-//! is in this core's cache, and giving them away would cost more than they do. Of the long ones, the one on which most
-//! depends runs here, too; the others become jobs of a scope, which other domains may take, that on which most depends first.
-//! How much depends on a spark is what the longest path from it to the end costs.
+//! A spark that has ended makes others ready. The short ones run at once on the same domain,
+//! because what they use is in the cache of this core, and giving them away would cost more than
+//! running them. Of the long ones, the one on which most depends also runs here. The others become
+//! jobs of a scope, which other domains may take, first those on which most depends. How much
+//! depends on a spark is measured by the cost of the longest path from it to the end.
 
 use super::super::cost_history;
 use super::super::scope::Scope;
@@ -14,28 +15,29 @@ use crate::shim::ticks;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
-/// So short a spark is not given away, in ticks.
+/// A spark shorter than this, in ticks, is not given away.
 pub(super) const SHORT: u64 = 10 * ticks::A_MICROSECOND;
-/// What a spark is taken to cost of which nothing is known, in ticks: it is not short.
+/// The assumed cost of a spark of unknown cost, in ticks: it is not short.
 const UNKNOWN: u64 = 100 * ticks::A_MICROSECOND;
 
-/// One spark of a graph.
+/// A spark of a graph.
 pub(super) struct Node<'env> {
-    /// Computes the result and puts it in its place.
+    /// Computes the result and stores it in its slot.
     pub(super) compute: Lock<Option<Box<dyn FnOnce() + Send + 'env>>>,
-    /// By what its cost is remembered: the address of a function that was made for it.
+    /// The key of its cost in the cost history: the address of a function that was instantiated for
+    /// it.
     pub(super) code: usize,
     /// Where it was added.
     pub(super) site: &'static Location<'static>,
-    /// What the user says it costs, in ticks.
+    /// The cost that the user has given, in ticks.
     pub(super) hint: Option<u64>,
-    /// How many of those whose results it uses have not ended.
+    /// The number of sparks whose results it uses and that have not ended.
     pub(super) missing: AtomicUsize,
     pub(super) dependents: Vec<usize>,
-    /// What the longest path from here to the end costs, in ticks, and what this costs by itself.
+    /// The cost of the longest path from here to the end, in ticks, and that of this spark alone.
     pub(super) path: u64,
     pub(super) cost: u64,
-    /// What it has cost; 0 if it has not run to its end.
+    /// The measured cost; 0 if the spark has not run to its end.
     pub(super) took: AtomicU64,
 }
 
@@ -46,7 +48,7 @@ pub(super) struct Running<'n, 'env> {
     pub(super) panic: Lock<Option<(usize, Box<dyn Any + Send>)>>,
 }
 
-/// Estimates what the sparks cost, and what depends on them.
+/// Estimates the costs of the sparks, and of the paths that begin at them.
 pub(super) fn estimate(nodes: &mut [Node<'_>]) {
     // A spark comes after those that it uses.
     for index in (0..nodes.len()).rev() {
@@ -58,7 +60,7 @@ pub(super) fn estimate(nodes: &mut [Node<'_>]) {
     }
 }
 
-/// Remembers what the sparks have cost, for the next time that the same code makes a graph.
+/// Records the measured costs, for the next time that the same code builds a graph.
 pub(super) fn remember(nodes: &[Node<'_>]) {
     for node in nodes {
         let took = node.took.load(Ordering::Relaxed);
@@ -69,7 +71,7 @@ pub(super) fn remember(nodes: &[Node<'_>]) {
 }
 
 impl<'s> Running<'s, '_> {
-    /// Runs those that use no results, and what they make ready.
+    /// Runs the sparks that use no results, and those that they make ready.
     pub(super) fn begin(&'s self, scope: &'s Scope<'s, '_>) {
         let mut here = Vec::new();
         let ready =
@@ -83,13 +85,14 @@ impl<'s> Running<'s, '_> {
             let Some(compute) = self.nodes[index].compute.lock().take() else { continue };
             let start = ticks::now();
             if let Err(panic) = catch_unwind(AssertUnwindSafe(compute)) {
-                // What depends on it will miss it for ever, and so not run.
+                // A spark that depends on this one never becomes ready, and so does not run.
                 self.note(index, panic);
                 continue;
             }
             let node = &self.nodes[index];
             node.took.store(ticks::now().wrapping_sub(start).max(1), Ordering::Relaxed);
-            // Release and acquire: who makes it ready has seen all that it uses.
+            // Release and acquire: the thread that makes a spark ready has seen all results that
+            // the spark uses.
             let is_ready =
                 |&&dependent: &&usize| self.nodes[dependent].missing.fetch_sub(1, Ordering::AcqRel) == 1;
             let ready = node.dependents.iter().filter(is_ready).copied().collect();
@@ -97,13 +100,13 @@ impl<'s> Running<'s, '_> {
         }
     }
 
-    /// Puts off what is long, but for one.
+    /// Puts off all long sparks except for one.
     fn distribute(&'s self, mut ready: Vec<usize>, here: &mut Vec<usize>, scope: &'s Scope<'s, '_>) {
         ready.sort_by_key(|&index| std::cmp::Reverse(self.nodes[index].path));
         let (long, short): (Vec<usize>, Vec<usize>) =
             ready.into_iter().partition(|&index| self.nodes[index].cost >= SHORT);
         let mut long = long.into_iter();
-        // Below what is short, and so after it.
+        // The long spark lies below the short ones, and so runs after them.
         here.extend(long.next());
         for index in long {
             let site = self.nodes[index].site;

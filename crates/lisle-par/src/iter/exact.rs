@@ -1,34 +1,35 @@
-//! Parts that know how many items they have.
+//! Parts that know their number of items.
 
 use super::Part;
 
-/// A [`Part`] of which every step gives exactly one item, and which can also be run from its end.
+/// A [`Part`] each of whose steps gives exactly one item, and which can also be run from its end.
 ///
-/// That it keeps this promise is relied on for results, not for memory safety: what is collected in place is counted, and
-/// a wrong count is a panic.
+/// Results rely on this property, but memory safety does not: what is collected in place is
+/// counted, and a wrong count is a panic.
 pub trait ExactPart: Part {
-    /// The items from the last to the first.
+    /// The iterator over the items from the last to the first.
     ///
-    /// Not the reverse of [`Part::Items`] by a bound, since some of the standard iterators need to know their length for
-    /// that, and a chain does not.
+    /// There is no bound that makes it the reverse of [`Part::Items`], because some of the standard
+    /// iterators need to know their length for that, and a chain does not.
     type Back: Iterator<Item = Self::Item>;
 
-    /// The items from the last to the first.
+    /// Returns an iterator over the items from the last to the first.
     fn back(self) -> Self::Back;
 }
 
-/// The first `count` steps of `part`, or all.
+/// Returns the first `count` steps of `part`, or all if there are fewer.
 pub(super) fn first<P: Part>(part: P, count: usize) -> P {
     if part.len() <= count {
         return part;
     }
     let (first, rest) = part.split_at(count);
-    // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+    // Dropped explicitly: if this panicked at the end of the scope, the value that is returned
+    // would not be dropped.
     drop(rest);
     first
 }
 
-/// What comes after the first `count` steps of `part`.
+/// Returns what comes after the first `count` steps of `part`.
 pub(super) fn rest<P: Part>(part: P, count: usize) -> P {
     let count = count.min(part.len());
     if count == 0 {
@@ -39,7 +40,8 @@ pub(super) fn rest<P: Part>(part: P, count: usize) -> P {
     rest
 }
 
-/// What an iterator says of its parts if all of them are exact: that it has only the one kind.
+/// Implements the methods of a parallel iterator all of whose parts are exact, in terms of its
+/// exact part.
 macro_rules! parts_are_exact {
     () => {
         type Part<'a>

@@ -1,4 +1,4 @@
-//! Parallel iterators that know how many items they have.
+//! Parallel iterators that know their number of items.
 
 use super::adapters::chunked::Chunked;
 use super::adapters::cut::{Skip, Take};
@@ -11,22 +11,23 @@ use super::{ExactPart, IntoParallelIterator, ParallelIterator};
 
 /// A parallel iterator each of whose steps gives exactly one item.
 ///
-/// So it can be run beside another one, numbered, cut, run from its end, and collected in place.
+/// It can be zipped with another one, numbered, cut, reversed, and collected in place.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not know how many items it has",
     note = "`filter`, `flat_map_iter` and their like are no `IndexedParallelIterator`: `zip`, `enumerate`, `rev`, `take`, \
             `skip` and `chunks` go before them"
 )]
 pub trait IndexedParallelIterator: ParallelIterator {
-    /// What is run if the items' places count.
+    /// The part that is run if the places of the items matter.
     type Exact<'a>: ExactPart<Item = Self::Item>
     where
         Self: 'a;
 
-    /// All steps, to be taken once: what is moved out of the iterator is not in a second part of it.
+    /// Returns a part with all steps. It is called once: what is moved out of the iterator cannot
+    /// be part of a second one.
     fn exact(&mut self) -> Self::Exact<'_>;
 
-    /// How many items there are.
+    /// Returns the number of items.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -35,12 +36,12 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// ```
     fn len(&self) -> usize;
 
-    /// Are there none?
+    /// Returns `true` if there are no items.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Runs another one beside it; the shorter one says how long the loop is.
+    /// Zips this iterator with another one; the shorter one determines the length of the loop.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -58,11 +59,11 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Zip::new(self, other.into_par_iter())
     }
 
-    /// Runs another one beside it that is as long.
+    /// Zips this iterator with another one of the same length.
     ///
     /// # Panics
     ///
-    /// If it is not.
+    /// Panics if the lengths differ.
     ///
     /// ```should_panic
     /// use lisle::par::prelude::*;
@@ -80,7 +81,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Zip::new(self, other)
     }
 
-    /// Items with their numbers, from 0 on.
+    /// Returns an iterator over pairs of a number, from 0 on, and an item.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -93,7 +94,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Enumerate::new(self)
     }
 
-    /// From the last item to the first.
+    /// Returns an iterator over the items from the last to the first.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -105,7 +106,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Rev::new(self)
     }
 
-    /// The first `count` items, or all.
+    /// Returns an iterator over the first `count` items, or all if there are fewer.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -116,7 +117,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Take::new(self, count)
     }
 
-    /// What comes after the first `count` items. Those are not made at all.
+    /// Returns an iterator over the items after the first `count`. The skipped items are not made
+    /// at all.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -127,7 +129,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Skip::new(self, count)
     }
 
-    /// The first item and then every `step`-th one.
+    /// Returns an iterator over the first item and then every `step`-th one.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -138,15 +140,16 @@ pub trait IndexedParallelIterator: ParallelIterator {
     ///
     /// # Panics
     ///
-    /// If `step` is 0.
+    /// Panics if `step` is 0.
     #[track_caller]
     fn step_by(self, step: usize) -> StepBy<Self> {
         StepBy::new(self, step)
     }
 
-    /// Vectors of `size` items, of which the last may be shorter.
+    /// Returns an iterator over vectors of `size` items, the last of which may be shorter.
     ///
-    /// For slices there are [`par_chunks`](super::ParallelSlice::par_chunks), which allocate nothing.
+    /// For slices, [`par_chunks`](super::ParallelSlice::par_chunks) does the same without
+    /// allocation.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -157,13 +160,13 @@ pub trait IndexedParallelIterator: ParallelIterator {
     ///
     /// # Panics
     ///
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn chunks(self, size: usize) -> Chunked<Self> {
         Chunked::new(self, size)
     }
 
-    /// Makes `target` hold the items and nothing else, in the memory that it has, as far as that goes.
+    /// Replaces the elements of `target` by the items, and reuses its memory as far as it suffices.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -180,7 +183,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         extend_in_place(target, self, len);
     }
 
-    /// Makes `left` and `right` hold the halves of the items and nothing else.
+    /// Replaces the elements of `left` and `right` by the first and second elements of the items.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -200,7 +203,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         extend_two_in_place(left, right, self, len);
     }
 
-    /// Where any item is that `predicate` wants.
+    /// Returns the position of any item for which `predicate` returns `true`.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -216,7 +219,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         self.enumerate().find_map_any(|(at, item)| predicate(item).then_some(at))
     }
 
-    /// Where the first item is that `predicate` wants.
+    /// Returns the position of the first item for which `predicate` returns `true`.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -231,7 +234,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         self.enumerate().find_map_first(|(at, item)| predicate(item).then_some(at))
     }
 
-    /// Where the last item is that `predicate` wants.
+    /// Returns the position of the last item for which `predicate` returns `true`.
     ///
     /// ```
     /// use lisle::par::prelude::*;

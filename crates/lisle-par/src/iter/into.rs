@@ -1,9 +1,9 @@
-//! How a value becomes a parallel iterator.
+//! Conversions of values into parallel iterators.
 
 use super::ParallelIterator;
 
-/// What can be turned into a parallel iterator: ranges, vectors, arrays, slices by reference, and parallel iterators
-/// themselves.
+/// A conversion into a parallel iterator: implemented for ranges, vectors, arrays, slices by
+/// reference, and parallel iterators themselves.
 ///
 /// ```
 /// use lisle::par::prelude::*;
@@ -17,12 +17,12 @@ use super::ParallelIterator;
     note = "ranges of integers, slices by reference, vectors and arrays can, if what they give may go to another thread"
 )]
 pub trait IntoParallelIterator {
-    /// What it becomes.
+    /// The type of the iterator.
     type Iter: ParallelIterator<Item = Self::Item>;
-    /// What that gives.
+    /// The type of its items.
     type Item: Send;
 
-    /// Turns it into a parallel iterator.
+    /// Converts `self` into a parallel iterator.
     fn into_par_iter(self) -> Self::Iter;
 }
 
@@ -35,7 +35,8 @@ impl<I: ParallelIterator> IntoParallelIterator for I {
     }
 }
 
-/// What can be looked at by a parallel iterator: whatever can be turned into one by shared reference.
+/// A conversion by shared reference: implemented for all types whose shared reference can be
+/// converted into a parallel iterator.
 ///
 /// ```
 /// use lisle::par::prelude::*;
@@ -44,12 +45,12 @@ impl<I: ParallelIterator> IntoParallelIterator for I {
 /// assert_eq!(data.par_iter().max(), Some(&3));
 /// ```
 pub trait IntoParallelRefIterator<'data> {
-    /// What its reference becomes.
+    /// The type of the iterator.
     type Iter: ParallelIterator<Item = Self::Item>;
-    /// What that gives: shared references.
+    /// The type of its items: shared references.
     type Item: Send + 'data;
 
-    /// `(&self).into_par_iter()`.
+    /// Returns `(&self).into_par_iter()`.
     fn par_iter(&'data self) -> Self::Iter;
 }
 
@@ -65,7 +66,8 @@ where
     }
 }
 
-/// What can be changed by a parallel iterator: whatever can be turned into one by unique reference.
+/// A conversion by unique reference: implemented for all types whose unique reference can be
+/// converted into a parallel iterator.
 ///
 /// ```
 /// use lisle::par::prelude::*;
@@ -75,12 +77,12 @@ where
 /// assert_eq!(data, [6, 2, 4]);
 /// ```
 pub trait IntoParallelRefMutIterator<'data> {
-    /// What its reference becomes.
+    /// The type of the iterator.
     type Iter: ParallelIterator<Item = Self::Item>;
-    /// What that gives: unique references.
+    /// The type of its items: unique references.
     type Item: Send + 'data;
 
-    /// `(&mut self).into_par_iter()`.
+    /// Returns `(&mut self).into_par_iter()`.
     fn par_iter_mut(&'data mut self) -> Self::Iter;
 }
 

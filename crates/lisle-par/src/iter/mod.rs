@@ -12,26 +12,31 @@
 //! assert_eq!(small, 111_277_611);
 //! ```
 //!
-//! The names and the signatures are those of rayon, where there was no reason against. What to know:
+//! Names and signatures are those of rayon unless there was a reason against it. The main
+//! properties:
 //!
-//! - *Order is kept.* Whatever is put together, is put together from neighbouring runs, the first one on the left. An
-//!   operation that is associative gives what a plain loop gives; it need not be commutative.
-//! - *Where the loop is divided is up to the moment.* A domain gives half of what it has left to one that asks for work. An
-//!   operation that is not associative, such as the addition of floating-point numbers, may give another result each time;
-//!   [`deterministic`](ParallelIterator::deterministic) divides the same way each time.
-//! - *Nothing is copied.* Closures and collections stay where they are, in the caller's frame, and are borrowed by those who
-//!   take part.
-//! - *A panic* in one of the closures ends the loop, and goes on in the caller when all who take part have stopped. Items
-//!   that have not been consumed are dropped.
-//! - *Events stop a loop*, see [`until`](ParallelIterator::until), and [`progress`](ParallelIterator::progress) lets others
-//!   watch how far it has come.
+//! - *The order is kept.* Results are always merged from neighbouring ranges, the first one on the
+//!   left. An associative operation gives the same result as in a plain loop; it need not be
+//!   commutative.
+//! - *The division depends on timing.* A domain gives half of what it has left to a domain that
+//!   asks for work. An operation that is not associative, such as the addition of floating-point
+//!   numbers, may give another result each time; [`deterministic`](ParallelIterator::deterministic)
+//!   divides in the same way each time.
+//! - *Nothing is copied.* Closures and collections stay where they are, in the frame of the caller,
+//!   and the participants borrow them.
+//! - *A panic* in one of the closures ends the loop, and is resumed in the caller when all
+//!   participants have stopped. Items that have not been consumed are dropped.
+//! - *Events stop a loop*, see [`until`](ParallelIterator::until), and
+//!   [`progress`](ParallelIterator::progress) lets other threads watch how far it has come.
 //!
-//! A loop runs over a [`Part`], what becomes of the items is a [`Consumer`]'s business, and adapters are parts around
-//! parts. Only iterators that know their length, [`IndexedParallelIterator`]s, can be zipped, numbered, reversed and cut.
+//! A loop runs over a [`Part`] and feeds the items to a [`Consumer`]; adapters are parts that wrap
+//! other parts. Only iterators that know their length, [`IndexedParallelIterator`]s, can be zipped,
+//! numbered, reversed and cut.
 //!
 //! # What does not compile
 //!
-//! A loop's body is run by several threads at once. So it cannot change what it has borrowed from outside:
+//! Several threads run the body of a loop at once. Hence it cannot change what it has borrowed from
+//! outside:
 //!
 //! ```compile_fail,E0594
 //! use lisle::par::prelude::*;
@@ -47,7 +52,7 @@
 //! (0..10).into_par_iter().for_each(|n| seen.push(n));
 //! ```
 //!
-//! nor use up what there is only one of:
+//! It cannot consume a value of which there is only one:
 //!
 //! ```compile_fail,E0507
 //! use lisle::par::prelude::*;
@@ -56,7 +61,7 @@
 //! (0..10).into_par_iter().for_each(move |_| drop(name));
 //! ```
 //!
-//! nor share what cannot be shared, nor give what cannot be sent:
+//! It cannot share a value that is not `Sync`, nor send one that is not `Send`:
 //!
 //! ```compile_fail,E0277
 //! use lisle::par::prelude::*;
@@ -85,7 +90,7 @@
 //! cells.par_iter().for_each(|cell| cell.set(3));
 //! ```
 //!
-//! A filter does not know how many items it lets through, so there is nothing to be put beside the items or to number:
+//! A filter does not know how many items it lets through, so it cannot be zipped or numbered:
 //!
 //! ```compile_fail,E0277
 //! use lisle::par::prelude::*;
@@ -100,7 +105,7 @@
 //! (0..10).into_par_iter().filter(|n| n % 2 == 1).enumerate().for_each(drop);
 //! ```
 //!
-//! What is made of an iterator does nothing by itself, which the compiler points out:
+//! An iterator does nothing by itself, which the compiler points out:
 //!
 //! ```compile_fail
 //! #![deny(unused_must_use)]
@@ -109,7 +114,7 @@
 //! (0..10).into_par_iter().map(|n| println!("{n}"));
 //! ```
 //!
-//! What it gives may live no longer than what it was made of:
+//! An item may live no longer than what it was made of:
 //!
 //! ```compile_fail,E0597
 //! use lisle::par::prelude::*;

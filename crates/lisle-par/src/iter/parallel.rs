@@ -25,27 +25,31 @@ use std::cmp::Ordering;
 use std::iter;
 use std::marker::PhantomData;
 
-/// A loop over all cores, to which its body is still to be given.
+/// A loop over all cores whose body has yet to be given.
 ///
-/// Nothing happens until one of the methods is called that give something else than an iterator: [`for_each`](Self::for_each),
-/// [`collect`](Self::collect), [`sum`](Self::sum), [`reduce`](Self::reduce) and so on. These run the loop and return when all
-/// of it is done.
+/// Nothing happens until a method is called that does not return an iterator:
+/// [`for_each`](Self::for_each), [`collect`](Self::collect), [`sum`](Self::sum),
+/// [`reduce`](Self::reduce) and so on. These methods run the loop and return when all of it is
+/// done.
 ///
-/// To make one of another thing than those that are there, say what a [`Part`] of it is; see [`part`](Self::part).
+/// To make a parallel iterator over a new source, implement [`Part`] for its parts; see
+/// [`part`](Self::part).
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no parallel iterator",
     note = "`into_par_iter`, `par_iter` and `par_iter_mut` make one"
 )]
 pub trait ParallelIterator: Sized + Send {
-    /// What it gives.
+    /// The type of the items.
     type Item: Send;
-    /// What is run: it may borrow from the iterator, which stays in its caller's frame.
+    /// The part that is run. It may borrow from the iterator, which stays in the frame of its
+    /// caller.
     type Part<'a>: Part<Item = Self::Item>
     where
         Self: 'a;
 
-    /// All steps, to be taken once: what is moved out of the iterator is not in a second part of it.
+    /// Returns a part with all steps. It is called once: what is moved out of the iterator cannot
+    /// be part of a second one.
     ///
     /// ```
     /// use lisle::par::iter::{ParallelIterator, Part};
@@ -96,12 +100,13 @@ pub trait ParallelIterator: Sized + Send {
     /// ```
     fn part(&mut self) -> Self::Part<'_>;
 
-    /// How it wants to be divided.
+    /// Returns how the loop is to be divided.
     fn plan(&self) -> Plan {
         Plan::default()
     }
 
-    /// How many items there are, if that is known. If it is wrong, [`collect`](Self::collect) panics.
+    /// Returns the number of items, if it is known. If the number is wrong,
+    /// [`collect`](Self::collect) panics.
     fn exact_len(&self) -> Option<usize> {
         None
     }
@@ -112,12 +117,12 @@ pub trait ParallelIterator: Sized + Send {
     /// use lisle::par::iter::Consumer;
     /// use lisle::par::prelude::*;
     ///
-    /// /// How often one item is above the one before it.
+    /// /// Counts the items that are greater than the one before.
     /// struct Rises;
     ///
     /// impl Consumer for Rises {
     ///     type Item = i32;
-    ///     /// How often, the first one and the last one.
+    ///     /// The count, the first item and the last item.
     ///     type Acc = Option<(usize, i32, i32)>;
     ///     fn begin(&self) -> Self::Acc {
     ///         None
@@ -142,9 +147,9 @@ pub trait ParallelIterator: Sized + Send {
         run(self.part(), consumer, plan)
     }
 
-    // What makes another one of it.
+    // Methods that make another iterator.
 
-    /// What `map` makes of each item.
+    /// Returns an iterator over the results of `map` for each item.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -160,12 +165,15 @@ pub trait ParallelIterator: Sized + Send {
         Staged::new(self, Mapping(map))
     }
 
-    /// What `map` makes of each item, with a value at hand that `init` makes: a buffer, a generator.
+    /// Returns an iterator over the results of `map` for each item, which also gets a value made by
+    /// `init`, such as a buffer or a generator.
     ///
-    /// There is one value for each run of neighbouring steps that one domain does: one in all if nobody takes part, and one more
-    /// each time that a part of the loop is given away. Only where the iterator is a part of another one that
-    /// numbers, cuts or joins (`enumerate`, `zip`, `take`, `rev`, `chain` and their like), there is one for each block of
-    /// some microseconds: put `map_init` behind those. The value stays with the thread that has made it and need not be `Send`.
+    /// There is one value for each range of neighbouring steps that one domain runs: a single one
+    /// if no other domain takes part, and one more each time that a part of the loop is given away.
+    /// If an adapter that numbers, cuts or joins (`enumerate`, `zip`, `take`, `rev`, `chain` and
+    /// similar ones) follows, there is one value for each block of some microseconds; put
+    /// `map_init` behind those adapters. The value stays on the thread that has made it and need
+    /// not be `Send`.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -190,7 +198,7 @@ pub trait ParallelIterator: Sized + Send {
         MapInit::new(self, init, map)
     }
 
-    /// Clones of what the items refer to.
+    /// Returns an iterator over clones of the values that the items refer to.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -207,7 +215,7 @@ pub trait ParallelIterator: Sized + Send {
         Staged::new(self, Cloning)
     }
 
-    /// Copies of what the items refer to.
+    /// Returns an iterator over copies of the values that the items refer to.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -222,7 +230,7 @@ pub trait ParallelIterator: Sized + Send {
         Staged::new(self, Copying)
     }
 
-    /// Shows each item to `inspect` on its way.
+    /// Calls `inspect` with a reference to each item and passes the item on.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -239,7 +247,7 @@ pub trait ParallelIterator: Sized + Send {
         Staged::new(self, Inspecting(inspect))
     }
 
-    /// Lets `update` change each item on its way.
+    /// Calls `update` with a mutable reference to each item and passes the item on.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -254,7 +262,7 @@ pub trait ParallelIterator: Sized + Send {
         Staged::new(self, Updating(update))
     }
 
-    /// The items that `predicate` wants.
+    /// Returns an iterator over the items for which `predicate` returns `true`.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -269,7 +277,7 @@ pub trait ParallelIterator: Sized + Send {
         Staged::new(self, Filtering(predicate))
     }
 
-    /// What `map` makes of the items, where it makes something.
+    /// Returns an iterator over the values that `map` returns as `Some`.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -285,9 +293,10 @@ pub trait ParallelIterator: Sized + Send {
         Staged::new(self, FilterMapping(map))
     }
 
-    /// All that is in what `map` makes of each item; that is a parallel loop itself.
+    /// Calls `map` with each item and returns an iterator over the items of all results. Each
+    /// result is run as a parallel loop itself.
     ///
-    /// If it is short, [`flat_map_iter`](Self::flat_map_iter) costs less.
+    /// If the results are short, [`flat_map_iter`](Self::flat_map_iter) costs less.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -303,7 +312,8 @@ pub trait ParallelIterator: Sized + Send {
         FlatMap::new(self, map)
     }
 
-    /// All that is in each item; that is a parallel loop itself.
+    /// Flattens the items: returns an iterator over what they contain. Each item is run as a
+    /// parallel loop itself.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -318,7 +328,8 @@ pub trait ParallelIterator: Sized + Send {
         self.flat_map(|item| item)
     }
 
-    /// All that is in what `map` makes of each item; that is run through as a plain iterator.
+    /// Calls `map` with each item and returns an iterator over the items of all results. Each
+    /// result is run as a plain iterator.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -335,7 +346,8 @@ pub trait ParallelIterator: Sized + Send {
         Staged::new(self, FlatMapping(map))
     }
 
-    /// All that is in each item; that is run through as a plain iterator.
+    /// Flattens the items: returns an iterator over what they contain. Each item is run as a plain
+    /// iterator.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -351,7 +363,7 @@ pub trait ParallelIterator: Sized + Send {
         Staged::new(self, Flattening)
     }
 
-    /// All items of this one, and then all of `next`.
+    /// Returns an iterator over the items of this iterator, followed by those of `next`.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -366,11 +378,12 @@ pub trait ParallelIterator: Sized + Send {
         Chain::new(self, next.into_par_iter())
     }
 
-    /// Accumulators, one for each run of neighbouring steps that one domain does: each is begun with `identity`, and takes
-    /// in item after item with `op`. How many there are depends on how the loop is divided; they are in order, and there is
-    /// at least one.
+    /// Returns an iterator over accumulators, one for each range of neighbouring steps that one
+    /// domain runs. Each accumulator starts as `identity()`, and `op` adds item after item to it.
+    /// Their number depends on how the loop is divided; they are in order, and there is at least
+    /// one.
     ///
-    /// This is for accumulators that are of another kind than the items. To have one in the end,
+    /// Use this for accumulators of another type than the items. To get a single one in the end,
     /// [`reduce`](Self::reduce) them.
     ///
     /// ```
@@ -402,7 +415,7 @@ pub trait ParallelIterator: Sized + Send {
         Folds::new(self, Folded { identity, op })
     }
 
-    /// [`fold`](Self::fold) that begins with clones of `init`.
+    /// Does the same as [`fold`](Self::fold), with clones of `init` as the initial accumulators.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -418,8 +431,9 @@ pub trait ParallelIterator: Sized + Send {
         self.fold(move || init.clone(), op)
     }
 
-    /// [`fold`](Self::fold) with an operation that may fail: then that accumulator is what it returned, and takes in no
-    /// more. Others may have gone on.
+    /// Does the same as [`fold`](Self::fold), with an operation that may fail. After a failure the
+    /// accumulator is what the operation returned, and takes no more items. Other accumulators may
+    /// have gone on.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -439,14 +453,14 @@ pub trait ParallelIterator: Sized + Send {
         Folds::new(self, TryFolded { identity, op, gives: PhantomData })
     }
 
-    // How it is divided.
+    // Methods that say how the loop is divided.
 
-    /// How many steps are done between two looks at whether anybody wants work. Without it, as many as take some
-    /// microseconds, which is measured.
+    /// Sets the number of steps between two checks whether another domain wants work. By default, a
+    /// block has as many steps as take some microseconds, which is measured.
     ///
-    /// It is worth something where steps are very unequal, or to say what a block of
-    /// [`map_init`](Self::map_init) is. A step is one of this iterator's. Of two iterators that are run as one, the larger
-    /// grain counts.
+    /// This helps if the steps are very unequal, and it determines the blocks of
+    /// [`map_init`](Self::map_init). A step is a step of this iterator. If two iterators are run as
+    /// one, the larger grain counts.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -456,17 +470,18 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// # Panics
     ///
-    /// If `steps` is 0.
+    /// Panics if `steps` is 0.
     #[track_caller]
     fn grain(self, steps: usize) -> Planned<Self> {
         Planned::new(self, steps, false)
     }
 
-    /// Divides by the number of steps and by `grain` alone, and not by who wants work when: so that the same is put
-    /// together in the same order each time and on any number of domains.
+    /// Divides the loop by the number of steps and by `grain` alone, and not by timing. The same
+    /// results are merged in the same order each time, on any number of domains.
     ///
-    /// That is for operations that are almost associative, such as the addition of floating-point numbers. `grain` steps,
-    /// or fewer, are done one after the other; take as many as last some microseconds.
+    /// This is for operations that are almost associative, such as the addition of floating-point
+    /// numbers. Blocks of at most `grain` steps are run in sequence; choose as many as take some
+    /// microseconds.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -477,42 +492,46 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// # Panics
     ///
-    /// If `grain` is 0.
+    /// Panics if `grain` is 0.
     #[track_caller]
     fn deterministic(self, grain: usize) -> Planned<Self> {
         Planned::new(self, grain, true)
     }
 
-    // What stops and watches it.
+    // Methods that stop and watch the loop.
 
-    /// Lets `event` stop the loop: a condition, a message, a point in time, the cancellation of a fiber. Comes last, before
-    /// the end.
+    /// Lets `event` stop the loop. The event may be a condition, a message, a point in time, or the
+    /// cancellation of a fiber. This is the last adapter, directly before the method that runs the
+    /// loop.
     ///
-    /// Since then there may be no result, the ends give a `Result`: [`Stopped`](super::Stopped) with what the event gave,
-    /// if it has happened. All ends are to be had by [`run`](super::Until::run), the usual ones as methods.
+    /// Since the loop may have no result then, the methods that run it return a `Result`:
+    /// [`Stopped`](super::Stopped) with the value of the event, if the event has happened. The
+    /// usual ones are available as methods, all others through [`run`](super::Until::run).
     ///
-    /// The loop is one performance of the event, from when the end is called until it returns; so a time of
-    /// [`after`](lisle_core::time::after) counts from there, and guards run once. It is looked at before anything is begun and
-    /// then between blocks of steps, without waiting: by one at a time of those who take part, every 50 microseconds or so.
-    /// Blocks that have begun are finished, no others are begun, and their items are dropped. A loop whose steps wait for
-    /// something long is stopped only when they have ended: let them wait for the same event as well. Nor is there a look
-    /// within a loop that has been over in some microseconds before, since it is run as one block.
+    /// The loop performs the event once, from the call of the method that runs it until that
+    /// returns. A time of [`after`](lisle_core::time::after) therefore counts from there, and
+    /// guards run once. The event is polled before anything is begun and then between blocks of
+    /// steps, without waiting, by one participant at a time, about every 50 microseconds. Blocks
+    /// that have begun are finished; no others are begun, and their items are dropped. A loop whose
+    /// steps wait for something long is stopped only when those steps have ended; let the steps
+    /// wait for the same event as well. The event is not polled within a loop that took only some
+    /// microseconds in earlier runs, because such a loop is run as one block.
     ///
     /// # Cancel safety
     ///
-    /// If the loop ends first, nothing has happened to the event: no message has been taken. If the event happens, its
-    /// value is returned, also by a loop that had no more to do than some last blocks. It happens at most once. If a step
-    /// panics after it has happened, its value is dropped.
+    /// If the loop ends first, the event is not performed: no message has been taken. If the event
+    /// happens, its value is returned, even if only some last blocks of the loop were left. The
+    /// event happens at most once. If a step panics after the event has happened, its value is
+    /// dropped.
     ///
     /// # Fairness
     ///
-    /// The event is looked at now and then, and not queued: among others that wait for the same message, those that wait
-    /// are served first.
+    /// The event is polled and not queued: waiters that wait for the same message are served first.
     ///
     /// # Cost
     ///
-    /// A poll of the event and some ten nanoseconds when the loop begins, a look at the clock for each block, and a poll
-    /// every 50 microseconds. Nothing is allocated.
+    /// A poll of the event and some ten nanoseconds at the start of the loop, a look at the clock
+    /// for each block, and a poll every 50 microseconds. Nothing is allocated.
     ///
     /// # Examples
     ///
@@ -554,7 +573,7 @@ pub trait ParallelIterator: Sized + Send {
     /// });
     /// ```
     ///
-    /// That there may be no result cannot be overlooked:
+    /// The compiler does not let the caller overlook that there may be no result:
     ///
     /// ```compile_fail,E0308
     /// use lisle::par::prelude::*;
@@ -562,7 +581,8 @@ pub trait ParallelIterator: Sized + Send {
     /// let sum: i32 = (0..10).into_par_iter().until(lisle::never::<()>()).sum::<i32>();
     /// ```
     ///
-    /// What stops a loop is looked at by all who take part, and what it gives goes from one to the other:
+    /// All participants poll the event, so it must be `Sync`, and its value moves between them, so
+    /// it must be `Send`:
     ///
     /// ```compile_fail,E0277
     /// use lisle::{Event, par::prelude::*};
@@ -584,12 +604,12 @@ pub trait ParallelIterator: Sized + Send {
         Until::new(self, event)
     }
 
-    /// Counts the steps that have been done in `progress`, which others may watch meanwhile. What exactly is counted is
-    /// said at [`Progress`].
+    /// Counts the steps that have been done in `progress`, which other threads may watch meanwhile.
+    /// [`Progress`] says what exactly is counted.
     ///
-    /// Put it where the steps are that you want to see counted, close to the source: behind a [`fold`](Self::fold) it would
-    /// have an accumulator made for each block, and after [`until`](Self::until) the blocks would be counted in which there
-    /// was nothing left to do.
+    /// Put it behind the iterator whose steps you want to count, close to the source. Behind a
+    /// [`fold`](Self::fold) it would make one accumulator for each block. After
+    /// [`until`](Self::until) it would count blocks in which nothing was left to do.
     ///
     /// ```
     /// use lisle::par::{Progress, prelude::*};
@@ -604,7 +624,7 @@ pub trait ParallelIterator: Sized + Send {
         Counted::new(self, progress)
     }
 
-    // What runs it.
+    // Methods that run the loop.
 
     /// Calls `op` with each item.
     ///
@@ -624,8 +644,8 @@ pub trait ParallelIterator: Sized + Send {
         self.drive(&ForEach::new(op), plan);
     }
 
-    /// Calls `op` with each item and with a value at hand that `init` makes for each run of neighbouring steps that one domain
-    /// does, as in [`map_init`](Self::map_init).
+    /// Calls `op` with each item and a value that `init` makes for each range of neighbouring steps
+    /// that one domain runs, as in [`map_init`](Self::map_init).
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -645,10 +665,10 @@ pub trait ParallelIterator: Sized + Send {
         self.map_init(init, op).for_each(|()| ());
     }
 
-    /// Calls `op` with each item until it fails, and returns its first failure.
+    /// Calls `op` with each item until it fails, and returns the first failure.
     ///
-    /// As in a plain loop it is the first one in order: what comes after a failure is not begun any more, but what comes
-    /// before it is done still.
+    /// As in a plain loop, this is the first failure in the order of the items: items after a
+    /// failure are not begun any more, but items before it are still run.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -669,7 +689,7 @@ pub trait ParallelIterator: Sized + Send {
         self.drive(&TryForEach::new(op), plan)
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -682,8 +702,8 @@ pub trait ParallelIterator: Sized + Send {
         self.drive(&Count::new(), plan)
     }
 
-    /// Makes one of all items with `op`, which is to be associative. `identity` gives a value that changes nothing; each
-    /// run is begun with one.
+    /// Reduces all items to one with `op`, which has to be associative. `identity` returns a
+    /// neutral value; the reduction of each range of steps starts with one.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -701,7 +721,8 @@ pub trait ParallelIterator: Sized + Send {
         self.drive(&Reduce::new(identity, op), plan)
     }
 
-    /// Makes one of all items with `op`, which is to be associative; of no items nothing.
+    /// Reduces all items to one with `op`, which has to be associative. Returns `None` if there are
+    /// no items.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -718,7 +739,8 @@ pub trait ParallelIterator: Sized + Send {
         self.drive(&ReduceWith::new(op), plan)
     }
 
-    /// Makes one of what all items hold with an operation that may fail, until it fails or an item is a failure.
+    /// Reduces the values in all items to one with an operation that may fail. Stops when the
+    /// operation fails or an item is a failure.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -737,7 +759,7 @@ pub trait ParallelIterator: Sized + Send {
         self.drive(&TryReduce::new(identity, op), plan)
     }
 
-    /// Adds all items.
+    /// Returns the sum of all items.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -753,7 +775,7 @@ pub trait ParallelIterator: Sized + Send {
         Sum::<Self::Item, S>::of(self.drive(&Sum::new(), plan))
     }
 
-    /// Multiplies all items.
+    /// Returns the product of all items.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -769,7 +791,7 @@ pub trait ParallelIterator: Sized + Send {
         Product::<Self::Item, S>::of(self.drive(&Product::new(), plan))
     }
 
-    /// The least item, of several the first.
+    /// Returns the least item, or the first of several least items.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -784,7 +806,7 @@ pub trait ParallelIterator: Sized + Send {
         self.reduce_with(Ord::min)
     }
 
-    /// The least item in the order of `compare`, of several the first.
+    /// Returns the least item in the order of `compare`, or the first of several.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -799,7 +821,7 @@ pub trait ParallelIterator: Sized + Send {
         self.reduce_with(|a, b| if compare(&a, &b).is_gt() { b } else { a })
     }
 
-    /// The item of which `key` gives the least, of several the first.
+    /// Returns the item for which `key` returns the least value, or the first of several.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -816,7 +838,7 @@ pub trait ParallelIterator: Sized + Send {
         least.map(|(_, item)| item)
     }
 
-    /// The greatest item, of several the last.
+    /// Returns the greatest item, or the last of several greatest items.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -831,7 +853,7 @@ pub trait ParallelIterator: Sized + Send {
         self.reduce_with(Ord::max)
     }
 
-    /// The greatest item in the order of `compare`, of several the last.
+    /// Returns the greatest item in the order of `compare`, or the last of several.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -846,7 +868,7 @@ pub trait ParallelIterator: Sized + Send {
         self.reduce_with(|a, b| if compare(&a, &b).is_gt() { a } else { b })
     }
 
-    /// The item of which `key` gives the greatest, of several the last.
+    /// Returns the item for which `key` returns the greatest value, or the last of several.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -863,7 +885,7 @@ pub trait ParallelIterator: Sized + Send {
         greatest.map(|(_, item)| item)
     }
 
-    /// Any item that `predicate` wants. When one is found, the loop ends.
+    /// Returns any item for which `predicate` returns `true`. The loop ends when one is found.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -879,7 +901,8 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_any(|item| if predicate(&item) { Some(item) } else { None })
     }
 
-    /// The first item that `predicate` wants. What comes after one that has been found is not begun any more.
+    /// Returns the first item for which `predicate` returns `true`. Items after one that was found
+    /// are not begun any more.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -894,8 +917,9 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_first(|item| if predicate(&item) { Some(item) } else { None })
     }
 
-    /// The last item that `predicate` wants. If the iterator can be [`rev`](super::IndexedParallelIterator::rev)ersed, do
-    /// that and look for the first: the steps are begun from the front.
+    /// Returns the last item for which `predicate` returns `true`. The steps are begun from the
+    /// front. If the iterator has [`rev`](super::IndexedParallelIterator::rev), reversing it and
+    /// looking for the first item is faster.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -910,7 +934,7 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_last(|item| if predicate(&item) { Some(item) } else { None })
     }
 
-    /// Anything that `map` makes of an item. When there is something, the loop ends.
+    /// Returns any value that `map` returns as `Some`. The loop ends when there is one.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -928,7 +952,7 @@ pub trait ParallelIterator: Sized + Send {
         self.drive(&FindAny::new(map), plan)
     }
 
-    /// The first thing that `map` makes of an item.
+    /// Returns the value of the first item for which `map` returns `Some`.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -946,7 +970,7 @@ pub trait ParallelIterator: Sized + Send {
         self.drive(&FindFirst::new(map), plan)
     }
 
-    /// The last thing that `map` makes of an item.
+    /// Returns the value of the last item for which `map` returns `Some`.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -964,7 +988,8 @@ pub trait ParallelIterator: Sized + Send {
         self.drive(&FindLast::new(map), plan)
     }
 
-    /// Does `predicate` hold for any item? When one is found, the loop ends.
+    /// Returns `true` if `predicate` returns `true` for any item. The loop ends when such an item
+    /// is found.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -979,7 +1004,8 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_any(|item| predicate(item).then_some(())).is_some()
     }
 
-    /// Does `predicate` hold for all items? When one is found for which it does not, the loop ends.
+    /// Returns `true` if `predicate` returns `true` for all items. The loop ends when an item is
+    /// found for which it does not.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -994,10 +1020,10 @@ pub trait ParallelIterator: Sized + Send {
         !self.any(|item| !predicate(item))
     }
 
-    /// Makes a collection of all items, in their order.
+    /// Collects all items into a collection, in their order.
     ///
-    /// A vector of an iterator that knows its length is written in place. A `Result` or an `Option` of a collection ends with
-    /// the first failure in order.
+    /// If the length of the iterator is known, a vector is written in place. A `Result` or an
+    /// `Option` of a collection ends with the first failure in order.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -1017,7 +1043,8 @@ pub trait ParallelIterator: Sized + Send {
         C::from_par_iter(self)
     }
 
-    /// Makes a collection of the first halves of all items, and one of the second ones.
+    /// Collects the first elements of all pairs into one collection, and the second elements into
+    /// another.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -1037,7 +1064,8 @@ pub trait ParallelIterator: Sized + Send {
         unzip(self)
     }
 
-    /// Makes a collection of all items that `predicate` wants, and one of the others.
+    /// Collects all items for which `predicate` returns `true` into one collection, and all others
+    /// into another.
     ///
     /// ```
     /// use lisle::par::prelude::*;

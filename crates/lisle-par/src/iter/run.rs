@@ -1,4 +1,4 @@
-//! The one place from which loops are run.
+//! The single place from which loops are run.
 
 use super::{Consumer, Part, Plan};
 use crate::drive::drive;

@@ -1,4 +1,5 @@
-//! What may have failed: the part of the standard `Try` that loops need, which cannot be named on a stable compiler.
+//! Values that may be failures: the part of the standard `Try` that loops need, which cannot be
+//! named on a stable compiler.
 
 use std::ops::ControlFlow;
 
@@ -9,7 +10,8 @@ mod sealed {
     impl<B, C> Sealed for std::ops::ControlFlow<B, C> {}
 }
 
-/// An [`Option`], a [`Result`] or a [`ControlFlow`]: what the operation of a loop may return in order to end it.
+/// An [`Option`], a [`Result`] or a [`ControlFlow`]: what the operation of a loop may return to end
+/// the loop.
 ///
 /// ```
 /// use lisle::par::prelude::*;
@@ -22,21 +24,21 @@ mod sealed {
 /// assert_eq!(even, ControlFlow::Break(5));
 /// ```
 pub trait Try: Sized + sealed::Sealed {
-    /// What it holds if the loop is to go on.
+    /// The type of the value with which the loop goes on.
     type Output;
-    /// What it holds if not.
+    /// The type of the value with which the loop ends.
     type Residual;
 
-    /// Going on with `output`.
+    /// Creates a value with which the loop goes on.
     fn from_output(output: Self::Output) -> Self;
-    /// Not going on because of `residual`.
+    /// Creates a value with which the loop ends.
     fn from_residual(residual: Self::Residual) -> Self;
-    /// Which of the two it is.
+    /// Returns which of the two it is.
     fn branch(self) -> ControlFlow<Self::Residual, Self::Output>;
-    /// Is it not to go on?
+    /// Returns `true` if the loop ends.
     fn is_over(&self) -> bool;
 
-    /// The inverse of [`branch`](Try::branch).
+    /// Does the inverse of [`branch`](Try::branch).
     fn from_branch(branch: ControlFlow<Self::Residual, Self::Output>) -> Self {
         match branch {
             ControlFlow::Continue(output) => Self::from_output(output),

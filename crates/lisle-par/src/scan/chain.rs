@@ -1,16 +1,19 @@
-//! How chunks are scanned by several at the same time, in one pass over the memory.
+//! How several participants scan chunks at the same time, in one pass over the memory.
 //!
-//! By *decoupled look-back*: D. Merrill and M. Garland, *Single-pass parallel prefix scan with decoupled look-back*
-//! (2016). Whoever takes part claims the next chunk, in order. If the *carry* into it, the sum of all before, is
-//! there already, the chunk is scanned in one go, and the carry out of it is handed to the next chunk. Otherwise the
-//! chunk is added up first, and when the carry has come the carry out of it is handed on at once, for others to go
-//! on, and the chunk is scanned while it still is in the cache.
+//! The algorithm is *decoupled look-back*: D. Merrill and M. Garland, *Single-pass parallel prefix
+//! scan with decoupled look-back* (2016). A participant claims the next chunk, in order. If the
+//! *carry* into it, the sum of all elements before, is there already, the participant scans the
+//! chunk at once and hands the carry out of it to the next chunk. Otherwise it adds the chunk up
+//! first. When the carry has come, it hands on the carry out of the chunk at once, and then scans
+//! the chunk while it is still in the cache.
 //!
-//! **Nobody waits for long.** A carry that does not come in a few microseconds is not waited for: its sender may have
-//! lost its core, or its operation may itself be waiting, perhaps for this very thread. So the chunk is *left*, with
-//! its sum, and whoever brings the carry finishes it. No chain of waiting can come about then, a claim that comes
-//! late or never stops nobody, and an operation that panics has nobody to release. Here this differs from the
-//! original, where who waits looks back over the sums of several chunks: carries go from chunk to chunk.
+//! **No participant waits for long.** A carry that does not come within a few microseconds is not
+//! waited for: its sender may have lost its core, or its operation may itself be waiting, perhaps
+//! for this very thread. In that case the chunk is *left*, with its sum, and the participant that
+//! brings the carry finishes it. Hence no chain of waiting can arise, a claim that comes late or
+//! never blocks no participant, and an operation that panics has no waiter to release. This differs
+//! from the original, in which a waiter looks back over the sums of several chunks: here carries go
+//! from chunk to chunk.
 
 use crate::join_within as join;
 use crate::shim::Backoff;
@@ -21,29 +24,29 @@ use std::mem::forget;
 
 /// What is done to chunks.
 pub(super) trait Form: Sync {
-    /// What sums are.
+    /// The type of the sums.
     type Item: Send;
     /// Where a chunk is read and written; at least two elements.
     type Piece: Send;
-    /// Is the sum of all asked for?
+    /// Whether the sum of all elements is asked for.
     const TOTAL: bool;
 
-    /// The sum of two neighbouring runs.
+    /// Returns the sum of two neighbouring ranges.
     fn sums(&self, left: &Self::Item, right: &Self::Item) -> Self::Item;
 
-    /// The sum of a chunk; or nothing, if it is to stop early on.
+    /// Returns the sum of a chunk, or `None` if `is_to_stop` returned `true` early on.
     fn sum(&self, piece: &Self::Piece, is_to_stop: impl Fn() -> bool) -> Option<Self::Item>;
 
-    /// Scans a chunk. `carry` is the sum of all before, if there is something before. If it is to `go_on`, the sum
-    /// including the chunk is returned.
+    /// Scans a chunk. `carry` is the sum of all elements before, if there are any. If `go_on` is
+    /// set, returns the sum including the chunk.
     fn scan(&self, piece: Self::Piece, carry: Option<Self::Item>, go_on: bool) -> Option<Self::Item>;
 }
 
-/// How often one looks for a carry before adding the chunk up: it may be on its way.
+/// The number of checks for a carry before the chunk is added up: the carry may be on its way.
 const GLANCES: usize = if cfg!(lisle_loom) { 1 } else { 4 };
 
-/// How often one looks for a carry after that: for a microsecond or a few. Not so often that a look would give the
-/// core away: on a busy machine that takes milliseconds.
+/// The number of checks for a carry after that: for a microsecond or a few. More checks would give
+/// the core away, which takes milliseconds on a busy machine.
 const LOOKS: usize = if cfg!(lisle_loom) {
     1
 } else if cfg!(test) {
@@ -52,39 +55,39 @@ const LOOKS: usize = if cfg!(lisle_loom) {
     7
 };
 
-/// A scan that is going on.
+/// A scan in progress.
 pub(super) struct Chain<'a, S: Form> {
     form: &'a S,
-    /// Are all sums those of whole chunks, so that they do not depend on who came when?
+    /// Whether all sums are those of whole chunks, and so do not depend on timing.
     is_fixed: bool,
-    /// The first chunk that nobody has claimed.
+    /// The first chunk that has not been claimed.
     next: CachePadded<AtomicUsize>,
-    /// Has an operation panicked, so that there is nothing left to do?
+    /// Set when an operation has panicked: then nothing is left to do.
     is_broken: AtomicBool,
-    /// One more than there are: the carry into the last is what comes out of the others.
+    /// One more than there are chunks: the carry into the last one is the sum of all others.
     chunks: Vec<CachePadded<Chunk<S>>>,
 }
 
-/// The sum of all before; `None` if nothing is before.
+/// The sum of all elements before; `None` if there are none.
 type Carry<S> = Option<<S as Form>::Item>;
 
 struct Chunk<S: Form> {
-    /// Has the carry come? For those who look again and again.
+    /// Whether the carry has come. Read repeatedly without the lock.
     is_reached: AtomicBool,
     /// Locked for a few instructions, none of which are the user's.
     state: Mutex<State<S>>,
 }
 
 struct State<S: Form> {
-    /// Until it is claimed, and again while it is left.
+    /// Present until the chunk is claimed, and again while it is left.
     piece: Option<S::Piece>,
-    /// While it is left.
+    /// Present while the chunk is left.
     sum: Option<S::Item>,
-    /// Since it has come, until it is used.
+    /// Present from when it comes until it is used.
     carry: Option<Carry<S>>,
 }
 
-/// A chunk of which all is known that it takes to finish it.
+/// A chunk with all that is needed to finish it.
 struct Ready<S: Form> {
     piece: S::Piece,
     carry: Carry<S>,
@@ -101,13 +104,14 @@ impl<S: Form> Chunk<S> {
         self.state.lock().expect("nothing panics under this lock")
     }
 
-    /// For the one who has claimed it. The carry, too, if it has come.
+    /// Claims the chunk. Also returns the carry if it has come.
     fn claim(&self) -> (S::Piece, Option<Carry<S>>) {
         let mut state = self.state();
         (state.piece.take().expect("a chunk is claimed once"), state.carry.take())
     }
 
-    /// Looks for the carry so many times, at longer and longer intervals; has it come?
+    /// Looks for the carry at most `looks` times, at longer and longer intervals. Returns `true` if
+    /// it has come.
     fn is_reached_within(&self, looks: usize) -> bool {
         let mut backoff = Backoff::new();
         (0..looks).any(|look| {
@@ -118,18 +122,18 @@ impl<S: Form> Chunk<S> {
         })
     }
 
-    /// Has the carry come?
+    /// Returns `true` if the carry has come.
     fn is_reached(&self) -> bool {
         self.is_reached.load(Ordering::Relaxed)
     }
 
-    /// For the one who has claimed it and sees that the carry has come.
+    /// Takes the carry. The caller has claimed the chunk and has seen that the carry has come.
     fn carry(&self) -> Carry<S> {
         self.state().carry.take().expect("the carry has come")
     }
 
-    /// For the one who has claimed it and has no carry: leaves it to who brings the carry. If that has come, the
-    /// chunk comes back.
+    /// Leaves the chunk to the participant that brings the carry. The caller has claimed it and has
+    /// no carry. If the carry has come in the meantime, the chunk is returned.
     fn leave(&self, piece: S::Piece, sum: S::Item) -> Option<Ready<S>> {
         let mut state = self.state();
         if let Some(carry) = state.carry.take() {
@@ -139,7 +143,7 @@ impl<S: Form> Chunk<S> {
         None
     }
 
-    /// Brings the carry. If the chunk was left, it is now the caller's.
+    /// Brings the carry. If the chunk was left, it is returned, and the caller has to finish it.
     fn hand(&self, carry: Carry<S>) -> Option<Ready<S>> {
         let mut state = self.state();
         if let Some(sum) = state.sum.take() {
@@ -172,24 +176,24 @@ impl<'a, S: Form> Chain<'a, S> {
         }
     }
 
-    /// How many chunks there are, and steps to be made.
+    /// Returns the number of chunks, which is the number of steps.
     pub(super) fn len(&self) -> usize {
         self.chunks.len() - 1
     }
 
-    /// Has anybody claimed a chunk?
+    /// Returns `true` if a chunk has been claimed.
     #[cfg(test)]
     pub(super) fn has_begun(&self) -> bool {
         self.next.load(Ordering::Relaxed) > 0
     }
 
-    /// What has come out of the last chunk, when all steps have been made.
+    /// Returns the carry out of the last chunk, when all steps have been made.
     pub(super) fn total(mut self) -> Option<S::Item> {
         self.chunks.pop().and_then(|end| end.0.state.into_inner().ok()?.carry?)
     }
 
-    /// Claims a chunk, and does what is to be done for it; also for others, if they have been left. Is there any use
-    /// in going on?
+    /// Claims a chunk and processes it, along with chunks of other participants that were left.
+    /// Returns `false` if an operation has panicked, and going on is useless.
     pub(super) fn step(&self) -> bool {
         if self.is_broken.load(Ordering::Relaxed) {
             return false;
@@ -215,7 +219,7 @@ impl<'a, S: Form> Chain<'a, S> {
         }
     }
 
-    /// For the one who has claimed a chunk and has its carry: all in one go.
+    /// Scans a chunk at once. The caller has claimed it and has its carry.
     fn scan_on(&self, number: usize, piece: S::Piece, carry: Carry<S>) {
         if let Some(sum) = self.form.scan(piece, carry, self.goes_on(number))
             && let Some(next) = self.chunks[number + 1].hand(Some(sum))
@@ -224,9 +228,9 @@ impl<'a, S: Form> Chain<'a, S> {
         }
     }
 
-    /// For the one who has claimed a chunk and has no carry.
+    /// Adds a chunk up. The caller has claimed it and has no carry.
     ///
-    /// If it comes early on, what has been added up is given up: going on would be more to do.
+    /// If the carry comes early on, the partial sum is discarded: going on would be more work.
     fn add_up(&self, number: usize, piece: S::Piece) {
         let chunk = &self.chunks[number];
         let Some(sum) = self.form.sum(&piece, || !self.is_fixed && chunk.is_reached()) else {
@@ -238,14 +242,14 @@ impl<'a, S: Form> Chain<'a, S> {
         }
     }
 
-    /// Is what comes out of this chunk asked for?
+    /// Returns `true` if the carry out of this chunk is needed.
     fn goes_on(&self, number: usize) -> bool {
         S::TOTAL || number + 2 < self.chunks.len()
     }
 
-    /// Hands the carry on, through all chunks that were left, and only then scans.
+    /// Hands the carry on through all chunks that were left, and only then scans them.
     fn finish(&self, mut number: usize, mut ready: Ready<S>) {
-        // Mostly there are none.
+        // Usually empty.
         let mut earlier = Vec::new();
         loop {
             let Ready { piece, carry, sum } = ready;
@@ -263,7 +267,7 @@ impl<'a, S: Form> Chain<'a, S> {
         }
     }
 
-    /// Scans chunks of which the carries are known.
+    /// Scans chunks whose carries are known.
     fn scan_all(&self, chunks: &mut [Option<(S::Piece, Carry<S>)>]) {
         match chunks {
             [] => {}
@@ -279,7 +283,7 @@ impl<'a, S: Form> Chain<'a, S> {
     }
 }
 
-/// Says so if a step panics.
+/// Sets the flag when it is dropped, which happens if a step panics.
 struct Breaks<'a>(&'a AtomicBool);
 
 impl Drop for Breaks<'_> {

@@ -1,28 +1,28 @@
-//! What is done to a chunk in each form of a scan: adding it up, and scanning it.
+//! The forms of a scan: how each adds a chunk up and scans it.
 
 use super::chain::Form;
 use std::marker::PhantomData;
 use std::mem;
 
-/// How what is read is added to what has been added up.
+/// How elements are added to a sum.
 pub(super) trait Add<A, T>: Sync {
-    /// Of two neighbouring runs.
+    /// Returns the sum of two neighbouring ranges.
     fn sums(&self, left: &T, right: &T) -> T;
 
-    /// Of what was before an element, and that.
+    /// Returns the sum of `sum` and the element that follows.
     fn next(&self, sum: &T, element: &A) -> T;
 
-    /// Of two elements.
+    /// Returns the sum of two elements.
     fn two(&self, left: &A, right: &A) -> T;
 }
 
-/// How a sum begins that nothing is before.
+/// How a sum begins if nothing comes before it.
 pub(super) trait Begin<A, T>: Add<A, T> {
-    /// Of one element.
+    /// Returns the sum of one element.
     fn one(&self, element: &A) -> T;
 }
 
-/// Elements are added up as they are.
+/// Adds up the elements as they are.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plain<F>(pub(super) F);
 
@@ -49,7 +49,7 @@ impl<T: Clone, F: Fn(&T, &T) -> T + Sync> Begin<T, T> for Plain<F> {
     }
 }
 
-/// What a function makes of the elements is added up.
+/// Adds up what a function returns for the elements.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mapped<M, F> {
     pub(super) map: M,
@@ -87,8 +87,8 @@ where
     }
 }
 
-/// The sum of at least two elements, from the left; or nothing, if it is to stop before half of it is made. It asks
-/// now and then.
+/// Returns the sum of at least two elements, from the left, or `None` if `is_to_stop` returned
+/// `true`. It is called from time to time, in the first half only.
 #[inline(always)]
 fn sum<A, T>(elements: &[A], add: &impl Add<A, T>, is_to_stop: impl Fn() -> bool) -> Option<T> {
     let mut sum = add.two(&elements[0], &elements[1]);
@@ -102,7 +102,7 @@ fn sum<A, T>(elements: &[A], add: &impl Add<A, T>, is_to_stop: impl Fn() -> bool
     Some(rest.iter().fold(sum, |sum, element| add.next(&sum, element)))
 }
 
-/// To each place of another slice, the sum up to and with the element there.
+/// Writes to each place of another slice the sum up to and including the element there.
 pub(super) struct Inclusive<'a, A, T, S>(pub(super) S, pub(super) PhantomData<fn(&'a A, &'a mut T)>);
 
 impl<'a, A: Sync, T: Send, S: Begin<A, T>> Form for Inclusive<'a, A, T, S> {
@@ -132,14 +132,14 @@ impl<'a, A: Sync, T: Send, S: Begin<A, T>> Form for Inclusive<'a, A, T, S> {
             *place = self.0.next(sum, element);
             sum = place;
         }
-        // Twice, since the one stays here and the other goes on.
+        // Computed twice, because one sum stays here and the other goes on.
         let next = go_on.then(|| self.0.next(sum, last_input));
         *last_output = self.0.next(sum, last_input);
         next
     }
 }
 
-/// To each place of another slice, the sum up to and without the element there.
+/// Writes to each place of another slice the sum of the elements before that place.
 pub(super) struct Exclusive<'a, A, T, S>(pub(super) S, pub(super) PhantomData<fn(&'a A, &'a mut T)>);
 
 impl<'a, A: Sync, T: Send, S: Add<A, T>> Form for Exclusive<'a, A, T, S> {
@@ -168,7 +168,7 @@ impl<'a, A: Sync, T: Send, S: Add<A, T>> Form for Exclusive<'a, A, T, S> {
     }
 }
 
-/// In each place, the sum up to and with the element that was there.
+/// Replaces each element by the sum up to and including it.
 pub(super) struct InclusiveInPlace<'a, T, S>(pub(super) S, pub(super) PhantomData<fn(&'a mut T)>);
 
 impl<'a, T: Send, S: Add<T, T>> Form for InclusiveInPlace<'a, T, S> {
@@ -194,14 +194,14 @@ impl<'a, T: Send, S: Add<T, T>> Form for InclusiveInPlace<'a, T, S> {
             *place = self.0.next(sum, place);
             sum = place;
         }
-        // Twice, since the one stays here and the other goes on.
+        // Computed twice, because one sum stays here and the other goes on.
         let next = go_on.then(|| self.0.next(sum, last));
         *last = self.0.next(sum, last);
         next
     }
 }
 
-/// In each place, the sum up to and without the element that was there.
+/// Replaces each element by the sum of the elements before it.
 pub(super) struct ExclusiveInPlace<'a, T, S>(pub(super) S, pub(super) PhantomData<fn(&'a mut T)>);
 
 impl<'a, T: Send, S: Add<T, T>> Form for ExclusiveInPlace<'a, T, S> {

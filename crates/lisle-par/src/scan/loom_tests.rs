@@ -1,4 +1,5 @@
-//! Models of a scan that several make together: claiming chunks, and handing carries on against leaving.
+//! Models of a scan by several threads: claiming chunks, and handing carries on while chunks are
+//! left.
 
 #[path = "chain.rs"]
 mod chain;
@@ -9,10 +10,11 @@ use chain::{Chain, Form};
 use loom::cell::UnsafeCell;
 use loom::thread;
 
-/// Strings of digits, so that the order of what is added up shows.
+/// Strings of digits, in which the order of the additions shows.
 struct Digits;
 
-/// A chunk of two digits; loom sees it if two write its outputs at once, or if they are looked at too early.
+/// A chunk of two digits. Loom reports it if two threads write its outputs at once, or if they are
+/// read too early.
 struct Piece {
     digits: [u64; 2],
     outputs: Arc<Outputs>,
@@ -20,12 +22,12 @@ struct Piece {
 
 struct Outputs(UnsafeCell<[u64; 2]>);
 
-// SAFETY: loom checks that nobody looks while somebody writes.
+// SAFETY: loom checks that no thread reads while another one writes.
 unsafe impl Sync for Outputs {}
-// SAFETY: they are numbers.
+// SAFETY: the outputs are numbers.
 unsafe impl Send for Outputs {}
 
-/// Puts `right`, of so many digits, behind `left`.
+/// Puts `right`, which has `right.1` digits, behind `left`.
 fn behind(left: (u64, u32), right: (u64, u32)) -> (u64, u32) {
     (left.0 * 10_u64.pow(right.1) + right.0, left.1 + right.1)
 }
@@ -48,13 +50,14 @@ impl Form for Digits {
         let [one, two] = piece.digits.map(|digit| (digit, 1));
         let one = carry.map_or(one, |carry| behind(carry, one));
         let two = behind(one, two);
-        // SAFETY: loom checks that nobody else is here.
+        // SAFETY: loom checks that no other thread accesses it.
         piece.outputs.0.with_mut(|outputs| unsafe { *outputs = [one.0, two.0] });
         go_on.then_some(two)
     }
 }
 
-/// Scans so many chunks with so many threads besides this one, which makes the steps that are left.
+/// Scans `chunks` chunks with `others` threads besides this one, which makes the steps that are
+/// left.
 fn scanned(chunks: u64, others: usize, is_fixed: bool) {
     let outputs: Vec<_> = (0..chunks).map(|_| Arc::new(Outputs(UnsafeCell::new([0; 2])))).collect();
     let pieces = outputs.iter().zip(0..).map(|(outputs, number)| Piece {
@@ -74,7 +77,7 @@ fn scanned(chunks: u64, others: usize, is_fixed: bool) {
     thieves.into_iter().for_each(|thief| thief.join().unwrap());
     let expected = |digits: u64| (1..=digits).fold(0, |sum, digit| sum * 10 + digit);
     for (number, outputs) in (0..).zip(&outputs) {
-        // SAFETY: loom checks that nobody else is here.
+        // SAFETY: loom checks that no other thread accesses it.
         let outputs = outputs.0.with(|outputs| unsafe { *outputs });
         assert_eq!(outputs, [expected(2 * number + 1), expected(2 * number + 2)]);
     }

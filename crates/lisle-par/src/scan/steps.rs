@@ -1,8 +1,9 @@
-//! A scan as something to loop over.
+//! A scan as a loop over steps.
 //!
-//! There are as many steps as chunks, and each claims the first chunk that nobody has claimed, whoever makes it. So
-//! steps can be divided among those who take part in any way and at any time; a part that is given away and taken up
-//! late, or never, holds up nobody but its own.
+//! There are as many steps as chunks. Each step claims the first chunk that has not been claimed,
+//! whichever thread makes it. The steps can therefore be divided among the participants in any way
+//! and at any time. A part that is given away and taken up late, or never, delays only its own
+//! chunks.
 
 use super::chain::{Chain, Form};
 use crate::consumer::Consumer;
@@ -11,8 +12,8 @@ use crate::part::Part;
 use crate::plan::Plan;
 use std::num::NonZeroUsize;
 
-/// Scans chunks. `carry` is the sum of all before, if there is something before; what is returned is the sum of all,
-/// if the form asks for it.
+/// Scans chunks. `carry` is the sum of all elements before, if there are any. Returns the sum of
+/// all elements, if the form asks for it.
 pub(super) fn scan<S: Form>(
     form: &S,
     pieces: impl Iterator<Item = S::Piece>,
@@ -25,14 +26,14 @@ pub(super) fn scan<S: Form>(
     chain.total()
 }
 
-/// So many steps.
+/// A number of steps.
 pub(super) struct Steps<'a, S: Form> {
     chain: &'a Chain<'a, S>,
     count: usize,
 }
 
 impl<'a, S: Form> Steps<'a, S> {
-    /// All there are.
+    /// Returns all steps of `chain`.
     pub(super) fn of(chain: &'a Chain<'a, S>) -> Self {
         Steps { chain, count: chain.len() }
     }
@@ -68,7 +69,7 @@ impl<S: Form> Iterator for Made<'_, S> {
     }
 }
 
-/// What comes of steps.
+/// Consumes steps, which have no results.
 struct Nothing;
 
 impl Consumer for Nothing {

@@ -10,7 +10,8 @@ use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Functions of the form *ax + b*, one after the other: associative, not commutative, and nothing is forgotten soon.
+/// Functions of the form *ax + b*, one after the other: associative, not commutative, and every
+/// operand keeps affecting the result for long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Affine(u64, u64);
 
@@ -25,7 +26,7 @@ fn functions(len: usize) -> Vec<Affine> {
     (0..len).map(|_| Affine(random.next(), random.next())).collect()
 }
 
-/// What each place is to be: including its element, and without it.
+/// Returns the expected outputs: with each element included, and without it.
 fn expected(input: &[Affine]) -> (Vec<Affine>, Vec<Affine>, Affine) {
     let (mut with, mut without, mut sum) = (Vec::new(), Vec::new(), IDENTITY);
     for element in input {
@@ -88,7 +89,7 @@ fn slices_of_different_lengths() {
     inclusive_scan(&[1, 2], &mut [0], |a, b| a + b);
 }
 
-/// Makes the steps of a chain with several threads, as many each as it happens.
+/// Makes the steps of a chain with several threads, divided by chance.
 fn by_threads<S: Form>(chain: &Chain<'_, S>, threads: usize) {
     let mut steps = Steps::of(chain);
     std::thread::scope(|scope| {
@@ -171,7 +172,7 @@ fn nobody_waits_for_one_who_does_not_come() {
     }
 }
 
-/// The carry into chunk 1 comes while its elements are being added up; that is given up then.
+/// The carry into chunk 1 comes while its elements are being added up, which is then given up.
 #[test]
 fn who_gets_a_carry_early_on_scans_in_one_go() {
     let [is_adding_up, is_reached, later_calls] = [const { AtomicUsize::new(0) }; 3];
@@ -240,13 +241,14 @@ fn fixed_sums_are_the_same_to_the_last_bit_and_those_that_are_promised() {
         }
     }
     let mut output = vec![0.0; input.len()];
-    // 1000 = 142 * 7 + 6: the last chunk takes the rest, here not to be seen.
+    // 1000 = 142 * 7 + 6: the last chunk would take the remainder, so only 142 * 7 elements are
+    // used.
     Scan::new(add).fixed().grain(grain(7)).inclusive(&input[..994], &mut output[..994]);
     assert_eq!(output[..994], promised[..994]);
 }
 
-/// An element that owns memory: one that were lost or there twice would be found out also by tools that watch the
-/// memory.
+/// An element that owns memory. An element that was lost or duplicated would also be found by tools
+/// that watch the memory.
 struct Owned(Box<u64>);
 
 #[test]
@@ -267,7 +269,7 @@ fn an_operation_that_panics_stops_all_and_loses_nothing() {
                 by_threads(&chain, threads);
             }));
             assert_eq!(done.is_ok(), calls.load(SeqCst) <= limit);
-            // The elements are all there: whatever was lost or there twice would be found out here.
+            // The elements are all there: a lost or duplicated one would be found here.
             assert!(slice.iter().map(|element| *element.0).sum::<u64>() < 90 * 90 * 90);
         }
     }

@@ -1,15 +1,17 @@
-//! A part of a scope that runs on one stack: the function of the scope, or a job that was taken from elsewhere.
+//! A part of a scope that runs on one stack: the function of the scope, or a job that was taken
+//! from elsewhere.
 //!
-//! What is spawned in its ancestor lies in its list, which belongs to its thread, and is offered by its entry among what the
-//! stack has put off. Jobs that the stack itself begins, since it waits for them or has nothing else to do, run in the same
-//! frame. A frame ends when all that was spawned in it has ended. So a job that was taken is not done before what it has
-//! spawned is, and what it spawned is a part of it.
+//! The jobs that are spawned in a frame lie in its list, which belongs to its thread. The frame's
+//! entry among what the stack has put off offers them. Jobs that the stack itself begins, because
+//! it waits for them or has nothing else to do, run in the same frame. A frame ends when all that
+//! was spawned in it has ended. Hence a job that was taken is not done before the jobs that it has
+//! spawned are, and these are its descendants.
 //!
-//! Code that waits for a job may be helped with what it has spawned itself. So each job that runs has a number, its level, and
-//! those that it spawns are marked with that.
+//! Code that waits for a job may be helped with jobs that it has spawned itself. Each job that runs
+//! therefore has a number, its level, and the jobs that it spawns are marked with that level.
 //!
-//! What is left at the end is run newest first: of a tree of jobs no more are in the list than there are
-//! siblings along one path.
+//! The jobs that are left at the end are run newest first. For a tree of jobs, the list then holds
+//! no more jobs than there are siblings along one path.
 
 use super::Core;
 use super::jobs::Jobs;
@@ -28,19 +30,20 @@ use std::thread;
 pub(super) struct Frame {
     entry: Entry,
     core: *const Core,
-    /// That of the scope around this, on this stack.
+    /// The entry of the frame around this one on this stack.
     outer: *const Entry,
-    /// That of the scope's own function, which looks after strays.
+    /// Whether this is the frame of the scope's own function, which also runs strays.
     is_root: bool,
     /// All jobs that were spawned here and have not been settled.
     jobs: Jobs,
-    /// In the ancestor of which they are run if they are taken.
+    /// The ancestor of the jobs that are offered.
     ancestor: Ancestor,
-    /// When the next may be offered, in ticks.
+    /// When the next job may be offered, in ticks.
     due: Cell<u64>,
 }
 
-/// To hand over jobs that take no longer is not worth the while: none are offered more often, on an average over so long.
+/// Handing over jobs that are shorter than this does not pay. Averaged over `BURST`, jobs are not
+/// offered more often.
 const SHORT: u64 = 2 * ticks::A_MICROSECOND;
 const BURST: u64 = 100 * ticks::A_MICROSECOND;
 
@@ -58,7 +61,8 @@ impl Frame {
             due: Cell::new(0),
         };
         let entry = NonNull::from(&frame).cast::<Entry>();
-        // SAFETY: it stays until it has been popped, below; what is put off in it is popped before.
+        // SAFETY: the frame stays in place until it has been popped, below. All that `f` pushes is
+        // popped before.
         let older = unsafe { pending.push(entry) };
         pending.scope.set(entry.as_ptr());
         let result = catch_unwind(AssertUnwindSafe(f));
@@ -69,13 +73,14 @@ impl Frame {
         result
     }
 
-    /// The innermost frame of a scope on the stack of `pending`, which is the one that runs.
+    /// Returns the innermost frame of `core` on the stack of `pending`, which is the stack that
+    /// runs.
     #[inline]
     pub(super) fn here<'a>(core: &Core, pending: &'a Pending) -> Option<&'a Frame> {
         let mut next = pending.scope.get();
         loop {
-            // SAFETY: an entry that is there is that of a frame, its first field, and stays until all that runs on top
-            // of it has returned.
+            // SAFETY: a non-null entry is the first field of a frame, which stays in place until
+            // all that runs on top of it has returned.
             let frame = unsafe { next.cast::<Frame>().as_ref() }?;
             if std::ptr::eq(frame.core, core) {
                 return Some(frame);
@@ -84,55 +89,56 @@ impl Frame {
         }
     }
 
-    /// Puts a new job off, which the code that runs on this stack has spawned.
+    /// Puts off a new job, which the code that runs on this stack has spawned.
     ///
     /// # Safety
     ///
-    /// It is in no list, and not offered; the frame has an interest in it from now on.
+    /// The job is in no list, and not offered; the frame has an interest in it from now on.
     #[inline]
     pub(super) unsafe fn spawn(&self, pending: &Pending, spawned: NonNull<Header>) {
-        // SAFETY: it stays until it has been settled.
+        // SAFETY: the job stays in place until it has been settled.
         unsafe { spawned.as_ref() }.level.set(pending.level.get());
         let _held = pending.hold();
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller's contract is passed on.
         unsafe { self.push(spawned) };
     }
 
-    /// Puts a job off. For who holds the list.
+    /// Puts off a job. The caller holds the list.
     ///
     /// # Safety
     ///
-    /// It is in no list, and not offered; the frame has an interest in it from now on.
+    /// The job is in no list, and not offered; the frame has an interest in it from now on.
     #[inline]
     unsafe fn push(&self, spawned: NonNull<Header>) {
-        // SAFETY: it stays until it has been settled.
+        // SAFETY: the job stays in place until it has been settled.
         unsafe { self.jobs.push(spawned) };
     }
 
-    /// Crosses a job out. For who holds the list.
+    /// Removes a job. The caller holds the list.
     ///
     /// # Safety
     ///
-    /// It is in the list.
+    /// The job is in the list.
     #[inline]
     pub(super) unsafe fn remove(&self, spawned: NonNull<Header>) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller's contract is passed on.
         unsafe { self.jobs.remove(spawned) };
     }
 
-    /// What may run on this domain while the code that runs on this stack waits for a job: what it has spawned itself, and
-    /// what the job has to do.
+    /// Returns what may run on this domain while the code that runs on this stack waits for `job`:
+    /// the jobs that the code has spawned itself, and the descendants of `job`.
     pub(super) fn descendants(&self, pending: &Pending, job: &Job) -> Descendants {
         Descendants::of_level(&self.ancestor, pending.level.get()).and(job)
     }
 
-    /// Sees to a job of this frame that has been offered: true if the caller has it back, false if another has done it.
-    /// Meanwhile parts of `descendants` may run on this domain.
+    /// Settles a job of this frame that has been offered. Returns `true` if it was taken back, and
+    /// `false` if another thread has run it. Meanwhile parts of `descendants` may run on this
+    /// domain.
     #[cold]
     pub(super) fn settle_offered(&self, pending: &Pending, job: &Job, descendants: Descendants) -> bool {
         let is_ours = owner::take_back(job);
         if is_ours {
-            // Whoever it was meant for may still be on the way.
+            // The domain for which the job was offered may still be on the way.
             owner::give_away(pending, 1);
         } else {
             let start = ticks::now();
@@ -140,7 +146,7 @@ impl Frame {
                 hint::spin_loop();
             }
             if !job.is_done() {
-                // This domain would like one as well, and others may have nothing to do until then.
+                // This domain wants a job as well, and others may be idle until then.
                 owner::give_away(pending, workers());
             }
             owner::wait_for(job, descendants);
@@ -148,7 +154,7 @@ impl Frame {
         is_ours
     }
 
-    /// Looks, now and then, whether somebody wants a job.
+    /// Checks from time to time whether another domain wants a job.
     #[inline]
     pub(super) fn look(pending: &Pending) {
         let word = heartbeat::here();
@@ -157,7 +163,7 @@ impl Frame {
         }
     }
 
-    /// Sees to it that all has ended that was spawned here.
+    /// Makes sure that all jobs that were spawned here have ended.
     fn finish(&self, pending: &Pending) {
         let all = Descendants::all(&self.ancestor);
         loop {
@@ -166,7 +172,7 @@ impl Frame {
                     owner::heartbeat(pending);
                 }
                 let _level = pending.descend();
-                // SAFETY: just taken out, and settled once.
+                // SAFETY: the job was taken out just now, and is settled once.
                 unsafe { spawned::settle(newest, |job| self.settle_offered(pending, job, all)) };
             }
             let _held = pending.hold();
@@ -176,18 +182,20 @@ impl Frame {
         }
     }
 
-    /// Crosses the newest job out, to settle it. Is there perhaps another that could be offered?
+    /// Removes the newest job, to settle it. Also returns whether there may be another job to
+    /// offer.
     fn take_newest(&self, pending: &Pending) -> Option<(NonNull<Header>, bool)> {
         let _held = pending.hold();
         let newest = self.jobs.newest()?;
-        // SAFETY: it is in the list.
+        // SAFETY: the job is in the list.
         unsafe { self.remove(newest) };
-        // SAFETY: the frame has an interest in it until it has settled it.
+        // SAFETY: the frame has an interest in the job until it has settled it.
         unsafe { newest.as_ref() }.leave_home();
         Some((newest, self.jobs.may_offer()))
     }
 
-    /// The next job to be offered, if it is time for one. For who holds the list, or looks at it from outside.
+    /// Returns the next job to be offered, if one is due. The caller holds the list, or looks at it
+    /// from outside.
     fn next_to_offer(&self) -> Option<NonNull<Header>> {
         let now = ticks::now();
         let due = self.due.get().max(now.saturating_sub(BURST));
@@ -199,12 +207,13 @@ impl Frame {
         Some(spawned)
     }
 
-    /// Takes over a stray. As above.
+    /// Takes over a stray. Returns `false` if there are no strays. The caller holds the list, or
+    /// looks at it from outside.
     fn adopt(&self) -> bool {
-        // SAFETY: the scope stays until its frames have ended.
+        // SAFETY: the scope stays in place until its frames have ended.
         let stray = self.is_root.then(|| unsafe { &*self.core }.take_stray()).flatten();
         if let Some(stray) = stray {
-            // SAFETY: it is in no list any more, and nobody else takes it.
+            // SAFETY: the stray is in no list any more, and no other frame takes it.
             unsafe { self.push(stray) };
         }
         stray.is_some()
@@ -215,11 +224,13 @@ impl Frame {
 ///
 /// # Safety
 ///
-/// The entry is that of a frame, and pending; this is its thread, or has disturbed the list.
+/// `entry` is the entry of a frame and is pending. The caller runs on the thread of its list, or
+/// has disturbed the list.
 unsafe fn offer(entry: NonNull<Entry>, _: *const Ancestor) -> Offer {
-    // SAFETY: the entry is its first field.
+    // SAFETY: the entry is the first field of the frame.
     let frame = unsafe { entry.cast::<Frame>().as_ref() };
     let Some(spawned) = frame.next_to_offer() else { return Offer::Nothing };
-    // SAFETY: it has no job, since it was not offered, and nobody looks before it is.
+    // SAFETY: the job was not offered before, so its `Job` is not initialized, and no other thread
+    // looks for it before it is offered.
     Offer::More(unsafe { spawned::make_job(spawned, &frame.ancestor) })
 }

@@ -1,21 +1,21 @@
-//! The jobs of a frame: which there are, and which of them have not been offered.
+//! The list of the jobs of a frame, and which of them have not been offered.
 
 use super::list::List;
 use super::spawned::Header;
 use std::cell::Cell;
 use std::ptr::{NonNull, null};
 
-/// So many are passed over in search of one that has not been offered, at most.
+/// The search for a job that has not been offered passes over at most this many jobs.
 const PATIENCE: usize = 16;
 
-/// All that were spawned and have not been settled, in their order.
+/// All jobs that were spawned and have not been settled, in their order.
 pub(super) struct Jobs {
     all: List,
-    /// Those that are older have been offered.
+    /// All jobs older than this have been offered.
     oldest: Cell<*const Header>,
-    /// Those that are newer have been offered.
+    /// All jobs newer than this have been offered.
     newest: Cell<*const Header>,
-    /// Was the last one that its owner has come to the oldest of several?
+    /// Whether the last job that the owner took was the oldest of several.
     in_order: Cell<bool>,
 }
 
@@ -29,12 +29,14 @@ impl Jobs {
         }
     }
 
+    /// Appends a job.
+    ///
     /// # Safety
     ///
-    /// It is in no list, not offered, and stays in place until it is [removed](Jobs::remove).
+    /// The job is in no list, not offered, and stays in place until it is [removed](Jobs::remove).
     #[inline]
     pub(super) unsafe fn push(&self, spawned: NonNull<Header>) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller's contract is passed on.
         unsafe { self.all.push(spawned) };
         self.newest.set(spawned.as_ptr());
         if self.oldest.get().is_null() {
@@ -42,12 +44,14 @@ impl Jobs {
         }
     }
 
+    /// Removes a job.
+    ///
     /// # Safety
     ///
-    /// It is one of them.
+    /// The job is in this list.
     #[inline]
     pub(super) unsafe fn remove(&self, spawned: NonNull<Header>) {
-        // SAFETY: in place.
+        // SAFETY: the job is in place.
         let links = unsafe { &spawned.as_ref().links };
         let (older, newer) = (links.older.get(), links.newer.get());
         if std::ptr::eq(self.oldest.get(), spawned.as_ptr()) {
@@ -57,24 +61,25 @@ impl Jobs {
             self.newest.set(older);
         }
         self.in_order.set(older.is_null() && !newer.is_null());
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller's contract is passed on.
         unsafe { self.all.remove(spawned) };
     }
 
-    /// The newest of all.
+    /// Returns the newest job of all.
     #[inline]
     pub(super) fn newest(&self) -> Option<NonNull<Header>> {
         self.all.newest()
     }
 
-    /// Is there perhaps one to be offered?
+    /// Returns `true` if there may be a job to offer.
     #[inline]
     pub(super) fn may_offer(&self) -> bool {
         !self.oldest.get().is_null()
     }
 
-    /// The next to be offered, as offered: the oldest, which is likely to be the largest; but the newest if their owner comes
-    /// to them in the order of their spawning, lest he and whoever takes them meet at each.
+    /// Marks the next job as offered and returns it. This is the oldest, which is likely to be the
+    /// largest. If the owner takes jobs in the order in which they were spawned, it is the newest;
+    /// otherwise the owner and the threads that take jobs would meet at each.
     pub(super) fn offer(&self) -> Option<NonNull<Header>> {
         let newest = if self.in_order.get() { self.offer_newest() } else { None };
         newest.or_else(|| self.offer_oldest())
@@ -82,7 +87,7 @@ impl Jobs {
 
     fn offer_oldest(&self) -> Option<NonNull<Header>> {
         while let Some(spawned) = NonNull::new(self.oldest.get().cast_mut()) {
-            // SAFETY: what is in the list is in place.
+            // SAFETY: a job in the list is in place.
             let this = unsafe { spawned.as_ref() };
             self.oldest.set(this.links.newer.get());
             if this.is_to_be_offered() {

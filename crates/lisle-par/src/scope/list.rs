@@ -1,4 +1,4 @@
-//! Jobs in the order in which they were spawned.
+//! A list of jobs in the order in which they were spawned.
 
 use super::spawned::Header;
 use std::cell::Cell;
@@ -29,26 +29,27 @@ impl List {
     ///
     /// # Safety
     ///
-    /// It is in no list, and stays in place until it has been [removed](List::remove) from this one.
+    /// The job is in no list, and stays in place until it has been [removed](List::remove) from
+    /// this one.
     #[inline]
     pub(super) unsafe fn push(&self, spawned: NonNull<Header>) {
         let before = self.newest.replace(spawned.as_ptr());
-        // SAFETY: in place, by the caller's promise.
+        // SAFETY: the caller guarantees that the job is in place.
         let links = unsafe { &spawned.as_ref().links };
         links.older.set(before);
         links.newer.set(null());
-        // SAFETY: what is in the list is in place.
+        // SAFETY: a job in the list is in place.
         unsafe { before.as_ref() }.map_or(&self.oldest, |before| &before.links.newer).set(spawned.as_ptr());
     }
 
-    /// Takes `spawned` out, wherever it is.
+    /// Removes `spawned` from any position.
     ///
     /// # Safety
     ///
-    /// It is in this list.
+    /// The job is in this list.
     #[inline]
     pub(super) unsafe fn remove(&self, spawned: NonNull<Header>) {
-        // SAFETY: what is in the list is in place.
+        // SAFETY: a job in the list is in place.
         let Links { older, newer } = unsafe { &spawned.as_ref().links };
         // SAFETY: as above.
         let from_older = unsafe { older.get().as_ref() }.map_or(&self.oldest, |older| &older.links.newer);

@@ -1,6 +1,7 @@
-//! Models of a job of a scope: who begins it, of its frame, its promise's holder and whoever has taken it, and who
-//! gives its memory back. Loom follows the function, its effect and what it gives, and that the memory is given back once;
-//! that nobody looks at it afterwards is left to the address sanitizer.
+//! Models of a job of a scope: which party begins it (its frame, the holder of its promise, or the
+//! thread that has taken it), and which frees its memory. Loom follows the function, its effect and
+//! its result, and checks that the memory is freed once. That the memory is not accessed afterwards
+//! is left to the address sanitizer.
 
 #[path = "list.rs"]
 mod list;
@@ -30,7 +31,7 @@ impl Core {
 mod frame {
     use super::Core;
 
-    /// Stands for a frame, in which nothing is spawned.
+    /// Stands for a frame in which nothing is spawned.
     pub(super) struct Frame;
 
     impl Frame {
@@ -40,18 +41,18 @@ mod frame {
     }
 }
 
-/// Memory that is not recycled, so that loom misses none.
+/// Memory that is not recycled: loom sees every allocation.
 mod slots {
     use std::alloc::Layout;
     use std::ptr::NonNull;
 
     pub(super) fn take(layout: Layout) -> NonNull<u8> {
-        // SAFETY: a job is not empty.
+        // SAFETY: the layout of a job is not empty.
         NonNull::new(unsafe { loom::alloc::alloc(layout) }).expect("there is memory")
     }
 
     pub(super) fn give(block: NonNull<u8>, layout: Layout) {
-        // SAFETY: taken above, with this layout.
+        // SAFETY: the block was taken above, with this layout.
         unsafe { loom::alloc::dealloc(block.as_ptr(), layout) };
     }
 }
@@ -60,7 +61,7 @@ mod slots {
 #[derive(Clone, Copy)]
 struct Sent(NonNull<Header>);
 
-// SAFETY: each thread that has it has an interest in it.
+// SAFETY: each thread that has the job has an interest in it.
 unsafe impl Send for Sent {}
 
 impl Sent {
@@ -69,7 +70,7 @@ impl Sent {
     }
 }
 
-/// What its function gives: loom sees it if it is not dropped.
+/// The result of the function: loom reports it if it is not dropped.
 type Given = Arc<u32>;
 
 struct Model {
@@ -84,7 +85,7 @@ impl Model {
         let runs = Arc::new(UnsafeCell::new(0));
         let own = runs.clone();
         let function = move || {
-            // SAFETY: loom checks that nobody else is here.
+            // SAFETY: loom checks that no other thread accesses it.
             own.with_mut(|runs| unsafe { *runs += 1 });
             Given::new(7)
         };
@@ -92,11 +93,12 @@ impl Model {
         Model { spawned, runs, offers: Arc::new(Offers::new()) }
     }
 
-    /// What its frame does if somebody looks for work.
+    /// Does what the frame does when another domain searches for work.
     fn offer(&self) {
-        // SAFETY: in place, by its frame's interest.
+        // SAFETY: the frame's interest keeps the job in place.
         unsafe { self.spawned.as_ref() }.is_offered.set(true);
-        // SAFETY: it stays until it has been settled, and has no job yet.
+        // SAFETY: the job stays in place until it has been settled, and its `Job` is not
+        // initialized yet.
         assert!(unsafe { self.offers.offer(|| Some(spawned::make_job(self.spawned, null()))) });
     }
 
@@ -104,7 +106,7 @@ impl Model {
         let offers = self.offers.clone();
         thread::spawn(move || {
             if let Some(job) = offers.take(|_| true) {
-                // SAFETY: taken just now.
+                // SAFETY: the `Job` was taken just now.
                 unsafe { Job::run(job) };
             }
         })
@@ -115,12 +117,12 @@ impl Model {
         let sent = Sent(self.spawned);
         thread::spawn(move || {
             let spawned = sent.spawned();
-            // SAFETY: the promise has an interest in it.
+            // SAFETY: the promise has an interest in the job.
             let given: Given = if unsafe { spawned.as_ref() }.claim() {
-                // SAFETY: claimed, and the frame has an interest.
+                // SAFETY: the caller has claimed the job, and the frame has an interest.
                 unsafe { spawned::call(spawned, Rest::Release) }
             } else {
-                // SAFETY: somebody else has claimed it.
+                // SAFETY: another party has claimed the job.
                 unsafe { spawned::fetch(spawned, Job::wait) }.unwrap()
             };
             assert_eq!(*given, 7);
@@ -129,11 +131,11 @@ impl Model {
 
     /// Drops the promise.
     fn drop_promise(spawned: NonNull<Header>) {
-        // SAFETY: the promise's interest.
+        // SAFETY: the interest is the promise's.
         unsafe { spawned::release(spawned, PROMISE_GONE) };
     }
 
-    /// What its frame does at its end.
+    /// Does what the frame does at its end.
     fn settle(&self) {
         let take_back = |job: &Job| {
             self.offers.take_back(NonNull::from(job)) || {
@@ -141,12 +143,12 @@ impl Model {
                 false
             }
         };
-        // SAFETY: the frame's interest, given up here.
+        // SAFETY: the interest is the frame's, and is given up here.
         unsafe { spawned::settle(self.spawned, take_back) };
     }
 
     fn runs(&self) -> u32 {
-        // SAFETY: loom checks that nobody else is here.
+        // SAFETY: loom checks that no other thread accesses it.
         self.runs.with(|runs| unsafe { *runs })
     }
 }

@@ -1,7 +1,7 @@
-//! Jobs and promises: parts of a computation that are put off, to be waited for in any order.
+//! Jobs and promises: parts of a computation that are put off, and waited for in any order.
 //!
-//! `frame.rs` has what a stack puts off and how that ends, `jobs.rs` which of it is offered first, `spawned.rs` whose a job is,
-//! `promise.rs` how it is waited for.
+//! `frame.rs` holds what a stack puts off and ends it, `jobs.rs` chooses which job is offered
+//! first, `spawned.rs` says which thread owns a job, and `promise.rs` waits for it.
 
 mod frame;
 mod jobs;
@@ -27,51 +27,56 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// Runs `f`, which may spawn jobs that borrow from outside the scope, and returns when all of them have ended.
+/// Runs `f`, which may spawn jobs that borrow from outside the scope, and returns when all of them
+/// have ended.
 ///
-/// A job is put off until somebody waits for it, another domain has nothing better to do, or the scope ends. The
-/// jobs may spawn jobs into the same scope, from wherever they run.
+/// A job is put off until its promise is waited for, until an idle domain takes it, or until the
+/// scope ends. Jobs may spawn jobs into the same scope, wherever they run.
 ///
-/// Works in fibers, in tasks and on plain threads, as [`join`](super::join()) does. For a division in two, that is the
-/// cheaper way; for a loop, [iterators](super::iter) are.
+/// Works in fibers, in tasks and on plain threads, like [`join`](super::join()). For a division in
+/// two, `join` is cheaper; for a loop, [iterators](super::iter) are.
 ///
 /// # Waiting for each other
 ///
-/// A job may wait for promises, those of its own jobs and those that it was given. It must not wait for one that waits
-/// for it in turn. What two jobs say to each other over channels works only if they happen to run at the same time, which
-/// nobody promises.
+/// A job may wait for the promises of its own jobs and for those that it was given. It must not
+/// wait for a job that waits for it in turn. Two jobs that communicate over channels work only if
+/// they happen to run at the same time, which nothing guarantees.
 ///
-/// A job that another domain runs has ended when those have, too, that it spawned: to wait for it may mean to wait
-/// for them. And while code waits for a job, others that it has spawned itself may run on its domain, and once they have begun
-/// they are waited for as well; unless they wait for something that is no job. So they must not wait for jobs that wait
-/// for what the code does next, and it must not hold a lock of the standard library that they want.
+/// A job that another domain runs has ended only when the jobs that it spawned have ended, too:
+/// waiting for it may mean waiting for them. While code waits for a job, other jobs that the same
+/// code has spawned may run on its domain. Once they have begun they are waited for as well, unless
+/// they wait for something that is not a job. Hence they must not wait for jobs that wait for what
+/// the code does next, and the code must not hold a lock of the standard library that they want.
 ///
-/// Code is the scope's function or a job, with all joins and loops in it. What other jobs have spawned does not run there
-/// meanwhile. So jobs may hold a lock of the standard library that those beside them want, too, while they spawn, join and wait
-/// for what they have spawned. But who waits for a message or anything else that is no job is from then on a fiber like
-/// any other of its domain, and such locks must not be held by one of those across a wait while another wants them.
+/// Code here means the function of the scope or a job, with all joins and loops in it. Jobs that
+/// other code has spawned do not run there meanwhile. Hence jobs may hold a lock of the standard
+/// library that their siblings want, too, while they spawn, join and wait for what they have
+/// spawned. But a job that waits for a message, or for anything else that is not a job, is from
+/// then on a fiber like any other of its domain. It must not hold such a lock across that wait
+/// while another fiber wants it.
 ///
 /// # Panics
 ///
-/// With the panic of `f`, or else with that of a job whose promise nobody has waited for, the first that was noticed. In either
-/// case all jobs run, and have ended before.
+/// Panics with the panic of `f`, or else with that of a job whose promise was not waited for, the
+/// first that was noticed. In either case all jobs run, and have ended before.
 ///
 /// # Cost
 ///
-/// Promises may be waited for in any order. Who waits for a job that another domain has offers the next ones first, and
-/// its own domain takes part in them. On a plain thread they are left to the domains of the default runtime: it does nothing
-/// else while it waits.
+/// Promises may be waited for in any order. Before code waits for a job that another domain runs,
+/// it offers its next jobs, and its own domain takes part in them. On a plain thread they are left
+/// to the domains of the default runtime, because the thread does nothing else while it waits.
 ///
-/// To spawn a job and wait for it is some nanoseconds more than a call; if no domain is idle, nothing is shared with
-/// others, and nobody is asked. Memory of jobs is recycled, so nothing is allocated once it is warm, unless a function or
-/// its result takes more than about 800 bytes.
+/// Spawning a job and waiting for it takes some nanoseconds more than a call; if no domain is idle,
+/// nothing is shared with other threads. The memory of jobs is recycled, so nothing is allocated in
+/// the steady state, unless a function or its result takes more than about 800 bytes.
 ///
 /// # Where it comes from
 ///
-/// The interface is that of `async` and `await` in *Domainslib* (K. C. Sivaramakrishnan et al., *Retrofitting parallelism
-/// onto OCaml*, ICFP 2020), within a scope, as Rust's borrowing wants it. That what is not wanted elsewhere stays a call is lazy
-/// job creation (E. Mohr, D. Kranz and R. Halstead, *Lazy job creation: a technique for increasing the granularity of parallel
-/// programs*, LFP 1990).
+/// The interface is that of `async` and `await` in *Domainslib* (K. C. Sivaramakrishnan et al.,
+/// *Retrofitting parallelism onto OCaml*, ICFP 2020), within a scope, as borrowing in Rust
+/// requires. The idea that a job remains a call unless another domain wants it is lazy job creation
+/// (E. Mohr, D. Kranz and R. Halstead, *Lazy job creation: a technique for increasing the
+/// granularity of parallel programs*, LFP 1990).
 ///
 /// # Examples
 ///
@@ -89,7 +94,7 @@ use std::ptr::NonNull;
 /// assert_eq!(lisle::run(|| par::scope(|s| fibonacci(s, 20))), 6_765);
 /// ```
 ///
-/// Jobs borrow what outlives the scope, and nothing else:
+/// Jobs may borrow only what outlives the scope:
 ///
 /// ```
 /// let mut halves = [vec![1, 2, 3], vec![4, 5]];
@@ -116,7 +121,7 @@ use std::ptr::NonNull;
 /// });
 /// ```
 ///
-/// What they use must be safe to use from another thread, and so must be what they give:
+/// What jobs use must be safe to use from another thread, and so must be their results:
 ///
 /// ```compile_fail,E0277
 /// let counter = std::rc::Rc::new(1);
@@ -147,7 +152,7 @@ where
     }
 }
 
-/// Where jobs are spawned, see [`scope`].
+/// A scope into which jobs are spawned, see [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     core: Core,
     scope: PhantomData<&'scope mut &'scope ()>,
@@ -155,9 +160,11 @@ pub struct Scope<'scope, 'env: 'scope> {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Puts `f` off, to be run by whoever waits for the promise, by another domain, or at the end of the scope.
+    /// Puts `f` off, to be run when its promise is waited for, by another domain, or at the end of
+    /// the scope.
     ///
-    /// It does not run within this call. If nobody wants the result, say so with `let _ =`: the job runs all the same.
+    /// The job does not run within this call. If the result is not wanted, discard the promise with
+    /// `let _ =`: the job runs all the same.
     ///
     /// ```
     /// let squares: Vec<u64> = lisle::par::scope(|s| {
@@ -176,7 +183,7 @@ impl<'scope> Scope<'scope, '_> {
         self.spawn_at(f, Location::caller())
     }
 
-    /// As [`spawn`](Scope::spawn), on behalf of the call at `site`.
+    /// Does the same as [`spawn`](Scope::spawn), on behalf of the call at `site`.
     #[inline]
     pub(super) fn spawn_at<F, T>(&'scope self, f: F, site: &'static Location<'static>) -> Promise<'scope, T>
     where
@@ -187,14 +194,15 @@ impl<'scope> Scope<'scope, '_> {
         match Frame::here(&self.core, pending) {
             Some(frame) => {
                 let spawned = spawned::new(f, &self.core, frame, site);
-                // SAFETY: just made, and the scope does not end before the frame has settled it.
+                // SAFETY: the job is new, so it is in no list and not offered. The scope does not
+                // end before the frame has settled the job.
                 unsafe { frame.spawn(pending, spawned) };
                 Frame::look(pending);
                 Promise::new(spawned)
             }
             None => {
                 let spawned = spawned::new(f, &self.core, std::ptr::null(), site);
-                // SAFETY: just made.
+                // SAFETY: the job is new, so it is in no list and not offered.
                 unsafe { self.core.stray(spawned) };
                 Promise::new(spawned)
             }
@@ -210,22 +218,24 @@ impl fmt::Debug for Scope<'_, '_> {
 
 /// What all frames of a scope share.
 struct Core {
-    /// Jobs that were spawned on a stack on which neither the scope nor a job that was taken of it runs: in a part of a
-    /// loop, in a fiber. The scope's own function looks after them.
+    /// Jobs that were spawned on a stack without a frame of the scope, neither its function's nor
+    /// that of a job that was taken: in a part of a loop, or in a fiber. The frame of the scope's
+    /// own function runs them.
     strays: Lock<List>,
-    /// There may be some.
+    /// Whether there may be strays.
     has_strays: AtomicBool,
-    /// The first panic that nobody has waited for.
+    /// The first panic of a job whose promise was not waited for.
     panic: Lock<Option<Box<dyn Any + Send>>>,
 }
 
-// SAFETY: all is under locks, and the jobs of the list may be run and dropped by any thread.
+// SAFETY: the lists and the panic are under locks, and any thread may run and drop the jobs of the
+// list.
 unsafe impl Sync for Core {}
 // SAFETY: as above.
 unsafe impl Send for Core {}
 
 impl Core {
-    /// Notes a panic that nobody will hear of otherwise.
+    /// Records a panic that is not reported otherwise.
     #[cold]
     fn note(&self, panic: Box<dyn Any + Send>) {
         let unheard = {
@@ -235,22 +245,25 @@ impl Core {
         forget_panic(unheard);
     }
 
+    /// Puts a job into the list of strays.
+    ///
     /// # Safety
     ///
-    /// It is in no list, and not offered.
+    /// The job is in no list, and not offered.
     #[cold]
     unsafe fn stray(&self, spawned: NonNull<Header>) {
         let strays = self.strays.lock();
         self.has_strays.store(true, Ordering::Relaxed);
-        // SAFETY: in place.
+        // SAFETY: the job is in place.
         unsafe { spawned.as_ref() }.is_astray.set(true);
-        // SAFETY: it stays until it has been taken out.
+        // SAFETY: the job is in no list, and stays in place until it has been taken out.
         unsafe { strays.push(spawned) };
     }
 
-    /// Takes the oldest stray, for the root to look after.
+    /// Takes the oldest stray, to be run by the root frame.
     fn take_stray(&self) -> Option<NonNull<Header>> {
-        // At the end of the scope, all that could have spawned one has ended, and been seen to.
+        // At the end of the scope, all code that could have spawned a stray has ended, and its
+        // writes are visible here.
         if !self.has_strays.load(Ordering::Relaxed) {
             return None;
         }
@@ -259,20 +272,21 @@ impl Core {
             self.has_strays.store(false, Ordering::Relaxed);
             return None;
         };
-        // SAFETY: what is in the list is in place.
+        // SAFETY: a job in the list is in place.
         unsafe { oldest.as_ref() }.is_astray.set(false);
-        // SAFETY: it is the oldest of the list.
+        // SAFETY: the job is the oldest of the list.
         unsafe { strays.remove(oldest) };
         Some(oldest)
     }
 
-    /// Takes `spawned` out of the list of strays, if it is there; then nobody but the caller has an interest in it.
+    /// Takes `spawned` out of the list of strays. Returns `false` if it is not there. If it was
+    /// there, only the caller has an interest in it from then on.
     fn take_back(&self, spawned: NonNull<Header>) -> bool {
         let strays = self.strays.lock();
-        // SAFETY: the caller has an interest in it.
+        // SAFETY: the caller has an interest in the job, so it is in place.
         let is_astray = unsafe { spawned.as_ref() }.is_astray.replace(false);
         if is_astray {
-            // SAFETY: as it says.
+            // SAFETY: the flag says that the job is in the list.
             unsafe { strays.remove(spawned) };
         }
         is_astray

@@ -1,4 +1,4 @@
-//! The right to what comes of a job.
+//! The right to the result of a job.
 
 use super::frame::Frame;
 use super::spawned::{self, Header, PROMISE_GONE, Rest};
@@ -14,50 +14,53 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::thread;
 
-/// What a job of a [scope](super::scope()) will have come to: see [`Scope::spawn`](super::Scope::spawn).
+/// The future result of a job of a [scope](super::scope()): see
+/// [`Scope::spawn`](super::Scope::spawn).
 ///
-/// To drop it changes nothing for the job, which is run by the end of the scope all the same.
+/// Dropping a promise changes nothing for the job, which is run by the end of the scope all the
+/// same.
 #[must_use = "`wait` gives the result; `let _ =` says that nobody wants it"]
 pub struct Promise<'scope, T> {
     spawned: NonNull<Header>,
     scope: PhantomData<&'scope ()>,
-    /// It gives a `T`.
+    /// A promise gives a `T`.
     result: PhantomData<fn() -> T>,
 }
 
-// SAFETY: it gives a `T` to whoever has it, and runs a function that may be sent on any thread.
+// SAFETY: a promise gives a `T` to its holder, and runs a function that may be sent to any thread.
 unsafe impl<T: Send> Send for Promise<'_, T> {}
-// SAFETY: a reference to it lets one ask whether the job has ended.
+// SAFETY: a reference to a promise only allows checking whether the job has ended.
 unsafe impl<T: Send> Sync for Promise<'_, T> {}
 
 /// What the holder of a promise finds.
 enum Found<T> {
-    /// A job that has not begun, and is his.
+    /// A job that has not begun, and that the holder now owns.
     Spawned(NonNull<Header>, Rest),
     /// A job that has ended.
     Result(thread::Result<T>),
 }
 
 impl<'scope, T> Promise<'scope, T> {
-    /// `spawned` gives a `T`.
+    /// Creates the promise of `spawned`, whose result type is `T`.
     #[inline]
     pub(super) fn new(spawned: NonNull<Header>) -> Self {
         Promise { spawned, scope: PhantomData, result: PhantomData }
     }
 
-    /// Waits for the job and gives what it has come to. If it has not begun, it runs here and now, as a call.
+    /// Waits for the job and returns its result. If the job has not begun, it runs here and now, as
+    /// a call.
     ///
-    /// While it waits for a job that another domain runs, a fiber gives its worker away. So do not hold a lock of
-    /// the standard library that other fibers of the domain want, or jobs that the same code has spawned. Other jobs do not
-    /// run there meanwhile.
+    /// While a fiber waits for a job that another domain runs, it gives its worker away. Do not
+    /// hold a lock of the standard library that other fibers of the domain want, or that jobs of
+    /// the same code want. Other jobs do not run there meanwhile.
     ///
     /// # Panics
     ///
-    /// With the panic of the job.
+    /// Panics with the panic of the job.
     ///
     /// # Cost
     ///
-    /// That of an indirect call, if the job has not begun and was spawned on this stack.
+    /// The cost is that of an indirect call if the job has not begun and was spawned on this stack.
     ///
     /// ```
     /// let words = lisle::par::scope(|s| {
@@ -71,18 +74,20 @@ impl<'scope, T> Promise<'scope, T> {
         match self.find() {
             Found::Spawned(spawned, rest) => {
                 let _level = owner::pending().descend();
-                // SAFETY: found for this, and a job of this promise.
+                // SAFETY: `find` returned the job with this `rest`, and it is the job of this
+                // promise.
                 unsafe { spawned::call(spawned, rest) }
             }
             Found::Result(result) => result.unwrap_or_else(|panic| owner::raise(panic)),
         }
     }
 
-    /// As [`wait`](Promise::wait), and gives the panic of the job as an error.
+    /// Waits for the job like [`wait`](Promise::wait), and returns the panic of the job as an
+    /// error.
     ///
     /// # Errors
     ///
-    /// What the job has panicked with.
+    /// Returns the payload of the panic if the job has panicked.
     ///
     /// ```
     /// lisle::par::scope(|s| {
@@ -96,20 +101,22 @@ impl<'scope, T> Promise<'scope, T> {
         match self.find() {
             Found::Spawned(spawned, rest) => {
                 let _level = owner::pending().descend();
-                // SAFETY: found for this, and a job of this promise.
+                // SAFETY: `find` returned the job with this `rest`, and it is the job of this
+                // promise.
                 catch_unwind(AssertUnwindSafe(|| unsafe { spawned::call(spawned, rest) }))
             }
             Found::Result(result) => result,
         }
     }
 
-    /// Has the job ended, so that its result is there without waiting or running it?
+    /// Returns `true` if the job has ended, and its result is there without waiting or running the
+    /// job.
     pub fn is_finished(&self) -> bool {
         turn::asked_whether(self.has_ended())
     }
 
     fn has_ended(&self) -> bool {
-        // SAFETY: a promise has an interest in its job.
+        // SAFETY: a promise has an interest in its job, so the job is in place.
         unsafe { self.spawned.as_ref() }.is_done()
     }
 
@@ -117,9 +124,9 @@ impl<'scope, T> Promise<'scope, T> {
     fn find(self) -> Found<T> {
         let pending = owner::pending();
         let spawned = ManuallyDrop::new(self).spawned;
-        // SAFETY: a promise has an interest in its job.
+        // SAFETY: a promise has an interest in its job, so the job is in place.
         let this = unsafe { spawned.as_ref() };
-        // SAFETY: a scope stays until all who might hold its promises have ended.
+        // SAFETY: a scope stays in place until all code that might hold its promises has ended.
         let core = unsafe { this.core.as_ref() };
         match Frame::here(core, pending).filter(|frame| this.is_at_home(*frame)) {
             Some(frame) => {
@@ -128,10 +135,10 @@ impl<'scope, T> Promise<'scope, T> {
                     drop(held);
                     return Self::find_offered(spawned, frame, pending);
                 }
-                // SAFETY: it is at home, so it is in the list.
+                // SAFETY: the job is at home, so it is in the list.
                 unsafe { frame.remove(spawned) };
                 drop(held);
-                // Who wants one gets another: this one is about to be run.
+                // A domain that wants a job gets another one: this one is about to be run.
                 Frame::look(pending);
                 Found::Spawned(spawned, Rest::Free)
             }
@@ -139,12 +146,12 @@ impl<'scope, T> Promise<'scope, T> {
         }
     }
 
-    /// For a job that was spawned on this stack and has been offered.
+    /// Finds a job that was spawned on this stack and has been offered.
     #[cold]
     fn find_offered(spawned: NonNull<Header>, frame: &Frame, pending: &Pending) -> Found<T> {
-        // SAFETY: a promise has an interest in its job.
+        // SAFETY: a promise has an interest in its job, so the job is in place.
         let this = unsafe { spawned.as_ref() };
-        // SAFETY: made when it was offered.
+        // SAFETY: the `Job` was initialized when it was offered.
         let job = unsafe { this.job() };
         let is_ours = if step::forbidden().is_none() {
             frame.settle_offered(pending, job, frame.descendants(pending, job))
@@ -152,39 +159,42 @@ impl<'scope, T> Promise<'scope, T> {
             owner::take_back(job) || Self::is_over(spawned, job)
         };
         let held = pending.hold();
-        // SAFETY: it is still in the list, since its frame's stack does this.
+        // SAFETY: the job is still in the list, because only the frame's stack removes it, and that
+        // runs here.
         unsafe { frame.remove(spawned) };
         drop(held);
         if is_ours {
             return Found::Spawned(spawned, Rest::Free);
         }
-        // SAFETY: the job is done, and nobody else could have begun the job.
+        // SAFETY: the job is done, because it was offered and not taken back, and no other party
+        // could have begun it.
         let result = unsafe { spawned::take(spawned) };
         // SAFETY: the frame's interest is given up, too, and the result was taken out.
         unsafe { spawned::free(spawned) };
         Found::Result(result)
     }
 
-    /// Sees the end of a job that another domain has taken. Panics if it has not ended: nothing may wait here.
+    /// Waits for the end of a job that another domain has taken, and returns `false`. Panics if the
+    /// job is not done: waiting is forbidden here.
     fn is_over(spawned: NonNull<Header>, job: &Job) -> bool {
         if !job.is_done() {
             Self::refuse(spawned);
         }
-        // Until then its end may still be at work with it.
+        // Until `wait` returns, the thread that ends the job may still access it.
         job.wait();
         false
     }
 
-    /// Lets go of the promise, and panics.
+    /// Drops the promise and panics.
     fn refuse(spawned: NonNull<Header>) -> ! {
         drop(Self::new(spawned));
         step::refuse("wait for another domain to end a job");
     }
 
-    /// For a job that was spawned on another stack.
+    /// Finds a job that was spawned on another stack.
     #[cold]
     fn find_elsewhere(spawned: NonNull<Header>) -> Found<T> {
-        // SAFETY: a promise has an interest in its job.
+        // SAFETY: a promise has an interest in its job, so the job is in place.
         let this = unsafe { spawned.as_ref() };
         // SAFETY: as in `find`.
         if unsafe { this.core.as_ref() }.take_back(spawned) {
@@ -196,7 +206,7 @@ impl<'scope, T> Promise<'scope, T> {
         if step::forbidden().is_some() && !this.is_done() {
             Self::refuse(spawned);
         }
-        // SAFETY: somebody else has claimed it, and the promise is not used any more.
+        // SAFETY: another party has claimed the job, and the promise is not used any more.
         let result = unsafe { spawned::fetch(spawned, |job| owner::wait_for(job, job.descendants())) };
         Found::Result(result)
     }
@@ -204,7 +214,7 @@ impl<'scope, T> Promise<'scope, T> {
 
 impl<T> Drop for Promise<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: the promise's interest.
+        // SAFETY: the interest is the promise's.
         unsafe { spawned::release(self.spawned, PROMISE_GONE) };
     }
 }

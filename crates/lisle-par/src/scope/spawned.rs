@@ -1,9 +1,11 @@
-//! A job: a function that is to be called, or what came of it, in recycled memory.
+//! A job: a function that is to be called, or its result, in recycled memory.
 //!
-//! Two have an interest in the memory: the [frame](super::frame) on which the job was spawned, which sees to it that it ends, and
-//! the promise. The last of them gives it back. Three may want to begin the job: the frame, whoever has taken it as a
-//! job, and whoever waits for the promise elsewhere. The first to set [`CLAIMED`] has it. If the frame's own stack waits for the
-//! promise, and the job has not been offered, then there is nobody else, and neither is looked at.
+//! Two parties have an interest in the memory: the [frame](super::frame) on which the job was
+//! spawned, which makes sure that the job ends, and the promise. The last one to give up its
+//! interest frees the memory. Three parties may want to begin the job: the frame, the thread that
+//! has taken its `Job`, and a thread that waits for the promise on another stack. The first to set
+//! [`CLAIMED`] begins it. If the frame's own stack waits for the promise and the job has not been
+//! offered, no other party exists, and neither the interests nor [`CLAIMED`] is looked at.
 
 use super::Core;
 use super::frame::Frame;
@@ -19,34 +21,35 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::{NonNull, null};
 use std::thread;
 
-/// Somebody has begun it.
+/// The job has been begun.
 pub(super) const CLAIMED: u8 = 1;
-/// What came of it lies in its memory.
+/// The result lies in the memory of the job.
 const DONE: u8 = 2;
-/// There is no promise any more.
+/// The promise is gone.
 pub(super) const PROMISE_GONE: u8 = 4;
-/// The frame has settled it.
+/// The frame has settled the job.
 const FRAME_GONE: u8 = 8;
-/// What came of it has been taken out, or was never put there.
+/// The result has been taken out, or was never written.
 pub(super) const TAKEN: u8 = 16;
 
-/// What is the same for all jobs.
+/// The part that is the same for all jobs.
 pub(super) struct Header {
-    /// Of the frame's thread, or under the lock of the list of strays.
+    /// Accessed by the frame's thread, or under the lock of the list of strays.
     pub(super) links: Links,
     state: AtomicU8,
-    /// Its job has been offered. Of the frame's thread.
+    /// Whether the `Job` has been offered. Accessed by the frame's thread.
     pub(super) is_offered: Cell<bool>,
-    /// It is in the list of strays. Under the lock of that.
+    /// Whether the job is in the list of strays. Accessed under the lock of that list.
     pub(super) is_astray: Cell<bool>,
-    /// The frame in whose list it is, if that is where it was spawned; null for a stray, and once the frame settles it.
+    /// The frame in whose list the job is, if it was spawned there. Null for a stray, and from when
+    /// the frame settles the job.
     home: AtomicPtr<Frame>,
     pub(super) core: NonNull<Core>,
-    /// By which code of its frame's stack it was spawned; 0 for a stray.
+    /// The level of the code on the frame's stack that spawned the job; 0 for a stray.
     pub(super) level: Cell<u64>,
     site: &'static Location<'static>,
     verbs: &'static Verbs,
-    /// Made when it is offered, or when its frame begins it while there is a promise.
+    /// Initialized when the job is offered, or when its frame begins it while there is a promise.
     job: UnsafeCell<MaybeUninit<Job>>,
 }
 
@@ -59,12 +62,12 @@ struct Verbs {
     layout: Layout,
 }
 
-/// What is to become of the memory, once the function has been taken out.
+/// What happens to the memory once the function has been taken out.
 #[derive(Clone, Copy)]
 pub(super) enum Rest {
-    /// Nobody else has an interest.
+    /// It is freed: no other party has an interest.
     Free,
-    /// The frame has.
+    /// The promise's interest is released: the frame still has one.
     Release,
 }
 
@@ -79,7 +82,7 @@ union Body<F, T> {
     result: ManuallyDrop<thread::Result<T>>,
 }
 
-/// A job that calls `function`.
+/// Creates a job that calls `function`.
 #[inline]
 pub(super) fn new<F: FnOnce() -> T, T>(
     function: F,
@@ -103,37 +106,45 @@ pub(super) fn new<F: FnOnce() -> T, T>(
         },
         body: cell::UnsafeCell::new(Body { function: ManuallyDrop::new(function) }),
     };
-    // SAFETY: a block of this layout, which nobody else has.
+    // SAFETY: `block` is a block of this layout, which no other thread has.
     unsafe { block.write(spawned) };
     block.cast()
 }
 
 impl Header {
-    /// Has the caller begun it? Otherwise somebody else has, and if that was not the promise's holder, there is a job.
+    /// Returns `true` if the caller has claimed the job and may begin it. Returns `false` if
+    /// another party has claimed it. If that party is not the holder of the promise, the `Job` has
+    /// been initialized.
     pub(super) fn claim(&self) -> bool {
-        // Release: the job was made before. Acquire: who finds it claimed may wait for the job.
+        // Release: the `Job` was initialized before. Acquire: a thread that finds the job claimed
+        // may wait for the `Job`.
         self.state.fetch_or(CLAIMED, Ordering::AcqRel) & CLAIMED == 0
     }
 
-    /// Has it not begun, and is there nobody but its frame who could begin it, unless it is offered?
+    /// Returns `true` if the job has not begun, and only its frame could begin it, unless it is
+    /// offered.
     #[inline]
     fn is_unpromised(&self) -> bool {
         self.state.load(Ordering::Acquire) & (PROMISE_GONE | CLAIMED) == PROMISE_GONE
     }
 
-    /// Marks it as offered, unless it has been, or somebody has begun it. For its frame's thread.
+    /// Marks the job as offered. Returns `false` if it has been offered or has begun already. Only
+    /// the frame's thread may call this.
     pub(super) fn is_to_be_offered(&self) -> bool {
         self.state.load(Ordering::Relaxed) & CLAIMED == 0 && !self.is_offered.replace(true)
     }
 
-    /// Is `frame` where it was spawned, and is it still in the list of that? For the thread of that frame.
+    /// Returns `true` if `frame` is where the job was spawned, and the job is still in its list.
+    /// Only the thread of `frame` may call this.
     #[inline]
     pub(super) fn is_at_home(&self, frame: *const Frame) -> bool {
-        // A frame that has gone may have had the address of one that is there now, but has let its jobs leave before.
+        // A frame that is gone may have had the same address as one that exists now, but its jobs
+        // left home before.
         std::ptr::eq(self.home.load(Ordering::Relaxed), frame)
     }
 
-    /// Its frame has taken it out of its list, to settle it. Its own function, which runs then, may have its promise.
+    /// Marks the job as taken out of the list of its frame, which settles it. The function of the
+    /// job, which runs then, may hold the job's own promise.
     pub(super) fn leave_home(&self) {
         self.home.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
@@ -142,171 +153,176 @@ impl Header {
         self.state.load(Ordering::Acquire) & DONE != 0
     }
 
-    /// The job.
+    /// Returns the `Job`.
     ///
     /// # Safety
     ///
-    /// It has been made.
+    /// The `Job` has been initialized.
     pub(super) unsafe fn job(&self) -> &Job {
-        // SAFETY: made, and changed but by its own rules.
+        // SAFETY: the `Job` was initialized, and since then it has been changed only by its own
+        // methods.
         unsafe { (*self.job.get()).assume_init_ref() }
     }
 }
 
-/// Where the job of `spawned` lies.
+/// Returns the address of the `Job` of `spawned`.
 fn job_of(spawned: NonNull<Header>) -> NonNull<Job> {
-    // SAFETY: a field of what the pointer points at.
+    // SAFETY: the `Job` is a field of what the pointer points at.
     unsafe { spawned.byte_add(offset_of!(Header, job)) }.cast()
 }
 
-/// Makes the job, as one that is done in the ancestor of `within`.
+/// Initializes the `Job`, as a descendant of `within`.
 ///
 /// # Safety
 ///
-/// The job is in place and has none; its frame's thread calls this, before somebody could look for it.
+/// The job is in place and its `Job` is not initialized. The frame's thread calls this, before any
+/// other thread could look for the `Job`.
 pub(super) unsafe fn make_job(spawned: NonNull<Header>, within: *const Ancestor) -> NonNull<Job> {
     let job = job_of(spawned);
-    // SAFETY: in place.
+    // SAFETY: the job is in place.
     let this = unsafe { spawned.as_ref() };
-    // SAFETY: memory of the job, and nobody looks.
+    // SAFETY: the memory belongs to the job, and no other thread reads it yet.
     unsafe { job.write(Job::new(run_job, Ancestor::new(within, this.level.get()), this.site)) };
     job
 }
 
-/// Runs a job that was taken from elsewhere.
+/// Runs a job whose `Job` was taken by another thread.
 ///
 /// # Safety
 ///
-/// It is the job of a job, and has been taken by the caller.
+/// It is the `Job` of a job, and the caller has taken it.
 unsafe fn run_job(job: NonNull<Job>) {
-    // SAFETY: it is this field of a job, which is in place until the job is done.
+    // SAFETY: the `Job` is this field of a job, which stays in place until the `Job` is done.
     let spawned = unsafe { job.byte_sub(offset_of!(Header, job)) }.cast::<Header>();
-    // SAFETY: in place.
+    // SAFETY: the job is in place, as above.
     let this = unsafe { spawned.as_ref() };
     if this.claim() {
-        // SAFETY: a scope stays until all its jobs have ended.
+        // SAFETY: a scope stays in place until all its jobs have ended.
         let core = unsafe { this.core.as_ref() };
-        // SAFETY: claimed. It does not unwind.
+        // SAFETY: the caller has claimed the job. `run` does not unwind.
         let _ = Frame::within(core, false, || unsafe { (this.verbs.run)(spawned) });
         this.state.fetch_or(DONE, Ordering::Release);
     }
 }
 
-/// Sees to it that a job ends, for its frame, and gives up the interest of that. `settle` takes an offered job back, or
-/// waits until whoever has it has done it and says false.
+/// Makes sure that a job ends, and gives up the interest of its frame. `settle` takes an offered
+/// `Job` back and returns `true`, or waits until the thread that has taken it has run it and
+/// returns `false`.
 ///
 /// # Safety
 ///
-/// The job has been taken out of its frame's list, by the thread of that, and is not used afterwards.
+/// The thread of the frame has taken the job out of the frame's list, and the frame does not use it
+/// afterwards.
 pub(super) unsafe fn settle(spawned: NonNull<Header>, settle: impl FnOnce(&Job) -> bool) {
-    // SAFETY: the frame has an interest in it.
+    // SAFETY: the frame has an interest in the job, so it is in place.
     let this = unsafe { spawned.as_ref() };
     let is_offered = this.is_offered.get();
     if !is_offered && this.is_unpromised() {
-        // SAFETY: neither a promise nor a job, so there is nobody else.
+        // SAFETY: there is neither a promise nor an offered `Job`, so no other party exists.
         return unsafe { run_alone(spawned) };
     }
     if !is_offered {
-        // Whoever has the promise may wait for it.
-        // SAFETY: it has none, and nobody looks before it has been claimed.
+        // The holder of the promise may wait for the `Job`. SAFETY: it has not been initialized,
+        // and no other thread reads it before the job has been claimed.
         unsafe { make_job(spawned, null()) };
     }
-    // SAFETY: made just now, or when it was offered.
+    // SAFETY: the `Job` was initialized just now, or when it was offered.
     let is_ours = !is_offered || settle(unsafe { this.job() });
     if is_ours && this.claim() {
-        // SAFETY: claimed.
+        // SAFETY: the caller has claimed the job.
         unsafe { run_at_home(spawned) };
     }
-    // SAFETY: the frame's, and given up once.
+    // SAFETY: the interest is the frame's, and is given up once.
     unsafe { release(spawned, FRAME_GONE) };
 }
 
-/// Gives what a job has come to that somebody else has begun, once `wait` has waited for its job.
+/// Returns the result of a job that another party has begun, after `wait` has waited for its `Job`.
 ///
 /// # Safety
 ///
-/// For the holder of the promise, on another stack than the frame's, who has not found it unclaimed and does not use it
-/// afterwards; `T` is what it gives.
+/// The caller holds the promise, on another stack than the frame's, has found the job claimed, and
+/// does not use it afterwards. `T` is the result type of the job.
 pub(super) unsafe fn fetch<T>(spawned: NonNull<Header>, wait: impl FnOnce(&Job)) -> thread::Result<T> {
-    // SAFETY: a promise has an interest in its job. It was claimed by somebody who does not hold the promise, so there
-    // is a job.
+    // SAFETY: the promise has an interest in the job. The job was claimed by a party that does not
+    // hold the promise, so the `Job` has been initialized.
     wait(unsafe { spawned.as_ref().job() });
-    // SAFETY: it is done.
+    // SAFETY: the job is done.
     let result = unsafe { take(spawned) };
-    // SAFETY: the promise's interest.
+    // SAFETY: the interest is the promise's.
     unsafe { release(spawned, PROMISE_GONE | TAKEN) };
     result
 }
 
-/// Runs a job of its own frame to which there may be a promise, and a job.
+/// Runs a job in its own frame, while there may be a promise and its holder may wait for the `Job`.
 ///
 /// # Safety
 ///
-/// It has been claimed by the caller, the frame's thread.
+/// The caller, which is the frame's thread, has claimed the job.
 unsafe fn run_at_home(spawned: NonNull<Header>) {
-    // SAFETY: the frame has an interest, so it is in place.
+    // SAFETY: the frame has an interest, so the job is in place.
     let this = unsafe { spawned.as_ref() };
-    // SAFETY: claimed.
+    // SAFETY: the caller has claimed the job.
     unsafe { (this.verbs.run)(spawned) };
     this.state.fetch_or(DONE, Ordering::Release);
-    // SAFETY: made before it was claimed; whoever might have taken it has given it back.
+    // SAFETY: the `Job` was initialized before the job was claimed, and no other thread has it: it
+    // was taken back if it had been offered.
     unsafe { Job::finish(job_of(spawned)) };
 }
 
-/// Runs a job in which nobody but the caller has an interest.
+/// Runs a job in which only the caller has an interest.
 ///
 /// # Safety
 ///
-/// As it says, and the job has not been claimed.
+/// Only the caller has an interest in the job, and the job has not been claimed.
 unsafe fn run_alone(spawned: NonNull<Header>) {
-    // SAFETY: in place.
+    // SAFETY: the job is in place.
     let verbs = unsafe { spawned.as_ref() }.verbs;
-    // SAFETY: nobody else claims it.
+    // SAFETY: no other party claims the job.
     unsafe { (verbs.run)(spawned) };
-    // SAFETY: just put there.
+    // SAFETY: the result was written just now.
     unsafe { (verbs.discard)(spawned) };
     slots::give(spawned.cast(), verbs.layout);
 }
 
-/// Calls the function of a job.
+/// Calls the function of a job and returns its result.
 ///
 /// # Safety
 ///
-/// The job is the caller's: claimed, or nobody else has an interest in it, if `rest` says so; he does not use it
-/// afterwards, and `T` is what it gives.
+/// The caller owns the job: it has claimed it or, if `rest` says so, no other party has an interest
+/// in it. It does not use the job afterwards. `T` is the result type of the job.
 #[inline]
 pub(super) unsafe fn call<T>(spawned: NonNull<Header>, rest: Rest) -> T {
     let mut result = MaybeUninit::<T>::uninit();
-    // SAFETY: in place.
+    // SAFETY: the job is in place.
     let call = unsafe { spawned.as_ref() }.verbs.call;
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller's contract is passed on.
     unsafe { call(spawned, rest, result.as_mut_ptr().cast()) };
-    // SAFETY: it has not unwound, so the result is there.
+    // SAFETY: the call has not unwound, so the result has been written.
     unsafe { result.assume_init() }
 }
 
-/// Takes what came of a job.
+/// Takes the result of a job.
 ///
 /// # Safety
 ///
-/// It is done, `T` is what it gives, and only the promise's holder calls this, once.
+/// The job is done, `T` is its result type, and only the holder of the promise calls this, once.
 pub(super) unsafe fn take<T>(spawned: NonNull<Header>) -> thread::Result<T> {
     let mut result = MaybeUninit::<thread::Result<T>>::uninit();
-    // SAFETY: in place.
+    // SAFETY: the job is in place.
     let take = unsafe { spawned.as_ref() }.verbs.take;
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller's contract is passed on.
     unsafe { take(spawned, result.as_mut_ptr().cast()) };
-    // SAFETY: just put there.
+    // SAFETY: the result was written just now.
     unsafe { result.assume_init() }
 }
 
-/// Gives back the memory of a job out of which everything has been taken.
+/// Frees the memory of a job out of which everything has been taken.
 ///
 /// # Safety
 ///
-/// As it says, and nobody else has an interest in it.
+/// Everything has been taken out of the job, and no other party has an interest in it.
 pub(super) unsafe fn free(spawned: NonNull<Header>) {
-    // SAFETY: in place.
+    // SAFETY: the job is in place.
     let layout = unsafe { spawned.as_ref() }.verbs.layout;
     slots::give(spawned.cast(), layout);
 }
@@ -315,17 +331,17 @@ pub(super) unsafe fn free(spawned: NonNull<Header>) {
 ///
 /// # Safety
 ///
-/// It was the caller's, who does not use the job afterwards.
+/// The interest belonged to the caller, which does not use the job afterwards.
 pub(super) unsafe fn release(spawned: NonNull<Header>, interest: u8) {
-    // SAFETY: in place, since the caller has an interest.
+    // SAFETY: the caller has an interest, so the job is in place.
     let this = unsafe { spawned.as_ref() };
     let state = this.state.fetch_or(interest, Ordering::AcqRel) | interest;
     if state & (PROMISE_GONE | FRAME_GONE) == PROMISE_GONE | FRAME_GONE {
         if state & (DONE | TAKEN) == DONE {
-            // SAFETY: there is a result, and nobody else will take it.
+            // SAFETY: there is a result, and no other party will take it.
             unsafe { (this.verbs.discard)(spawned) };
         }
-        // SAFETY: that was the last interest, and there is nothing in it.
+        // SAFETY: that was the last interest, and the job is empty.
         unsafe { free(spawned) };
     }
 }
@@ -339,19 +355,21 @@ impl<F: FnOnce() -> T, T> Spawned<F, T> {
         layout: Layout::new::<Self>(),
     };
 
+    /// Takes the function out.
+    ///
     /// # Safety
     ///
-    /// Nobody has taken it out before, and nobody else will.
+    /// The function has not been taken out before, and will not be taken out again.
     #[inline]
     unsafe fn function(spawned: NonNull<Header>) -> F {
-        // SAFETY: a job of these types, in place.
+        // SAFETY: `spawned` is a job of these types, in place.
         let body = &unsafe { spawned.cast::<Self>().as_ref() }.body;
-        // SAFETY: it is there until it is taken out.
+        // SAFETY: the function is there until it is taken out.
         ManuallyDrop::into_inner(body.with_mut(|body| unsafe { (&raw mut (*body).function).read() }))
     }
 
     unsafe fn call(spawned: NonNull<Header>, rest: Rest, result: *mut ()) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller's contract is passed on.
         let function = unsafe { Self::function(spawned) };
         match rest {
             Rest::Free => slots::give(spawned.cast(), Layout::new::<Self>()),
@@ -359,39 +377,40 @@ impl<F: FnOnce() -> T, T> Spawned<F, T> {
             Rest::Release => unsafe { release(spawned, PROMISE_GONE | TAKEN) },
         }
         let value = function();
-        // SAFETY: room for it, by the caller's promise.
+        // SAFETY: the caller guarantees that `result` has room for a `T`.
         unsafe { result.cast::<T>().write(value) };
     }
 
     unsafe fn run(spawned: NonNull<Header>) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller's contract is passed on.
         let function = unsafe { Self::function(spawned) };
         let result = catch_unwind(AssertUnwindSafe(function));
-        // SAFETY: a job of these types, in place.
+        // SAFETY: `spawned` is a job of these types, in place.
         let body = &unsafe { spawned.cast::<Self>().as_ref() }.body;
-        // SAFETY: the function has been taken out, and nobody looks for the result yet.
+        // SAFETY: the function has been taken out, and no other thread reads the result yet.
         body.with_mut(|body| unsafe { (&raw mut (*body).result).write(ManuallyDrop::new(result)) });
     }
 
     unsafe fn take(spawned: NonNull<Header>, result: *mut ()) {
-        // SAFETY: a job of these types, in place.
+        // SAFETY: `spawned` is a job of these types, in place.
         let body = &unsafe { spawned.cast::<Self>().as_ref() }.body;
-        // SAFETY: it is there, and taken once.
+        // SAFETY: the result is there, and is taken once.
         let taken =
             ManuallyDrop::into_inner(body.with_mut(|body| unsafe { (&raw mut (*body).result).read() }));
-        // SAFETY: room for it, by the caller's promise.
+        // SAFETY: the caller guarantees that `result` has room for the result.
         unsafe { result.cast::<thread::Result<T>>().write(taken) };
     }
 
     unsafe fn discard(spawned: NonNull<Header>) {
         let mut result = MaybeUninit::<thread::Result<T>>::uninit();
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller's contract is passed on.
         unsafe { Self::take(spawned, result.as_mut_ptr().cast()) };
-        // SAFETY: just put there.
+        // SAFETY: the result was written just now.
         let result = unsafe { result.assume_init() };
         let panic = result.and_then(|value| catch_unwind(AssertUnwindSafe(|| drop(value)))).err();
         if let Some(panic) = panic {
-            // SAFETY: a scope stays until all its jobs have been settled and all its promises have gone.
+            // SAFETY: a scope stays in place until all its jobs have been settled and all its
+            // promises are gone.
             unsafe { spawned.as_ref().core.as_ref() }.note(panic);
         }
     }

@@ -1,4 +1,4 @@
-//! Sorting by keys that are dear: each is computed once.
+//! Sorting by expensive keys: each key is computed once.
 
 use super::merge::{PIECE, copy};
 use super::order::Natural;
@@ -8,11 +8,12 @@ use crate::join_within as join;
 use std::mem::{MaybeUninit, forget};
 use std::ptr;
 
-/// How many keys are computed between two looks at whether others want some of them.
+/// The number of keys that are computed between two checks whether another domain wants some of
+/// them.
 const KEYS: usize = if cfg!(test) { 4 } else { 64 };
 
-/// Sorts by a key of each element, with as many parts as suit this number of workers; elements of equal keys stay in
-/// their order.
+/// Sorts by a key of each element, with as many parts as suit this number of workers; elements with
+/// equal keys keep their order.
 pub(super) fn sort<T, K, F>(slice: &mut [T], key: &F, workers: usize)
 where
     T: Send,
@@ -33,8 +34,9 @@ where
     }
 }
 
-/// Sorts keys along with their elements' numbers, as which `N` is large enough, and then brings the elements to their
-/// places. All keys are different by their numbers, so that it does not matter that they are sorted unstably.
+/// Sorts the keys along with the numbers of their elements, and then moves the elements to their
+/// places. `N` is large enough for the numbers. Since the numbers make all keys different, an
+/// unstable sort of the keys suffices.
 fn sort_by_number<T: Send, K: Ord + Send, N: Ord + Copy + Send>(
     slice: &mut [T],
     keyed: &(impl Fn(&T, usize) -> (K, N) + Sync),
@@ -48,7 +50,7 @@ fn sort_by_number<T: Send, K: Ord + Send, N: Ord + Copy + Send>(
     let made = unsafe { make_keys(slice, 0, &room, keyed) };
     assert_eq!(made.count, len);
     forget(made);
-    // SAFETY: all of them were made, and are nobody else's by now.
+    // SAFETY: all of the keys were made, and no other value owns them any more.
     unsafe { keys.set_len(len) };
 
     quick::sort(&mut keys, &Natural, workers);
@@ -61,14 +63,14 @@ fn sort_by_number<T: Send, K: Ord + Send, N: Ord + Copy + Send>(
     unsafe { places.pass(copy) };
 }
 
-/// Where keys are to be put.
+/// The place where keys are written.
 struct Room<E>(*mut E);
 
-// SAFETY: keys are sent to where the room is, and those who share it write to different places, which `make_keys`
-// sees to.
+// SAFETY: keys are sent to the room. Threads that share it write to different places, as
+// `make_keys` guarantees.
 unsafe impl<E: Send> Sync for Room<E> {}
 
-/// Keys that were made, from some place on; they are dropped with this.
+/// Keys that were made, from some place on. Dropping this drops them.
 struct Made<E> {
     start: *mut E,
     count: usize,
@@ -79,7 +81,7 @@ unsafe impl<E: Send> Send for Made<E> {}
 
 impl<E> Drop for Made<E> {
     fn drop(&mut self) {
-        // SAFETY: these have been made, and are nobody else's.
+        // SAFETY: these keys have been made, and no other value owns them.
         unsafe { ptr::slice_from_raw_parts_mut(self.start, self.count).drop_in_place() };
     }
 }
@@ -88,7 +90,8 @@ impl<E> Drop for Made<E> {
 ///
 /// # Safety
 ///
-/// There is room up to the last element's number, and nobody else uses that of these numbers.
+/// There is room up to the number of the last element, and no other thread uses the places of these
+/// numbers.
 unsafe fn make_keys<T: Send, E: Send>(
     part: &mut [T],
     start: usize,
@@ -100,9 +103,9 @@ unsafe fn make_keys<T: Send, E: Send>(
         let mut made = Made { start: unsafe { room.0.add(start) }, count: 0 };
         for (i, element) in part.iter().enumerate() {
             let key = keyed(element, start + i);
-            // SAFETY: there is room for all elements' keys.
+            // SAFETY: there is room for the keys of all elements.
             let place = unsafe { made.start.add(i) };
-            // SAFETY: the place is free, and nobody else uses it.
+            // SAFETY: the place is free, and no other thread uses it.
             unsafe { place.write(key) };
             made.count += 1;
         }
@@ -111,9 +114,9 @@ unsafe fn make_keys<T: Send, E: Send>(
     let (part, later) = part.split_at_mut(part.len() / 2);
     let middle = start + part.len();
     let (mut made, made_later) = join(
-        // SAFETY: a part of the numbers.
+        // SAFETY: these are a part of the numbers.
         || unsafe { make_keys(part, start, room, keyed) },
-        // SAFETY: the others.
+        // SAFETY: these are the other numbers.
         || unsafe { make_keys(later, middle, room, keyed) },
     );
     made.count += made_later.count;
@@ -121,13 +124,14 @@ unsafe fn make_keys<T: Send, E: Send>(
     made
 }
 
-/// Elements that all copy from, each of them others.
+/// Elements from which several threads copy, each of them different ones.
 struct Scattered<'a, T>(&'a [T]);
 
-// SAFETY: who shares it copies bits and looks at no element. Those who have the copies have the elements sent to them.
+// SAFETY: threads that share it copy bits and do not access any element. The elements are sent to
+// the owners of the copies.
 unsafe impl<T: Send> Sync for Scattered<'_, T> {}
 
-/// Copies to each place the element that its key says.
+/// Copies to each place the element whose number is in its key.
 fn gather<T: Send, K: Send, N: Copy + Send>(
     from: &Scattered<'_, T>,
     keys: &mut [(K, N)],
@@ -137,8 +141,8 @@ fn gather<T: Send, K: Send, N: Copy + Send>(
     if to.len() <= PIECE {
         for ((_, n), to) in keys.iter().zip(to) {
             let element = &raw const from.0[number(*n)];
-            // SAFETY: `to` has room for this element and is borrowed exclusively, and any bits may be written to a
-            // `MaybeUninit`.
+            // SAFETY: `to` has room for this element and is borrowed exclusively, and any bits may
+            // be written to a `MaybeUninit`.
             unsafe { ptr::copy_nonoverlapping(element, to.as_mut_ptr(), 1) };
         }
         return;

@@ -1,15 +1,16 @@
-//! Partitions in parallel, each part by a pivot of its own.
+//! Parallel partitions, each part with a pivot of its own.
 //!
-//! Elements need not be `Sync`, so that no two may compare with the same pivot at the same time. Therefore there are
-//! several, neighbours in a sample: what lies between the least and the greatest of them may come to either side, all
-//! else comes where it belongs. If they are all equal, nothing lies between them.
+//! Elements need not be `Sync`, so no two threads may compare with the same pivot at the same time.
+//! Therefore there are several pivots, neighbours in a sample. Elements between the least and the
+//! greatest pivot may come to either side; all others come to the correct side. If all pivots are
+//! equal, nothing lies between them.
 
 use super::partition::{exchange, partition};
 use crate::join_within as join;
 use std::ops::Range;
 
-/// Brings those elements of `slice` to the front for which `goes_left(element, pivot)`, with any of the pivots, and
-/// says how many they are. About `expected` of them are expected.
+/// Moves the elements of `slice` for which `goes_left(element, pivot)` returns `true`, with any of
+/// the pivots, to the front, and returns their number. About `expected` of them are expected.
 pub(super) fn divide<T: Send>(
     pivots: &mut [T],
     slice: &mut [T],
@@ -23,17 +24,17 @@ pub(super) fn divide<T: Send>(
     mend(slice, &shares, &counts)
 }
 
-/// What one takes part with: elements before the boundary, about as many behind it for which those can be exchanged,
-/// and a pivot.
+/// The share of one thread: elements before the boundary, about as many behind it to exchange them
+/// for, and a pivot.
 struct Pair<'a, T> {
     pivot: &'a mut T,
     front: &'a mut [T],
     back: &'a mut [T],
-    /// How many were brought to the front of either.
+    /// The numbers of elements that were moved to the front of `front` and of `back`.
     lefts: (usize, usize),
 }
 
-/// Where the elements of each pair are: the first one's outermost, the last one's at the boundary.
+/// Returns the ranges of each pair: the first pair is outermost, the last one is at the boundary.
 fn shares(len: usize, boundary: usize, count: usize) -> Vec<(Range<usize>, Range<usize>)> {
     let end_of_front = |i: usize| if i == count { boundary } else { boundary / count * i };
     let start_of_back = |i: usize| if i == count { boundary } else { len - (len - boundary) / count * i };
@@ -76,9 +77,9 @@ fn run<T: Send>(pairs: &mut [Pair<'_, T>], goes_left: &(impl Fn(&T, &T) -> bool 
     join(|| run(pairs, goes_left), || run(later, goes_left));
 }
 
-/// Exchanges what is on the wrong side of the boundary that came out. Says where it is.
+/// Exchanges the elements on the wrong side of the resulting boundary, and returns the boundary.
 ///
-/// This is little, unless the elements at one end of the slice differ from those in the middle.
+/// These are few, unless the elements at one end of the slice differ from those in the middle.
 fn mend<T>(slice: &mut [T], shares: &[(Range<usize>, Range<usize>)], counts: &[(usize, usize)]) -> usize {
     let boundary = counts.iter().map(|lefts| lefts.0 + lefts.1).sum();
     let (front, back) = slice.split_at_mut(boundary);
@@ -86,7 +87,8 @@ fn mend<T>(slice: &mut [T], shares: &[(Range<usize>, Range<usize>)], counts: &[(
         let shares = shares.iter().zip(counts);
         shares.flat_map(|(share, lefts)| [(share.0.clone(), lefts.0), (share.1.clone(), lefts.1)])
     };
-    // Where elements that are to go right lie too far left, and the other way round: the same number.
+    // The ranges in which elements that go right lie too far left, and the other way round: equally
+    // many.
     let too_left = parts().map(|(part, lefts)| part.start + lefts..part.end.min(boundary));
     let too_right = parts().map(|(part, lefts)| part.start.max(boundary)..part.start + lefts);
     let mut too_right = too_right.filter(|part| !part.is_empty());

@@ -1,11 +1,11 @@
-//! Two runs become one, in parallel.
+//! Merges two runs in parallel.
 //!
-//! Elements are copied bit by bit from where they lie to where they are to lie, and count as moved only when all of a
-//! pass has been done ([`passes`](super::passes)). Until then the sources are what they were: a comparison that
-//! panics, or a half that is never begun, leaves nothing to put right.
+//! Elements are copied bit by bit from their source to their destination, and count as moved only
+//! when a whole pass has been done ([`passes`](super::passes)). Until then the sources are
+//! unchanged: a comparison that panics, or a half that is never begun, leaves nothing to repair.
 //!
-//! Elements are `Send` and need not be `Sync`, so that nobody may look at an element while another thread can. This is
-//! why sources are passed as `&mut`, although nothing here changes them.
+//! Elements are `Send` and need not be `Sync`, so a thread may not access an element while another
+//! thread can. This is why sources are passed as `&mut`, although nothing here changes them.
 
 use super::order::Order;
 use crate::join_within as join;
@@ -13,16 +13,17 @@ use std::hint::select_unpredictable;
 use std::mem::{MaybeUninit, needs_drop};
 use std::ptr;
 
-/// Merges of no more elements than this are not divided: some ten microseconds.
+/// The largest merge that is not divided: some ten microseconds.
 pub(super) const PIECE: usize = if cfg!(test) { 16 } else { 1 << 14 };
 
-/// Copies `left` and `right`, which are in order, to `out` in order; of equal elements those of `left` come first.
+/// Copies `left` and `right`, which are in order, to `out` in order; of equal elements those of
+/// `left` come first.
 ///
-/// If `order` is none, they come in some order, each of them once.
+/// If `order` is not a total order, they come in some order, each of them once.
 ///
 /// # Panics
 ///
-/// If `out` is not as long as both.
+/// Panics if `out` is not as long as both together.
 pub(super) fn merge<T: Send>(
     left: &mut [T],
     right: &mut [T],
@@ -57,12 +58,12 @@ pub(super) fn merge<T: Send>(
 ///
 /// # Panics
 ///
-/// If the two are not equally long.
+/// Panics if the two are not equally long.
 pub(super) fn copy<T: Send>(from: &mut [T], to: &mut [MaybeUninit<T>]) {
     assert_eq!(from.len(), to.len());
     if from.len() <= 4 * PIECE {
-        // SAFETY: both are slices of this many elements, `to` is borrowed exclusively, so they are disjoint, and any
-        // bits may be written to a `MaybeUninit`.
+        // SAFETY: both are slices of this many elements, `to` is borrowed exclusively, so they are
+        // disjoint, and any bits may be written to a `MaybeUninit`.
         unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to.as_mut_ptr().cast(), to.len()) };
     } else {
         let (from, later_from) = from.split_at_mut(from.len() / 2);
@@ -71,9 +72,10 @@ pub(super) fn copy<T: Send>(from: &mut [T], to: &mut [MaybeUninit<T>]) {
     }
 }
 
-/// How many elements of each run may be merged before, and beside, all the others. Neither part is empty.
+/// Returns how many elements of each run may be merged before, and in parallel with, all others.
+/// Neither part is empty.
 ///
-/// The middle of the longer run, and its place in the other.
+/// The division is at the middle of the longer run, and at its place in the other.
 fn divide<T>(left: &[T], right: &[T], order: &impl Order<T>) -> (usize, usize) {
     if left.len() >= right.len() {
         let middle = left.len() / 2;
@@ -86,11 +88,11 @@ fn divide<T>(left: &[T], right: &[T], order: &impl Order<T>) -> (usize, usize) {
 
 /// Merges from both ends towards the middle.
 ///
-/// The front and the back do not depend on each other, so that a processor works at both at once: it is twice as fast
-/// as merging in one direction. As many steps as half of the shorter run is long can be made at each end before a run
-/// could be at its end, and are made without looking.
+/// The front and the back do not depend on each other, so a processor works on both at once: this
+/// is twice as fast as merging in one direction. Neither run can end within as many steps at each
+/// end as half of the shorter run is long, so these steps are made without checks.
 fn merge_here<T>(mut left: &[T], mut right: &[T], mut out: &mut [MaybeUninit<T>], order: &impl Order<T>) {
-    /// Rounds that are shorter are not worth beginning.
+    /// Shorter rounds are not worth beginning.
     const SHORTEST: usize = 4;
 
     loop {
@@ -98,7 +100,7 @@ fn merge_here<T>(mut left: &[T], mut right: &[T], mut out: &mut [MaybeUninit<T>]
         if steps < SHORTEST {
             return merge_rest(left, right, out, order);
         }
-        // SAFETY: no more than half of either run.
+        // SAFETY: `steps` is at most half of either run.
         let taken = unsafe { merge_ends(left, right, out, steps, order) };
         left = &left[steps - taken.front..left.len() - (steps - taken.back)];
         right = &right[taken.front..right.len() - taken.back];
@@ -107,7 +109,7 @@ fn merge_here<T>(mut left: &[T], mut right: &[T], mut out: &mut [MaybeUninit<T>]
     }
 }
 
-/// How many elements came from the right run.
+/// The numbers of elements that came from the right run.
 struct Taken {
     front: usize,
     back: usize,
@@ -117,7 +119,7 @@ struct Taken {
 ///
 /// # Safety
 ///
-/// `2 * steps` is above the length of neither run, and `out` is as long as both.
+/// `2 * steps` is at most the length of each run, and `out` is as long as both together.
 #[inline(always)]
 unsafe fn merge_ends<T>(
     left: &[T],
@@ -129,34 +131,37 @@ unsafe fn merge_ends<T>(
     let (front_out, later_out) = out.split_at_mut(steps);
     let (_, back_out) = later_out.split_at_mut(later_out.len() - steps);
     let (mut left_front, mut right_front) = (left.as_ptr(), right.as_ptr());
-    // Behind those that have not been taken.
+    // These point behind the elements that have not been taken.
     let (mut left_back, mut right_back) = (left.as_ptr_range().end, right.as_ptr_range().end);
     for (to_front, to_back) in front_out.iter_mut().zip(back_out.iter_mut().rev()) {
-        // SAFETY: fewer than `steps` elements were taken from the front of the left run, which has at least that many.
+        // SAFETY: fewer than `steps` elements were taken from the front of the left run, which has
+        // at least that many.
         let l = unsafe { &*left_front };
-        // SAFETY: so were of the right one.
+        // SAFETY: the same holds for the right run.
         let r = unsafe { &*right_front };
         let from_right = order.is_less(r, l);
         put(either(from_right, r, l), to_front);
-        // SAFETY: at most to the end of the run.
+        // SAFETY: the pointer moves at most to the end of the run.
         left_front = unsafe { left_front.add(usize::from(!from_right)) };
         // SAFETY: as above.
         right_front = unsafe { right_front.add(usize::from(from_right)) };
 
-        // SAFETY: fewer than `steps` elements were taken from the back of the left run, which has at least that many.
+        // SAFETY: fewer than `steps` elements were taken from the back of the left run, which has
+        // at least that many.
         let l = unsafe { &*left_back.sub(1) };
-        // SAFETY: so were of the right one.
+        // SAFETY: the same holds for the right run.
         let r = unsafe { &*right_back.sub(1) };
         let from_left = order.is_less(r, l);
         put(either(from_left, l, r), to_back);
-        // SAFETY: at most to the beginning of the run.
+        // SAFETY: the pointer moves at most to the beginning of the run.
         left_back = unsafe { left_back.sub(usize::from(from_left)) };
         // SAFETY: as above.
         right_back = unsafe { right_back.sub(usize::from(!from_left)) };
     }
-    // SAFETY: both point into the run, or to its end, the second not before the first.
+    // SAFETY: both point into the run, or to its end, and `right_front` is not before the
+    // beginning.
     let front = unsafe { right_front.offset_from_unsigned(right.as_ptr()) };
-    // SAFETY: as above.
+    // SAFETY: both point into the run, or to its end, and `right_back` is not behind the end.
     let back = unsafe { right.as_ptr_range().end.offset_from_unsigned(right_back) };
     Taken { front, back }
 }
@@ -178,11 +183,12 @@ fn merge_rest<T>(mut left: &[T], mut right: &[T], mut out: &mut [MaybeUninit<T>]
     }
 }
 
-/// One of two, chosen in the way that suits what is compared.
+/// Returns one of two, chosen in the way that suits what is compared.
 ///
-/// Where the outcome is as good as random, a choice without a branch is the faster one: nothing is guessed wrongly.
-/// But elements that own something are mostly compared by what they point to, which is not in the cache; there
-/// guessing is better, since the processor goes on and fetches what is compared next.
+/// Where the outcome is as good as random, a choice without a branch is faster: no prediction
+/// fails. But elements that own something are mostly compared through a pointer to memory that is
+/// not in the cache. There a branch is better, because the processor predicts it, goes on, and
+/// fetches what is compared next.
 #[inline(always)]
 fn either<'a, T>(first: bool, a: &'a T, b: &'a T) -> &'a T {
     if const { needs_drop::<T>() } { if first { a } else { b } } else { select_unpredictable(first, a, b) }
@@ -191,7 +197,7 @@ fn either<'a, T>(first: bool, a: &'a T, b: &'a T) -> &'a T {
 /// Copies an element bit by bit.
 #[inline(always)]
 fn put<T>(from: &T, to: &mut MaybeUninit<T>) {
-    // SAFETY: `from` is an element, `to` has room for one and is borrowed exclusively, so they are disjoint, and any
-    // bits may be written to a `MaybeUninit`.
+    // SAFETY: `from` is an element, `to` has room for one and is borrowed exclusively, so they are
+    // disjoint, and any bits may be written to a `MaybeUninit`.
     unsafe { ptr::copy_nonoverlapping(from, to.as_mut_ptr(), 1) };
 }

@@ -1,7 +1,7 @@
 //! Sorts over all cores.
 //!
-//! The functions here sort slices as those of the same name of the standard library do, and [`ParallelSort`] gives
-//! slices the same as methods.
+//! The functions here sort slices like the functions of the same name in the standard library.
+//! [`ParallelSort`] provides them as methods of slices.
 //!
 //! ```
 //! use lisle::par::sort::{self, ParallelSort};
@@ -16,24 +16,24 @@
 //!
 //! | | equal elements | algorithm | memory |
 //! |---|---|---|---|
-//! | [`sort`], [`sort_by`], [`sort_by_key`] | stay in their order | merge sort | room for all elements once, and up to as much for the parts that are being sorted |
-//! | [`sort_by_cached_key`] | stay in their order | quicksort of the keys | room for all elements once, their keys and as many numbers |
-//! | [`sort_unstable`], [`sort_unstable_by`], [`sort_unstable_by_key`] | in any order | quicksort | in place but for a few per cent |
+//! | [`sort`], [`sort_by`], [`sort_by_key`] | keep their order | merge sort | room for all elements once, and up to as much for the parts that are being sorted |
+//! | [`sort_by_cached_key`] | keep their order | quicksort of the keys | room for all elements once, their keys and as many numbers |
+//! | [`sort_unstable`], [`sort_unstable_by`], [`sort_unstable_by_key`] | in any order | quicksort | in place except for a few per cent |
 //!
-//! Each takes O(*n* log *n*) comparisons at worst, and O(*n*) if the slice is in order already or strictly in order
-//! backwards. Parts are sorted, and short slices as a whole, by the standard library's own sorts; so are all slices
-//! where there is only one worker.
+//! Each takes O(*n* log *n*) comparisons in the worst case, and O(*n*) if the slice is already in
+//! order or strictly in reverse order. The sorts of the standard library sort the parts, short
+//! slices as a whole, and all slices if there is only one worker.
 //!
 //! # Panics
 //!
-//! If a comparison panics, so does the sort, and all elements are in the slice, each once, in some order. If what is
-//! given is no total order, elements end up in some order, or the sort panics.
+//! If a comparison panics, the sort panics, and all elements are in the slice, each once, in some
+//! order. If the order is not total, the elements end up in some order, or the sort panics.
 //!
 //! # Elements
 //!
-//! They are [`Send`] and need not be [`Sync`]: nobody looks at an element while somebody else does. The price is that
-//! no pivot of the quicksort can be shared, so that several who divide a slice take a pivot each and what comes
-//! between these is sorted again.
+//! Elements are [`Send`] and need not be [`Sync`]: no two threads access an element at the same
+//! time. The price is that threads cannot share a pivot of the quicksort. Threads that divide a
+//! slice together take one pivot each, and the elements between these pivots are sorted again.
 
 mod cached;
 mod division;
@@ -52,13 +52,14 @@ use order::{By, ByKey, Natural};
 pub use slices::ParallelSort;
 use std::cmp::Ordering;
 
-/// Sorts; equal elements stay in their order.
+/// Sorts a slice; equal elements keep their order.
 ///
-/// O(*n* log *n*) comparisons, and a buffer for all elements.
+/// Takes O(*n* log *n*) comparisons, and a buffer for all elements.
 ///
 /// # Panics
 ///
-/// If a comparison panics, or if it finds out that the order is not total. All elements are in the slice then.
+/// Panics if a comparison panics, or if the sort detects that the order is not total. All elements
+/// are in the slice then.
 ///
 /// ```
 /// let mut words = ["serge", "twill", "lisle", "tulle"];
@@ -70,13 +71,14 @@ pub fn sort<T: Ord + Send>(slice: &mut [T]) {
     origin::here(|| passes::sort(slice, &Natural, workers()));
 }
 
-/// Sorts by a comparison; equal elements stay in their order.
+/// Sorts a slice by a comparison; equal elements keep their order.
 ///
-/// O(*n* log *n*) comparisons, and a buffer for all elements.
+/// Takes O(*n* log *n*) comparisons, and a buffer for all elements.
 ///
 /// # Panics
 ///
-/// If `compare` panics, or if the sort finds out that it is no total order. All elements are in the slice then.
+/// Panics if `compare` panics, or if the sort detects that it is not a total order. All elements
+/// are in the slice then.
 ///
 /// ```
 /// let mut lengths = [2.5, 0.5, 1.5];
@@ -92,15 +94,16 @@ where
     origin::here(|| passes::sort(slice, &By(compare), workers()));
 }
 
-/// Sorts by a key that is computed for each comparison; elements of equal keys stay in their order.
+/// Sorts a slice by a key that is computed for each comparison; elements with equal keys keep their
+/// order.
 ///
-/// O(*n* log *n*) comparisons, and a buffer for all elements. If the key is dear, [`sort_by_cached_key`] is the
-/// better choice.
+/// Takes O(*n* log *n*) comparisons, and a buffer for all elements. If the key is expensive,
+/// [`sort_by_cached_key`] is the better choice.
 ///
 /// # Panics
 ///
-/// If `key` or a comparison panics, or if the sort finds out that the keys' order is not total. All elements are in
-/// the slice then.
+/// Panics if `key` or a comparison panics, or if the sort detects that the order of the keys is not
+/// total. All elements are in the slice then.
 ///
 /// ```
 /// let mut numbers = [-3, 2, 3, -1];
@@ -117,15 +120,16 @@ where
     origin::here(|| passes::sort(slice, &ByKey(key), workers()));
 }
 
-/// Sorts by a key that is computed once for each element, all of them before the first comparison; elements of equal
-/// keys stay in their order.
+/// Sorts a slice by a key that is computed once for each element; elements with equal keys keep
+/// their order. All keys are computed before the first comparison.
 ///
-/// O(*n*) keys and O(*n* log *n*) comparisons of keys. It takes room for all elements, all keys, and a number each.
+/// Takes O(*n*) calls of `key` and O(*n* log *n*) comparisons of keys. The buffers hold all
+/// elements, all keys, and a number for each.
 ///
 /// # Panics
 ///
-/// If `key` or a comparison panics, or if the sort finds out that the keys' order is not total. All elements are in
-/// the slice then, and all keys are dropped.
+/// Panics if `key` or a comparison panics, or if the sort detects that the order of the keys is not
+/// total. All elements are in the slice then, and all keys are dropped.
 ///
 /// ```
 /// let mut numbers = [10, 9, -2, 1];
@@ -142,13 +146,14 @@ where
     origin::here(|| cached::sort(slice, &key, workers()));
 }
 
-/// Sorts; equal elements come in any order.
+/// Sorts a slice; equal elements come in any order.
 ///
-/// O(*n* log *n*) comparisons, in place but for a few per cent of the elements.
+/// Takes O(*n* log *n*) comparisons, in place except for a few per cent of the elements.
 ///
 /// # Panics
 ///
-/// If a comparison panics, or if the sort finds out that the order is not total. All elements are in the slice then.
+/// Panics if a comparison panics, or if the sort detects that the order is not total. All elements
+/// are in the slice then.
 ///
 /// ```
 /// let mut numbers = [4, -5, 1, -3, 2];
@@ -160,13 +165,14 @@ pub fn sort_unstable<T: Ord + Send>(slice: &mut [T]) {
     origin::here(|| quick::sort(slice, &Natural, workers()));
 }
 
-/// Sorts by a comparison; equal elements come in any order.
+/// Sorts a slice by a comparison; equal elements come in any order.
 ///
-/// O(*n* log *n*) comparisons, in place but for a few per cent of the elements.
+/// Takes O(*n* log *n*) comparisons, in place except for a few per cent of the elements.
 ///
 /// # Panics
 ///
-/// If `compare` panics, or if the sort finds out that it is no total order. All elements are in the slice then.
+/// Panics if `compare` panics, or if the sort detects that it is not a total order. All elements
+/// are in the slice then.
 ///
 /// ```
 /// let mut numbers = [4, -5, 1, -3, 2];
@@ -182,14 +188,15 @@ where
     origin::here(|| quick::sort(slice, &By(compare), workers()));
 }
 
-/// Sorts by a key that is computed for each comparison; elements of equal keys come in any order.
+/// Sorts a slice by a key that is computed for each comparison; elements with equal keys come in
+/// any order.
 ///
-/// O(*n* log *n*) comparisons, in place but for a few per cent of the elements.
+/// Takes O(*n* log *n*) comparisons, in place except for a few per cent of the elements.
 ///
 /// # Panics
 ///
-/// If `key` or a comparison panics, or if the sort finds out that the keys' order is not total. All elements are in
-/// the slice then.
+/// Panics if `key` or a comparison panics, or if the sort detects that the order of the keys is not
+/// total. All elements are in the slice then.
 ///
 /// ```
 /// let mut numbers = [4, -5, 1, -3, 2];

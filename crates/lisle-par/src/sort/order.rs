@@ -1,23 +1,23 @@
-//! What comes before what, in the three forms of the standard library.
+//! The order of elements, in the three forms of the standard library.
 
 use std::cmp::Ordering;
 
-/// An order of elements, which knows the serial sorts that go with it.
+/// An order of elements, with the serial sorts that go with it.
 ///
-/// Serial sorts are the standard library's of the same name, so that what it knows of an order (that numbers may be
-/// compared without branches, say) is not lost.
+/// The serial sorts are those of the same name in the standard library. What the standard library
+/// knows of an order, for example that numbers may be compared without branches, is not lost.
 pub(super) trait Order<T>: Sync {
-    /// Is `a` to come before `b`?
+    /// Returns `true` if `a` comes before `b`.
     fn is_less(&self, a: &T, b: &T) -> bool;
 
-    /// Sorts; equal elements stay in their order.
+    /// Sorts serially; equal elements keep their order.
     fn sort(&self, slice: &mut [T]);
 
-    /// Sorts; equal elements come in any order.
+    /// Sorts serially; equal elements come in any order.
     fn sort_unstable(&self, slice: &mut [T]);
 }
 
-/// The elements' own.
+/// The order of the elements themselves.
 pub(super) struct Natural;
 
 impl<T: Ord> Order<T> for Natural {
@@ -35,7 +35,7 @@ impl<T: Ord> Order<T> for Natural {
     }
 }
 
-/// What a function says of two elements.
+/// The order that a comparison function defines.
 pub(super) struct By<F>(pub(super) F);
 
 impl<T, F: Fn(&T, &T) -> Ordering + Sync> Order<T> for By<F> {
@@ -53,7 +53,7 @@ impl<T, F: Fn(&T, &T) -> Ordering + Sync> Order<T> for By<F> {
     }
 }
 
-/// That of the keys which a function gives.
+/// The order of the keys that a function returns.
 pub(super) struct ByKey<F>(pub(super) F);
 
 impl<T, K: Ord, F: Fn(&T) -> K + Sync> Order<T> for ByKey<F> {

@@ -1,20 +1,21 @@
-//! Partitions: what is to go left is brought to the left, in place.
+//! Partitions: moves the elements that go left to the left, in place.
 //!
-//! By blocks from both ends, after S. Edelkamp and A. Weiß, *BlockQuicksort: how branch mispredictions don't affect
-//! quicksort* (2016). In a block at either end the places of those elements are noted that are on the wrong side,
-//! without a branch on any comparison, and then the two blocks exchange them. Between comparisons elements are
-//! exchanged and nothing else is done to them: a comparison that panics loses none.
+//! It works by blocks from both ends, after S. Edelkamp and A. Weiß, *BlockQuicksort: how branch
+//! mispredictions don't affect quicksort* (2016). In a block at either end, it records the places
+//! of the elements on the wrong side, without a branch on any comparison. Then the two blocks
+//! exchange these elements. Between comparisons, elements are only exchanged, so a comparison that
+//! panics loses none.
 
 use std::mem::ManuallyDrop;
 use std::ptr;
 
-/// How many elements are looked at before some are exchanged.
+/// The number of elements that are compared before some are exchanged.
 const BLOCK: usize = 128;
 
-/// Brings those elements to the front that are to go left; says how many they are.
+/// Moves the elements that go left to the front, and returns their number.
 pub(super) fn partition<T>(slice: &mut [T], goes_left: &impl Fn(&T) -> bool) -> usize {
     let (mut start, mut end) = (0, slice.len());
-    // Each round leaves about half of the rest, or little.
+    // Each round halves the rest, or leaves little.
     while end - start >= 2 * BLOCK {
         let open = &mut slice[start..end];
         let (front, back) = open.split_at_mut(open.len() / 2);
@@ -31,9 +32,9 @@ pub(super) fn partition<T>(slice: &mut [T], goes_left: &impl Fn(&T) -> bool) -> 
     lefts
 }
 
-/// Exchanges elements of `front` that are to go right with elements of `back` that are to go left, until less than a
-/// block of one of the two is in doubt. Says how many now are right, at the front of `front` and at the back of
-/// `back`.
+/// Exchanges elements of `front` that go right with elements of `back` that go left, until less
+/// than a block of one of the two is undecided. Returns the numbers of elements that are now right,
+/// at the front of `front` and at the back of `back`.
 pub(super) fn exchange<T>(
     front: &mut [T],
     back: &mut [T],
@@ -50,11 +51,12 @@ pub(super) fn exchange<T>(
             in_front.note(front_block.iter(), |x| !goes_left(x));
         }
         if in_back.is_empty() {
-            // From its end on: the processor fetches ahead of those who go in one direction.
+            // From the end of the block backwards: the processor prefetches for accesses in one
+            // direction.
             in_back.note(back_block.iter().rev(), goes_left);
         }
         let count = in_front.places().len().min(in_back.places().len());
-        // SAFETY: `count` places of each, which were noted in order.
+        // SAFETY: `count` places of each are passed, and they were recorded in increasing order.
         unsafe { rotate(front_block, &in_front.places()[..count], back_block, &in_back.places()[..count]) };
         if in_front.are_right(count) {
             front = fronts.next();
@@ -68,36 +70,39 @@ pub(super) fn exchange<T>(
     (lefts, rights)
 }
 
-/// Exchanges elements of two blocks, as many as there are places; those of the back one count from its end.
+/// Exchanges elements of two blocks, one for each place; the places of the back block count from
+/// its end.
 ///
-/// All in one cycle: so each element is moved once, where to exchange two takes three moves.
+/// All elements move in one cycle. Each is moved once, whereas exchanging two takes three moves.
 ///
 /// # Safety
 ///
-/// There are as many places of the one as of the other, and none occurs twice.
+/// Both blocks have the same number of places, and no place occurs twice.
 #[inline(always)]
 unsafe fn rotate<T>(front: &mut [T; BLOCK], fronts: &[u8], back: &mut [T; BLOCK], backs: &[u8]) {
-    // The remainders change nothing, and spare the checks.
+    // The remainders change nothing, and save the bounds checks.
     let at_front = |i: &u8| usize::from(*i) % BLOCK;
     let at_back = |j: &u8| BLOCK - 1 - usize::from(*j) % BLOCK;
     let ([first, later_fronts @ ..], [j, later_backs @ ..]) = (fronts, backs) else { return };
     let mut free = at_back(j);
-    // SAFETY: this is an element. It is written to another place before anybody can see that there are two of it.
+    // SAFETY: this is an element. It is written to another place before any code can see that it
+    // exists twice.
     let kept = ManuallyDrop::new(unsafe { ptr::read(&front[at_front(first)]) });
     // SAFETY: these are two elements, and the one that is overwritten is kept.
     unsafe { ptr::copy_nonoverlapping(&back[free], &mut front[at_front(first)], 1) };
     for (i, j) in later_fronts.iter().zip(later_backs) {
-        // SAFETY: what is overwritten was copied already, and only once, since no place occurs twice.
+        // SAFETY: the element that is overwritten was copied before. It is overwritten only once,
+        // because no place occurs twice.
         unsafe { ptr::copy_nonoverlapping(&front[at_front(i)], &mut back[free], 1) };
         free = at_back(j);
         // SAFETY: as above.
         unsafe { ptr::copy_nonoverlapping(&back[free], &mut front[at_front(i)], 1) };
     }
-    // SAFETY: as above; `kept` is an element that lies nowhere else by now, and is not dropped.
+    // SAFETY: as above; `kept` is an element that lies nowhere else any more, and is not dropped.
     unsafe { ptr::copy_nonoverlapping(&*kept, &mut back[free], 1) };
 }
 
-/// Where in a block there are elements on the wrong side.
+/// The places of the elements of a block that are on the wrong side.
 struct Wrong {
     places: [u8; BLOCK],
     start: usize,
@@ -117,7 +122,7 @@ impl Wrong {
         &self.places[self.start..self.end]
     }
 
-    /// Notes those of a block.
+    /// Records the places of a block.
     #[inline(always)]
     fn note<'a, T: 'a>(
         &mut self,
@@ -126,7 +131,7 @@ impl Wrong {
     ) {
         let mut count = 0;
         for (i, x) in block.take(BLOCK).enumerate() {
-            // SAFETY: `count` is at most `i`, and that is less than `BLOCK`.
+            // SAFETY: `count` is at most `i`, which is less than `BLOCK`.
             let place = unsafe { self.places.get_unchecked_mut(count) };
             *place = i as u8;
             count += usize::from(is_wrong(x));
@@ -134,7 +139,7 @@ impl Wrong {
         (self.start, self.end) = (0, count);
     }
 
-    /// Crosses the first ones out; are there no others?
+    /// Removes the first `count` places. Returns `true` if no others are left.
     fn are_right(&mut self, count: usize) -> bool {
         self.start += count;
         self.is_empty()

@@ -1,11 +1,12 @@
-//! Sorting by merging, with a buffer: stable.
+//! Stable sorting by merging, with a buffer.
 //!
-//! The slice is cut into a few runs, each is sorted where it lies by the standard library's sort, and then neighbours
-//! are merged, pass by pass, from the slice to the buffer and back again. A pass copies; what it copies from it
-//! leaves as it was. So there is at any time one place where all elements lie, each of them once, and a comparison
-//! that panics in the middle of a pass costs no more than going back to that place. A tree of merges, in which each
-//! goes on as soon as its two runs are there, would have to know for each run where it is; it would also wait less at
-//! the end of a pass, but merges are divided until there is enough for all.
+//! The slice is cut into a few runs, and the sort of the standard library sorts each in place. Then
+//! neighbours are merged, pass by pass, from the slice to the buffer and back again. A pass copies,
+//! and leaves its source as it was. Hence there is at any time one place where all elements lie,
+//! each once. If a comparison panics in the middle of a pass, going back to that place suffices. A
+//! tree of merges, in which each merge begins as soon as its two runs are complete, would have to
+//! know for each run where it lies. It would wait less at the end of a pass, but merges are divided
+//! until there are enough for all workers.
 
 use super::merge::{copy, merge};
 use super::order::Order;
@@ -14,10 +15,10 @@ use crate::join_within as join;
 use std::mem::{MaybeUninit, needs_drop};
 use std::ptr;
 
-/// Runs are no shorter than this.
+/// The least length of a run.
 const SHORTEST: usize = if cfg!(test) { 8 } else { 2048 };
 
-/// Sorts, with as many runs as suit this number of workers; equal elements stay in their order.
+/// Sorts, with as many runs as suit this number of workers; equal elements keep their order.
 pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, workers: usize) {
     let runs = runs::<T>(slice.len(), workers);
     if runs == 1 {
@@ -27,7 +28,7 @@ pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, workers: usi
         return reverse(slice);
     }
     let len = slice.len();
-    // The last one takes what the division leaves.
+    // The last run takes the remainder of the division.
     let mut ends: Vec<usize> = (1..runs).map(|i| len / runs * i).chain([len]).collect();
     sort_runs(slice, 0, &ends, order);
     ends.retain(|&end| end == len || order.is_less(&slice[end], &slice[end - 1]));
@@ -37,7 +38,7 @@ pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, workers: usi
     let mut buffer = Vec::with_capacity(len);
     let mut places = Places::new(slice, &mut buffer.spare_capacity_mut()[..len]);
     while ends.len() > 1 {
-        // SAFETY: merges copy every element once, to places of its own.
+        // SAFETY: merges copy every element once, each to a place of its own.
         unsafe { places.pass(|from, to| merge_pairs(from, to, 0, &ends, order)) };
         ends = ends.chunks(2).map(|pair| pair[pair.len() - 1]).collect();
     }
@@ -47,13 +48,14 @@ pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, workers: usi
     }
 }
 
-/// Into how many runs a slice is cut: a power of four, so that after an even number of passes all is back in the
-/// slice.
+/// Returns the number of runs of a slice: a power of four. After an even number of passes, all
+/// elements are back in the slice.
 ///
-/// Some for each worker, since they do not all come at the same time. But merging elements that are compared by what
-/// they point to waits for the memory at each step, where sorting does not; then fewer.
+/// There are several runs for each worker, because workers do not all begin at the same time. There
+/// are fewer if elements are compared through a pointer: merging them waits for the memory at each
+/// step, while sorting them does not.
 fn runs<T>(len: usize, workers: usize) -> usize {
-    // Nothing to move.
+    // There is nothing to move.
     if size_of::<T>() == 0 || workers < 2 {
         return 1;
     }
@@ -65,7 +67,7 @@ fn runs<T>(len: usize, workers: usize) -> usize {
     runs
 }
 
-/// Sorts the runs that end at `ends`, each for itself. The slice begins at `start`.
+/// Sorts each of the runs that end at `ends`. The slice begins at `start`.
 fn sort_runs<T: Send>(slice: &mut [T], start: usize, ends: &[usize], order: &impl Order<T>) {
     if let [_] = ends {
         return order.sort(slice);
@@ -76,7 +78,7 @@ fn sort_runs<T: Send>(slice: &mut [T], start: usize, ends: &[usize], order: &imp
     join(|| sort_runs(slice, start, ends, order), || sort_runs(later, middle, later_ends, order));
 }
 
-/// Copies runs, two and two merged.
+/// Copies runs, merging each pair.
 fn merge_pairs<T: Send>(
     from: &mut [T],
     to: &mut [MaybeUninit<T>],
@@ -103,9 +105,10 @@ fn merge_pairs<T: Send>(
     }
 }
 
-/// The two places of the elements, the slice and the buffer. They are equally long.
+/// The two places of the elements, the slice and the buffer, which are equally long.
 ///
-/// All elements lie in one of them, which may be the buffer for as long as this lives: dropped, it brings them back.
+/// All elements lie in one of them. It may be the buffer while this value lives; dropping this
+/// value brings the elements back.
 pub(super) struct Places<'a, T> {
     home: &'a mut [MaybeUninit<T>],
     buffer: &'a mut [MaybeUninit<T>],
@@ -115,27 +118,28 @@ pub(super) struct Places<'a, T> {
 impl<'a, T> Places<'a, T> {
     pub(super) fn new(slice: &'a mut [T], buffer: &'a mut [MaybeUninit<T>]) -> Self {
         assert_eq!(slice.len(), buffer.len());
-        // SAFETY: `MaybeUninit<T>` lies in memory as `T` does. What is written through this reference while it lives
-        // may be no elements, but when it is gone all of them are back, since only `pass` writes, and the drop puts
-        // right what that leaves.
+        // SAFETY: `MaybeUninit<T>` has the same layout as `T`. Values that are written through this
+        // reference while it lives may not be elements. When it is gone, all elements are back,
+        // because only `pass` writes, and `drop` repairs what `pass` leaves.
         let home = unsafe { &mut *(ptr::from_mut(slice) as *mut [MaybeUninit<T>]) };
         Places { home, buffer, are_away: false }
     }
 
-    /// Has `copy` copy all elements, in any order, from where they are to where they are not.
+    /// Has `copy` copy all elements, in any order, from the place where they are to the other one.
     ///
-    /// If it panics, they have stayed where they are.
+    /// If `copy` panics, the elements have stayed where they were.
     ///
     /// # Safety
     ///
-    /// Unless it panics, `copy` has filled all of the other place with each element once, bit by bit.
+    /// Unless it panics, `copy` has filled all of the other place with each element once, bit by
+    /// bit.
     pub(super) unsafe fn pass(&mut self, copy: impl FnOnce(&mut [T], &mut [MaybeUninit<T>])) {
         let (from, to) = if self.are_away {
             (&mut *self.buffer, &mut *self.home)
         } else {
             (&mut *self.home, &mut *self.buffer)
         };
-        // SAFETY: all elements lie in this one.
+        // SAFETY: all elements lie in `from`.
         copy(unsafe { from.assume_init_mut() }, to);
         self.are_away = !self.are_away;
     }
@@ -144,8 +148,8 @@ impl<'a, T> Places<'a, T> {
 impl<T> Drop for Places<'_, T> {
     fn drop(&mut self) {
         if self.are_away {
-            // SAFETY: both are equally long and borrowed exclusively, so they are disjoint. All elements lie in the
-            // buffer, which drops none of them.
+            // SAFETY: both places are equally long and borrowed exclusively, so they are disjoint.
+            // All elements lie in the buffer, which does not drop them.
             unsafe {
                 ptr::copy_nonoverlapping(self.buffer.as_ptr(), self.home.as_mut_ptr(), self.home.len())
             };

@@ -1,8 +1,9 @@
-//! Sorting by partitions, in place: not stable.
+//! Unstable sorting by partitions, in place.
 //!
-//! Quicksort (C. A. R. Hoare, 1961), down to parts that the standard library sorts. A part that several are to work
-//! at is partitioned by all of them, each by a pivot of its own ([`division`](super::division)): the few elements
-//! between the least and the greatest pivot may come to the wrong side, and are sorted once more when both sides are.
+//! This is quicksort (C. A. R. Hoare, 1961), down to parts that the standard library sorts. Several
+//! workers partition a large part together, each with a pivot of its own
+//! ([`division`](super::division)). The few elements between the least and the greatest pivot may
+//! come to the wrong side, and are sorted once more after both sides.
 
 use super::division::divide;
 use super::order::Order;
@@ -13,16 +14,17 @@ use crate::shim::random::Random;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Slices no longer than this are sorted by one.
+/// The longest slice that one worker sorts alone.
 const SHORTEST: usize = if cfg!(test) { 24 } else { 2048 };
 
-/// Parts that are no larger are not divided further, if there are enough of them: they fit into a core's cache.
+/// Parts of at most this size are not divided further if there are enough of them: they fit into
+/// the cache of a core.
 const LEAF_BYTES: usize = 1 << 18;
 
-/// A pivot is worth its while for this many elements.
+/// The number of elements for which an additional pivot pays.
 const SHARE: usize = if cfg!(test) { 8 } else { 1 << 14 };
 
-/// Sorts, divided so as to suit this number of workers; equal elements come in any order.
+/// Sorts, divided to suit this number of workers; equal elements come in any order.
 pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, workers: usize) {
     let len = slice.len();
     if workers < 2 || len <= SHORTEST || size_of::<T>() == 0 {
@@ -36,26 +38,28 @@ pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, workers: usi
     }
     let largest_leaf = (LEAF_BYTES / size_of::<T>()).max(SHORTEST);
     let leaf = (len / (8 * workers)).clamp(SHORTEST, largest_leaf);
-    // Twice as many divisions as good pivots need. What is left after them, the standard library sorts in any case.
+    // Twice as many divisions as good pivots need. The standard library sorts what is left after
+    // them in any case.
     let limit = 2 * (len / leaf).ilog2() + 4;
     Quick { order, leaf }.sort(slice, workers, limit);
 }
 
 struct Quick<'a, O> {
     order: &'a O,
-    /// How long a part may be that is sorted by one.
+    /// The longest part that one worker sorts alone.
     leaf: usize,
 }
 
-/// Where the pivots lie after a division, and elements equal to them.
+/// The range of the pivots, and of elements equal to them, after a division.
 struct Middle {
     range: Range<usize>,
-    /// Is nothing between the least and the greatest of them?
+    /// Whether nothing lies between the least and the greatest pivot.
     is_exact: bool,
 }
 
 impl<O> Quick<'_, O> {
-    /// Sorts a part which so many workers are there for, with no more than `limit` divisions above one another.
+    /// Sorts a part for which `workers` workers are available, with at most `limit` nested
+    /// divisions.
     fn sort<T: Send>(&self, part: &mut [T], workers: usize, limit: u32)
     where
         O: Order<T>,
@@ -63,7 +67,7 @@ impl<O> Quick<'_, O> {
         if part.len() <= self.leaf || limit == 0 {
             return self.order.sort_unstable(part);
         }
-        // More than there are workers, so that one who comes late does not keep the others waiting.
+        // More than there are workers: a worker that comes late does not keep the others waiting.
         let pivots = if workers > 1 { (2 * workers).min(part.len() / SHARE) } else { 1 };
         let middle = if pivots > 1 { self.divide(part, pivots) } else { self.divide_alone(part) };
         let (left, others) = part.split_at_mut(middle.range.start);
@@ -86,7 +90,8 @@ impl<O> Quick<'_, O> {
         let Some((pivot, rest)) = part.split_first_mut() else { unreachable!("a pivot was found") };
         let less = partition(rest, &|x: &T| self.order.is_less(x, pivot));
         if less == 0 {
-            // One of the least. Those like it are taken out, or the next pivot might be one of them again.
+            // The pivot is one of the least elements. Elements equal to it are taken out, because
+            // the next pivot might be one of them again.
             let equal = partition(rest, &|x: &T| !self.order.is_less(pivot, x));
             return Middle { range: 0..equal + 1, is_exact: true };
         }
@@ -94,7 +99,8 @@ impl<O> Quick<'_, O> {
         Middle { range: less..less + 1, is_exact: true }
     }
 
-    /// Where there is an element that is near the median of a range: the median of three thirds', as deep as that.
+    /// Returns the place of an element near the median of a range: the median of the medians of
+    /// three thirds, recursively to `depth`.
     fn median<T>(&self, part: &[T], range: Range<usize>, depth: u32) -> usize
     where
         O: Order<T>,
@@ -126,13 +132,13 @@ impl<O> Quick<'_, O> {
         let median = &part[sample[sample.len() / 2]];
         let less = sample.partition_point(|&i| is_less(&part[i], median));
         let not_greater = sample.partition_point(|&i| !is_less(median, &part[i]));
-        // If nothing of the sample is less, so many are equal that they are not to come to either side, which might
-        // be the whole.
+        // If no element of the sample is less than the median, so many are equal to it that they
+        // must not come to either side, which might then be the whole.
         let chosen =
             if less == 0 { &sample[..pivots] } else { &sample[(sample.len() - pivots) / 2..][..pivots] };
         let is_exact = !is_less(&part[chosen[0]], &part[chosen[pivots - 1]]);
         let share = (part.len() - pivots) / sample.len();
-        // None of them is among the first elements.
+        // None of the chosen elements is among the first `pivots` ones.
         for (i, &place) in chosen.iter().enumerate() {
             part.swap(i, place);
         }
@@ -153,16 +159,18 @@ impl<O> Quick<'_, O> {
         Middle { range: lefts..not_rights + pivots, is_exact }
     }
 
-    /// The places of a sample, in order. None of them is among the first elements, as many as there are to be pivots.
+    /// Returns the places of a sample, in the order of its elements. None of them is among the
+    /// first `pivots` elements.
     fn sample<T>(&self, part: &[T], pivots: usize) -> Vec<usize>
     where
         O: Order<T>,
     {
         let len = part.len();
-        // The larger the sample, the fewer elements come to the wrong side; both cost about the same.
+        // A larger sample leaves fewer elements on the wrong side. This size balances the two
+        // costs.
         let size = (len.saturating_mul(pivots).isqrt() / 8).max(2 * pivots + 1);
         let stride = (len - pivots) / size;
-        // Not at equal distances: data may have a period.
+        // The distances are not equal, because data may be periodic.
         let random = Random::seeded(len as u64);
         let place = |i| pivots + stride * i + random.next() as usize % stride;
         let mut sample: Vec<usize> = (0..size).map(place).collect();
@@ -175,9 +183,10 @@ impl<O> Quick<'_, O> {
         sample
     }
 
-    /// Sorts what may have come to the wrong side of the pivots. Both sides are sorted.
+    /// Sorts the elements that may have come to the wrong side of the pivots. Both sides are sorted
+    /// already.
     ///
-    /// That is a few per cent of a part, in three runs, which a stable sort finds and merges.
+    /// These are a few per cent of a part, in three runs, which a stable sort finds and merges.
     fn sort_seam<T>(&self, part: &mut [T], middle: Range<usize>)
     where
         O: Order<T>,

@@ -1,4 +1,4 @@
-//! Slices that are in order already, or in order backwards.
+//! Slices that are already in order, or in reverse order.
 
 use super::merge::PIECE;
 use super::order::Order;
@@ -6,25 +6,26 @@ use crate::join_within as join;
 use crate::shim::atomic::{AtomicBool, Ordering::Relaxed};
 use std::mem;
 
-/// Is each element after the first less than the one before it?
+/// Returns `true` if each element after the first is less than the one before it.
 pub(super) fn is_descending<T: Send>(slice: &mut [T], order: &impl Order<T>) -> bool {
     is_chain(slice, &|before, after| order.is_less(after, before))
 }
 
-/// Is no element less than the one before it?
+/// Returns `true` if no element is less than the one before it.
 pub(super) fn is_ascending<T: Send>(slice: &mut [T], order: &impl Order<T>) -> bool {
     is_chain(slice, &|before, after| !order.is_less(after, before))
 }
 
-/// Does `follows` hold between neighbours?
+/// Returns `true` if `follows` holds between all neighbours.
 ///
-/// Most slices show soon that they do not, to the caller alone; only one that goes on well is looked at by all.
+/// Most slices fail soon, in the part that the caller checks alone. Only a slice whose beginning
+/// passes is checked by all participants.
 fn is_chain<T: Send>(slice: &mut [T], follows: &(impl Fn(&T, &T) -> bool + Sync)) -> bool {
     let start = slice.len().min(PIECE);
     slice[..start].is_sorted_by(follows) && is_chain_in_parts(slice, follows, &AtomicBool::new(false))
 }
 
-/// Whoever finds that it does not hold says so in `broken`, for the others to stop.
+/// Sets `broken` where `follows` does not hold; the other participants stop then.
 fn is_chain_in_parts<T: Send>(
     slice: &mut [T],
     follows: &(impl Fn(&T, &T) -> bool + Sync),
@@ -37,7 +38,8 @@ fn is_chain_in_parts<T: Send>(
         slice.is_sorted_by(follows)
     } else {
         let middle = slice.len() / 2;
-        // Before the halves are given to two who may not look at the same element.
+        // This comparison comes before the halves go to two threads, which may not access the same
+        // element.
         follows(&slice[middle - 1], &slice[middle]) && {
             let (left, right) = slice.split_at_mut(middle);
             let (left, right) = join(
@@ -53,7 +55,7 @@ fn is_chain_in_parts<T: Send>(
     holds
 }
 
-/// Turns a slice around.
+/// Reverses a slice.
 pub(super) fn reverse<T: Send>(slice: &mut [T]) {
     let (front, back) = slice.split_at_mut(slice.len() / 2);
     let odd = back.len() - front.len();

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// Sorts over all cores, as methods of slices: those of [`par::sort`](super), under the names that Rayon gives them.
+/// The sorts of [`par::sort`](super) as methods of slices, under the names that rayon gives them.
 ///
 /// ```
 /// use lisle::par::sort::ParallelSort;
@@ -12,42 +12,44 @@ use std::cmp::Ordering;
 /// assert_eq!(words, ["flax", "hemp", "silk", "wool"]);
 /// ```
 pub trait ParallelSort<T: Send> {
-    /// Sorts; equal elements stay in their order: [`sort`](super::sort).
+    /// Sorts the slice; equal elements keep their order. See [`sort`](super::sort).
     fn par_sort(&mut self)
     where
         T: Ord;
 
-    /// Sorts by a comparison; equal elements stay in their order: [`sort_by`](super::sort_by).
+    /// Sorts by a comparison; equal elements keep their order. See [`sort_by`](super::sort_by).
     fn par_sort_by<F>(&mut self, compare: F)
     where
         F: Fn(&T, &T) -> Ordering + Sync;
 
-    /// Sorts by a key that is computed for each comparison; elements of equal keys stay in their order:
-    /// [`sort_by_key`](super::sort_by_key).
+    /// Sorts by a key that is computed for each comparison; elements with equal keys keep their
+    /// order. See [`sort_by_key`](super::sort_by_key).
     fn par_sort_by_key<K, F>(&mut self, key: F)
     where
         K: Ord,
         F: Fn(&T) -> K + Sync;
 
-    /// Sorts by a key that is computed once for each element; elements of equal keys stay in their order:
-    /// [`sort_by_cached_key`](super::sort_by_cached_key).
+    /// Sorts by a key that is computed once for each element; elements with equal keys keep their
+    /// order. See [`sort_by_cached_key`](super::sort_by_cached_key).
     fn par_sort_by_cached_key<K, F>(&mut self, key: F)
     where
         K: Ord + Send,
         F: Fn(&T) -> K + Sync;
 
-    /// Sorts; equal elements come in any order: [`sort_unstable`](super::sort_unstable).
+    /// Sorts the slice; equal elements come in any order. See
+    /// [`sort_unstable`](super::sort_unstable).
     fn par_sort_unstable(&mut self)
     where
         T: Ord;
 
-    /// Sorts by a comparison; equal elements come in any order: [`sort_unstable_by`](super::sort_unstable_by).
+    /// Sorts by a comparison; equal elements come in any order. See
+    /// [`sort_unstable_by`](super::sort_unstable_by).
     fn par_sort_unstable_by<F>(&mut self, compare: F)
     where
         F: Fn(&T, &T) -> Ordering + Sync;
 
-    /// Sorts by a key that is computed for each comparison; elements of equal keys come in any order:
-    /// [`sort_unstable_by_key`](super::sort_unstable_by_key).
+    /// Sorts by a key that is computed for each comparison; elements with equal keys come in any
+    /// order. See [`sort_unstable_by_key`](super::sort_unstable_by_key).
     fn par_sort_unstable_by_key<K, F>(&mut self, key: F)
     where
         K: Ord,

@@ -1,4 +1,4 @@
-//! Here slices are divided when they are quite short already, so that every phase of a sort has its turn.
+//! In tests, quite short slices are divided already, and every phase of a sort is exercised.
 
 use super::order::{By, ByKey, Natural, Order};
 use super::{cached, merge, partition, passes, quick, runs};
@@ -13,7 +13,7 @@ use std::ptr;
 const LENGTHS: [usize; 16] = [0, 1, 2, 3, 7, 24, 25, 31, 32, 33, 63, 100, 127, 300, 1_000, 2_500];
 const WORKERS: [usize; 5] = [1, 2, 3, 4, 16];
 
-/// Numbers in the orders that sorts meet, and in some that they would rather not.
+/// Numbers in orders that are common, and in some that are hard for sorts.
 fn inputs(len: usize) -> Vec<Vec<u64>> {
     let random = Random::seeded(len as u64 + 1);
     let numbers = || 0..len as u64;
@@ -24,18 +24,18 @@ fn inputs(len: usize) -> Vec<Vec<u64>> {
         numbers().collect(),
         numbers().rev().collect(),
         numbers().map(|_| 7).collect(),
-        // Nearly in order, and nearly in order backwards.
+        // Nearly in order, and nearly in reverse order.
         numbers().map(|i| if i == len as u64 / 2 { 0 } else { i }).collect(),
         numbers().rev().map(|i| if i == len as u64 / 2 { 0 } else { i }).collect(),
-        // Steps down, as equal as not.
+        // Descending, in runs of equal numbers.
         numbers().rev().map(|i| i / 3).collect(),
-        // An organ pipe, a saw, and a saw the other way round.
+        // An organ pipe, a sawtooth, and a reversed sawtooth.
         numbers().map(|i| i.min(len as u64 - i)).collect(),
         numbers().map(|i| i % 37).collect(),
         numbers().map(|i| 37 - i % 37).collect(),
-        // Two runs, the second before the first.
+        // Two runs, the second of which goes before the first.
         numbers().map(|i| (i + len as u64 / 3) % len as u64).collect(),
-        // More of one than of all others, and that the least or the greatest.
+        // One number more often than all others together: the least, or the greatest.
         numbers().map(|_| (random.next() % 100).saturating_sub(70)).collect(),
         numbers().map(|_| (random.next() % 100).min(30)).collect(),
         // The ends differ from the middle.
@@ -43,7 +43,7 @@ fn inputs(len: usize) -> Vec<Vec<u64>> {
     ]
 }
 
-/// One of the two sorts.
+/// Runs one of the two sorts.
 fn sort<T: Send>(stable: bool, slice: &mut [T], order: &impl Order<T>, workers: usize) {
     if stable { passes::sort(slice, order, workers) } else { quick::sort(slice, order, workers) }
 }
@@ -190,8 +190,8 @@ fn partitions_are_partitions() {
     }
 }
 
-/// An element that is not `Sync`, and notices if two look at it at the same time, or if it is copied and then looked
-/// at in both places.
+/// An element that is not `Sync`. It detects when two threads access it at the same time, or when
+/// it is copied and then accessed in both places.
 struct Fragile {
     number: u64,
     is_looked_at: Cell<bool>,
@@ -203,7 +203,7 @@ impl Fragile {
         let both = [self, other];
         for element in &both[..if ptr::eq(self, other) { 1 } else { 2 }] {
             assert!(!element.is_looked_at.replace(true), "somebody else looks at it");
-            // The box moves, so that a copy of the element from before would free it once more.
+            // The box moves: a copy of the element from before would free it once more.
             let looks = element.looks.take();
             element.looks.set(Box::new(*looks + 1));
         }
@@ -234,12 +234,12 @@ fn elements_need_not_be_sync() {
     }
 }
 
-/// An element that owns memory: one that were lost or there twice would be found out also by tools that watch the
-/// memory.
+/// An element that owns memory. An element that was lost or duplicated would also be found by tools
+/// that watch the memory.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Owned(Box<u64>);
 
-/// Counts down, and panics, without a word, when it is at nought.
+/// Counts down, and panics without a message at zero.
 struct Fuse(AtomicUsize);
 
 impl Fuse {
@@ -254,7 +254,8 @@ impl Fuse {
     }
 }
 
-/// Sorts with fuses of all lengths, up to one that is long enough, and checks that all elements are there.
+/// Sorts with fuses of all lengths, up to one that is long enough, and checks that all elements are
+/// there.
 fn with_fuses(input: &[u64], sort_with: impl Fn(&mut [Owned], &Fuse)) {
     let mut numbers = input.to_vec();
     numbers.sort();
@@ -361,7 +362,7 @@ fn what_is_no_order_loses_nothing_either() {
                     };
                     let mut elements: Vec<Owned> =
                         input.iter().map(|&number| Owned(Box::new(number))).collect();
-                    // The standard library's sorts may panic if they find out.
+                    // The sorts of the standard library may panic if they detect it.
                     let _ =
                         catch_unwind(AssertUnwindSafe(|| sort(stable, &mut elements, &By(compare), workers)));
                     let mut left: Vec<u64> = elements.into_iter().map(|element| *element.0).collect();

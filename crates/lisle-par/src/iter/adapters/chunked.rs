@@ -1,4 +1,4 @@
-//! So many items at a time.
+//! Vectors of a fixed number of items.
 
 use crate::iter::exact::{parts_are_exact, rest};
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
@@ -46,7 +46,7 @@ impl<I: IndexedParallelIterator> IndexedParallelIterator for Chunked<I> {
     }
 }
 
-/// A part whose steps are `size` steps of another one, the last maybe fewer.
+/// A part whose steps are `size` steps of another one; the last may be fewer.
 #[derive(Debug)]
 pub struct ChunkedPart<P> {
     base: P,
@@ -105,7 +105,7 @@ impl<P: Part> Iterator for ChunkedItems<P> {
         (len, Some(len))
     }
 
-    /// Not by making what is skipped: `step_by` asks for it.
+    /// Skips without making the skipped items; `step_by` calls this.
     fn nth(&mut self, count: usize) -> Option<Self::Item> {
         let skipped = count.saturating_mul(self.size);
         self.rest = Some(rest(self.rest.take()?, skipped));
@@ -125,7 +125,7 @@ impl<P: Part> Iterator for ChunkedBack<P> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.rest.take().filter(|rest| !rest.is_empty())?;
-        // Only the last of all may be shorter, and then the others are whole.
+        // Only the last chunk of all may be shorter; the others are whole.
         let middle = (rest.len() - 1) / self.size * self.size;
         let (rest, chunk) = rest.split_at(middle);
         self.rest = Some(rest);

@@ -111,7 +111,7 @@ impl<'p, P: ExactPart> ExactPart for CountedPart<'p, P> {
 
 /// The iterator of a [`CountedPart`].
 ///
-/// The items go before the block is counted: what they drop belongs to it.
+/// The items are dropped before the block is counted: what they drop belongs to the block.
 #[derive(Debug)]
 pub struct CountedItems<'p, I> {
     items: I,
@@ -145,11 +145,12 @@ impl<I: Iterator> Iterator for CountedItems<'_, I> {
     }
 }
 
-/// Counts its steps when it goes.
+/// Counts the steps of a block when it is dropped.
 struct Block<'p> {
     progress: &'p Progress,
     steps: usize,
-    /// Has an item been asked for? A block may also be dropped as it is, since the loop is over.
+    /// Whether an item has been asked for. A block may also be dropped untouched, because the loop
+    /// is over.
     has_begun: bool,
     was_unwinding: bool,
 }

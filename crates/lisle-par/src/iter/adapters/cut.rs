@@ -19,7 +19,7 @@ pub struct Skip<I> {
     count: usize,
 }
 
-/// A cut of an iterator has its parts, of which one side is dropped at once.
+/// Implements a cut of an iterator: it has the parts of that iterator, and drops one side at once.
 macro_rules! cut {
     ($Cut:ident, $cut:ident, $len:ident) => {
         impl<I> $Cut<I> {

@@ -42,7 +42,7 @@ impl<I: IndexedParallelIterator> IndexedParallelIterator for Enumerate<I> {
     }
 }
 
-/// A part whose items are numbered from some number on.
+/// A part whose items are numbered from `from` on.
 #[derive(Debug)]
 pub struct Numbered<P> {
     base: P,
@@ -57,7 +57,7 @@ impl<P: Part> Numbered<P> {
 
 impl<P: Part> Part for Numbered<P> {
     type Item = (usize, P::Item);
-    /// Not the standard `Enumerate`, which begins with 0.
+    /// The standard `Enumerate` would begin with 0.
     type Items = Zip<Range<usize>, P::Items>;
 
     #[inline]

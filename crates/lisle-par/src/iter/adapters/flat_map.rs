@@ -1,7 +1,8 @@
-//! Loops within a loop, all of whose items are the items of one.
+//! Loops within a loop, whose items together are the items of one iterator.
 //!
-//! Each inner loop is driven by itself within the outer one, with the outer one's consumer. Where an iterator of this kind is
-//! only a part of something else, as in a chain, the inner loops are collected, one after the other.
+//! Each inner loop is driven by itself within the outer one, with the outer loop's consumer. If an
+//! iterator of this kind is only a part of something else, as in a chain, the inner loops are
+//! collected, one after the other.
 
 use crate::iter::{Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
 use std::marker::PhantomData;
@@ -49,7 +50,7 @@ where
     }
 }
 
-/// A part whose items' loops are collected.
+/// A part that collects the loop of each item.
 #[derive(Debug)]
 pub struct FlatMapPart<'a, P, F> {
     base: P,
@@ -106,11 +107,11 @@ where
     }
 }
 
-/// A consumer of the inner items as a consumer of the outer ones.
+/// A consumer of the outer items that wraps a consumer of the inner ones.
 struct Outer<'c, In, F, C> {
     map: &'c F,
     consumer: &'c C,
-    /// Where the outer loop was called.
+    /// The place where the outer loop was called.
     site: &'static Location<'static>,
     takes: PhantomData<fn(In)>,
 }
@@ -154,7 +155,8 @@ where
     }
 }
 
-/// A consumer for the loop of an item of the outer loop: all of its steps are in the block that begins at step `at` of that.
+/// A consumer for the loop of an item of the outer loop. All of its steps are in the block of the
+/// outer loop that begins at step `at`.
 struct Inner<'c, C> {
     consumer: &'c C,
     at: usize,

@@ -1,27 +1,28 @@
 //! Folds whose results are items again.
 //!
-//! There is one accumulator for each run of neighbouring steps that one domain has done, and thus few of them; but a part
-//! alone does not know which blocks follow on each other. So these iterators are driven in a way of their own, by a
-//! consumer that keeps the accumulator from block to block. Where they are only a part of something else, as in a chain,
-//! there is one for each block.
+//! There is one accumulator for each range of neighbouring steps that one domain has run, and thus
+//! there are few of them. A part alone does not know which blocks follow each other. Hence these
+//! iterators are driven in a way of their own, by a consumer that keeps the accumulator from block
+//! to block. If they are only a part of something else, as in a chain, there is one accumulator for
+//! each block.
 
 use crate::iter::tries::Try;
 use crate::iter::{Consumer, ParallelIterator, Part, Plan};
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-/// How accumulators come to be. Implemented for the two kinds of folds.
+/// How accumulators are made. Implemented for the two kinds of folds.
 pub trait Folding<In>: Send + Sync {
     /// The accumulator.
     type Out: Send;
 
-    /// Of no items.
+    /// Returns the accumulator of no items.
     fn begin(&self) -> Self::Out;
 
-    /// After some more.
+    /// Adds items to an accumulator.
     fn fold<I: Iterator<Item = In>>(&self, acc: Self::Out, items: I) -> Self::Out;
 
-    /// Will no more items be taken?
+    /// Returns `true` if the accumulator takes no more items.
     fn is_over(&self, acc: &Self::Out) -> bool;
 }
 
@@ -78,7 +79,8 @@ where
             ControlFlow::Continue(acc) => items.try_fold(acc, |acc, item| (self.op)(acc, item).branch()),
             over => over,
         };
-        // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+        // Dropped explicitly: if this panicked at the end of the scope, the value that is returned
+        // would not be dropped.
         drop(items);
         R::from_branch(folded)
     }
@@ -88,7 +90,7 @@ where
     }
 }
 
-/// A parallel iterator of accumulators.
+/// A parallel iterator over accumulators.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Folds<I, F> {
@@ -121,7 +123,7 @@ impl<I: ParallelIterator, F: Folding<I::Item>> ParallelIterator for Folds<I, F> 
     fn drive<C: Consumer<Item = F::Out>>(self, consumer: &C, plan: Plan) -> C::Acc {
         let folder = Folder { folding: &self.folding, consumer, takes: PhantomData };
         let mut run = self.base.drive(&folder, plan);
-        // If there was nothing to do it is the accumulator of nothing.
+        // A loop without steps gives the accumulator of no items.
         if run.is_new {
             run.current.get_or_insert_with(|| self.folding.begin());
         }
@@ -129,7 +131,7 @@ impl<I: ParallelIterator, F: Folding<I::Item>> ParallelIterator for Folds<I, F> 
     }
 }
 
-/// A part that gives one accumulator whenever it is run.
+/// A part that gives one accumulator each time it is run.
 #[derive(Debug)]
 pub struct FoldsPart<'a, P, F> {
     base: P,
@@ -175,22 +177,23 @@ impl<I: Iterator, F: Folding<I::Item>> Iterator for FoldsItems<'_, I, F> {
     }
 }
 
-/// A consumer of accumulators as a consumer of what they are made of.
+/// A consumer of items that wraps a consumer of accumulators.
 struct Folder<'f, In, F, C> {
     folding: &'f F,
     consumer: &'f C,
     takes: PhantomData<fn(In)>,
 }
 
-/// What is known of a run.
+/// What is known of a range.
 struct Run<T, A> {
-    /// The accumulator that is still to grow, if one has been begun since the last one was handed on.
+    /// The accumulator that may still grow, if one has been begun since the last one was passed to
+    /// the consumer.
     current: Option<T>,
-    /// Where it began.
+    /// The step at which `current` began.
     from: usize,
-    /// What became of those that were handed on.
+    /// The consumer's accumulator for what has been passed to it.
     done: A,
-    /// Has none been handed on?
+    /// Whether nothing has been passed to the consumer yet.
     is_new: bool,
 }
 

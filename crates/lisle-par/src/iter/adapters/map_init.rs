@@ -1,8 +1,9 @@
-//! A map with a value at hand, one for each run of neighbouring steps that one domain does.
+//! A map with an additional value, one for each range of neighbouring steps that one domain runs.
 //!
-//! A part alone does not know which blocks follow on each other. So these iterators are driven in a way of their own, by a
-//! consumer that keeps the value from block to block, as those of folds are. Where they are only a part of something else, as
-//! in a chain or a zip, there is one value for each block.
+//! A part alone does not know which blocks follow each other. Hence these iterators are driven in a
+//! way of their own, by a consumer that keeps the value from block to block, as the consumers of
+//! folds do. If they are only a part of something else, as in a chain or a zip, there is one value
+//! for each block.
 
 use crate::iter::{Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use std::fmt;
@@ -51,7 +52,8 @@ where
         self.base.plan()
     }
 
-    // Nothing of how many items there are: to write them in place takes blocks of known lengths, that is, parts.
+    // `exact_len` is not implemented: writing items in place takes blocks of known lengths, that
+    // is, parts.
 
     #[track_caller]
     fn drive<C: Consumer<Item = R>>(self, consumer: &C, plan: Plan) -> C::Acc {
@@ -81,7 +83,7 @@ where
     }
 }
 
-/// A part that makes a value whenever it is run.
+/// A part that makes a value each time it is run.
 pub struct MapInitPart<'a, P, N, F> {
     base: P,
     mapping: &'a Mapping<N, F>,
@@ -135,7 +137,7 @@ where
 /// The iterator of a [`MapInitPart`].
 pub struct MapInitItems<'a, I, T, N, F> {
     items: I,
-    /// Made when the first item is there: many a block has none.
+    /// Made for the first item, because many blocks have none.
     value: Option<T>,
     mapping: &'a Mapping<N, F>,
 }
@@ -171,7 +173,7 @@ where
     }
 }
 
-/// What `mapping` makes of the items, with `value`, which is made when the first of them is there.
+/// Returns the results of `mapping` for the items, with `value`, which is made for the first item.
 #[inline]
 fn mapped<'v, I, T, R, N, F>(
     items: I,
@@ -186,14 +188,14 @@ where
     items.map(|item| (mapping.map)(value.get_or_insert_with(&mapping.init), item))
 }
 
-/// A consumer of what is made of the items as a consumer of the items.
+/// A consumer of items that wraps a consumer of the results.
 struct Mapped<'m, In, N, F, C> {
     mapping: &'m Mapping<N, F>,
     consumer: &'m C,
     takes: PhantomData<fn(In)>,
 }
 
-/// What is known of a run, and the value that it has at hand.
+/// What is known of a range, and its value.
 struct Run<T, A> {
     value: Option<Local<T>>,
     acc: A,
@@ -233,13 +235,14 @@ where
     }
 }
 
-/// A value for the thread that has made it. Should another drop it, it stays as it is, and its memory is lost.
+/// A value that only the thread that has made it accesses. If another thread drops it, the value is
+/// not dropped, and its memory is leaked.
 struct Local<T> {
     value: ManuallyDrop<T>,
     thread: ThreadId,
 }
 
-// SAFETY: the value is touched by no thread but the one that has made this.
+// SAFETY: only the thread that has made this value accesses it.
 unsafe impl<T> Send for Local<T> {}
 
 impl<T> Local<T> {
@@ -251,10 +254,11 @@ impl<T> Local<T> {
         self.thread == thread::current().id()
     }
 
-    /// The value, if this is its thread.
+    /// Returns the value if this is its thread.
     fn into_inner(self) -> Option<T> {
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: it is there until it is dropped, and `this` neither is nor is used again.
+        // SAFETY: the value is there until it is dropped, and `this` is neither dropped nor used
+        // again.
         this.is_here().then(|| unsafe { ManuallyDrop::take(&mut this.value) })
     }
 }
@@ -262,7 +266,7 @@ impl<T> Local<T> {
 impl<T> Drop for Local<T> {
     fn drop(&mut self) {
         if self.is_here() {
-            // SAFETY: it is there, and this is not used again.
+            // SAFETY: the value is there, and `self` is not used again.
             unsafe { ManuallyDrop::drop(&mut self.value) };
         }
     }

@@ -1,4 +1,4 @@
-//! What makes one parallel iterator of another.
+//! Adapters: parallel iterators that wrap others.
 
 pub(super) mod chain;
 pub(super) mod chunked;

@@ -1,4 +1,4 @@
-//! How a loop is to be divided, said by its user.
+//! Loops whose division is set by the user.
 
 use crate::iter::{Consumer, IndexedParallelIterator, ParallelIterator, Plan};
 use std::num::NonZeroUsize;
@@ -64,8 +64,8 @@ impl<I: IndexedParallelIterator> IndexedParallelIterator for Planned<I> {
 }
 
 impl Plan {
-    /// Of two iterators that are run as one: what either wants. Of two grains the larger one, so that no block is smaller
-    /// than its user wants.
+    /// Combines the plans of two iterators that are run as one. Of two grains the larger one
+    /// counts, so no block is smaller than either user wants.
     pub(super) fn and(self, other: Plan) -> Plan {
         Plan {
             grain: self.grain.max(other.grain),
@@ -74,7 +74,8 @@ impl Plan {
         }
     }
 
-    /// Of an iterator each of whose steps is `size` steps of the one that this plan is for.
+    /// Returns the plan of an iterator each of whose steps is `size` steps of the one that this
+    /// plan is for.
     pub(super) fn with_steps_of(self, size: usize) -> Plan {
         let grain = self.grain.and_then(|grain| NonZeroUsize::new(grain.get().div_ceil(size)));
         Plan { grain, ..self }
@@ -86,7 +87,7 @@ mod tests {
     use crate::iter::ParallelIterator;
     use crate::prelude::*;
 
-    /// The grain and whether it is fixed.
+    /// Returns the grain and whether the division is fixed.
     fn plan(iter: impl ParallelIterator) -> (Option<usize>, bool) {
         let plan = iter.plan();
         (plan.grain.map(Into::into), plan.fixed)
@@ -99,14 +100,14 @@ mod tests {
         assert_eq!(plan(loop_of().grain(7).map(|n| n).rev().take(9).skip(1).enumerate()), (Some(7), false));
         assert_eq!(plan(loop_of().deterministic(7).filter(|_| true).flat_map(|n| 0..n)), (Some(7), true));
         assert_eq!(plan(loop_of().grain(7).fold(|| 0, |a, n| a + n).map(|n| n)), (Some(7), false));
-        // The last word counts, but what is fixed stays so.
+        // The last setting counts, but a fixed division stays fixed.
         assert_eq!(plan(loop_of().grain(7).grain(5)), (Some(5), false));
         assert_eq!(plan(loop_of().deterministic(7).grain(5)), (Some(5), true));
-        // Of two the larger grain, and fixed if either is.
+        // Of two, the larger grain counts, and the division is fixed if either is.
         assert_eq!(plan(loop_of().grain(7).zip(loop_of().grain(9))), (Some(9), false));
         assert_eq!(plan(loop_of().zip(loop_of().deterministic(9))), (Some(9), true));
         assert_eq!(plan(loop_of().deterministic(9).chain(loop_of())), (Some(9), true));
-        // A grain is of the steps that it was said of.
+        // A grain counts the steps of the iterator on which it was set.
         assert_eq!(plan(loop_of().grain(10).chunks(3)), (Some(4), false));
         assert_eq!(plan(loop_of().grain(10).step_by(20)), (Some(1), false));
     }

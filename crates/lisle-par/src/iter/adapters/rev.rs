@@ -1,4 +1,4 @@
-//! From the last item to the first.
+//! Iteration from the last item to the first.
 
 use crate::iter::exact::parts_are_exact;
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};

@@ -1,27 +1,29 @@
-//! Adapters that treat each item by itself: one mechanism for `map`, `filter` and their like.
+//! Adapters that treat each item by itself: one mechanism for `map`, `filter` and similar methods.
 
 use crate::iter::{Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use std::marker::PhantomData;
 
-/// What is done with a run of items: an iterator around theirs.
+/// What is done with a range of items: an iterator that wraps theirs.
 ///
-/// It is shared by all who take part, so that a closure in it is borrowed from the caller's stack and never cloned.
+/// All participants share the stage, so a closure in it is borrowed from the stack of the caller
+/// and never cloned.
 pub trait Stage<In>: Send + Sync {
-    /// What comes out.
+    /// The type of the items that come out.
     type Out: Send;
-    /// What comes out of a run.
+    /// The iterator over what comes out of a range.
     type Items<'a, I: Iterator<Item = In>>: Iterator<Item = Self::Out>
     where
         Self: 'a;
 
-    /// Does exactly one item come out for each that goes in?
+    /// Whether exactly one item comes out for each that goes in.
     const ONE_TO_ONE: bool = false;
 
-    /// Does it to `items`.
+    /// Applies the stage to `items`.
     fn items<'a, I: Iterator<Item = In>>(&'a self, items: I) -> Self::Items<'a, I>;
 }
 
-/// A [`Stage`] of which exactly one item comes out for each that goes in, and which says so.
+/// A [`Stage`] out of which exactly one item comes for each that goes in, with
+/// [`ONE_TO_ONE`](Stage::ONE_TO_ONE) set.
 #[diagnostic::on_unimplemented(
     message = "how many items come out of `{Self}` is not known beforehand",
     note = "`filter`, `flat_map_iter` and their like are no `IndexedParallelIterator`: `zip`, `enumerate`, `rev`, `take`, \
@@ -62,7 +64,7 @@ impl<I: ParallelIterator, S: Stage<I::Item>> ParallelIterator for Staged<I, S> {
         if S::ONE_TO_ONE { self.base.exact_len() } else { None }
     }
 
-    // By the iterator inside, which may have a way of its own to be run.
+    // The inner iterator drives, because it may have a way of its own to be run.
     #[track_caller]
     fn drive<C: Consumer<Item = S::Out>>(self, consumer: &C, plan: Plan) -> C::Acc {
         self.base.drive(&Behind { stage: &self.stage, consumer, takes: PhantomData }, plan)

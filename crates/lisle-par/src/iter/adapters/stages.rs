@@ -22,7 +22,7 @@ pub type FlatMapIter<I, F> = Staged<I, FlatMapping<F>>;
 /// See [`flatten_iter`](crate::iter::ParallelIterator::flatten_iter).
 pub type FlattenIter<I> = Staged<I, Flattening>;
 
-/// One stage that is one of the standard iterators around a borrowed closure.
+/// Defines a stage that is one of the standard iterators with a borrowed closure.
 macro_rules! stage {
     ($(#[$doc:meta])* $Stage:ident, [$($generics:tt)*] $In:ty => $Out:ty, $method:ident, $Items:ident, $exact:literal) => {
         $(#[$doc])*
@@ -47,30 +47,30 @@ macro_rules! stage {
 }
 
 stage! {
-    /// Gives what a function makes of an item.
+    /// Gives the result of a function for each item.
     Mapping, [In, R: Send, F: Fn(In) -> R + Send + Sync] In => R, map, Map, true
 }
 stage! {
-    /// Shows an item to a function.
+    /// Calls a function with a reference to each item.
     Inspecting, [In: Send, F: Fn(&In) + Send + Sync] In => In, inspect, Inspect, true
 }
 stage! {
-    /// Keeps the items that a function wants.
+    /// Keeps the items for which a function returns `true`.
     Filtering, [In: Send, F: Fn(&In) -> bool + Send + Sync] In => In, filter, Filter, false
 }
 stage! {
-    /// Keeps what a function makes of the items, where it makes something.
+    /// Keeps the values that a function returns as `Some`.
     FilterMapping, [In, R: Send, F: Fn(In) -> Option<R> + Send + Sync] In => R, filter_map, FilterMap, false
 }
 
 impl<In, R: Send, F: Fn(In) -> R + Send + Sync> OneToOne<In> for Mapping<F> {}
 impl<In: Send, F: Fn(&In) + Send + Sync> OneToOne<In> for Inspecting<F> {}
 
-/// Clones what an item refers to.
+/// Clones the value that an item refers to.
 #[derive(Debug, Clone)]
 pub struct Cloning;
 
-/// Copies what an item refers to.
+/// Copies the value that an item refers to.
 #[derive(Debug, Clone)]
 pub struct Copying;
 
@@ -95,7 +95,7 @@ macro_rules! copies {
 copies!(Cloning, Clone, cloned, Cloned);
 copies!(Copying, Copy, copied, Copied);
 
-/// Gives all that a function makes of an item.
+/// Gives the items of what a function returns for each item.
 #[derive(Debug, Clone)]
 pub struct FlatMapping<F>(pub(in crate::iter) F);
 
@@ -112,7 +112,7 @@ impl<In, U: IntoIterator<Item: Send>, F: Fn(In) -> U + Send + Sync> Stage<In> fo
     }
 }
 
-/// Gives all that is in an item.
+/// Gives the items of each item.
 #[derive(Debug, Clone)]
 pub struct Flattening;
 
@@ -126,7 +126,7 @@ impl<In: IntoIterator<Item: Send>> Stage<In> for Flattening {
     }
 }
 
-/// Lets a function change an item.
+/// Calls a function with a mutable reference to each item.
 #[derive(Debug, Clone)]
 pub struct Updating<F>(pub(in crate::iter) F);
 

@@ -1,4 +1,4 @@
-//! Every so many-th item.
+//! Every n-th item.
 
 use crate::iter::exact::{first, parts_are_exact};
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
@@ -44,7 +44,7 @@ impl<I: IndexedParallelIterator> IndexedParallelIterator for StepBy<I> {
     }
 }
 
-/// A part of which every `step`-th item is given, from the first on.
+/// A part that gives every `step`-th item of another one, from the first on.
 #[derive(Debug)]
 pub struct Strided<P> {
     base: P,
@@ -63,7 +63,7 @@ impl<P: Part> Part for Strided<P> {
     #[inline]
     fn split_at(self, at: usize) -> (Self, Self) {
         let step = self.step;
-        // After the last there may be fewer than a step.
+        // The last step may be shorter.
         let middle = at.saturating_mul(step).min(self.base.len());
         let (left, right) = self.base.split_at(middle);
         (Strided { base: left, step }, Strided { base: right, step })
@@ -79,7 +79,7 @@ impl<P: ExactPart> ExactPart for Strided<P> {
     type Back = iter::StepBy<P::Back>;
 
     fn back(self) -> Self::Back {
-        // From the end the last that is given is to be the first.
+        // The last item that is given forwards has to be the first one backwards.
         let up_to_last = match self.len() {
             0 => 0,
             len => (len - 1) * self.step + 1,

@@ -1,7 +1,8 @@
 //! Loops that an event can stop.
 //!
-//! The loop is one performance of the event, at which whoever takes part looks between blocks: one at a time, and not
-//! too often. When the event has happened, nobody begins anything more, and what it gave is the loop's result.
+//! The loop performs the event once. The participants poll it between blocks, one participant at a
+//! time, and not too often. When the event has happened, no participant begins anything more, and
+//! the value of the event is the result of the loop.
 
 use crate::event::{Event, Polled};
 use crate::iter::{Consumer, FromParallelIterator, ParallelIterator, Part, Plan, Try};
@@ -16,7 +17,8 @@ use std::panic::Location;
 use std::pin::pin;
 use std::sync::PoisonError;
 
-/// A loop was stopped by an event; this is what the event gave. See [`until`](ParallelIterator::until).
+/// The error of a loop that an event stopped, with the value of the event. See
+/// [`until`](ParallelIterator::until).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stopped<T>(pub T);
 
@@ -28,9 +30,11 @@ impl<T> fmt::Display for Stopped<T> {
 
 impl<T: fmt::Debug> Error for Stopped<T> {}
 
-/// A loop that an event can stop, to which its end is still to be given. See [`until`](ParallelIterator::until).
+/// A loop that an event can stop, without the method that runs it. See
+/// [`until`](ParallelIterator::until).
 ///
-/// It is no parallel iterator: `map` and its like come before `until`, or into what [`run`](Until::run) is given.
+/// This is not a parallel iterator: `map` and similar methods go before `until`, or into the
+/// closure passed to [`run`](Until::run).
 ///
 /// ```compile_fail,E0599
 /// use lisle::par::prelude::*;
@@ -49,11 +53,11 @@ impl<I: ParallelIterator, E: Event<Output: Send> + Sync> Until<I, E> {
         Until { base, event }
     }
 
-    /// Runs the loop by calling `run` with an iterator that the event can stop. For the ends that have no method here, and
-    /// for adapters that are to come after.
+    /// Calls `run` with an iterator that the event can stop. Use this to run the loop with methods
+    /// that are not provided here, and to add adapters after `until`.
     ///
-    /// What `run` returns for a loop that was stopped is dropped: it is made of those steps that were done. If you want it,
-    /// have it put elsewhere.
+    /// If the loop was stopped, what `run` returns is dropped: it comes from those steps that were
+    /// done. To keep it, store it elsewhere.
     ///
     /// ```
     /// use lisle::par::{Stopped, prelude::*};
@@ -66,17 +70,19 @@ impl<I: ParallelIterator, E: Event<Output: Send> + Sync> Until<I, E> {
     /// });
     /// match all {
     ///     Err(Stopped(())) => assert!(done > 0 && done < 1_000_000),
-    ///     Ok(()) => assert_eq!(done, 1_000_000), // nobody looked in time
+    ///     Ok(()) => assert_eq!(done, 1_000_000), // the event was not polled in time
     /// }
     /// ```
     ///
     /// # Errors
     ///
-    /// The loop was stopped. If the event was ready before the loop began, `run` was not called.
+    /// Returns an error if the loop was stopped. If the event was ready before the loop began,
+    /// `run` was not called.
     ///
     /// # Panics
     ///
-    /// If the loop does, or a function of the event's. An event that has happened by then has happened.
+    /// Panics if the loop or a function of the event does. An event that has happened by then is
+    /// not undone.
     pub fn run<R>(self, run: impl FnOnce(Stoppable<'_, I>) -> R) -> Result<R, Stopped<E::Output>> {
         let Until { base, event } = self;
         let branch = pin!(event.branch());
@@ -87,7 +93,8 @@ impl<I: ParallelIterator, E: Event<Output: Send> + Sync> Until<I, E> {
                 .map_or_else(|| unreachable!("it has happened"), |by| Err(Stopped(by)));
         }
         let polled = Mutex::new(polled);
-        // Who finds the lock taken need not look: somebody does. Nor is there anything to look at after a panic.
+        // A participant that finds the lock taken need not poll, because another one does. Nor is
+        // there anything to poll after a panic.
         let look = || polled.try_lock().is_ok_and(|mut polled| polled.look());
         let stop = Stop { is_set: AtomicBool::new(false), looked: AtomicU64::new(ticks::now()), look: &look };
         let result = run(Stoppable { base, stop: &stop, site: None });
@@ -98,7 +105,7 @@ impl<I: ParallelIterator, E: Event<Output: Send> + Sync> Until<I, E> {
     }
 }
 
-/// The ends that are often used, by [`Until::run`].
+/// Implements the common methods that run a loop, through [`Until::run`].
 macro_rules! ends {
     ($($(#[$doc:meta])* $end:ident [$($generics:tt)*] ($($arg:ident: $Arg:ty),*) -> $Result:ty where { $($bounds:tt)* })*) => {
         impl<I: ParallelIterator, E: Event<Output: Send> + Sync> Until<I, E> {
@@ -107,7 +114,7 @@ macro_rules! ends {
                 ///
                 /// # Errors
                 ///
-                /// The loop was stopped.
+                /// Returns an error if the loop was stopped.
                 #[track_caller]
                 pub fn $end<$($generics)*>(self, $($arg: $Arg),*) -> Result<$Result, Stopped<E::Output>>
                 where
@@ -129,7 +136,8 @@ ends! {
         N: Fn() -> T + Sync + Send,
         F: Fn(&mut T, I::Item) + Sync + Send,
     }
-    /// See [`try_for_each`](ParallelIterator::try_for_each). A failure of a loop that was stopped is dropped.
+    /// See [`try_for_each`](ParallelIterator::try_for_each). A failure of a loop that was stopped
+    /// is dropped.
     try_for_each[F, R](op: F) -> R where {
         F: Fn(I::Item) -> R + Sync + Send,
         R: Try<Output = ()> + Send,
@@ -147,7 +155,8 @@ ends! {
     }
     /// See [`reduce_with`](ParallelIterator::reduce_with).
     reduce_with[F](op: F) -> Option<I::Item> where { F: Fn(I::Item, I::Item) -> I::Item + Sync + Send }
-    /// See [`try_reduce`](ParallelIterator::try_reduce). A failure of a loop that was stopped is dropped.
+    /// See [`try_reduce`](ParallelIterator::try_reduce). A failure of a loop that was stopped is
+    /// dropped.
     try_reduce[T, F, N](identity: N, op: F) -> I::Item where {
         F: Fn(T, T) -> I::Item + Sync + Send,
         N: Fn() -> T + Sync + Send,
@@ -157,29 +166,34 @@ ends! {
     min[]() -> Option<I::Item> where { I::Item: Ord }
     /// See [`max`](ParallelIterator::max).
     max[]() -> Option<I::Item> where { I::Item: Ord }
-    /// See [`find_any`](ParallelIterator::find_any). What a loop had found that was stopped is dropped.
+    /// See [`find_any`](ParallelIterator::find_any). An item found by a loop that was stopped is
+    /// dropped.
     find_any[P](predicate: P) -> Option<I::Item> where { P: Fn(&I::Item) -> bool + Sync + Send }
-    /// See [`find_first`](ParallelIterator::find_first). What a loop had found that was stopped is dropped.
+    /// See [`find_first`](ParallelIterator::find_first). An item found by a loop that was stopped
+    /// is dropped.
     find_first[P](predicate: P) -> Option<I::Item> where { P: Fn(&I::Item) -> bool + Sync + Send }
     /// See [`any`](ParallelIterator::any).
     any[P](predicate: P) -> bool where { P: Fn(I::Item) -> bool + Sync + Send }
     /// See [`all`](ParallelIterator::all).
     all[P](predicate: P) -> bool where { P: Fn(I::Item) -> bool + Sync + Send }
-    /// See [`collect`](ParallelIterator::collect). What had been collected of a loop that was stopped is dropped.
+    /// See [`collect`](ParallelIterator::collect). Items collected by a loop that was stopped are
+    /// dropped.
     collect[C]() -> C where { C: FromParallelIterator<I::Item> }
 }
 
-/// What those who take part know of the event.
+/// What the participants know of the event.
 struct Stop<'s> {
-    /// It has happened. A hint: what it gave is taken when all have ended.
+    /// Whether the event has happened. This is only a hint: its value is taken when all
+    /// participants have ended.
     is_set: AtomicBool,
-    /// When somebody has last looked. The clocks of two processors may differ: then one looks too early.
+    /// The time of the last poll. The clocks of two processors may differ; then a poll comes too
+    /// early.
     looked: AtomicU64,
     look: &'s (dyn Fn() -> bool + Sync),
 }
 
 impl Stop<'_> {
-    /// Is there nothing more to be begun?
+    /// Returns `true` if nothing more is to be begun.
     #[inline]
     fn is_over(&self) -> bool {
         if self.is_set.load(Relaxed) {
@@ -200,15 +214,15 @@ impl Stop<'_> {
     }
 }
 
-/// A parallel iterator that an event can stop: then there are fewer items. See [`Until::run`].
+/// A parallel iterator that an event can stop; it then has fewer items. See [`Until::run`].
 ///
-/// Nobody knows how many they are, so it cannot be zipped, numbered or cut; do that before.
+/// The number of its items is not known, so it cannot be zipped, numbered or cut; do that before.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Clone)]
 pub struct Stoppable<'s, I> {
     base: I,
     stop: &'s Stop<'s>,
-    /// On behalf of what call it is run, if not of its own.
+    /// The call on behalf of which it is run, if not its own.
     site: Option<&'static Location<'static>>,
 }
 
@@ -234,7 +248,7 @@ impl<I: ParallelIterator> ParallelIterator for Stoppable<'_, I> {
     }
 }
 
-/// A part that gives nothing more once it has been stopped.
+/// A part that gives nothing more once the loop has been stopped.
 pub struct StoppablePart<'s, P> {
     base: P,
     stop: &'s Stop<'s>,
@@ -259,10 +273,10 @@ impl<P: Part> Part for StoppablePart<'_, P> {
     }
 }
 
-/// A consumer that has enough once the event has happened.
+/// A consumer that is done once the event has happened.
 ///
-/// That is asked between blocks, and not when a block has been handed out: to take no time for a block would teach the
-/// loop that its steps are cheap.
+/// This is checked between blocks, and not when a block has been handed out: a block that takes no
+/// time would teach the loop that its steps are cheap.
 struct WhileGoing<'s, C> {
     stop: &'s Stop<'s>,
     consumer: &'s C,
@@ -287,7 +301,7 @@ impl<C: Consumer> Consumer for WhileGoing<'_, C> {
 
     #[inline]
     fn is_done(&self, acc: &C::Acc, at: usize) -> bool {
-        // The consumer first: what it has ended is not to be stopped as well.
+        // The consumer comes first: a loop that it has ended is not stopped as well.
         self.consumer.is_done(acc, at) || self.stop.is_over()
     }
 

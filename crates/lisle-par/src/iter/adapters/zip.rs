@@ -42,7 +42,7 @@ impl<A: IndexedParallelIterator, B: IndexedParallelIterator> IndexedParallelIter
     }
 }
 
-/// Two parts side by side, of one length.
+/// Two parts of the same length, side by side.
 #[derive(Debug)]
 pub struct ZipPart<A, B> {
     a: A,
@@ -50,7 +50,7 @@ pub struct ZipPart<A, B> {
 }
 
 impl<A: Part, B: Part> ZipPart<A, B> {
-    /// The shorter one says how long it is.
+    /// Combines two parts; the shorter one determines the length.
     pub(in crate::iter) fn new(a: A, b: B) -> Self {
         let len = a.len().min(b.len());
         ZipPart { a: first(a, len), b: first(b, len) }

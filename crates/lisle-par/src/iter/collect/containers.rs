@@ -58,7 +58,7 @@ impl<T: Send> FromParallelIterator<T> for Arc<[T]> {
     }
 }
 
-/// Of loops that are run for what they do.
+/// For loops that are run for their effects.
 impl FromParallelIterator<()> for () {
     #[track_caller]
     fn from_par_iter<I: IntoParallelIterator<Item = ()>>(iter: I) {
@@ -73,7 +73,8 @@ impl ParallelExtend<()> for () {
     }
 }
 
-/// Collections that only one can put something into: the items are made by all, and put in by one.
+/// Implements collections into which only one thread can insert: all participants make the items,
+/// and one thread inserts them.
 macro_rules! one_by_one {
     ($([$($generics:tt)*] $Item:ty => $Collection:ty;)*) => {$(
         impl<$($generics)*> ParallelExtend<$Item> for $Collection {
@@ -106,7 +107,7 @@ one_by_one! {
     [T: Send] T => LinkedList<T>;
 }
 
-/// Puts pieces of text behind each other.
+/// Concatenates pieces of text.
 struct Write<T>(PhantomData<fn(T)>);
 
 impl<T> Consumer for Write<T>

@@ -1,15 +1,17 @@
-//! Writing a vector from several domains at once, each item once and where it belongs.
+//! Writing a vector from several domains at once, each item once and directly to its place.
 //!
-//! The items of step `n` of the loop go to slot `n`. Nobody relies on a part to be right about its length, since anybody may
-//! write one: with each block comes how many steps it was taken off for, and no more are written. What has been written is
-//! counted; it becomes the vector's own when all of it is there. If a panic comes before, each run drops what it has written.
+//! The item of step `n` of the loop goes to slot `n`. Memory safety does not rely on a part to
+//! report its length correctly, because any user may write one. Each block comes with the number of
+//! steps for which it was taken off, and no more items are written. The written items are counted,
+//! and become the vector's own when all of them are there. If a panic comes before, each range
+//! drops the items that it has written.
 
 use crate::iter::run::run;
 use crate::iter::{Consumer, ParallelIterator, Part};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-/// A part whose blocks say how many steps they were taken off for.
+/// A part whose blocks report the number of steps for which they were taken off.
 struct Counted<P> {
     base: P,
     steps: usize,
@@ -36,7 +38,8 @@ impl<P: Part> Part for Counted<P> {
     }
 }
 
-/// The iterator of a [`Counted`]. The upper one of its [`size_hint`](Iterator::size_hint) is its number of steps.
+/// The iterator of a [`Counted`]. The upper bound of its [`size_hint`](Iterator::size_hint) is its
+/// number of steps.
 struct Block<I> {
     items: I,
     steps: usize,
@@ -61,18 +64,18 @@ impl<I: Iterator> Iterator for Block<I> {
     }
 }
 
-/// The slots that a loop is to write: those after the elements of a vector.
+/// The slots that a loop writes: those after the elements of a vector.
 struct Slots<'a, T> {
     first: *mut T,
     slots: PhantomData<&'a mut [MaybeUninit<T>]>,
 }
 
-// SAFETY: by itself it gives access to nothing. What is done with the pointer is done by a `Written`, to slots that are its
-// own.
+// SAFETY: the value by itself gives access to nothing. Only a `Written` uses the pointer, for slots
+// that are its own.
 unsafe impl<T: Send> Sync for Slots<'_, T> {}
 
 impl<'a, T> Slots<'a, T> {
-    /// `len` slots after the elements of `vec`, which must have the room.
+    /// Returns the `len` slots after the elements of `vec`, which must have the room.
     fn after(vec: &'a mut Vec<T>, len: usize) -> Self {
         let slots = &mut vec.spare_capacity_mut()[..len];
         Slots { first: slots.as_mut_ptr().cast(), slots: PhantomData }
@@ -83,19 +86,19 @@ impl<'a, T> Slots<'a, T> {
     }
 }
 
-/// A run of slots that have been written: they are initialized, and this value's own.
+/// A range of slots that have been written: they are initialized, and this value owns them.
 struct Written<'a, T> {
-    /// Slot 0 of the loop's.
+    /// Slot 0 of the loop.
     first: *mut T,
-    /// The first slot of the run.
+    /// The first slot of the range.
     from: usize,
-    /// How many slots there are in it, and how many there may be after the block that is being written.
+    /// The number of slots in the range, and its maximum after the block that is being written.
     len: usize,
     limit: usize,
     slots: PhantomData<&'a mut [MaybeUninit<T>]>,
 }
 
-// SAFETY: it is the owner of values that may be sent.
+// SAFETY: it owns values that may be sent.
 unsafe impl<T: Send> Send for Written<'_, T> {}
 
 #[cold]
@@ -118,32 +121,34 @@ impl<T> Written<'_, T> {
         self
     }
 
-    /// Goes on with the `steps` slots from `at` on, which must be the loop's and nobody else's.
+    /// Goes on with the `steps` slots from `at` on, which must belong to the loop and to no other
+    /// block.
     fn block(self, at: usize, steps: usize) -> Self {
         let mut run = self.at(at);
         run.limit = run.len + steps;
         run
     }
 
-    /// One more item.
+    /// Adds an item.
     ///
-    /// By value: an accumulator that is handed on stays in registers, one that a closure refers to in memory, and then the
-    /// loop over a chain or a reversed slice is not vectorized.
+    /// `self` is passed by value: an accumulator that is handed on stays in registers. One that a
+    /// closure refers to stays in memory, and then the loop over a chain or a reversed slice is not
+    /// vectorized.
     #[inline]
     fn and_item(mut self, item: T) -> Self {
         if self.len >= self.limit {
             too_many();
         }
-        // SAFETY: below the limit are slots of the vector.
+        // SAFETY: the index is below the limit, so this is a slot of the vector.
         let slot = unsafe { self.first.add(self.from + self.len) };
-        // SAFETY: it is this block's alone, and has not been written.
+        // SAFETY: the slot belongs to this block alone, and has not been written.
         unsafe { slot.write(item) };
         self.len += 1;
         self
     }
 
-    /// Of two runs one. If there is a gap between them, the second one is dropped: a loop that a panic has stopped goes on to
-    /// merge what there is, and nobody gets to see it.
+    /// Joins two ranges. If there is a gap between them, the second one is dropped: a loop that a
+    /// panic has stopped goes on to merge what it has, and the result is not seen.
     fn and(mut self, mut next: Self) -> Self {
         if self.len == 0 {
             return next;
@@ -154,7 +159,11 @@ impl<T> Written<'_, T> {
         self
     }
 
-    /// If it is the first `len` slots, they are the caller's now.
+    /// Gives the slots to the caller.
+    ///
+    /// # Panics
+    ///
+    /// Panics if they are not the first `len` slots.
     fn release(self, len: usize) {
         assert_eq!((self.from, self.len), (0, len), "a parallel iterator has given fewer items than it said");
         std::mem::forget(self);
@@ -163,18 +172,18 @@ impl<T> Written<'_, T> {
 
 impl<T> Drop for Written<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: a slot of the vector.
+        // SAFETY: this is a slot of the vector.
         let start = unsafe { self.first.add(self.from) };
         let written = std::ptr::slice_from_raw_parts_mut(start, self.len);
-        // SAFETY: they are initialized and this value's own.
+        // SAFETY: the slots are initialized, and this value owns them.
         unsafe { std::ptr::drop_in_place(written) }
     }
 }
 
 /// Writes items into slots.
 ///
-/// It is to be used with a [`Counted`] part, and by a loop that is right about where a block begins: so every block has its
-/// slots for itself.
+/// It is used with a [`Counted`] part, and by a loop that is right about where a block begins:
+/// hence every block has its slots for itself.
 struct Write<'a, T>(Slots<'a, T>);
 
 fn steps<I: Iterator>(items: &I) -> usize {
@@ -222,26 +231,26 @@ impl<'a, A: Send, B: Send> Consumer for WriteTwo<'a, A, B> {
     }
 }
 
-/// Puts the `len` items of `iter` behind those of `vec`.
+/// Appends the `len` items of `iter` to `vec`.
 ///
 /// # Panics
 ///
-/// If there are fewer or more. Then, and if the iterator panics, `vec` is as before.
+/// Panics if there are fewer or more items. Then, and if the iterator panics, `vec` is unchanged.
 #[track_caller]
 pub(in crate::iter) fn extend_in_place<I: ParallelIterator>(vec: &mut Vec<I::Item>, mut iter: I, len: usize) {
     vec.reserve(len);
     let plan = iter.plan();
     let part = Counted { base: iter.part(), steps: len };
     run(part, &Write(Slots::after(vec, len)), plan).release(len);
-    // SAFETY: there was room for them, and all of them have been written.
+    // SAFETY: there was room for the items, and all of them have been written.
     unsafe { vec.set_len(vec.len() + len) };
 }
 
-/// Puts the first halves of the `len` items of `iter` behind those of `a`, and the second ones behind those of `b`.
+/// Appends the first elements of the `len` items of `iter` to `a`, and the second ones to `b`.
 ///
 /// # Panics
 ///
-/// As [`extend_in_place`].
+/// Panics as [`extend_in_place`] does.
 #[track_caller]
 pub(in crate::iter) fn extend_two_in_place<A, B, I>(a: &mut Vec<A>, b: &mut Vec<B>, mut iter: I, len: usize)
 where
@@ -256,7 +265,7 @@ where
     let (a_run, b_run) = run(part, &WriteTwo(Slots::after(a, len), Slots::after(b, len)), plan);
     a_run.release(len);
     b_run.release(len);
-    // SAFETY: there was room for them, and all of them have been written.
+    // SAFETY: there was room for the items, and all of them have been written.
     unsafe { a.set_len(a.len() + len) };
     // SAFETY: as above.
     unsafe { b.set_len(b.len() + len) };

@@ -1,8 +1,8 @@
-//! Collections made of parallel iterators.
+//! Collections made from parallel iterators.
 //!
-//! Where it is known how many items there are, a vector is written in place, each item once and where it belongs
-//! ([`in_place`]). Otherwise each domain makes vectors of the runs it has done, and these are put together in order
-//! ([`runs`]).
+//! If the number of items is known, a vector is written in place, each item once and directly to
+//! its place ([`in_place`]). Otherwise each domain makes vectors of the ranges that it has run, and
+//! these are joined in order ([`runs`]).
 
 mod containers;
 mod in_place;
@@ -15,13 +15,14 @@ pub(super) use two::{partition, unzip};
 
 use super::IntoParallelIterator;
 
-/// What can be made of a parallel iterator, see [`collect`](super::ParallelIterator::collect).
+/// A collection that can be made from a parallel iterator, see
+/// [`collect`](super::ParallelIterator::collect).
 #[diagnostic::on_unimplemented(
     message = "a `{Self}` cannot be collected from a parallel iterator over `{T}`",
     note = "the collections of the standard library can, and `Result`s and `Option`s of them"
 )]
 pub trait FromParallelIterator<T: Send> {
-    /// Makes one of all that `iter` gives.
+    /// Creates a collection of all items of `iter`.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -33,9 +34,9 @@ pub trait FromParallelIterator<T: Send> {
     fn from_par_iter<I: IntoParallelIterator<Item = T>>(iter: I) -> Self;
 }
 
-/// What can take in all that a parallel iterator gives.
+/// A collection that can be extended with the items of a parallel iterator.
 pub trait ParallelExtend<T: Send> {
-    /// Takes it in, in its order.
+    /// Extends the collection with the items, in their order.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -47,11 +48,11 @@ pub trait ParallelExtend<T: Send> {
     ///
     /// # Panics
     ///
-    /// If the iterator does. Then a vector is as it was before.
+    /// Panics if the iterator does. Then a vector is unchanged.
     #[track_caller]
     fn par_extend<I: IntoParallelIterator<Item = T>>(&mut self, iter: I);
 
-    /// Takes in what is in a vector.
+    /// Extends the collection with the elements of a vector.
     #[track_caller]
     fn par_extend_vec(&mut self, vec: Vec<T>) {
         self.par_extend(vec);

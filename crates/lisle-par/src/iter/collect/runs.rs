@@ -1,13 +1,13 @@
-//! Items of which nobody knows beforehand how many there are.
+//! Collecting items whose number is not known beforehand.
 
 use super::extend_in_place;
 use crate::iter::{Consumer, ParallelIterator};
 use std::marker::PhantomData;
 
-/// Items in order, in as many vectors as there were runs.
+/// Items in order, in one vector for each range that was run.
 ///
-/// They are put together at the end and at once: if each merge did it, an item would be moved once for each time that its
-/// run was divided.
+/// They are joined at the end, all at once. If each merge joined them, an item would be moved once
+/// for each time that its range was divided.
 pub(super) struct Runs<T> {
     first: Vec<T>,
     others: Vec<Vec<T>>,
@@ -18,7 +18,7 @@ impl<T> Runs<T> {
         Runs { first: Vec::new(), others: Vec::new() }
     }
 
-    /// The vector that further items belong in.
+    /// Returns the vector to which further items are added.
     #[inline]
     pub(super) fn last(&mut self) -> &mut Vec<T> {
         self.others.last_mut().unwrap_or(&mut self.first)
@@ -39,7 +39,7 @@ impl<T> Runs<T> {
         self.first.len() + self.others.iter().map(Vec::len).sum::<usize>()
     }
 
-    /// Puts them behind what is in `vec`.
+    /// Appends the items to `vec`.
     pub(super) fn append_to(mut self, vec: &mut Vec<T>) {
         if vec.capacity() == 0 {
             *vec = std::mem::take(&mut self.first);
@@ -71,7 +71,8 @@ impl<T: Send> Consumer for Gather<T> {
     #[inline]
     fn feed<I: Iterator<Item = T>>(&self, mut runs: Runs<T>, _: usize, items: I) -> Runs<T> {
         let last = runs.last();
-        // Not `extend`, which asks for one item after the other: a filter is faster if it hands them on.
+        // `extend` would ask for one item after the other; a filter is faster if it hands the items
+        // on.
         items.for_each(|item| last.push(item));
         runs
     }
@@ -81,7 +82,7 @@ impl<T: Send> Consumer for Gather<T> {
     }
 }
 
-/// All items of `iter`.
+/// Returns all items of `iter`.
 #[track_caller]
 pub(super) fn gather<I: ParallelIterator>(iter: I) -> Runs<I::Item> {
     let plan = iter.plan();

@@ -1,4 +1,4 @@
-//! A collection, or the first failure.
+//! Collects into a collection, or returns the first failure.
 
 use super::FromParallelIterator;
 use crate::iter::ends::stop::First;
@@ -9,10 +9,10 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-/// What all who take part know of failures.
+/// What all participants know of failures.
 struct Failure<E> {
     at: First,
-    /// The first one and the block that it was in. Locked by those only that have one.
+    /// The first failure and its block. Only a participant that has a failure locks it.
     first: Mutex<Option<(usize, E)>>,
 }
 
@@ -21,13 +21,14 @@ impl<E> Failure<E> {
         Failure { at: First::new(), first: Mutex::new(None) }
     }
 
-    /// There is one in the block that begins at step `at`.
+    /// Records a failure in the block that begins at step `at`.
     #[cold]
     fn put(&self, at: usize, residual: E) {
         self.at.found_at(at);
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         if first.as_ref().is_none_or(|&(before, _)| at < before) {
-            // The later one is dropped when the lock is free again, since that may do anything.
+            // The later one is dropped when the lock is free again, because dropping it may run any
+            // code.
             let _later = first.replace((at, residual));
             drop(first);
         }
@@ -39,7 +40,7 @@ impl<E> Failure<E> {
     }
 }
 
-/// What the items of an iterator hold, up to the first failure.
+/// An iterator over the values in the items of another one, up to the first failure.
 struct Successes<'f, I, E> {
     base: I,
     failure: &'f Failure<E>,
@@ -106,12 +107,12 @@ where
     }
 }
 
-/// Where a failure goes.
+/// The destination of a failure.
 trait Put<E> {
     fn put(&mut self, residual: E);
 }
 
-/// To all who take part.
+/// Reports a failure to all participants.
 struct PutAt<'f, E> {
     failure: &'f Failure<E>,
     at: usize,
@@ -123,14 +124,14 @@ impl<E> Put<E> for PutAt<'_, E> {
     }
 }
 
-/// To one's own.
+/// Keeps a failure in the accumulator of its range.
 impl<E> Put<E> for &mut Option<E> {
     fn put(&mut self, residual: E) {
         **self = Some(residual);
     }
 }
 
-/// What the items of a block hold, up to the first failure.
+/// An iterator over the values in the items of a block, up to the first failure.
 struct Successful<I, P> {
     items: I,
     put: P,
@@ -170,7 +171,8 @@ where
                 ControlFlow::Break(acc)
             }
         });
-        // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+        // Dropped explicitly: if this panicked at the end of the scope, the value that is returned
+        // would not be dropped.
         drop(self.items);
         match folded {
             ControlFlow::Continue(acc) | ControlFlow::Break(acc) => acc,
@@ -178,7 +180,8 @@ where
     }
 }
 
-/// A consumer of what the items hold as a consumer of the items. With the accumulator goes the first failure of its run.
+/// A consumer of items that wraps a consumer of their values. The accumulator also has the first
+/// failure of its range.
 struct UntilFailure<'f, C, R> {
     consumer: &'f C,
     at: &'f First,
@@ -222,7 +225,7 @@ where
     }
 }
 
-/// Collects what the items hold, unless one of them is a failure: then it is the first one.
+/// Collects the values in the items, or returns the first failure if there is one.
 #[track_caller]
 fn collect<R, C, I>(iter: I) -> ControlFlow<R::Residual, C>
 where

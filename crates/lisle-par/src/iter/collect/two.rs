@@ -1,11 +1,11 @@
-//! Two collections of one iterator.
+//! Two collections from one iterator.
 
 use super::runs::Runs;
 use super::{ParallelExtend, extend_two_in_place};
 use crate::iter::{Consumer, ParallelIterator};
 use std::marker::PhantomData;
 
-/// Puts each item where it belongs.
+/// Puts each item into one of two collections, or a part of it into each.
 struct Sort<T, A, B, F> {
     put: F,
     takes: PhantomData<fn(T) -> (A, B)>,

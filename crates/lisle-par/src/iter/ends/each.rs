@@ -1,9 +1,9 @@
-//! Doing something with each item, and counting them.
+//! Calling a function with each item, and counting items.
 
 use crate::iter::Consumer;
 use std::marker::PhantomData;
 
-/// Calls a function.
+/// Calls a function with each item.
 pub(in crate::iter) struct ForEach<T, F> {
     op: F,
     takes: PhantomData<fn(T)>,
@@ -29,7 +29,7 @@ impl<T, F: Fn(T) + Sync> Consumer for ForEach<T, F> {
     fn merge(&self, (): (), (): ()) {}
 }
 
-/// Counts.
+/// Counts the items.
 pub(in crate::iter) struct Count<T>(PhantomData<fn(T)>);
 
 impl<T> Count<T> {

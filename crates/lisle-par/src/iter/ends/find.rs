@@ -1,14 +1,15 @@
-//! Looking for an item.
+//! Searching for an item.
 
 use super::stop::{First, Found, Last};
 use crate::iter::Consumer;
 use std::marker::PhantomData;
 
-/// What `op` makes something of first.
+/// Returns the first `Some` that `op` returns for an item.
 #[inline]
 fn find<I: Iterator, R>(mut items: I, op: impl FnMut(I::Item) -> Option<R>) -> Option<R> {
     let found = items.find_map(op);
-    // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+    // Dropped explicitly: if this panicked at the end of the scope, the value that is returned
+    // would not be dropped.
     drop(items);
     found
 }
@@ -17,7 +18,7 @@ macro_rules! finder {
     ($(#[$doc:meta])* $Find:ident, $Stop:ident) => {
         $(#[$doc])*
         pub(in crate::iter) struct $Find<T, F> {
-            /// What is looked for: something that this makes something of.
+            /// Returns `Some` for an item that is searched for.
             op: F,
             stop: $Stop,
             takes: PhantomData<fn(T)>,
@@ -32,15 +33,15 @@ macro_rules! finder {
 }
 
 finder! {
-    /// Looks for any.
+    /// Searches for any item.
     FindAny, Found
 }
 finder! {
-    /// Looks for the first.
+    /// Searches for the first item.
     FindFirst, First
 }
 finder! {
-    /// Looks for the last.
+    /// Searches for the last item.
     FindLast, Last
 }
 
@@ -110,8 +111,8 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindLast<T, F> {
         None
     }
 
-    /// The steps come from the front, and the run may go beyond what others have found: a block that lies before that is
-    /// left out, but the run goes on.
+    /// The steps come from the front, and this range may extend beyond the block in which another
+    /// participant has found an item. A block before that one is left out, but the range goes on.
     #[inline]
     fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
         if self.stop.is_after(at) {

@@ -1,4 +1,4 @@
-//! What a loop is for: the consumers behind the methods that run one.
+//! The consumers behind the methods that run a loop.
 
 pub(super) mod each;
 pub(super) mod find;

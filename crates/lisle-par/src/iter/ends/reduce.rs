@@ -1,9 +1,9 @@
-//! Two of a kind become one, until one is left.
+//! Reductions: two items become one, until one is left.
 
 use crate::iter::Consumer;
 use std::marker::PhantomData;
 
-/// Begins each run with a value of its own.
+/// Begins each range with a value of its own.
 pub(in crate::iter) struct Reduce<N, F> {
     identity: N,
     op: F,
@@ -33,7 +33,7 @@ impl<T: Send, N: Fn() -> T + Sync, F: Fn(T, T) -> T + Sync> Consumer for Reduce<
     }
 }
 
-/// Begins each run with its first item.
+/// Begins each range with its first item.
 pub(in crate::iter) struct ReduceWith<T, F> {
     op: F,
     takes: PhantomData<fn(T)>,

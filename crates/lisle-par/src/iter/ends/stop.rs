@@ -1,11 +1,12 @@
-//! What those who take part tell each other, so that they stop early.
+//! What participants tell each other to stop early.
 //!
-//! These are hints and no more. What was found comes with the accumulators, whose merging orders everything that was done
-//! before; a domain that sees a hint late does some work in vain. Hence all accesses are relaxed.
+//! These are only hints. What was found comes with the accumulators, and merging them orders
+//! everything that was done before. A domain that sees a hint late does some work in vain. Hence
+//! all accesses are relaxed.
 
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// Somebody has found what will do for all.
+/// Whether a participant has found a result that suffices for all.
 pub(super) struct Found(AtomicBool);
 
 impl Found {
@@ -30,12 +31,12 @@ impl First {
         First(AtomicUsize::new(usize::MAX))
     }
 
-    /// There is something in the block that begins at step `at`.
+    /// Records that something was found in the block that begins at step `at`.
     pub(in crate::iter) fn found_at(&self, at: usize) {
         self.0.fetch_min(at, Relaxed);
     }
 
-    /// Is there something in a block before the one that begins at step `at`?
+    /// Returns `true` if something was found in a block before the one that begins at step `at`.
     pub(in crate::iter) fn is_before(&self, at: usize) -> bool {
         self.0.load(Relaxed) < at
     }
@@ -53,7 +54,8 @@ impl Last {
         self.0.fetch_max(at, Relaxed);
     }
 
-    /// Is there something in a block after the one that begins at step `at`? Blocks do not overlap.
+    /// Returns `true` if something was found in a block after the one that begins at step `at`.
+    /// Blocks do not overlap.
     pub(super) fn is_after(&self, at: usize) -> bool {
         self.0.load(Relaxed) > at
     }

@@ -8,8 +8,9 @@ macro_rules! totals {
     ($(#[$doc:meta])* $Total:ident, $total:ident) => {
         $(#[$doc])*
         ///
-        /// Nothing is added to a run that has no block yet: not even nothing, which for the numbers that are not exact would
-        /// be another operation than in a loop that is not divided.
+        /// A range without a block has no value: not even a neutral one, because combining it with
+        /// other values would, for inexact numbers, be another operation than in a loop that is not
+        /// divided.
         pub(in crate::iter) struct $Total<T, S>(PhantomData<fn(T) -> S>);
 
         impl<T, S: iter::$Total<T>> $Total<T, S> {
@@ -47,10 +48,10 @@ macro_rules! totals {
 }
 
 totals! {
-    /// Adds.
+    /// Adds the items.
     Sum, sum
 }
 totals! {
-    /// Multiplies.
+    /// Multiplies the items.
     Product, product
 }

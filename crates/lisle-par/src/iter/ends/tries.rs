@@ -1,7 +1,7 @@
 //! Operations that may fail.
 //!
-//! Of several failures the one in the first block is returned, as in a loop that is not parallel: what lies after a failure
-//! is not begun any more, what lies before it is still done.
+//! Of several failures, the one in the first block is returned, as in a loop that is not parallel:
+//! items after a failure are not begun any more, and items before it are still run.
 
 use super::stop::First;
 use crate::iter::Consumer;
@@ -9,7 +9,7 @@ use crate::iter::tries::Try;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-/// Calls a function, until it fails.
+/// Calls a function until it fails.
 pub(in crate::iter) struct TryForEach<T, F> {
     op: F,
     stop: First,
@@ -36,7 +36,8 @@ impl<T, R: Try<Output = ()> + Send, F: Fn(T) -> R + Sync> Consumer for TryForEac
             return acc;
         }
         let outcome = items.try_for_each(|item| (self.op)(item).branch());
-        // Not by leaving the scope: if it panics, what is returned already would not be dropped.
+        // Dropped explicitly: if this panicked at the end of the scope, the value that is returned
+        // would not be dropped.
         drop(items);
         match outcome {
             ControlFlow::Continue(()) => acc,
@@ -56,7 +57,7 @@ impl<T, R: Try<Output = ()> + Send, F: Fn(T) -> R + Sync> Consumer for TryForEac
     }
 }
 
-/// Makes one of two, until that fails or one of the two is a failure.
+/// Reduces two values to one, until that fails or one of the two is a failure.
 pub(in crate::iter) struct TryReduce<R, N, F> {
     identity: N,
     op: F,

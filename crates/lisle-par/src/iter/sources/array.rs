@@ -1,19 +1,19 @@
-//! Arrays that are used up.
+//! Arrays by value.
 
 use super::vec::Moved;
 use crate::iter::exact::parts_are_exact;
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::mem::MaybeUninit;
 
-/// The parallel iterator of an array's elements, which stay in it until they are consumed.
+/// The parallel iterator over the elements of an array, which stay in it until they are consumed.
 ///
-/// What is not consumed, because of a panic or of an early end, is dropped.
+/// Elements that are not consumed, because of a panic or of an early end, are dropped.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug)]
 pub struct IntoIter<T, const N: usize> {
     /// The first `left` are initialized.
     slots: [MaybeUninit<T>; N],
-    /// `N`, or 0 if they have been given away.
+    /// `N`, or 0 if the elements have been given away.
     left: usize,
 }
 
@@ -28,7 +28,7 @@ impl<T: Send, const N: usize> IntoParallelIterator for [T; N] {
 
 impl<T, const N: usize> Drop for IntoIter<T, N> {
     fn drop(&mut self) {
-        // SAFETY: the first `left` are initialized and have not been given away.
+        // SAFETY: the first `left` slots are initialized and have not been given away.
         unsafe { self.slots[..self.left].assume_init_drop() }
     }
 }
@@ -46,7 +46,7 @@ impl<T: Send, const N: usize> IndexedParallelIterator for IntoIter<T, N> {
 
     fn exact(&mut self) -> Moved<'_, T> {
         let left = std::mem::take(&mut self.left);
-        // SAFETY: the first `left` were initialized, and are no longer this iterator's.
+        // SAFETY: the first `left` slots were initialized, and no longer belong to this iterator.
         unsafe { Moved::new(&mut self.slots[..left]) }
     }
 

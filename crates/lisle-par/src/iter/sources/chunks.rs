@@ -4,12 +4,13 @@ use crate::iter::exact::parts_are_exact;
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part};
 use std::{iter, slice};
 
-/// Slices that are looked at piece by piece.
+/// Slices that are read piece by piece.
 pub trait ParallelSlice<T: Sync> {
-    /// The slice itself.
+    /// Returns the slice itself.
     fn as_parallel_slice(&self) -> &[T];
 
-    /// Pieces of `size` elements one after the other, of which the last may be shorter.
+    /// Returns an iterator over neighbouring pieces of `size` elements, the last of which may be
+    /// shorter.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -20,14 +21,15 @@ pub trait ParallelSlice<T: Sync> {
     ///
     /// # Panics
     ///
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn par_chunks(&self, size: usize) -> Chunks<'_, T> {
         not_zero(size);
         Chunks { slice: self.as_parallel_slice(), size }
     }
 
-    /// Pieces of exactly `size` elements; what is left over is given by [`ChunksExact::remainder`].
+    /// Returns an iterator over pieces of exactly `size` elements; [`ChunksExact::remainder`]
+    /// returns what is left over.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -38,7 +40,7 @@ pub trait ParallelSlice<T: Sync> {
     ///
     /// # Panics
     ///
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn par_chunks_exact(&self, size: usize) -> ChunksExact<'_, T> {
         not_zero(size);
@@ -47,7 +49,8 @@ pub trait ParallelSlice<T: Sync> {
         ChunksExact { slice, size, remainder }
     }
 
-    /// All runs of `size` neighbouring elements; each but the first begins one further than the one before.
+    /// Returns an iterator over all windows of `size` neighbouring elements; each begins one
+    /// element after the one before.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -58,7 +61,7 @@ pub trait ParallelSlice<T: Sync> {
     ///
     /// # Panics
     ///
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn par_windows(&self, size: usize) -> Windows<'_, T> {
         not_zero(size);
@@ -68,10 +71,11 @@ pub trait ParallelSlice<T: Sync> {
 
 /// Slices that are changed piece by piece.
 pub trait ParallelSliceMut<T: Send> {
-    /// The slice itself.
+    /// Returns the slice itself.
     fn as_parallel_slice_mut(&mut self) -> &mut [T];
 
-    /// Pieces of `size` elements one after the other, of which the last may be shorter.
+    /// Returns an iterator over neighbouring pieces of `size` elements, the last of which may be
+    /// shorter.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -83,14 +87,15 @@ pub trait ParallelSliceMut<T: Send> {
     ///
     /// # Panics
     ///
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn par_chunks_mut(&mut self, size: usize) -> ChunksMut<'_, T> {
         not_zero(size);
         ChunksMut { slice: self.as_parallel_slice_mut(), size }
     }
 
-    /// Pieces of exactly `size` elements; what is left over is given by [`ChunksExactMut::into_remainder`].
+    /// Returns an iterator over pieces of exactly `size` elements;
+    /// [`ChunksExactMut::into_remainder`] returns what is left over.
     ///
     /// ```
     /// use lisle::par::prelude::*;
@@ -102,7 +107,7 @@ pub trait ParallelSliceMut<T: Send> {
     ///
     /// # Panics
     ///
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn par_chunks_exact_mut(&mut self, size: usize) -> ChunksExactMut<'_, T> {
         not_zero(size);
@@ -147,7 +152,7 @@ pub struct ChunksExact<'data, T> {
 }
 
 impl<'data, T> ChunksExact<'data, T> {
-    /// The elements that do not make a whole piece.
+    /// Returns the elements that do not make a whole piece.
     pub fn remainder(&self) -> &'data [T] {
         self.remainder
     }
@@ -179,13 +184,13 @@ pub struct ChunksExactMut<'data, T> {
 }
 
 impl<'data, T> ChunksExactMut<'data, T> {
-    /// The elements that do not make a whole piece.
+    /// Returns the elements that do not make a whole piece.
     pub fn into_remainder(self) -> &'data mut [T] {
         self.remainder
     }
 }
 
-// Not derived, which would want `T: Clone`.
+// A derived implementation would require `T: Clone`.
 macro_rules! cloned {
     ($($Iter:ident { $($field:ident),* })*) => {$(
         impl<T> Clone for $Iter<'_, T> {
@@ -198,7 +203,7 @@ macro_rules! cloned {
 
 cloned! { Chunks { slice, size } ChunksExact { slice, size, remainder } Windows { slice, size } }
 
-/// A slice of which every run of neighbours is a step.
+/// A slice of which every window is a step.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug)]
 pub struct Runs<'data, T> {
@@ -206,10 +211,11 @@ pub struct Runs<'data, T> {
     size: usize,
 }
 
-/// One iterator over pieces that do not overlap: how it gives its slice away, divides it, and is run.
+/// Implements an iterator over pieces that do not overlap: how it gives its slice away, divides it,
+/// and is run.
 macro_rules! pieces {
     ($Iter:ident, $Part:ident, $bound:ident, $Slice:ty, $split:ident, $items:ident, $Items:ident) => {
-        /// Part of the iterator of the same name.
+        /// A part of the iterator of the same name.
         #[derive(Debug)]
         pub struct $Part<'data, T> {
             slice: $Slice,
@@ -248,7 +254,7 @@ macro_rules! pieces {
             #[inline]
             fn split_at(self, at: usize) -> (Self, Self) {
                 let size = self.size;
-                // The last piece may be a short one.
+                // The last piece may be shorter.
                 let elements = at.saturating_mul(size).min(self.slice.len());
                 let (left, right) = self.slice.$split(elements);
                 ($Part { slice: left, size }, $Part { slice: right, size })
@@ -314,7 +320,7 @@ impl<'data, T: Sync> Part for Runs<'data, T> {
 
     #[inline]
     fn split_at(self, at: usize) -> (Self, Self) {
-        // The left ones reach over into the right ones' elements.
+        // The windows on the left reach into the elements of those on the right.
         let reached = at.saturating_add(self.size - 1).min(self.slice.len());
         let (left, right) = (&self.slice[..reached], &self.slice[at..]);
         (Runs { slice: left, size: self.size }, Runs { slice: right, size: self.size })

@@ -1,5 +1,5 @@
-//! The collections of the standard library that cannot be divided: what they hold, or references to it, is put into a
-//! vector first.
+//! The collections of the standard library that cannot be divided: their elements, or references to
+//! them, are put into a vector first.
 
 use super::vec;
 use crate::iter::IntoParallelIterator;

@@ -1,10 +1,10 @@
-//! Nothing, one thing, or one thing again and again.
+//! Iterators over no item, one item, or one item repeated.
 
 use crate::iter::exact::parts_are_exact;
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part};
 use std::marker::PhantomData;
 
-/// No items.
+/// Creates an iterator over no items.
 ///
 /// ```
 /// use lisle::par::{iter, prelude::*};
@@ -15,7 +15,7 @@ pub fn empty<T: Send>() -> Empty<T> {
     Empty(PhantomData)
 }
 
-/// One item.
+/// Creates an iterator over one item.
 ///
 /// ```
 /// use lisle::par::{iter, prelude::*};
@@ -27,7 +27,7 @@ pub fn once<T: Send>(item: T) -> Once<T> {
     Once { item: Some(item) }
 }
 
-/// `count` clones of one item.
+/// Creates an iterator over `count` clones of one item.
 ///
 /// ```
 /// use lisle::par::{iter, prelude::*};
@@ -63,7 +63,7 @@ pub struct RepeatN<T> {
 #[derive(Debug)]
 pub struct AtMostOne<T>(Option<T>);
 
-/// The same thing, so many times.
+/// The same item, `count` times.
 #[derive(Debug)]
 pub struct Repeated<'a, T> {
     item: &'a T,

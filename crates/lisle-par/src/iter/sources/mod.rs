@@ -1,4 +1,4 @@
-//! What parallel iterators begin with.
+//! The sources of parallel iterators.
 
 pub mod array;
 pub mod chunks;

@@ -6,23 +6,23 @@ use std::fmt::Debug;
 use std::iter::Rev;
 use std::ops::{Range, RangeInclusive};
 
-/// The integers: what a range may be of.
+/// The integer types, whose ranges are parallel iterators.
 ///
-/// One trait and one implementation for all ranges, and not one for each type: so the compiler knows that `0..10` is meant to
-/// be a range of *some* integers, and chooses `i32` if nothing else is said.
+/// There is one trait and one implementation for all ranges, and not one for each type. This lets
+/// the compiler infer that `0..10` is a range of *some* integers, and choose `i32` by default.
 pub trait Integer: Copy + Ord + Send + Sync + Debug + sealed::Sealed {
-    /// `Range<Self>`, of which it is known only here that it is an iterator.
+    /// `Range<Self>`, which is known to be an iterator only here.
     type Items: DoubleEndedIterator<Item = Self>;
     /// `RangeInclusive<Self>`.
     type InclusiveItems: DoubleEndedIterator<Item = Self>;
 
-    /// How far it is to `end`, which is not below.
+    /// Returns the distance to `end`, which is not below `self`, or `None` if it does not fit.
     fn distance(self, end: Self) -> Option<usize>;
-    /// The number that is `by` above, if need be around the end of the type.
+    /// Returns the number that is `by` above, wrapping around at the end of the type.
     fn above(self, by: usize) -> Self;
-    /// The numbers from this one to before `end`.
+    /// Returns the numbers from this one up to but excluding `end`.
     fn up_to(self, end: Self) -> Self::Items;
-    /// The `len` numbers from this one on.
+    /// Returns the `len` numbers from this one on.
     fn and_above(self, len: usize) -> Self::InclusiveItems;
 }
 
@@ -45,7 +45,8 @@ macro_rules! integers {
 
             #[inline]
             fn above(self, by: usize) -> $T {
-                // Of a signed type `by` may be more than its largest number, and wraps to the right place.
+                // For a signed type, `by` may be more than its greatest number, and wraps to the
+                // correct result.
                 self.wrapping_add(by as $T)
             }
 
@@ -78,7 +79,7 @@ fn too_long() -> ! {
     )
 }
 
-/// The parallel iterator of `a..b`.
+/// The parallel iterator over `a..b`.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Iter<T> {
@@ -91,7 +92,7 @@ impl<T: Integer> IntoParallelIterator for Range<T> {
 
     /// # Panics
     ///
-    /// If there are more than `usize::MAX` numbers in it.
+    /// Panics if the range has more than `usize::MAX` numbers.
     #[track_caller]
     fn into_par_iter(self) -> Iter<T> {
         if self.start < self.end && self.start.distance(self.end).is_none() {
@@ -125,7 +126,7 @@ impl<T: Integer> Part for Range<T> {
     type Item = T;
     type Items = T::Items;
 
-    /// At most `usize::MAX`.
+    /// Returns at most `usize::MAX`.
     #[inline]
     fn len(&self) -> usize {
         if self.start < self.end { self.start.distance(self.end).unwrap_or(usize::MAX) } else { 0 }
@@ -151,7 +152,7 @@ impl<T: Integer> ExactPart for Range<T> {
     }
 }
 
-/// The parallel iterator of `a..=b`.
+/// The parallel iterator over `a..=b`.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct InclusiveIter<T> {
@@ -160,7 +161,8 @@ pub struct InclusiveIter<T> {
 
 /// Some of the steps of an inclusive range.
 ///
-/// Not an exclusive range and the last number: then every look for the next one would ask which of the two it is.
+/// An exclusive range together with the last number would need a check of which of the two is next
+/// at every step.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Steps<T> {
@@ -174,10 +176,10 @@ impl<T: Integer> IntoParallelIterator for RangeInclusive<T> {
 
     /// # Panics
     ///
-    /// If there are more than `usize::MAX` numbers in it.
+    /// Panics if the range has more than `usize::MAX` numbers.
     #[track_caller]
     fn into_par_iter(self) -> InclusiveIter<T> {
-        // A range of which all has been taken still has its bounds.
+        // A range that has been exhausted still has its bounds.
         let is_empty = self.is_empty();
         let (first, last) = self.into_inner();
         let len =

@@ -1,24 +1,24 @@
-//! Slices, to be looked at and to be changed.
+//! Slices, by shared and by unique reference.
 
 use crate::iter::exact::parts_are_exact;
 use crate::iter::{ExactPart, IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Part};
 use std::{iter, slice};
 
-/// The parallel iterator of shared references to the elements of a slice.
+/// The parallel iterator over shared references to the elements of a slice.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug)]
 pub struct Iter<'data, T> {
     slice: &'data [T],
 }
 
-/// The parallel iterator of unique references to the elements of a slice.
+/// The parallel iterator over unique references to the elements of a slice.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug)]
 pub struct IterMut<'data, T> {
     slice: &'data mut [T],
 }
 
-// Not derived, which would want `T: Clone`.
+// A derived implementation would require `T: Clone`.
 impl<T> Clone for Iter<'_, T> {
     fn clone(&self) -> Self {
         Iter { slice: self.slice }
@@ -43,7 +43,7 @@ impl<'data, T: Send> IntoParallelIterator for &'data mut [T] {
     }
 }
 
-/// What has a slice is looked at and changed as a slice.
+/// Implements the iterators by reference of types that own a slice.
 macro_rules! as_slices {
     ($([$($generics:tt)*] $Owner:ty;)*) => {$(
         impl<'data, T: Sync, $($generics)*> IntoParallelIterator for &'data $Owner {

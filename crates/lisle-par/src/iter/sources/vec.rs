@@ -1,4 +1,4 @@
-//! Vectors that are used up.
+//! Vectors by value.
 
 use crate::iter::exact::parts_are_exact;
 use crate::iter::{ExactPart, IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Part};
@@ -6,9 +6,9 @@ use std::iter::FusedIterator;
 use std::mem::MaybeUninit;
 use std::slice;
 
-/// The parallel iterator of a vector's elements.
+/// The parallel iterator over the elements of a vector.
 ///
-/// What is not consumed, because of a panic or of an early end, is dropped.
+/// Elements that are not consumed, because of a panic or of an early end, are dropped.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct IntoIter<T> {
@@ -46,9 +46,9 @@ impl<T: Send> IndexedParallelIterator for IntoIter<T> {
 
     fn exact(&mut self) -> Moved<'_, T> {
         let len = self.vec.len();
-        // SAFETY: 0 is no more than the capacity, and there is no element below it.
+        // SAFETY: 0 is at most the capacity, and there is no element below it.
         unsafe { self.vec.set_len(0) };
-        // SAFETY: these slots held the vector's elements, which are now nobody's.
+        // SAFETY: these slots held the elements of the vector, which no longer owns them.
         unsafe { Moved::new(&mut self.vec.spare_capacity_mut()[..len]) }
     }
 
@@ -57,26 +57,26 @@ impl<T: Send> IndexedParallelIterator for IntoIter<T> {
     }
 }
 
-/// Elements that are to be moved out of where they lie.
+/// Elements that are moved out of the place where they lie.
 #[derive(Debug)]
 pub struct Moved<'a, T> {
-    /// All of them initialized, and this part's own.
+    /// All of them are initialized, and belong to this part.
     slots: &'a mut [MaybeUninit<T>],
 }
 
 /// The iterator of a [`Moved`].
 #[derive(Debug)]
 pub struct MovedItems<'a, T> {
-    /// All of them initialized, and this iterator's own.
+    /// All of them are initialized, and belong to this iterator.
     slots: slice::IterMut<'a, MaybeUninit<T>>,
 }
 
 impl<'a, T> Moved<'a, T> {
-    /// What lies in `slots` is the caller's no more.
+    /// Creates a part that owns the elements in `slots`.
     ///
     /// # Safety
     ///
-    /// All slots are initialized, and nobody else takes or drops what is in them.
+    /// All slots are initialized, and no other code takes or drops the elements in them.
     pub(super) unsafe fn new(slots: &'a mut [MaybeUninit<T>]) -> Self {
         Moved { slots }
     }
@@ -88,8 +88,8 @@ impl<'a, T> Moved<'a, T> {
 
 impl<T> Drop for Moved<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: they are initialized and this part's own, and it is not used any more. If one panics in its drop, the
-        // others are dropped still.
+        // SAFETY: the slots are initialized and belong to this part, which is not used any more. If
+        // one element panics in its drop, the others are still dropped.
         unsafe { self.take().assume_init_drop() }
     }
 }
@@ -97,7 +97,8 @@ impl<T> Drop for Moved<'_, T> {
 impl<T> Drop for MovedItems<'_, T> {
     fn drop(&mut self) {
         let slots = std::mem::take(&mut self.slots).into_slice();
-        // SAFETY: those that have not been given are initialized and this iterator's own. As above.
+        // SAFETY: the slots that have not been given are initialized and belong to this iterator.
+        // The rest is as above.
         unsafe { slots.assume_init_drop() }
     }
 }
@@ -131,7 +132,7 @@ impl<'a, T: Send> ExactPart for Moved<'a, T> {
     }
 }
 
-/// Takes what is in a slot that its iterator has let go of.
+/// Takes the element of a slot that its iterator has released.
 #[inline]
 fn take<T>(slot: &mut MaybeUninit<T>) -> T {
     // SAFETY: a slot of a `MovedItems` is initialized, and is given once.
@@ -157,7 +158,7 @@ impl<T> Iterator for MovedItems<'_, T> {
         let slots = std::mem::take(&mut self.slots).into_slice();
         let (skipped, rest) = slots.split_at_mut(skipped);
         self.slots = rest.iter_mut();
-        // SAFETY: initialized, and no longer in the iterator.
+        // SAFETY: the slots are initialized, and no longer in the iterator.
         unsafe { skipped.assume_init_drop() };
         self.next()
     }

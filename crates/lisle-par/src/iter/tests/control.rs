@@ -38,7 +38,8 @@ fn what_is_done_is_counted_once_wherever_a_loop_is_divided() {
     }
 }
 
-/// Those steps are done that come in blocks begun before the event: each once, and no others; each item is dropped.
+/// The steps that are done are those of blocks that were begun before the event, each once. Each
+/// item is dropped.
 #[test]
 fn a_stop_comes_between_blocks_wherever_they_are() {
     for seed in 0..SEEDS / 5 {
@@ -50,7 +51,7 @@ fn a_stop_comes_between_blocks_wherever_they_are() {
             let seen = Source::<u64, ()>::new(0);
             let end = items.into_par_iter().progress(&progress).until(stop.wait_evt()).run(|items| {
                 let items = items.inspect(|_| {
-                    // Long enough to be looked at between any two blocks.
+                    // Long enough for a poll between any two blocks.
                     let start = ticks::now();
                     while ticks::now().wrapping_sub(start) < PERIOD {}
                     seen.update(|seen, _| *seen += 1);

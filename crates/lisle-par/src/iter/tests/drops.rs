@@ -8,21 +8,21 @@ use std::collections::{BTreeSet, LinkedList};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-/// Which things there are, and what went wrong.
+/// Which things exist, and what went wrong.
 #[derive(Default)]
 struct Ledger {
     live: Vec<bool>,
     dropped_twice: usize,
-    /// The calls until one of them panics.
+    /// The number of calls until one of them panics.
     left: Option<usize>,
 }
 
 type Book = Arc<Mutex<Ledger>>;
 
-/// Something to be dropped once.
+/// Something that has to be dropped once.
 struct Thing {
     id: usize,
-    /// Something for an address sanitizer to look at.
+    /// Memory for an address sanitizer to watch.
     body: Box<usize>,
     book: Book,
 }
@@ -49,7 +49,7 @@ fn touch(book: &Book) {
         is_last
     };
     if is_last {
-        // Not `panic!`: the hook would print a thousand of them.
+        // `panic!` would run the hook, which would print a thousand messages.
         std::panic::resume_unwind(Box::new("enough"));
     }
 }
@@ -85,7 +85,8 @@ fn is_odd(thing: &Thing) -> bool {
     thing.id % 2 == 1
 }
 
-/// Runs `program` undisturbed and with a panic at each of the places it passes, divided in many ways.
+/// Runs `program` undisturbed, and with a panic at each of the places that it passes, divided in
+/// many ways.
 fn each_once(program: impl Fn(&Book)) {
     let tries = if cfg!(miri) { 3 } else { 40 };
     for seed in 0..tries {
@@ -214,7 +215,7 @@ fn of_things_that_are_left_out() {
     each_once(|book| {
         let mut iter = things(book).into_par_iter();
         assert_eq!(crate::iter::Part::len(&iter.part()), THINGS);
-        // They were moved into the part, and that is gone.
+        // The items were moved into the part, which is gone.
         assert_eq!(iter.len(), 0);
         iter.map(touched).for_each(drop);
     });
@@ -249,7 +250,7 @@ fn of_things_that_are_left_out() {
     });
 }
 
-/// What panics in its own drop does not keep the others from being dropped.
+/// A panic in the drop of one item does not keep the others from being dropped.
 #[test]
 fn of_things_that_panic_when_dropped() {
     thread_local! {

@@ -1,11 +1,12 @@
-//! Parallel iterators of which only the items' type is known, so that a program can be put together as it runs.
+//! Parallel iterators of which only the type of the items is known; tests compose programs from
+//! them at run time.
 
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 
-/// Any iterator of numbers that knows its length.
+/// Any iterator over numbers that knows its length.
 pub(super) struct Exact(Box<dyn AnyExact>);
 
-/// Any iterator of numbers.
+/// Any iterator over numbers.
 pub(super) struct Loose(Box<dyn AnyLoose>);
 
 impl Exact {

@@ -1,12 +1,12 @@
-//! Parts that somebody has written who was wrong about their length: what comes out may be wrong or a panic, but nothing
-//! is written where it does not belong.
+//! Parts that report a wrong length. The result may be wrong or a panic, but nothing is written out
+//! of place.
 
 use super::splits::divided;
 use crate::iter::{Part, Try};
 use crate::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Says that it has `says` items, as many steps as `steps`, and gives `gives` items in each step.
+/// Reports `says` items and `steps` steps, and gives `gives` items in each step.
 #[derive(Clone, Copy)]
 struct Liar {
     says: usize,
@@ -77,7 +77,7 @@ fn are_found_out() {
     }
 }
 
-/// The trait of what may have failed is its own inverse.
+/// Tests that `from_branch` is the inverse of `branch`.
 #[test]
 fn what_may_have_failed_is_taken_apart_and_put_together() {
     for it in [Ok(1), Err(2)] {

@@ -1,4 +1,4 @@
-//! Parallel iterators against the standard ones, with loops divided at random.
+//! Compares parallel iterators with the standard ones, with loops divided at random.
 
 mod control;
 mod drops;

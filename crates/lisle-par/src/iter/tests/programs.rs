@@ -1,4 +1,5 @@
-//! Random programs: a source, some adapters, an end, each compared with what the standard iterators make of it.
+//! Random programs of a source, some adapters, and a method that runs the loop. The result of each
+//! is compared with that of the standard iterators.
 
 use super::erased::{Exact, Loose};
 use super::splits::divided;
@@ -9,23 +10,23 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicPtr;
 
-/// Programs a test runs; each divides its loops in another way.
+/// The number of programs that a test runs; each divides its loops in another way.
 const PROGRAMS: u64 = if cfg!(miri) { 60 } else { 6_000 };
 
 fn below(random: &Random, limit: usize) -> usize {
     (random.next() % limit as u64) as usize
 }
 
-/// Data that lives as long as any program.
+/// Returns data that lives as long as any program.
 fn leaked(data: Vec<i64>) -> &'static mut [i64] {
-    /// So that those who look for leaks see that it is still known.
+    /// Keeps the data reachable for leak checkers.
     static KEPT: Mutex<Vec<AtomicPtr<i64>>> = Mutex::new(Vec::new());
     let data = data.leak();
     KEPT.lock().unwrap().push(AtomicPtr::new(data.as_mut_ptr()));
     data
 }
 
-/// A source, and what it is to give.
+/// Returns a source and the items that it should give.
 fn source(random: &Random) -> (Exact, Vec<i64>) {
     let len = below(random, 4) * below(random, 20);
     let first = below(random, 100) as i64 - 50;
@@ -87,7 +88,7 @@ fn source(random: &Random) -> (Exact, Vec<i64>) {
     }
 }
 
-/// Adapters that keep the length known.
+/// Applies an adapter after which the length is still known.
 fn exact_adapter(random: &Random, iter: Exact, items: Vec<i64>) -> (Exact, Vec<i64>) {
     let n = below(random, 6);
     let len = items.len();
@@ -138,7 +139,7 @@ fn exact_adapter(random: &Random, iter: Exact, items: Vec<i64>) -> (Exact, Vec<i
     }
 }
 
-/// Adapters after which the length is not known, or not used.
+/// Applies an adapter after which the length is not known, or not used.
 fn loose_adapter(random: &Random, iter: Loose, items: Vec<i64>) -> (Loose, Vec<i64>) {
     let n = below(random, 5) as i64;
     match below(random, 8) {
@@ -176,7 +177,7 @@ fn loose_adapter(random: &Random, iter: Loose, items: Vec<i64>) -> (Loose, Vec<i
             let several = |x: i64| vec![x; x.rem_euclid(3) as usize];
             (Loose::new(iter.map(several).flatten()), items.into_iter().flat_map(several).collect())
         }
-        // As something that another one divides.
+        // As a part of something that another iterator divides.
         9 => {
             let several = move |x: i64| x..x + x.rem_euclid(n + 1);
             let (other, others) = source(random);
@@ -188,7 +189,7 @@ fn loose_adapter(random: &Random, iter: Loose, items: Vec<i64>) -> (Loose, Vec<i
     }
 }
 
-/// Ends that any iterator has.
+/// Runs a method that any iterator has.
 fn end(random: &Random, iter: Loose, items: Vec<i64>) {
     let n = below(random, 20) as i64 - 10;
     let wanted = |x: &i64| *x % 10 == n % 10;
@@ -202,7 +203,7 @@ fn end(random: &Random, iter: Loose, items: Vec<i64>) {
         3 => assert_eq!(iter.count(), items.len()),
         4 => assert_eq!(iter.min(), items.iter().copied().min()),
         5 => assert_eq!(iter.max(), items.iter().copied().max()),
-        // Of several that are equal it matters which one it is.
+        // Of several equal items it matters which one is returned.
         6 => assert_eq!(
             iter.min_by(|a, b| (a / 8).cmp(&(b / 8))),
             items.into_iter().min_by(|a, b| (a / 8).cmp(&(b / 8)))
@@ -223,7 +224,7 @@ fn end(random: &Random, iter: Loose, items: Vec<i64>) {
         13 => assert_eq!(iter.any(|x| wanted(&x)), items.iter().any(wanted)),
         14 => assert_eq!(iter.all(|x| !wanted(&x)), !items.iter().any(wanted)),
         15 => {
-            // Associative, but not commutative.
+            // The operation is associative, but not commutative.
             let text = iter.map(|x| format!("{x},")).reduce(String::new, |a, b| a + &b);
             assert_eq!(text, items.iter().map(|x| format!("{x},")).collect::<String>());
         }
@@ -302,7 +303,7 @@ fn end(random: &Random, iter: Loose, items: Vec<i64>) {
     }
 }
 
-/// Ends that iterators have that know their length.
+/// Runs a method that only iterators with a known length have.
 fn exact_end(random: &Random, iter: Exact, items: Vec<i64>) {
     let n = below(random, 20) as i64 - 10;
     let wanted = |x: i64| x % 10 == n % 10;
@@ -361,7 +362,8 @@ fn programs_of_any_adapters() {
     }
 }
 
-/// Adapters that have a way of their own to be driven, right before the end.
+/// Tests adapters that are driven in a way of their own, directly before the method that runs the
+/// loop.
 #[test]
 fn programs_that_are_driven_otherwise() {
     for seed in 0..PROGRAMS {
@@ -421,7 +423,7 @@ fn programs_that_are_driven_otherwise() {
     }
 }
 
-/// Both ways through each part of each program, divided everywhere.
+/// Runs each part of each program in both directions, divided everywhere.
 #[test]
 fn parts_divide_at_any_place() {
     use crate::iter::ExactPart;

@@ -8,9 +8,9 @@ thread_local! {
     static SEED: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Runs `f` with all of its loops divided in a way that `seed` says.
+/// Runs `f` with all of its loops divided in a way that `seed` determines.
 pub(super) fn divided<R>(seed: u64, f: impl FnOnce() -> R) -> R {
-    /// Also after a panic.
+    /// Restores the seed, also after a panic.
     struct Undo(Option<u64>);
     impl Drop for Undo {
         fn drop(&mut self) {
@@ -21,7 +21,7 @@ pub(super) fn divided<R>(seed: u64, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// How the next loop is to be divided, if that is to be at random.
+/// Returns the source of randomness for dividing the next loop, if it is to be divided at random.
 pub(in crate::iter) fn random() -> Option<Random> {
     let seed = SEED.get()?;
     SEED.set(Some(seed.wrapping_add(1)));
@@ -34,7 +34,8 @@ pub(in crate::iter) fn drive<P: Part, C: Consumer<Item = P::Item>>(
     consumer: &C,
     random: &Random,
 ) -> C::Acc {
-    // Every so many loops are not divided at all, and some are in as many parts as there are steps.
+    // Some loops are not divided at all, and some are divided into as many parts as there are
+    // steps.
     let wildness = random.next() % 4;
     go(part, consumer, consumer.begin(), 0, random, wildness)
 }
@@ -49,7 +50,7 @@ fn go<P: Part, C: Consumer<Item = P::Item>>(
 ) -> C::Acc {
     while !consumer.is_done(&acc, at) {
         let len = part.len();
-        // Mostly near the ends, where mistakes are.
+        // Mostly near the ends, where mistakes are likely.
         let within = match random.next() % 4 {
             0 => len.min(1),
             1 => len.saturating_sub(1),
@@ -59,7 +60,7 @@ fn go<P: Part, C: Consumer<Item = P::Item>>(
         if random.next() % 4 < wildness && len > 0 {
             let (front, rest) = part.split_at(within);
             assert_eq!((front.len(), rest.len()), (within, len - within));
-            // What comes after the two may be fed on top of what they have become.
+            // What comes after the two parts may be fed on top of their merged result.
             let second = if random.next().is_multiple_of(4) { rest.len() / 2 } else { rest.len() };
             let (back, rest) = rest.split_at(second);
             let go_on = |acc, part, at| go(part, consumer, acc, at, random, wildness);
@@ -86,7 +87,8 @@ fn go<P: Part, C: Consumer<Item = P::Item>>(
             break;
         }
     }
-    // Before it is returned: if it panics, what is returned already would not be dropped.
+    // Dropped before the return: if this panicked at the end of the scope, the value that is
+    // returned would not be dropped.
     drop(part);
     acc
 }
