@@ -32,7 +32,7 @@
 //! ```
 //! use lisle::kill_safe::{self, Server};
 //!
-//! // Tickets with consecutive numbers. None is skipped if a client disappears while it asks for one.
+//! // Consecutive numbers. None is skipped if a client disappears while it asks for one.
 //! let tickets: Server<(), u64> = kill_safe::start(|requests| {
 //!     let mut next = 0;
 //!     while let Some(request) = requests.next() {
@@ -71,7 +71,7 @@ use std::fmt;
 use std::io;
 
 /// A client's handle to a manager. Clones refer to the same manager. When the last clone is
-/// dropped, the manager gets no further requests.
+/// dropped, the manager gets the remaining requests and then `None`.
 pub struct Server<A, B> {
     callers: Callers<A, B>,
 }

@@ -127,7 +127,7 @@ fn readiness_in_a_choice_takes_nothing() {
     });
 }
 
-/// Everybody learns of the end, whichever sign it waits for, and whoever ends it.
+/// Every watcher learns that the channel is closed, for each sign and each way to close it.
 #[test]
 fn a_close_is_seen_by_all() {
     explore(2, || {
