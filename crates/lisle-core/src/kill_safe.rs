@@ -150,8 +150,7 @@ impl<A: Clone + Send, B: Send> Server<A, B> {
     /// Returns the event of a request being answered. Each performance sends a request of its own
     /// when it begins, with a clone of `arg`.
     ///
-    /// A poll leaves the manager no time to answer. It returns nothing unless the manager has
-    /// ended.
+    /// A poll leaves the manager no time to answer. It returns `None` unless the manager has ended.
     ///
     /// # Errors
     ///

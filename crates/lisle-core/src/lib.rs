@@ -4,7 +4,7 @@
 //! This crate is the lowest layer of [`lisle`](https://docs.rs/lisle), which adds fibers, tasks,
 //! loops and sockets and re-exports everything here. Most programs depend on `lisle`. Depend on
 //! this crate alone to use its events in another runtime: they can be awaited on any executor and
-//! performed on plain threads, and this crate builds no scheduler, no poller and no stack switch.
+//! performed on plain threads, and no scheduler, poller or stack switch is compiled for them.
 //!
 //! ```
 //! use lisle_core::{Event, channel::channel, choose, time::after};

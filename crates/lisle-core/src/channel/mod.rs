@@ -117,7 +117,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 }
 
 /// Creates a channel that buffers up to `capacity` messages. A send completes when there is room.
-/// With a capacity of 0 it is a [`channel`].
+/// With a capacity of 0 it is a rendezvous [`channel`].
 ///
 /// The buffer is allocated immediately.
 #[track_caller]
@@ -125,7 +125,7 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     labelled(Label::new("channel"), capacity)
 }
 
-/// Creates a [`bounded`] channel with a name, which descriptions of what a fiber waits for show.
+/// Creates a [`bounded`] channel with a name, which appears in reports of waiting performers.
 ///
 /// ```
 /// let (jobs, queue) = lisle::channel::named("jobs", 16);

@@ -38,7 +38,7 @@ impl Condition {
         Condition { source: Source::labelled(Label::new("condition"), false) }
     }
 
-    /// Gives the condition a name, which descriptions of what a fiber waits for show.
+    /// Gives the condition a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         Condition { source: self.source.named(name) }

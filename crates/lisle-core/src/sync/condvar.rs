@@ -222,7 +222,7 @@ impl Condvar {
         })
     }
 
-    /// Gives the condition variable a name, which descriptions of what a fiber waits for show.
+    /// Gives the condition variable a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.source = self.source.named(name);

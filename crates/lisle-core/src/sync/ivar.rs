@@ -43,7 +43,7 @@ impl<T> IVar<T> {
         }
     }
 
-    /// Gives the cell a name, which descriptions of what a fiber waits for show.
+    /// Gives the cell a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         IVar { source: self.source.named(name), value: self.value }

@@ -87,7 +87,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// Gives the mutex a name, which descriptions of what a fiber waits for show.
+    /// Gives the mutex a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.raw.label = self.raw.label.named(name);

@@ -91,7 +91,7 @@ impl<T> MVar<T> {
         MVar::make(Label::new("MVar"), Some(value))
     }
 
-    /// Gives the cell a name, which descriptions of what a fiber waits for show.
+    /// Gives the cell a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.label = self.label.named(name);

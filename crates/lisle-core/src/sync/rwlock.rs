@@ -63,7 +63,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// Gives the lock a name, which descriptions of what a fiber waits for show.
+    /// Gives the lock a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.raw.label = self.raw.label.named(name);

@@ -85,7 +85,7 @@ impl Semaphore {
         Semaphore { inner: Lock::new(inner), label: Label::new("semaphore") }
     }
 
-    /// Gives the semaphore a name, which descriptions of what a fiber waits for show.
+    /// Gives the semaphore a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.label = self.label.named(name);

@@ -156,7 +156,7 @@ impl Ticker {
         self
     }
 
-    /// Gives the ticker a name, which descriptions of what a fiber waits for show.
+    /// Gives the ticker a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         Ticker { source: self.source.named(name), ..self }
