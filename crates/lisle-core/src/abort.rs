@@ -1,17 +1,18 @@
-//! Ends the process where to go on would break memory safety, and says why.
+//! Ends the process, with a message, where continuing would break memory safety.
 
 use std::fmt::Display;
 use std::io::Write;
 
-/// Ends the process.
+/// Writes `why` to standard error and aborts the process.
 #[cold]
 pub fn process(why: impl Display) -> ! {
-    // Not `eprintln!`: what that writes in a test is kept for a report that would never come.
+    // `eprintln!` is not used: a test captures its output for a report, which would never be
+    // printed.
     let _ = writeln!(std::io::stderr(), "lisle: {why}. Ending the process.");
     std::process::abort()
 }
 
-/// Calls `f`, and ends the process if that unwinds.
+/// Calls `f` and ends the process if `f` unwinds.
 #[inline]
 pub fn if_it_unwinds<R>(why: &'static str, f: impl FnOnce() -> R) -> R {
     struct Unwinding(&'static str);

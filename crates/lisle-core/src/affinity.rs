@@ -1,25 +1,28 @@
-//! On which processors a thread may run: on one, to which it is pinned, or wherever it might before.
+//! The processors on which a thread may run: one, to which it is pinned, or those that it could use
+//! before it was pinned.
 //!
-//! A thread that is started by one that is pinned is pinned, too. That is not what whoever pins domains has in mind for
-//! the threads that their fibers call for, nor for runtimes that they start. So those of this library let go of it, and so
-//! does a thread that was a domain only for a while.
+//! A thread inherits the pinning of the thread that starts it. A user who pins domains does not
+//! mean to pin the threads that their fibers start, nor the runtimes that they start. The threads
+//! that this library starts therefore undo the pinning, and so does a thread that was a domain only
+//! for a while.
 
 use std::cell::Cell;
 use std::num::NonZero;
 use system::Allowed;
 
 thread_local! {
-    /// Where this thread could run before it was pinned, if it is.
+    /// The processors that this thread could use before it was pinned; `None` if it is not pinned.
     static BEFORE: Cell<Option<Allowed>> = const { Cell::new(None) };
 }
 
-/// This thread is pinned to a processor, if to any, until this is dropped. There is one of these at a time on a thread.
+/// A guard that keeps this thread pinned to a processor, if it was pinned at all, until it is
+/// dropped. A thread has at most one of these at a time.
 #[derive(Debug)]
 #[must_use = "the thread is pinned until this is dropped"]
 pub struct Pinned(());
 
 impl Pinned {
-    /// Calls `pin`, if given, which pins this thread.
+    /// Calls `pin`, which pins this thread, if one is given.
     pub fn by(pin: Option<impl FnOnce()>) -> Self {
         if let Some(pin) = pin {
             BEFORE.set(Allowed::now());
@@ -37,7 +40,8 @@ impl Drop for Pinned {
     }
 }
 
-/// `f`, to be called in a thread that this one starts: there it runs wherever this one could before it was pinned.
+/// Wraps `f`, which a thread that this one starts will call. There `f` runs on the processors that
+/// this thread could use before it was pinned.
 pub fn elsewhere<R>(f: impl FnOnce() -> R) -> impl FnOnce() -> R {
     let before = BEFORE.get();
     move || {
@@ -48,8 +52,8 @@ pub fn elsewhere<R>(f: impl FnOnce() -> R) -> impl FnOnce() -> R {
     }
 }
 
-/// Calls `f` with this thread not pinned for as long as that takes: for questions about processors, and for threads that
-/// are to inherit the answer.
+/// Calls `f` with this thread not pinned during the call. This is for questions about processors,
+/// and for starting threads that must not inherit the pinning.
 pub fn unpinned<R>(f: impl FnOnce() -> R) -> R {
     struct Again(Option<Allowed>);
     impl Drop for Again {
@@ -67,7 +71,7 @@ pub fn unpinned<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// How many processors this thread may use when it is not pinned.
+/// Returns how many processors this thread may use when it is not pinned.
 pub fn processors() -> usize {
     unpinned(|| std::thread::available_parallelism().map_or(1, NonZero::get))
 }
@@ -79,18 +83,20 @@ mod system {
     pub(super) struct Allowed(libc::cpu_set_t);
 
     impl Allowed {
-        /// Those that this thread may run on. None on machines that have more than such a set has room for.
+        /// Returns the processors that this thread may run on, or `None` on a machine with more
+        /// processors than the set has room for.
         pub(crate) fn now() -> Option<Self> {
-            // SAFETY: a set of bits, and 0 is one.
+            // SAFETY: the type is a set of bits, for which all bits 0 is a valid value.
             let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-            // SAFETY: the set is in place during the call, and as large as it says.
+            // SAFETY: `set` is live and writable during the call, and its size is the one given.
             let status = unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) };
             (status == 0).then_some(Allowed(set))
         }
 
-        /// Has this thread run on these. If they are gone, it stays where it is.
+        /// Restricts this thread to these processors. If none of them exists any more, nothing
+        /// changes.
         pub(super) fn apply(self) {
-            // SAFETY: as above.
+            // SAFETY: the set is live during the call, and its size is the one given.
             unsafe { libc::sched_setaffinity(0, size_of_val(&self.0), &raw const self.0) };
         }
     }
@@ -102,7 +108,7 @@ mod system {
     }
 }
 
-/// Elsewhere to pin is advice to the system, which does not tell what it was before.
+/// On other systems pinning is a hint to the system, which does not report its earlier value.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 mod system {
     #[derive(Debug, Clone, Copy)]

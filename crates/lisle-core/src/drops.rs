@@ -1,9 +1,9 @@
-//! Dropping what is the user's, whose destructors may panic.
+//! Dropping values of the user, whose destructors may panic.
 //!
-//! A panic that leaves a destructor while the thread unwinds from another ends the process. So where the library drops
-//! several values, each is dropped whatever the others do; the first panic goes on when all are gone, and the others end
-//! here: the panic hook has told of them. And a value that is dropped while the thread unwinds anyway keeps its panic to
-//! itself.
+//! A panic that leaves a destructor while the thread already unwinds ends the process. Where the
+//! library drops several values, it therefore drops each of them even if others panic. The first
+//! panic continues when all are dropped. The others are discarded: the panic hook has already
+//! reported them. If the thread was already unwinding, the first panic is discarded too.
 
 use crate::panics::forget_panic;
 use std::any::Any;
@@ -11,20 +11,21 @@ use std::mem::{ManuallyDrop, needs_drop};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::panicking;
 
-/// Drops each of `values`, and then goes on with the first panic, if there was one, unless the thread unwinds already.
+/// Drops each of `values` and then resumes the first panic, if there was one and the thread does
+/// not already unwind.
 ///
 /// # Panics
 ///
-/// As the first destructor that does.
+/// Panics with the payload of the first destructor that panics.
 pub(crate) fn each<T>(values: impl IntoIterator<Item = T>) {
     let mut values = values.into_iter();
     let mut drops = Drops::new();
-    // Once more for each panic.
+    // Each panic ends one `for_each`, so this runs once more for each panic.
     while drops.run(|| values.by_ref().for_each(drop)).is_err() {}
     drops.go_on();
 }
 
-/// Several drops, of which the first panic goes on in the end.
+/// A sequence of drops that resumes its first panic at the end.
 #[derive(Default)]
 pub(crate) struct Drops {
     first: Option<Box<dyn Any + Send>>,
@@ -35,7 +36,7 @@ impl Drops {
         Drops { first: None }
     }
 
-    /// Runs `drop`. `Err`: it has panicked.
+    /// Runs `drop`. Returns `Err` if it panicked.
     pub(crate) fn run(&mut self, drop: impl FnOnce()) -> Result<(), ()> {
         let outcome = catch_unwind(AssertUnwindSafe(drop));
         outcome.map_err(|panic| match self.first {
@@ -44,7 +45,7 @@ impl Drops {
         })
     }
 
-    /// Goes on with the first panic.
+    /// Resumes the first panic, or discards it if the thread already unwinds.
     pub(crate) fn go_on(self) {
         match self.first {
             None => {}
@@ -54,8 +55,9 @@ impl Drops {
     }
 }
 
-/// A value that keeps the panic of its destructor to itself if the thread unwinds already: for values of which several
-/// are dropped by the compiler, one after the other, the others also when the first has panicked.
+/// A value that discards the panic of its destructor if the thread already unwinds. It is for
+/// values that the compiler drops one after the other: the compiler drops the rest even after the
+/// first has panicked.
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Careful<T>(ManuallyDrop<T>);
@@ -74,7 +76,8 @@ impl<T> Careful<T> {
     #[inline(always)]
     pub(crate) fn into_inner(self) -> T {
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: taken once, and not dropped.
+        // SAFETY: `this` is not used again and, being a `ManuallyDrop`, is not dropped, so the
+        // value is taken only once.
         unsafe { ManuallyDrop::take(&mut this.0) }
     }
 
@@ -90,7 +93,8 @@ impl<T> Drop for Careful<T> {
         if !needs_drop::<T>() {
             return;
         }
-        // SAFETY: dropped once, here, and not used again.
+        // SAFETY: `drop` of this type runs once and is the only place that drops the value, which
+        // is not used afterwards.
         let mut drop = || unsafe { ManuallyDrop::drop(&mut self.0) };
         if panicking() {
             quietly(drop);
@@ -113,7 +117,7 @@ mod tests {
     use std::cell::Cell;
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-    /// Counts that it was dropped, and panics with its number, without a word.
+    /// Counts that it was dropped and then panics with its number, without calling the panic hook.
     struct Bomb<'a>(usize, &'a Cell<usize>);
 
     impl Drop for Bomb<'_> {
@@ -123,7 +127,7 @@ mod tests {
         }
     }
 
-    /// A payload of a panic that panics when it is dropped, and so on.
+    /// A panic payload that panics when it is dropped, with a payload of the same kind.
     struct Deep(usize);
 
     impl Drop for Deep {

@@ -1,32 +1,38 @@
-//! Abstractions that survive their clients: a manager that owns the state, and clients that may go at any point.
+//! Abstractions that survive their clients: a manager owns the state, and a client may disappear at
+//! any point.
 //!
-//! Locks are not enough for an object that several fibers share: one that is cancelled, or panics, or is a future that
-//! is dropped, while it is in the middle of things leaves the middle of things behind. Here a *manager* alone touches the
-//! state. Clients send it requests, as events, and what a client does at the worst of times is to go while its request
-//! waits, which the manager notices and forgets.
+//! Locks are not enough for an object that several fibers share. A fiber that is cancelled or
+//! panics, or a future that is dropped, in the middle of an update leaves the state half updated.
+//! Here only a *manager* touches the state. Clients send it requests, as events. The worst that a
+//! client can do is to disappear while its request waits; the manager notices that and drops the
+//! request.
 //!
 //! The pattern is that of Flatt and Findler, *Kill-safe synchronization abstractions* (PLDI 2004):
 //!
-//! 1. A client performs [`Server::request_evt`]. As it begins, the request goes into a line.
-//! 2. The manager takes requests with [`Requests::next_evt`], and keeps those that it cannot answer yet.
-//! 3. It waits, in one choice, for further requests and for what it has to [offer](Reply::offer_evt) to each client that
-//!    waits. An offer happens when the client takes the answer, and then both have committed in the same instant;
-//!    if the client has gone, or goes, the offer says so instead.
-//! 4. It changes its state when an offer has happened, not before. So nothing is lost that was meant for a client that
-//!    stayed, and nothing has happened for one that went.
+//! 1. A client performs [`Server::request_evt`]. When the performance begins, the request is
+//!    queued.
+//! 2. The manager takes requests with [`Requests::next_evt`] and keeps those that it cannot answer
+//!    yet.
+//! 3. It waits, in one choice, for further requests and for the [offers](Reply::offer_evt) that it
+//!    makes to each waiting client. An offer happens when the client takes the answer: both commit
+//!    at the same instant. If the client has gone, or goes, the offer returns an error instead.
+//! 4. It changes its state after an offer has happened, not before. Nothing is lost that was meant
+//!    for a client that stayed, and nothing takes effect for a client that went.
 //!
-//! A manager that never waits for a single client cannot be held up by one. One that offers to a single client outside
-//! of such a choice waits for that client, which is there in a moment, but for one whose choice has a guard that
-//! blocks. A client whose request is a source of a [`WaitSet`](crate::event::WaitSet) has not gone when that is not
-//! performed for a while; if it stops at the very moment at which its answer is being made
-//! ([`offer_with_evt`](Reply::offer_with_evt)), the offer waits until it goes on or goes.
+//! A manager that never waits for a single client cannot be held up by one. A manager that makes an
+//! offer to a single client outside such a choice waits for that client. The client arrives within
+//! a moment, unless its choice contains a guard that blocks. A client whose request is a source of
+//! a [`WaitSet`](crate::event::WaitSet) does not count as gone while the set is not being
+//! performed. If that client stops at the very moment at which its answer is being made
+//! ([`offer_with_evt`](Reply::offer_with_evt)), the offer waits until the client continues or goes.
 //!
-//! The examples `swap_channel.rs` and `kill_safe_queue.rs` are whole abstractions of this kind. In short:
+//! The examples `swap_channel.rs` and `kill_safe_queue.rs` are complete abstractions of this kind.
+//! A short one:
 //!
 //! ```
 //! use lisle::kill_safe::{self, Server};
 //!
-//! // Tickets with consecutive numbers: none is skipped, whoever goes while asking for one.
+//! // Consecutive numbers. None is skipped if a client disappears while it asks for one.
 //! let tickets: Server<(), u64> = kill_safe::start(|requests| {
 //!     let mut next = 0;
 //!     while let Some(request) = requests.next() {
@@ -41,19 +47,20 @@
 //!
 //! # Where the manager runs
 //!
-//! `lisle::kill_safe::start` makes it a fiber of the runtime on which it is called; on a plain thread, of the default
-//! runtime, which is never shut down. It ends
+//! `lisle::kill_safe::start` makes the manager a fiber of the runtime on which it is called. On a
+//! plain thread it uses the default runtime, which is never shut down. The manager ends
 //!
-//! - when it returns, as it should when [`Requests::next_evt`] gives nothing: the last handle has gone, and with it
-//!   all clients;
+//! - when it returns, as it should when [`Requests::next_evt`] gives `None`: the last handle was
+//!   dropped, and no client can come;
 //! - when it panics, which its runtime reports;
 //! - when its runtime shuts down: it is unwound like other fibers.
 //!
-//! In each case the requests are dropped, and clients, also those of other runtimes, get [`ServerGone`]; none waits for
-//! ever. A server that is to outlive the runtime in which it is made runs on a thread of its own
-//! ([`Server::start_on_thread`]), or wherever its owner performs the events of [`server`]: the manager may be a plain
-//! function or a future as well. In a language with a custodian one would have its clients keep the manager alive;
-//! fibers do not move between runtimes, so here one chooses.
+//! In each case the requests are dropped, and clients, also those on other runtimes, get
+//! [`ServerGone`]. No client waits for ever. A server that must outlive the runtime in which it is
+//! made runs on a thread of its own ([`Server::start_on_thread`]), or wherever its owner performs
+//! the events of [`server`]: the manager may also be a plain function or a future. In a language
+//! with custodians the clients would keep the manager alive. Fibers do not move between runtimes,
+//! so here the user chooses where the manager runs.
 
 use crate::affinity;
 use crate::channel::Sender;
@@ -63,39 +70,42 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// The clients' handle of a manager. Clones belong to the same one; when the last goes, the manager is told.
+/// A client's handle to a manager. Clones refer to the same manager. When the last clone is
+/// dropped, the manager gets the remaining requests and then `None`.
 pub struct Server<A, B> {
     callers: Callers<A, B>,
 }
 
-/// The manager's end. When it goes, clients get [`ServerGone`].
+/// The manager's end of a server. When it is dropped, clients get [`ServerGone`].
 pub struct Requests<A, B> {
     server: line::Server<A, B>,
 }
 
-/// A client that waits.
+/// A request of a client, which waits for the answer.
 #[must_use = "the client waits"]
 pub struct Request<A, B> {
     arg: A,
     reply: Reply<B>,
 }
 
-/// The way to a client that waits. If it is dropped the client gets [`ServerGone`].
+/// A handle to a waiting client. If it is dropped without an answer, the client gets
+/// [`ServerGone`].
 #[must_use = "the client waits"]
 pub struct Reply<B> {
     reply: Sender<B>,
     client: Nack,
 }
 
-/// The manager has ended, or has dropped the request.
+/// An error: the manager has ended, or it has dropped the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerGone;
 
-/// The client has given up. If the answer had been made by then, it comes back.
+/// An error: the client has given up. If the answer had been made by then, it is returned here.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ClientGone<B>(pub Option<B>);
 
-/// Makes the two ends of a server whose manager its owner runs: in a scope, on a thread, as a future.
+/// Creates the two ends of a server whose manager the caller runs: in a scope, on a thread, or as a
+/// future.
 #[track_caller]
 pub fn server<A, B>() -> (Server<A, B>, Requests<A, B>) {
     let (callers, server) = Line::ends(Label::new("server"), 0);
@@ -103,11 +113,12 @@ pub fn server<A, B>() -> (Server<A, B>, Requests<A, B>) {
 }
 
 impl<A: Send + 'static, B: Send + 'static> Server<A, B> {
-    /// Starts a manager on a thread of its own, so that it outlives every runtime. The process does not wait for it.
+    /// Starts a manager on a thread of its own, where it outlives every runtime. The process does
+    /// not wait for it to end.
     ///
     /// # Errors
     ///
-    /// The system gives no thread.
+    /// Returns an error if the system cannot start a thread.
     #[track_caller]
     pub fn start_on_thread(manager: impl FnOnce(Requests<A, B>) + Send + 'static) -> io::Result<Self> {
         let (server, requests) = server();
@@ -118,37 +129,38 @@ impl<A: Send + 'static, B: Send + 'static> Server<A, B> {
 }
 
 impl<A: Send, B: Send> Server<A, B> {
-    /// Sends a request, and waits for its answer as [`Event::sync`] does.
+    /// Sends a request and waits for its answer as [`Event::sync`] does.
     ///
     /// # Errors
     ///
-    /// The manager has ended, or has dropped the request.
+    /// Returns [`ServerGone`] if the manager has ended or has dropped the request.
     pub fn request(&self, arg: A) -> Result<B, ServerGone> {
         let arg = std::cell::Cell::new(Some(arg));
         let answer = self.callers.call_evt(|| arg.take().expect("the request is performed once")).sync();
         answer.map_err(|_| ServerGone)
     }
 
-    /// Has the manager ended?
+    /// Returns `true` if the manager has ended.
     pub fn is_gone(&self) -> bool {
         self.callers.is_closed()
     }
 }
 
 impl<A: Clone + Send, B: Send> Server<A, B> {
-    /// The event of a request being answered. Each performance sends a request of its own as it begins, with a clone of
-    /// `arg`.
+    /// Returns the event of a request being answered. Each performance sends a request of its own
+    /// when it begins, with a clone of `arg`.
     ///
-    /// A poll gives the manager no time to answer, so it gives nothing, unless the manager has ended.
+    /// A poll leaves the manager no time to answer. It returns `None` unless the manager has ended.
     ///
     /// # Errors
     ///
-    /// The manager has ended, or has dropped the request.
+    /// The event gives [`ServerGone`] if the manager has ended or has dropped the request.
     ///
     /// # Cancel safety
     ///
-    /// Who loses a choice, gives up or is a future that is dropped has not been answered, and the manager knows. Dropped
-    /// after the answer was handed over, and before it was polled again, a future drops the answer.
+    /// A client that loses a choice, gives up, or drops its future has not been answered, and the
+    /// manager learns this. A future that is dropped after the answer was handed over, but before
+    /// it was polled again, drops the answer.
     pub fn request_evt(
         &self,
         arg: A,
@@ -166,17 +178,19 @@ impl<A, B> Clone for Server<A, B> {
 }
 
 impl<A: Send, B: Send> Requests<A, B> {
-    /// The next request; waits for it as [`Event::sync`] does. Nothing once all handles have gone.
+    /// Returns the next request, and waits for it as [`Event::sync`] does. Returns `None` once all
+    /// handles were dropped.
     pub fn next(&self) -> Option<Request<A, B>> {
         self.next_evt().sync()
     }
 
-    /// The event of a request, the oldest first. Once all handles have gone it gives nothing, again and again.
+    /// Returns the event of the next request, oldest first. Once all handles were dropped, it
+    /// always gives `None`.
     ///
     /// # Cancel safety
     ///
-    /// A request that was granted to a future at the very moment at which it was dropped goes back to the head of the
-    /// line.
+    /// A request that was granted to a future at the very moment at which the future was dropped
+    /// goes back to the head of the queue.
     pub fn next_evt(
         &self,
     ) -> impl Event<Output = Option<Request<A, B>>>
@@ -190,40 +204,41 @@ impl<A: Send, B: Send> Requests<A, B> {
 }
 
 impl<A, B> Request<A, B> {
-    /// What the client asks for.
+    /// Returns the argument of the request.
     pub fn arg(&self) -> &A {
         &self.arg
     }
 
-    /// The way to the client.
+    /// Returns the handle to the client.
     pub fn reply(&self) -> &Reply<B> {
         &self.reply
     }
 
-    /// What the client asks for, and the way to it.
+    /// Returns the argument of the request and the handle to the client.
     pub fn into_parts(self) -> (A, Reply<B>) {
         (self.arg, self.reply)
     }
 }
 
 impl<B: Send> Reply<B> {
-    /// Offers an answer, and waits as [`Event::sync`] does until the client has taken it or gone.
+    /// Offers an answer and waits, as [`Event::sync`] does, until the client has taken it or has
+    /// gone.
     ///
     /// # Errors
     ///
-    /// The client has gone; the answer comes back.
+    /// Returns the answer in [`ClientGone`] if the client has gone.
     pub fn offer(&self, answer: B) -> Result<(), ClientGone<B>> {
         let answer = std::cell::Cell::new(Some(answer));
         let make = || answer.take().expect("an answer is offered once");
         self.offer_with_evt(make).sync().map_err(|ClientGone(made)| ClientGone(made.or(answer.take())))
     }
 
-    /// The event of the client taking `answer`, or a clone of it for each time the event is performed; or of the client
-    /// being gone.
+    /// Returns the event of the client taking `answer`, or of the client having gone. Each
+    /// performance offers `answer` or a clone of it.
     ///
     /// # Errors
     ///
-    /// The client has gone.
+    /// The event gives [`ClientGone`] if the client has gone.
     pub fn offer_evt(
         &self,
         answer: B,
@@ -239,14 +254,17 @@ impl<B: Send> Reply<B> {
         ))
     }
 
-    /// As [`offer_evt`](Reply::offer_evt), with an answer that is made once the client has committed to take it.
+    /// Returns the event of [`offer_evt`](Reply::offer_evt), with an answer that is made only once
+    /// the client has committed to take it.
     ///
-    /// If `make` panics, the client has not been answered, and goes on waiting: so a manager can, at that point, still
-    /// make sure of another client (see the example `swap_channel.rs`). In a future, write `reply.offer_with_evt(make).future().await`.
+    /// If `make` panics, the client has not been answered and continues to wait. A manager can
+    /// therefore use `make` to commit to another client as well (see the example
+    /// `swap_channel.rs`). In a future, write `reply.offer_with_evt(make).future().await`.
     ///
     /// # Errors
     ///
-    /// The client has gone. If its future was dropped while the answer was being made, the answer comes back.
+    /// The event gives [`ClientGone`] if the client has gone. If its future was dropped while the
+    /// answer was being made, the answer is returned.
     pub fn offer_with_evt<F: Fn() -> B>(
         &self,
         make: F,
@@ -261,12 +279,13 @@ impl<B: Send> Reply<B> {
 }
 
 impl<B> Reply<B> {
-    /// Has the client given up?
+    /// Returns `true` if the client has given up.
     pub fn is_gone(&self) -> bool {
         self.client.is_lost()
     }
 
-    /// The event of the client having given up. Never ready once it has been answered.
+    /// Returns the event of the client having given up. It is never ready once the client has been
+    /// answered.
     pub fn gone_evt(&self) -> Nack {
         self.client.clone()
     }

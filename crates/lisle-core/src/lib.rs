@@ -1,10 +1,10 @@
-//! First-class events, and the channels, locks, timers and calls that are made of them: for any executor and for plain
-//! threads.
+//! First-class events, and the channels, locks, timers and calls that are built from them, for any
+//! executor and for plain threads.
 //!
-//! This crate is the lowest layer of [`lisle`](https://docs.rs/lisle), which most programs depend on instead: it adds
-//! fibers, tasks, loops and sockets, and exports all that is here. Depend on this crate alone if you live in another
-//! runtime and want its events there: they can be awaited on any executor and performed on plain threads, and no
-//! scheduler, no poller and no stack switch is built for them.
+//! This crate is the lowest layer of [`lisle`](https://docs.rs/lisle), which adds fibers, tasks,
+//! loops and sockets and re-exports everything here. Most programs depend on `lisle`. Depend on
+//! this crate alone to use its events in another runtime: they can be awaited on any executor and
+//! performed on plain threads, and no scheduler, poller or stack switch is compiled for them.
 //!
 //! ```
 //! use lisle_core::{Event, channel::channel, choose, time::after};
@@ -23,13 +23,15 @@
 //!
 //! # Cargo features
 //!
-//! - `fibers`, off by default: how a fiber waits, for `lisle-runtime`. It brings the crate `corosensei`. The switch from a
-//!   fiber's stack to its worker's has to be inlined into the code that waits, or it costs four times as much; so it lies
-//!   beside the events and not with the runtime (see `event/parker.rs`).
+//! - `fibers`, off by default: the code with which a fiber waits, for `lisle-runtime`. It adds the
+//!   dependency `corosensei`. The switch from a fiber's stack to its worker's must be inlined into
+//!   the code that waits, or it costs four times as much. That code is therefore in this crate,
+//!   beside the events, and not in the runtime (see `event/parker.rs`).
 //!
-//! What is hidden from the documentation is for the crates above this one, and changes without notice.
+//! Items that are hidden from the documentation are for the crates above this one and change
+//! without notice.
 
-// Under loom only the protocols are built, not their users.
+// Under loom only the protocols are built, not the code that uses them.
 #![cfg_attr(lisle_loom, allow(dead_code, unused_imports))]
 
 #[cfg(all(not(unix), not(lisle_loom)))]
@@ -66,7 +68,7 @@ pub mod unwinding;
 pub use channel::channel;
 pub use event::{Event, always, choose, never};
 
-/// The example of the README, which the tests compile.
+/// Compiles the example of the README as a doctest.
 #[cfg(all(doctest, not(lisle_loom)))]
 #[doc = include_str!("../README.md")]
 struct Readme;

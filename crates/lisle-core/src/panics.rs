@@ -1,11 +1,12 @@
-//! Panics that nobody can be given: of code of the user's that runs where others rely on whoever runs it.
+//! Panics that cannot be passed on to a caller: user code panics on a thread on which other code
+//! relies.
 
 use crate::seam;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Drops what nobody will ask for. If that panics, the panic is forgotten, and not even dropped: its payload may have a
-/// destructor that panics, too.
+/// Drops `unwanted`. If that panics, the panic payload is leaked and not dropped, because the
+/// payload may itself have a destructor that panics.
 #[inline]
 pub fn forget_panic<T>(unwanted: T) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(unwanted))) {
@@ -13,7 +14,7 @@ pub fn forget_panic<T>(unwanted: T) {
     }
 }
 
-/// Calls `f`. If it panics, this reports it in the words `who` and "has panicked", and returns.
+/// Calls `f`. If it panics, reports this as "`who` has panicked", and returns.
 pub fn told(who: &str, f: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(f)) {
         seam::contained(&format!("{who} has panicked"));
@@ -21,7 +22,7 @@ pub fn told(who: &str, f: impl FnOnce()) {
     }
 }
 
-/// The message of a panic, if it is text, as almost all are.
+/// Returns the message of a panic if it is text, as almost all are.
 #[inline]
 pub fn message(panic: &(dyn Any + Send)) -> &str {
     panic

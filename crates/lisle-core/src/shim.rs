@@ -1,11 +1,11 @@
-//! The one door to atomics, cells, threads, parking, time and randomness.
+//! The single source of atomics, cells, threads, parking, time and randomness.
 //!
-//! Everything in this crate that two threads can observe goes through here, so that the same protocol
-//! code runs on the machine (`std`) and under [loom](https://docs.rs/loom), which explores its
-//! interleavings. The switch is `--cfg lisle_loom`. Modules below this one in the layering never name
-//! `std::sync::atomic`, `std::thread` or `std::time::Instant` themselves.
+//! Everything in this crate that two threads can observe goes through here. The same protocol code
+//! therefore runs on the machine (`std`) and under [loom](https://docs.rs/loom), which explores its
+//! interleavings. The switch is `--cfg lisle_loom`. Modules above this one in the layering never
+//! name `std::sync::atomic`, `std::thread` or `std::time::Instant` themselves.
 //!
-//! What is not here: blocking primitives for users. Those are events.
+//! Blocking primitives for users are not here: those are events.
 
 #[cfg(not(lisle_loom))]
 mod imp {
@@ -22,7 +22,7 @@ mod imp {
         pub use std::hint::spin_loop;
     }
 
-    /// An order among values that stay where they are: their addresses'.
+    /// An order among values that do not move: that of their addresses.
     #[derive(Debug)]
     pub struct Rank;
 
@@ -32,7 +32,8 @@ mod imp {
             Rank
         }
 
-        /// Never true both ways; true one way for two values of one type with a size and a `Rank` in them.
+        /// Returns `true` if `self` comes before `other`. It is never `true` both ways. It is
+        /// `true` one way for two values of one sized type that contain a `Rank` each.
         #[inline]
         pub fn is_before(&self, other: &Rank) -> bool {
             std::ptr::from_ref(self).addr() < std::ptr::from_ref(other).addr()
@@ -40,7 +41,7 @@ mod imp {
     }
 
     pub mod cell {
-        /// `std`'s cell behind the closure-shaped interface that loom can track.
+        /// The cell of `std` behind the closure interface that loom can track.
         #[derive(Debug)]
         #[repr(transparent)]
         pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
@@ -58,13 +59,13 @@ mod imp {
         }
 
         impl<T: ?Sized> UnsafeCell<T> {
-            /// Hands `f` a pointer for reading.
+            /// Calls `f` with a pointer for reading.
             #[inline(always)]
             pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
                 f(self.0.get())
             }
 
-            /// Hands `f` a pointer for writing.
+            /// Calls `f` with a pointer for writing.
             #[inline(always)]
             pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
                 f(self.0.get())
@@ -80,7 +81,7 @@ mod imp {
     }
     pub mod sync {
         pub use loom::sync::{Arc, Mutex, MutexGuard};
-        /// What it keeps is made without anything that loom could interleave.
+        /// The type of `std` suffices: its initializers do nothing that loom could interleave.
         pub use std::sync::OnceLock;
     }
     pub mod thread {
@@ -91,8 +92,8 @@ mod imp {
             static TOKEN: Arc<loom::sync::Notify> = Arc::new(loom::sync::Notify::new());
         }
 
-        /// Loom's own `unpark` also wakes a thread that waits for a mutex, and then loses the token.
-        #[derive(Debug)]
+        /// A thread handle with its own token. Loom's own `unpark` also wakes a thread that waits
+        /// for a mutex, and then loses the token.
         pub struct Thread(Arc<loom::sync::Notify>);
 
         impl Clone for Thread {
@@ -125,15 +126,15 @@ mod imp {
         pub use loom::cell::UnsafeCell;
     }
 
-    /// Loom replays schedules, and addresses differ from one replay to the next. What the machine orders
-    /// by address, a model orders by age.
+    /// An order among values by age. Loom replays schedules, and addresses differ from one replay
+    /// to the next: a model orders by age what the machine orders by address.
     #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub struct Rank(usize);
 
     impl Rank {
         #[inline]
         pub fn new() -> Self {
-            // Not loom's: taking a rank is no step that another thread sees.
+            // This atomic is not loom's: taking a rank is not a step that another thread observes.
             static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
             Rank(NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
         }
@@ -148,7 +149,7 @@ mod imp {
 #[doc(hidden)]
 pub use imp::*;
 
-/// Makes a function `const`, but under loom, whose atomics are not made at compile time.
+/// Makes a function `const`, except under loom, whose atomics cannot be created at compile time.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! const_fn {
@@ -166,11 +167,11 @@ pub use const_fn;
 #[doc(hidden)]
 pub mod asymmetric;
 
-/// Waiting for another thread to take a step that is a few instructions away.
+/// A wait for another thread to take a step that is a few instructions away.
 ///
-/// Spins a little, then yields the processor, then sleeps for short whiles: with more threads than
-/// cores the thread waited for may itself be waiting for a core, and under a real-time policy
-/// yielding alone would never let it have one.
+/// It spins a little, then yields the processor, then sleeps for short times. With more threads
+/// than cores the other thread may itself be waiting for a core, and under a real-time policy a
+/// yield alone would never give it one.
 #[derive(Debug)]
 pub struct Backoff(u32);
 
@@ -180,7 +181,7 @@ impl Backoff {
         Backoff(0)
     }
 
-    /// Waits one step, each longer than the one before.
+    /// Waits for one step. Each step waits longer than the one before.
     #[cold]
     pub fn wait(&mut self) {
         self.0 = self.0.saturating_add(1);
@@ -211,21 +212,22 @@ pub mod clock {
         *ORIGIN.get_or_init(Instant::now)
     }
 
-    /// Now, in nanoseconds since the origin.
+    /// Returns the current time, in nanoseconds since the origin.
     #[inline]
     pub fn now() -> u64 {
         let origin = origin();
         saturating_nanos(Instant::now().duration_since(origin))
     }
 
-    /// `instant` on the same scale; what lies before the origin is 0.
+    /// Returns `instant` on the same scale. Times before the origin become 0.
     #[inline]
     pub fn nanos_of(instant: Instant) -> u64 {
         saturating_nanos(instant.saturating_duration_since(origin()))
     }
 
-    /// The instant at which a wait of `span` ends that begins now. A span which leads beyond what the platform's clock can
-    /// name is halved until it does not: that is still some billions of years away, and so never.
+    /// Returns the instant at which a wait of `span` that begins now ends. A span that leads beyond
+    /// the range of the platform's clock is halved until it does not: that instant is still
+    /// billions of years away, which is never.
     #[inline]
     pub fn instant_after(span: Duration) -> Instant {
         let now = Instant::now();
@@ -238,40 +240,40 @@ pub mod clock {
         }
     }
 
-    /// The reverse, for times that have come.
+    /// Converts nanoseconds since the origin back to an instant, for times that have come.
     #[inline]
     pub fn instant_of(nanos: u64) -> Instant {
         origin() + Duration::from_nanos(nanos)
     }
 
-    /// `duration` in nanoseconds; what does not fit into 584 years is the end of time.
+    /// Returns `duration` in nanoseconds. A duration of more than 584 years becomes `u64::MAX`.
     #[inline]
     pub fn saturating_nanos(duration: Duration) -> u64 {
         u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
-/// A small generator for scheduling decisions. Not for secrets.
+/// A small random number generator for scheduling decisions. It is not for secrets.
 #[doc(hidden)]
 pub mod random {
     use std::cell::Cell;
     use std::hash::{BuildHasher, RandomState};
 
-    /// Marsaglia's xorshift, 64 bits of state, never 0.
+    /// Marsaglia's xorshift generator with 64 bits of state, which is never 0.
     #[derive(Debug)]
     pub struct Random(Cell<u64>);
 
     impl Random {
         #[inline]
         pub fn seeded(seed: u64) -> Self {
-            // One round of splitmix64, so that neighbouring seeds give unrelated sequences.
+            // One round of splitmix64 gives neighbouring seeds unrelated sequences.
             let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
             z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             Random(Cell::new((z ^ (z >> 31)) | 1))
         }
 
-        /// A generator seeded by the operating system.
+        /// Returns a generator seeded by the operating system.
         #[inline]
         pub fn from_entropy() -> Self {
             Random::seeded(RandomState::new().hash_one(0_u8))
@@ -288,17 +290,17 @@ pub mod random {
         }
     }
 
-    /// The next number of the calling thread's generator.
+    /// Returns the next number of the calling thread's generator.
     ///
-    /// Under loom always the same one: a model that is replayed has to take the same path again, and those
-    /// that want another order of a choice write it so.
+    /// Under loom it is always 0: a replayed model must take the same path again. A model that
+    /// needs another order of a choice writes the choice in that order.
     #[cfg(lisle_loom)]
     #[inline]
     pub fn of_thread() -> u64 {
         0
     }
 
-    /// The next number of the calling thread's generator.
+    /// Returns the next number of the calling thread's generator.
     #[cfg(not(lisle_loom))]
     pub fn of_thread() -> u64 {
         thread_local! { static STATE: Cell<u64> = const { Cell::new(0) }; }
@@ -314,9 +316,9 @@ pub mod random {
     }
 }
 
-/// Keeps its contents on cache lines of their own.
+/// A wrapper that keeps its contents on cache lines of their own.
 ///
-/// 128 bytes, since current processors fetch lines in pairs.
+/// The alignment is 128 bytes, since current processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct CachePadded<T>(pub T);
@@ -329,17 +331,19 @@ impl<T> std::ops::Deref for CachePadded<T> {
     }
 }
 
-/// A clock for what happens often: cheaper than [`clock`], in units of its own, and only for comparing on one thread.
+/// A clock for frequent use. It is cheaper than [`clock`], has its own unit, and its readings can
+/// be compared only on one thread.
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod ticks {
-    /// About as many as a microsecond has: between a half and two and a half, as processors differ.
+    /// The approximate number of ticks in a microsecond. The true number is between 0.5 and 2.5
+    /// times this, as processors differ.
     #[cfg(target_arch = "x86_64")]
     pub const A_MICROSECOND: u64 = 2_000;
     #[cfg(not(target_arch = "x86_64"))]
     pub const A_MICROSECOND: u64 = 1_000;
 
-    /// Now.
+    /// Returns the current reading.
     #[inline(always)]
     pub fn now() -> u64 {
         #[cfg(target_arch = "x86_64")]

@@ -1,38 +1,44 @@
-//! Whether a panic could leave the code that runs here.
+//! Decides whether a panic could leave the code that runs here.
 //!
-//! A runtime that ends unwinds its fibers from where they wait. Two kinds of frames end the process if a panic reaches
-//! them: a function that foreign code calls back (`extern "C"`), and a destructor that runs because a panic unwinds already.
-//! A fiber that waits on top of such a frame must be left waiting instead, so this is asked before it is unwound.
+//! A runtime that ends unwinds its fibers from the points where they wait. Two kinds of frames end
+//! the process if a panic reaches them: a function that foreign code calls back (`extern "C"`), and
+//! a destructor that runs because a panic already unwinds. A fiber that waits above such a frame
+//! must not be unwound and is left waiting, so the runtime asks this module first.
 //!
-//! The answer is in the tables by which the unwinder itself finds its way: for each call they say what happens if it
-//! unwinds. Both kinds of frames are noted as a filter that lets no exception pass, or do not note the call at all. So the
-//! stack is looked through as the unwinder would in its first phase, and nothing is unwound.
+//! The answer is in the tables that the unwinder itself uses: for each call they say what happens
+//! if it unwinds. Both kinds of frames are recorded as a filter that lets no exception pass, or do
+//! not list the call at all. This module walks the stack as the unwinder would in its first phase,
+//! and unwinds nothing.
 //!
-//! `std::thread::panicking` cannot answer it. It knows of no foreign frame, and it tells of the thread: while one fiber
-//! waits in a destructor, the others of its domain read `true`, too.
+//! `std::thread::panicking` cannot answer the question. It knows of no foreign frame, and it
+//! describes the thread: while one fiber waits in a destructor, the other fibers of its domain read
+//! `true`, too.
 //!
-//! The format is that of the *language-specific data area* of the Itanium C++ ABI's exception handling, as GCC and LLVM
-//! write it; what an entry means is decided here as `rust_eh_personality` decides it. Where there is another format (32-bit ARM),
-//! a thread that is panicking counts as one that cannot be unwound.
+//! The format is that of the *language-specific data area* of the Itanium C++ ABI's exception
+//! handling, as GCC and LLVM write it. This module interprets an entry as `rust_eh_personality`
+//! does. Where the format is different (32-bit ARM), a fiber on a thread that is panicking counts
+//! as one that cannot be unwound.
 
-/// What the code on a stack would make of a panic.
+/// What the code on a stack does with a panic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Catches {
-    /// The first frame that catches it ends it.
+    /// The first frame that catches the panic ends it.
     End,
-    /// Each raises it again when it has done its part, until the last one. One that does is a function of its own, which is
-    /// not inlined: the tables tell of the innermost that is going on in a frame.
+    /// Each catching frame raises the panic again when it has done its part, until the outermost
+    /// one. A function that does so must not be inlined: the tables describe only the innermost
+    /// active `catch_unwind` of a frame.
     Resume,
 }
 
-/// Calls `f`, beyond whose frames `is_possible` does not look: all that a fiber does, or a test.
+/// Calls `f` and marks the end of the walk of `is_possible`, which looks at no frame beyond this
+/// one. `f` is all the code of a fiber, or of a test.
 pub fn outermost(mut f: impl FnMut()) {
     imp::outermost(&mut f);
 }
 
-/// Returns `true` if a panic that is raised by the caller, who has been called within [`outermost`], would be caught there without
-/// having met a frame that ends the process. Takes time in proportion to the depth of the stack, about that of a backtrace
-/// without names.
+/// Returns `true` if a panic that the caller raises would be caught without meeting a frame that
+/// ends the process. The caller must run within [`outermost`]. The cost is proportional to the
+/// depth of the stack, about that of a backtrace without names.
 #[cold]
 #[inline(never)]
 pub(crate) fn is_possible(catches: Catches) -> bool {
@@ -64,8 +70,8 @@ mod imp {
     const CONTINUE: c_int = 0;
     const STOP: c_int = 4;
 
-    // The standard library links the unwinder. That it may unwind is not so, but the compiler must believe that these calls do:
-    // it leaves calls that cannot unwind out of the tables.
+    // The standard library links the unwinder. These functions do not unwind, but the compiler must
+    // assume that they do: it leaves calls that cannot unwind out of the tables.
     unsafe extern "C-unwind" {
         fn _Unwind_Backtrace(
             visit: extern "C-unwind" fn(*mut Context, *mut c_void) -> c_int,
@@ -78,46 +84,53 @@ mod imp {
 
     struct Walk {
         catches: Catches,
-        /// A frame was met that no panic passes, and none that catches one since.
+        /// `true` if the walk met a frame that no panic passes and, since then, no frame that
+        /// catches.
         is_blocked: bool,
-        /// What is known so far: a stack whose frames end without one that catches cannot be unwound.
+        /// The answer so far. It begins as `false`: a stack without a frame that catches cannot be
+        /// unwound.
         is_possible: bool,
-        /// All was seen. It is not if a frame has no tables at all.
+        /// `true` if the walk saw all frames up to `outermost`. A frame without tables ends the
+        /// walk early.
         is_whole: bool,
     }
 
-    /// Known by its address.
+    /// The walk recognizes this function by its address.
     #[inline(never)]
     pub(super) fn outermost(f: &mut dyn FnMut()) {
         f();
-        // So that it has a frame of its own, which the last call of a function need not leave it.
+        // This keeps `f(..)` from being a tail call, which would leave this function without a
+        // frame.
         std::hint::black_box(f);
     }
 
     pub(super) fn is_possible(catches: Catches) -> bool {
         let mut walk = Walk { catches, is_blocked: false, is_possible: false, is_whole: false };
-        // SAFETY: `visit` has this signature, and `walk` outlives the call.
+        // SAFETY: `visit` has the signature that the unwinder expects, and `walk` outlives the
+        // call.
         let _ = unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
         walk.is_possible && (walk.is_whole || catches == Catches::End)
     }
 
     extern "C-unwind" fn visit(context: *mut Context, argument: *mut c_void) -> c_int {
-        // SAFETY: the argument given in `is_possible`, to which there is no other reference meanwhile.
+        // SAFETY: `argument` points to the `walk` of `is_possible`, to which no other reference
+        // exists during the call.
         let walk = unsafe { &mut *argument.cast::<Walk>() };
-        // SAFETY: the context of a frame, given to us for this call.
+        // SAFETY: the unwinder passes the context of a frame, which is valid during this call.
         let start = unsafe { _Unwind_GetRegionStart(context) };
         if start == outermost as *const () as usize {
             walk.is_whole = true;
             return STOP;
         }
         let mut is_before = 0;
-        // SAFETY: as above; the flag is written.
+        // SAFETY: the context is valid as above, and the flag is writable.
         let return_address = unsafe { _Unwind_GetIPInfo(context, &raw mut is_before) };
-        // A return address is that of the instruction after the call, which may be another's.
+        // A return address points to the instruction after the call, which may belong to another
+        // table entry.
         let at = return_address.saturating_sub(usize::from(is_before == 0));
-        // SAFETY: as above.
+        // SAFETY: the context is valid as above.
         let table = unsafe { _Unwind_GetLanguageSpecificData(context) };
-        // SAFETY: the table is that of the function that begins there, or null.
+        // SAFETY: the table is null or that of the function that begins at `start`.
         match unsafe { action(table, at.wrapping_sub(start)) } {
             Action::Pass => CONTINUE,
             Action::Block => {
@@ -134,31 +147,33 @@ mod imp {
 
 #[cfg(not(target_arch = "arm"))]
 mod table {
-    //! One function's table.
+    //! The exception table of one function.
 
-    /// What a frame does with an exception that a call of it raises.
+    /// What a frame does with an exception that one of its calls raises.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum Action {
-        /// It runs destructors, or nothing, and lets it through.
+        /// The frame runs destructors, or nothing, and lets the exception pass.
         Pass,
         Catch,
-        /// It ends the process.
+        /// The frame ends the process.
         Block,
     }
 
     const OMITTED: u8 = 0xff;
 
-    /// What the function whose table is at `table` does if the call `offset` bytes after its beginning unwinds.
+    /// Returns what the function with the table at `table` does if the call `offset` bytes after
+    /// its beginning unwinds.
     ///
     /// # Safety
     ///
-    /// `table` is null or that of a function, as its compiler wrote it.
+    /// `table` is null or points to the table of a function, as its compiler wrote it.
     pub(super) unsafe fn action(table: *const u8, offset: usize) -> Action {
         if table.is_null() {
             return Action::Pass;
         }
         let mut reader = Reader(table);
-        // SAFETY: this and what follows is read in the order in which it is written, no further than the table says.
+        // SAFETY: the fields are read in the order in which the compiler wrote them, and no further
+        // than the table says.
         let landing_pads = unsafe { reader.byte() };
         if landing_pads != OMITTED {
             // SAFETY: as above.
@@ -184,14 +199,15 @@ mod table {
             // SAFETY: as above.
             let action = unsafe { reader.unsigned() };
             if offset < start {
-                // They are in order.
+                // The entries are in ascending order.
                 break;
             }
             if offset - start < length {
                 if landing_pad == 0 || action == 0 {
                     return Action::Pass;
                 }
-                // SAFETY: an action is the place of its entry behind the calls, counted from 1.
+                // SAFETY: an action is the position of its entry after the call entries, counted
+                // from 1.
                 return match unsafe { Reader(actions.wrapping_add(action - 1)).signed() } {
                     0 => Action::Pass,
                     1.. => Action::Catch,
@@ -199,16 +215,18 @@ mod table {
                 };
             }
         }
-        // Calls that cannot unwind are not listed.
+        // The table does not list calls that cannot unwind.
         Action::Block
     }
 
     struct Reader(*const u8);
 
     impl Reader {
+        /// Reads a byte.
+        ///
         /// # Safety
         ///
-        /// There is a byte left to be read; likewise for all others.
+        /// At least one byte is left to read. The same holds for the other methods.
         unsafe fn byte(&mut self) -> u8 {
             // SAFETY: by the caller's promise.
             let byte = unsafe { *self.0 };
@@ -216,7 +234,7 @@ mod table {
             byte
         }
 
-        /// A LEB128 number, and by how much its bits are to be shifted to fill the word.
+        /// Reads a LEB128 number. Returns its bits, the number of bits read, and the last byte.
         unsafe fn leb128(&mut self) -> (usize, u32, u8) {
             let (mut value, mut shift) = (0, 0);
             loop {
@@ -242,7 +260,8 @@ mod table {
             (value | sign).cast_signed()
         }
 
-        /// A number in the encoding that a table names. What it is relative to is not looked at: only distances are read.
+        /// Reads a number in the encoding that a table names. The base to which it is relative is
+        /// ignored, because only distances are read.
         unsafe fn encoded(&mut self, encoding: u8) -> usize {
             let bytes = match encoding & 0x0f {
                 // SAFETY: passed on to the caller.
@@ -273,18 +292,19 @@ mod tests {
     use std::ffi::{c_int, c_void};
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-    /// Calls `f` as on a stack of its own, whose outermost frame but one catches.
+    /// Calls `f` on a stack whose outermost frame but one catches panics.
     fn on_a_stack(f: impl Fn()) {
         outermost(|| catch_unwind(AssertUnwindSafe(&f)).unwrap_or_else(|panic| resume_unwind(panic)));
     }
 
-    /// The answers for a panic that ends where it is caught, and for one that is raised again.
+    /// Returns the answers for a panic that ends where it is caught and for a panic that is raised
+    /// again.
     #[inline(never)]
     fn answers() -> (bool, bool) {
         (is_possible(Catches::End), is_possible(Catches::Resume))
     }
 
-    /// Asks when it is dropped.
+    /// A value that records the answers when it is dropped.
     struct Asks<'a>(&'a Cell<(bool, bool)>);
 
     impl Drop for Asks<'_> {
@@ -313,12 +333,12 @@ mod tests {
             }));
             assert!(panic.is_err());
             assert_eq!(seen.get(), (false, false));
-            // Nor does that stay so.
+            // The answer changes back after the panic was caught.
             assert_eq!(answers(), (true, true));
         });
     }
 
-    /// What such a destructor catches itself does not leave it, unless it is raised again.
+    /// A panic that such a destructor catches itself does not leave it, unless it is raised again.
     #[test]
     fn what_is_caught_within_such_a_destructor_can() {
         on_a_stack(|| {
@@ -361,7 +381,7 @@ mod tests {
                 }
             }
             let mut numbers = [2_u32, 1];
-            // SAFETY: two elements of this size, and a comparison that reads none of them.
+            // SAFETY: the array has two elements of this size, and the comparison reads neither.
             unsafe { libc::qsort(numbers.as_mut_ptr().cast(), 2, size_of::<u32>(), Some(compare)) };
             assert_eq!(SEEN.get(), (false, false));
             assert_eq!(CAUGHT.get(), (true, false));

@@ -1,16 +1,18 @@
-//! Messages of asynchronous sends that a closed channel has refused, and that may be nobody's any more.
+//! Messages of asynchronous sends that a closed channel has refused and that may have no owner
+//! left.
 //!
-//! Whoever closes a channel commits all who wait in it, and then wakes them one after another. Those that are committed
-//! count on being woken soon: a future that is dropped waits for its wake, spinning. A destructor of a message could take
-//! as long as it likes, and could even wait for one of them. So it runs when all have been woken, in the one who closes,
-//! as those of buffered messages do.
+//! The thread that closes a channel commits all waiters of the channel and then wakes them one
+//! after another. Committed waiters rely on being woken soon: a future that is dropped spins until
+//! its wake. A destructor of a message could take any time, and could even wait for one of those
+//! waiters. The messages are therefore dropped after all waiters have been woken, on the thread
+//! that closes the channel, as buffered messages are.
 
 use super::pending_send::Share;
 use crate::drops;
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
-/// A share of an order, whatever its message is.
+/// A share of a pending send, with its message type erased.
 struct DeferredDrops {
     order: NonNull<()>,
     drop: unsafe fn(NonNull<()>),
@@ -18,7 +20,8 @@ struct DeferredDrops {
 
 impl Drop for DeferredDrops {
     fn drop(&mut self) {
-        // SAFETY: made by `put` for this order.
+        // SAFETY: `put` made this from a share of the type that `drop` expects, and it is dropped
+        // once.
         unsafe { (self.drop)(self.order) };
     }
 }
@@ -27,19 +30,20 @@ thread_local! {
     static UNWANTED: RefCell<Vec<DeferredDrops>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps a share of an order until all have been woken that are to be.
+/// Keeps a share of a pending send until all waiters have been woken.
 pub(super) fn put<T: Send>(order: Share<T>) {
     let deferred_drops = DeferredDrops { order: order.into_raw(), drop: Share::<T>::drop_raw };
-    // Where a thread ends nothing is kept any more, and what does not come in is dropped.
+    // While a thread ends, its list may already be gone. Then the share is dropped here.
     let _ended = UNWANTED.try_with(|all| all.borrow_mut().push(deferred_drops));
 }
 
-/// Runs `wake`, which wakes those that have been committed, and then drops what has become deferred_drops meanwhile. If it closes
-/// other channels in turn, what becomes deferred_drops there is dropped there.
+/// Runs `wake`, which wakes the committed waiters, and then drops the shares that [`put`] has kept
+/// meanwhile. If `wake` closes other channels in turn, the shares that are kept there are dropped
+/// there.
 ///
 /// # Panics
 ///
-/// As destructors of messages do.
+/// Panics if the destructor of a message does.
 pub(super) fn drop_after(wake: impl FnOnce()) {
     let outer = UNWANTED.try_with(|all| all.take());
     wake();

@@ -1,13 +1,13 @@
-//! Which ends belong to one channel.
+//! A comparison of channel ends: whether they belong to one channel.
 
 use super::{MailReceiver, MailSender, Multicast, Port, Receiver, Sender};
 
-/// An end of a channel of any kind, to be asked [whether it is of the same one](Sender::same_channel). Nobody else implements
-/// it.
+/// An end of a channel of any kind, which can be [compared](Sender::same_channel) with another.
+/// Other crates cannot implement this trait.
 pub trait ChannelEnd: Address {}
 
 pub trait Address {
-    /// Where the channel is, which stays there as long as it has an end.
+    /// Returns the address of the channel, which does not move while it has an end.
     fn address(&self) -> usize;
 }
 
@@ -22,7 +22,8 @@ macro_rules! ends {
         impl<T> ChannelEnd for $end<T> {}
 
         impl<T> $end<T> {
-            /// Returns `true` if the other end is one of the same channel: a clone, or an end of the other side.
+            /// Returns `true` if `other` is an end of the same channel: a clone, or an end of the
+            /// other side.
             ///
             /// ```
             /// let (tx, rx) = lisle::channel::<u32>();

@@ -1,49 +1,50 @@
-//! What can go wrong on a channel, one small type for each operation. Those of sending give the message
-//! back.
+//! The errors of channels, one small type for each operation. The errors of sending return the
+//! message.
 
 use std::error::Error;
 use std::fmt;
 
-/// The channel is closed. Gives the message back.
+/// An error of sending: the channel is closed. It contains the message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SendError<T>(pub T);
 
-/// A message that could not be sent at once.
+/// An error of sending without waiting. It contains the message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrySendError<T> {
-    /// No receiver waits and no room is free.
+    /// No receiver waits and the buffer has no room.
     Full(T),
     /// The channel is closed.
     Closed(T),
 }
 
-/// A message that could not be sent in time.
+/// An error of sending with a timeout. It contains the message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SendTimeoutError<T> {
-    /// The time is over; nobody has taken the message.
+    /// The time is over, and no receiver has taken the message.
     Timeout(T),
     /// The channel is closed.
     Closed(T),
 }
 
-/// A message made on commit that was not sent.
+/// An error of sending a message that is made on commit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SendWithError<T> {
-    /// The channel is closed. The message, if it had been made by then, comes back.
+    /// The channel is closed. The message is returned if it had been made by then.
     Closed(Option<T>),
-    /// The receiver that was to get the message left while it was made (it was cancelled, its future was dropped), and
-    /// nobody else could take it at once. The message comes back; the channel is open.
+    /// The receiver that was to get the message left while it was made (it was cancelled, or its
+    /// future was dropped), and no other receiver could take it at once. The message is returned;
+    /// the channel is open.
     Left(T),
 }
 
-/// The channel is closed, and everything in it has been received.
+/// An error of receiving: the channel is closed, and everything in it has been received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecvError;
 
-/// Nothing could be received at once.
+/// An error of receiving without waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TryRecvError {
@@ -53,25 +54,25 @@ pub enum TryRecvError {
     Closed,
 }
 
-/// Nothing could be received in time.
+/// An error of receiving with a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecvTimeoutError {
-    /// The time is over; nothing was taken.
+    /// The time is over, and no message was taken.
     Timeout,
     /// The channel is closed, and everything in it has been received.
     Closed,
 }
 
 impl<T> SendError<T> {
-    /// The message.
+    /// Returns the message.
     pub fn into_inner(self) -> T {
         self.0
     }
 }
 
 impl<T> TrySendError<T> {
-    /// The message.
+    /// Returns the message.
     pub fn into_inner(self) -> T {
         let (TrySendError::Full(message) | TrySendError::Closed(message)) = self;
         message
@@ -79,7 +80,7 @@ impl<T> TrySendError<T> {
 }
 
 impl<T> SendTimeoutError<T> {
-    /// The message.
+    /// Returns the message.
     pub fn into_inner(self) -> T {
         let (SendTimeoutError::Timeout(message) | SendTimeoutError::Closed(message)) = self;
         message
@@ -87,7 +88,7 @@ impl<T> SendTimeoutError<T> {
 }
 
 impl<T> SendWithError<T> {
-    /// The message, if it was made.
+    /// Returns the message if it was made.
     pub fn into_inner(self) -> Option<T> {
         match self {
             SendWithError::Closed(message) => message,

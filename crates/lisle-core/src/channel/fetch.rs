@@ -1,12 +1,12 @@
-//! What an asynchronous receive performs.
+//! The event that an asynchronous receive performs.
 
 use super::RecvError;
 use super::receiver::{Receiver, Receiving};
 use crate::event::{Attempt, Description, Event, Step};
 use std::pin::Pin;
 
-/// The event of receiving a message, with the receiver inside. It tells what it has received, also if the performance is
-/// dropped when a sender has committed it.
+/// The event of receiving a message, with the receiver inside. It passes the result to `tell`, even
+/// if the performance is dropped after a sender has committed it.
 pub struct Fetch<T, U> {
     receiver: Receiver<T>,
     tell: U,
@@ -26,7 +26,7 @@ pub struct Fetching<'e, T, U: Fn(Result<T, RecvError>)> {
 
 impl<'e, T, U: Fn(Result<T, RecvError>)> Fetching<'e, T, U> {
     fn receiving(self: Pin<&mut Self>) -> Pin<&mut Receiving<'e, T>> {
-        // SAFETY: structurally pinned.
+        // SAFETY: `receiving` is structurally pinned: it is never moved out of the branch.
         unsafe { self.map_unchecked_mut(|this| &mut this.receiving) }
     }
 }

@@ -1,16 +1,16 @@
-//! One message to each of several channels, one message from each.
+//! Sends to each of several channels, and receives from each of several channels.
 
 use crate::channel::{Receiver, RecvEvt, SendEvt, Sender};
 use crate::event::{ChooseAll, choose_all};
 
-/// The event of each of `values` having been sent on the sender at its place, in whatever order: clones of them, for
-/// each time that the event is performed. It gives what came of each.
+/// Returns the event of having sent each of `values` on the sender at the same position, in any
+/// order. Each performance sends clones of the values. The event gives the result of each send.
 ///
-/// A [`choose_all`] of sends, with its [behaviour in a choice](choose_all#in-a-choice).
+/// It is a [`choose_all`] of sends, with its [behaviour in a choice](choose_all#in-a-choice).
 ///
 /// # Panics
 ///
-/// If there are not as many values as senders.
+/// Panics if the numbers of values and senders differ.
 ///
 /// ```
 /// use lisle::{Event, channel, channel::{gather, scatter}};
@@ -38,10 +38,11 @@ where
     choose_all(sends)
 }
 
-/// The event of one message having come from each of `receivers`, in whatever order; it gives them in the order of the
-/// receivers.
+/// Returns the event of having received one message from each of `receivers`, in any order. It
+/// gives the messages in the order of the receivers.
 ///
-/// A [`choose_all`] of receives, with its [behaviour in a choice](choose_all#in-a-choice). See [`scatter`] for an example.
+/// It is a [`choose_all`] of receives, with its [behaviour in a choice](choose_all#in-a-choice).
+/// See [`scatter`] for an example.
 pub fn gather<T: Send>(receivers: &[Receiver<T>]) -> ChooseAll<Vec<RecvEvt<'_, T>>> {
     choose_all(receivers.iter().map(Receiver::recv_evt).collect())
 }

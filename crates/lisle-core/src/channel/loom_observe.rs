@@ -1,6 +1,6 @@
-//! Models of those who wait until a channel can be used, or until it is closed, explored by loom.
+//! Loom models of watchers that wait until a channel can be used or is closed.
 //!
-//! See `loom_tests.rs` for what each asserts.
+//! See `loom_tests.rs` for what each model asserts.
 
 use super::loom_tests::{Channel, Messages, explore, number};
 use super::unbounded_mailbox;
@@ -8,7 +8,7 @@ use crate::event::{Event, choose};
 use crate::shim::sync::Arc;
 use loom::thread;
 
-/// A sender that waits is seen, whenever it comes.
+/// A watcher sees a waiting sender, whenever the sender comes.
 #[test]
 fn a_sender_makes_a_channel_ready() {
     for capacity in [0, 1] {
@@ -28,7 +28,7 @@ fn a_sender_makes_a_channel_ready() {
     }
 }
 
-/// So is a receiver, and room.
+/// A watcher sees a waiting receiver, and room.
 #[test]
 fn a_receiver_makes_a_channel_ready() {
     for capacity in [0, 1] {
@@ -53,7 +53,7 @@ fn a_receiver_makes_a_channel_ready() {
     }
 }
 
-/// Two are told, and one is faster; the other is told of the next.
+/// Two receivers are told, and one is faster. The other is told of the next message.
 #[test]
 fn two_wait_until_it_is_ready() {
     explore(1, || {
@@ -82,7 +82,8 @@ fn two_wait_until_it_is_ready() {
     });
 }
 
-/// Both would send, or learn that the other does: neither sees itself, and at least one sees the other.
+/// Each of two choices would send, or learn that the other sends. Neither sees itself, and at least
+/// one sees the other.
 #[test]
 fn two_choices_see_each_other_and_not_themselves() {
     explore(2, || {
@@ -91,7 +92,7 @@ fn two_choices_see_each_other_and_not_themselves() {
         let one = |c: &Channel, message| {
             let ready = c.rx.recv_ready_evt().wrap(|()| true);
             let is_ready = choose((c.tx.send_evt(message).wrap(|sent| sent.is_err()), ready)).sync();
-            // The sender may have become an onlooker in between; then it is there no more.
+            // The sender may have committed its other branch meanwhile; then it no longer sends.
             is_ready && c.rx.try_recv().is_ok()
         };
         let other = thread::spawn({
@@ -99,7 +100,7 @@ fn two_choices_see_each_other_and_not_themselves() {
             move || one(&c, message)
         });
         one(&c, messages.make(1));
-        // It waits until somebody sends, if this one has seen it and come too late.
+        // The partner waits until something is sent, if it saw this one and came too late.
         let _ = c.tx.close();
         other.join().unwrap();
         c.assert_clean();
@@ -107,7 +108,7 @@ fn two_choices_see_each_other_and_not_themselves() {
     });
 }
 
-/// Readiness and a receive in one choice: the message is taken once, or left.
+/// Readiness and a receive are in one choice: the message is taken once, or left.
 #[test]
 fn readiness_in_a_choice_takes_nothing() {
     explore(3, || {
@@ -126,7 +127,7 @@ fn readiness_in_a_choice_takes_nothing() {
     });
 }
 
-/// Everybody learns of the end, whichever sign it waits for, and whoever ends it.
+/// Every watcher learns that the channel is closed, for each sign and each way to close it.
 #[test]
 fn a_close_is_seen_by_all() {
     explore(2, || {
@@ -149,7 +150,7 @@ fn a_close_is_seen_by_all() {
     });
 }
 
-/// The same of mailboxes, whose watchers lie beside a source.
+/// The same for mailboxes, whose watchers are kept beside a source.
 #[test]
 fn a_mailbox_is_ready_and_closed() {
     explore(3, || {

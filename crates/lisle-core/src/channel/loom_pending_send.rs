@@ -1,6 +1,8 @@
-//! Models of asynchronous sends: an pending is committed, taken back, forgotten, refused, in every pending.
+//! Loom models of pending sends: a pending send is committed, taken back, dropped by its handle,
+//! and refused, in every order.
 //!
-//! Memory of pending_sends is used again, but its locks notice when they are used after they were dropped.
+//! The memory of pending sends is reused, but its locks detect when they are used after they were
+//! dropped.
 
 use super::loom_tests::{Channel, Message, Messages, explore, number};
 use super::pending_send::{Fate, PendingSend, Share};
@@ -12,7 +14,7 @@ use loom::thread;
 use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Begins to send: nobody waits to receive.
+/// Begins to send while no receiver waits.
 fn begin(tx: &Sender<Message>, message: Message) -> Share<Message> {
     let permit = tx.permits().update(|out, _| tx.take_leave(out)).expect("few are under way");
     match PendingSend::place(permit, message) {
@@ -21,7 +23,7 @@ fn begin(tx: &Sender<Message>, message: Message) -> Share<Message> {
     }
 }
 
-/// What has become of the message: its number, if it was not sent.
+/// Waits for the outcome of the message and returns its number if it was not sent.
 fn fate(pending: &PendingSend<Message>) -> Option<u32> {
     pending.fate().event(|fate| fate.as_ref().map(drop)).sync();
     let taken = pending.fate().update(|fate, _| fate.replace(Fate::Told));
@@ -93,7 +95,7 @@ fn its_end_is_awaited() {
             move || number(c.rx.recv())
         });
         assert_eq!(fate(&pending), None);
-        // What it held has been given back before.
+        // The permit has been returned before.
         nothing_is_under_way(&c);
         assert_eq!(receiver.join().unwrap(), Some(1));
         messages.assert_all_dropped();
@@ -119,7 +121,8 @@ fn the_channel_closes_while_an_order_is_taken_back() {
     });
 }
 
-/// The last sender goes: the order is one still. When it has been taken the channel closes, and is freed by who is last.
+/// The last sender is dropped, but the pending send still counts as one. When the message has been
+/// taken the channel closes, and the last owner frees it.
 #[test]
 fn an_order_is_the_last_sender() {
     explore(2, || {
@@ -137,7 +140,7 @@ fn an_order_is_the_last_sender() {
     });
 }
 
-/// Two take one back, a third commits it.
+/// Two threads take a send back while a third commits it.
 #[test]
 fn two_take_it_back() {
     explore(2, || {
@@ -162,7 +165,7 @@ fn two_take_it_back() {
     });
 }
 
-/// A permit goes straight to who waits for one, or comes back if that gives up.
+/// A permit goes directly to the waiter, or comes back if the waiter gives up.
 #[test]
 fn a_permit_passes_to_who_waits() {
     explore(2, || {
@@ -171,7 +174,7 @@ fn a_permit_passes_to_who_waits() {
         let pending = begin(&c.tx, messages.make(1));
         let waiter = thread::spawn({
             let c = c.clone();
-            // As if there were room for one only.
+            // This simulates room for one send only.
             move || {
                 drop(
                     c.tx.permits()
@@ -188,7 +191,7 @@ fn a_permit_passes_to_who_waits() {
     });
 }
 
-/// Both ends go, and with them the channel, while the message is taken back.
+/// Both ends, and with them the channel, are dropped while the message is taken back.
 #[test]
 fn the_channel_goes_while_an_order_is_taken_back() {
     explore(3, || {

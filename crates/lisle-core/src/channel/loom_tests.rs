@@ -1,10 +1,11 @@
-//! Models of channels, explored by loom.
+//! Loom models of channels.
 //!
-//! Each asserts what was received, what was given back, that every message was dropped once, and that no
-//! queue of the channel holds anything at the end. Loom reports lost wakes as deadlocks, and slots or
-//! links touched without a happens-before edge as races. Timers are not modelled.
+//! Each model asserts what was received and what was returned, that every message was dropped once,
+//! and that no queue of the channel holds anything at the end. Loom reports lost wakes as
+//! deadlocks, and accesses to slots or links without a happens-before edge as races. Timers are not
+//! modelled.
 //!
-//! Run with `RUSTFLAGS="--cfg lisle_loom" cargo test -p lisle --lib --release loom`.
+//! Run them with `RUSTFLAGS="--cfg lisle_loom" cargo test -p lisle --lib --release loom`.
 
 use super::receiver::Receiver;
 use super::sender::Sender;
@@ -19,15 +20,15 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicIsize, Ordering};
 use std::task::{Context, Poll, Waker};
 
-/// Explores `model` with at most `preemptions` forced switches a run. Most bugs need one or two; the
-/// number each model runs under is the highest that ends within seconds.
+/// Explores `model` with at most `preemptions` forced switches a run. Most bugs need one or two.
+/// The number for each model is the highest with which it ends within seconds.
 pub(super) fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.check(model);
 }
 
-/// A message that counts how many of it there are.
+/// A message that counts how many messages exist.
 pub(super) struct Message(pub(super) u32, StdArc<AtomicIsize>);
 
 impl Clone for Message {
@@ -64,7 +65,7 @@ impl Messages {
     }
 }
 
-/// A channel whose queues can be looked at.
+/// A channel whose queues can be inspected.
 pub(super) struct Channel {
     pub(super) tx: Sender<Message>,
     pub(super) rx: Receiver<Message>,
@@ -77,7 +78,7 @@ impl Channel {
         Channel { tx: Sender::new(shared.clone()), rx: Receiver::new(shared.clone()), shared }
     }
 
-    /// Nobody waits and nothing is buffered.
+    /// Asserts that no waiter is in a queue and no message is buffered.
     pub(super) fn assert_clean(&self) {
         self.shared.locked(|inner| {
             assert!(inner.receiving.is_empty(), "a receiver is left behind");
@@ -97,7 +98,7 @@ pub(super) fn number(received: Received) -> Option<u32> {
     received.ok().map(|message| message.0)
 }
 
-/// What a two-sided choice came to.
+/// The result of a two-sided choice.
 #[derive(Debug, PartialEq)]
 enum Came {
     Received(Option<u32>),
@@ -113,8 +114,8 @@ fn sent(sent: Sent) -> Came {
     sent.map_or_else(|SendError(message)| Came::Refused(message.0), |()| Came::Sent)
 }
 
-/// Performs `event` as a future that is polled once and dropped. Its memory is leaked, so that a committer
-/// that comes too late is noticed, see `Lock`.
+/// Performs `event` as a future that is polled once and dropped. Its memory is leaked, which makes
+/// a committer that comes too late detectable; see `Lock`.
 fn poll_once<E: Event>(event: E) -> Poll<E::Output> {
     let mut place = Box::pin(Some(event.future()));
     let future = place.as_mut().as_pin_mut().expect("just made");
@@ -255,7 +256,8 @@ fn a_buffer_keeps_one_senders_order() {
 
 // Choices.
 
-/// Two of these on one channel: each is ready to be either side.
+/// Performs a choice between receiving and sending on one channel. Two of these can meet either
+/// way.
 fn swap(c: &Channel, message: Message) -> Came {
     choose((c.rx.recv_evt().wrap(received), c.tx.send_evt(message).wrap(sent))).sync()
 }
@@ -280,8 +282,8 @@ fn of_two_two_sided_choices_one_receives_and_one_sends() {
     });
 }
 
-/// Both have published one branch when they look at the other's, so both claim themselves first. If both
-/// have, the one at the higher address has to step back.
+/// Both choices have published one branch when they look at the other's, so both claim themselves
+/// first. If both have, the one at the higher address has to step back.
 #[test]
 fn choices_that_claim_themselves_and_want_each_other_meet_once() {
     explore(3, || {
@@ -304,8 +306,8 @@ fn choices_that_claim_themselves_and_want_each_other_meet_once() {
     });
 }
 
-/// A claims itself and wants B, B wants C, C wants A. Whoever is left without a partner learns that the
-/// channels close, which commits records from outside while they may be claimed.
+/// A claims itself and wants B, B wants C, C wants A. The choice that is left without a partner
+/// learns that the channels close, which commits records from outside while they may be claimed.
 #[test]
 fn a_ring_of_three_choices_comes_apart() {
     explore(1, || {
@@ -382,8 +384,8 @@ fn a_choice_of_sends_gives_one_and_keeps_the_other() {
     });
 }
 
-/// The choice has published its receive when it looks at the buffer: it commits by itself, unless the
-/// sender on the other channel is faster.
+/// The choice has published its receive when it looks at the buffer. It commits by itself, unless
+/// the sender on the other channel is faster.
 #[test]
 fn a_published_choice_takes_from_a_buffer_or_is_taken() {
     explore(3, || {
@@ -427,7 +429,7 @@ fn a_dropped_receive_has_taken_the_message_or_not() {
         if got.is_some() {
             assert_eq!((got, outcome), (Some(1), Ok(())));
         } else {
-            // Refused, or given to a future that was dropped with it.
+            // The message was refused, or given to a future that was dropped with it.
             assert!(matches!(outcome, Ok(()) | Err(1)));
         }
         c.assert_clean();
@@ -578,7 +580,7 @@ fn closing_reaches_a_choice_once() {
     });
 }
 
-/// The last sender goes while a receiver comes.
+/// The last sender is dropped while a receiver comes.
 #[test]
 fn the_last_sender_closes_behind_itself() {
     explore(3, || {
@@ -595,7 +597,7 @@ fn the_last_sender_closes_behind_itself() {
     });
 }
 
-/// The last receiver goes while a sender fills the buffer: what is in it is dropped.
+/// The last receiver is dropped while a sender fills the buffer: the buffered messages are dropped.
 #[test]
 fn the_last_receiver_drops_what_is_buffered() {
     explore(3, || {
@@ -611,7 +613,7 @@ fn the_last_receiver_drops_what_is_buffered() {
 
 // Polls of choices.
 
-/// An event that is not ready before it is published, and does not say what it has seen.
+/// An event that is not ready before it is published, and that does not record what it has seen.
 struct Blind<E>(E);
 
 impl<E: Event> Event for Blind<E> {
@@ -638,8 +640,9 @@ impl<E: Event> Event for Blind<E> {
     }
 }
 
-/// Each of two performers puts a message into a channel, and then polls both channels. There is one for each, so each
-/// finds one, though the other may take its own while it looks at the other's first.
+/// Each of two performers puts a message into a channel and then polls both channels. There is one
+/// message for each, so each finds one, although the other may take its own while it looks at the
+/// other's first.
 fn each_poll_finds_one(preemptions: usize, poll: fn(other: &Channel, own: &Channel) -> Option<Received>) {
     explore(preemptions, move || {
         let messages = Messages::default();
@@ -673,7 +676,8 @@ fn a_poll_that_publishes_finds_what_is_in_one_channel_or_another() {
     });
 }
 
-/// A poll that publishes may be committed before it is gone again; then it has what it was given.
+/// A poll that publishes may be committed before it withdraws. It then has the value that it was
+/// given.
 #[test]
 fn a_poll_that_publishes_is_met_or_leaves_nothing() {
     explore(3, || {
@@ -691,8 +695,8 @@ fn a_poll_that_publishes_is_met_or_leaves_nothing() {
     });
 }
 
-/// It would not wait for a message that is still to be made, so it does not meet who would make one; nor is that one
-/// told to try.
+/// A poll would not wait for a message that is still to be made. It does not meet a sender that
+/// would make one, nor is that sender told to try again.
 #[test]
 fn a_poll_that_publishes_is_promised_nothing() {
     explore(3, || {
@@ -752,7 +756,7 @@ fn a_promise_into_a_buffer_is_kept() {
     });
 }
 
-/// Two makers and room for one: the second learns that room is free again.
+/// There are two makers and room for one: the second learns that room is free again.
 #[test]
 fn makers_wait_for_room() {
     explore(2, || {
@@ -771,8 +775,9 @@ fn makers_wait_for_room() {
     });
 }
 
-/// Sends a message that is not made. A panic of the maker comes to dropping the branch that has committed;
-/// this does that without unwinding, which loom cannot follow: its threads share one panic count.
+/// Sends a message that is not made. A panic of the maker results in dropping the branch that has
+/// committed. This does that without unwinding, which loom cannot follow: its threads share one
+/// panic count.
 struct Break<E>(E);
 
 impl<E: Event> Event for Break<E> {
@@ -857,7 +862,7 @@ fn a_broken_promise_gives_room_back() {
             let (c, messages) = (c.clone(), messages.clone());
             move || assert!(c.tx.send_with_evt(|| messages.make(2)).sync().is_ok())
         });
-        // Without a receiver that waits, this commits to room in the buffer, if there is any.
+        // Without a waiting receiver this commits to room in the buffer, if there is any.
         let _committed_or_not: Option<()> = breaks_its_promise(&c).poll();
         let mut got = [number(c.rx.recv()), number(c.rx.recv())];
         got.sort_unstable();
@@ -869,7 +874,7 @@ fn a_broken_promise_gives_room_back() {
     });
 }
 
-/// As above, with nobody else to let them in.
+/// As above, with no other sender to admit them.
 #[test]
 fn room_that_is_given_back_lets_in_who_waits_for_it() {
     for maker_waits in [false, true] {
@@ -913,7 +918,7 @@ fn reserved_room_is_nobody_elses() {
     });
 }
 
-/// Room was reserved before the channel was closed, and the message comes after: it goes back.
+/// Room was reserved before the channel was closed, and the message comes after: it is returned.
 #[test]
 fn nothing_comes_after_the_end() {
     explore(3, || {
@@ -933,8 +938,8 @@ fn nothing_comes_after_the_end() {
     });
 }
 
-/// The receiver leaves while its message is being made: the message stays with the sender, or has gone
-/// with the future that was given it.
+/// The receiver leaves while its message is being made. The message stays with the sender, or was
+/// dropped with the future that got it.
 #[test]
 fn a_promised_receiver_may_leave() {
     explore(3, || {
@@ -975,7 +980,8 @@ fn send_made(c: &Channel, messages: &Messages, n: u32) {
     }
 }
 
-/// As above, with another receiver who then gets what the first has let go, or what is sent again.
+/// As above, with another receiver, which gets the message that the first has left, or the one that
+/// is sent again.
 #[test]
 fn what_a_promised_receiver_leaves_goes_to_the_next() {
     explore(2, || {
@@ -994,7 +1000,7 @@ fn what_a_promised_receiver_leaves_goes_to_the_next() {
             Poll::Pending => None,
         };
         let second = number(c.rx.recv());
-        // The future has taken the first message, or took it with it when it was dropped, or neither.
+        // The future has returned the first message, or was dropped with it, or has not got it.
         match (first, second) {
             (Some(1), Some(2)) => {}
             (None, Some(1)) => assert_eq!(number(c.rx.recv()), Some(2)),
@@ -1007,8 +1013,8 @@ fn what_a_promised_receiver_leaves_goes_to_the_next() {
     });
 }
 
-/// The maker waits until the receiver has left, so leaving must not wait for the message; and no other receiver comes
-/// before the sender has ended, so that must not wait for one.
+/// The maker waits until the receiver has left, so leaving must not wait for the message. No other
+/// receiver comes before the sender has ended, so the sender must not wait for one.
 #[test]
 fn neither_leaving_nor_what_was_left_waits() {
     for capacity in [0, 1] {
@@ -1036,7 +1042,7 @@ fn neither_leaving_nor_what_was_left_waits() {
             made.wait();
             let got = c.rx.try_recv().ok().map(|message| message.0);
             match sender.join().unwrap() {
-                // Whether the receiver was won or not, there was room.
+                // There was room, whether or not the receiver was won.
                 Some(Ok(())) => assert!(capacity == 1 && got == Some(1)),
                 Some(Err(is_left)) => assert!(is_left && capacity == 0 && got.is_none()),
                 None => assert!(capacity == 0 && got.is_none()),
@@ -1047,7 +1053,7 @@ fn neither_leaving_nor_what_was_left_waits() {
     }
 }
 
-/// The receiver that was won leaves while another waits: the message is that one's.
+/// The receiver that was won leaves while another waits. The other gets the message.
 #[test]
 fn what_was_left_goes_to_who_waits() {
     explore(2, || {
@@ -1071,7 +1077,7 @@ fn what_was_left_goes_to_who_waits() {
         let first = poll_once(c.rx.recv_evt());
         left.signal();
         if sender.join().unwrap() == Err(true) {
-            // The other had not come by then.
+            // The other receiver had not come by then.
             c.tx.send(messages.make(1)).unwrap();
         }
         assert!(first.is_pending() && receiver.join().unwrap() == Some(1));
@@ -1080,7 +1086,7 @@ fn what_was_left_goes_to_who_waits() {
     });
 }
 
-/// A choice of two makers lets the other go when one is let in.
+/// A choice of two makers withdraws the other when one is admitted.
 #[test]
 fn a_choice_of_makers_makes_one_message() {
     explore(3, || {
@@ -1100,7 +1106,7 @@ fn a_choice_of_makers_makes_one_message() {
     });
 }
 
-/// Closing tells a maker that waits.
+/// Closing wakes a maker that waits.
 #[test]
 fn closing_reaches_makers() {
     explore(3, || {

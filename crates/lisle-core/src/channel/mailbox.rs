@@ -14,30 +14,32 @@ use std::iter::FusedIterator;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// Makes a mailbox: a channel **without a bound**, whose senders never wait.
+/// Creates a mailbox: a channel **without a bound**, whose senders never wait.
 ///
-/// Nothing slows the senders down. If they are faster than the receivers for long, memory runs out, and
-/// before that every message is late by all those before it. Where a sender can wait,
-/// [`bounded`](super::bounded) is the better choice. A mailbox is for those that cannot: a destructor, a guard,
-/// a callback, a server that answers clients which are slow to listen; and where something else bounds the number
-/// of messages, as when each client has one request under way.
+/// Nothing slows the senders down. If they are faster than the receivers for long, memory runs out,
+/// and before that every message is delayed by all those ahead of it. Where a sender can wait,
+/// [`bounded`](super::bounded) is the better choice. A mailbox is for senders that cannot wait: a
+/// destructor, a guard, a callback, a server that answers slow clients. It also fits where
+/// something else bounds the number of messages, for example when each client has one request under
+/// way.
 ///
-/// From Concurrent ML's `Mailbox` and the mailboxes of actors.
+/// The idea is from Concurrent ML's `Mailbox` and the mailboxes of actors.
 ///
 /// # Fairness
 ///
-/// Messages come out in the order in which they were put in; receivers that wait are served first come, first
-/// served.
+/// Messages are received in the order in which they were sent. Receivers that wait are served first
+/// come, first served.
 ///
 /// # Cost
 ///
-/// A send takes a short lock once. Messages lie in blocks of 32, which are freed one by one as they are received,
-/// but for two; a mailbox that holds no more than that allocates nothing.
+/// A send takes a short lock once. Messages are stored in blocks of 32. Each block is freed when it
+/// has been received, except for two, which are kept; a mailbox whose messages fit into them
+/// allocates nothing more.
 ///
 /// ```
 /// let (tx, rx) = lisle::channel::unbounded_mailbox();
 /// for i in 0..100 {
-///     tx.send(i).unwrap(); // nobody receives, and it does not wait
+///     tx.send(i).unwrap(); // does not wait, although nothing receives
 /// }
 /// assert_eq!(rx.len(), 100);
 /// drop(tx); // closed, but nothing is lost:
@@ -61,7 +63,7 @@ pub(super) struct Mailbox<T> {
     receivers: AtomicUsize,
 }
 
-/// What a mailbox holds. Receivers wait only while there are no messages and it is not closed.
+/// The contents of a mailbox. Receivers wait only while there are no messages and it is not closed.
 pub struct State<T> {
     messages: Blocks<T>,
     closed: bool,
@@ -69,7 +71,8 @@ pub struct State<T> {
 }
 
 impl<T> State<T> {
-    /// The oldest message; or, if there is none and never will be, the error.
+    /// Takes the oldest message. Returns the error if there is none and none can come, and `None`
+    /// if one may still come.
     fn receive(&mut self) -> Option<Result<T, RecvError>> {
         match self.messages.pop() {
             Some(message) => Some(Ok(message)),
@@ -113,20 +116,21 @@ impl<T> Observed for Mailbox<T> {
     }
 }
 
-/// The sending end of a mailbox, see [`unbounded_mailbox`]. Clones share the mailbox.
+/// The sending end of a mailbox. See [`unbounded_mailbox`]. Clones share the mailbox.
 ///
-/// When the last clone goes the mailbox is closed; what is in it can still be received.
+/// When the last clone is dropped, the mailbox is closed. Its messages can still be received.
 pub struct MailSender<T> {
     pub(super) mailbox: Arc<Mailbox<T>>,
 }
 
 impl<T> MailSender<T> {
-    /// Sends a message. Never waits, so it may be called anywhere: in destructors, also while unwinding, in guards
-    /// and wraps, in callbacks of other libraries. (Not in signal handlers: it takes a lock and may allocate.)
+    /// Sends a message. This never waits, so it may be called anywhere: in destructors, also while
+    /// unwinding, in guards and wraps, and in callbacks of other libraries. It must not be called
+    /// in signal handlers, since it takes a lock and may allocate.
     ///
     /// # Errors
     ///
-    /// The mailbox is closed, or all receivers are gone; gives the message back.
+    /// Returns the message if the mailbox is closed or all receivers are dropped.
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         visible();
         self.mailbox.source.update(|state, waiters| {
@@ -141,32 +145,32 @@ impl<T> MailSender<T> {
         })
     }
 
-    /// Closes the mailbox for everybody. `false` if it was closed already.
+    /// Closes the mailbox for all its ends. Returns `false` if it was closed already.
     ///
-    /// Receivers get what is in it, then the error.
+    /// Receivers get the messages in it, then the error.
     pub fn close(&self) -> bool {
         self.mailbox.close()
     }
 
-    /// Is the mailbox closed?
+    /// Returns `true` if the mailbox is closed.
     pub fn is_closed(&self) -> bool {
         self.mailbox.is_closed()
     }
 
-    /// How many messages are in it.
+    /// Returns how many messages are in the mailbox.
     pub fn len(&self) -> usize {
         self.mailbox.len()
     }
 
-    /// Are there no messages in it?
+    /// Returns `true` if no message is in the mailbox.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl<T: Send> MailSender<T> {
-    /// The event that the mailbox is closed: by somebody, or since all receivers are gone. See
-    /// [`Sender::closed_evt`](super::Sender::closed_evt).
+    /// Returns the event that the mailbox is closed, explicitly or because all receivers are
+    /// dropped. See [`Sender::closed_evt`](super::Sender::closed_evt).
     pub fn closed_evt(&self) -> ClosedEvt<'_> {
         ClosedEvt::new(&*self.mailbox)
     }
@@ -187,22 +191,22 @@ impl<T> Drop for MailSender<T> {
     }
 }
 
-/// The receiving end of a mailbox, see [`unbounded_mailbox`]. Clones share the mailbox; each message goes to one
-/// of them.
+/// The receiving end of a mailbox. See [`unbounded_mailbox`]. Clones share the mailbox; each
+/// message goes to one of them.
 ///
-/// When the last clone goes the mailbox is closed and what is in it is dropped.
+/// When the last clone is dropped, the mailbox is closed and its messages are dropped.
 pub struct MailReceiver<T> {
     pub(super) mailbox: Arc<Mailbox<T>>,
 }
 
 impl<T> MailReceiver<T> {
-    /// The event of receiving one message, oldest first. A closed mailbox gives what is still in it, then
-    /// `Err`, again and again.
+    /// Returns the event of receiving one message, oldest first. A closed mailbox gives the
+    /// messages in it, then always `Err`.
     ///
     /// # Cancel safety
     ///
-    /// A loser of a choice, a poll that fails and a future dropped before a sender has committed it have taken
-    /// nothing.
+    /// A receive that loses a choice, a poll that fails, and a future that is dropped before a
+    /// sender has committed it have taken nothing.
     pub fn recv_evt(&self) -> MailEvt<'_, T> {
         MailEvt { mailbox: &self.mailbox }
     }
@@ -211,7 +215,7 @@ impl<T> MailReceiver<T> {
     ///
     /// # Errors
     ///
-    /// There is none now, or none will ever come.
+    /// Returns an error if there is no message now, or none can come any more.
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         visible();
         match self.mailbox.source.update(|state, _| state.receive()) {
@@ -224,59 +228,64 @@ impl<T> MailReceiver<T> {
         }
     }
 
-    /// Closes the mailbox for everybody. `false` if it was closed already. What is in it can still be received.
+    /// Closes the mailbox for all its ends. Returns `false` if it was closed already. Its messages
+    /// can still be received.
     pub fn close(&self) -> bool {
         self.mailbox.close()
     }
 
-    /// Is the mailbox closed? What is in it may still be received.
+    /// Returns `true` if the mailbox is closed. Its messages may still be received.
     pub fn is_closed(&self) -> bool {
         self.mailbox.is_closed()
     }
 
-    /// How many messages are in it.
+    /// Returns how many messages are in the mailbox.
     pub fn len(&self) -> usize {
         self.mailbox.len()
     }
 
-    /// Are there no messages in it?
+    /// Returns `true` if no message is in the mailbox.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl<T: Send> MailReceiver<T> {
-    /// Receives a message, waiting for it as [`Event::sync`] does.
+    /// Receives a message and waits for it as [`Event::sync`] does.
     ///
     /// # Errors
     ///
-    /// The mailbox is closed and empty.
+    /// Returns an error if the mailbox is closed and empty.
     pub fn recv(&self) -> Result<T, RecvError> {
         self.recv_evt().sync()
     }
 
-    /// Receives a message, waiting for at most `timeout`. One that is there is received however short that is.
+    /// Receives a message and waits for at most `timeout`. A message that is available is received
+    /// even if the timeout is zero.
     ///
     /// # Errors
     ///
-    /// The time is over, and nothing was taken; or the mailbox is closed and empty.
+    /// Returns an error if the time is over, in which case nothing was taken, or if the mailbox is
+    /// closed and empty.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         within(timeout, self.recv_evt())
     }
 
-    /// The event that there is a message, or that the mailbox is closed. It takes nothing, so somebody else may be faster. See
+    /// Returns the event that there is a message, or that the mailbox is closed. It takes nothing,
+    /// so another receiver may be faster. See
     /// [`Receiver::recv_ready_evt`](super::Receiver::recv_ready_evt).
     pub fn recv_ready_evt(&self) -> ReadyEvt<'_> {
         ReadyEvt::to_receive(&*self.mailbox)
     }
 
-    /// The event that the mailbox is closed: by somebody, or since all senders are gone. What is in it may still be
-    /// received. See [`Receiver::closed_evt`](super::Receiver::closed_evt).
+    /// Returns the event that the mailbox is closed, explicitly or because all senders are dropped.
+    /// Its messages may still be received. See
+    /// [`Receiver::closed_evt`](super::Receiver::closed_evt).
     pub fn closed_evt(&self) -> ClosedEvt<'_> {
         ClosedEvt::new(&*self.mailbox)
     }
 
-    /// Receives until the mailbox is closed and empty.
+    /// Returns an iterator that receives until the mailbox is closed and empty.
     pub fn iter(&self) -> MailIter<&Self> {
         MailIter { receiver: self }
     }
@@ -294,12 +303,12 @@ impl<T> Drop for MailReceiver<T> {
         if self.mailbox.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.mailbox.close();
             let mut left = self.mailbox.source.update(|state, _| std::mem::take(&mut state.messages));
-            drops::each(std::iter::from_fn(|| left.pop())); // outside of the lock
+            drops::each(std::iter::from_fn(|| left.pop())); // outside the lock
         }
     }
 }
 
-/// Messages until the mailbox is closed and empty, see [`MailReceiver::iter`].
+/// An iterator over messages until the mailbox is closed and empty. See [`MailReceiver::iter`].
 #[derive(Debug)]
 pub struct MailIter<R> {
     receiver: R,
@@ -337,7 +346,7 @@ impl<T: Send> IntoIterator for MailReceiver<T> {
     }
 }
 
-/// The event of receiving a message from a mailbox, see [`MailReceiver::recv_evt`].
+/// The event of receiving a message from a mailbox. See [`MailReceiver::recv_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct MailEvt<'a, T> {
     mailbox: &'a Mailbox<T>,
@@ -349,7 +358,7 @@ impl<T: Send> Event for MailEvt<'_, T> {
     waits_at!(describe "receive from");
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
-        // SAFETY: the branch is of this event.
+        // SAFETY: `branch` is a branch of this event.
         unsafe { branch.take() }
     }
 }
@@ -364,16 +373,17 @@ impl<T> Copy for MailEvt<'_, T> {}
 
 awaitable!(['a, T: Send] MailEvt<'a, T>);
 
-/// How many messages a block has room for.
+/// The number of messages for which a block has room.
 const BLOCK: usize = 32;
 
-/// A queue of messages in blocks. No block is empty but the only one, and only the last may have room at its end.
+/// A queue of messages in blocks. No block is empty unless it is the only one, and only the last
+/// may have room at its end.
 ///
-/// One ring that grows would have to be copied whole, under the lock.
+/// A single growing ring would have to be copied as a whole, under the lock.
 struct Blocks<T> {
     blocks: LinkedList<VecDeque<T>>,
     len: usize,
-    /// An empty block for when one is needed, or none.
+    /// An empty block for reuse, or no block.
     spare: LinkedList<VecDeque<T>>,
 }
 
@@ -470,7 +480,7 @@ mod tests {
         assert!(blocks.room() <= 2 * BLOCK);
     }
 
-    /// With a steady backlog the blocks go round.
+    /// With a steady backlog the same blocks are used in turn.
     #[test]
     fn a_steady_state_uses_the_same_blocks() {
         let mut blocks = Blocks::new();

@@ -1,16 +1,17 @@
 //! Channels: rendezvous, bounded and unbounded, for any number of senders and receivers.
 //!
-//! [`channel`] makes a rendezvous channel: a message passes from a sender to a receiver when both are
-//! there, so a completed send tells that the message was taken. [`bounded`] gives the channel room for
-//! some messages. What is unbounded runs out of memory at the worst of times, so it has another name and other
-//! types: [`unbounded_mailbox`], for senders that cannot wait. A [`Multicast`] gives each message to all of its
-//! ports.
+//! [`channel`] creates a rendezvous channel: a message passes from a sender to a receiver when both
+//! are there, so a completed send means that the message was taken. [`bounded`] gives the channel
+//! room for some messages. An unbounded channel can run out of memory, so it has another name and
+//! other types: [`unbounded_mailbox`], for senders that cannot wait. A [`Multicast`] gives each
+//! message to all of its ports.
 //!
-//! Both ends work from fibers, plain OS threads and futures alike, and every operation also comes as an
-//! [`Event`](crate::Event) to choose from. A closed end is a value: sending gives the message back in
-//! the error, receiving first gives what is left. A channel is closed by hand ([`Sender::close`]) or
-//! when all senders or all receivers are gone, which is [an event](Sender::closed_evt), too; so is that a message
-//! [could be received](Receiver::recv_ready_evt) or [sent](Sender::send_ready_evt).
+//! Both ends work from fibers, plain OS threads and futures alike. Every operation also exists as
+//! an [`Event`](crate::Event) that can be part of a choice. A closed end is a value: sending
+//! returns the message in the error, and receiving returns the error only when nothing is left to
+//! receive. A channel closes when it is closed explicitly ([`Sender::close`]), or when all senders
+//! or all receivers are dropped. Closing is [an event](Sender::closed_evt), too, and so is the fact
+//! that a message [could be received](Receiver::recv_ready_evt) or [sent](Sender::send_ready_evt).
 //!
 //! ```
 //! let (tx, rx) = lisle::channel::bounded(2);
@@ -23,9 +24,9 @@
 //!
 //! # Cost
 //!
-//! One allocation a channel, plus its buffer. A message takes no allocation and one copy, straight from
-//! the sender to the receiver if one of them waits. Between two fibers of one domain a message costs
-//! two locked instructions and a switch.
+//! A channel takes one allocation, plus its buffer. A message takes no allocation and one copy,
+//! directly from the sender to the receiver if one of them waits. Between two fibers of one domain
+//! a message costs two locked instructions and a switch.
 
 #[cfg(not(lisle_loom))]
 #[allow(missing_debug_implementations, reason = "not for users")]
@@ -80,7 +81,8 @@ pub use sender::{SendEvt, Sender, Sending};
 use crate::event::Label;
 use crate::shim::sync::Arc;
 
-/// Makes a rendezvous channel: it buffers nothing, a send completes when a receiver takes the message.
+/// Creates a rendezvous channel. It buffers nothing: a send completes when a receiver takes the
+/// message.
 ///
 /// ```
 /// let (tx, rx) = lisle::channel();
@@ -114,16 +116,16 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     labelled(Label::new("channel"), 0)
 }
 
-/// Makes a channel that buffers up to `capacity` messages; a send completes when there is room. With
-/// a capacity of 0 it is [`channel`].
+/// Creates a channel that buffers up to `capacity` messages. A send completes when there is room.
+/// With a capacity of 0 it is a rendezvous [`channel`].
 ///
-/// The buffer is allocated at once.
+/// The buffer is allocated immediately.
 #[track_caller]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     labelled(Label::new("channel"), capacity)
 }
 
-/// As [`bounded`], with a name for those who ask who waits.
+/// Creates a [`bounded`] channel with a name, which appears in reports of waiting performers.
 ///
 /// ```
 /// let (jobs, queue) = lisle::channel::named("jobs", 16);

@@ -1,4 +1,4 @@
-//! Channels whose messages go to everybody who listens.
+//! Channels whose messages go to all of their ports.
 
 use super::error::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::observe::{ClosedEvt, Observed, ReadyEvt, Sign, Watchers};
@@ -14,24 +14,26 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// A channel whose messages go to all its [`Port`]s: each port gets each message that was sent after it was made, in
-/// the order in which they were sent. Clones share the channel.
+/// A channel whose messages go to all its [`Port`]s: each port gets each message that was sent
+/// after the port was made, in the order in which they were sent. Clones share the channel.
 ///
-/// From Concurrent ML's `Multicast`. Sending never waits. A message sent while there is no port is gone. When the
-/// last clone goes the channel is closed; ports get what they have not yet received, then the error.
+/// The idea is from Concurrent ML's `Multicast`. Sending never waits. A message that is sent while
+/// there is no port is dropped. When the last clone is dropped, the channel is closed; ports get
+/// the messages that they have not yet received, then the error.
 ///
 /// # Memory
 ///
-/// A message is stored once, however many ports there are, and each receives a clone; one that
-/// is the last to pass it receives the message itself. It is kept until the slowest port has passed it or is dropped, and nothing bounds how
-/// far that may be behind: **a port that is kept and not read makes memory grow with each message**. A port that
-/// wants only what is new may [`skip`](Port::skip) the rest; [`lag`](Port::lag) tells how much that is. Where only the
-/// latest message counts, [`Watch`](crate::sync::Watch) keeps just that.
+/// A message is stored once, for any number of ports. Each port receives a clone, except that the
+/// last port to pass the message receives the message itself. A message is kept until the slowest
+/// port has passed it or is dropped. Nothing bounds how far that port may be behind: **a port that
+/// is kept and not read makes memory grow with each message**. A port that wants only new messages
+/// may [`skip`](Port::skip) the others; [`lag`](Port::lag) returns how many there are. Where only
+/// the latest message counts, [`Watch`](crate::sync::Watch) keeps only that.
 ///
 /// # Cost
 ///
-/// One allocation a message. A port that is behind receives without touching what is shared with other ports but the
-/// message itself.
+/// A message takes one allocation. A port that is behind receives without touching anything that it
+/// shares with other ports, except the message itself.
 ///
 /// ```
 /// use lisle::channel::Multicast;
@@ -54,7 +56,7 @@ pub(super) struct Shared<T> {
     senders: AtomicUsize,
 }
 
-/// Where a multicast channel ends.
+/// The end of the sequence of messages.
 pub struct State<T> {
     /// The node that the next message will fill.
     tail: Arc<Node<T>>,
@@ -62,7 +64,7 @@ pub struct State<T> {
     watchers: Watchers,
 }
 
-/// A place for a message and those after it. The ports are at the nodes they will read next.
+/// A place for a message and those after it. Each port refers to the node that it will read next.
 pub struct Node<T> {
     number: u64,
     /// Written once, under the source's lock.
@@ -74,7 +76,7 @@ struct Filled<T> {
     next: Arc<Node<T>>,
 }
 
-/// A node that is filled; or none, if there will be none.
+/// A filled node, or `None` if there will be none.
 type Received<T> = Option<Arc<Node<T>>>;
 
 impl<T> Node<T> {
@@ -84,8 +86,8 @@ impl<T> Node<T> {
 }
 
 impl<T> Drop for Node<T> {
-    /// Nodes that nobody else needs go one after the other. Left to themselves they would go one within the other,
-    /// which may take more stack than there is.
+    /// Drops the nodes that have no other owner one after the other. By default they would be
+    /// dropped recursively, which could overflow the stack.
     fn drop(&mut self) {
         let mut next = None;
         let mut drops = Drops::new();
@@ -103,7 +105,7 @@ impl<T> Drop for Node<T> {
 }
 
 impl<T> Multicast<T> {
-    /// A channel without ports.
+    /// Creates a channel without ports.
     #[track_caller]
     pub fn new() -> Self {
         let state = State { tail: Node::new(0), closed: false, watchers: Watchers::new() };
@@ -111,11 +113,11 @@ impl<T> Multicast<T> {
         Multicast { shared: Arc::new(Shared { source, senders: AtomicUsize::new(1) }) }
     }
 
-    /// Sends a message to all ports. Never waits.
+    /// Sends a message to all ports. This never waits.
     ///
     /// # Errors
     ///
-    /// The channel is closed; gives the message back.
+    /// Returns the message if the channel is closed.
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         visible();
         let mut next = Node::new(0);
@@ -128,22 +130,23 @@ impl<T> Multicast<T> {
             let node = std::mem::replace(&mut state.tail, next.clone());
             let first = node.filled.set(Filled { message, next });
             debug_assert!(first.is_ok(), "the tail is not filled");
-            // Several may wait at one port, and only one of them gets the message.
+            // Several performers may wait at one port, and only one of them gets the message.
             waiters.retry_all();
             waiters.commit_all(&mut state.watchers.receivable);
             Ok(node)
         })?;
-        drop(node); // outside of the lock, with the message if there are no ports
+        drop(node); // outside the lock, with the message if there are no ports
         Ok(())
     }
 
-    /// A port that gets what is sent from now on.
+    /// Returns a port that gets the messages that are sent from now on.
     pub fn port(&self) -> Port<T> {
         let tail = self.shared.source.with(|state| state.tail.clone());
         Port { shared: self.shared.clone(), next: Lock::new(tail) }
     }
 
-    /// The event that the channel is closed: by somebody who has it. That no port is left does not close it.
+    /// Returns the event that the channel is closed. It closes explicitly or when the last sender
+    /// is dropped; it stays open when the last port is dropped.
     pub fn closed_evt(&self) -> ClosedEvt<'_>
     where
         T: Send + Sync,
@@ -151,14 +154,14 @@ impl<T> Multicast<T> {
         ClosedEvt::new(self)
     }
 
-    /// Closes the channel for everybody. `false` if it was closed already.
+    /// Closes the channel for all its ends. Returns `false` if it was closed already.
     ///
-    /// Ports get what was sent before, then the error.
+    /// Ports get the messages that were sent before, then the error.
     pub fn close(&self) -> bool {
         self.shared.close()
     }
 
-    /// Is the channel closed?
+    /// Returns `true` if the channel is closed.
     pub fn is_closed(&self) -> bool {
         self.shared.source.with(|state| state.closed)
     }
@@ -168,7 +171,7 @@ impl<T> Shared<T> {
     fn close(&self) -> bool {
         self.source.update(|state, waiters| {
             let closed_now = !std::mem::replace(&mut state.closed, true);
-            // Whoever waits has passed all messages.
+            // A port that waits has passed all messages.
             while closed_now && waiters.grant(None).is_ok() {}
             if closed_now {
                 waiters.commit_all(&mut state.watchers.closed);
@@ -228,13 +231,13 @@ impl<T> Default for Multicast<T> {
     }
 }
 
-/// A place in the sequence of a [`Multicast`] channel's messages, from where it receives them.
+/// A position in the sequence of a [`Multicast`] channel's messages, from which it receives them.
 ///
-/// A clone is a port of its own, at the same place. Several performers may use one port; then each message goes
-/// to one of them, in no particular order of theirs.
+/// A clone is a port of its own, at the same position. Several performers may use one port; each
+/// message then goes to one of them, in no particular order.
 pub struct Port<T> {
     pub(super) shared: Arc<Shared<T>>,
-    /// The node to be read next. Taken alone or within the source's lock.
+    /// The node to be read next. Its lock is taken alone or within the source's lock.
     next: Lock<Arc<Node<T>>>,
 }
 
@@ -246,43 +249,45 @@ impl<T> Port<T> {
         Some(std::mem::replace(&mut *place, next))
     }
 
-    /// The same under the lock of the source, where "not yet" and "never" can be told from each other.
+    /// Passes the next message, or returns `Some(None)` if the channel is closed and no message is
+    /// left. It needs the state, and so the source's lock, to distinguish "not yet" from "never".
     fn pass_or_end(&self, state: &State<T>) -> Option<Received<T>> {
         self.pass().map(Some).or_else(|| state.closed.then_some(None))
     }
 
-    /// Is there a message that it has not yet received?
+    /// Returns `true` if there is a message that the port has not yet received.
     fn is_behind(&self) -> bool {
         self.next.lock().filled.get().is_some()
     }
 
-    /// How many messages it has not yet received.
+    /// Returns how many messages the port has not yet received.
     pub fn lag(&self) -> u64 {
         let next = self.next.lock().number;
         self.shared.source.with(|state| state.tail.number) - next
     }
 
-    /// Passes over all messages that it has not yet received, and tells how many they were.
+    /// Skips all messages that the port has not yet received. Returns how many they were.
     pub fn skip(&self) -> u64 {
         let tail = self.shared.source.with(|state| state.tail.clone());
         let mut place = self.next.lock();
         if tail.number <= place.number {
-            return 0; // others have brought it there, or further
+            return 0; // other users of the port have brought it here, or further
         }
         let skipped = tail.number - place.number;
         let passed = std::mem::replace(&mut *place, tail);
         drop(place);
-        drop(passed); // outside of the lock, with the messages
+        drop(passed); // outside the lock, with the messages
         skipped
     }
 
-    /// Is the channel closed? There may be messages that this port has not yet received.
+    /// Returns `true` if the channel is closed. There may be messages that this port has not yet
+    /// received.
     pub fn is_closed(&self) -> bool {
         self.shared.source.with(|state| state.closed)
     }
 }
 
-/// The message of a node that has been passed: a clone, unless nobody else will see it.
+/// Returns the message of a node that has been passed: a clone, unless no other port will see it.
 fn message<T: Clone>(node: Arc<Node<T>>) -> T {
     match Arc::try_unwrap(node) {
         Ok(mut node) => node.filled.take().expect("what has been passed is filled").message,
@@ -291,23 +296,24 @@ fn message<T: Clone>(node: Arc<Node<T>>) -> T {
 }
 
 impl<T: Clone + Send + Sync> Port<T> {
-    /// The event of receiving the next message. A closed channel gives what was sent before, then `Err`, again and
-    /// again.
+    /// Returns the event of receiving the next message. A closed channel gives the messages that
+    /// were sent before, then always `Err`.
     ///
     /// The message is cloned in the performer, after the commit.
     ///
     /// # Cancel safety
     ///
-    /// A loser of a choice, a poll that fails and a future dropped before it was ready have passed no message.
+    /// A receive that loses a choice, a poll that fails, and a future that is dropped before it was
+    /// ready have passed no message.
     pub fn recv_evt(&self) -> PortEvt<'_, T> {
         PortEvt { port: self }
     }
 
-    /// Receives the next message, waiting for it as [`Event::sync`] does.
+    /// Receives the next message and waits for it as [`Event::sync`] does.
     ///
     /// # Errors
     ///
-    /// The channel is closed, and this port has received everything.
+    /// Returns an error if the channel is closed and this port has received everything.
     pub fn recv(&self) -> Result<T, RecvError> {
         visible();
         match self.pass() {
@@ -320,7 +326,7 @@ impl<T: Clone + Send + Sync> Port<T> {
     ///
     /// # Errors
     ///
-    /// There is none now, or none will ever come.
+    /// Returns an error if there is no message now, or none can come any more.
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         match self.recv_evt().poll() {
             Some(Ok(message)) => Ok(message),
@@ -329,29 +335,32 @@ impl<T: Clone + Send + Sync> Port<T> {
         }
     }
 
-    /// Receives the next message, waiting for at most `timeout`. One that is there is received however short that is.
+    /// Receives the next message and waits for at most `timeout`. A message that is available is
+    /// received even if the timeout is zero.
     ///
     /// # Errors
     ///
-    /// The time is over, and nothing was received; or the channel is closed, and this port has received
-    /// everything.
+    /// Returns an error if the time is over, in which case nothing was received, or if the channel
+    /// is closed and this port has received everything.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         within(timeout, self.recv_evt())
     }
 
-    /// The event that there is a message for this port, or that the channel is closed. It takes nothing, so somebody else who
-    /// uses the port may be faster. See [`Receiver::recv_ready_evt`](super::Receiver::recv_ready_evt).
+    /// Returns the event that there is a message for this port, or that the channel is closed. It
+    /// takes nothing, so another user of the port may be faster. See
+    /// [`Receiver::recv_ready_evt`](super::Receiver::recv_ready_evt).
     pub fn recv_ready_evt(&self) -> ReadyEvt<'_> {
         ReadyEvt::to_receive(self)
     }
 
-    /// The event that the channel is closed: by somebody, or since all who could send are gone. There may be messages that
-    /// this port has not yet received.
+    /// Returns the event that the channel is closed, explicitly or because all senders are dropped.
+    /// There may be messages that this port has not yet received.
     pub fn closed_evt(&self) -> ClosedEvt<'_> {
         ClosedEvt::new(self)
     }
 
-    /// Receives until the channel is closed and everything has been received.
+    /// Returns an iterator that receives until the channel is closed and everything has been
+    /// received.
     pub fn iter(&self) -> PortIter<'_, T> {
         PortIter { port: self }
     }
@@ -371,7 +380,8 @@ impl<'a, T: Clone + Send + Sync> IntoIterator for &'a Port<T> {
     }
 }
 
-/// Messages until the channel is closed and all have been received, see [`Port::iter`].
+/// An iterator over messages until the channel is closed and all have been received. See
+/// [`Port::iter`].
 #[derive(Debug)]
 pub struct PortIter<'a, T> {
     port: &'a Port<T>,
@@ -386,7 +396,7 @@ impl<T: Clone + Send + Sync> Iterator for PortIter<'_, T> {
 
 impl<T: Clone + Send + Sync> FusedIterator for PortIter<'_, T> {}
 
-/// The event of receiving a message at a port, see [`Port::recv_evt`].
+/// The event of receiving a message at a port. See [`Port::recv_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct PortEvt<'a, T> {
     port: &'a Port<T>,
@@ -398,7 +408,7 @@ impl<T: Clone + Send + Sync> Event for PortEvt<'_, T> {
     waits_at!(describe "receive from");
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
-        // SAFETY: the branch is of this event.
+        // SAFETY: `branch` is a branch of this event.
         unsafe { branch.take() }.map(message).ok_or(RecvError)
     }
 }

@@ -1,12 +1,14 @@
-//! What can be seen of a channel: that it may be used at once, and that it is closed, as events that take nothing.
+//! Events that observe a channel and take nothing from it: that it may be used at once, and that it
+//! is closed.
 //!
-//! Who waits for a sign is no receiver and no sender. He lies in a queue of his own, under the channel's lock, at which
-//! nobody looks who receives or sends; so what is said of those two (see `shared.rs`) holds as before, and two who wait for
-//! each other to be ready wait for ever. Whoever changes the channel commits all who wait for what is to be seen after the
-//! change. They are told that it was so, and nothing is kept for them.
+//! A watcher is neither a receiver nor a sender. It is linked into a queue of its own, under the
+//! channel's lock, which receives and sends do not look at. The invariants of receivers and senders
+//! (see `shared.rs`) are therefore unaffected, and two watchers that wait for each other to be
+//! ready wait for ever. A thread that changes the channel commits all watchers of a sign that shows
+//! after the change. They learn that the sign showed at that moment; nothing is reserved for them.
 //!
-//! The partners of one's own performance are not seen: a choice of sending to a channel, and of its being ready to receive
-//! from, would have made itself ready.
+//! A watcher does not see the partners of its own performance. Otherwise a choice between sending
+//! to a channel and its being ready to receive from would make itself ready.
 
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::record::{Attempt, Committer};
@@ -15,7 +17,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-/// What may be seen.
+/// A sign that a channel can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
     Receivable,
@@ -23,7 +25,7 @@ pub(crate) enum Sign {
     Closed,
 }
 
-/// Those who wait for signs of a channel.
+/// The watchers that wait for signs of a channel.
 #[derive(Debug)]
 pub(crate) struct Watchers {
     pub(crate) receivable: WaitQueue<()>,
@@ -36,7 +38,7 @@ impl Watchers {
         Watchers { receivable: WaitQueue::new(), sendable: WaitQueue::new(), closed: WaitQueue::new() }
     }
 
-    /// Does anybody wait until something can be received or sent?
+    /// Returns `true` if a watcher waits until something can be received or sent.
     #[inline(always)]
     pub(crate) fn want_readiness(&self) -> bool {
         !self.receivable.is_empty() | !self.sendable.is_empty()
@@ -51,15 +53,17 @@ impl Watchers {
     }
 }
 
-/// What looks at the queue of those who wait for a sign, told whether it is to be seen.
+/// A function that is called with the queue of the watchers of a sign and with whether the sign
+/// shows.
 type Look<'l> = &'l mut dyn FnMut(&mut WaitQueue<()>, bool);
 
-/// A channel, or a place in one, of which signs may be seen.
+/// A channel, or a port of one, whose signs can be observed.
 pub(crate) trait Observed {
     /// Runs `look` under the channel's lock.
     fn observe(&self, sign: Sign, attempt: &Attempt<'_>, look: Look<'_>);
 
-    /// May the sign be seen? Without a lock: if it has just become so, the answer may still be no.
+    /// Returns `true` if the sign may show. It takes no lock, so it may still return `false` just
+    /// after the sign began to show.
     fn may_show(&self, sign: Sign) -> bool {
         let _ = sign;
         true
@@ -70,7 +74,7 @@ pub(crate) trait Observed {
 
 type Observable<'a> = &'a (dyn Observed + Sync + 'a);
 
-/// The event that a receive, or a send, may succeed at once; see
+/// The event that a receive or a send may succeed at once. See
 /// [`Receiver::recv_ready_evt`](super::Receiver::recv_ready_evt) and
 /// [`Sender::send_ready_evt`](super::Sender::send_ready_evt).
 #[derive(Clone, Copy)]
@@ -80,7 +84,7 @@ pub struct ReadyEvt<'a> {
     sign: Sign,
 }
 
-/// The event that a channel is closed, see [`Sender::closed_evt`](super::Sender::closed_evt).
+/// The event that a channel is closed. See [`Sender::closed_evt`](super::Sender::closed_evt).
 #[derive(Clone, Copy)]
 #[must_use = "events do nothing unless performed"]
 pub struct ClosedEvt<'a> {
@@ -116,7 +120,7 @@ impl<'e> Observing<'e> {
         Observing { channel, sign, waiter: Waiter::new(()) }
     }
 
-    /// Commits if the sign is to be seen; else waits for it, if `wait`.
+    /// Commits if the sign shows. Otherwise links the waiter if `wait` is `true`.
     fn attempt(self: Pin<&mut Self>, attempt: &Attempt<'_>, wait: bool) -> Step {
         let this = self.into_ref().get_ref();
         this.waiter.must_not_be_published();
@@ -125,8 +129,8 @@ impl<'e> Observing<'e> {
             if is_shown && attempt.commit_alone() {
                 step = Step::Committed;
             } else if !is_shown && wait && !attempt.is_decided() {
-                // SAFETY: not linked, since not published, as seen above; pinned; not let go before `withdraw` has
-                // unlinked it.
+                // SAFETY: the waiter is not linked, since it is not published, as checked above. It
+                // is pinned, and it is not freed before `withdraw` has unlinked it.
                 unsafe { queue.push(&this.waiter, attempt) };
             }
         });
@@ -136,7 +140,7 @@ impl<'e> Observing<'e> {
     fn withdraw(&self, attempt: &Attempt<'_>) -> bool {
         if !self.waiter.is_free() {
             self.channel.observe(self.sign, attempt, &mut |queue, _| {
-                // SAFETY: it was linked into this queue, if into any, and is alive.
+                // SAFETY: the waiter is alive and was linked into this queue or into none.
                 unsafe { queue.unlink(NonNull::from(&self.waiter)) };
             });
         }

@@ -1,4 +1,5 @@
-//! Events that own their end of the channel, for those who make a channel and give an event of it away.
+//! Events that own their end of the channel, for code that creates a channel and returns an event
+//! of it.
 
 use super::receiver::{Receiver, Receiving, receives};
 use super::sender::{Sender, Sending, sends};
@@ -10,13 +11,13 @@ use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
 
-/// The event of receiving a message, with the receiver inside, see [`Receiver::into_recv_evt`].
+/// The event of receiving a message, with the receiver inside. See [`Receiver::into_recv_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct OwnedRecvEvt<T> {
     receiver: Receiver<T>,
 }
 
-/// The event of sending clones of a message, with the sender inside, see [`Sender::into_send_evt`].
+/// The event of sending clones of a message, with the sender inside. See [`Sender::into_send_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct OwnedSendEvt<T> {
     sender: Sender<T>,
@@ -24,8 +25,8 @@ pub struct OwnedSendEvt<T> {
 }
 
 impl<T> Receiver<T> {
-    /// As [`recv_evt`](Receiver::recv_evt), with the receiver inside the event: for functions that make a channel
-    /// and return the event of its answer.
+    /// Returns the event [`recv_evt`](Receiver::recv_evt) with the receiver inside, for functions
+    /// that create a channel and return the event of its answer.
     ///
     /// ```
     /// use lisle::Event;
@@ -43,21 +44,22 @@ impl<T> Receiver<T> {
 }
 
 impl<T> OwnedRecvEvt<T> {
-    /// The receiver.
+    /// Returns the receiver.
     pub fn into_inner(self) -> Receiver<T> {
         self.receiver
     }
 }
 
 impl<T> Sender<T> {
-    /// As [`send_evt`](Sender::send_evt), with the sender inside the event. Awaited, it sends the message itself.
+    /// Returns the event [`send_evt`](Sender::send_evt) with the sender inside. If it is awaited,
+    /// it sends the message itself.
     pub fn into_send_evt(self, message: T) -> OwnedSendEvt<T> {
         OwnedSendEvt { sender: self, message: Careful::new(message) }
     }
 }
 
 impl<T> OwnedSendEvt<T> {
-    /// The sender and the message.
+    /// Returns the sender and the message.
     pub fn into_inner(self) -> (Sender<T>, T) {
         (self.sender, self.message.into_inner())
     }
@@ -68,7 +70,7 @@ sends!([T: Send + Clone] OwnedSendEvt<T>, |event| {
     Sending::new(&event.sender.shared, Some(event.message.get().clone()), None)
 });
 
-/// The event of sending one message once. A message that was not sent comes home.
+/// The event of sending one message once. A message that was not sent returns to the cell.
 pub struct OwnedSendOnce<T> {
     sender: Sender<T>,
     message: Cell<Option<T>>,

@@ -1,21 +1,24 @@
-//! How many asynchronous sends of a channel may be under way, and who waits to begin one.
+//! The limit on the asynchronous sends of a channel that are under way, and the senders that wait
+//! to begin one.
 
 use super::sender::{Sender, send_at_once};
 use super::shared::Shared;
 use crate::event::{Description, Source};
 use std::ptr::NonNull;
 
-/// How many sends of a channel may be under way at a time: then whoever begins another waits until one is done.
+/// The number of sends of a channel that may be under way at a time. A sender that begins another
+/// waits until one is done.
 const UNDER_WAY: usize = 64;
 
-/// The sends that are under way, and those who wait to begin one.
+/// The count of the sends that are under way, and the senders that wait to begin one.
 pub(crate) type Permits<T> = Source<Out<T>, Permit<T>>;
 
-/// How many permits are out.
+/// The permits that are in use.
 #[derive(Debug)]
 pub struct Out<T> {
     count: usize,
-    /// As long as there are any: so the channel has a sender, and stays where it is.
+    /// A sender, present while any permit is in use. It keeps the channel alive and gives it a
+    /// sender.
     keeper: Option<Sender<T>>,
 }
 
@@ -30,13 +33,14 @@ impl<T> Out<T> {
     }
 }
 
-/// Leave to have one send under way. It is given back when dropped; until then the channel is there, and has a sender.
+/// A permission to have one send under way, which is returned when dropped. Until then the channel
+/// is alive and has a sender.
 #[derive(Debug)]
 pub struct Permit<T> {
     shared: NonNull<Shared<T>>,
 }
 
-// SAFETY: it stands for a share of the sender that the permits keeps.
+// SAFETY: a permit stands for a share of the sender that `Out` keeps.
 unsafe impl<T: Send> Send for Permit<T> {}
 
 impl<T> Permit<T> {
@@ -47,12 +51,13 @@ impl<T> Permit<T> {
 
 impl<T> Drop for Permit<T> {
     fn drop(&mut self) {
-        // SAFETY: the permits keeps a sender until this permit is given back, and so is the channel there.
+        // SAFETY: `Out` keeps a sender until this permit is returned, and the sender keeps the
+        // channel alive.
         let permits = unsafe { self.shared.as_ref() }.permits();
-        // Let go of when nothing is locked any more: it may be the last.
+        // The keeper may be the last sender, so it is dropped after the lock is released.
         let _keeper = permits.update(|out, waiters| {
             if !waiters.is_empty() {
-                // Straight to whoever waits.
+                // The permit goes directly to the first waiter.
                 match waiters.grant(Permit { shared: self.shared }) {
                     Ok(()) => return None,
                     Err(deferred_drops) => std::mem::forget(deferred_drops),
@@ -69,7 +74,7 @@ impl<T> Sender<T> {
         self.shared.permits()
     }
 
-    /// Sends a message, or gives it back if most likely that would have to wait.
+    /// Sends `message`, or returns it if the send would most likely have to wait.
     #[inline]
     pub(crate) fn send_at_once(&self, message: T) -> Option<T>
     where
@@ -80,7 +85,7 @@ impl<T> Sender<T> {
         message
     }
 
-    /// Takes leave for a send, if there is any, from the state of this sender's permits.
+    /// Takes a permit from the state of this sender's permits, if fewer than the limit are in use.
     pub(crate) fn take_leave(&self, out: &mut Out<T>) -> Option<Permit<T>> {
         (out.count < UNDER_WAY).then(|| {
             if out.count == 0 {
@@ -91,7 +96,7 @@ impl<T> Sender<T> {
         })
     }
 
-    /// Says that a performer waits to begin a send.
+    /// Describes that a performer waits to begin a send.
     pub(crate) fn describe_beginning(&self, waits: &mut Description) {
         self.shared.describe("begin to send to", waits);
     }

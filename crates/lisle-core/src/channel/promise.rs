@@ -1,13 +1,15 @@
 //! Sending a message that is made only once the send has won.
 //!
-//! A partner must never run the maker: it may block, panic, or use what belongs to its own fiber. So the
-//! commit comes first (a waiting receiver is won, or room in the buffer reserved), the maker runs in
-//! the sender with no lock held, and the message is delivered afterwards. In between the receiver holds
-//! a *promise*. It is kept, or revoked (the maker panicked: the receiver starts over and has
-//! lost nothing), or let go by a receiver that leaves (its future was dropped, its runtime shuts down).
+//! A partner must never run the maker, which may block, panic, or use things that belong to its own
+//! fiber. The commit therefore comes first (a waiting receiver is won, or room in the buffer is
+//! reserved), then the maker runs in the sender with no lock held, and then the message is
+//! delivered. In between the receiver holds a *promise*. The promise is kept, or revoked (the maker
+//! panicked: the receiver starts over and has lost nothing), or abandoned by a receiver that leaves
+//! (its future was dropped, or its runtime shuts down).
 //!
-//! What has committed waits for nobody any more. So the message of a receiver that has left goes to another
-//! one that waits, or into the buffer if there is room, and else back to the sender, as an error.
+//! A send that has committed no longer waits for a partner. If its receiver has left, the message
+//! goes to another receiver that waits, or into the buffer if there is room, or back to the sender
+//! as an error.
 
 use super::error::SendWithError;
 use super::shared::{Leave, Sent, Shared, Slot, hand_over};
@@ -21,7 +23,8 @@ use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-/// The event of sending a message made on commit, see [`Sender::send_with_evt`](super::Sender::send_with_evt).
+/// The event of sending a message made on commit. See
+/// [`Sender::send_with_evt`](super::Sender::send_with_evt).
 #[must_use = "events do nothing unless performed"]
 pub struct SendWithEvt<'a, T, F> {
     shared: &'a Shared<T>,
@@ -34,10 +37,11 @@ impl<'a, T, F> SendWithEvt<'a, T, F> {
     }
 }
 
-/// What a sender that has won may do. It lies in the sender's branch; a promised receiver points to it.
+/// The permission of a sender that has won. It is part of the sender's branch; a receiver with a
+/// promise points to it.
 #[derive(Debug)]
 pub(super) struct Promise<T> {
-    /// Read and written under the channel's lock from when a receiver points here.
+    /// Accessed under the channel's lock once a receiver points here.
     leave: UnsafeCell<Held<T>>,
     _pinned: PhantomPinned,
 }
@@ -46,23 +50,25 @@ pub(super) struct Promise<T> {
 enum Held<T> {
     Nothing,
     Receiver(Committed<Slot<T>>),
-    /// There was a receiver; it has left.
+    /// There was a receiver, and it has left.
     Abandoned,
     Room,
     Closed,
 }
 
 impl<T> Promise<T> {
-    /// Lets the promise go, for a receiver that leaves, and gives that receiver back. The caller holds the
-    /// channel's lock.
+    /// Abandons the promise for a receiver that leaves, and returns that receiver. The caller holds
+    /// the channel's lock.
     ///
     /// # Safety
     ///
     /// The receiver's slot held this promise when the lock was taken.
     pub(super) unsafe fn abandon(this: NonNull<Promise<T>>) -> Option<Committed<Slot<T>>> {
-        // SAFETY: a promise stays alive until it is kept or revoked, which empties the slot under the lock.
+        // SAFETY: a promise stays alive until it is kept or revoked, and both empty the slot under
+        // the lock.
         let this = unsafe { this.as_ref() };
-        // SAFETY: the lock is held, and the sender looks only under the lock while a receiver points here.
+        // SAFETY: this thread holds the lock, and the sender accesses the promise only under the
+        // lock while a receiver points here.
         match this.leave.with_mut(|leave| unsafe { std::mem::replace(&mut *leave, Held::Abandoned) }) {
             Held::Receiver(receiver) => Some(receiver),
             Held::Nothing | Held::Abandoned | Held::Room | Held::Closed => None,
@@ -76,12 +82,12 @@ pub struct SendingWith<'e, T> {
     shared: &'e Shared<T>,
     waiter: Waiter<()>,
     promise: Promise<T>,
-    /// Whether the promise holds a leave that has not been used.
+    /// `true` if the promise holds a permission that has not been used.
     committed: Cell<bool>,
 }
 
-// SAFETY: the branch is its waiter and, between a commit and its completion, a receiver's address that
-// is used under the channel's lock.
+// SAFETY: the branch is its waiter and, between a commit and its completion, the address of a
+// receiver, which is used under the channel's lock.
 unsafe impl<T: Send> Send for SendingWith<'_, T> {}
 
 impl<T> SendingWith<'_, T> {
@@ -99,8 +105,9 @@ impl<T> SendingWith<'_, T> {
                 }
                 Leave::Nothing => {
                     if wait && !attempt.is_decided() {
-                        // SAFETY: not linked, since not published, as just seen; pinned; not let go before
-                        // `withdraw` has unlinked it.
+                        // SAFETY: the waiter is not linked, since it is not published, as checked
+                        // above. It is pinned, and it is not freed before `withdraw` has unlinked
+                        // it.
                         unsafe { inner.deferred.push(&this.get_ref().waiter, attempt) };
                     } else if !wait {
                         attempt.evidence().unready(this.shared, inner.changes());
@@ -108,26 +115,27 @@ impl<T> SendingWith<'_, T> {
                     return Step::Waiting;
                 }
             };
-            // SAFETY: the lock is held.
+            // SAFETY: this thread holds the lock.
             this.promise.leave.with_mut(|leave| unsafe { *leave = held });
             this.committed.set(true);
             Step::Committed
         })
     }
 
-    /// Was the channel closed when the send committed? Closed leave is never shared with a receiver.
+    /// Returns `true` if the channel was closed when the send committed. A permission in the state
+    /// `Closed` is never shared with a receiver.
     fn is_refused(&self) -> bool {
-        // SAFETY: the lock is held, so no receiver changes it.
+        // SAFETY: this thread holds the lock, so no receiver changes the promise.
         self.shared.locked(|_| self.promise.leave.with(|leave| unsafe { matches!(*leave, Held::Closed) }))
     }
 
-    /// Ends the leave, under the lock.
+    /// Takes the permission. The caller holds the lock.
     fn take_leave(&self) -> Held<T> {
-        // SAFETY: called under the lock.
+        // SAFETY: the caller holds the lock.
         self.promise.leave.with_mut(|leave| unsafe { std::mem::replace(&mut *leave, Held::Nothing) })
     }
 
-    /// Delivers `message` as far as the leave goes.
+    /// Delivers `message` as the permission allows.
     fn deliver(&self, message: &mut Option<T>) -> Sent {
         self.shared.locked(|inner| match self.take_leave() {
             Held::Receiver(receiver) => Sent::Done(Some(hand_over(receiver, message))),
@@ -137,7 +145,8 @@ impl<T> SendingWith<'_, T> {
         })
     }
 
-    /// Takes back the leave: a promised receiver starts over, reserved room is free again.
+    /// Revokes the permission: a receiver with a promise starts over, and reserved room becomes
+    /// free again.
     fn revoke(&self) {
         let woken = self.shared.locked(|inner| match self.take_leave() {
             Held::Receiver(mut receiver) => {
@@ -192,7 +201,7 @@ impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
     fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
         let waiter = &branch.waiter;
         if !waiter.is_free() {
-            // SAFETY: it was linked into this queue, if into any, and is alive.
+            // SAFETY: the waiter is alive and was linked into this queue or into none.
             branch.shared.locked_quietly(|inner| unsafe { inner.deferred.unlink(NonNull::from(waiter)) });
         }
         waiter.taken_back(attempt);
@@ -203,7 +212,7 @@ impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
             branch.committed.set(false);
             return Err(SendWithError::Closed(None));
         }
-        // If this panics, dropping the branch revokes what was promised.
+        // If this panics, dropping the branch revokes the promise.
         let mut message = Some((self.make)());
         branch.committed.set(false);
         match branch.deliver(&mut message) {

@@ -1,4 +1,4 @@
-//! The receiving end.
+//! The receiving end of a channel.
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::observe::{ClosedEvt, ReadyEvt};
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// The receiving end of a channel. Clones share the channel; each message goes to one of them.
 ///
-/// When the last clone goes the channel is closed and what it still buffers is dropped.
+/// When the last clone is dropped, the channel is closed and the buffered messages are dropped.
 pub struct Receiver<T> {
     pub(super) shared: Arc<Shared<T>>,
 }
@@ -28,57 +28,57 @@ impl<T> Receiver<T> {
         Receiver { shared }
     }
 
-    /// The event of receiving one message, oldest first.
+    /// Returns the event of receiving one message, oldest first.
     ///
-    /// Many may wait; they are served in the order they came. A closed channel gives what it still
-    /// buffers, then `Err`, again and again.
+    /// Any number of receivers may wait. They are served in the order in which they came. A closed
+    /// channel gives the buffered messages, then always `Err`.
     ///
     /// # Cancel safety
     ///
-    /// A loser of a choice, a poll that fails and a future dropped before a sender has committed it
-    /// have taken nothing.
+    /// A receive that loses a choice, a poll that fails, and a future that is dropped before a
+    /// sender has committed it have taken nothing.
     #[inline]
     pub fn recv_evt(&self) -> RecvEvt<'_, T> {
         RecvEvt { shared: &self.shared }
     }
 
-    /// Closes the channel for everybody. `false` if it was closed already.
+    /// Closes the channel for all its ends. Returns `false` if it was closed already.
     pub fn close(&self) -> bool {
         self.shared.close()
     }
 
-    /// Is the channel closed? What it buffers may still be received.
+    /// Returns `true` if the channel is closed. Buffered messages may still be received.
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()
     }
 
-    /// How many messages are buffered.
+    /// Returns how many messages are buffered.
     pub fn len(&self) -> usize {
         self.shared.len()
     }
 
-    /// Is nothing buffered?
+    /// Returns `true` if no message is buffered.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many messages the channel buffers at most; 0 for a rendezvous channel.
+    /// Returns how many messages the channel can buffer, which is 0 for a rendezvous channel.
     pub fn capacity(&self) -> usize {
         self.shared.capacity()
     }
 }
 
 impl<T: Send> Receiver<T> {
-    /// Receives a message, waiting for it. Waits as [`Event::sync`] does.
+    /// Receives a message and waits for it as [`Event::sync`] does.
     ///
     /// # Errors
     ///
-    /// The channel is closed and empty.
+    /// Returns an error if the channel is closed and empty.
     #[inline]
     pub fn recv(&self) -> Result<T, RecvError> {
         visible();
         if self.shared.hint().is_receivable() {
-            // Most likely nothing is to be waited for, so no record and no waiter is made yet.
+            // Most likely no waiting is needed, so no record and no waiter is created yet.
             if let Some(received) = receive_now(&self.shared, &Outsider) {
                 return received;
             }
@@ -86,12 +86,13 @@ impl<T: Send> Receiver<T> {
         self.recv_evt().sync()
     }
 
-    /// Receives a message if that takes no waiting.
+    /// Receives a message if that needs no waiting.
     ///
     /// # Errors
     ///
-    /// Nothing can be received now, or ever. A sender that makes its message on commit
-    /// ([`Sender::send_with_evt`](super::Sender::send_with_evt)) has nothing to give without waiting.
+    /// Returns an error if no message can be received now, or ever. A sender that makes its message
+    /// on commit ([`Sender::send_with_evt`](super::Sender::send_with_evt)) cannot give it without
+    /// waiting.
     #[inline]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         match self.recv_evt().poll() {
@@ -101,29 +102,34 @@ impl<T: Send> Receiver<T> {
         }
     }
 
-    /// Receives a message, waiting for at most `timeout`.
+    /// Receives a message and waits for at most `timeout`.
     ///
     /// # Errors
     ///
-    /// The time is over, and nothing was taken; or the channel is closed and empty.
+    /// Returns an error if the time is over, in which case nothing was taken, or if the channel is
+    /// closed and empty.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         within(timeout, self.recv_evt())
     }
 
-    /// The event that a receive may succeed at once: a message is buffered, a sender waits, or the channel is closed. It takes
-    /// nothing, so somebody else may be faster: then the receive fails, or waits, and one goes on with another look.
+    /// Returns the event that a receive may succeed at once: a message is buffered, a sender waits,
+    /// or the channel is closed. It takes nothing, so another receiver may be faster. The receive
+    /// then fails, or waits, and the caller waits for this event again.
     ///
-    /// It tells of what was so at a moment during the wait; all who wait for it are told. For who needs to receive from
-    /// where it was not known beforehand, or only some of what is there, in the manner of crossbeam's `Select::ready`;
-    /// anything else is done better, and without going round, by [`recv_evt`](Receiver::recv_evt).
+    /// The event tells that the condition held at a moment during the wait. All waiters are told.
+    /// It is for a caller that learns only later from which channel it receives, or that wants only
+    /// some of the messages, as with crossbeam's `Select::ready`. For anything else
+    /// [`recv_evt`](Receiver::recv_evt) is better and needs no loop.
     ///
-    /// Who waits for this does not receive yet. So it is of no use to a sender: two who wait, at the two ends of a
-    /// rendezvous channel, until the other is ready wait for ever. Nor does it tell of a sender that makes its message on commit
-    /// ([`send_with_evt`](super::Sender::send_with_evt)), which is there only for who waits for the message.
+    /// A performer that waits for this event does not receive yet, so a sender does not see it: two
+    /// performers that wait at the two ends of a rendezvous channel until the other is ready wait
+    /// for ever. Nor does the event tell of a sender that makes its message on commit
+    /// ([`send_with_evt`](super::Sender::send_with_evt)), which is visible only to receivers that
+    /// wait for the message.
     ///
     /// # Cancel safety
     ///
-    /// It takes nothing and leaves nothing.
+    /// The event takes nothing and leaves nothing.
     ///
     /// ```
     /// use lisle::{Event, channel::bounded, choose};
@@ -140,9 +146,9 @@ impl<T: Send> Receiver<T> {
         ReadyEvt::to_receive(&*self.shared)
     }
 
-    /// The event that the channel is closed: by somebody, or since all senders are gone. It happens as
-    /// [`is_closed`](Receiver::is_closed) turns true, for all who wait, and is ready from then on. What is buffered may
-    /// still be received after it.
+    /// Returns the event that the channel is closed, explicitly or because all senders are dropped.
+    /// It happens when [`is_closed`](Receiver::is_closed) becomes `true`, for all waiters, and is
+    /// ready from then on. Buffered messages may still be received after it.
     ///
     /// ```
     /// use lisle::Event;
@@ -158,13 +164,14 @@ impl<T: Send> Receiver<T> {
         ClosedEvt::new(&*self.shared)
     }
 
-    /// Receives until the channel is closed and empty.
+    /// Returns an iterator that receives until the channel is closed and empty.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter { receiver: self }
     }
 }
 
-/// Receives, waiting for at most `timeout`. What is there is taken even if there is no time to wait.
+/// Performs `receive` and waits for at most `timeout`. A message that is available is taken even if
+/// the timeout is zero.
 pub(super) fn within<T>(
     timeout: Duration,
     receive: impl Event<Output = Result<T, RecvError>>,
@@ -176,12 +183,12 @@ pub(super) fn within<T>(
     .sync()
 }
 
-/// Receives if that takes no waiting, and wakes whom that lets go on.
+/// Receives if that needs no waiting, and wakes the sender that this lets continue.
 #[inline]
 fn receive_now<T>(shared: &Shared<T>, by: &impl Committer) -> Option<Result<T, RecvError>> {
     let (received, opening) = shared.locked(|inner| {
         let received = inner.receive(by);
-        // Room in the buffer lets in those who wait for leave.
+        // Room in the buffer admits senders that wait for permission.
         let opening = matches!(received, Received::Value(_, None)) && !inner.deferred.is_empty();
         (received, opening)
     });
@@ -221,7 +228,7 @@ impl<T> fmt::Debug for Receiver<T> {
     }
 }
 
-/// Messages until the channel is closed and empty, see [`Receiver::iter`].
+/// An iterator over messages until the channel is closed and empty. See [`Receiver::iter`].
 #[derive(Debug)]
 pub struct Iter<'a, T> {
     receiver: &'a Receiver<T>,
@@ -236,7 +243,7 @@ impl<T: Send> Iterator for Iter<'_, T> {
 
 impl<T: Send> FusedIterator for Iter<'_, T> {}
 
-/// Messages until the channel is closed and empty, from an owned receiver.
+/// An iterator over messages until the channel is closed and empty, which owns the receiver.
 #[derive(Debug)]
 pub struct IntoIter<T> {
     receiver: Receiver<T>,
@@ -267,7 +274,7 @@ impl<T: Send> IntoIterator for Receiver<T> {
     }
 }
 
-/// The event of receiving a message, see [`Receiver::recv_evt`].
+/// The event of receiving a message. See [`Receiver::recv_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct RecvEvt<'a, T> {
     shared: &'a Shared<T>,
@@ -280,7 +287,8 @@ pub struct Receiving<'e, T> {
     waiter: Waiter<Slot<T>>,
 }
 
-// SAFETY: the branch is a waiter and the message in its slot; a promise there is used under the lock.
+// SAFETY: the branch is a waiter and the message in its slot. A promise in the slot is used under
+// the lock.
 unsafe impl<T: Send> Send for Receiving<'_, T> {}
 
 impl<'e, T> Receiving<'e, T> {
@@ -308,11 +316,12 @@ impl<'e, T> Receiving<'e, T> {
         attempt.record().won_by(self.waiter.id())
     }
 
-    /// The outcome of a receive that has committed or won.
+    /// Returns the outcome of a receive that has committed or won.
     #[inline]
     pub(super) fn outcome(&self) -> Result<T, RecvError> {
         assert!(!self.waiter.is_published(), "`complete` on a branch that has not been withdrawn");
-        // SAFETY: not published, hence free.
+        // SAFETY: the waiter is not published, as checked above, so it is free and only the
+        // performer accesses its slot.
         match unsafe { self.waiter.slot_mut(|slot| std::mem::replace(slot, Slot::Empty)) } {
             Slot::Value(message) => Ok(message),
             Slot::Closed => Err(RecvError),
@@ -320,10 +329,11 @@ impl<'e, T> Receiving<'e, T> {
         }
     }
 
-    /// The message of a receive that has won, if nobody has asked for its outcome.
+    /// Returns the message of a receive that has won and whose outcome was not taken.
     pub(super) fn take_unread(&self) -> Option<T> {
         self.waiter.must_not_be_published();
-        // SAFETY: not published, as just seen, hence free.
+        // SAFETY: the waiter is not published, as checked above, so it is free and only the
+        // performer accesses its slot.
         match unsafe { self.waiter.slot_mut(|slot| std::mem::replace(slot, Slot::Empty)) } {
             Slot::Value(message) => Some(message),
             _ => None,
@@ -334,25 +344,25 @@ impl<'e, T> Receiving<'e, T> {
         self.shared.describe("receive from", waits);
     }
 
-    /// Receives if possible; else waits, if `wait`.
+    /// Receives if possible. Otherwise links the waiter if `wait` is `true`.
     #[inline]
     pub(super) fn attempt(self: Pin<&mut Self>, attempt: &Attempt<'_>, wait: bool) -> Step {
         let this = self.into_ref().get_ref();
         this.waiter.must_not_be_published();
         let (received, deferred) = this.shared.locked_by(Some(attempt), |inner| {
             let received = inner.receive(attempt);
-            // Room in the buffer, or a receiver that waits, lets in those who wait for leave.
+            // Room in the buffer, or a waiting receiver, admits senders that wait for permission.
             let mut opening = matches!(received, Received::Value(_, None));
             if wait && matches!(received, Received::Nothing) && !attempt.is_decided() {
-                // SAFETY: not linked, since not published, as just seen; pinned; not let go before
-                // `withdraw` has unlinked it.
+                // SAFETY: the waiter is not linked, since it is not published, as checked above. It
+                // is pinned, and it is not freed before `withdraw` has unlinked it.
                 unsafe { inner.receiving.push(&this.waiter, attempt) };
                 inner.changed();
                 opening = true;
             } else if !wait && matches!(received, Received::Nothing) {
                 attempt.evidence().unready(this.shared, inner.changes());
             }
-            // But a poll would not wait for their messages.
+            // A poll, however, would not wait for their messages.
             (received, opening && !inner.deferred.is_empty() && !attempt.is_fleeting())
         });
         let retry = |by| {
@@ -364,14 +374,17 @@ impl<'e, T> Receiving<'e, T> {
             Received::Value(message, waker) => (Slot::Value(message), waker),
             Received::Closed => (Slot::Closed, None),
             Received::Nothing => {
-                // As long as nothing has been received, we do not talk to ourselves.
+                // As long as nothing has been received, a performer does not communicate with
+                // itself.
                 retry(Some(attempt));
                 return Step::Waiting;
             }
         };
-        // SAFETY: not published, as seen above, hence free.
+        // SAFETY: the waiter is not published, as checked above, so it is free and only the
+        // performer accesses its slot.
         unsafe { this.waiter.slot_mut(|slot| *slot = value) };
-        // Before others are: among those could be a waker that drops a future, for which this wake is.
+        // This waker is woken before the others: one of the others could drop a future that spins
+        // for this wake.
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -379,11 +392,11 @@ impl<'e, T> Receiving<'e, T> {
         Step::Committed
     }
 
-    /// Leaves the queue, and lets go of a message that was promised and is not there yet.
+    /// Unlinks the waiter, and abandons a promise whose message has not arrived.
     #[cold]
     fn leave(&self, attempt: &Attempt<'_>) {
         self.shared.locked_quietly(|inner| {
-            // SAFETY: it was linked into this queue, if into any, and is alive.
+            // SAFETY: the waiter is alive and was linked into this queue or into none.
             unsafe { inner.receiving.unlink(NonNull::from(&self.waiter)) };
             if !self.waiter.is_held() {
                 return;
@@ -391,22 +404,23 @@ impl<'e, T> Receiving<'e, T> {
             if !attempt.is_giving_up() {
                 misuse("it withdraws a branch before it is decided");
             }
-            // SAFETY: the lock is held.
+            // SAFETY: the waiter is held, so its slot is accessed under the lock, which this thread
+            // holds.
             let slot = unsafe { self.waiter.slot_mut(|slot| std::mem::replace(slot, Slot::Empty)) };
             let Slot::Promised(promise) = slot else {
                 unreachable!("only a promise outlasts the lock under which it was given")
             };
-            // SAFETY: the promise was in the slot, and the lock is held.
+            // SAFETY: the promise was in the slot, and this thread holds the lock.
             let receiver = unsafe { Promise::abandon(promise) };
             attempt.detach();
             if let Some(receiver) = receiver {
-                receiver.finish(); // its waker is not woken: we do not wait for that
+                receiver.finish(); // the waker is not woken: this performer does not wait for it
             }
         });
     }
 }
 
-/// Receiving as an event, whether the event borrows its receiver or owns it.
+/// Implements receiving as an event, for an event that borrows its receiver or owns it.
 macro_rules! receives {
     ([$($generics:tt)*] $event:ty, $shared:expr) => {
         impl<$($generics)*> Event for $event {

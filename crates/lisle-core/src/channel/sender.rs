@@ -1,4 +1,4 @@
-//! The sending end.
+//! The sending end of a channel.
 
 #[cfg(doc)]
 use super::error::SendWithError;
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// The sending end of a channel. Clones share the channel.
 ///
-/// When the last clone goes the channel is closed; what is buffered can still be received.
+/// When the last clone is dropped, the channel is closed. Buffered messages can still be received.
 pub struct Sender<T> {
     pub(super) shared: Arc<Shared<T>>,
 }
@@ -31,10 +31,11 @@ impl<T> Sender<T> {
         Sender { shared }
     }
 
-    /// The event of sending a message that is made only if the send has won.
+    /// Returns the event of sending a message that is made only if the send has won.
     ///
-    /// `make` runs in the performer after the commit, so it may block, and receive; the receiver that was won waits
-    /// for it. If it panics, the receiver that was to get the message starts over and has lost nothing.
+    /// `make` runs in the performer after the commit, so it may block, and it may receive; the
+    /// receiver that was won waits for it. If `make` panics, that receiver starts over and has lost
+    /// nothing.
     ///
     /// ```
     /// use lisle::channel::{SendWithError, channel};
@@ -51,72 +52,78 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// - [`Closed`](SendWithError::Closed): the channel is closed; the message, if it had been made by then, comes back.
-    /// - [`Left`](SendWithError::Left): while the message was made, the receiver that was to get it left (it was
-    ///   cancelled, or its future dropped). Then the message goes to another receiver that waits, or into the buffer if
-    ///   there is room, and only if there is neither it comes back.
+    /// - [`Closed`](SendWithError::Closed): the channel is closed. The message is returned if it
+    ///   had been made by then.
+    /// - [`Left`](SendWithError::Left): the receiver that was to get the message left while the
+    ///   message was made (it was cancelled, or its future was dropped). The message then goes to
+    ///   another receiver that waits, or into the buffer if there is room. It is returned only if
+    ///   neither is possible.
     ///
     /// # Blocking
     ///
-    /// Once the send has won it waits for nobody but `make`; so neither a poll nor a future's poll blocks otherwise.
+    /// Once the send has won it waits for nothing but `make`. A poll, or the poll of a future,
+    /// blocks for nothing else.
     ///
     /// # Cancel safety
     ///
-    /// A loser of a choice, a poll that fails and a future dropped before it has won have made nothing.
+    /// A send that loses a choice, a poll that fails, and a future that is dropped before it has
+    /// won make no message.
     ///
     /// # Fairness
     ///
-    /// Such senders are let in when no other sender waits. A receiver that only polls does not meet
-    /// them, since it would have to wait for the message.
+    /// Such senders are admitted when no other sender waits. A receiver that only polls does not
+    /// meet them, since it would have to wait for the message.
     pub fn send_with_evt<F: Fn() -> T>(&self, make: F) -> SendWithEvt<'_, T, F> {
         SendWithEvt::new(&self.shared, make)
     }
 
-    /// Closes the channel for everybody. `false` if it was closed already.
+    /// Closes the channel for all its ends. Returns `false` if it was closed already.
     ///
-    /// Senders that wait get their message back. Receivers get what is buffered, then the error.
+    /// Senders that wait get their message back. Receivers get the buffered messages, then the
+    /// error.
     pub fn close(&self) -> bool {
         self.shared.close()
     }
 
-    /// Is the channel closed?
+    /// Returns `true` if the channel is closed.
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()
     }
 
-    /// How many messages are buffered.
+    /// Returns how many messages are buffered.
     pub fn len(&self) -> usize {
         self.shared.len()
     }
 
-    /// Is nothing buffered?
+    /// Returns `true` if no message is buffered.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many messages the channel buffers at most; 0 for a rendezvous channel.
+    /// Returns how many messages the channel can buffer, which is 0 for a rendezvous channel.
     pub fn capacity(&self) -> usize {
         self.shared.capacity()
     }
 }
 
 impl<T: Send> Sender<T> {
-    /// Sends a message, waiting until a receiver takes it or the buffer has room. Waits as
-    /// [`Event::sync`] does.
+    /// Sends a message and waits, as [`Event::sync`] does, until a receiver takes it or the buffer
+    /// has room.
     ///
     /// # Errors
     ///
-    /// The channel is closed; gives the message back.
+    /// Returns the message if the channel is closed.
     #[inline]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         send(&self.shared, message)
     }
 
-    /// Sends a message if that takes no waiting.
+    /// Sends a message if that needs no waiting.
     ///
     /// # Errors
     ///
-    /// No receiver waits and there is no room, or the channel is closed; gives the message back.
+    /// Returns the message if no receiver waits and the buffer has no room, or if the channel is
+    /// closed.
     #[inline]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         let event = SendOnce::new(&self.shared, message);
@@ -127,11 +134,11 @@ impl<T: Send> Sender<T> {
         }
     }
 
-    /// Sends a message, waiting for at most `timeout`.
+    /// Sends a message and waits for at most `timeout`.
     ///
     /// # Errors
     ///
-    /// The time is over, or the channel is closed; gives the message back.
+    /// Returns the message if the time is over or the channel is closed.
     pub fn send_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         let event = SendOnce::new(&self.shared, message);
         let sent = choose_biased(((&event).wrap(Some), after(timeout).wrap(|()| None))).sync();
@@ -144,9 +151,10 @@ impl<T: Send> Sender<T> {
 }
 
 impl<T: Send> Sender<T> {
-    /// The event that a send may succeed at once: there is room, a receiver waits, or the channel is closed. It sends
-    /// nothing, so somebody else may be faster. For who makes the message only when it can be sent, and what has been said of
-    /// [`recv_ready_evt`](super::Receiver::recv_ready_evt) holds here as well.
+    /// Returns the event that a send may succeed at once: the buffer has room, a receiver waits, or
+    /// the channel is closed. It sends nothing, so another sender may be faster. It is for a sender
+    /// that makes the message only when it can be sent. The notes on
+    /// [`recv_ready_evt`](super::Receiver::recv_ready_evt) apply here as well.
     ///
     /// ```
     /// use lisle::Event;
@@ -162,10 +170,12 @@ impl<T: Send> Sender<T> {
         ReadyEvt::to_send(&*self.shared)
     }
 
-    /// The event that the channel is closed: by somebody, or since all receivers are gone. It happens as
-    /// [`is_closed`](Sender::is_closed) turns true, for all who wait, and is ready from then on.
+    /// Returns the event that the channel is closed, explicitly or because all receivers are
+    /// dropped. It happens when [`is_closed`](Sender::is_closed) becomes `true`, for all waiters,
+    /// and is ready from then on.
     ///
-    /// For who works on something that nobody may want any more, as with tokio's `Sender::closed`.
+    /// It is for a sender whose work is pointless once nothing receives it, as is tokio's
+    /// `Sender::closed`.
     ///
     /// ```
     /// use lisle::{Event, choose, time::after};
@@ -182,10 +192,11 @@ impl<T: Send> Sender<T> {
 }
 
 impl<T> Sender<T> {
-    /// The event of sending `message`, or rather a clone of it for each time the event is performed. If it is awaited, that
-    /// is once: then the message itself is sent, and need not be `Clone`; a future that is dropped before drops it.
+    /// Returns the event of sending `message`. Each performance sends a clone of it. An event that
+    /// is awaited is performed once: it sends the message itself, which need not be `Clone`. A
+    /// future that is dropped before it has sent the message drops it.
     ///
-    /// For messages that are costly or impossible to clone, and are to be sent in a choice, there is
+    /// To send a message in a choice that is costly or impossible to clone, use
     /// [`send_with_evt`](Sender::send_with_evt).
     ///
     /// ```
@@ -201,12 +212,12 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// The channel is closed; gives the message back.
+    /// The event gives the message back if the channel is closed.
     ///
     /// # Cancel safety
     ///
-    /// A loser of a choice, a poll that fails and a future dropped before a receiver has committed it
-    /// have sent nothing.
+    /// A send that loses a choice, a poll that fails, and a future that is dropped before a
+    /// receiver has committed it have sent nothing.
     pub fn send_evt(&self, message: T) -> SendEvt<'_, T> {
         SendEvt { shared: &self.shared, message: Careful::new(message) }
     }
@@ -233,7 +244,7 @@ impl<T> fmt::Debug for Sender<T> {
     }
 }
 
-/// Sends `message`, waiting for it.
+/// Sends `message` and waits until it is sent.
 #[inline(always)]
 pub(super) fn send<T: Send>(shared: &Shared<T>, message: T) -> Result<(), SendError<T>> {
     let mut message = Some(message);
@@ -243,7 +254,9 @@ pub(super) fn send<T: Send>(shared: &Shared<T>, message: T) -> Result<(), SendEr
     SendOnce { shared, message: Cell::new(message) }.sync()
 }
 
-/// Sends `message` if it can be seen that nothing is to be waited for; then no record and no waiter has to be made.
+/// Sends `message` if the channel shows that no waiting is needed. This needs no record and no
+/// waiter. Returns `false`, and leaves the message, if the channel is closed or the send would have
+/// to wait.
 #[inline(always)]
 pub(super) fn send_at_once<T: Send>(shared: &Shared<T>, message: &mut Option<T>) -> bool {
     visible();
@@ -261,16 +274,17 @@ pub(super) fn send_at_once<T: Send>(shared: &Shared<T>, message: &mut Option<T>)
     }
 }
 
-/// The branch of a send: a waiter with the message in its slot, until somebody takes it.
+/// The branch of a send: a waiter whose slot holds the message until a receiver takes it.
 pub struct Sending<'e, T> {
     shared: &'e Shared<T>,
     waiter: Waiter<Option<T>>,
-    /// Where a message goes that was not sent.
+    /// The cell to which a message that was not sent returns.
     home: Option<&'e Cell<Option<T>>>,
 }
 
-// SAFETY: the branch is a waiter and its message. `home` belongs to an event that is private to this
-// module and is performed by one performer at a time, together with which its branch moves.
+// SAFETY: the branch is a waiter and its message. `home` belongs to an event that is private to
+// this module and is performed by one performer at a time; the branch moves together with that
+// performer.
 unsafe impl<T: Send> Send for Sending<'_, T> {}
 
 impl<'e, T> Sending<'e, T> {
@@ -298,7 +312,8 @@ impl<'e, T> Sending<'e, T> {
         let this = self.into_ref().get_ref();
         this.waiter.must_not_be_published();
         let sent = this.shared.locked_by(Some(attempt), |inner| {
-            // SAFETY: not published, as just seen, hence free.
+            // SAFETY: the waiter is not published, as checked above, so it is free and only the
+            // performer accesses its slot.
             let sent = unsafe {
                 this.waiter.slot_mut(|message| {
                     assert!(message.is_some(), "a send was tried again after it had committed");
@@ -306,8 +321,8 @@ impl<'e, T> Sending<'e, T> {
                 })
             };
             if wait && matches!(sent, Sent::Nothing) && !attempt.is_decided() {
-                // SAFETY: not linked, since not published; pinned; not let go before `withdraw` has
-                // unlinked it.
+                // SAFETY: the waiter is not linked, since it is not published. It is pinned, and it
+                // is not freed before `withdraw` has unlinked it.
                 unsafe { inner.sending.push(&this.waiter, attempt) };
                 inner.changed();
             } else if !wait && matches!(sent, Sent::Nothing) {
@@ -336,17 +351,20 @@ impl<'e, T> Sending<'e, T> {
         attempt.record().won_by(self.waiter.id())
     }
 
-    /// Leaves the queue. False if it lies in none: then somebody has committed it, or is about to.
+    /// Unlinks the waiter from the queue. Returns `false` if it is in no queue: then another
+    /// performer has committed it or is about to.
     pub(super) fn unlink(&self) -> bool {
-        // SAFETY: it was linked into this queue, if into any, and is alive.
+        // SAFETY: the waiter is alive and was linked into this queue or into none.
         self.shared.locked_quietly(|inner| unsafe { inner.sending.unlink(NonNull::from(&self.waiter)) })
     }
 
-    /// The outcome of a send that has committed or won: what still lies in the slot was refused.
+    /// Returns the outcome of a send that has committed or won. A message that is still in the slot
+    /// was refused.
     #[inline]
     pub(super) fn outcome(&self) -> Result<(), SendError<T>> {
         assert!(!self.waiter.is_published(), "`complete` on a branch that has not been withdrawn");
-        // SAFETY: not published, hence free.
+        // SAFETY: the waiter is not published, as checked above, so it is free and only the
+        // performer accesses its slot.
         match unsafe { self.waiter.slot_mut(Option::take) } {
             None => Ok(()),
             Some(message) => Err(SendError(message)),
@@ -359,20 +377,21 @@ impl<T> Drop for Sending<'_, T> {
     fn drop(&mut self) {
         if let Some(home) = self.home {
             self.waiter.must_not_be_published();
-            // SAFETY: not published, as just seen, hence free.
+            // SAFETY: the waiter is not published, as checked above, so it is free and only the
+            // performer accesses its slot.
             home.set(unsafe { self.waiter.slot_mut(Option::take) });
         }
     }
 }
 
-/// The event of sending clones of a message, see [`Sender::send_evt`].
+/// The event of sending clones of a message. See [`Sender::send_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct SendEvt<'a, T> {
     shared: &'a Shared<T>,
     message: Careful<T>,
 }
 
-/// Sending as an event, whether the event borrows its sender or owns it.
+/// Implements sending as an event, for an event that borrows its sender or owns it.
 macro_rules! sends {
     ([$($generics:tt)*] $event:ty, $branch:expr) => {
         impl<$($generics)*> Event for $event {
@@ -417,7 +436,7 @@ pub(super) use sends;
 
 sends!(['a, T: Send + Clone] SendEvt<'a, T>, |event| Sending::new(event.shared, Some(event.message.get().clone()), None));
 
-/// The event of sending one message once. A message that was not sent comes home.
+/// The event of sending one message once. A message that was not sent returns to the cell.
 pub struct SendOnce<'a, T> {
     shared: &'a Shared<T>,
     message: Cell<Option<T>>,

@@ -1,15 +1,18 @@
 //! The state of a channel and its transitions, each under the channel's lock.
 //!
-//! Rendezvous and bounded channels are one machine: a rendezvous channel is one without room. What
-//! holds between transitions:
+//! Rendezvous and bounded channels are one machine: a rendezvous channel is one without room.
+//! Between transitions the following holds:
 //!
-//! - A receiver waits only if the buffer is empty and no sender waits (but for its own).
-//! - A sender waits only if there is no room and no receiver waits (but for its own).
+//! - A receiver waits only if the buffer is empty and no sender waits, except senders of its own
+//!   performance.
+//! - A sender waits only if there is no room and no receiver waits, except receivers of its own
+//!   performance.
 //! - `buffer.len() + reserved <= capacity`.
-//! - Once closed, nobody waits to send, and nobody waits to receive.
-//! - Who waits until something can be received waits only if nothing is buffered and nobody waits to send (but he himself);
-//!   who waits until something can be sent, only if there is no room and nobody waits to receive (but he himself). Neither is a
-//!   receiver or a sender (see `observe.rs`).
+//! - Once the channel is closed, nothing waits to send and nothing waits to receive.
+//! - A watcher waits until something can be received only if nothing is buffered and no sender
+//!   waits. A watcher waits until something can be sent only if there is no room and no receiver
+//!   waits. Both exclude partners of the watcher's own performance. A watcher is neither a receiver
+//!   nor a sender (see `observe.rs`).
 
 use super::deferred_drops;
 use super::observe::{Observed, Sign, Watchers};
@@ -26,7 +29,7 @@ use crate::shim::sync::OnceLock;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
-/// Where a waiting receiver finds what it gets.
+/// The place where a waiting receiver finds its outcome.
 #[derive(Debug)]
 pub(super) enum Slot<T> {
     Empty,
@@ -36,41 +39,41 @@ pub(super) enum Slot<T> {
     Promised(NonNull<Promise<T>>),
 }
 
-// SAFETY: a promise lies in the branch of its sender, which stays until the promise is kept or revoked,
-// and is touched under the channel's lock.
+// SAFETY: a promise is part of the branch of its sender, which stays in place until the promise is
+// kept or revoked, and it is accessed under the channel's lock.
 unsafe impl<T: Send> Send for Slot<T> {}
 
 #[derive(Debug)]
 pub(super) struct Shared<T> {
     inner: Lock<Inner<T>>,
-    /// A [`Hint`]. Written under the lock, and read without; a reader that sees an old value would have read before the
-    /// change.
+    /// A [`Hint`]. It is written under the lock and read without it. A reader that sees an old
+    /// value could as well have read before the change.
     hint: AtomicUsize,
     pub(super) senders: AtomicUsize,
     pub(super) receivers: AtomicUsize,
     label: Label,
-    /// Made by the first asynchronous send.
+    /// Created by the first asynchronous send.
     permits: OnceLock<Box<Permits<T>>>,
 }
 
-/// Whether a receive, or a send, may succeed at once, and how often the channel has changed: looked at before taking
-/// the lock, and by polls.
+/// A snapshot of whether a receive or a send may succeed at once and of how often the channel has
+/// changed. It is read before taking the lock, and by polls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hint(usize);
 
 const RECEIVABLE: usize = 1;
 const SENDABLE: usize = 2;
-/// One change, above the bits that say what is possible.
+/// The value of one change, above the bits that say what is possible.
 const CHANGE: usize = 4;
 
 impl Hint {
-    /// May a receive succeed at once?
+    /// Returns `true` if a receive may succeed at once.
     #[inline(always)]
     pub(super) fn is_receivable(self) -> bool {
         self.0 & RECEIVABLE != 0
     }
 
-    /// May a send succeed at once?
+    /// Returns `true` if a send may succeed at once.
     #[inline(always)]
     pub(super) fn is_sendable(self) -> bool {
         self.0 & SENDABLE != 0
@@ -86,39 +89,39 @@ impl Hint {
 pub(super) struct Inner<T> {
     buffer: VecDeque<T>,
     capacity: usize,
-    /// How often something may have become possible for somebody who comes now: a message, room, a partner that waits, the
-    /// end. In steps of `CHANGE`.
+    /// Counts how often something may have become possible for a newcomer: a message, room, a
+    /// waiting partner, or the closing. It counts in steps of `CHANGE`.
     changes: usize,
-    /// Room promised to senders that are making their message.
+    /// The room that is promised to senders that are making their message.
     reserved: usize,
     closed: bool,
     pub(super) receiving: WaitQueue<Slot<T>>,
     pub(super) sending: WaitQueue<Option<T>>,
-    /// Senders that make their message only once they have won. Partners do not commit these, they tell
-    /// them to try again.
+    /// Senders that make their message only once they have won. Partners do not commit them but
+    /// tell them to try again.
     pub(super) deferred: WaitQueue<()>,
     pub(super) watchers: Watchers,
 }
 
-/// What receiving came to.
+/// The result of receiving.
 pub(super) enum Received<T> {
-    /// A message, and the sender to be woken for it.
+    /// A message, and the waker of the sender that it came from or that it made room for.
     Value(T, Option<Waker>),
     Closed,
     Nothing,
 }
 
-/// What sending came to. Unless it is done, the message is where it was.
+/// The result of sending. Unless it is `Done`, the message is where it was.
 pub(super) enum Sent {
-    /// Done, and the receiver to be woken for it.
+    /// The message was sent. The waker is that of the receiver, if one waited.
     Done(Option<Waker>),
     Closed,
     Nothing,
 }
 
-/// What asking for leave to send came to.
+/// The result of asking for permission to send a message that does not exist yet.
 pub(super) enum Leave<T> {
-    /// This receiver waits for the message now.
+    /// This receiver now waits for the message.
     Receiver(Committed<Slot<T>>),
     /// Room in the buffer is reserved.
     Room,
@@ -149,14 +152,15 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Where asynchronous sends are counted.
+    /// Returns the source that counts the asynchronous sends.
     #[inline]
     pub(super) fn permits(&self) -> &Permits<T> {
         self.permits.get_or_init(|| Box::new(Permits::labelled(self.label.clone(), Out::none())))
     }
 
-    /// Says that a performer waits to do `operation` with this channel. Nobody who could let it waits on the other
-    /// side, or they would have met; so it says who could still come.
+    /// Describes that a performer waits to do `operation` with this channel. No partner waits on
+    /// the other side, or they would have met, so the description counts the ends from which a
+    /// partner could still come.
     pub(super) fn describe(&self, operation: &'static str, waits: &mut Description) {
         waits.on(operation, &self.label, std::ptr::from_ref(self).addr());
         let counted = |count: &AtomicUsize, what: &str| {
@@ -170,14 +174,14 @@ impl<T> Shared<T> {
         ));
     }
 
-    /// Runs one transition, for somebody who waits for nothing here. What `transition` returns is dropped or used after the
-    /// lock is free.
+    /// Runs one transition for a caller that has no waiters here. The result of `transition` is
+    /// dropped or used after the lock is released.
     #[inline(always)]
     pub(super) fn locked<R>(&self, transition: impl FnOnce(&mut Inner<T>) -> R) -> R {
         self.locked_by(None, transition)
     }
 
-    /// The same for a performer, whose own waits are not told of what it has done.
+    /// Runs one transition for a performer, whose own watchers are not told of its changes.
     #[inline(always)]
     pub(super) fn locked_by<R>(
         &self,
@@ -193,7 +197,7 @@ impl<T> Shared<T> {
         result
     }
 
-    /// Runs a transition after which nothing can be received or sent that could not be before.
+    /// Runs a transition that makes nothing receivable or sendable that was not before.
     #[inline(always)]
     pub(super) fn locked_quietly<R>(&self, transition: impl FnOnce(&mut Inner<T>) -> R) -> R {
         let mut inner = self.inner.lock();
@@ -206,11 +210,12 @@ impl<T> Shared<T> {
     fn note(&self, inner: &Inner<T>) {
         let receivable = if inner.is_receivable() { RECEIVABLE } else { 0 };
         let sendable = if inner.is_sendable() { SENDABLE } else { 0 };
-        // Released for polls: who sees what came of one channel's change sees the changes before it, too.
+        // The store is a release for polls: a poll that sees the effect of a change of this channel
+        // also sees the changes before it.
         self.hint.store(inner.changes | receivable | sendable, Ordering::Release);
     }
 
-    /// Commits those who wait for what can be seen now, and lets go of the lock.
+    /// Commits the watchers whose sign shows now, and releases the lock.
     #[cold]
     fn tell(&self, mut guard: Guard<'_, Inner<T>>, by: Option<&Attempt<'_>>) {
         let woken = Woken::default();
@@ -221,7 +226,8 @@ impl<T> Shared<T> {
             if may_show {
                 let is_told = |watcher: &Record| {
                     let is_own = by.is_some_and(|by| by.is_own(watcher));
-                    // What the performer has just linked is there, though it may be about to open a wait set.
+                    // A record that the performer has just linked counts as present, even if its
+                    // performer is about to open a wait set.
                     let is_linked = |record: &Record| by.is_some_and(|by| std::ptr::eq(by.record(), record));
                     !is_own && inner.shows(sign, |record| is_linked(record) || record.is_there_for(watcher))
                 };
@@ -233,7 +239,7 @@ impl<T> Shared<T> {
         drop(woken);
     }
 
-    /// What may be possible now.
+    /// Returns what may be possible now.
     #[inline(always)]
     pub(super) fn hint(&self) -> Hint {
         Hint(self.hint.load(Ordering::Acquire))
@@ -251,7 +257,8 @@ impl<T> Shared<T> {
         self.inner.lock().buffer.len()
     }
 
-    /// Closes the channel: whoever waits learns it. What is buffered can still be received.
+    /// Closes the channel and wakes all waiters. Buffered messages can still be received. Returns
+    /// `false` if it was closed already.
     pub(super) fn close(&self) -> bool {
         let (closed_now, woken) = self.locked(|inner| {
             let woken = Woken::default();
@@ -262,7 +269,7 @@ impl<T> Shared<T> {
                     receiver.slot(|slot| *slot = Slot::Closed);
                     woken.push(receiver.finish());
                 }
-                // A sender whose message still lies in its slot learns from that.
+                // A sender whose message is still in its slot learns from that.
                 while let Some(sender) = inner.sending.commit_outside() {
                     woken.push(sender.finish());
                 }
@@ -275,13 +282,14 @@ impl<T> Shared<T> {
         closed_now
     }
 
-    /// Closes the channel and drops what is buffered: nobody is left to receive it.
+    /// Closes the channel and drops the buffered messages, since no receiver is left.
     pub(super) fn abandon(&self) {
         self.close();
         drops::each(self.locked(|inner| std::mem::take(&mut inner.buffer)));
     }
 
-    /// Has every sender that waits for leave, but for our own, try again.
+    /// Tells every sender that waits for permission, except those of the caller's own performance,
+    /// to try again.
     #[cold]
     pub(super) fn retry_deferred(&self, by: Option<&Attempt<'_>>) {
         let _woken = self.locked(|inner| {
@@ -315,7 +323,8 @@ impl<T> Observed for Shared<T> {
 }
 
 impl<T> Inner<T> {
-    /// Is this to be seen by somebody for whom such partners are there?
+    /// Returns `true` if the sign shows to a watcher for which the partners that satisfy `is_there`
+    /// count as present.
     fn shows(&self, sign: Sign, is_there: impl Fn(&Record) -> bool) -> bool {
         self.closed
             || match sign {
@@ -340,7 +349,7 @@ impl<T> Inner<T> {
         self.buffer.len() + self.reserved < self.capacity
     }
 
-    /// Something may have become possible.
+    /// Counts a change that may have made something possible.
     #[inline(always)]
     pub(super) fn changed(&mut self) {
         self.changes = self.changes.wrapping_add(CHANGE);
@@ -375,7 +384,8 @@ impl<T> Inner<T> {
         if self.closed && by.commit_alone() { Received::Closed } else { Received::Nothing }
     }
 
-    /// Lets the first waiting sender put its message into the room that has become free.
+    /// Moves the message of the first waiting sender into the room that has become free. Returns
+    /// the sender's waker.
     fn refill(&mut self) -> Option<Waker> {
         if !self.has_room() {
             return None;
@@ -386,7 +396,7 @@ impl<T> Inner<T> {
         Some(sender.finish())
     }
 
-    /// Takes `message` out and hands it to a waiting receiver or puts it into the buffer.
+    /// Takes `message` and gives it to a waiting receiver or puts it into the buffer.
     #[inline]
     pub(super) fn send(&mut self, by: &impl Committer, message: &mut Option<T>) -> Sent {
         if self.closed {
@@ -410,7 +420,7 @@ impl<T> Inner<T> {
         if self.closed {
             return if by.commit_alone() { Leave::Closed } else { Leave::Nothing };
         }
-        // A poll would not wait for the message.
+        // A receiver that polls would not wait for the message.
         let met = self.receiving.commit_where(|receiver| {
             if receiver.record().is_fleeting() { Meeting::Own } else { receiver.meet(by) }
         });
@@ -426,7 +436,8 @@ impl<T> Inner<T> {
         Leave::Nothing
     }
 
-    /// Puts `message` into the room reserved for it; a receiver may have come to wait meanwhile.
+    /// Puts `message` into the room reserved for it, or gives it to a receiver that has come to
+    /// wait meanwhile.
     pub(super) fn fill_reserved(&mut self, message: &mut Option<T>) -> Sent {
         self.reserved -= 1;
         if self.closed {
@@ -440,7 +451,7 @@ impl<T> Inner<T> {
         Sent::Done(receiver.map(|receiver| hand_over(receiver, message)))
     }
 
-    /// Gives reserved room back; a sender that waits may have it.
+    /// Releases reserved room. A waiting sender may use it; returns that sender's waker.
     pub(super) fn release_reserved(&mut self) -> Option<Waker> {
         self.reserved -= 1;
         self.changed();
@@ -448,7 +459,7 @@ impl<T> Inner<T> {
     }
 }
 
-/// Moves `message` to a receiver that has been won.
+/// Moves `message` to a receiver that has been won. Returns the receiver's waker.
 #[inline]
 pub(super) fn hand_over<T>(mut receiver: Committed<Slot<T>>, message: &mut Option<T>) -> Waker {
     let message = message.take().expect("a sender has its message until it is sent");

@@ -1,4 +1,4 @@
-//! The serving end.
+//! The serving end of calls.
 
 use super::Answered;
 use super::line::{Pending, Server};
@@ -9,16 +9,16 @@ use std::error::Error;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// The end that serves. It may be shared by several servers. When it goes, whoever calls gets an error.
+/// The end that serves. Several servers may share it. When it is dropped, calls return an error.
 ///
-/// Functions run in the performer of the event, after the commit; they may block. If one panics, its caller gets
-/// [`CallError::Panicked`](super::CallError::Panicked), and the panic goes on in the server. In a future, write
-/// `entry.entry_evt(function).future().await`.
+/// Functions run in the performer of the event, after the commit, and may block. If one panics, its
+/// caller gets [`CallError::Panicked`](super::CallError::Panicked), and the panic continues in the
+/// server. In a future, write `entry.entry_evt(function).future().await`.
 pub struct Entry<A, B> {
     server: Server<A, Answered<B>>,
 }
 
-/// All callers have gone, and there are no requests left.
+/// An error: all callers were dropped, and no requests are left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoCallers;
 
@@ -29,16 +29,17 @@ impl<A, B> Entry<A, B> {
 }
 
 impl<A: Send, B: Send> Entry<A, B> {
-    /// The event of there being a request, which is the server's from then on. The oldest comes first.
+    /// Returns the event of there being a request, which gives the request to the server. The
+    /// oldest comes first.
     ///
     /// # Errors
     ///
-    /// All callers have gone.
+    /// The event gives [`NoCallers`] if all callers were dropped.
     ///
     /// # Cancel safety
     ///
-    /// A request that was granted to a future at the very moment at which it was dropped goes back to the head of the
-    /// line.
+    /// A request that was granted to a future at the very moment at which the future was dropped
+    /// goes back to the head of the queue.
     ///
     /// ```
     /// use lisle::{Event, rpc::rpc};
@@ -62,20 +63,20 @@ impl<A: Send, B: Send> Entry<A, B> {
         })
     }
 
-    /// The event of serving one request with `function`.
+    /// Returns the event of serving one request with `function`.
     ///
     /// # Errors
     ///
-    /// All callers have gone.
+    /// The event gives [`NoCallers`] if all callers were dropped.
     pub fn entry_evt<F: Fn(A) -> B>(&self, function: F) -> impl Event<Output = Result<(), NoCallers>> {
         self.serving(move |arg| (function(arg), ()))
     }
 
-    /// The event of serving one request with `function`, which also gets `input`.
+    /// Returns the event of serving one request with `function`, which also gets `input`.
     ///
     /// # Errors
     ///
-    /// All callers have gone.
+    /// The event gives [`NoCallers`] if all callers were dropped.
     pub fn entry_in_evt<C, F: Fn(A, &C) -> B>(
         &self,
         input: C,
@@ -84,11 +85,12 @@ impl<A: Send, B: Send> Entry<A, B> {
         self.serving(move |arg| (function(arg, &input), ()))
     }
 
-    /// The event of serving one request with `function`, which also gives the server something.
+    /// Returns the event of serving one request with `function`, which also returns an output for
+    /// the server.
     ///
     /// # Errors
     ///
-    /// All callers have gone.
+    /// The event gives [`NoCallers`] if all callers were dropped.
     pub fn entry_out_evt<D, F: Fn(A) -> (B, D)>(
         &self,
         function: F,
@@ -96,12 +98,12 @@ impl<A: Send, B: Send> Entry<A, B> {
         self.serving(function)
     }
 
-    /// The event of serving one request with `function`, which also gets `input` and gives the server something:
-    /// its next state, for instance.
+    /// Returns the event of serving one request with `function`, which also gets `input` and
+    /// returns an output for the server, such as its next state.
     ///
     /// # Errors
     ///
-    /// All callers have gone.
+    /// The event gives [`NoCallers`] if all callers were dropped.
     ///
     /// ```
     /// use lisle::{Event, rpc::rpc};
@@ -138,7 +140,7 @@ impl<A, B> fmt::Debug for Entry<A, B> {
     }
 }
 
-/// A call that waits for its answer. If it is dropped the caller is told that there will be none.
+/// A call that waits for its answer. If it is dropped unanswered, the caller gets an error.
 #[must_use = "the caller waits"]
 pub struct Request<A, B> {
     arg: A,
@@ -146,26 +148,26 @@ pub struct Request<A, B> {
 }
 
 impl<A, B: Send> Request<A, B> {
-    /// What the caller gave.
+    /// Returns the argument of the call.
     pub fn arg(&self) -> &A {
         &self.arg
     }
 
-    /// What the caller gave, and the right to answer.
+    /// Returns the argument of the call, and the right to answer.
     pub fn into_parts(self) -> (A, Reply<B>) {
         (self.arg, self.reply)
     }
 
-    /// Answers with what `function` gives.
+    /// Answers with the result of `function`.
     ///
     /// # Panics
     ///
-    /// With the panic of `function`, after the caller has been told.
+    /// Panics if `function` panics, after the caller has been told.
     pub fn serve(self, function: impl FnOnce(A) -> B) {
         self.serve_out(|arg| (function(arg), ()));
     }
 
-    #[inline(never)] // As who raises a panic again has to be.
+    #[inline(never)] // Required of a function that raises a panic again.
     fn serve_out<D>(self, function: impl FnOnce(A) -> (B, D)) -> D {
         let Request { arg, reply } = self;
         let _raising = raising();
@@ -175,7 +177,7 @@ impl<A, B: Send> Request<A, B> {
                 output
             }
             Err(panic) => {
-                // A fiber that its runtime unwinds has not panicked; it just does not answer.
+                // A fiber that its runtime unwinds has not panicked; it does not answer.
                 if !panic.is::<Interrupted>() {
                     reply.leave(Err(panics::message(&*panic).to_owned()));
                 }
@@ -191,7 +193,7 @@ impl<A, B> fmt::Debug for Request<A, B> {
     }
 }
 
-/// The right to answer one caller. If it is dropped the caller is told that there will be no answer.
+/// The right to answer one caller. If it is dropped unused, the caller gets an error.
 #[must_use = "the caller waits"]
 pub struct Reply<B> {
     reply: Sender<Answered<B>>,
@@ -199,24 +201,25 @@ pub struct Reply<B> {
 }
 
 impl<B: Send> Reply<B> {
-    /// Answers. Never waits: who has gone in the meantime is not answered, and the answer is dropped.
+    /// Answers. This never waits. If the caller has gone meanwhile, the answer is dropped.
     pub fn answer(self, answer: B) {
         self.leave(Ok(answer));
     }
 
     fn leave(self, answer: Answered<B>) {
-        // There is room for one; it fails if the caller has gone.
+        // The channel has room for one answer. Sending fails if the caller has gone.
         drop(self.reply.try_send(answer));
     }
 }
 
 impl<B> Reply<B> {
-    /// Has the caller given up?
+    /// Returns `true` if the caller has given up.
     pub fn is_gone(&self) -> bool {
         self.client.is_lost()
     }
 
-    /// The event of the caller having given up. Never ready once it has taken its answer.
+    /// Returns the event of the caller having given up. It is never ready once the caller has taken
+    /// its answer.
     pub fn gone_evt(&self) -> Nack {
         self.client.clone()
     }

@@ -1,11 +1,13 @@
-//! The line of requests between callers and who serves them.
+//! The queue of requests between callers and servers.
 //!
-//! A caller's event puts its request into the line while it is being prepared, and then waits for the answer on a
-//! channel of its own. Nobody takes a caller's word for it that it is still there: its negative acknowledgement tells. A
-//! request whose caller has gone is passed over, and swept out when the line has become twice as long as it was after the
-//! last sweep, so that callers that come and go before anybody serves them do not pile up.
+//! A caller's event puts its request into the queue while it is being prepared, and then waits for
+//! the answer on a channel of its own. Whether the caller is still there is known only from its
+//! negative acknowledgement. A request whose caller has gone is skipped. Such requests are swept
+//! out when the queue has become twice as long as it was after the last sweep, so callers that come
+//! and go before they are served do not accumulate.
 //!
-//! Requests hold what is the users', which must not be dropped under a lock; so they leave the line first.
+//! Requests contain values of the user, which must not be dropped under a lock, so they leave the
+//! queue before they are dropped.
 
 use crate::channel::observe::{Observed, Sign, Watchers};
 use crate::channel::{ClosedEvt, OwnedRecvEvt, RecvError, Sender, bounded};
@@ -20,10 +22,10 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 
-/// The fewest requests that are worth a sweep.
+/// The smallest queue that is worth a sweep.
 const FEW: usize = 16;
 
-/// A request, the way for its answer, and whether anybody waits for that.
+/// A request, the sender for its answer, and the event that tells whether the caller has given up.
 #[derive(Debug)]
 pub(crate) struct Pending<A, T> {
     pub(crate) arg: A,
@@ -32,23 +34,24 @@ pub(crate) struct Pending<A, T> {
 }
 
 pub(crate) struct Line<A, T> {
-    /// Grants a request, or nothing if there will be none any more.
+    /// Grants a request, or `None` if there will be none any more.
     source: Source<Queue<A, T>, Option<Delivery<A, T>>>,
-    /// How many answers a caller's channel buffers: 1 if they are left there, 0 if they are handed over.
+    /// How many answers a caller's channel buffers: 1 if they are left there, 0 if they are handed
+    /// over.
     room: usize,
 }
 
 struct Queue<A, T> {
     waiting: VecDeque<Pending<A, T>>,
-    /// How many may wait before those are swept out that have gone.
+    /// The length at which the requests of callers that have gone are swept out.
     sweep_at: usize,
     callers: usize,
     served: bool,
     watchers: Watchers,
 }
 
-/// A request on its way to a server. If it does not arrive, since the server's future was dropped, it goes back to
-/// the head of the line.
+/// A request on its way to a server. If it does not arrive, because the server's future was
+/// dropped, it goes back to the head of the queue.
 struct Delivery<A, T> {
     pending: Option<Pending<A, T>>,
     line: Arc<Line<A, T>>,
@@ -70,7 +73,7 @@ impl<A, T> Queue<A, T> {
         }
     }
 
-    /// Takes out the requests that have gone, if it is time to.
+    /// Takes out the requests whose callers have gone, if the queue is long enough for a sweep.
     fn sweep(&mut self) -> Vec<Pending<A, T>> {
         if self.waiting.len() < self.sweep_at {
             return Vec::new();
@@ -83,7 +86,7 @@ impl<A, T> Queue<A, T> {
 }
 
 impl<A, T> Line<A, T> {
-    /// Makes a line. `room`: see the field.
+    /// Creates the two ends of a line. For `room` see the field.
     pub(crate) fn ends(label: Label, room: usize) -> (Callers<A, T>, Server<A, T>) {
         let queue = Queue {
             waiting: VecDeque::new(),
@@ -96,7 +99,7 @@ impl<A, T> Line<A, T> {
         (Callers { line: line.clone() }, Server { line })
     }
 
-    /// Puts a request into the line. Gives it back if nobody will serve it.
+    /// Puts a request into the queue. Returns it if the server's end was dropped.
     fn submit(self: &Arc<Self>, pending: Pending<A, T>) -> Option<Pending<A, T>> {
         let (refused, gone) = self.source.update(|queue, waiters| {
             if !queue.served {
@@ -112,7 +115,7 @@ impl<A, T> Line<A, T> {
         refused
     }
 
-    /// Puts a request back to where it was taken from. Gives it back if nobody will serve it.
+    /// Puts a request back at the head of the queue. Returns it if the server's end was dropped.
     fn put_back(self: &Arc<Self>, pending: Pending<A, T>) -> Option<Pending<A, T>> {
         self.source.update(|queue, waiters| {
             if !queue.served {
@@ -127,7 +130,7 @@ impl<A, T> Line<A, T> {
     }
 }
 
-/// Of a line only its closing is seen.
+/// Only the closing of a line can be observed.
 impl<A, T> Observed for Line<A, T> {
     fn observe(&self, sign: Sign, _: &Attempt<'_>, look: &mut dyn FnMut(&mut WaitQueue<()>, bool)) {
         self.source.update(|queue, _| look(queue.watchers.of(sign), !queue.served));
@@ -138,32 +141,34 @@ impl<A, T> Observed for Line<A, T> {
     }
 }
 
-/// The callers' end. When the last clone goes, the server is told, once it has taken what is in the line.
+/// The callers' end. When the last clone is dropped, the server gets `None` after the remaining
+/// requests.
 pub(crate) struct Callers<A, T> {
     line: Arc<Line<A, T>>,
 }
 
 impl<A: Send, T: Send> Callers<A, T> {
-    /// The event of a request being answered; it gives what the answer's channel gives. `arg` is called once for
-    /// each performance.
+    /// Returns the event of a request being answered, which gives what the answer's channel gives.
+    /// `arg` is called once for each performance.
     pub(crate) fn call_evt<'a, F: Fn() -> A + 'a>(
         &'a self,
         arg: F,
     ) -> WithNack<impl Fn(Nack) -> Answer<'a, A, T> + use<'a, A, T, F>, Answer<'a, A, T>> {
         with_nack(move |client| {
             let (reply, answers) = bounded(self.line.room);
-            // If nobody will serve it, the request is dropped here, and the answer is that there is none.
+            // If the server's end was dropped, the request is dropped here, and the answer's
+            // channel gives an error.
             drop(self.line.submit(Pending { arg: arg(), reply, client }));
             Answer { event: answers.into_recv_evt(), line: &self.line }
         })
     }
 
-    /// Has the server's end gone?
+    /// Returns `true` if the server's end was dropped.
     pub(crate) fn is_closed(&self) -> bool {
         self.line.source.with(|queue| !queue.served)
     }
 
-    /// The event of that.
+    /// Returns the event of the server's end being dropped.
     pub(crate) fn closed_evt(&self) -> ClosedEvt<'_> {
         ClosedEvt::new(&*self.line)
     }
@@ -185,7 +190,8 @@ impl<A, T> Drop for Callers<A, T> {
     }
 }
 
-/// The server's end. When it goes, requests that wait are dropped, and with them their callers' hopes.
+/// The server's end. When it is dropped, the waiting requests are dropped, and their callers get an
+/// error.
 pub(crate) struct Server<A, T> {
     line: Arc<Line<A, T>>,
 }
@@ -207,7 +213,8 @@ impl<A, T> Drop for Server<A, T> {
     }
 }
 
-/// The event of the next request whose caller is still there; nothing once all callers have gone.
+/// The event of the next request whose caller is still there, or of `None` once all callers were
+/// dropped.
 pub(crate) struct NextEvt<'a, A, T> {
     line: &'a Arc<Line<A, T>>,
 }
@@ -226,7 +233,7 @@ impl<'e, A, T> Next<'e, A, T> {
         unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
     }
     fn taken(self: Pin<&mut Self>) -> &mut Option<Pending<A, T>> {
-        // SAFETY: `taken` is not structurally pinned; nothing else is touched.
+        // SAFETY: `taken` is not structurally pinned, and nothing else is accessed.
         unsafe { &mut self.get_unchecked_mut().taken }
     }
 }
@@ -255,8 +262,8 @@ impl<A: Send, T: Send> Event for NextEvt<'_, A, T> {
     fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
         branch.waiting().withdraw(attempt)
     }
-    /// A request whose caller has gone was none. (To ask for that in `next` would be to take another lock in a
-    /// claimed attempt.)
+    /// Rejects a request whose caller has gone. Checking this in `next` would take another lock in
+    /// a claimed attempt.
     fn advance<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) -> bool {
         let Some(mut delivery) = branch.as_mut().waiting().take() else { return true };
         let pending = delivery.pending.take().expect("a delivery arrives once");

@@ -1,9 +1,10 @@
-//! Synchronous calls of functions that others run: the RPC of Concurrent ML.
+//! Synchronous calls of functions that another performer runs: the RPC of Concurrent ML.
 //!
-//! [`rpc`] makes two ends. A [`Caller`] asks, and [`call_evt`](Caller::call_evt) is the event of being answered. Who
-//! holds the [`Entry`] serves: one synchronization with one of its events runs a function for one caller. As events,
-//! both can be chosen from: a caller waits for an answer or for so long, a server for requests of several kinds or
-//! for being asked to end.
+//! [`rpc`] creates two ends. A [`Caller`] asks, and [`call_evt`](Caller::call_evt) is the event of
+//! being answered. The holder of the [`Entry`] serves: one synchronization with one of its events
+//! runs a function for one caller. Both sides are events and can be part of a choice: a caller
+//! waits for an answer or for a timeout, a server for requests of several kinds or for a signal to
+//! end.
 //!
 //! ```
 //! use lisle::{Event, rpc::rpc};
@@ -23,8 +24,8 @@
 //! });
 //! ```
 //!
-//! The forms are those of Concurrent ML's library, whose functions are made with the pair; here an entry is given a
-//! function with each event, which may be another one each time.
+//! The forms are those of Concurrent ML's library. There the function is given when the pair is
+//! made. Here an entry is given a function with each event, which may be a different one each time.
 //!
 //! | Concurrent ML | here | the server gives | the server gets |
 //! |---|---|---|---|
@@ -32,16 +33,18 @@
 //! | `mkRPC_In` | [`Entry::entry_in_evt`] | an input | |
 //! | `mkRPC_Out` | [`Entry::entry_out_evt`] | | an output |
 //! | `mkRPC_InOut` | [`Entry::entry_in_out_evt`] | an input | an output |
-//! | | [`Entry::request_evt`] | the answer, at its leisure | the [`Request`] |
+//! | | [`Entry::request_evt`] | the answer, at any later time | the [`Request`] |
 //!
-//! # Who gives up
+//! # Giving up
 //!
-//! A call commits when its answer is taken, so a caller may give up at any time until then: lose a choice, be dropped,
-//! unwind. The server is told by a negative acknowledgement. A request whose caller has gone before it was served is
-//! passed over; if the caller goes while it is being served the answer is dropped. So the function may have run although
-//! the call has not happened: where that matters, see [`kill_safe`](crate::kill_safe), which hands answers over.
+//! A call commits when its answer is taken, so a caller may give up at any time until then: it may
+//! lose a choice, be dropped, or unwind. The server learns this by a negative acknowledgement. If
+//! the caller has gone before its request was served, the request is skipped. If the caller goes
+//! while the request is being served, the answer is dropped. The function may therefore have run
+//! although the call has not happened. Where that matters, see [`kill_safe`](crate::kill_safe),
+//! which hands answers over.
 //!
-//! A server never waits for its callers: it leaves the answer and goes on.
+//! A server never waits for its callers: it leaves the answer and continues.
 
 mod entry;
 pub(crate) mod line;
@@ -55,26 +58,27 @@ use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
 
-/// Makes the two ends of calls that take an `A` and give a `B`.
+/// Creates the two ends of calls that take an `A` and give a `B`.
 #[track_caller]
 pub fn rpc<A, B>() -> (Caller<A, B>, Entry<A, B>) {
     let (callers, server) = Line::ends(Label::new("rpc"), 1);
     (Caller { callers }, Entry::new(server))
 }
 
-/// The end that asks. Clones call the same server; when the last one goes, the server's events say so.
+/// The end that asks. Clones call the same server. When the last clone is dropped, the server's
+/// events give [`NoCallers`] once no requests are left.
 pub struct Caller<A, B> {
     callers: Callers<A, Answered<B>>,
 }
 
-/// What comes back: the answer, or the message with which the function panicked.
+/// The answer, or the message with which the function panicked.
 type Answered<B> = Result<B, String>;
 
-/// Why a call has no answer.
+/// An error: why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The serving end has gone, or has dropped the request unanswered.
+    /// The serving end was dropped, or the request was dropped unanswered.
     Closed,
     /// The function that was to answer has panicked, with this message.
     Panicked(String),
@@ -85,7 +89,8 @@ impl<A: Send, B: Send> Caller<A, B> {
     ///
     /// # Errors
     ///
-    /// The serving end has gone, or its function panicked.
+    /// Returns an error if the serving end is dropped, the request is dropped unanswered, or the
+    /// function panics.
     pub fn call(&self, arg: A) -> Result<B, CallError> {
         let arg = Cell::new(Some(arg));
         let answer = self.callers.call_evt(|| arg.take().expect("the call is performed once")).sync();
@@ -94,15 +99,18 @@ impl<A: Send, B: Send> Caller<A, B> {
 }
 
 impl<A: Clone + Send, B: Send> Caller<A, B> {
-    /// The event of being answered. Each performance sends a request of its own, with a clone of `arg`, as it begins.
+    /// Returns the event of being answered. Each performance sends a request of its own, with a
+    /// clone of `arg`, when it begins.
     ///
     /// # Errors
     ///
-    /// The serving end has gone, or its function panicked.
+    /// The event gives an error if the serving end is dropped, the request is dropped unanswered,
+    /// or the function panics.
     ///
     /// # Cancel safety
     ///
-    /// Who gives up has not been answered; the server notices. It may have served the request all the same.
+    /// A caller that gives up has not been answered, and the server learns this. The server may
+    /// have served the request nevertheless.
     ///
     /// ```
     /// use lisle::{Event, choose, rpc::rpc, time::after};
@@ -114,7 +122,7 @@ impl<A: Clone + Send, B: Send> Caller<A, B> {
     ///     after(Duration::from_millis(1)).wrap(|()| None),
     /// ));
     /// assert_eq!(in_time.sync(), None);
-    /// assert!(entry.request_evt().poll().is_none()); // it has given up
+    /// assert!(entry.request_evt().poll().is_none()); // the caller has given up
     /// ```
     pub fn call_evt(
         &self,
@@ -125,13 +133,13 @@ impl<A: Clone + Send, B: Send> Caller<A, B> {
         self.callers.call_evt(move || arg.clone()).wrap(outcome)
     }
 
-    /// Has the serving end gone?
+    /// Returns `true` if the serving end was dropped.
     pub fn is_closed(&self) -> bool {
         self.callers.is_closed()
     }
 
-    /// The event of the serving end having gone. It happens as [`is_closed`](Caller::is_closed) turns true, for all who wait,
-    /// and is ready from then on.
+    /// Returns the event of the serving end being dropped. It happens when
+    /// [`is_closed`](Caller::is_closed) becomes `true`, for all waiters, and is ready from then on.
     pub fn closed_evt(&self) -> ClosedEvt<'_> {
         self.callers.closed_evt()
     }

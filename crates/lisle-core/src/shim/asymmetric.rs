@@ -1,18 +1,20 @@
-//! Ordering a store before a load, for one who does it all the time and another who does it seldom.
+//! An ordering of a store before a load between a thread that does this often and a thread that
+//! does it rarely.
 //!
-//! Each of two threads stores something and then loads what the other has stored; one of them at least has to see the other's
-//! store. That takes a fence on both sides, of some 5 ns. Where one side is as hot as a join is, only the compiler is kept
-//! from reordering there, and the other side has the kernel interrupt all processors that run threads of this process, each of
-//! which passes a full fence on that occasion: the system call `membarrier`, some 20 µs.
+//! Each of two threads stores a value and then loads the value that the other has stored. At least
+//! one of them must see the other's store. That takes a fence of about 5 ns on both sides. Where
+//! one side is as hot as a join, that side only keeps the compiler from reordering. The other side
+//! has the kernel interrupt all processors that run threads of this process, each of which then
+//! passes a full fence. This is the system call `membarrier`, at about 20 µs.
 //!
-//! Elsewhere than on Linux both sides pass a fence.
+//! On systems other than Linux, and under loom, both sides pass a fence.
 
 #[cfg(all(target_os = "linux", not(lisle_loom)))]
 mod imp {
     use crate::shim::atomic::compiler_fence;
     use crate::shim::atomic::{AtomicU8, Ordering};
 
-    /// The side that is hot.
+    /// Orders stores before loads on the frequent side.
     #[inline(always)]
     pub fn light() {
         compiler_fence(Ordering::SeqCst);
@@ -22,8 +24,8 @@ mod imp {
     const READY: u8 = 1;
     const REFUSED: u8 = 2;
 
-    /// Has the kernel make ready what the side that pays needs, which takes some milliseconds the first time. False if it
-    /// cannot, since it is older than 4.14 or forbids the call.
+    /// Registers the process for [`heavy`], which takes some milliseconds the first time. Returns
+    /// `false` if the kernel is older than 4.14 or forbids the call.
     #[cold]
     pub fn prepare() -> bool {
         static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
@@ -34,14 +36,15 @@ mod imp {
         STATE.load(Ordering::Acquire) == READY
     }
 
-    /// The side that pays. False if it cannot: then nothing is ordered.
+    /// Orders stores before loads on the rare side, and on all other threads of the process.
+    /// Returns `false` if it cannot; then nothing is ordered.
     #[cold]
     pub fn heavy() -> bool {
         prepare() && call(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
     }
 
     fn call(command: libc::c_int) -> bool {
-        // SAFETY: the call takes numbers and touches no memory of ours.
+        // SAFETY: the call takes numbers and does not access memory of this process.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 }
@@ -50,18 +53,18 @@ mod imp {
 mod imp {
     use crate::shim::atomic::{Ordering, fence};
 
-    /// The side that is hot.
+    /// Orders stores before loads on the frequent side.
     #[inline(always)]
     pub fn light() {
         fence(Ordering::SeqCst);
     }
 
-    /// There is nothing to be made ready.
+    /// Returns `true`: this version needs no registration.
     pub fn prepare() -> bool {
         true
     }
 
-    /// The side that is not.
+    /// Orders stores before loads on the rare side.
     pub fn heavy() -> bool {
         fence(Ordering::SeqCst);
         true

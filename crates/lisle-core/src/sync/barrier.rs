@@ -10,33 +10,37 @@ use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-/// Where parties wait for each other, round after round.
+/// A barrier at which parties wait for each other, round after round.
 ///
-/// Each [`Party`] is enrolled until it is dropped. A round ends when all parties that are enrolled have arrived; then all
-/// of them go on, and one, the last that came, is told that it is the leader. A party that resigns is not waited for any
-/// more, which may end the round; one that enrols during a round is waited for in that round.
+/// Each [`Party`] is enrolled until it is dropped. A round ends when all enrolled parties have
+/// arrived. Then all of them continue, and one, the last that came, is told that it is the leader.
+/// A party that resigns is not waited for any more, which may end the round. A party that enrols
+/// during a round is waited for in that round.
 ///
 /// # What an arrival is
 ///
-/// Arriving is an event, and it happens when the round ends, for all parties in the same instant. A party that gives up
-/// before that (it loses a choice, is unwound, its future is dropped) has not arrived, and the others wait for
-/// it to come again. A party in several performances at once has arrived if one of them waits; all of them go on.
-/// A future that is dropped after the round has ended, before it was polled again, has arrived.
+/// Arriving is an event, and it happens when the round ends, for all parties in the same instant. A
+/// party that gives up before that (it loses a choice, is unwound, or its future is dropped) has
+/// not arrived, and the others wait for it to come again. A party with several performances at once
+/// has arrived if one of them waits; all of them continue. A future that is dropped after the round
+/// has ended, but before it was polled again, has arrived.
 ///
-/// A choice becomes one of its alternatives, so one that has two parties of a barrier in it never ends a round; with
-/// others waiting, it may keep a core busy trying.
+/// A choice becomes one of its alternatives, so a choice that contains two parties of a barrier
+/// never ends a round. While others wait, it may keep a core busy with attempts.
 ///
 /// # The function of the round
 ///
-/// A barrier made by [`with`](Barrier::with) has the leader run a function at the end of each round, before anybody goes
-/// on. It runs under no lock, and may block; the round has ended for the others, but they wait for it. If it panics, or its
-/// fiber is unwound, the round has not ended: the others wait on, and the leader has to come again.
+/// A barrier made by [`with`](Barrier::with) has the leader run a function at the end of each
+/// round, before any party continues. The function runs under no lock and may block. The round has
+/// ended for the other parties, but they wait for the function. If it panics, or its fiber is
+/// unwound, the round has not ended: the others continue to wait, and the leader has to come again.
 ///
 /// # Cost
 ///
-/// An arrival costs a short lock, the end of a round one step and one wake a party, and one allocation at most.
+/// An arrival costs a short lock. The end of a round costs one step and one wake for each party,
+/// and at most one allocation.
 ///
-/// Enrolling is from Concurrent ML's barrier and Java's `Phaser`, the leader from `std`'s.
+/// Enrolling is from Concurrent ML's barrier and Java's `Phaser`, the leader from `std`'s barrier.
 ///
 /// ```
 /// use lisle::sync::Barrier;
@@ -69,27 +73,27 @@ struct Shared {
 
 struct Inner {
     parties: Parties,
-    /// How many rounds have ended.
+    /// The number of rounds that have ended.
     round: u64,
-    /// Is a leader running the function of the round, or about to?
+    /// `true` if a leader is running the function of the round or is about to.
     running: bool,
-    /// Those that go on when it has.
+    /// The performers that continue after the function.
     held: Held,
     queue: WaitQueue<Slot>,
 }
 
-/// Performers that have been committed and not been told.
+/// Performers that have been committed and not yet woken.
 struct Held(Vec<Committed<Slot>>);
 
-// SAFETY: they are the queue's, and like its waiters they are touched under the lock only.
+// SAFETY: the entries belong to the queue and, like its waiters, are accessed under the lock only.
 unsafe impl Send for Held {}
 
 #[derive(Debug)]
 struct Slot {
     party: usize,
-    /// Does it count as an arrival of its party?
+    /// `true` if the waiter counts as an arrival of its party.
     arrived: bool,
-    /// The round has ended, and the performer has not been told.
+    /// The round that has ended, until the performer takes it.
     passed: Option<Round>,
 }
 
@@ -101,18 +105,19 @@ pub struct Round {
 }
 
 impl Round {
-    /// How many rounds had ended before.
+    /// Returns how many rounds had ended before this one.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Is this the one party of the round that leads? The last that came, as a rule.
+    /// Returns `true` for the one party of the round that is the leader, which is usually the last
+    /// that came.
     pub fn is_leader(&self) -> bool {
         self.leader
     }
 }
 
-/// Who is enrolled, and who of them is there.
+/// The parties that are enrolled, and which of them have arrived.
 struct Parties {
     all: Vec<PartyState>,
     free: Vec<usize>,
@@ -124,9 +129,9 @@ struct Parties {
 
 #[derive(Clone, Copy, Default)]
 struct PartyState {
-    /// How many of its performances wait.
+    /// The number of the party's performances that wait.
     waiting: usize,
-    /// The last gathering in which it was met.
+    /// The last gathering in which the party was counted.
     met: u64,
 }
 
@@ -159,26 +164,28 @@ impl Parties {
         }
     }
 
-    /// Is everybody there, if `own` is?
+    /// Returns `true` if all parties have arrived, where the party `own` counts as arrived.
     fn are_complete(&self, own: Option<usize>) -> bool {
         let come = own.is_some_and(|own| self.all[own].waiting == 0);
         self.enrolled > 0 && self.present + usize::from(come) == self.enrolled
     }
 
-    /// Has the party not been met in this gathering? From now on it has.
+    /// Counts the party for this gathering. Returns `true` if it had not been counted yet.
     fn meet(&mut self, party: usize) -> bool {
         std::mem::replace(&mut self.all[party].met, self.gathering) != self.gathering
     }
 }
 
-/// A party whose performer asks, and its attempt.
+/// A party whose performer tries to end the round, and its attempt.
 type Own<'a> = Option<(usize, &'a Attempt<'a>)>;
 
 impl Inner {
-    /// Ends the round if everybody is there. `own` is a party whose performer asks, and waits in no queue: the leader.
+    /// Ends the round if all parties have arrived. `own` is a party whose performer makes the
+    /// attempt and waits in no queue: the leader.
     ///
-    /// Performers are committed one after the other, and not told. If one has gone elsewhere just now, the others start
-    /// over. Nobody is claimed meanwhile, so whoever has to be waited for waits for nobody.
+    /// Performers are committed one after the other, and not yet woken. If one of them has just
+    /// been committed elsewhere, the others start over. No performer is claimed meanwhile, so a
+    /// performer that has to be waited for waits for no other.
     fn end_round(&mut self, own: Own<'_>, function: bool, woken: &mut Woken) -> Option<Round> {
         if self.running || !self.parties.are_complete(own.map(|(party, _)| party)) {
             return None;
@@ -191,7 +198,8 @@ impl Inner {
         }
         let parties = &mut self.parties;
         loop {
-            // Who gathers does not gather itself. Those who have gone elsewhere are not there.
+            // The performer that gathers does not gather itself. Performers that were committed
+            // elsewhere do not count.
             let partner = self.queue.commit_where(|candidate| {
                 if own.is_some_and(|(_, attempt)| attempt.is_own(candidate.record())) {
                     return Meeting::Own;
@@ -209,7 +217,8 @@ impl Inner {
             });
             self.held.0.push(partner);
         }
-        // The others first: whoever waits for them must not be claimed, and is not needed if they are not all there.
+        // The others are committed first: a performer that waits for them must not be claimed, and
+        // it need not be claimed if not all of them are there.
         if come < self.parties.enrolled || own.is_some_and(|(_, attempt)| !attempt.commit_alone()) {
             self.revoke(woken);
             return None;
@@ -227,7 +236,7 @@ impl Inner {
         Some(round)
     }
 
-    /// Lets those go on who are held: the round has ended.
+    /// Ends the round and wakes the performers that are held.
     fn release(&mut self, woken: &mut Woken) {
         let round = Round { number: self.round, leader: false };
         for mut partner in self.held.0.drain(..) {
@@ -238,7 +247,7 @@ impl Inner {
         self.running = false;
     }
 
-    /// Has those who are held start over: the round has not ended.
+    /// Makes the performers that are held start over, since the round has not ended.
     fn revoke(&mut self, woken: &mut Woken) {
         for partner in self.held.0.drain(..) {
             woken.push(partner.revoke());
@@ -249,7 +258,8 @@ impl Inner {
 
 impl Shared {
     fn with<R>(&self, change: impl FnOnce(&mut Inner, &mut Woken) -> R) -> R {
-        // Declared before the guard, so that the wakes come when the lock is free.
+        // Declared before the guard, so it is dropped after it: the wakes come when the lock is
+        // free.
         let mut woken = Woken::default();
         let mut inner = self.inner.lock();
         change(&mut inner, &mut woken)
@@ -259,9 +269,9 @@ impl Shared {
         inner.end_round(own, self.function.is_some(), woken)
     }
 
-    /// The leader runs the function, if there is one, and lets the others go on.
+    /// Runs the function, if there is one, and then lets the others continue. Called by the leader.
     fn lead(&self, round: u64) {
-        /// The leader that has not led: it panics, or was dropped.
+        /// Revokes the round when it is dropped: the function has panicked or was unwound.
         struct Unled<'a>(&'a Shared);
         impl Drop for Unled<'_> {
             fn drop(&mut self) {
@@ -274,21 +284,22 @@ impl Shared {
         std::mem::forget(unled);
         self.with(|inner, woken| {
             inner.release(woken);
-            // Others may have arrived meanwhile, or resigned.
+            // Others may have arrived or resigned meanwhile.
             self.end_round(inner, None, woken);
         });
     }
 }
 
 impl Barrier {
-    /// A barrier with nobody enrolled.
+    /// Creates a barrier without parties.
     #[track_caller]
     pub fn new() -> Self {
         Barrier::make(Label::new("barrier"), None)
     }
 
-    /// A barrier with nobody enrolled, at which the leader runs `function` at the end of each round, see
-    /// [above](Barrier#the-function-of-the-round). It is given the number of rounds that had ended before.
+    /// Creates a barrier without parties at which the leader runs `function` at the end of each
+    /// round, see [above](Barrier#the-function-of-the-round). The argument of `function` is the
+    /// number of rounds that had ended before.
     #[track_caller]
     pub fn with(function: impl Fn(u64) + Send + Sync + 'static) -> Self {
         Barrier::make(Label::new("barrier"), Some(Box::new(function)))
@@ -301,19 +312,19 @@ impl Barrier {
         Barrier { shared: Arc::new(Shared { inner: Lock::new(inner), function, label }) }
     }
 
-    /// Enrols a party, which is waited for from now on, until it is dropped.
+    /// Enrols a party. The barrier waits for it from now on, until it is dropped.
     pub fn enrol(&self) -> Party {
         visible();
         let index = self.shared.with(|inner, _| inner.parties.enrol());
         Party { shared: self.shared.clone(), index }
     }
 
-    /// How many parties are enrolled.
+    /// Returns how many parties are enrolled.
     pub fn parties(&self) -> usize {
         self.shared.with(|inner, _| inner.parties.enrolled)
     }
 
-    /// How many parties have arrived and wait for the others.
+    /// Returns how many parties have arrived and wait for the others.
     pub fn arrived(&self) -> usize {
         self.shared.with(|inner, _| inner.parties.present)
     }
@@ -331,7 +342,7 @@ impl fmt::Debug for Barrier {
     }
 }
 
-/// One of those who meet at a [`Barrier`]. Dropping it is resigning.
+/// A party that meets others at a [`Barrier`]. Dropping it resigns.
 #[must_use = "a party that is dropped has resigned"]
 pub struct Party {
     shared: Arc<Shared>,
@@ -343,14 +354,14 @@ impl Party {
     ///
     /// # Panics
     ///
-    /// If this is the leader, and the function of the round panics.
+    /// Panics if this party is the leader and the function of the round panics.
     pub fn wait(&self) -> Round {
         self.wait_evt().sync()
     }
 
-    /// The event of the round ending, in which this party has arrived.
+    /// Returns the event of the end of the round in which this party has arrived.
     ///
-    /// A poll succeeds if all others are there.
+    /// A poll succeeds if all other parties have arrived.
     ///
     /// ```
     /// use lisle::{Event, choose, sync::Barrier, time::after};
@@ -363,7 +374,7 @@ impl Party {
     ///     after(Duration::from_millis(1)).wrap(|()| false),
     /// ));
     /// assert!(!in_time.sync());
-    /// assert_eq!(barrier.arrived(), 0); // it has gone again
+    /// assert_eq!(barrier.arrived(), 0); // the party has withdrawn
     /// drop(other); // resigns
     /// assert!(in_time.sync());
     /// ```
@@ -387,7 +398,7 @@ impl fmt::Debug for Party {
     }
 }
 
-/// The event of a round of a [`Barrier`] ending, see [`Party::wait_evt`].
+/// The event of a round of a [`Barrier`] ending. See [`Party::wait_evt`].
 #[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy)]
 pub struct BarrierEvt<'a> {
@@ -401,9 +412,9 @@ pub struct Arriving<'e> {
 }
 
 impl Arriving<'_> {
-    /// Ends the round, if everybody else is there.
+    /// Ends the round if all other parties have arrived.
     fn try_commit(&self, inner: &mut Inner, attempt: &Attempt<'_>, woken: &mut Woken) -> Step {
-        // SAFETY: the lock is held.
+        // SAFETY: this thread holds the lock.
         let party = unsafe { self.waiter.slot_mut(|slot| slot.party) };
         match self.shared.end_round(inner, Some((party, attempt)), woken) {
             Some(round) => {
@@ -420,10 +431,11 @@ impl Arriving<'_> {
             return Step::Committed;
         }
         if !attempt.is_decided() {
-            // SAFETY: not linked, since not published, as the caller has seen; pinned; not let go before `withdraw` has
-            // unlinked it. `is_single` tells of one branch only.
+            // SAFETY: the waiter is not linked, since it is not published, as the caller has
+            // checked. It is pinned, and it is not freed before `withdraw` has unlinked it.
+            // `is_single` guarantees that there is only one branch.
             unsafe { inner.queue.push(&self.waiter, attempt) };
-            // SAFETY: the lock is held.
+            // SAFETY: this thread holds the lock.
             unsafe { self.waiter.slot_mut(|slot| inner.parties.arrive(slot)) };
         }
         Step::Waiting
@@ -432,9 +444,9 @@ impl Arriving<'_> {
     fn withdraw(&self, attempt: &Attempt<'_>) -> bool {
         if self.waiter.is_published() {
             self.shared.with(|inner, _| {
-                // SAFETY: it was linked into this queue, and is alive.
+                // SAFETY: the waiter is alive and was linked into this queue.
                 unsafe { inner.queue.unlink(NonNull::from(&self.waiter)) };
-                // SAFETY: the lock is held.
+                // SAFETY: this thread holds the lock.
                 unsafe { self.waiter.slot_mut(|slot| inner.parties.leave(slot)) };
                 if self.waiter.is_held() {
                     self.let_go(inner, attempt);
@@ -445,24 +457,25 @@ impl Arriving<'_> {
         attempt.record().won_by(self.waiter.id())
     }
 
-    /// Gives up although the round has ended, but for its function.
+    /// Gives up although the round has ended, except for its function.
     fn let_go(&self, inner: &mut Inner, attempt: &Attempt<'_>) {
         if !attempt.is_giving_up() {
             misuse("it withdraws a branch before it is decided");
         }
-        // SAFETY: the lock is held.
+        // SAFETY: this thread holds the lock.
         let own = unsafe { self.waiter.slot_mut(std::ptr::from_mut) };
         let held = &mut inner.held.0;
         let index = held.iter_mut().position(|partner| partner.slot(|slot| std::ptr::eq(slot, own)));
         let partner = held.swap_remove(index.expect("who is held is in the list"));
         attempt.detach();
-        partner.finish(); // its waker is not woken: it does not wait for that
+        partner.finish(); // the waker is not woken: this performer does not wait for it
     }
 
-    /// The round that has ended, for a performer that has not been told. From now on it has.
+    /// Takes the round that has ended, which the performer has not seen yet.
     fn tell(&self) -> Option<Round> {
         self.waiter.must_not_be_published();
-        // SAFETY: not published, as just seen, hence free.
+        // SAFETY: the waiter is not published, as checked above, so it is free and only the
+        // performer accesses its slot.
         unsafe { self.waiter.slot_mut(|slot| slot.passed.take()) }
     }
 }

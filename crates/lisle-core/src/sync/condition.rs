@@ -3,9 +3,11 @@
 use crate::event::{Event, Label, Source, awaitable, turn, visible, waits_at};
 use std::pin::Pin;
 
-/// A condition that is false, then true for good. Waiting for it is an event.
+/// A condition that is false until it is signalled, and true from then on. Waiting for it is an
+/// event.
 ///
-/// From Guile Fibers. What happened before the signal happens before every wait's return.
+/// The idea is from Guile Fibers. Everything before the signal happens before the return of every
+/// wait.
 ///
 /// ```
 /// use lisle::{Event, choose, sync::Condition, time::after};
@@ -30,19 +32,19 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// A condition that is false.
+    /// Creates a condition that is false.
     #[track_caller]
     pub fn new() -> Self {
         Condition { source: Source::labelled(Label::new("condition"), false) }
     }
 
-    /// The same condition, with a name for those who ask who waits.
+    /// Gives the condition a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         Condition { source: self.source.named(name) }
     }
 
-    /// Makes it true; everybody who waits goes on. True if it was false.
+    /// Makes the condition true and wakes all waiters. Returns `true` if it was false.
     pub fn signal(&self) -> bool {
         visible();
         self.source.update(|signalled, waiters| {
@@ -52,17 +54,17 @@ impl Condition {
         })
     }
 
-    /// Is it true?
+    /// Returns `true` if the condition is true.
     pub fn is_signalled(&self) -> bool {
         turn::asked_whether(self.source.with(|signalled| *signalled))
     }
 
-    /// Waits until it is true, as [`Event::sync`] does.
+    /// Waits until the condition is true, as [`Event::sync`] does.
     pub fn wait(&self) {
         self.wait_evt().sync();
     }
 
-    /// The event of its being true.
+    /// Returns the event of the condition being true.
     pub fn wait_evt(&self) -> WaitEvt<'_> {
         WaitEvt { condition: self }
     }
@@ -75,7 +77,7 @@ impl Default for Condition {
     }
 }
 
-/// The event of a [`Condition`] being true, see [`Condition::wait_evt`].
+/// The event of a [`Condition`] being true. See [`Condition::wait_evt`].
 #[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy)]
 pub struct WaitEvt<'a> {

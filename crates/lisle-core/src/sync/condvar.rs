@@ -1,4 +1,4 @@
-//! Waiting, without a mutex, until somebody who has had it says that something has changed.
+//! Waiting, without holding a mutex, until another performer notifies that something has changed.
 
 use super::{Mutex, MutexGuard};
 use crate::event::{Attempt, Description, Event, Label, Source, Step, Waiting, awaitable, choose, visible};
@@ -11,11 +11,13 @@ use std::fmt;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
-/// Lets performers wait, while they do not have a mutex, for others to change what it protects.
+/// A condition variable: performers wait, while they do not hold a mutex, for others to change what
+/// it protects.
 ///
-/// The condition itself is the user's: a waiter that was notified looks whether it holds. Between the
-/// notification and its having the mutex again others may have been faster, and a notification may be for
-/// nothing, so it looks in a loop, or leaves that to [`wait_while`](Condvar::wait_while).
+/// The condition itself belongs to the user: a waiter that was notified checks whether it holds.
+/// Others may have been faster between the notification and the waiter's locking the mutex again,
+/// and a notification may be for nothing. The waiter therefore checks in a loop, or uses
+/// [`wait_while`](Condvar::wait_while).
 ///
 /// ```
 /// use lisle::sync::{Condvar, Mutex};
@@ -31,39 +33,41 @@ use std::time::{Duration, Instant};
 /// });
 /// ```
 ///
-/// Waiting has two parts, of which each is an event: being notified ([`notified_evt`](Condvar::notified_evt)), and
-/// having the mutex ([`Mutex::lock_evt`]). [`wait_evt`](Condvar::wait_evt) is both. From C. A. R. Hoare's
-/// *Monitors* (1974), with the notifications of Mesa (Lampson and Redell, 1980), which are hints.
+/// Waiting has two parts, each of which is an event: being notified
+/// ([`notified_evt`](Condvar::notified_evt)), and locking the mutex ([`Mutex::lock_evt`]).
+/// [`wait_evt`](Condvar::wait_evt) is both. The idea is from C. A. R. Hoare's *Monitors* (1974),
+/// with the notifications of Mesa (Lampson and Redell, 1980), which are hints.
 ///
 /// # Fairness
 ///
-/// Who has waited longest is notified first.
+/// The performer that has waited longest is notified first.
 pub struct Condvar {
-    /// How many notifications there have been.
+    /// The number of notifications so far.
     source: Source<usize, ()>,
 }
 
 impl Condvar {
     const_fn! {
-        /// A condition variable for which nobody waits.
+        /// Creates a condition variable without waiters.
         #[track_caller]
         pub fn new() -> Self {
             Condvar { source: Source::labelled(Label::new("condition variable"), 0) }
         }
     }
 
-    /// Wakes one of those who wait, if there is one. Events of [`notified_evt`](Condvar::notified_evt) that were made
-    /// before, and are performed only after, are all ready.
+    /// Wakes one waiter, if there is one. Events of [`notified_evt`](Condvar::notified_evt) that
+    /// were created before this call and are performed after it are all ready.
     pub fn notify_one(&self) {
         visible();
         self.source.update(|notified, waiters| {
             *notified = notified.wrapping_add(1);
-            // Nobody in the queue: whoever has let go of the mutex and is not there yet sees the new number.
+            // If the queue is empty, a performer that has unlocked the mutex and is not linked yet
+            // sees the new number.
             let _ = waiters.grant(());
         });
     }
 
-    /// Wakes all that wait.
+    /// Wakes all waiters.
     pub fn notify_all(&self) {
         visible();
         self.source.update(|notified, waiters| {
@@ -72,10 +76,10 @@ impl Condvar {
         });
     }
 
-    /// The event of being notified from now on. To be made while one has the mutex, so that no notification can come
-    /// before it; performed when one has let go of it.
+    /// Returns the event of being notified from now on. Create it while holding the mutex, so no
+    /// notification can be missed, and perform it after unlocking the mutex.
     ///
-    /// It counts from when it was made, not from when it is performed. Once it has happened it is ready for good.
+    /// It counts from its creation, not from its performance. Once it has happened it stays ready.
     ///
     /// ```
     /// use lisle::sync::{Condvar, Mutex};
@@ -104,19 +108,20 @@ impl Condvar {
     ///
     /// # Cancel safety
     ///
-    /// Who loses a choice has taken no notification. A future that is dropped after it was notified, and before it was
-    /// polled again, passes the notification on.
+    /// A performer that loses a choice has taken no notification. A future that is dropped after it
+    /// was notified, but before it was polled again, passes the notification on.
     pub fn notified_evt(&self) -> NotifiedEvt<'_> {
         NotifiedEvt { condvar: self, since: self.source.with(|notified| *notified) }
     }
 
-    /// Unlocks the mutex, waits to be notified, and locks it again.
+    /// Unlocks the mutex, waits to be notified, and locks the mutex again.
     ///
-    /// Two mutexes may be used with one condition variable, but who is notified for the one may wait for the other.
+    /// Two mutexes may be used with one condition variable, but then a waiter of one may be
+    /// notified for the other.
     ///
     /// # Panics
     ///
-    /// As [`Mutex::lock`].
+    /// Panics as [`Mutex::lock`] does.
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         let mutex = MutexGuard::mutex(&guard);
         let notified = self.notified_evt();
@@ -125,7 +130,8 @@ impl Condvar {
         self.lock_again(mutex)
     }
 
-    /// Locks the mutex after a notification, which another gets if a shutdown prevents it.
+    /// Locks the mutex after a notification. If a shutdown prevents that, another waiter gets the
+    /// notification.
     fn lock_again<'a, T: ?Sized>(&self, mutex: &'a Mutex<T>) -> MutexGuard<'a, T> {
         let notification = Notification::new(self);
         let guard = mutex.lock();
@@ -133,8 +139,8 @@ impl Condvar {
         guard
     }
 
-    /// Waits as long as `condition` holds. It is asked first, and then after each notification, with the mutex
-    /// locked.
+    /// Waits as long as `condition` holds. It is evaluated first, and then after each notification,
+    /// with the mutex locked.
     pub fn wait_while<'a, T: ?Sized>(
         &self,
         mut guard: MutexGuard<'a, T>,
@@ -146,8 +152,8 @@ impl Condvar {
         guard
     }
 
-    /// As [`wait`](Condvar::wait), but no longer than `timeout`, until it begins to lock the mutex again. The answer
-    /// tells whether it was notified.
+    /// Waits as [`wait`](Condvar::wait) does, but for at most `timeout` until it begins to lock the
+    /// mutex again. The returned `bool` is `true` if it was notified.
     pub fn wait_timeout<'a, T: ?Sized>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -160,8 +166,9 @@ impl Condvar {
         (if notified { self.lock_again(mutex) } else { mutex.lock() }, notified)
     }
 
-    /// As [`wait_while`](Condvar::wait_while), but no longer than `timeout` in all, but for locking the mutex again. The
-    /// answer tells whether `condition` has ceased to hold.
+    /// Waits as [`wait_while`](Condvar::wait_while) does, but for at most `timeout` in all, not
+    /// counting the time to lock the mutex again. The returned `bool` is `true` if `condition` no
+    /// longer holds.
     pub fn wait_timeout_while<'a, T: ?Sized>(
         &self,
         mut guard: MutexGuard<'a, T>,
@@ -179,14 +186,14 @@ impl Condvar {
         (guard, true)
     }
 
-    /// Unlocks the mutex, now. The event is that of being notified from then on and having the mutex again; it gives
-    /// the guard.
+    /// Unlocks the mutex immediately. Returns the event of being notified from then on and locking
+    /// the mutex again, which gives the guard.
     ///
     /// # Cancel safety
     ///
-    /// Who loses a choice does not have the mutex: locking it again could take long, and a loser must not wait. If the
-    /// notification had come already it is passed on to another waiter, and the loser's place in the queue for the
-    /// mutex is given up.
+    /// A performer that loses a choice does not hold the mutex: locking it again could take long,
+    /// and a loser must not wait. If it was already notified, the notification is passed on to
+    /// another waiter, and it gives up its place in the queue for the mutex.
     ///
     /// ```
     /// use lisle::sync::{Condvar, Mutex};
@@ -196,7 +203,7 @@ impl Condvar {
     /// let (mutex, changed) = (Mutex::new(0), Condvar::new());
     /// let again = changed.wait_evt(mutex.lock()).wrap(Some);
     /// let limit = after(Duration::from_millis(1)).wrap(|()| None);
-    /// assert!(choose((again, limit)).sync().is_none()); // nobody notifies
+    /// assert!(choose((again, limit)).sync().is_none()); // no notification comes
     /// assert!(mutex.try_lock().is_some());
     /// ```
     pub fn wait_evt<'a, T: ?Sized + Send>(
@@ -215,7 +222,7 @@ impl Condvar {
         })
     }
 
-    /// The same condition variable, with a name for those who ask who waits.
+    /// Gives the condition variable a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.source = self.source.named(name);
@@ -236,7 +243,8 @@ impl fmt::Debug for Condvar {
     }
 }
 
-/// A notification that is not of use yet, since its receiver does not have the mutex. If it never does, another gets it.
+/// A notification that is not used yet, since its receiver does not hold the mutex. If the receiver
+/// never locks it, another waiter gets the notification.
 struct Notification<'a> {
     condvar: &'a Condvar,
     used: AtomicBool,
@@ -260,12 +268,12 @@ impl Drop for Notification<'_> {
     }
 }
 
-/// The event of being notified, see [`Condvar::notified_evt`].
+/// The event of being notified. See [`Condvar::notified_evt`].
 #[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy)]
 pub struct NotifiedEvt<'a> {
     condvar: &'a Condvar,
-    /// How many notifications there had been when it was made.
+    /// The number of notifications when the event was created.
     since: usize,
 }
 
@@ -274,7 +282,7 @@ pub struct NotifiedEvt<'a> {
 pub struct Listening<'e> {
     waiting: Waiting<'e, usize, ()>,
     condvar: &'e Condvar,
-    /// A notification was for this branch, and nobody has taken it out yet.
+    /// `true` if a notification was for this branch and has not been taken out yet.
     notified: bool,
 }
 
@@ -299,7 +307,8 @@ impl Drop for Listening<'_> {
 }
 
 impl NotifiedEvt<'_> {
-    /// Has there been a notification since? Those that find it so take it from nobody.
+    /// Returns a function that checks whether there was a notification since the event was created.
+    /// An event that finds it this way takes it from no other waiter.
     fn has_come(&self) -> impl FnOnce(&mut usize) -> Option<()> {
         let since = self.since;
         move |notified| (*notified != since).then_some(())

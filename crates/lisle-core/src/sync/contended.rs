@@ -1,13 +1,13 @@
-//! What all locks do before they wait.
+//! The steps that all locks take before they wait.
 
 use crate::event::{installed, performer_id, visible};
 use crate::shim::hint;
 
-/// How often a plain thread looks before it waits.
+/// How often a plain thread tries before it waits.
 const LOOKS: u32 = 40;
 
-/// Tells a model that a lock is about to be tried, and gives who tries: in a fiber one look at a thread-local, elsewhere
-/// two.
+/// Tells a model that a lock is about to be tried, and returns the performer's id. This reads a
+/// thread-local once in a fiber and twice elsewhere.
 #[inline(always)]
 pub(super) fn tell() -> usize {
     #[cfg(not(lisle_loom))]
@@ -20,9 +20,10 @@ pub(super) fn tell() -> usize {
     performer_id()
 }
 
-/// Looks for a while whether a lock can be had. Not in a fiber: who has the lock may be waiting for this very thread.
+/// Tries for a while to take a lock. Returns `true` if `take` did. A fiber does not try: the holder
+/// of the lock may be waiting for this very thread.
 pub(super) fn look(mut take: impl FnMut() -> bool) -> bool {
-    // Loom would have to try each of them.
+    // Loom would have to explore each attempt.
     let looks = if cfg!(lisle_loom) || installed().is_some() { 0 } else { LOOKS };
     (0..looks).any(|_| {
         hint::spin_loop();

@@ -6,9 +6,10 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::OnceLock;
 
-/// A cell that is filled once and read as often as one likes; reading waits until it is filled.
+/// A cell that is filled once and read any number of times. Reading waits until it is filled.
 ///
-/// From Id, by way of Concurrent ML's `SyncVar`. Writing happens before every read of the value.
+/// The idea is from Id, by way of Concurrent ML's `SyncVar`. Writing happens before every read of
+/// the value.
 ///
 /// ```
 /// use lisle::sync::IVar;
@@ -22,40 +23,41 @@ use std::sync::OnceLock;
 /// assert_eq!(answer.try_get(), Some(&42));
 /// ```
 pub struct IVar<T> {
-    /// Whether the cell is full.
+    /// `true` if the cell is full.
     source: Source<bool, ()>,
-    /// Beside the state, which updates borrow mutably, since references to the value are out by then.
+    /// The value is beside the state and not in it: updates borrow the state mutably, and by then
+    /// there are references to the value.
     value: OnceLock<T>,
 }
 
-/// The cell was full already. Gives the value back.
+/// An error: the cell was already full. It contains the rejected value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Full<T>(pub T);
 
 impl<T> IVar<T> {
     const_fn! {
-        /// An empty cell.
+        /// Creates an empty cell.
         #[track_caller]
         pub fn new() -> Self {
             IVar { source: Source::labelled(Label::new("IVar"), false), value: OnceLock::new() }
         }
     }
 
-    /// The same cell, with a name for those who ask who waits.
+    /// Gives the cell a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         IVar { source: self.source.named(name), value: self.value }
     }
 
-    /// Fills the cell; everybody who waits goes on.
+    /// Fills the cell and wakes all waiters.
     ///
     /// # Errors
     ///
-    /// The cell was full already; the first value stays, and this one comes back.
+    /// Returns `value` if the cell was already full. The first value stays.
     pub fn put(&self, value: T) -> Result<(), Full<T>> {
         visible();
         self.source.update(|full, waiters| {
-            // Set under the lock only, so this waits for nobody.
+            // The value is set under the lock only, so this call does not wait for another thread.
             self.value.set(value).map_err(Full)?;
             *full = true;
             while waiters.grant(()).is_ok() {}
@@ -63,29 +65,29 @@ impl<T> IVar<T> {
         })
     }
 
-    /// The value, if the cell is full.
+    /// Returns the value if the cell is full.
     pub fn try_get(&self) -> Option<&T> {
         turn::asked(self.value.get())
     }
 
-    /// The event of the cell being full; it gives the value.
+    /// Returns the event of the cell being full, which gives the value.
     pub fn get_evt(&self) -> GetEvt<'_, T> {
         GetEvt { cell: self }
     }
 
-    /// The value, if the cell is full, for changing.
+    /// Returns a mutable reference to the value if the cell is full.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.value.get_mut()
     }
 
-    /// The value, if the cell is full.
+    /// Returns the value if the cell is full.
     pub fn into_inner(self) -> Option<T> {
         self.value.into_inner()
     }
 }
 
 impl<T: Send + Sync> IVar<T> {
-    /// The value; waits until there is one, as [`Event::sync`] does.
+    /// Returns the value, and waits for it as [`Event::sync`] does.
     pub fn get(&self) -> &T {
         self.get_evt().sync()
     }
@@ -118,7 +120,7 @@ impl<T> fmt::Display for Full<T> {
 
 impl<T> std::error::Error for Full<T> {}
 
-/// The event of an [`IVar`] being full, see [`IVar::get_evt`].
+/// The event of an [`IVar`] being full. See [`IVar::get_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct GetEvt<'a, T> {
     cell: &'a IVar<T>,

@@ -1,13 +1,13 @@
-//! Waiting for a number of things to be done: counted down, or entered and left.
+//! Waiting for a number of things to be done, which are either counted down or entered and left.
 
 use crate::event::{Event, Label, Source, awaitable, turn, visible, waits_at};
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::pin::Pin;
 
-/// Counts down to zero, and is open from then on. Waiting for it is an event.
+/// A latch that counts down to zero and is open from then on. Waiting for it is an event.
 ///
-/// What happened before a count happens before the return of every wait.
+/// Everything before a count happens before the return of every wait.
 ///
 /// ```
 /// use lisle::sync::Latch;
@@ -26,40 +26,40 @@ pub struct Latch {
 }
 
 impl Latch {
-    /// A latch that is open after `count` counts. With 0 it is open.
+    /// Creates a latch that opens after `count` counts. With 0 it is open.
     #[track_caller]
     pub fn new(count: usize) -> Self {
         Latch { left: Source::labelled(Label::new("latch"), count) }
     }
 
-    /// Counts down by one. True if that has opened the latch; an open one stays open.
+    /// Counts down by one. Returns `true` if that has opened the latch. An open latch stays open.
     pub fn count_down(&self) -> bool {
         visible();
         down(&self.left)
     }
 
-    /// Is it open?
+    /// Returns `true` if the latch is open.
     pub fn is_open(&self) -> bool {
         turn::asked_whether(self.count() == 0)
     }
 
-    /// How many counts are left.
+    /// Returns how many counts are left.
     pub fn count(&self) -> usize {
         self.left.with(|left| *left)
     }
 
-    /// Waits until it is open, as [`Event::sync`] does.
+    /// Waits until the latch is open, as [`Event::sync`] does.
     pub fn wait(&self) {
         self.wait_evt().sync();
     }
 
-    /// The event of its being open.
+    /// Returns the event of the latch being open.
     pub fn wait_evt(&self) -> ZeroEvt<'_> {
         ZeroEvt { count: &self.left }
     }
 }
 
-/// Counts down, and lets everybody go on at zero. True if that was the last count.
+/// Counts down, and wakes all waiters at zero. Returns `true` if that was the last count.
 fn down(count: &Source<usize, ()>) -> bool {
     count.update(|left, waiters| {
         let last = *left == 1;
@@ -69,10 +69,12 @@ fn down(count: &Source<usize, ()>) -> bool {
     })
 }
 
-/// Counts who is at work, and lets others wait until nobody is. It may be used again and again.
+/// A group that counts its members, such as workers, and lets others wait until it is empty. It can
+/// be used any number of times.
 ///
-/// From Go's `WaitGroup`; here one enters by a value and leaves by dropping it, so that nobody leaves twice, and a panic
-/// leaves as well. Clones are the same group.
+/// The idea is from Go's `WaitGroup`. Here entering returns a value, and dropping the value leaves
+/// the group, so a member cannot leave twice, and a panic leaves as well. Clones refer to the same
+/// group.
 ///
 /// ```
 /// use lisle::sync::WaitGroup;
@@ -94,36 +96,37 @@ pub struct WaitGroup {
     inside: Arc<Source<usize, ()>>,
 }
 
-/// Somebody at work, see [`WaitGroup::enter`]. Dropping it is leaving.
+/// A member of a group. See [`WaitGroup::enter`]. Dropping it leaves the group.
 #[must_use = "what is dropped has left"]
 pub struct Member {
     inside: Arc<Source<usize, ()>>,
 }
 
 impl WaitGroup {
-    /// A group that is empty.
+    /// Creates an empty group.
     #[track_caller]
     pub fn new() -> Self {
         WaitGroup { inside: Arc::new(Source::labelled(Label::new("wait group"), 0)) }
     }
 
-    /// Enters the group, until the value is dropped.
+    /// Enters the group until the returned value is dropped.
     pub fn enter(&self) -> Member {
         self.inside.update(|inside, _| *inside += 1);
         Member { inside: self.inside.clone() }
     }
 
-    /// How many are in it.
+    /// Returns how many members the group has.
     pub fn count(&self) -> usize {
         self.inside.with(|inside| *inside)
     }
 
-    /// Waits until nobody is in it, as [`Event::sync`] does.
+    /// Waits until the group is empty, as [`Event::sync`] does.
     pub fn wait(&self) {
         self.wait_evt().sync();
     }
 
-    /// The event of nobody being in it. Who waits goes on when the last has left, also if others enter at once.
+    /// Returns the event of the group being empty. Waiters continue when the last member has left,
+    /// even if others enter at once.
     pub fn wait_evt(&self) -> ZeroEvt<'_> {
         ZeroEvt { count: &self.inside }
     }
@@ -141,7 +144,7 @@ impl Drop for Member {
     }
 }
 
-/// The event of a count being zero, see [`Latch::wait_evt`] and [`WaitGroup::wait_evt`].
+/// The event of a count being zero. See [`Latch::wait_evt`] and [`WaitGroup::wait_evt`].
 #[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy)]
 pub struct ZeroEvt<'a> {

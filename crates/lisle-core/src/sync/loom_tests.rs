@@ -1,4 +1,4 @@
-//! Models of the locks, explored by loom.
+//! Loom models of the locks.
 
 use super::mutex::OVERDUE;
 use super::{Condition, Condvar, Mutex, MutexGuard, RwLock, RwLockWriteGuard};
@@ -15,7 +15,8 @@ fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
-/// Explores `model` twice: with waiters that are told to try again, and with waiters that are handed the lock.
+/// Explores `model` twice: with waiters that are told to try again, and with waiters that are
+/// handed the lock.
 fn both_ways(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let model = std::sync::Arc::new(model);
     for overdue in [false, true] {
@@ -25,7 +26,7 @@ fn both_ways(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     }
 }
 
-/// A count that loom watches: two that change it at the same time are found out.
+/// A count that loom watches: it detects two threads that change the count at the same time.
 type Count = UnsafeCell<u32>;
 
 fn add(guard: &MutexGuard<'_, Count>) {
@@ -41,8 +42,8 @@ fn count(mutex: &Mutex<Count>) -> u32 {
     guard.with(|count| unsafe { *count })
 }
 
-/// Polls a future of `event` once and drops it. Its memory is leaked, so that a committer that comes too late is
-/// noticed, see `Lock`.
+/// Polls a future of `event` once and drops it. Its memory is leaked, which makes a committer that
+/// comes too late detectable; see `Lock`.
 fn poll_once<E: Event>(event: E) -> Poll<E::Output> {
     let mut place = Box::pin(Some(event.future()));
     let future = place.as_mut().as_pin_mut().expect("just made");
@@ -66,7 +67,7 @@ fn one_at_a_time_has_the_mutex_and_nobody_is_forgotten() {
     });
 }
 
-/// Who was told to try finds the mutex taken again, and waits on.
+/// A waiter that was told to try finds the mutex taken again and waits on.
 #[test]
 fn one_that_was_overtaken_waits_on() {
     both_ways(3, || {
@@ -98,7 +99,7 @@ fn a_future_that_is_dropped_keeps_nothing() {
     });
 }
 
-/// The one that waits behind the future gets what the future was given, or told, and did not use.
+/// The waiter behind the future gets what the future was given, or told, and did not use.
 #[test]
 fn a_future_that_is_dropped_passes_on_its_turn() {
     both_ways(2, || {
@@ -110,7 +111,7 @@ fn a_future_that_is_dropped_passes_on_its_turn() {
             let mutex = mutex.clone();
             move || add(&mutex.lock())
         });
-        // Both orders of these two are explored by letting a thread do the second.
+        // A thread does the second of these two, which explores both orders.
         let dropper = thread::spawn({
             let mutex = mutex.clone();
             move || drop(mutex.try_lock())
@@ -137,8 +138,8 @@ fn a_choice_of_two_mutexes_gets_one() {
     });
 }
 
-/// A choice that is at the head of a queue, and committed elsewhere at the same time, does not keep the next in line
-/// from the mutex.
+/// A choice that is at the head of a queue, and is committed elsewhere at the same time, does not
+/// keep the next waiter from the mutex.
 #[test]
 fn a_choice_that_went_elsewhere_is_passed_over() {
     both_ways(2, || {
@@ -159,7 +160,7 @@ fn a_choice_that_went_elsewhere_is_passed_over() {
     });
 }
 
-/// A reader that comes after a writer waits for it; all that come are served, in whatever order they leave.
+/// A reader that comes after a writer waits for it. All are served, in any order of leaving.
 #[test]
 fn readers_and_writers_take_turns() {
     explore(2, || {
@@ -174,10 +175,10 @@ fn readers_and_writers_take_turns() {
         });
         let late = thread::spawn({
             let lock = lock.clone();
-            // SAFETY: readers only.
+            // SAFETY: there are only readers now.
             move || lock.read().with(|count| unsafe { *count })
         });
-        // SAFETY: readers only.
+        // SAFETY: there are only readers now.
         assert_eq!(reader.with(|count| unsafe { *count }), 0);
         drop(reader);
         writer.join().unwrap();
@@ -203,18 +204,18 @@ fn a_writer_excludes_writers_and_goes_on_as_a_reader() {
                     unsafe { *count }
                 });
                 let reader = RwLockWriteGuard::downgrade(writer);
-                // SAFETY: readers only.
+                // SAFETY: there are only readers now.
                 assert_eq!(reader.with(|count| unsafe { *count }), written);
             })
         });
-        // SAFETY: readers only.
+        // SAFETY: there are only readers now.
         assert!(lock.read().with(|count| unsafe { *count }) <= 2);
         others.into_iter().for_each(|other| other.join().unwrap());
         assert!(lock.try_write().is_some());
     });
 }
 
-/// A reader stays until another has come in, which waits behind a writer that gives up.
+/// A reader stays until another has been admitted, which waits behind a writer that gives up.
 #[test]
 fn a_writer_that_gives_up_lets_readers_in() {
     explore(2, || {
@@ -255,11 +256,12 @@ fn a_writer_that_is_dropped_keeps_nothing() {
     });
 }
 
-/// One that takes a token waits for good, the other until something else happens as well, which stands for a time limit.
-/// A notification at that very moment reaches the first, or the other takes the token.
+/// One thread waits for a token without a limit, the other until a condition is signalled, which
+/// stands for a time limit. A notification at that very moment reaches the first, which then takes
+/// the token.
 #[test]
 fn a_notification_against_a_time_limit() {
-    // Four threads, each with two locks to take.
+    // There are four threads, each with two locks to take.
     explore(1, || {
         let tokens = Arc::new(Mutex::new(0));
         let changed = Arc::new(Condvar::new());
@@ -272,7 +274,7 @@ fn a_notification_against_a_time_limit() {
                     let notified = changed.notified_evt();
                     drop(guard);
                     if choose((notified.wrap(|()| true), limit.wait_evt().wrap(|()| false))).sync() {
-                        // For somebody else, then.
+                        // The notification is for the other thread, then.
                         changed.notify_one();
                     }
                 }
@@ -295,7 +297,7 @@ fn a_notification_against_a_time_limit() {
     });
 }
 
-/// A future that was notified, and is dropped, passes it on.
+/// A future that was notified and is dropped passes the notification on.
 #[test]
 fn a_dropped_future_passes_its_notification_on() {
     explore(2, || {

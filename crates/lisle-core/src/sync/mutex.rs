@@ -18,7 +18,7 @@ use std::time::Duration;
 /// A value that one performer at a time may use.
 ///
 /// Locking is an event: [`lock`](Mutex::lock) waits in place, in a fiber or on a plain thread, and
-/// [`lock_evt`](Mutex::lock_evt) may be awaited, or be one alternative of a choice.
+/// [`lock_evt`](Mutex::lock_evt) may be awaited or be one alternative of a choice.
 ///
 /// ```
 /// use lisle::{Event, choose, sync::Mutex, time::after};
@@ -44,63 +44,65 @@ use std::time::Duration;
 ///
 /// # Holding it
 ///
-/// A guard may be held while its holder waits for something else; others wait until it is dropped. It may be moved
-/// to another thread, and be dropped there, if the value may: so may a future that holds it while it waits.
+/// A guard may be held while its holder waits for something else; others wait until it is dropped.
+/// It may be moved to another thread, and dropped there, if the value may. The same holds for a
+/// future that holds it while it waits.
 ///
-/// A performer that locks a mutex which it has locked already waits for itself, for ever. Whoever wants several at
-/// once takes them in the same order as everybody else.
+/// A performer that locks a mutex which it has already locked waits for itself, for ever. To hold
+/// several mutexes at once, all performers must lock them in the same order.
 ///
-/// A holder that panics drops its guard, and the next one finds the value as it was left then. There is no
-/// poisoning, as in parking_lot and unlike in `std`: where a value may be left half changed, keep that in mind, or
-/// in the value.
+/// If a holder panics, its guard is dropped, and the next holder finds the value as it was left.
+/// There is no poisoning, as in parking_lot and unlike in `std`. Where a value may be left half
+/// changed, consider this, or record it in the value.
 ///
 /// # Fairness
 ///
-/// A mutex that is free may be taken by whoever comes, also before those who were waiting; waking one of them would
-/// leave it idle for a while. But every half a millisecond it is handed to the one who has waited longest, when it is
-/// unlocked, whoever else comes. So of `n` that wait none waits for longer than about `n` half milliseconds and the time
-/// that the others hold it. A choice is handed the mutex whenever it is the first.
+/// A free mutex may be taken by any performer that comes, even before those that wait: waking a
+/// waiter would leave the mutex idle for a while. Every half a millisecond, however, unlocking
+/// hands the mutex to the performer that has waited longest. Of `n` waiters none therefore waits
+/// for longer than about `n` half milliseconds plus the time for which the others hold the mutex. A
+/// choice that is first in the queue is always handed the mutex.
 ///
 /// # Cost
 ///
-/// Locking a free mutex and unlocking one for which nobody waits take one locked instruction each, and no memory.
-/// Leaving the queue takes constant time.
+/// Locking a free mutex, and unlocking a mutex without waiters, take one locked instruction each
+/// and no memory. Leaving the queue takes constant time.
 pub struct Mutex<T: ?Sized> {
     raw: RawMutex,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the mutex hands out one `&mut T` at a time, to whichever thread has the guard, so sharing it is sending
-// the value back and forth.
+// SAFETY: the mutex gives one `&mut T` at a time to the thread that holds the guard, so sharing it
+// is sending the value back and forth.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 // SAFETY: owning the mutex is owning the value.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
 
 impl<T> Mutex<T> {
     const_fn! {
-        /// A mutex that is free.
+        /// Creates a mutex that is free.
         #[track_caller]
         pub fn new(value: T) -> Self {
             Mutex { raw: RawMutex::new(Label::new("mutex")), value: UnsafeCell::new(value) }
         }
     }
 
-    /// The same mutex, with a name for those who ask who waits.
+    /// Gives the mutex a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.raw.label = self.raw.label.named(name);
         self
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Locks the mutex, waiting until it is free: as [`Event::sync`] does, and at first, on a plain thread, by
-    /// looking at it for some hundred nanoseconds.
+    /// Locks the mutex, and waits until it is free as [`Event::sync`] does. A plain thread first
+    /// spins for some hundred nanoseconds.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         let me = tell();
@@ -117,40 +119,41 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Locks the mutex if it is free.
+    /// Locks the mutex if it is free. Returns `None` otherwise.
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         tell();
         turn::asked(self.raw.try_lock().then(|| MutexGuard::new(self)))
     }
 
-    /// Locks the mutex unless that takes longer than `timeout`.
+    /// Locks the mutex. Returns `None` if that takes longer than `timeout`.
     pub fn lock_timeout(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
         self.try_lock()
             .or_else(|| choose((self.lock_evt().wrap(Some), after(timeout).wrap(|()| None))).sync())
     }
 
-    /// The event of locking the mutex; it gives the guard.
+    /// Returns the event of locking the mutex, which gives the guard.
     ///
     /// # Cancel safety
     ///
-    /// An alternative that loses has not locked the mutex. A future that is dropped after it was given the mutex,
-    /// and before it was polled again, unlocks it.
+    /// An alternative that loses has not locked the mutex. A future that is dropped after it was
+    /// given the mutex, but before it was polled again, unlocks it.
     ///
-    /// A future that has been given the mutex and is neither polled nor dropped keeps it from all others. So do not
-    /// wait for something else in a task that has such a future lying around.
+    /// A future that was given the mutex and is neither polled nor dropped keeps it from all
+    /// others. A task that holds such a future must not wait for something else.
     pub fn lock_evt(&self) -> LockEvt<'_, T> {
         LockEvt { mutex: self }
     }
 
-    /// The value. Nobody can have locked it.
+    /// Returns a mutable reference to the value. The exclusive borrow guarantees that there is no
+    /// guard.
     pub fn get_mut(&mut self) -> &mut T {
-        // SAFETY: `&mut self`: there is no guard.
+        // SAFETY: `&mut self` guarantees that there is no guard.
         self.value.with_mut(|value| unsafe { &mut *value })
     }
 
-    /// Who has locked the mutex: the address of a fiber's parker, or one of a thread. `None` if nobody has, or if it is
-    /// on its way to somebody.
+    /// Returns the id of the holder: the address of a fiber's parker, or an address that stands for
+    /// a thread. Returns `None` if the mutex is free or is being handed over.
     pub(crate) fn holder(&self) -> Option<usize> {
         self.raw.holder()
     }
@@ -173,7 +176,7 @@ impl<T> From<T> for Mutex<T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut mutex = f.debug_struct("Mutex");
-        // To print is not to ask in vain.
+        // Printing does not count as a failed attempt.
         match self.raw.try_lock().then(|| MutexGuard::new(self)) {
             Some(value) => mutex.field("value", &&*value),
             None => mutex.field("held_by", &format_args!("{:#x}", self.holder().unwrap_or(0))),
@@ -182,7 +185,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     }
 }
 
-/// Keeps a [`Mutex`] locked until it is dropped.
+/// A guard that keeps a [`Mutex`] locked until it is dropped.
 ///
 /// ```compile_fail,E0277
 /// fn may_move<T: Send>() {}
@@ -196,18 +199,19 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 #[must_use = "a guard that is dropped at once locks nothing"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
-    /// It is shared between threads and sent as what it stands for.
+    /// Makes the guard `Send` and `Sync` exactly as the `&mut T` for which it stands.
     _borrow: PhantomData<&'a mut T>,
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// For whoever has just locked it.
+    /// Creates the guard for a performer that has just locked the mutex.
     #[inline(always)]
     fn new(mutex: &'a Mutex<T>) -> Self {
         MutexGuard { mutex, _borrow: PhantomData }
     }
 
-    /// The mutex that is locked. Not a method, since those are the value's.
+    /// Returns the mutex that is locked. This is not a method, since it could hide a method of the
+    /// value.
     pub fn mutex(guard: &Self) -> &'a Mutex<T> {
         guard.mutex
     }
@@ -217,8 +221,8 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard is the only one, and writers need `&mut` of it; the holder before has let go of the lock,
-        // and we have taken it since.
+        // SAFETY: this guard is the only one, and a writer needs `&mut` of it. The unlock of the
+        // previous holder happens before this holder's lock.
         self.mutex.value.with(|value| unsafe { &*value })
     }
 }
@@ -250,7 +254,7 @@ impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
     }
 }
 
-/// The event of locking a [`Mutex`], see [`Mutex::lock_evt`].
+/// The event of locking a [`Mutex`]. See [`Mutex::lock_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct LockEvt<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,

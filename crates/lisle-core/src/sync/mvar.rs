@@ -21,29 +21,33 @@ use std::ops::Deref;
 
 /// A cell that is empty or full: putting waits while it is full, taking waits while it is empty.
 ///
-/// The M-structure of Id (Barth, Nikhil and Arvind, 1991), known from Concurrent ML (`Mvar`) and Concurrent
-/// Haskell. It is a channel for one value, a lock with what it guards, or a semaphore with one token.
+/// This is the M-structure of Id (Barth, Nikhil and Arvind, 1991), known from Concurrent ML
+/// (`Mvar`) and Concurrent Haskell. It serves as a channel for one value, as a lock with the value
+/// that it guards, or as a semaphore with one token.
 ///
-/// [`take`](MVar::take) moves the value out, [`read`](MVar::read) clones it where it lies. Whoever wants to
-/// look at it or replace it without others seeing an empty cell takes a [`Lease`], or calls
-/// [`update`](MVar::update), [`modify`](MVar::modify) or [`swap`](MVar::swap), which do. While the value is
-/// leased the cell is neither full nor empty: everybody waits.
+/// [`take`](MVar::take) moves the value out, and [`read`](MVar::read) clones it in place. To look
+/// at the value or replace it without others seeing an empty cell, take a [`Lease`], or call
+/// [`update`](MVar::update), [`modify`](MVar::modify) or [`swap`](MVar::swap), which take one.
+/// While the value is leased the cell is neither full nor empty: every operation waits.
 ///
 /// # Fairness
 ///
-/// Putters are served first come, first served, and so are takers together with those who want a lease. A
-/// value that has come into the cell is first shown to everybody who waits to read, then given to the first
-/// taker; readers who come while a taker waits wait behind it. Nobody starves.
+/// Putters are served first come, first served, and so are takers together with performers that
+/// want a lease. A value that has come into the cell is first shown to all waiting readers and then
+/// given to the first taker. Readers that come while a taker waits wait behind it. No performer
+/// starves.
 ///
 /// # Cancel safety
 ///
-/// A loser of a choice, a poll that fails and a future dropped before it was committed have neither put nor
-/// taken anything. A future dropped after that, and before it was polled again, has put, or drops what it has
-/// taken; a lease and the leave to read are given back.
+/// An operation that loses a choice, a poll that fails, and a future that is dropped before it was
+/// committed have neither put nor taken anything. A future that is dropped after that, but before
+/// it was polled again, has put its value, or drops the value that it has taken; a lease and the
+/// permission to read are given back.
 ///
 /// # Cost
 ///
-/// Nothing is allocated. An operation that does not wait takes a short lock once, a read and a lease twice.
+/// Nothing is allocated. An operation that does not wait takes a short lock once; a read and a
+/// lease take it twice.
 ///
 /// ```
 /// use lisle::{Event, choose, sync::MVar, time::after};
@@ -65,43 +69,43 @@ use std::ops::Deref;
 /// ```
 pub struct MVar<T> {
     state: Lock<State<T>>,
-    /// Who may touch it: [`Phase`].
+    /// The value. The [`Phase`] says which thread may access it.
     value: UnsafeCell<Option<T>>,
     label: Label,
 }
 
-// SAFETY: the value goes from thread to thread by the phases, which change under the lock. It is shared by those
-// that read, for which the methods that read ask for `T: Sync`.
+// SAFETY: the phases, which change under the lock, pass the value from thread to thread. Readers
+// share it, and the methods that read require `T: Sync`.
 unsafe impl<T: Send> Sync for MVar<T> {}
 
 impl<T> MVar<T> {
-    /// An empty cell.
+    /// Creates an empty cell.
     #[track_caller]
     pub fn new() -> Self {
         MVar::make(Label::new("MVar"), None)
     }
 
-    /// A full cell.
+    /// Creates a full cell.
     #[track_caller]
     pub fn full(value: T) -> Self {
         MVar::make(Label::new("MVar"), Some(value))
     }
 
-    /// The same cell, with a name for those who ask who waits.
+    /// Gives the cell a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.label = self.label.named(name);
         self
     }
 
-    /// The event of the cell being full; it takes the value out.
+    /// Returns the event of the cell being full, which takes the value out.
     pub fn take_evt(&self) -> TakeEvt<'_, T> {
         TakeEvt { cell: self }
     }
 
-    /// The event of getting hold of the value, which stays in the cell.
+    /// Returns the event of leasing the value, which stays in the cell.
     ///
-    /// Futures update by it: a [`Lease`] may be held across an `.await`.
+    /// It lets a future update the value: a [`Lease`] may be held across an `.await`.
     ///
     /// ```
     /// # use lisle::{Event, sync::MVar};
@@ -115,25 +119,25 @@ impl<T> MVar<T> {
         LeaseEvt { cell: self }
     }
 
-    /// Is there no value to be had? One that is leased is not.
+    /// Returns `true` if the cell has no value, or if its value is leased.
     pub fn is_empty(&self) -> bool {
         self.locked(|state, _| !matches!(state.phase, Phase::Full(_)))
     }
 
-    /// The value, if there is one.
+    /// Returns a mutable reference to the value, if there is one.
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        // SAFETY: `&mut self`: nobody else has access.
+        // SAFETY: `&mut self` guarantees that no other reference to the cell exists.
         self.value.with_mut(|value| unsafe { (*value).as_mut() })
     }
 
-    /// The value, if there is one.
+    /// Returns the value, if there is one.
     pub fn into_inner(self) -> Option<T> {
         self.value.into_inner()
     }
 }
 
 impl<T: Send> MVar<T> {
-    /// Fills the cell; waits while it is full, as [`Event::sync`] does.
+    /// Fills the cell, and waits while it is full as [`Event::sync`] does.
     pub fn put(&self, value: T) {
         if let Err(value) = self.try_put(value) {
             PutOnce { cell: self, value: Cell::new(Some(value)) }.sync();
@@ -144,7 +148,7 @@ impl<T: Send> MVar<T> {
     ///
     /// # Errors
     ///
-    /// It is full, or its value is leased; gives the value back.
+    /// Returns `value` if the cell is full or its value is leased.
     pub fn try_put(&self, value: T) -> Result<(), T> {
         visible();
         let mut slot = Slot::Put(value);
@@ -156,56 +160,61 @@ impl<T: Send> MVar<T> {
         Ok(())
     }
 
-    /// Takes the value out; waits while there is none, as [`Event::sync`] does.
+    /// Takes the value out, and waits while there is none as [`Event::sync`] does.
     pub fn take(&self) -> T {
         self.take_evt().sync()
     }
 
     /// Takes the value out, if there is one and it is neither leased nor being read at this moment.
+    /// Returns `None` otherwise.
     pub fn try_take(&self) -> Option<T> {
         self.take_evt().poll()
     }
 
-    /// Puts `value` in the place of the value there is, which it gives; waits while there is none. Nobody sees
-    /// the cell empty.
+    /// Replaces the value by `value` and returns the old one. Waits while there is none. No other
+    /// performer sees the cell empty.
     pub fn swap(&self, value: T) -> T {
         self.lease().put(value)
     }
 
-    /// Puts what `f` makes of the value in its place, and gives the old value; waits while there is none.
+    /// Replaces the value by the result of `f` and returns the old value. Waits while there is
+    /// none.
     ///
-    /// `f` runs in the performer, outside of any lock, while it has the lease. It may block; it must not use the
-    /// same cell, for which it would wait for ever.
+    /// `f` runs in the performer, outside any lock, while the performer has the lease. It may
+    /// block. It must not use the same cell, for which it would wait for ever.
     ///
     /// # Panics
     ///
-    /// If `f` panics, or is cancelled where it waits: the cell keeps its old value.
+    /// Panics if `f` panics. If `f` panics or is cancelled where it waits, the cell keeps its old
+    /// value.
     pub fn update(&self, f: impl FnOnce(&T) -> T) -> T {
         let lease = self.lease();
         let new = f(&lease);
         lease.put(new)
     }
 
-    /// Gets hold of the value; waits while there is none, as [`Event::sync`] does.
+    /// Leases the value, and waits while there is none as [`Event::sync`] does.
     fn lease(&self) -> Lease<'_, T> {
         self.lease_evt().sync()
     }
 }
 
 impl<T: Send + Clone> MVar<T> {
-    /// The event of the cell being empty; it puts a clone of `value` in, one for each time it is performed.
+    /// Returns the event of the cell being empty, which puts a clone of `value` in. Each
+    /// performance puts a clone of its own.
     pub fn put_evt(&self, value: T) -> PutEvt<'_, T> {
         PutEvt { cell: self, value }
     }
 
-    /// Changes the value; waits while there is none.
+    /// Changes the value. Waits while there is none.
     ///
-    /// `f` works on a clone, which is put in the value's place when `f` returns. Else as
-    /// [`update`](MVar::update).
+    /// `f` works on a clone, which replaces the value when `f` returns. In all else this works as
+    /// [`update`](MVar::update) does.
     ///
     /// # Panics
     ///
-    /// If `f` panics, or is cancelled where it waits: the cell keeps its old value.
+    /// Panics if `f` panics. If `f` panics or is cancelled where it waits, the cell keeps its old
+    /// value.
     ///
     /// ```
     /// let list = lisle::sync::MVar::full(vec![1, 2, 3]);
@@ -222,20 +231,23 @@ impl<T: Send + Clone> MVar<T> {
 }
 
 impl<T: Send + Sync + Clone> MVar<T> {
-    /// A clone of the value, which stays; waits while there is none, as [`Event::sync`] does.
+    /// Returns a clone of the value, which stays in the cell. Waits while there is none, as
+    /// [`Event::sync`] does.
     pub fn read(&self) -> T {
         self.read_evt().sync()
     }
 
-    /// The event of the cell being full; it gives a clone of the value, which stays.
+    /// Returns the event of the cell being full, which gives a clone of the value. The value stays
+    /// in the cell.
     ///
-    /// Any number may read at once. The clone is made in the performer, after the commit, outside of any lock; a
-    /// taker waits for as long as that takes, and if it panics nothing has changed.
+    /// Any number may read at once. The clone is made in the performer, after the commit, outside
+    /// any lock. A taker waits for as long as that takes. If cloning panics nothing has changed.
     pub fn read_evt(&self) -> ReadEvt<'_, T> {
         ReadEvt { cell: self }
     }
 
-    /// A clone of the value, if there is one and it is not leased. It does not wait behind takers.
+    /// Returns a clone of the value if there is one and it is not leased. This does not wait behind
+    /// takers.
     pub fn try_read(&self) -> Option<T> {
         visible();
         let counted = self.locked(|state, _| match &mut state.phase {
@@ -248,7 +260,7 @@ impl<T: Send + Sync + Clone> MVar<T> {
         turn::asked(counted.then(|| self.copy_read()))
     }
 
-    /// A clone of the value for a performer that is counted among those that read, and is no longer then.
+    /// Returns a clone of the value for a performer that is counted as a reader, and ends its read.
     fn copy_read(&self) -> T {
         struct Reading<'a, T>(&'a MVar<T>);
         impl<T> Drop for Reading<'_, T> {
@@ -257,7 +269,7 @@ impl<T: Send + Sync + Clone> MVar<T> {
             }
         }
         let reading = Reading(self);
-        // SAFETY: while somebody reads the value is neither moved nor changed.
+        // SAFETY: while a performer reads, the value is neither moved nor changed.
         let value = reading.0.value.with(|value| unsafe { &*value });
         value.clone().expect("a full cell has its value")
     }
@@ -276,10 +288,11 @@ impl<T> fmt::Debug for MVar<T> {
     }
 }
 
-/// The value of an [`MVar`], which nobody else can take, read or lease meanwhile, see [`MVar::lease_evt`].
+/// The value of an [`MVar`], which no other performer can take, read or lease meanwhile. See
+/// [`MVar::lease_evt`].
 ///
-/// When it goes, however it goes, everybody else goes on, with the value that was there or the one that was
-/// [`put`](Lease::put) in its place.
+/// When the lease ends, in any way, the other performers continue, with the value that was there or
+/// with the one that [`put`](Lease::put) has put in its place.
 ///
 /// It can be shared only if the value can:
 ///
@@ -294,14 +307,15 @@ pub struct Lease<'a, T> {
 }
 
 impl<'a, T> Lease<'a, T> {
-    /// The caller has won the lease.
+    /// Creates the lease for a caller that has won it.
     fn new(cell: &'a MVar<T>) -> Self {
         Lease { cell, _value: PhantomData }
     }
 
-    /// Ends the lease with `value` in the cell, and gives the value that was there.
+    /// Ends the lease with `value` in the cell, and returns the value that was there.
     pub fn put(self, value: T) -> T {
-        // SAFETY: a leased value is its lessee's, who has no other reference to it, since `self` is owned.
+        // SAFETY: only the holder of the lease accesses a leased value, and it has no other
+        // reference to it, since `self` is owned.
         let old = self.cell.value.with_mut(|place| unsafe { (*place).replace(value) });
         old.expect("a leased value lies in its cell")
     }
@@ -311,7 +325,8 @@ impl<T> Deref for Lease<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: a leased value is its lessee's, and changed only by `put`, which ends the lease.
+        // SAFETY: only the holder of the lease accesses a leased value, and only `put` changes it,
+        // which ends the lease.
         let value = self.cell.value.with(|place| unsafe { &*place });
         value.as_ref().expect("a leased value lies in its cell")
     }

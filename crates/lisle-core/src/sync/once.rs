@@ -1,4 +1,4 @@
-//! Values that are made once, by whoever needs them first, while the others wait.
+//! Values that are made once, by the first performer that needs them, while others wait.
 
 use super::{GetEvt, IVar};
 use crate::event::{Event, Label, Source};
@@ -6,12 +6,12 @@ use crate::shim::const_fn;
 use std::fmt;
 use std::ops::Deref;
 
-/// A cell whose value is made by the first who asks for it. Others wait meanwhile, fibers without holding up their
-/// domain, as they would with `std`'s.
+/// A cell whose value is made by the first performer that asks for it. Others wait meanwhile. A
+/// fiber that waits does not block its domain, as it would with `std`'s cell.
 ///
-/// The initialiser runs under no lock, and may block. If it fails, panics, or is unwound with its fiber, the cell is as
-/// empty as before, and the next of those who wait tries. An initialiser that asks for the cell it is to fill waits for
-/// itself, for ever.
+/// The initialiser runs under no lock and may block. If it fails, panics, or is unwound with its
+/// fiber, the cell stays empty, and the next waiter tries. An initialiser that asks for the cell
+/// that it is filling waits for itself, for ever.
 ///
 /// ```
 /// use lisle::sync::OnceCell;
@@ -28,14 +28,14 @@ pub struct OnceCell<T> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// Nobody makes the value: who sees this does.
+    /// No performer makes the value: one that sees this makes it.
     Free,
     Taken,
-    /// The value is there.
+    /// The value has been made.
     Over,
 }
 
-/// The right to make the value. If it goes unused the next one tries.
+/// The right to make the value. If it is dropped unused, the next waiter tries.
 struct Making<'a> {
     turn: &'a Source<Turn, Turn>,
     made: bool,
@@ -46,7 +46,7 @@ impl Drop for Making<'_> {
         self.turn.update(|turn, waiters| {
             *turn = if self.made { Turn::Over } else { Turn::Free };
             while self.made && waiters.grant(Turn::Over).is_ok() {}
-            // Not granted to one of them: it might be dropped before it knew.
+            // The turn is not granted to one waiter, which might be dropped before it knew.
             waiters.retry_all();
         });
     }
@@ -54,7 +54,7 @@ impl Drop for Making<'_> {
 
 impl<T> OnceCell<T> {
     const_fn! {
-        /// An empty cell. It may be a `static`.
+        /// Creates an empty cell. It may be a `static`.
         #[track_caller]
         pub fn new() -> Self {
             let turn = Source::labelled(Label::new("turn to initialise a cell"), Turn::Free);
@@ -62,32 +62,34 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// The value, if it is there.
+    /// Returns the value if it has been made.
     pub fn get(&self) -> Option<&T> {
         self.value.try_get()
     }
 
-    /// The event of the value being there, whoever makes it; it gives the value.
+    /// Returns the event of the value having been made by any performer, which gives the value.
     pub fn get_evt(&self) -> GetEvt<'_, T> {
         self.value.get_evt()
     }
 
-    /// The value; if it is not there, and nobody is making it, `make` does. Waits as [`Event::sync`] does.
+    /// Returns the value. If it has not been made and no other performer is making it, calls
+    /// `make`. Waits as [`Event::sync`] does.
     ///
     /// # Panics
     ///
-    /// With the panic of `make`; the cell stays empty.
+    /// Panics if `make` panics. The cell then stays empty.
     pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         match self.get_or_try_init(|| Ok::<T, std::convert::Infallible>(make())) {
             Ok(value) => value,
         }
     }
 
-    /// As [`get_or_init`](OnceCell::get_or_init), with a function that may fail.
+    /// Returns the value as [`get_or_init`](OnceCell::get_or_init) does, with a function that may
+    /// fail.
     ///
     /// # Errors
     ///
-    /// The error of `make`; the cell stays empty.
+    /// Returns the error of `make`. The cell then stays empty.
     pub fn get_or_try_init<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
         if let Some(value) = self.get() {
             return Ok(value);
@@ -106,7 +108,7 @@ impl<T> OnceCell<T> {
         Ok(self.get().expect("it has been made"))
     }
 
-    /// The value, if it is there.
+    /// Returns the value if it has been made.
     pub fn into_inner(self) -> Option<T> {
         self.value.into_inner()
     }
@@ -124,7 +126,7 @@ impl<T: fmt::Debug> fmt::Debug for OnceCell<T> {
     }
 }
 
-/// Something that is to be done once, by whoever comes first, while the others wait.
+/// An action that is done once, by the first performer that comes, while others wait.
 ///
 /// ```
 /// use lisle::{Event, sync::Once};
@@ -141,28 +143,29 @@ pub struct Once {
 
 impl Once {
     const_fn! {
-        /// Nothing is done yet. It may be a `static`.
+        /// Creates an action that has not been done. It may be a `static`.
         #[track_caller]
         pub fn new() -> Self {
             Once { done: OnceCell::new() }
         }
     }
 
-    /// Runs `f` if it has not been done; waits for whoever is doing it, as [`Event::sync`] does.
+    /// Runs `f` if the action has not been done. Waits as [`Event::sync`] does if another performer
+    /// is doing it.
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; then it has not been done.
+    /// Panics if `f` panics. The action then counts as not done.
     pub fn call_once(&self, f: impl FnOnce()) {
         self.done.get_or_init(f);
     }
 
-    /// Has it been done?
+    /// Returns `true` if the action has been done.
     pub fn is_done(&self) -> bool {
         self.done.get().is_some()
     }
 
-    /// The event of its having been done.
+    /// Returns the event of the action having been done.
     pub fn done_evt(&self) -> GetEvt<'_, ()> {
         self.done.get_evt()
     }
@@ -170,8 +173,8 @@ impl Once {
 
 /// A value that is made when it is first used.
 ///
-/// If making it panics the next use tries again, so `make` can be called several times; it is not called again once it has
-/// returned.
+/// If `make` panics the next use tries again, so `make` can be called several times. It is not
+/// called again once it has returned.
 ///
 /// ```
 /// use lisle::sync::Lazy;
@@ -186,7 +189,7 @@ pub struct Lazy<T, F = fn() -> T> {
 
 impl<T, F: Fn() -> T> Lazy<T, F> {
     const_fn! {
-        /// A value that `make` makes when it is needed. It may be a `static`.
+        /// Creates a value that `make` makes when it is first needed. It may be a `static`.
         ///
         /// ```
         /// use lisle::sync::Lazy;
@@ -200,23 +203,25 @@ impl<T, F: Fn() -> T> Lazy<T, F> {
         }
     }
 
-    /// The value, made now if it has not been. Waits as [`Event::sync`] does.
+    /// Returns the value, and makes it first if it has not been made. Waits as [`Event::sync`]
+    /// does.
     ///
     /// # Panics
     ///
-    /// With the panic of the function that makes it.
+    /// Panics if the function that makes the value panics.
     pub fn force(&self) -> &T {
         self.cell.get_or_init(&self.make)
     }
 }
 
 impl<T, F> Lazy<T, F> {
-    /// The value, if it has been made.
+    /// Returns the value if it has been made.
     pub fn get(&self) -> Option<&T> {
         self.cell.get()
     }
 
-    /// The event of the value having been made, by somebody else: to wait for it makes nothing.
+    /// Returns the event of the value having been made. Waiting for the event does not make the
+    /// value.
     pub fn get_evt(&self) -> GetEvt<'_, T> {
         self.cell.get_evt()
     }

@@ -16,8 +16,8 @@ pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 
 /// A value that many may read at the same time, or one may change.
 ///
-/// Both are events, as locking a [`Mutex`](super::Mutex) is; what is said there about holding it, panics and futures
-/// applies here too.
+/// Both kinds of locking are events, as locking a [`Mutex`](super::Mutex) is. What its
+/// documentation says about holding it, panics and futures applies here too.
 ///
 /// ```
 /// use lisle::sync::RwLock;
@@ -34,57 +34,57 @@ pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 ///
 /// # Fairness
 ///
-/// Readers and writers take turns. A reader waits if a writer waits already, so writers are not kept out by readers that
-/// overlap; and a writer that is done lets in all readers that have come meanwhile, so readers are not kept out by
-/// writers that queue up. Therefore one that reads already and reads *again* may wait for a writer that waits for it,
-/// for ever.
+/// Readers and writers take turns. A reader waits if a writer already waits, so overlapping readers
+/// do not starve writers. A writer that is done admits all readers that have come meanwhile, so
+/// queued writers do not starve readers. Therefore a performer that reads already and reads *again*
+/// may wait for ever, for a writer that waits for it.
 ///
 /// # Cost
 ///
-/// While nobody waits: one locked instruction to take it, one to let go of it, and no memory. Readers write to the
-/// same word; where they are many and short a mutex may be as good.
+/// While nothing waits, locking takes one locked instruction, unlocking takes another, and neither
+/// takes memory. Readers write to the same word; with many short reads a mutex may be as good.
 pub struct RwLock<T: ?Sized> {
     raw: RawRwLock,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the lock hands out one `&mut T`, or several `&T`, to whichever threads have the guards, so sharing it is
-// sending the value back and forth, and sharing it.
+// SAFETY: the lock gives one `&mut T`, or several `&T`, to the threads that hold the guards.
+// Sharing the lock is therefore sending the value back and forth, and sharing it.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 // SAFETY: owning the lock is owning the value.
 unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
 
 impl<T> RwLock<T> {
     const_fn! {
-        /// A lock that is free.
+        /// Creates a lock that is free.
         #[track_caller]
         pub fn new(value: T) -> Self {
             RwLock { raw: RawRwLock::new(Label::new("readers-writer lock")), value: UnsafeCell::new(value) }
         }
     }
 
-    /// The same lock, with a name for those who ask who waits.
+    /// Gives the lock a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.raw.label = self.raw.label.named(name);
         self
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Locks for reading, waiting as [`Event::sync`] does.
+    /// Locks for reading, and waits as [`Event::sync`] does.
     #[inline]
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         self.lock(Mode::Read);
         RwLockReadGuard::new(self)
     }
 
-    /// Locks for writing, waiting as [`Event::sync`] does.
+    /// Locks for writing, and waits as [`Event::sync`] does.
     #[inline]
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         self.lock(Mode::Write);
@@ -106,33 +106,33 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Locks for reading if no writer has the lock or waits for it.
+    /// Locks for reading if no writer has the lock or waits for it. Returns `None` otherwise.
     #[inline]
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
         tell();
         turn::asked(self.raw.try_lock(Mode::Read).then(|| RwLockReadGuard::new(self)))
     }
 
-    /// Locks for writing if nobody has the lock.
+    /// Locks for writing if the lock is free. Returns `None` otherwise.
     #[inline]
     pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
         tell();
         turn::asked(self.raw.try_lock(Mode::Write).then(|| RwLockWriteGuard::new(self)))
     }
 
-    /// Locks for reading unless that takes longer than `timeout`.
+    /// Locks for reading. Returns `None` if that takes longer than `timeout`.
     pub fn read_timeout(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, T>> {
         self.try_read()
             .or_else(|| choose((self.read_evt().wrap(Some), after(timeout).wrap(|()| None))).sync())
     }
 
-    /// Locks for writing unless that takes longer than `timeout`.
+    /// Locks for writing. Returns `None` if that takes longer than `timeout`.
     pub fn write_timeout(&self, timeout: Duration) -> Option<RwLockWriteGuard<'_, T>> {
         self.try_write()
             .or_else(|| choose((self.write_evt().wrap(Some), after(timeout).wrap(|()| None))).sync())
     }
 
-    /// The event of locking for reading; it gives the guard.
+    /// Returns the event of locking for reading, which gives the guard.
     ///
     /// # Cancel safety
     ///
@@ -141,19 +141,20 @@ impl<T: ?Sized> RwLock<T> {
         ReadLockEvt { lock: self, access: self.raw.access(Mode::Read) }
     }
 
-    /// The event of locking for writing; it gives the guard.
+    /// Returns the event of locking for writing, which gives the guard.
     ///
     /// # Cancel safety
     ///
-    /// As for [`Mutex::lock_evt`](super::Mutex::lock_evt). A writer that gives up lets the readers in that have
-    /// waited for it.
+    /// As for [`Mutex::lock_evt`](super::Mutex::lock_evt). A writer that gives up admits the
+    /// readers that have waited for it.
     pub fn write_evt(&self) -> WriteLockEvt<'_, T> {
         WriteLockEvt { lock: self, access: self.raw.access(Mode::Write) }
     }
 
-    /// The value. Nobody can have locked it.
+    /// Returns a mutable reference to the value. The exclusive borrow guarantees that there is no
+    /// guard.
     pub fn get_mut(&mut self) -> &mut T {
-        // SAFETY: `&mut self`: there is no guard.
+        // SAFETY: `&mut self` guarantees that there is no guard.
         self.value.with_mut(|value| unsafe { &mut *value })
     }
 }
@@ -175,7 +176,7 @@ impl<T> From<T> for RwLock<T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lock = f.debug_struct("RwLock");
-        // To print is not to ask in vain.
+        // Printing does not count as a failed attempt.
         if let Some(value) = self.raw.try_lock(Mode::Read).then(|| RwLockReadGuard::new(self)) {
             lock.field("value", &&*value);
         }
@@ -183,7 +184,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     }
 }
 
-/// An event that forwards to that of the raw lock, and gives a guard.
+/// Defines an event that forwards to that of the raw lock and gives a guard.
 macro_rules! access_event {
     ($(#[$doc:meta])* $event:ident gives $guard:ident) => {
         $(#[$doc])*
@@ -215,11 +216,11 @@ macro_rules! access_event {
 }
 
 access_event! {
-    /// The event of locking a [`RwLock`] for reading, see [`RwLock::read_evt`].
+    /// The event of locking a [`RwLock`] for reading. See [`RwLock::read_evt`].
     ReadLockEvt gives RwLockReadGuard
 }
 
 access_event! {
-    /// The event of locking a [`RwLock`] for writing, see [`RwLock::write_evt`].
+    /// The event of locking a [`RwLock`] for writing. See [`RwLock::write_evt`].
     WriteLockEvt gives RwLockWriteGuard
 }

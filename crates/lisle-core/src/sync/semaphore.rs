@@ -1,4 +1,5 @@
-//! A counting semaphore whose waits are events, fair also to those who want many tokens.
+//! A counting semaphore whose waits are events, and which is fair also to performers that want many
+//! tokens.
 
 use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
@@ -9,27 +10,32 @@ use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-/// A number of tokens, to be taken and put back; taking waits until there are enough.
+/// A number of tokens that can be taken and put back. Taking waits until there are enough.
 ///
-/// Tokens belong to nobody: whoever likes may [`post`](Semaphore::post) one. [`wait`](Semaphore::wait) takes one
-/// for good, [`acquire`](Semaphore::acquire) takes one and gives it back when its [`Permit`] is dropped.
+/// Tokens have no owner: any code may [`post`](Semaphore::post) one. [`wait`](Semaphore::wait)
+/// takes one permanently. [`acquire`](Semaphore::acquire) takes one and returns it when its
+/// [`Permit`] is dropped.
 ///
 /// # Fairness
 ///
-/// First come, first served, whatever the number of tokens asked for. Who wants many is served as soon as there are
-/// so many; until then those behind wait as well, also if there were enough for them, so nobody is starved. Requests
-/// of one and the same choice do not wait for each other.
+/// First come, first served, for any number of requested tokens. A performer that wants many is
+/// served as soon as there are so many. Until then those behind it wait as well, even if there were
+/// enough for them, so no performer is starved. Requests of one and the same choice do not wait for
+/// each other.
 ///
 /// # Cancel safety
 ///
-/// Who loses a choice, gives up, or is a future that is dropped has taken nothing: tokens that were granted at the very
-/// moment at which a future was dropped are put back. Who gives up lets those behind it come forward.
+/// A performer that loses a choice or gives up, and a future that is dropped, have taken nothing:
+/// tokens that were granted at the very moment at which a future was dropped are put back. When a
+/// performer gives up, those behind it move forward.
 ///
 /// # Cost
 ///
-/// Nothing is allocated. Posting and taking cost a short lock; posting wakes exactly those who are served.
+/// Nothing is allocated. Posting and taking cost a short lock. Posting wakes exactly the performers
+/// that are served.
 ///
-/// Racket's semaphores are the model for `post`, `wait` and `peek`, Go's weighted semaphore for many tokens.
+/// Racket's semaphores are the model for `post`, `wait` and `peek`, Go's weighted semaphore for
+/// many tokens.
 ///
 /// ```
 /// use lisle::sync::Semaphore;
@@ -54,7 +60,8 @@ pub struct Semaphore {
     label: Label,
 }
 
-/// While nobody changes it, the first in the queue wants more than there is.
+/// While no transition is in progress, the first request in the queue needs more tokens than there
+/// are.
 struct Inner {
     tokens: usize,
     queue: WaitQueue<Request>,
@@ -62,23 +69,23 @@ struct Inner {
 
 #[derive(Debug, Clone, Copy)]
 struct Request {
-    /// How many tokens must be there.
+    /// The number of tokens that must be there.
     needs: usize,
-    /// How many of them are taken: all, or, by a peek, none.
+    /// The number of tokens that are taken: all that are needed or, by a peek, none.
     takes: usize,
-    /// Have they been taken, for a performer that has not been told yet?
+    /// `true` if the tokens were taken for a performer that has not seen it yet.
     granted: bool,
 }
 
 impl Semaphore {
-    /// A semaphore with so many tokens.
+    /// Creates a semaphore with `tokens` tokens.
     #[track_caller]
     pub fn new(tokens: usize) -> Self {
         let inner = Inner { tokens, queue: WaitQueue::new() };
         Semaphore { inner: Lock::new(inner), label: Label::new("semaphore") }
     }
 
-    /// The same semaphore, with a name for those who ask who waits.
+    /// Gives the semaphore a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.label = self.label.named(name);
@@ -89,7 +96,7 @@ impl Semaphore {
     ///
     /// # Panics
     ///
-    /// If there would be more than `usize::MAX`.
+    /// Panics if there would be more than `usize::MAX` tokens.
     pub fn post(&self) {
         self.post_many(1);
     }
@@ -98,46 +105,49 @@ impl Semaphore {
     ///
     /// # Panics
     ///
-    /// If there would be more than `usize::MAX`.
+    /// Panics if there would be more than `usize::MAX` tokens.
     pub fn post_many(&self, count: usize) {
         visible();
         self.put(count);
     }
 
     fn put(&self, count: usize) {
-        // Declared before the guard, so that the wakes come when the lock is free.
+        // Declared before the guard, so it is dropped after it: the wakes come when the lock is
+        // free.
         let mut woken = Woken::default();
         let mut inner = self.inner.lock();
         inner.tokens = inner.tokens.checked_add(count).expect("a semaphore has too many tokens");
         inner.serve(&mut woken);
     }
 
-    /// Takes a token for good; waits for it as [`Event::sync`] does.
+    /// Takes a token permanently, and waits for it as [`Event::sync`] does.
     pub fn wait(&self) {
         self.wait_evt().sync();
     }
 
-    /// Takes a token for good, if there is one and nobody waits for it. True if so.
+    /// Takes a token permanently if there is one and no other performer waits for it. Returns
+    /// `true` if it did.
     pub fn try_wait(&self) -> bool {
         self.wait_evt().poll().is_some()
     }
 
-    /// The event of taking a token for good.
+    /// Returns the event of taking a token permanently.
     pub fn wait_evt(&self) -> TokenEvt<'_, ()> {
         self.wait_many_evt(1)
     }
 
-    /// The event of taking `count` tokens at once, for good.
+    /// Returns the event of taking `count` tokens at once, permanently.
     pub fn wait_many_evt(&self, count: usize) -> TokenEvt<'_, ()> {
         self.event("wait for", count, count, |_, _| ())
     }
 
-    /// The event of there being a token that could be taken at once. It takes none.
+    /// Returns the event that a token could be taken at once. It takes none.
     ///
-    /// It is ready when [`wait_evt`](Semaphore::wait_evt) would be, and stands in the same line: who waits for a token
-    /// and came earlier gets it first. By the time the performer goes on others may have taken the token.
+    /// It is ready when [`wait_evt`](Semaphore::wait_evt) would be, and waits in the same queue: a
+    /// performer that waits for a token and came earlier gets it first. Another performer may have
+    /// taken the token before this one continues.
     ///
-    /// From Racket's `semaphore-peek-evt`.
+    /// The idea is from Racket's `semaphore-peek-evt`.
     ///
     /// ```
     /// use lisle::{Event, sync::Semaphore};
@@ -152,32 +162,35 @@ impl Semaphore {
         self.event("peek at", 1, 0, |_, _| ())
     }
 
-    /// Takes a token until the permit is dropped; waits for it as [`Event::sync`] does.
+    /// Takes a token until the permit is dropped, and waits for it as [`Event::sync`] does.
     pub fn acquire(&self) -> Permit<'_> {
         self.acquire_evt().sync()
     }
 
-    /// Takes `count` tokens at once, until the permit is dropped; waits for them as [`Event::sync`] does.
+    /// Takes `count` tokens at once until the permit is dropped, and waits for them as
+    /// [`Event::sync`] does.
     pub fn acquire_many(&self, count: usize) -> Permit<'_> {
         self.acquire_many_evt(count).sync()
     }
 
-    /// Takes a token until the permit is dropped, if there is one and nobody waits for it.
+    /// Takes a token until the permit is dropped, if there is one and no other performer waits for
+    /// it. Returns `None` otherwise.
     pub fn try_acquire(&self) -> Option<Permit<'_>> {
         self.acquire_evt().poll()
     }
 
-    /// Takes `count` tokens until the permit is dropped, if they are there and nobody waits for them.
+    /// Takes `count` tokens until the permit is dropped, if they are there and no other performer
+    /// waits for them. Returns `None` otherwise.
     pub fn try_acquire_many(&self, count: usize) -> Option<Permit<'_>> {
         self.acquire_many_evt(count).poll()
     }
 
-    /// The event of taking a token until the permit is dropped.
+    /// Returns the event of taking a token until the permit is dropped.
     pub fn acquire_evt(&self) -> TokenEvt<'_, Permit<'_>> {
         self.acquire_many_evt(1)
     }
 
-    /// The event of taking `count` tokens at once, until the permit is dropped.
+    /// Returns the event of taking `count` tokens at once, until the permit is dropped.
     ///
     /// ```
     /// use lisle::sync::Semaphore;
@@ -202,7 +215,7 @@ impl Semaphore {
         TokenEvt { semaphore: self, operation, request: Request { needs, takes, granted: false }, give }
     }
 
-    /// How many tokens are there now.
+    /// Returns how many tokens there are now.
     pub fn tokens(&self) -> usize {
         self.inner.lock().tokens
     }
@@ -215,9 +228,10 @@ impl fmt::Debug for Semaphore {
 }
 
 impl Inner {
-    /// Serves those who wait, in their order, as far as the tokens go.
+    /// Serves the waiters, in their order, as far as the tokens go.
     ///
-    /// When the tokens do not do for one, others may pass only if they belong to the performance that is held back.
+    /// When there are too few tokens for one request, only requests of the same performance may
+    /// pass it.
     fn serve(&mut self, woken: &mut Woken) {
         let tokens = &mut self.tokens;
         let mut held_back: *const Record = std::ptr::null();
@@ -245,7 +259,7 @@ impl Inner {
         }
     }
 
-    /// Takes what is asked for, if it is there and nobody else stands in line.
+    /// Takes the requested tokens, if they are there and no other performer waits ahead.
     fn take(&mut self, request: Request, own: *const Record) -> Option<()> {
         if self.tokens < request.needs || !self.is_first(own) {
             return None;
@@ -254,7 +268,7 @@ impl Inner {
         Some(())
     }
 
-    /// Do only waiters of `own` stand in line?
+    /// Returns `true` if only waiters of `own` are in the queue.
     fn is_first(&mut self, own: *const Record) -> bool {
         let others = self.queue.commit_where(|candidate| {
             if std::ptr::eq(own, candidate.record()) {
@@ -269,7 +283,7 @@ impl Inner {
     }
 }
 
-/// Tokens of a [`Semaphore`], which go back when it is dropped.
+/// Tokens of a [`Semaphore`], which are put back when this is dropped.
 #[must_use = "the tokens go back as soon as the permit is dropped"]
 pub struct Permit<'a> {
     semaphore: &'a Semaphore,
@@ -277,12 +291,12 @@ pub struct Permit<'a> {
 }
 
 impl Permit<'_> {
-    /// How many tokens it holds.
+    /// Returns how many tokens the permit holds.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Keeps the tokens taken for good.
+    /// Keeps the tokens taken permanently.
     pub fn forget(mut self) {
         self.count = 0;
     }
@@ -300,8 +314,8 @@ impl fmt::Debug for Permit<'_> {
     }
 }
 
-/// The event of there being tokens of a [`Semaphore`], and of taking them, see [`Semaphore::wait_evt`],
-/// [`Semaphore::acquire_evt`], [`Semaphore::peek_evt`].
+/// The event of there being tokens of a [`Semaphore`], and of taking them. See
+/// [`Semaphore::wait_evt`], [`Semaphore::acquire_evt`] and [`Semaphore::peek_evt`].
 #[must_use = "events do nothing unless performed"]
 #[derive(Clone, Copy)]
 pub struct TokenEvt<'a, T> {
@@ -311,7 +325,8 @@ pub struct TokenEvt<'a, T> {
     give: fn(&'a Semaphore, usize) -> T,
 }
 
-/// The branch of a [`TokenEvt`]. Tokens that were granted to it, and are not wanted any more, it puts back.
+/// The branch of a [`TokenEvt`]. When dropped, it puts back tokens that were granted to it and not
+/// taken out.
 #[derive(Debug)]
 pub struct Taking<'e> {
     semaphore: &'e Semaphore,
@@ -323,7 +338,8 @@ impl Taking<'_> {
         self.waiter.must_not_be_published();
         let mut inner = self.semaphore.inner.lock();
         let own = attempt.record();
-        // SAFETY: not published, as just seen, hence free.
+        // SAFETY: the waiter is not published, as checked above, so it is free and only the
+        // performer accesses its slot.
         let taken = unsafe {
             self.waiter.slot_mut(|request| {
                 let taken = attempt.commit_if(|| inner.take(*request, own));
@@ -335,8 +351,9 @@ impl Taking<'_> {
             return Step::Committed;
         }
         if wait && !attempt.is_decided() {
-            // SAFETY: not linked, since not published; pinned; not let go before `withdraw` has unlinked it.
-            // `is_single` tells of one branch only.
+            // SAFETY: the waiter is not linked, since it is not published. It is pinned, and it is
+            // not freed before `withdraw` has unlinked it. `is_single` guarantees that there is
+            // only one branch.
             unsafe { inner.queue.push(&self.waiter, attempt) };
         }
         Step::Waiting
@@ -346,19 +363,21 @@ impl Taking<'_> {
         if !self.waiter.is_free() {
             let mut woken = Woken::default();
             let mut inner = self.semaphore.inner.lock();
-            // SAFETY: it was linked into this queue, if into any, and is alive.
+            // SAFETY: the waiter is alive and was linked into this queue or into none.
             unsafe { inner.queue.unlink(NonNull::from(&self.waiter)) };
-            // It may have held back those behind it.
+            // This waiter may have held back those behind it.
             inner.serve(&mut woken);
         }
         self.waiter.taken_back(attempt);
         attempt.record().won_by(self.waiter.id())
     }
 
-    /// Were tokens granted that nobody has been told of? From now on somebody has.
+    /// Returns the number of tokens that were granted and not yet taken out, and marks them as
+    /// taken out.
     fn tell(&self) -> Option<usize> {
         self.waiter.must_not_be_published();
-        // SAFETY: not published, as just seen, hence free.
+        // SAFETY: the waiter is not published, as checked above, so it is free and only the
+        // performer accesses its slot.
         let request =
             unsafe { self.waiter.slot_mut(|r| std::mem::replace(r, Request { granted: false, ..*r })) };
         request.granted.then_some(request.takes)

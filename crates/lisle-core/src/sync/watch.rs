@@ -1,4 +1,4 @@
-//! A value that changes, of which only the latest counts.
+//! A value that changes, of which only the latest version counts.
 
 use crate::event::{
     Attempt, Description, Event, Label, Source, Step, Waiting, awaitable, turn, visible, waits_at,
@@ -11,13 +11,14 @@ use std::sync::Arc;
 
 /// A value that is replaced from time to time, for others to watch. Clones share the value.
 ///
-/// Those who watch see the latest value, and wait for one that they have not seen; of values that come too fast
-/// for them they miss some, never the last. For settings, the state of a connection, progress. From tokio's
-/// `watch`; where every value counts, there is [`Multicast`](crate::channel::Multicast).
+/// Watchers see the latest value and wait for one that they have not seen. If values come too fast
+/// for a watcher it misses some, but never the last. This suits settings, the state of a
+/// connection, and progress. The idea is from tokio's `watch`. Where every value counts, use
+/// [`Multicast`](crate::channel::Multicast).
 ///
-/// Values are shared by [`Arc`] and not changed in place: nobody waits for somebody who reads, and no function of
-/// the user's runs under a lock. Setting a value takes one allocation. The previous value goes when nobody holds
-/// it any more.
+/// Values are shared by [`Arc`] and not changed in place: no performer waits for a reader, and no
+/// function of the user runs under a lock. Setting a value takes one allocation. The previous value
+/// is dropped with its last reference.
 ///
 /// ```
 /// use lisle::{Event, choose, sync::Watch, time::after};
@@ -39,7 +40,7 @@ use std::sync::Arc;
 /// });
 /// drop(limit);
 /// assert_eq!(*watcher.get(), 20);
-/// assert!(watcher.wait_for(|limit| *limit > 20).is_err()); // nobody is left to set it
+/// assert!(watcher.wait_for(|limit| *limit > 20).is_err()); // no `Watch` is left
 /// ```
 pub struct Watch<T> {
     shared: Arc<Shared<T>>,
@@ -53,7 +54,7 @@ struct Shared<T> {
 /// The latest value.
 pub struct State<T> {
     value: Arc<T>,
-    /// How often it was replaced.
+    /// How often the value was replaced.
     version: u64,
     closed: bool,
 }
@@ -61,7 +62,7 @@ pub struct State<T> {
 /// A value and its version.
 type Seen<T> = Result<(u64, Arc<T>), WatchClosed>;
 
-/// Nobody is left to set the value.
+/// An error: no [`Watch`] is left to set the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchClosed;
 
@@ -74,7 +75,8 @@ impl fmt::Display for WatchClosed {
 impl std::error::Error for WatchClosed {}
 
 impl<T> State<T> {
-    /// The value, if it is newer than `than`; or, if there will be none, the error.
+    /// Returns the value if it is newer than `than`, the error if no newer value can come, and
+    /// `None` if one may still come.
     fn newer(&self, than: Option<u64>) -> Option<Seen<T>> {
         if than.is_none_or(|than| self.version > than) {
             return Some(Ok((self.version, self.value.clone())));
@@ -88,7 +90,8 @@ impl<T> Shared<T> {
         self.source.with(|state| (state.version, state.value.clone()))
     }
 
-    /// Replaces the value, if its version is still `version`.
+    /// Replaces the value and returns the old one, unless `version` is given and is not the current
+    /// version. In that case returns `value` as the error.
     fn replace(&self, value: T, version: Option<u64>) -> Result<Arc<T>, Arc<T>> {
         let value = Arc::new(value);
         self.source.update(|state, waiters| {
@@ -96,7 +99,8 @@ impl<T> Shared<T> {
                 return Err(value);
             }
             state.version += 1;
-            // Those who wait are told to look, rather than given the value: whoever gives up has not seen it.
+            // Waiters are told to look and are not given the value: a waiter that gives up has not
+            // seen it.
             waiters.retry_all();
             Ok(std::mem::replace(&mut state.value, value))
         })
@@ -104,7 +108,7 @@ impl<T> Shared<T> {
 }
 
 impl<T> Watch<T> {
-    /// A value to be watched.
+    /// Creates a value to be watched.
     #[track_caller]
     pub fn new(value: T) -> Self {
         let state = State { value: Arc::new(value), version: 0, closed: false };
@@ -112,7 +116,7 @@ impl<T> Watch<T> {
         Watch { shared: Arc::new(Shared { source, writers: AtomicUsize::new(1) }) }
     }
 
-    /// Replaces the value, and gives the old one. Never waits.
+    /// Replaces the value and returns the old one. This never waits.
     pub fn set(&self, value: T) -> Arc<T> {
         visible();
         match self.shared.replace(value, None) {
@@ -121,10 +125,10 @@ impl<T> Watch<T> {
         }
     }
 
-    /// Replaces the value by what `f` makes of it, and gives the old one.
+    /// Replaces the value by the result of `f` and returns the old one.
     ///
-    /// `f` is called again if others have set the value meanwhile. It runs outside of any lock, and may block. If
-    /// it panics the value stays.
+    /// `f` is called again if the value was set meanwhile. It runs outside any lock and may block.
+    /// If it panics the value does not change.
     pub fn update(&self, mut f: impl FnMut(&T) -> T) -> Arc<T> {
         visible();
         loop {
@@ -135,17 +139,17 @@ impl<T> Watch<T> {
         }
     }
 
-    /// The latest value.
+    /// Returns the latest value.
     pub fn get(&self) -> Arc<T> {
         self.shared.get().1
     }
 
-    /// How often the value was replaced.
+    /// Returns how often the value was replaced.
     pub fn version(&self) -> u64 {
         self.shared.source.with(|state| state.version)
     }
 
-    /// Somebody who watches, and has seen the value there is now.
+    /// Returns a watcher that has seen the current value.
     pub fn watcher(&self) -> Watcher<T> {
         Watcher { shared: self.shared.clone(), seen: AtomicU64::new(self.version()) }
     }
@@ -169,53 +173,58 @@ impl<T> Drop for Watch<T> {
     }
 }
 
-/// Somebody who watches a [`Watch`], and knows which version it has seen last. A clone has seen the same.
+/// A watcher of a [`Watch`], which remembers the version that it has seen last. A clone has seen
+/// the same.
 ///
-/// Several performers may use one watcher; then each change is seen by one of them.
+/// Several performers may use one watcher. Each change is then seen by one of them.
 pub struct Watcher<T> {
     shared: Arc<Shared<T>>,
     seen: AtomicU64,
 }
 
 impl<T> Watcher<T> {
-    /// The latest value. It does not count as seen.
+    /// Returns the latest value, which does not count as seen.
     pub fn get(&self) -> Arc<T> {
         self.shared.get().1
     }
 
-    /// The latest value, which counts as seen from now on.
+    /// Returns the latest value, which counts as seen from now on.
     pub fn see(&self) -> Arc<T> {
         let (version, value) = self.shared.get();
         self.seen.fetch_max(version, Ordering::Relaxed);
         value
     }
 
-    /// Is there a version that it has not seen?
+    /// Returns `true` if there is a version that this watcher has not seen.
     pub fn has_changed(&self) -> bool {
         let version = self.shared.source.with(|state| state.version);
         turn::asked_whether(version > self.seen.load(Ordering::Relaxed))
     }
 
-    /// Is nobody left to set the value? The last one may not have been seen yet.
+    /// Returns `true` if no [`Watch`] is left to set the value. The last value may not have been
+    /// seen yet.
     pub fn is_closed(&self) -> bool {
         self.shared.source.with(|state| state.closed)
     }
 
-    /// The event of there being a version that it has not seen; it gives the value, which counts as seen from
-    /// then on. When nobody is left to set the value, and the last was seen: the error, again and again.
+    /// Returns the event of there being a version that this watcher has not seen. It gives the
+    /// value, which counts as seen from then on. When no [`Watch`] is left and the last value was
+    /// seen, it always gives the error.
     ///
     /// # Cancel safety
     ///
-    /// A loser of a choice, a poll that fails and a future dropped before it was ready have seen nothing.
+    /// An event that loses a choice, a poll that fails, and a future that is dropped before it was
+    /// ready have seen nothing.
     pub fn changed_evt(&self) -> ChangedEvt<'_, T> {
         ChangedEvt { watcher: self }
     }
 
-    /// The event of the latest value being one that `wanted` holds of; it gives that value, which counts as seen
-    /// from then on. The value there is when it is performed is looked at first, seen or not.
+    /// Returns the event that `wanted` holds for the latest value. It gives that value, which
+    /// counts as seen from then on. The value at the time of the performance is tested first, seen
+    /// or not.
     ///
-    /// `wanted` runs in the performer while nothing is published, outside of any lock. Values that it refuses do not
-    /// count as seen. A value that is replaced before it was looked at is missed.
+    /// `wanted` runs in the performer while nothing is published, outside any lock. Values that it
+    /// rejects do not count as seen. A value that is replaced before it was tested is missed.
     ///
     /// ```
     /// use lisle::{Event, choose, sync::Watch, time::after};
@@ -237,7 +246,8 @@ impl<T> Watcher<T> {
         &self.shared.source
     }
 
-    /// What has not been seen yet, which it now is. Called under the lock.
+    /// Returns the value or error that has not been seen yet, and counts it as seen. Called under
+    /// the lock.
     fn unseen(&self, state: &State<T>) -> Option<Seen<T>> {
         let seen = state.newer(Some(self.seen.load(Ordering::Relaxed)))?;
         if let Ok((version, _)) = seen {
@@ -248,20 +258,22 @@ impl<T> Watcher<T> {
 }
 
 impl<T: Send + Sync> Watcher<T> {
-    /// Waits for a version that it has not seen, as [`Event::sync`] does.
+    /// Waits for a version that this watcher has not seen, as [`Event::sync`] does.
     ///
     /// # Errors
     ///
-    /// Nobody is left to set the value, and the last was seen.
+    /// Returns [`WatchClosed`] if no [`Watch`] is left and the last value was seen.
     pub fn changed(&self) -> Result<Arc<T>, WatchClosed> {
         self.changed_evt().sync()
     }
 
-    /// Waits until `wanted` holds of the latest value, see [`wait_for_evt`](Watcher::wait_for_evt).
+    /// Waits until `wanted` holds for the latest value. See
+    /// [`wait_for_evt`](Watcher::wait_for_evt).
     ///
     /// # Errors
     ///
-    /// Nobody is left to set the value, and `wanted` does not hold of the last.
+    /// Returns [`WatchClosed`] if no [`Watch`] is left and `wanted` does not hold for the last
+    /// value.
     pub fn wait_for<F: Fn(&T) -> bool>(&self, wanted: F) -> Result<Arc<T>, WatchClosed> {
         self.wait_for_evt(wanted).sync()
     }
@@ -274,7 +286,7 @@ impl<T> Clone for Watcher<T> {
     }
 }
 
-/// The event of a value that was not seen, see [`Watcher::changed_evt`].
+/// The event of a value that was not seen. See [`Watcher::changed_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct ChangedEvt<'a, T> {
     watcher: &'a Watcher<T>,
@@ -286,14 +298,14 @@ impl<T: Send + Sync> Event for ChangedEvt<'_, T> {
     waits_at!(describe "wait for a change of");
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
-        // SAFETY: the branch is of this event.
+        // SAFETY: `branch` is a branch of this event.
         unsafe { branch.take() }.map(|(_, value)| value)
     }
 }
 
-/// The event of a value of which a condition holds, see [`Watcher::wait_for_evt`].
+/// The event of a value for which a condition holds. See [`Watcher::wait_for_evt`].
 ///
-/// Each value that is looked at is a stage.
+/// Each value that is tested is a stage.
 #[must_use = "events do nothing unless performed"]
 pub struct WaitForEvt<'a, T, F> {
     watcher: &'a Watcher<T>,
@@ -303,14 +315,14 @@ pub struct WaitForEvt<'a, T, F> {
 /// The branch of a [`WaitForEvt`].
 pub struct WaitingFor<'e, T> {
     waiting: Waiting<'e, State<T>, Seen<T>>,
-    /// The version that was refused last.
+    /// The version that was rejected last.
     refused: Cell<Option<u64>>,
     outcome: Cell<Option<Result<Arc<T>, WatchClosed>>>,
 }
 
 impl<'e, T> WaitingFor<'e, T> {
     fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<'e, State<T>, Seen<T>>> {
-        // SAFETY: structurally pinned.
+        // SAFETY: `waiting` is structurally pinned: it is never moved out of the branch.
         unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
     }
 }

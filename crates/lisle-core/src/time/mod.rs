@@ -1,4 +1,4 @@
-//! Time.
+//! Events of time passing: timers and tickers.
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod outside;

@@ -1,6 +1,7 @@
 //! Timers of performers that have no wheel of their own: plain OS threads and futures.
 //!
-//! One thread for the process, started by the first such timer, asleep until the next deadline.
+//! The process has one thread for them. The first such timer starts it, and it sleeps until the
+//! next deadline.
 
 use super::wheel::Wheel;
 use crate::affinity;
@@ -21,14 +22,14 @@ struct ClockThread {
 
 struct State {
     wheel: Wheel<*const Timer>,
-    /// When the thread will look next; `u64::MAX` while nothing is armed.
+    /// The time at which the thread will look next, or `u64::MAX` while nothing is armed.
     wakes_at: u64,
-    /// How often timers that were due have been committed, and how often those who waited for them have been woken.
+    /// How often due timers have been committed, and how often their performers have been woken.
     committed: u64,
     woken: u64,
 }
 
-// SAFETY: the wheel is a table of pointers to timers, which are touched under the mutex only.
+// SAFETY: the wheel is a table of pointers to timers, which are accessed under the mutex only.
 unsafe impl Send for State {}
 
 /// Arms `timer` for `deadline`.
@@ -39,9 +40,10 @@ unsafe impl Send for State {}
 pub(crate) unsafe fn arm(timer: NonNull<Timer>, deadline: u64) {
     let clock = clock_thread();
     let mut state = lock(&clock.state);
-    // SAFETY: alive and pinned, by the caller's promise.
+    // SAFETY: the timer is alive and pinned, by the caller's promise.
     let entry = unsafe { Timer::entry(timer) };
-    // SAFETY: not linked, pinned until removed or fired, by the caller's promise.
+    // SAFETY: the entry is not linked, and it is pinned until it is removed or has fired, by the
+    // caller's promise.
     unsafe { state.wheel.insert(entry, deadline) };
     if deadline < state.wakes_at {
         state.wakes_at = deadline;
@@ -49,22 +51,23 @@ pub(crate) unsafe fn arm(timer: NonNull<Timer>, deadline: u64) {
     }
 }
 
-/// Disarms `timer` if it is armed. After the return the clock thread does not touch it.
+/// Disarms `timer` if it is armed. After this returns the clock thread does not touch it.
 ///
 /// # Safety
 ///
-/// The timer is alive and was armed by [`arm`], if at all.
+/// The timer is alive, and if it was armed, then by [`arm`].
 pub(crate) unsafe fn disarm(timer: NonNull<Timer>) {
     let mut state = lock(&clock_thread().state);
-    // SAFETY: alive, by the caller's promise.
+    // SAFETY: the timer is alive, by the caller's promise.
     let entry = unsafe { Timer::entry(timer) };
-    // SAFETY: linked into this wheel, if into any.
+    // SAFETY: the entry is linked into this wheel or into none.
     unsafe { state.wheel.remove(entry) };
 }
 
 static CLOCK: OnceLock<&'static ClockThread> = OnceLock::new();
 
-/// How often the clock thread has woken anybody; `None` if it is about to, or will: something is armed.
+/// Returns how often the clock thread has woken performers, or `None` if a timer is armed or a wake
+/// is in progress.
 pub fn stillness() -> Option<u64> {
     let Some(clock) = CLOCK.get() else { return Some(0) };
     let state = lock(&clock.state);
@@ -102,8 +105,8 @@ fn keep_time(clock: &ClockThread) {
         let now = clock::now();
         let woken = Woken::default();
         state.wheel.advance(now, |entry| {
-            // SAFETY: the wheel has just handed the entry out, and its owner cannot disarm and go while we
-            // hold the mutex.
+            // SAFETY: the wheel has just handed the entry out. Its owner cannot disarm and drop it
+            // while this thread holds the mutex.
             if let Some(waker) = unsafe { Timer::expire(entry) } {
                 woken.push(waker);
             }

@@ -1,9 +1,11 @@
 //! Ticks at regular times.
 //!
-//! A timer fires once for each performer that has armed it, and cannot be taken back; a tick is for one of those who wait. So
-//! a performer's timer only tells it to look again, and the tick is taken by who looks first, in the ticker's state. When
-//! that is changed (a tick is taken, or the ticker is reset) a timer that is armed may be too early, and then its performer
-//! looks in vain and arms it anew; after a reset it may be too late, so those who wait are told to look at once.
+//! A timer fires once for each performer that has armed it, and cannot be taken back. A tick,
+//! however, is for one of the performers that wait. A performer's timer therefore only tells it to
+//! look again, and the first performer that looks takes the tick, in the ticker's state. When that
+//! state changes (a tick is taken, or the ticker is reset), an armed timer may be too early: its
+//! performer then looks in vain and arms it anew. After a reset it may be too late, so all waiters
+//! are told to look at once.
 
 use crate::event::{
     Attempt, Description, Event, Hidden, Label, Source, Step, Timer, awaitable, now, visible,
@@ -14,35 +16,42 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-/// What a [`Ticker`] does about ticks that nobody has taken when the next was due. The names are tokio's.
+/// What a [`Ticker`] does about ticks that were not taken when the next was due. The names are
+/// tokio's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MissedTicks {
-    /// Ticks that were missed are left out: what is taken late is the first of those, and the next comes at the first of the
-    /// regular times that lies ahead. So at most one tick is there to be taken at a time. Go's tickers do so.
+    /// Missed ticks are left out: a late take gets the first of them, and the next tick comes at
+    /// the first regular time that lies ahead. At most one tick is therefore available at a time.
+    /// Go's tickers do this.
     #[default]
     Skip,
-    /// Ticks that were missed are made up for, one after the other, without waiting, until all have been taken.
+    /// Missed ticks are made up for, one after the other, without waiting, until all have been
+    /// taken.
     Burst,
-    /// The next tick comes a period after the late one was taken, and those after it at regular times from there on.
+    /// The next tick comes a period after the late one was taken, and later ticks at regular times
+    /// from there on.
     Delay,
 }
 
-/// Ticks at regular times: an event that happens at each of them, for one of those who wait.
+/// A source of ticks at regular times: an event that happens at each of them, for one of its
+/// waiters.
 ///
-/// The times are those of the first tick and of multiples of the period after it. They do not shift with the time that it
-/// takes to notice them (but with [`MissedTicks::Delay`], when ticks were missed). A tick that nobody waits for stays to be
-/// taken; what becomes of those after it says [`missed`](Ticker::missed).
+/// The times are those of the first tick and of multiples of the period after it. They do not shift
+/// with the time that it takes to notice them, except with [`MissedTicks::Delay`], when ticks were
+/// missed. A tick that is not taken remains available; [`missed`](Ticker::missed) sets what becomes
+/// of those after it.
 ///
-/// A ticker does nothing by itself: there is no thread, and no timer is armed while nobody waits. It allocates nothing once
-/// it is made. Performers of all kinds may wait, also several; share it by reference or in an [`Arc`](std::sync::Arc). **Each
-/// tick is taken once**, by one of them, in no particular order; the others wait on. Each tick wakes all who wait: where they
-/// are many, let one take the ticks and tell the others.
+/// A ticker does nothing by itself: it has no thread, and no timer is armed while nothing waits. It
+/// allocates nothing once it is made. Any number of performers of all kinds may wait; share it by
+/// reference or in an [`Arc`](std::sync::Arc). **Each tick is taken once**, by one of them, in no
+/// particular order, and the others wait on. Each tick wakes all waiters: where they are many, let
+/// one take the ticks and tell the others.
 ///
-/// Never early; late as [`after`](super::after) is.
+/// A tick is never early, and late as [`after`](super::after) is.
 ///
-/// From crossbeam's `tick`, Go's `time.Ticker` and tokio's `Interval`, whose first tick comes at once: for that there is
-/// [`ticker_at`].
+/// The idea is from crossbeam's `tick`, Go's `time.Ticker` and tokio's `Interval`. The first tick
+/// of tokio's `Interval` comes at once, for which there is [`ticker_at`].
 ///
 /// ```
 /// use lisle::time::ticker;
@@ -64,7 +73,7 @@ pub struct Ticker {
     period: u64,
 }
 
-/// When the next tick is due.
+/// The time of the next tick, and what is needed to calculate those after it.
 #[derive(Debug)]
 pub(super) struct Schedule {
     next: u64,
@@ -73,7 +82,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Takes the tick that is due, if one is: the time at which it was.
+    /// Takes the tick that is due, if one is, and returns the time at which it was due.
     fn take(&mut self, now: u64) -> Option<u64> {
         let tick = self.next;
         if tick > now {
@@ -90,26 +99,27 @@ impl Schedule {
     }
 }
 
-/// Makes a ticker whose first tick comes one period from now. See [`Ticker`].
+/// Creates a ticker whose first tick comes one period from now. See [`Ticker`].
 ///
-/// A period of up to 584 years is kept, a longer one never comes to its end.
+/// A period of up to 584 years is kept. A longer one never ends.
 ///
 /// # Panics
 ///
-/// With a period of zero, in which there would be no end of ticks.
+/// Panics if the period is zero, since the ticks would never end.
 #[track_caller]
 pub fn ticker(period: Duration) -> Ticker {
     let period = nanos(period);
     Ticker::starting(now().saturating_add(period), period)
 }
 
-/// Makes a ticker whose first tick comes at `first`, or at once if that has passed. See [`Ticker`].
+/// Creates a ticker whose first tick comes at `first`, or at once if that has passed. See
+/// [`Ticker`].
 ///
-/// Times before this library has first looked at the clock count as that moment.
+/// Times before this library has first read the clock count as that moment.
 ///
 /// # Panics
 ///
-/// As [`ticker`].
+/// Panics as [`ticker`] does.
 ///
 /// ```
 /// use lisle::Event;
@@ -138,46 +148,49 @@ impl Ticker {
         Ticker { source: Source::labelled(Label::new("ticker"), schedule), period }
     }
 
-    /// The same ticker, with another way to deal with ticks that are missed: that nobody has taken when the next was due. By
-    /// default they are skipped.
+    /// Sets how the ticker treats missed ticks, which are those that were not taken when the next
+    /// was due. By default they are skipped.
     #[must_use]
     pub fn missed(mut self, missed: MissedTicks) -> Self {
         self.source.get_mut().missed = missed;
         self
     }
 
-    /// The same ticker, with a name for those who ask who waits.
+    /// Gives the ticker a name, which appears in reports of waiting performers.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         Ticker { source: self.source.named(name), ..self }
     }
 
-    /// The time between two ticks.
+    /// Returns the time between two ticks.
     pub fn period(&self) -> Duration {
         Duration::from_nanos(self.period)
     }
 
-    /// The event of taking the next tick. It gives the time at which that was due.
+    /// Returns the event of taking the next tick. It gives the time at which that was due.
     ///
     /// # Cancel safety
     ///
-    /// A loser of a choice, a poll that fails and a future dropped before it was ready have taken no tick.
+    /// An event that loses a choice, a poll that fails, and a future that is dropped before it was
+    /// ready have taken no tick.
     pub fn tick_evt(&self) -> TickEvt<'_> {
         TickEvt { ticker: self }
     }
 
-    /// Takes the next tick, waiting for it as [`Event::sync`] does, and gives the time at which it was due.
+    /// Takes the next tick, and waits for it as [`Event::sync`] does. Returns the time at which it
+    /// was due.
     pub fn tick(&self) -> Instant {
         self.tick_evt().sync()
     }
 
-    /// Begins anew: the next tick comes one period from now. Those who wait go by that, too; a tick that is there and has not
-    /// been taken is gone.
+    /// Restarts the ticker: the next tick comes one period from now, also for current waiters. A
+    /// tick that is available and has not been taken is discarded.
     pub fn reset(&self) {
         self.reset_to(now().saturating_add(self.period));
     }
 
-    /// As [`reset`](Ticker::reset), but the next tick comes at `next`, or at once if that has passed.
+    /// Restarts the ticker as [`reset`](Ticker::reset) does, but the next tick comes at `next`, or
+    /// at once if that has passed.
     pub fn reset_at(&self, next: Instant) {
         self.reset_to(clock::nanos_of(next));
     }
@@ -194,7 +207,7 @@ impl Ticker {
     }
 }
 
-/// The event of a tick, see [`Ticker::tick_evt`].
+/// The event of a tick. See [`Ticker::tick_evt`].
 #[derive(Debug, Clone, Copy)]
 #[must_use = "events do nothing unless performed"]
 pub struct TickEvt<'a> {
@@ -210,7 +223,7 @@ pub struct TickBranch<'e> {
 
 impl<'e> TickBranch<'e> {
     fn waiting(self: Pin<&mut Self>) -> Pin<&mut Hidden<'e, Schedule, u64>> {
-        // SAFETY: structurally pinned.
+        // SAFETY: `waiting` is structurally pinned: it is never moved out of the branch.
         unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
     }
 }
@@ -227,7 +240,7 @@ impl Event for TickEvt<'_> {
     }
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         let now = now_in(attempt);
-        // SAFETY: the branch is of this event.
+        // SAFETY: `branch` is a branch of this event.
         unsafe { branch.waiting().try_commit(attempt, |schedule| schedule.take(now)) }
     }
     fn publish<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
@@ -239,13 +252,14 @@ impl Event for TickEvt<'_> {
                 None
             })
         };
-        // SAFETY: the branch is of this event.
+        // SAFETY: `branch` is a branch of this event.
         let step = unsafe { branch.as_mut().waiting().publish(attempt, take) };
         let alarm = &branch.into_ref().get_ref().alarm;
         if step == Step::Waiting && !attempt.is_decided() && !alarm.is_published() {
             alarm.publish(attempt);
-            // SAFETY: just made or taken back, so not armed; pinned; disarmed by `withdraw`, which the library calls
-            // before the branch goes.
+            // SAFETY: the timer was just created or taken back, so it is not armed. It is pinned,
+            // and it is disarmed by `withdraw`, which the library calls before the branch is
+            // dropped.
             unsafe { attempt.context().arm(NonNull::from(alarm), next) };
         }
         step
@@ -253,14 +267,14 @@ impl Event for TickEvt<'_> {
     fn withdraw<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
         let alarm = &branch.as_ref().get_ref().alarm;
         alarm.take_back(attempt, || {
-            // SAFETY: armed in the same performance, hence by this context.
+            // SAFETY: the timer was armed in the same performance, hence by this context.
             unsafe { attempt.context().disarm(NonNull::from(alarm)) }
         });
-        // SAFETY: the branch is of this event.
+        // SAFETY: `branch` is a branch of this event.
         unsafe { branch.as_mut().waiting().withdraw(attempt) }
     }
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Instant {
-        // SAFETY: the branch is of this event.
+        // SAFETY: `branch` is a branch of this event.
         clock::instant_of(unsafe { branch.waiting().take() })
     }
     fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {

@@ -8,13 +8,14 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-/// The event that happens `duration` after its performance begins.
+/// Returns the event that happens `duration` after its performance begins.
 ///
-/// Each performance starts the time anew. A duration of zero is always ready. Never early; late by up to
-/// the resolution (65.5 µs within a busy domain, about a millisecond when it sleeps) and by what the
-/// machine is busy with.
+/// Each performance starts the time anew. A duration of zero is always ready. The event is never
+/// early. It is late by up to the resolution (65.5 µs within a busy domain, about a millisecond
+/// when the domain sleeps) and by the time that other work of the machine takes.
 ///
-/// Costs about 30 ns to arm, mostly the clock; nothing where another branch of a choice is ready.
+/// Arming costs about 30 ns, mostly for reading the clock. It costs nothing where another branch of
+/// a choice is ready.
 ///
 /// ```
 /// use lisle::{Event, choose, time::after};
@@ -28,24 +29,24 @@ pub fn after(duration: Duration) -> After {
     After { nanos: clock::saturating_nanos(duration) }
 }
 
-/// The event that happens at `instant`. A time in the past is always ready.
+/// Returns the event that happens at `instant`. A time in the past is always ready.
 pub fn at(instant: Instant) -> At {
     At { nanos: clock::nanos_of(instant) }
 }
 
-/// Sleeps for `duration`: a fiber gives its worker away, elsewhere the thread sleeps.
+/// Sleeps for `duration`. A fiber lets its worker run others; elsewhere the thread sleeps.
 pub fn sleep(duration: Duration) {
     after(duration).sync();
 }
 
-/// The event of some time passing, see [`after`].
+/// The event of some time passing. See [`after`].
 #[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct After {
     nanos: u64,
 }
 
-/// The event of a point in time, see [`at`].
+/// The event of a point in time. See [`at`].
 #[must_use = "events do nothing unless performed"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct At {
@@ -68,15 +69,15 @@ impl Ticking {
             return Step::Waiting;
         }
         self.timer.publish(attempt);
-        // SAFETY: just made or taken back, so not armed; pinned; disarmed by `withdraw`, which the library
-        // calls before the branch goes.
+        // SAFETY: the timer was just created or taken back, so it is not armed. It is pinned, and
+        // it is disarmed by `withdraw`, which the library calls before the branch is dropped.
         unsafe { attempt.context().arm(NonNull::from(&self.timer), deadline) };
         Step::Waiting
     }
 
     fn withdraw(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
         self.timer.take_back(attempt, || {
-            // SAFETY: armed in the same performance, hence by this context.
+            // SAFETY: the timer was armed in the same performance, hence by this context.
             unsafe { attempt.context().disarm(NonNull::from(&self.timer)) }
         });
         attempt.record().won_by(self.timer.id())
@@ -85,19 +86,19 @@ impl Ticking {
     fn describe(&self, waits: &mut Description) {
         waits.on_the_world("wait for", &Label::anywhere("point in time"), self.timer.id());
         let left = self.timer.deadline().saturating_sub(clock::now());
-        // In steps that one can read.
+        // The time is rounded to steps that are readable.
         let step = if left < 1_000_000_000 { 1_000_000 } else { 100_000_000 };
         waits.note(format!("in {:?}", Duration::from_nanos(left.div_ceil(step).saturating_mul(step))));
     }
 }
 
-/// Commits on the spot if `now` is late enough.
+/// Commits if `is_over` is `true`.
 fn elapsed(attempt: &Attempt<'_>, is_over: bool) -> Step {
     if is_over && attempt.commit_alone() { Step::Committed } else { Step::Waiting }
 }
 
-/// As [`elapsed`], of a performance that is not published: a time that has come stays, and gives way to what may have
-/// been ready before.
+/// Commits if `is_over` is `true`, in a performance that is not published. A time that has come
+/// stays ready, so it gives way to events that may have been ready before.
 fn looked(attempt: &Attempt<'_>, is_over: bool) -> Step {
     if is_over {
         return attempt.at_last();
@@ -107,7 +108,8 @@ fn looked(attempt: &Attempt<'_>, is_over: bool) -> Step {
 }
 
 impl After {
-    /// Is the time over? In a performance that has just begun it is not, which spares a look at the clock.
+    /// Returns `true` if the time is over. It is not over in a performance that has just begun,
+    /// which saves reading the clock.
     #[inline]
     fn is_over(&self, attempt: &Attempt<'_>) -> bool {
         self.nanos == 0

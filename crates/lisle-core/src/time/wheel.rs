@@ -1,29 +1,32 @@
-//! The timer wheel of one domain: who is to be woken when, at a cost that does not depend on how many wait.
+//! The timer wheel of one domain. It knows which timer fires when, at a cost that does not depend
+//! on the number of timers.
 //!
-//! Most timeouts are cancelled: the thing waited for happens first. So inserting and removing are what must
-//! be cheap, and a heap, which pays a logarithm for both, is the wrong shape. A hierarchical wheel pays a few
-//! instructions for each, and sorts an entry further only if time really comes near it.
+//! Most timeouts are cancelled, because the awaited event happens first. Inserting and removing
+//! must therefore be cheap, and a heap, which pays a logarithm for both, is the wrong structure. A
+//! hierarchical wheel pays a few instructions for each, and sorts an entry further only if time
+//! really comes near it.
 //!
-//! **Shape.** Time is counted in ticks of 2^16 ns (65.5 µs). A tick number is read as digits of six bits. An
-//! entry lives in the level of the highest digit in which its tick differs from the wheel's present tick, in
-//! the slot which that digit names. Eight levels reach every tick a `u64` of nanoseconds can name, so no
-//! deadline is out of range; a ninth holds the one tick after these, to which a deadline in the very last
-//! tick is rounded up.
+//! **Shape.** Time is counted in ticks of 2^16 ns (65.5 µs). A tick number is read as digits of six
+//! bits. An entry is in the level of the highest digit in which its tick differs from the wheel's
+//! present tick, and in the slot which that digit names. Eight levels reach every tick that a `u64`
+//! of nanoseconds can name, so no deadline is out of range. A ninth level holds the one tick after
+//! these, to which a deadline in the very last tick is rounded up.
 //!
-//! **Invariant.** With `elapsed` the present tick, every entry of level *l* agrees with `elapsed` in all
-//! digits above *l*, and its digit *l* is greater than that of `elapsed` (in level 0 it may be equal: those
-//! entries are overdue). Hence all of a lower level comes before all of a higher one, and the earliest slot
-//! is the first bit set in the first level that has any. Moving `elapsed` forward to any tick before that
-//! slot keeps the invariant, so empty time is skipped, never walked. When `elapsed` reaches a slot of a
-//! higher level, its entries are spread over the levels below. Entries of one tick are always in one slot,
-//! and lists keep their order, so they leave as they came.
+//! **Invariant.** With `elapsed` the present tick, every entry of level *l* agrees with `elapsed`
+//! in all digits above *l*, and its digit *l* is greater than that of `elapsed` (in level 0 it may
+//! be equal: those entries are overdue). Hence all of a lower level comes before all of a higher
+//! one, and the earliest slot is the first bit set in the first level that has any. Moving
+//! `elapsed` forward to any tick before that slot keeps the invariant, so empty time is skipped and
+//! never walked. When `elapsed` reaches a slot of a higher level, its entries are spread over the
+//! levels below. Entries of one tick are always in one slot, and lists keep their order, so entries
+//! of one tick fire in the order of their insertion.
 //!
-//! **Memory.** The wheel allocates nothing. An [`Entry`] is part of its owner, pinned, and linked by raw
-//! pointers into the circular list of its slot; the slot points to the list's first entry. There are no
-//! sentinels inside the wheel, so that the wheel itself may move.
+//! **Memory.** The wheel allocates nothing. An [`Entry`] is part of its owner, pinned, and linked
+//! by raw pointers into the circular list of its slot; the slot points to the list's first entry.
+//! The wheel contains no sentinels, so it may move.
 //!
-//! One thread at a time uses a wheel and the entries in it. Neither type is `Send` or `Sync`; an owner that
-//! moves them must argue why it may.
+//! One thread at a time uses a wheel and the entries in it. Neither type is `Send` or `Sync`; an
+//! owner that moves them must argue why it may.
 
 use core::cell::Cell;
 use core::marker::PhantomPinned;
@@ -31,22 +34,22 @@ use core::ptr::NonNull;
 
 /// Nanoseconds in a tick.
 const TICK_NS: u64 = 1 << 16;
-/// Bits of a tick number that one level sorts by.
+/// Bits of a tick number by which one level sorts.
 const DIGIT_BITS: u32 = 6;
-/// Slots in a level; as many as an occupancy word has bits.
+/// Slots in a level, which is also the number of bits in an occupancy word.
 const SLOTS: usize = 1 << DIGIT_BITS;
-/// Eight levels for the 48 bits of a tick, and one for the tick after the last.
+/// The number of levels: eight for the 48 bits of a tick, and one for the tick after the last.
 const LEVELS: usize = 9;
 /// The slot of an entry that is in no wheel.
 const UNLINKED: u16 = u16::MAX;
 
 /// A timer: the part of a waiting operation that the wheel links.
 ///
-/// It is `!Unpin`, and all its fields are cells, because the wheel reaches it through a pointer while its
-/// owner may hold a reference to it.
+/// It is `!Unpin`, and all its fields are cells, because the wheel reaches it through a pointer
+/// while its owner may hold a reference to it.
 pub struct Entry<T> {
-    /// What the owner wants back when the entry fires, typically a pointer to the operation it belongs to. An
-    /// owner that learns its address only once pinned sets this then.
+    /// The value that the owner gets when the entry fires, typically a pointer to the operation to
+    /// which it belongs. An owner that learns its address only once it is pinned sets this then.
     pub(crate) payload: Cell<T>,
     /// The neighbours in the circular list of the slot. They dangle unless the entry is linked.
     next: Cell<NonNull<Entry<T>>>,
@@ -58,7 +61,7 @@ pub struct Entry<T> {
 }
 
 impl<T: Copy> Entry<T> {
-    /// An entry that is in no wheel.
+    /// Creates an entry that is in no wheel.
     pub(crate) const fn new(payload: T) -> Entry<T> {
         Entry {
             payload: Cell::new(payload),
@@ -70,13 +73,14 @@ impl<T: Copy> Entry<T> {
         }
     }
 
-    /// Whether a wheel holds this entry: it was inserted, and since then neither removed nor handed out.
+    /// Returns `true` if a wheel holds this entry: it was inserted, and since then neither removed
+    /// nor handed out.
     #[inline]
     pub fn is_linked(&self) -> bool {
         self.slot.get() != UNLINKED
     }
 
-    /// The deadline of the latest insertion, as it was given; 0 before the first.
+    /// Returns the deadline of the latest insertion, as it was given, or 0 before the first.
     #[inline]
     pub fn deadline(&self) -> u64 {
         self.deadline_ns.get()
@@ -85,20 +89,20 @@ impl<T: Copy> Entry<T> {
 
 /// A hierarchical timer wheel over entries with payload `T`.
 ///
-/// Dropping a wheel leaves the entries in it as they are: an owner must not hand them to it afterwards, nor
-/// take their being linked for a promise that they will fire.
+/// Dropping a wheel leaves the entries in it as they are. The owner must not pass them to it
+/// afterwards, and must not conclude from their being linked that they will fire.
 pub struct Wheel<T> {
-    /// The tick up to which time has been seen; every entry of an earlier tick has been handed out.
+    /// The tick up to which time has been seen. Every entry of an earlier tick has been handed out.
     elapsed: u64,
     len: usize,
-    /// Bit *s* of word *l* says that slot *s* of level *l* has entries.
+    /// Bit *s* of word *l* is set if slot *s* of level *l* has entries.
     occupied: [u64; LEVELS],
-    /// The first entry of each slot. Dangles, and is not read, unless the slot's bit is set.
+    /// The first entry of each slot. It dangles, and is not read, unless the slot's bit is set.
     heads: [NonNull<Entry<T>>; LEVELS * SLOTS],
 }
 
 impl<T: Copy> Wheel<T> {
-    /// An empty wheel whose present is `now_ns`.
+    /// Creates an empty wheel whose present is `now_ns`.
     #[inline]
     pub fn new(now_ns: u64) -> Wheel<T> {
         Wheel {
@@ -109,60 +113,62 @@ impl<T: Copy> Wheel<T> {
         }
     }
 
-    /// How many entries are linked.
+    /// Returns how many entries are linked.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether no entry is linked.
+    /// Returns `true` if no entry is linked.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Links `entry`, to be handed out by the first [`advance`](Wheel::advance) that reaches the first tick
-    /// not before `deadline_ns`: never early, and late by less than a tick plus the time to that call. A
-    /// deadline that has passed counts as one of the present tick. Takes constant time.
+    /// Links `entry`. The first [`advance`](Wheel::advance) that reaches the first tick not before
+    /// `deadline_ns` hands it out: never early, and late by less than a tick plus the time to that
+    /// call. A deadline that has passed counts as one of the present tick. Takes constant time.
     ///
     /// # Safety
     ///
-    /// `entry` points to a live entry that is in no wheel. Until it is removed from this wheel or handed out
-    /// by `advance`, it stays valid and in place, and no exclusive reference to it is used.
+    /// `entry` points to a live entry that is in no wheel. Until it is removed from this wheel or
+    /// handed out by `advance`, it stays valid and in place, and no exclusive reference to it is
+    /// used.
     pub unsafe fn insert(&mut self, entry: NonNull<Entry<T>>, deadline_ns: u64) {
-        // SAFETY: the caller says that the entry is live and not exclusively borrowed.
+        // SAFETY: the caller promises that the entry is live and not exclusively borrowed.
         let node = unsafe { entry.as_ref() };
         debug_assert!(!node.is_linked(), "an entry can be in one wheel once");
         node.deadline_ns.set(deadline_ns);
         self.len += 1;
-        // SAFETY: the caller promises just what `link` asks for.
+        // SAFETY: the caller promises exactly what `link` requires.
         unsafe { self.link(entry) };
     }
 
-    /// Unlinks `entry`; does nothing if it is not linked. Takes constant time.
+    /// Unlinks `entry`, or does nothing if it is not linked. Takes constant time.
     ///
     /// # Safety
     ///
-    /// `entry` points to a live entry that no exclusive reference is in use for, and that is in this wheel or
+    /// `entry` points to a live entry that is not exclusively borrowed and that is in this wheel or
     /// in none.
     pub unsafe fn remove(&mut self, entry: NonNull<Entry<T>>) {
-        // SAFETY: the caller says that the entry is live and not exclusively borrowed.
+        // SAFETY: the caller promises that the entry is live and not exclusively borrowed.
         if unsafe { entry.as_ref() }.is_linked() {
-            // SAFETY: the entry is linked, and the caller says that if so it is in this wheel.
+            // SAFETY: the entry is linked, and the caller promises that it is then in this wheel.
             unsafe { self.unlink(entry) };
         }
     }
 
-    /// Moves the present to `now_ns` and hands out every entry whose tick has been reached, in the order of
-    /// ticks, those of one tick in the order of their insertion. A clock that goes backwards is taken to
-    /// stand still.
+    /// Moves the present to `now_ns` and hands out every entry whose tick has been reached, in the
+    /// order of ticks, and within one tick in the order of insertion. A clock that goes backwards
+    /// is taken to stand still.
     ///
-    /// An entry is unlinked before `fire` gets it and not touched afterwards: `fire` may free it, or let its
-    /// owner. `fire` cannot touch the wheel; what it wants inserted or removed must wait until this returns.
-    /// If it panics, the entries not yet handed out stay linked, and the next call goes on with them.
+    /// An entry is unlinked before `fire` gets it and is not touched afterwards: `fire` may free
+    /// it, or let its owner free it. `fire` cannot access the wheel; insertions and removals must
+    /// wait until this returns. If `fire` panics, the entries not yet handed out stay linked, and
+    /// the next call continues with them.
     ///
-    /// Takes time proportional to the entries handed out and moved to a lower level (each at most once a
-    /// level), however much time has passed.
+    /// Takes time proportional to the entries handed out and moved to a lower level (each at most
+    /// once a level), however much time has passed.
     pub fn advance(&mut self, now_ns: u64, mut fire: impl FnMut(NonNull<Entry<T>>)) {
         let now = reached_tick(now_ns).max(self.elapsed);
         while let Some((level, slot, start)) = self.first_slot() {
@@ -184,20 +190,23 @@ impl<T: Copy> Wheel<T> {
         self.elapsed = now;
     }
 
-    /// When to call [`advance`](Wheel::advance) next, in nanoseconds; `None` if the wheel is empty.
+    /// Returns when to call [`advance`](Wheel::advance) next, in nanoseconds, or `None` if the
+    /// wheel is empty.
     ///
-    /// The answer is never later than the start of the tick in which the earliest entry will fire. It is
-    /// exactly that if the entry's tick shares all but its last digit with the present (level 0, which is
-    /// within 4.2 ms). Otherwise it is the start of the slot the entry is in; advancing to it moves the entry
-    /// at least a level down. So one who parks until this time and advances, again and again, is woken at
-    /// most seven times too often for one entry.
+    /// The answer is never later than the start of the tick in which the earliest entry will fire.
+    /// It is exactly that if the entry's tick shares all but its last digit with the present (level
+    /// 0, which is within 4.2 ms). Otherwise it is the start of the slot of the entry, and
+    /// advancing to it moves the entry at least one level down. A thread that parks until this time
+    /// and advances, again and again, is therefore woken at most seven times too often for one
+    /// entry.
     #[inline]
     pub fn next_deadline(&self) -> Option<u64> {
         self.first_slot().map(|(_, _, start)| start.saturating_mul(TICK_NS))
     }
 
-    /// The deadline of an entry that is linked: of the earliest, or of one that is later by less than the span of the slot
-    /// that both are in. `None` if the wheel is empty. Takes constant time.
+    /// Returns the deadline of a linked entry: of the earliest, or of one that is later by less
+    /// than the span of the slot in which both are. Returns `None` if the wheel is empty. Takes
+    /// constant time.
     #[inline]
     pub fn early_deadline(&self) -> Option<u64> {
         let (level, slot, _) = self.first_slot()?;
@@ -205,7 +214,8 @@ impl<T: Copy> Wheel<T> {
         Some(unsafe { self.heads[level * SLOTS + slot].as_ref() }.deadline())
     }
 
-    /// The earliest occupied slot, as its level, its place in the level, and the first tick it stands for.
+    /// Returns the earliest occupied slot, as its level, its place in the level, and its first
+    /// tick.
     fn first_slot(&self) -> Option<(usize, usize, u64)> {
         let level = self.occupied.iter().position(|&word| word != 0)?;
         let slot = self.occupied[level].trailing_zeros();
@@ -216,7 +226,7 @@ impl<T: Copy> Wheel<T> {
 
     /// Spreads the entries of a slot whose first tick is now `elapsed` over the levels below.
     ///
-    /// They agree with `elapsed` in this level's digit too, so none comes back to the same slot.
+    /// They agree with `elapsed` in this level's digit too, so none returns to the same slot.
     fn cascade(&mut self, level: usize, slot: usize) {
         self.occupied[level] &= !(1 << slot);
         let mut entry = self.heads[level * SLOTS + slot];
@@ -225,8 +235,8 @@ impl<T: Copy> Wheel<T> {
         loop {
             // SAFETY: the entry was reached through the list of an occupied slot, so it is live.
             let next = unsafe { entry.as_ref() }.next.get();
-            // SAFETY: the entry's old slot is marked empty, so no list of this wheel holds it; that it stays
-            // valid was promised on insertion.
+            // SAFETY: the entry's old slot is marked empty, so no list of this wheel holds it. That
+            // it stays valid was promised on insertion.
             unsafe { self.link(entry) };
             if entry == last {
                 break;
@@ -235,16 +245,17 @@ impl<T: Copy> Wheel<T> {
         }
     }
 
-    /// Appends `entry` to the slot its deadline belongs to.
+    /// Appends `entry` to the slot of its deadline.
     ///
     /// # Safety
     ///
-    /// As for [`insert`](Wheel::insert), the entry being in no list of an occupied slot.
+    /// As for [`insert`](Wheel::insert), and the entry is in no list of an occupied slot.
     unsafe fn link(&mut self, entry: NonNull<Entry<T>>) {
-        // SAFETY: the caller says that the entry is live and not exclusively borrowed.
+        // SAFETY: the caller promises that the entry is live and not exclusively borrowed.
         let node = unsafe { entry.as_ref() };
         let tick = node.deadline_ns.get().div_ceil(TICK_NS).max(self.elapsed);
-        // The lowest bit is set so that two equal ticks, like two that differ in it, have level 0.
+        // The lowest bit is set, so two equal ticks have level 0, as have two that differ in that
+        // bit.
         let highest_difference = ((tick ^ self.elapsed) | 1).ilog2();
         let level = highest_difference / DIGIT_BITS;
         let slot = (tick >> (level * DIGIT_BITS)) as usize % SLOTS;
@@ -295,9 +306,9 @@ impl<T: Copy> Wheel<T> {
     }
 }
 
-/// The tick that a clock showing `now_ns` has reached.
+/// Returns the tick that a clock showing `now_ns` has reached.
 ///
-/// At the end of time the tick after the last counts as reached, so that then, at last, every deadline has
+/// At the end of time the tick after the last counts as reached: only then has every deadline
 /// passed.
 fn reached_tick(now_ns: u64) -> u64 {
     now_ns / TICK_NS + u64::from(now_ns == u64::MAX)

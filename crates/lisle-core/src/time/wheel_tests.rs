@@ -1,7 +1,8 @@
-//! Tests of the timer wheel, the greater part against a model that keeps every deadline in a sorted map.
+//! Tests of the timer wheel. Most of them compare it with a model that keeps every deadline in a
+//! sorted map.
 //!
-//! Where it matters that an entry is not touched once handed out, the entry is freed inside the callback, for
-//! an address sanitizer to see.
+//! Where an entry must not be touched after it was handed out, the callback frees it, which lets an
+//! address sanitizer detect an access.
 
 use super::{DIGIT_BITS, Entry, LEVELS, SLOTS, TICK_NS, Wheel, reached_tick};
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ const SECOND: u64 = 1_000_000_000;
 const DAY: u64 = 86_400 * SECOND;
 const YEAR: u64 = 365 * DAY;
 
-/// Marsaglia's xorshift, so that a failure repeats.
+/// Marsaglia's xorshift generator, which makes a failure repeatable.
 struct Random(u64);
 
 impl Random {
@@ -27,14 +28,15 @@ impl Random {
         self.next() % bound
     }
 
-    /// A number of any magnitude up to `bits` bits, all magnitudes being equally likely.
+    /// Returns a number of up to `bits` bits, with all magnitudes equally likely.
     fn magnitude(&mut self, bits: u64) -> u64 {
         let bits = self.below(bits + 1);
         self.next().checked_shr(64 - bits as u32).unwrap_or(0)
     }
 }
 
-/// A wheel whose entries are boxed, named by number, and freed as soon as it lets go of them.
+/// A wheel whose entries are boxed, named by number, and freed as soon as the wheel has released
+/// them.
 struct Timers {
     wheel: Wheel<usize>,
 }
@@ -46,7 +48,8 @@ impl Timers {
 
     fn start(&mut self, name: usize, deadline_ns: u64) -> NonNull<Entry<usize>> {
         let entry = NonNull::from(Box::leak(Box::new(Entry::new(name))));
-        // SAFETY: the entry is new, and freed only by `cancel` and `fired`, after the wheel has let go of it.
+        // SAFETY: the entry is new, and only `cancel` and `fired` free it, after the wheel has
+        // released it.
         unsafe { self.wheel.insert(entry, deadline_ns) };
         entry
     }
@@ -54,16 +57,17 @@ impl Timers {
     fn cancel(&mut self, entry: NonNull<Entry<usize>>) {
         // SAFETY: the entry came from `start` of this wheel and has not been freed.
         unsafe { self.wheel.remove(entry) };
-        // SAFETY: it came from a box, and the wheel no longer holds it.
+        // SAFETY: the entry came from a box, and the wheel no longer holds it.
         let entry = unsafe { Box::from_raw(entry.as_ptr()) };
         assert!(!entry.is_linked());
     }
 
-    /// Advances, and says which timers fired, in order.
+    /// Advances, and returns which timers fired, in order.
     fn fired(&mut self, now_ns: u64) -> Vec<usize> {
         let mut names = Vec::new();
         self.wheel.advance(now_ns, |entry| {
-            // SAFETY: it came from a box in `start`, and a handed-out entry is its owner's again.
+            // SAFETY: the entry came from a box in `start`, and an entry that was handed out
+            // belongs to its owner again.
             let entry = unsafe { Box::from_raw(entry.as_ptr()) };
             assert!(!entry.is_linked());
             assert!(entry.deadline() <= now_ns, "fired early");
@@ -108,14 +112,14 @@ fn agrees_with_a_sorted_map() {
     }
 }
 
-/// One run of random operations, of which times and their differences have every magnitude.
+/// Runs random operations whose times and differences have every magnitude.
 fn compare_with_sorted_map(random: &mut Random, steps: usize) {
-    // Runs that begin late, or stride far, reach the end of time; most should not.
+    // Runs that begin late, or advance in large steps, reach the end of time; most should not.
     let mut now = random.magnitude(64);
     let stride_bits = random.below(64);
     let mut timers = Timers::new(now);
     let mut elapsed = reached_tick(now);
-    // From (tick, number of the insertion) to the entry.
+    // Maps (tick, number of the insertion) to the entry.
     let mut model = BTreeMap::new();
     let mut keys = Vec::new();
 
@@ -162,7 +166,8 @@ fn compare_with_sorted_map(random: &mut Random, steps: usize) {
     }
 }
 
-/// The announced time is not after `earliest`, the true first tick, and is exact where it is promised to be.
+/// Asserts that the announced time is not after `earliest`, the true first tick, and is exact where
+/// this is promised.
 fn check_next_deadline(wheel: &Wheel<usize>, earliest: Option<u64>) {
     let next = wheel.next_deadline();
     assert_eq!(next.is_some(), earliest.is_some());
@@ -174,7 +179,7 @@ fn check_next_deadline(wheel: &Wheel<usize>, earliest: Option<u64>) {
     }
 }
 
-/// Of the only one, if there is but one.
+/// With only one entry, the early deadline is that entry's.
 #[test]
 fn an_early_deadline_is_that_of_an_entry() {
     let mut random = Random(43);
@@ -224,11 +229,12 @@ fn far_deadlines_are_kept() {
         let tick = deadline.div_ceil(TICK_NS) * TICK_NS;
         assert_eq!(timers.fired(tick), [name]);
     }
-    // No tick begins after the last two; they wait for the end of time, where they count as one tick.
+    // No tick begins after the last two. They wait for the end of time, where they count as one
+    // tick.
     assert_eq!(timers.fired(u64::MAX - 1), []);
     assert_eq!(timers.wheel.next_deadline(), Some(u64::MAX));
     assert_eq!(timers.fired(u64::MAX), [7, 6]);
-    // After it, everything is overdue.
+    // After the end of time everything is overdue.
     timers.start(8, u64::MAX);
     assert_eq!(timers.fired(u64::MAX), [8]);
 }
@@ -241,7 +247,8 @@ fn past_deadlines_fire_at_the_next_advance() {
         timers.start(name, deadline);
     }
     assert_eq!(timers.wheel.next_deadline(), Some(1_000 * TICK_NS));
-    // The deadlines `now` and `now - 1` lie inside the present tick, so they are rounded up to the next one.
+    // The deadlines `now` and `now - 1` lie inside the present tick, so they are rounded up to the
+    // next one.
     assert_eq!(timers.fired(now), [0, 3, 4]);
     assert_eq!(timers.fired(1_001 * TICK_NS), [1, 2]);
 }
@@ -259,7 +266,7 @@ fn a_clock_going_backwards_stands_still() {
 
 #[test]
 fn each_position_of_a_slot_can_be_removed() {
-    // In level 0 and in one that is cascaded.
+    // One tick is in level 0, the other in a level that is cascaded.
     for tick in [10, 5_000] {
         for count in 1..=5 {
             for removed in 0..count {
@@ -282,8 +289,8 @@ fn an_entry_can_be_used_again() {
     let mut wheel = Wheel::new(0);
     let mut count = 0;
     for round in 1..=3 * SLOTS as u64 {
-        // SAFETY: the entry is not linked, as the end of the loop asserts, and outlives the wheel's use of
-        // it.
+        // SAFETY: the entry is not linked, as the end of the loop asserts, and outlives the wheel's
+        // use of it.
         unsafe { wheel.insert(pinned, round * SECOND) };
         if round % 2 == 0 {
             // SAFETY: the entry is in this wheel.
@@ -291,7 +298,7 @@ fn an_entry_can_be_used_again() {
         }
         wheel.advance(round * SECOND + TICK_NS, |_| count += 1);
         assert!(!entry.is_linked());
-        // SAFETY: the entry is in no wheel, which makes this do nothing.
+        // SAFETY: the entry is in no wheel, in which case this does nothing.
         unsafe { wheel.remove(pinned) };
         assert_eq!(wheel.len(), 0);
     }
@@ -301,7 +308,7 @@ fn an_entry_can_be_used_again() {
 #[test]
 fn one_advance_keeps_the_order_of_ticks_and_of_insertions() {
     let mut timers = Timers::new(0);
-    // Some come to their tick from afar, the others when it is already near.
+    // Some entries are inserted while their tick is far, the others when it is already near.
     let ticks = [70_u64, 9, 5_000, 70, 300_000, 9, 5_000, 4_096];
     for (name, tick) in ticks.into_iter().enumerate() {
         timers.start(name, tick * TICK_NS);

@@ -1,53 +1,54 @@
-//! What asynchronous sends and receives have in common: they have ended as they began, or are under way, with a place for
-//! what comes of it.
+//! What asynchronous sends and receives have in common: they have ended as they began, or they are
+//! under way and have a place for their outcome.
 
 use crate::event::lock::Lock;
 use crate::event::{Attempt, Description, Event, Source, may_wait_at, visible};
 use std::pin::Pin;
 
-/// What an operation comes to, of which a value can be taken once.
+/// The outcome of an operation, whose value can be taken once.
 #[doc(hidden)]
 pub trait Outcome: Send + 'static {
-    /// What it is to those who ask after the value has been taken.
+    /// Returns the outcome that later queries get after the value has been taken.
     fn again(&self) -> Self;
 }
 
-/// Where the outcome comes to lie.
+/// The place for the outcome.
 #[doc(hidden)]
 pub type Place<R> = Source<Option<R>, ()>;
 
-/// An operation that goes on while whoever has begun it does so, too.
+/// An operation that continues while the code that began it continues, too.
 #[doc(hidden)]
 pub trait UnderWay<R> {
-    /// Where its outcome comes to lie.
+    /// Returns the place for the outcome.
     fn place(&self) -> &Place<R>;
-    /// Takes the operation back, unless somebody has met it.
+    /// Takes the operation back, unless a partner has committed it.
     fn take_back(&self);
-    /// Says that a performer waits for its end.
+    /// Describes that a performer waits for the end of the operation.
     fn describe(&self, waits: &mut Description);
 }
 
 /// An operation that has begun, and the event of its end.
 ///
-/// The outcome is a parameter of its own, not told by `W`: whether a future that holds this is `Send` would else depend on
-/// an implementation with a lifetime, which the compiler does not see through.
+/// The outcome is a parameter of its own and not an associated type of `W`. Otherwise whether a
+/// future that holds this is `Send` would depend on an implementation with a lifetime, which the
+/// compiler cannot resolve.
 #[doc(hidden)]
 pub enum Begun<R, W> {
-    /// It has ended as it began.
+    /// The operation ended as it began.
     Ended(Lock<R>),
-    /// It goes on.
+    /// The operation is under way.
     UnderWay(W),
 }
 
 impl<R: Outcome, W: UnderWay<R>> Begun<R, W> {
     #[doc(hidden)]
-    /// Of what has ended as it began.
+    /// Creates an operation that ended as it began.
     pub fn ended(outcome: R) -> Self {
         Begun::Ended(Lock::new(outcome))
     }
 
     #[doc(hidden)]
-    /// Takes the operation back, unless somebody has met it.
+    /// Takes the operation back, unless a partner has committed it.
     pub fn take_back(&self) {
         if let Begun::UnderWay(operation) = self {
             visible();

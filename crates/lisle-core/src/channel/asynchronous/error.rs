@@ -1,10 +1,10 @@
-//! What may come of an asynchronous send or receive instead of a message that passes.
+//! The errors of asynchronous sends and receives.
 
 use super::begun::Outcome;
 use std::error::Error;
 use std::fmt;
 
-/// Why a message was not sent in the end. Gives it back.
+/// An error of an asynchronous send. It contains the message that was not sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AsyncSendError<T> {
@@ -12,12 +12,12 @@ pub enum AsyncSendError<T> {
     Closed(T),
     /// The send was taken back.
     Cancelled(T),
-    /// It was one of these; the message has been given back before.
+    /// The message was not sent and was already returned to an earlier caller.
     Taken,
 }
 
 impl<T> AsyncSendError<T> {
-    /// The message, unless it has been given back before.
+    /// Returns the message, unless it was already returned.
     pub fn into_inner(self) -> Option<T> {
         match self {
             AsyncSendError::Closed(message) | AsyncSendError::Cancelled(message) => Some(message),
@@ -48,7 +48,7 @@ impl<T> fmt::Display for AsyncSendError<T> {
 
 impl<T> Error for AsyncSendError<T> {}
 
-/// Why no message came.
+/// An error of an asynchronous receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AsyncRecvError {

@@ -1,4 +1,5 @@
-//! Sends that their sender does not wait for. (The receives are tasks, and lie with those.)
+//! Sends that the sender does not wait for. Asynchronous receives are tasks and are defined with
+//! them.
 
 mod begun;
 mod error;

@@ -11,23 +11,25 @@ use std::fmt;
 use std::pin::Pin;
 
 impl<T: Send + 'static> Sender<T> {
-    /// Begins to send a message, and goes on: what it gives tells when the message has been taken.
+    /// Begins to send a message and returns a handle, which tells when the message has been taken.
     ///
-    /// If a receiver waits, or the buffer has room, the message is there when this returns. If not, it waits in line with
-    /// the senders that wait, by itself: whoever takes it ends the send, and no thread is needed for it, not even a
-    /// task. At most 64 sends of a channel are under way at a time: then this waits, as [`Event::sync`] does, until
-    /// one is done, so that a fast sender is held back. In a task await
+    /// If a receiver waits, or the buffer has room, the message has been delivered when this
+    /// returns. Otherwise the send is pending: the message waits by itself, in the same queue as
+    /// the senders that wait. The receiver that takes it ends the send, which needs no thread and
+    /// no task. At most 64 sends of a channel are under way at a time. Beyond that this waits, as
+    /// [`Event::sync`] does, until one is done, which slows down a fast sender. In a task, await
     /// [`send_async_evt`](Sender::send_async_evt) instead.
     ///
-    /// As long as the send is under way the channel has a sender. It belongs to the channel, not to a runtime, so it
-    /// stays if the sender's runtime ends. For many messages that nobody is to wait for, a channel with a
-    /// [buffer](crate::channel::bounded) costs less.
+    /// While the send is under way the channel has a sender. The send belongs to the channel and
+    /// not to a runtime, so it remains if the sender's runtime ends. For many messages whose end is
+    /// not waited for, a channel with a [buffer](crate::channel::bounded) costs less.
     ///
     /// # Complexity
     ///
-    /// A send that has to wait costs about as much as one that its sender waits for, without a switch: two short locks
-    /// here and two where it is received. No allocation once warm, if it is received on the same thread; else one, as
-    /// memory is kept by the thread that lets go of it.
+    /// A pending send costs about as much as one that its sender waits for, without the switch: two
+    /// short locks here and two where it is received. Once warm it allocates nothing if it is
+    /// received on the same thread. Otherwise it takes one allocation, since the thread that frees
+    /// the memory keeps it for reuse.
     ///
     /// # Fairness
     ///
@@ -36,7 +38,7 @@ impl<T: Send + 'static> Sender<T> {
     /// ```
     /// lisle::run(|| {
     ///     let (tx, rx) = lisle::channel();
-    ///     let first = tx.send_async("a"); // nobody receives yet
+    ///     let first = tx.send_async("a"); // no receiver yet
     ///     let _second = tx.send_async("b");
     ///     assert!(!first.has_ended());
     ///     drop(tx);
@@ -52,16 +54,18 @@ impl<T: Send + 'static> Sender<T> {
         begin(permit.unwrap_or_else(|| (Leave { sender: self }).sync()), message)
     }
 
-    /// The event of having begun to send `message`, or rather a clone of it for each time the event is performed. If it is
-    /// awaited, that is once: then the message itself is sent, and need not be `Clone`.
+    /// Returns the event of having begun to send `message`. Each performance sends a clone of it.
+    /// An event that is awaited is performed once: it sends the message itself, which need not be
+    /// `Clone`.
     ///
-    /// As [`send_async`](Sender::send_async); it is ready unless 64 sends of the channel are under way.
+    /// It works as [`send_async`](Sender::send_async) does. It is ready unless 64 sends of the
+    /// channel are under way.
     ///
-    /// From Asynchronous CML's `aSendEvt`.
+    /// The idea is from Asynchronous CML's `aSendEvt`.
     ///
     /// # Cancel safety
     ///
-    /// If it loses a choice, is polled in vain, or its future is dropped, nothing has begun.
+    /// If the event loses a choice, is polled in vain, or its future is dropped, no send has begun.
     ///
     /// ```
     /// use lisle::spawn_task;
@@ -82,18 +86,18 @@ impl<T: Send + 'static> Sender<T> {
     }
 }
 
-/// Begins a send for which there is leave.
+/// Begins a send with a permit.
 fn begin<T: Send + 'static>(permit: Permit<T>, message: T) -> AsyncSend<T> {
     AsyncSend { begun: PendingSend::place(permit, message).map_or_else(Begun::ended, Begun::UnderWay) }
 }
 
-/// The event of getting leave for one more send to be under way.
+/// The event of getting a permit for one more send.
 struct Leave<'a, T> {
     sender: &'a Sender<T>,
 }
 
 impl<T: Send + 'static> Leave<'_, T> {
-    /// Begins a send, with leave. Most likely that is not needed if somebody waits.
+    /// Begins a send with a permit. If a receiver waits, the permit is most likely not needed.
     fn begin(&self, permit: Permit<T>, message: T) -> AsyncSend<T> {
         match self.sender.send_at_once(message) {
             Some(message) => begin(permit, message),
@@ -107,7 +111,7 @@ impl<T: Send> Event for Leave<'_, T> {
     waits_at!(this: Out<T>, Permit<T>; this.sender.permits(), |under_way| this.sender.take_leave(under_way));
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Permit<T> {
-        // SAFETY: the branch is of this event.
+        // SAFETY: `branch` is a branch of this event.
         unsafe { branch.take() }
     }
     fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
@@ -115,7 +119,7 @@ impl<T: Send> Event for Leave<'_, T> {
     }
 }
 
-/// The event of having begun to send, see [`Sender::send_async_evt`].
+/// The event of having begun to send. See [`Sender::send_async_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct SendAsyncEvt<'a, T> {
     leave: Leave<'a, T>,
@@ -133,7 +137,7 @@ impl<'a, T: Send + Clone + 'static> Event for SendAsyncEvt<'a, T> {
     }
 }
 
-/// The event of having begun to send a message, once.
+/// The event of having begun to send a message, performed once.
 #[must_use = "events do nothing unless performed"]
 pub struct SendAsyncOnce<'a, T> {
     leave: Leave<'a, T>,
@@ -180,12 +184,14 @@ impl<T: Send + 'static> UnderWay<Fate<T>> for Share<T> {
     }
 }
 
-/// A send that has begun, and the event of its end, see [`Sender::send_async`]. Dropping it lets the send go on.
+/// A handle to a send that has begun, which is also the event of its end. See
+/// [`Sender::send_async`]. Dropping it lets the send continue.
 ///
 /// # Errors
 ///
-/// [`AsyncSendError::Closed`] if the channel has been closed, and [`AsyncSendError::Cancelled`] if the send has been
-/// [taken back](AsyncSend::cancel): the message comes back, to the first who asks. If the handle is gone whoever closes
+/// The event gives [`AsyncSendError::Closed`] if the channel was closed, and
+/// [`AsyncSendError::Cancelled`] if the send was [taken back](AsyncSend::cancel). The message is
+/// returned to the first caller that queries it. If the handle was dropped, the thread that closes
 /// the channel drops the message.
 ///
 /// # Cancel safety
@@ -199,7 +205,7 @@ impl<T: Send + 'static> UnderWay<Fate<T>> for Share<T> {
 /// lisle::run(|| {
 ///     let (tx, rx) = channel();
 ///     let send = tx.send_async(7);
-///     // Do something else, then see whether anybody has taken it.
+///     // Do something else, then see whether a receiver has taken it.
 ///     let taken = choose(((&send).wrap(|_| true), after(Duration::from_millis(1)).wrap(|()| false)));
 ///     assert!(!taken.sync());
 ///     send.cancel();
@@ -217,23 +223,24 @@ impl<T: Send + 'static> AsyncSend<T> {
     ///
     /// # Errors
     ///
-    /// As the [event](AsyncSend).
+    /// Returns the errors of the [event](AsyncSend).
     pub fn join(self) -> Result<(), AsyncSendError<T>> {
         self.sync()
     }
 
-    /// The event of the send's end, which is the handle itself.
+    /// Returns the event of the send's end, which is the handle itself.
     pub fn done_evt(&self) -> &Self {
         self
     }
 
-    /// Takes the message back, unless a receiver has taken it. When this returns nobody can take it any more. Which of the
-    /// two it was, and the message, are told by the [event](AsyncSend).
+    /// Takes the message back, unless a receiver has taken it. After this returns, no receiver can
+    /// take it any more. The [event](AsyncSend) tells which of the two happened and returns the
+    /// message.
     pub fn cancel(&self) {
         self.begun.take_back();
     }
 
-    /// Has the send ended?
+    /// Returns `true` if the send has ended.
     pub fn has_ended(&self) -> bool {
         turn::asked_whether(self.begun.has_ended())
     }

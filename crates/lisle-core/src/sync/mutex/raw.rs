@@ -1,20 +1,23 @@
-//! The lock of a mutex, without what it protects: who may have it next.
+//! The lock of a mutex, without the value that it protects: it decides which performer may have it
+//! next.
 //!
-//! One byte says whether the lock is held, whether somebody waits, and whether somebody who waited has been told to
-//! try again. As long as nobody waits, locking and unlocking are one exchange each.
+//! One byte says whether the lock is held, whether a performer waits, and whether a waiter has been
+//! told to try again. While nothing waits, locking and unlocking are one exchange each.
 //!
-//! Who unlocks while others wait does one of two things. Usually it *tells* the first of them to try again, and
-//! lets go of the lock: whoever runs may take it meanwhile, so that it does not lie idle for as long as it takes
-//! to wake somebody. One at a time is told (`TOLD`), and until that one has tried, unlocking wakes nobody else. If
-//! it finds the lock taken it waits on, in front of the others. Or, if that has not been done for [`PATIENCE`], the
-//! lock is *handed* to the first: it stays locked, and the waiter's performer is committed. So is one that waits for
-//! other things too, and would lose its place with those.
+//! A performer that unlocks while others wait does one of two things. Usually it *tells* the first
+//! of them to try again and releases the lock. Any running performer may take the lock meanwhile,
+//! so it does not stay idle for as long as a wake takes. One waiter at a time is told (`TOLD`), and
+//! until it has tried, unlocking wakes no other. If it finds the lock taken it waits again, in
+//! front of the others. If no hand-over has happened for [`PATIENCE`], the lock is instead *handed*
+//! to the first waiter: it stays locked, and the waiter's performer is committed. The lock is
+//! always handed to a performer that waits for other things too, since that performer would lose
+//! its places there if it were told.
 //!
-//! The time is the mutex's and not the waiter's. With more threads than cores all waiters have waited for long, and
-//! if each of them were handed the lock, every unlocking would be a switch to another thread: with 8 threads on two
-//! busy cores that left a fourth of the throughput.
+//! The time is the mutex's and not the waiter's. With more threads than cores all waiters have
+//! waited for long. If each of them were handed the lock, every unlocking would switch to another
+//! thread: with 8 threads on two busy cores that left a fourth of the throughput.
 //!
-//! What is told or handed to a performer that goes away is passed on when its branch is dropped.
+//! If a performer leaves after it was told or handed the lock, dropping its branch passes this on.
 //!
 //! The states:
 //!
@@ -23,15 +26,15 @@
 //! | | | | free |
 //! | x | | | held; unlocking is one exchange |
 //! | x | x | | held; unlocking tells or hands over |
-//! | ? | ? | x | somebody is on its way to try; unlocking just unlocks |
-//! | | x | | only while the one who was told passes it on |
+//! | ? | ? | x | a waiter is about to try; unlocking only unlocks |
+//! | | x | | only while a waiter that was told passes it on |
 //!
-//! `QUEUED` and `TOLD` are set under the queue's lock. `HELD` with the queue's lock and without `TOLD` is exclusive:
-//! nobody else changes the byte then.
+//! `QUEUED` and `TOLD` are set under the queue's lock. `HELD` without `TOLD`, together with the
+//! queue's lock, is exclusive: no other thread changes the byte then.
 //!
-//! Barging with a timed hand-off is from Filip Pizlo's `WTF::Lock` (*Locking in WebKit*, 2016) and Amanieu d'Antras's
-//! parking_lot, the one who is told from Mike Burrows's nsync (its "designated waker"), and waiting on in front from
-//! Go's `sync.Mutex`.
+//! Barging with a timed hand-off is from Filip Pizlo's `WTF::Lock` (*Locking in WebKit*, 2016) and
+//! Amanieu d'Antras's parking_lot, the waiter that is told from Mike Burrows's nsync (its
+//! "designated waker"), and waiting again in front from Go's `sync.Mutex`.
 
 use crate::event::lock::Lock;
 use crate::event::performer_id;
@@ -46,18 +49,19 @@ use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-/// Somebody has the lock.
+/// The lock is held.
 const HELD: u8 = 1;
-/// Somebody may be in the queue.
+/// A waiter may be in the queue.
 const QUEUED: u8 = 2;
-/// Somebody who was in the queue has been told to try again, and has not tried yet.
+/// A waiter was told to try again and has not tried yet.
 const TOLD: u8 = 4;
 
-/// For how long the lock goes to whoever comes first, though others wait, in nanoseconds.
+/// For how long, in nanoseconds, the lock goes to the first performer that comes although others
+/// wait.
 const PATIENCE: u64 = 500_000;
 
 impl Queue {
-    /// Is it time to hand over the lock?
+    /// Returns `true` if it is time to hand over the lock.
     #[cfg(not(lisle_loom))]
     fn is_time(&mut self) -> bool {
         let now = clock::now();
@@ -68,7 +72,7 @@ impl Queue {
         is_time
     }
 
-    /// Models have no time. They say whether it passes.
+    /// Returns whether the model says that it is time: models have no clock.
     #[cfg(lisle_loom)]
     fn is_time(&mut self) -> bool {
         OVERDUE.get()
@@ -77,30 +81,32 @@ impl Queue {
 
 #[cfg(lisle_loom)]
 std::thread_local! {
-    /// Whether it is always time to hand over, or never.
+    /// `true` if it is always time to hand over, `false` if it never is.
     pub(crate) static OVERDUE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 pub(crate) struct RawMutex {
     state: AtomicU8,
     queue: Lock<Queue>,
-    /// Who took the lock last; 0 while it is on its way to somebody. Nothing depends on it.
+    /// The performer that took the lock last, or 0 while the lock is being handed over. No decision
+    /// depends on it.
     holder: AtomicUsize,
     pub(super) label: Label,
 }
 
 struct Queue {
     waiters: WaitQueue<Place>,
-    /// When the lock was last handed to a waiter whose turn it was not to be told.
+    /// The time at which the lock was last handed, because it was time, to a waiter that could have
+    /// been told.
     handed: u64,
 }
 
-/// What a waiter and those who unlock tell each other.
+/// What a waiter and the performers that unlock tell each other.
 #[derive(Default)]
 struct Place {
-    /// It has waited before.
+    /// The waiter has waited before.
     waited: bool,
-    /// It has been told to try again, and stands for `TOLD`.
+    /// The waiter was told to try again, and accounts for `TOLD`.
     told: bool,
 }
 
@@ -116,8 +122,8 @@ impl RawMutex {
         }
     }
 
-    /// Takes the lock if it is free and nobody waits. Looking first, so that one exchange would do for the other case
-    /// as well, costs a twelfth more than this.
+    /// Takes the lock if it is free and nothing waits. Loading the state first, with which one
+    /// exchange would cover the other case as well, costs a twelfth more than this.
     #[inline(always)]
     pub(super) fn try_lock_fast(&self, me: usize) -> bool {
         let free = self.state.compare_exchange(0, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok();
@@ -127,7 +133,7 @@ impl RawMutex {
         free
     }
 
-    /// Takes the lock if it is free.
+    /// Takes the lock if it is free. Returns `false` otherwise.
     pub(super) fn try_lock(&self) -> bool {
         let mut state = self.state.load(Ordering::Relaxed);
         while state & HELD == 0 {
@@ -143,8 +149,8 @@ impl RawMutex {
         false
     }
 
-    /// Takes the lock if it is free, else announces a waiter. Called under the queue's lock, by one that has
-    /// been `told` to try, or has not.
+    /// Takes the lock if it is free, or else sets `QUEUED` and returns `false`. Called under the
+    /// queue's lock. `told` says whether the caller was told to try.
     fn lock_or_queue(&self, told: bool) -> bool {
         let mut state = self.state.load(Ordering::Relaxed);
         loop {
@@ -158,7 +164,7 @@ impl RawMutex {
         }
     }
 
-    /// Lets go of the lock.
+    /// Releases the lock.
     #[inline(always)]
     pub(super) fn unlock(&self) {
         if self.state.compare_exchange(HELD, 0, Ordering::Release, Ordering::Relaxed).is_err() {
@@ -179,12 +185,12 @@ impl RawMutex {
         self.unlock_to_next();
     }
 
-    /// Lets go of the lock while somebody waits and nobody has been told to try.
+    /// Releases the lock while a performer waits and none has been told to try.
     fn unlock_to_next(&self) {
-        // Dropped after the guard: the wake comes when the queue's lock is free.
+        // Dropped after the guard, so the wake comes when the queue's lock is free.
         let woken = Woken::default();
         let mut queue = self.queue.lock();
-        // Those who were committed elsewhere have not waited for the lock to the end.
+        // `commit_outside` skips waiters that were committed elsewhere.
         let Some(mut next) = queue.waiters.commit_outside() else {
             self.state.store(0, Ordering::Release);
             return;
@@ -202,7 +208,8 @@ impl RawMutex {
         }
     }
 
-    /// Whoever was told to try does not: tells the next, unless whoever has the lock will do so.
+    /// Passes on a turn that the waiter that was told does not use: tells the next waiter, unless
+    /// the holder of the lock will do so.
     #[cold]
     fn pass_on(&self) {
         let state = self.state.fetch_and(!TOLD, Ordering::Relaxed);
@@ -216,14 +223,14 @@ impl RawMutex {
         self.holder.store(performer_id(), Ordering::Relaxed);
     }
 
-    /// Who has the lock, as far as is known.
+    /// Returns the id of the lock's holder, as far as is known.
     pub(super) fn holder(&self) -> Option<usize> {
         let held = self.state.load(Ordering::Relaxed) & HELD != 0;
         Some(self.holder.load(Ordering::Relaxed)).filter(|&holder| held && holder != 0)
     }
 }
 
-/// The event of taking the lock.
+/// Taking the lock, as an event.
 impl Event for RawMutex {
     type Output = ();
     type Branch<'e> = Locking<'e>;
@@ -258,8 +265,8 @@ impl Event for RawMutex {
         }
         let waited = branch.place(|place| std::mem::replace(&mut place.waited, true));
         if waited {
-            // SAFETY: not linked, since not published; pinned; not let go before `withdraw` has unlinked it. Single
-            // events publish one branch only.
+            // SAFETY: the waiter is not linked, since it is not published. It is pinned, and it is
+            // not freed before `withdraw` has unlinked it. Single events publish only one branch.
             unsafe { queue.waiters.push_front(&branch.waiter, attempt) };
         } else {
             // SAFETY: as above.
@@ -270,11 +277,11 @@ impl Event for RawMutex {
 
     fn withdraw<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> bool {
         branch.must_be_of(self);
-        // Asked again about what has been completed, it has not won anew.
+        // If it is called again after completion, the branch has not won anew.
         let was_published = branch.waiter.is_published();
         if !branch.waiter.is_free() {
             let mut queue = self.queue.lock();
-            // SAFETY: it was linked into this queue, if into any, and is alive.
+            // SAFETY: the waiter is alive and was linked into this queue or into none.
             unsafe { queue.waiters.unlink(NonNull::from(&branch.waiter)) };
         }
         branch.waiter.taken_back(attempt);
@@ -301,12 +308,12 @@ impl Event for RawMutex {
 pub struct Locking<'e> {
     raw: &'e RawMutex,
     waiter: Waiter<Place>,
-    /// The branch has the lock, and nobody has taken it out yet.
+    /// `true` if the branch holds the lock and the lock has not been taken out yet.
     holds: bool,
 }
 
 impl Locking<'_> {
-    /// Whoever has a branch of one mutex has nothing of another.
+    /// Panics if the branch belongs to another mutex.
     fn must_be_of(&self, raw: &RawMutex) {
         assert!(std::ptr::eq(self.raw, raw), "a branch of another mutex");
     }
@@ -324,16 +331,18 @@ impl Locking<'_> {
         unsafe { self.get_unchecked_mut() }.holds = holds;
     }
 
-    /// For the performer, while the branch is not published.
+    /// Accesses the slot. Called by the performer while the branch is not published.
     fn place<R>(&self, f: impl FnOnce(&mut Place) -> R) -> R {
         self.waiter.must_not_be_published();
-        // SAFETY: not published, hence free.
+        // SAFETY: the waiter is not published, as checked above, so it is free and only the
+        // performer accesses its slot.
         unsafe { self.waiter.slot_mut(f) }
     }
 }
 
 impl Drop for Locking<'_> {
-    /// Gives back what nobody came for: a future was dropped when it had been given the lock, or told to try.
+    /// Returns what was not taken out: a future was dropped after it was given the lock or told to
+    /// try.
     fn drop(&mut self) {
         if self.holds {
             self.raw.unlock();

@@ -7,26 +7,26 @@ use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
 
-/// The event of filling an [`MVar`], see [`MVar::put_evt`].
+/// The event of filling an [`MVar`]. See [`MVar::put_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct PutEvt<'a, T> {
     pub(super) cell: &'a MVar<T>,
     pub(super) value: T,
 }
 
-/// The event of emptying an [`MVar`], see [`MVar::take_evt`].
+/// The event of emptying an [`MVar`]. See [`MVar::take_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct TakeEvt<'a, T> {
     pub(super) cell: &'a MVar<T>,
 }
 
-/// The event of reading an [`MVar`], see [`MVar::read_evt`].
+/// The event of reading an [`MVar`]. See [`MVar::read_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct ReadEvt<'a, T> {
     pub(super) cell: &'a MVar<T>,
 }
 
-/// The event of getting hold of an [`MVar`]'s value, see [`MVar::lease_evt`].
+/// The event of leasing an [`MVar`]'s value. See [`MVar::lease_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct LeaseEvt<'a, T> {
     pub(super) cell: &'a MVar<T>,
@@ -38,7 +38,8 @@ pub(super) struct PutOnce<'a, T> {
     pub(super) value: Cell<Option<T>>,
 }
 
-/// Implements `Event`: the output, what the operation is called, what it wants, what it gives for what it has got.
+/// Implements `Event`. The arguments are the output, the name of the operation, the slot to begin
+/// with, and the value for the slot's outcome.
 macro_rules! event {
     ([$($bounds:tt)*] $event:ident -> $output:ty, $operation:literal, |$this:ident| $slot:expr,
      $outcome:pat => $value:expr) => {

@@ -1,5 +1,6 @@
-//! Models of `MVar`, explored by loom: who puts against who takes, reads, leases, chooses and gives up. In the end
-//! every value that was put has been taken, is still there, or was dropped with a future, and nobody waits.
+//! Loom models of `MVar`: putters against performers that take, read, lease, choose and give up. At
+//! the end every value that was put has been taken, is still there, or was dropped with a future,
+//! and nothing waits.
 
 use super::MVar;
 use super::state::Phase;
@@ -28,14 +29,14 @@ fn assert_idle(cell: &MVar<Value>) {
     });
 }
 
-/// What is left in the cell at the end, which nobody else uses.
+/// Takes the value that is left in the cell at the end, when nothing else uses the cell.
 fn left(cell: &MVar<Value>) -> Option<u32> {
     assert_idle(cell);
     cell.try_take().map(|value| *value)
 }
 
-/// Performs `event` as a future that is polled once and dropped. Its memory is leaked, so that a committer
-/// that comes too late is noticed, see `Lock`.
+/// Performs `event` as a future that is polled once and dropped. Its memory is leaked, which makes
+/// a committer that comes too late detectable; see `Lock`.
 fn poll_once<E: Event>(event: E) -> Poll<E::Output> {
     let mut place = Box::pin(Some(event.future()));
     let future = place.as_mut().as_pin_mut().expect("just made");
@@ -77,7 +78,8 @@ fn two_putters_take_turns() {
     });
 }
 
-/// A put, a take and a taker that leaves: the value is taken, dropped with the future, or still there.
+/// There are a put, a take and a taker that leaves. The value is taken, dropped with the future, or
+/// still there.
 #[test]
 fn a_dropped_take_has_taken_or_not() {
     explore(3, || {
@@ -102,7 +104,7 @@ fn a_dropped_take_has_taken_or_not() {
     });
 }
 
-/// A put that leaves while a taker comes: the taker gets it, or the next one.
+/// A put leaves while a taker comes: that taker gets the value, or the next one does.
 #[test]
 fn a_dropped_put_has_put_or_not() {
     explore(3, || {
@@ -137,7 +139,7 @@ fn a_choice_takes_from_one_of_two() {
     });
 }
 
-/// A choice of putting and taking against another such: both never wait for themselves.
+/// Two choices of putting and taking meet: they never both wait for themselves.
 #[test]
 fn choices_of_put_and_take() {
     explore(3, || {
@@ -154,7 +156,7 @@ fn choices_of_put_and_take() {
     });
 }
 
-/// Whoever waits to read sees the value that comes, although a taker waits for it too.
+/// A waiting reader sees the value that comes, although a taker waits for it too.
 #[test]
 fn a_reader_and_a_taker_share_a_value() {
     explore(3, || {
@@ -211,7 +213,8 @@ fn updates_do_not_interfere() {
     });
 }
 
-/// A lease that is won by a future which is dropped at that moment is given back, and so is leave to read.
+/// A lease that is won by a future which is dropped at that moment is given back, and so is the
+/// permission to read.
 #[test]
 fn a_dropped_lease_is_given_back() {
     explore(3, || {

@@ -1,11 +1,12 @@
-//! What an [`MVar`] holds and who waits for it, and the branch of all its events.
+//! The state of an [`MVar`], the queues of its waiters, and the branch of all its events.
 //!
-//! Every operation is one-sided: it looks at the phase, and commits alone if the phase allows it. After each
-//! change [`MVar::settle`] serves those who wait, so that between two changes
+//! Every operation is one-sided: it looks at the phase, and commits alone if the phase allows it.
+//! After each change [`MVar::settle`] serves the waiters. Between two changes therefore
 //!
-//! - nobody waits to put while the cell is empty (but for the putter's own performance),
-//! - nobody waits to take or lease while the value lies in the cell and is not being read,
-//! - nobody waits to read while the value lies in the cell and nobody waits to take it.
+//! - no performer waits to put while the cell is empty (other than in the putter's own
+//!   performance),
+//! - no performer waits to take or lease while the value is in the cell and is not being read,
+//! - no performer waits to read while the value is in the cell and none waits to take it.
 
 use super::MVar;
 use crate::event::lock::Lock;
@@ -18,18 +19,19 @@ use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-/// Who may touch the value in the cell.
+/// Which thread may access the value in the cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// There is none. Holders of the lock may put one in.
+    /// There is no value. The holder of the lock may put one in.
     Empty,
-    /// So many performers read it. If none does, holders of the lock may take it.
+    /// The number of performers that read the value. If it is 0, the holder of the lock may take
+    /// the value.
     Full(usize),
-    /// The holder of the lease.
+    /// The holder of the lease may access the value.
     Lent,
 }
 
-/// What a performer wants of the cell, then what it has got.
+/// What a performer wants of the cell and, later, what it has got.
 pub(super) enum Slot<T> {
     Put(T),
     Take,
@@ -39,13 +41,14 @@ pub(super) enum Slot<T> {
     Done,
     Taken(T),
     Leased,
-    /// It is counted among those that read.
+    /// The performer is counted as a reader.
     Reading,
 }
 
 pub(crate) struct State<T> {
     pub(super) phase: Phase,
-    /// Each waiter is in the queue of what its slot wants; `taking` has those that want a lease, too.
+    /// Each waiter is in the queue for what its slot wants. `taking` also has those that want a
+    /// lease.
     pub(super) putting: WaitQueue<Slot<T>>,
     pub(super) taking: WaitQueue<Slot<T>>,
     pub(super) reading: WaitQueue<Slot<T>>,
@@ -60,7 +63,7 @@ impl<T> State<T> {
         }
     }
 
-    /// Lets in everybody who waits to read. The value lies in the cell.
+    /// Admits all waiting readers. The value is in the cell.
     fn admit_readers(&mut self, woken: &mut Woken) {
         let Phase::Full(readers) = &mut self.phase else { unreachable!("the value lies in the cell") };
         while let Some(mut reader) = self.reading.commit_outside() {
@@ -79,7 +82,7 @@ impl<T> MVar<T> {
         MVar { state: Lock::new(state), value: UnsafeCell::new(value), label }
     }
 
-    /// Runs one transition. Whom it has served is woken after the lock is let go.
+    /// Runs one transition. The performers that it serves are woken after the lock is released.
     #[inline]
     pub(super) fn locked<R>(&self, transition: impl FnOnce(&mut State<T>, &mut Woken) -> R) -> R {
         let mut woken = Woken::default();
@@ -90,22 +93,25 @@ impl<T> MVar<T> {
     /// Puts `value` into the cell, which is empty.
     fn fill(&self, state: &mut State<T>, value: T) {
         debug_assert_eq!(state.phase, Phase::Empty);
-        // SAFETY: the lock is held, as `state` shows, and in this phase the value is its holder's.
+        // SAFETY: this thread holds the lock, as `state` shows, and in this phase its holder may
+        // access the value.
         let none = self.value.with_mut(|place| unsafe { (*place).replace(value) });
         debug_assert!(none.is_none());
         state.phase = Phase::Full(0);
     }
 
-    /// Takes the value out of the cell, where it lies unread.
+    /// Takes the value out of the cell, where nothing reads it.
     fn empty(&self, state: &mut State<T>) -> T {
         debug_assert_eq!(state.phase, Phase::Full(0));
         state.phase = Phase::Empty;
-        // SAFETY: the lock is held, as `state` shows, and in the phase left the value is its holder's.
+        // SAFETY: this thread holds the lock, as `state` shows, and in the phase `Full(0)`, which
+        // just ended, its holder may access the value.
         self.value.with_mut(|place| unsafe { (*place).take() }).expect("a full cell has its value")
     }
 
-    /// Serves those who wait, as far as that goes. `fresh`: the value has come into the cell, so that whoever
-    /// waits to read sees it before it is taken. Otherwise takers go first; by turns neither starves.
+    /// Serves the waiters as far as possible. If `fresh` is `true` the value has just come into the
+    /// cell, and waiting readers see it before it is taken. Otherwise takers go first. Readers and
+    /// takers alternate, so neither starves.
     pub(super) fn settle(&self, state: &mut State<T>, woken: &mut Woken, mut fresh: bool) {
         loop {
             match state.phase {
@@ -125,7 +131,7 @@ impl<T> MVar<T> {
                         return;
                     }
                     let Some(mut taker) = state.taking.commit_outside() else {
-                        // Those who seemed to wait have been served elsewhere.
+                        // The waiters that seemed to be there have been committed elsewhere.
                         return state.admit_readers(woken);
                     };
                     taker.slot(|slot| self.give(state, slot));
@@ -136,7 +142,7 @@ impl<T> MVar<T> {
         }
     }
 
-    /// Gives the value, which lies in the cell unread, to a taker or lends it.
+    /// Gives the value, which is in the cell and not being read, to a taker, or leases it.
     fn give(&self, state: &mut State<T>, slot: &mut Slot<T>) {
         match slot {
             Slot::Take => *slot = Slot::Taken(self.empty(state)),
@@ -148,7 +154,8 @@ impl<T> MVar<T> {
         }
     }
 
-    /// Does what `slot` wants, if the phase allows it and nobody has committed `by`.
+    /// Does what `slot` wants and returns `true`, if the phase allows it and `by` has not been
+    /// committed.
     #[inline]
     pub(super) fn step(
         &self,
@@ -178,7 +185,7 @@ impl<T> MVar<T> {
         }
     }
 
-    /// One performer less reads.
+    /// Ends the read of one performer.
     pub(super) fn end_read(&self) {
         self.locked(|state, woken| {
             let Phase::Full(readers) = &mut state.phase else {
@@ -189,7 +196,7 @@ impl<T> MVar<T> {
         });
     }
 
-    /// The lease has ended, with a value in the cell.
+    /// Ends the lease, with a value in the cell.
     pub(super) fn end_lease(&self) {
         self.locked(|state, woken| {
             debug_assert_eq!(state.phase, Phase::Lent);
@@ -205,7 +212,8 @@ impl<T> MVar<T> {
 
 /// The branch of an event of an [`MVar`]: a waiter whose slot says what is wanted.
 ///
-/// If it goes when it has won a lease, or leave to read, and has not been completed, it gives that back.
+/// If it is dropped after it has won a lease or the permission to read, and before it has been
+/// completed, it gives that back.
 pub struct Turn<'e, T> {
     pub(super) cell: &'e MVar<T>,
     waiter: Waiter<Slot<T>>,
@@ -217,7 +225,8 @@ impl<T> Turn<'_, T> {
         let this = self.into_ref().get_ref();
         this.waiter.must_not_be_published();
         this.cell.locked(|state, woken| {
-            // SAFETY: not published, as just seen, hence free.
+            // SAFETY: the waiter is not published, as checked above, so it is free and only the
+            // performer accesses its slot.
             let queue = unsafe {
                 this.waiter.slot_mut(|slot| {
                     if this.cell.step(state, woken, attempt, slot) {
@@ -228,8 +237,9 @@ impl<T> Turn<'_, T> {
             };
             let Some(queue) = queue else { return Step::Committed };
             if wait && !attempt.is_decided() {
-                // SAFETY: not linked, since not published; pinned; not let go before `withdraw` has
-                // unlinked it. Single events publish one branch only.
+                // SAFETY: the waiter is not linked, since it is not published. It is pinned, and it
+                // is not freed before `withdraw` has unlinked it. Single events publish only one
+                // branch.
                 unsafe { queue.push(&this.waiter, attempt) };
             }
             Step::Waiting
@@ -240,11 +250,11 @@ impl<T> Turn<'_, T> {
     pub(super) fn withdraw(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
         if !self.waiter.is_free() {
             self.cell.locked(|state, woken| {
-                // SAFETY: the lock is held.
+                // SAFETY: this thread holds the lock.
                 let queue = unsafe { self.waiter.slot_mut(|slot| state.queue(slot)) };
-                // SAFETY: it was linked into this queue, if into any, and is alive.
+                // SAFETY: the waiter is alive and was linked into this queue or into none.
                 unsafe { queue.unlink(NonNull::from(&self.waiter)) };
-                // Who waited to read behind a taker that leaves need not wait any more.
+                // Readers that waited behind a taker that leaves need not wait any more.
                 self.cell.settle(state, woken, false);
             });
         }
@@ -252,11 +262,12 @@ impl<T> Turn<'_, T> {
         attempt.record().won_by(self.waiter.id())
     }
 
-    /// What it has got.
+    /// Returns what the performer has got.
     #[inline]
     pub(super) fn outcome(self: Pin<&mut Self>) -> Slot<T> {
         assert!(!self.waiter.is_published(), "`complete` on a branch that has not been withdrawn");
-        // SAFETY: not published, hence free.
+        // SAFETY: the waiter is not published, as checked above, so it is free and only the
+        // performer accesses its slot.
         unsafe { self.waiter.slot_mut(|slot| std::mem::replace(slot, Slot::Done)) }
     }
 
@@ -269,7 +280,8 @@ impl<T> Drop for Turn<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.waiter.must_not_be_published();
-        // SAFETY: not published, as just seen, hence free.
+        // SAFETY: the waiter is not published, as checked above, so it is free and only the
+        // performer accesses its slot.
         match unsafe { self.waiter.slot_mut(|slot| std::mem::replace(slot, Slot::Done)) } {
             Slot::Leased => self.cell.end_lease(),
             Slot::Reading => self.cell.end_read(),

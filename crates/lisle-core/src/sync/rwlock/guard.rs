@@ -1,4 +1,4 @@
-//! What a readers-writer lock gives to those who have it.
+//! The guards of a readers-writer lock.
 
 use super::RwLock;
 use super::raw::Mode;
@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 
-/// Keeps a [`RwLock`] locked for reading until it is dropped.
+/// A guard that keeps a [`RwLock`] locked for reading until it is dropped.
 ///
 /// ```compile_fail,E0277
 /// fn may_move<T: Send>() {}
@@ -18,7 +18,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
 }
 
-/// Keeps a [`RwLock`] locked for writing until it is dropped.
+/// A guard that keeps a [`RwLock`] locked for writing until it is dropped.
 ///
 /// ```compile_fail,E0277
 /// fn may_be_shared<T: Sync>() {}
@@ -27,12 +27,12 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 #[must_use = "a guard that is dropped at once locks nothing"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
-    /// It is shared between threads and sent as what it stands for.
+    /// Makes the guard `Send` and `Sync` exactly as the `&mut T` for which it stands.
     _borrow: PhantomData<&'a mut T>,
 }
 
 impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
-    /// For whoever has just locked it.
+    /// Creates the guard for a performer that has just locked the lock.
     #[inline(always)]
     pub(super) fn new(lock: &'a RwLock<T>) -> Self {
         RwLockReadGuard { lock }
@@ -40,13 +40,14 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    /// For whoever has just locked it.
+    /// Creates the guard for a performer that has just locked the lock.
     #[inline(always)]
     pub(super) fn new(lock: &'a RwLock<T>) -> Self {
         RwLockWriteGuard { lock, _borrow: PhantomData }
     }
 
-    /// Goes on as a reader; no writer comes between. Not a method, since those are the value's.
+    /// Turns the writer into a reader, with no other writer in between. This is not a method, since
+    /// it could hide a method of the value.
     pub fn downgrade(guard: Self) -> RwLockReadGuard<'a, T> {
         let guard = ManuallyDrop::new(guard);
         guard.lock.raw.downgrade();
@@ -58,8 +59,8 @@ impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: while this guard is there, there are other readers only; the writers before have let go of the lock, and
-        // we have taken it since.
+        // SAFETY: while this guard exists, there are only other readers. The unlocks of all
+        // previous writers happen before this reader's lock.
         self.lock.value.with(|value| unsafe { &*value })
     }
 }
@@ -68,8 +69,8 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard is the only one, and writing needs `&mut` of it; whoever had the lock before has let go of
-        // it, and we have taken it since.
+        // SAFETY: this guard is the only one, and writing needs `&mut` of it. The unlocks of all
+        // previous holders happen before this writer's lock.
         self.lock.value.with(|value| unsafe { &*value })
     }
 }

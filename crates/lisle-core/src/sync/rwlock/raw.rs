@@ -1,13 +1,16 @@
-//! The lock of a readers-writer lock, without what it protects: who may have it next.
+//! The lock of a readers-writer lock, without the value that it protects: it decides which
+//! performer may have it next.
 //!
-//! One word counts the readers and says whether a writer has the lock and whether somebody waits. As long as nobody
-//! waits, taking it and letting go are one exchange each. Once somebody does, the word's flag keeps newcomers out, and
-//! all that happens is under the lock of the queues: the lock is handed over, never left to be found.
+//! One word counts the readers and says whether a writer has the lock and whether a performer
+//! waits. While nothing waits, locking and unlocking are one exchange each. Once a performer waits,
+//! the word's flag keeps newcomers out, and everything happens under the lock of the queues: the
+//! lock is handed over and is never free to be taken.
 //!
-//! Readers and writers have a queue each. A writer that lets go hands the lock to all readers that wait by then; the
-//! last of them hands it to the first writer. So neither waits for more than one turn of the others, however many
-//! come: a *phase-fair* lock (Brandenburg and Anderson, *Reader-writer synchronization for shared-memory
-//! multiprocessor real-time systems*, 2009).
+//! Readers and writers have a queue each. A writer that unlocks hands the lock to all readers that
+//! wait by then, and the last of them hands it to the first writer. Neither side therefore waits
+//! for more than one turn of the other, however many come. This is a *phase-fair* lock (Brandenburg
+//! and Anderson, *Reader-writer synchronization for shared-memory multiprocessor real-time
+//! systems*, 2009).
 
 use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
@@ -23,7 +26,7 @@ use std::ptr::NonNull;
 
 /// A writer has the lock.
 const WRITER: usize = 1;
-/// Somebody waits, or did so a moment ago. Set and cleared under the lock of the queues.
+/// A performer waits, or did so a moment ago. Set and cleared under the lock of the queues.
 const QUEUED: usize = 2;
 /// One reader.
 const READER: usize = 4;
@@ -45,7 +48,7 @@ impl Queues {
     }
 }
 
-/// For what somebody takes the lock.
+/// The purpose for which a performer takes the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Read,
@@ -63,7 +66,7 @@ impl RawRwLock {
         }
     }
 
-    /// Takes the lock if that is possible at once and nobody waits.
+    /// Takes the lock if that is possible at once and nothing waits. Returns `false` otherwise.
     #[inline(always)]
     pub(super) fn try_lock(&self, mode: Mode) -> bool {
         match mode {
@@ -88,7 +91,8 @@ impl RawRwLock {
         }
     }
 
-    /// Takes the lock if that is possible at once, else announces a waiter. Under the lock of the queues.
+    /// Takes the lock if that is possible at once, or else sets `QUEUED` and returns `false`.
+    /// Called under the lock of the queues.
     fn lock_or_queue(&self, mode: Mode, queues: &Queues) -> bool {
         let mut state = self.state.load(Ordering::Relaxed);
         loop {
@@ -122,22 +126,24 @@ impl RawRwLock {
 
     #[cold]
     fn unlock_contended(&self) {
-        // Nobody comes in meanwhile: somebody waits.
+        // No newcomer takes the lock meanwhile, since `QUEUED` is set.
         self.state.fetch_and(!WRITER, Ordering::Release);
         self.hand_over(Mode::Read);
     }
 
-    /// Makes a reader of the writer that has the lock. Readers that wait come in, unless a writer waits too.
+    /// Turns the writer that has the lock into a reader. Waiting readers are admitted, unless a
+    /// writer waits too.
     pub(super) fn downgrade(&self) {
         if self.state.fetch_add(READER - WRITER, Ordering::Release) & QUEUED != 0 {
             self.hand_over(Mode::Write);
         }
     }
 
-    /// Gives the lock to those who wait, if it can be given. If it can be given to both kinds, then to `first`.
+    /// Gives the lock to waiters, if that is possible. If both kinds could have it, `first` gets
+    /// it.
     #[cold]
     fn hand_over(&self, first: Mode) {
-        // Dropped after the guard: the wakes come when the lock of the queues is free.
+        // Dropped after the guard, so the wakes come when the lock of the queues is free.
         let mut woken = Woken::default();
         let mut queues = self.queues.lock();
         self.settle(&mut queues, &mut woken, first);
@@ -145,13 +151,13 @@ impl RawRwLock {
 
     fn settle(&self, queues: &mut Queues, woken: &mut Woken, first: Mode) {
         let state = self.state.load(Ordering::Acquire);
-        // While somebody waits, others only leave: what is possible now stays possible.
+        // While a performer waits, others only leave, so what is possible now stays possible.
         if state & QUEUED == 0 {
             return;
         }
         if state & WRITER == 0 {
             if state >= READER {
-                // A writer that waits comes before readers that come later than it.
+                // A waiting writer comes before readers that came later.
                 if queues.writers.is_empty() {
                     self.admit_readers(queues, woken);
                 }
@@ -167,7 +173,7 @@ impl RawRwLock {
         }
     }
 
-    /// Gives the lock to all readers that wait, if there are any.
+    /// Gives the lock to all waiting readers. Returns `false` if there is none.
     fn admit_readers(&self, queues: &mut Queues, woken: &mut Woken) -> bool {
         let mut some = false;
         while let Some(reader) = queues.readers.commit_outside() {
@@ -178,7 +184,7 @@ impl RawRwLock {
         some
     }
 
-    /// Gives the lock to the first writer that waits, if there is one.
+    /// Gives the lock to the first waiting writer. Returns `false` if there is none.
     fn admit_writer(&self, queues: &mut Queues, woken: &mut Woken) -> bool {
         let writer = queues.writers.commit_outside();
         if let Some(writer) = writer {
@@ -189,7 +195,7 @@ impl RawRwLock {
         false
     }
 
-    /// The event of taking the lock.
+    /// Returns the event of taking the lock.
     pub(super) fn access(&self, mode: Mode) -> Access<'_> {
         Access { raw: self, mode }
     }
@@ -235,8 +241,8 @@ impl Event for Access<'_> {
                 Mode::Read => &mut queues.readers,
                 Mode::Write => &mut queues.writers,
             };
-            // SAFETY: not linked, since not published; pinned; not let go before `withdraw` has unlinked it. Single
-            // events publish one branch only.
+            // SAFETY: the waiter is not linked, since it is not published. It is pinned, and it is
+            // not freed before `withdraw` has unlinked it. Single events publish only one branch.
             unsafe { queue.push(&branch.waiter, attempt) };
         }
         step
@@ -244,7 +250,7 @@ impl Event for Access<'_> {
 
     fn withdraw<'e>(&'e self, mut branch: Pin<&mut Accessing<'e>>, attempt: &Attempt<'_>) -> bool {
         branch.must_be_of(self);
-        // Asked again about what has been completed, it has not won anew.
+        // If it is called again after completion, the branch has not won anew.
         let was_published = branch.waiter.is_published();
         if !branch.waiter.is_free() {
             let mut woken = Woken::default();
@@ -253,9 +259,9 @@ impl Event for Access<'_> {
                 Mode::Read => &mut queues.readers,
                 Mode::Write => &mut queues.writers,
             };
-            // SAFETY: it was linked into this queue, if into any, and is alive.
+            // SAFETY: the waiter is alive and was linked into this queue or into none.
             unsafe { queue.unlink(NonNull::from(&branch.waiter)) };
-            // Readers may have waited for this writer only.
+            // Readers may have waited only for this writer.
             self.raw.settle(&mut queues, &mut woken, Mode::Write);
         }
         branch.waiter.taken_back(attempt);
@@ -286,12 +292,12 @@ pub struct Accessing<'e> {
     raw: &'e RawRwLock,
     mode: Mode,
     waiter: Waiter<()>,
-    /// The branch has the lock, and nobody has taken it out yet.
+    /// `true` if the branch holds the lock and the lock has not been taken out yet.
     holds: bool,
 }
 
 impl Accessing<'_> {
-    /// Whoever has a branch of one lock, or of one mode, has nothing of another.
+    /// Panics if the branch belongs to another lock or another mode.
     fn must_be_of(&self, access: &Access<'_>) {
         let same = std::ptr::eq(self.raw, access.raw) && self.mode == access.mode;
         assert!(same, "a branch of another access");
@@ -312,7 +318,7 @@ impl Accessing<'_> {
 }
 
 impl Drop for Accessing<'_> {
-    /// Gives back what nobody came for: a future was dropped when it had been given the lock.
+    /// Returns what was not taken out: a future was dropped after it was given the lock.
     fn drop(&mut self) {
         if self.holds {
             self.raw.unlock(self.mode);
