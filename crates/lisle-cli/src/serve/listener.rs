@@ -61,7 +61,7 @@ struct End {
     refusal: bool,
 }
 
-/// Sends the message when the connection's fiber ends, in whichever way.
+/// Sends the message when the connection's fiber ends, also if it panics or is unwound.
 struct EndGuard {
     ended: Sender<End>,
     end: End,

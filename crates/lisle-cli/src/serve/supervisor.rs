@@ -107,7 +107,7 @@ pub(crate) fn run(
     Ok(outcome)
 }
 
-/// Waits for the listener, and thereby for all connections. Returns the number of connections over
+/// Waits for the listener, which waits for all connections. Returns the number of connections over
 /// the limit.
 fn await_connections(
     shards: &[Shared],

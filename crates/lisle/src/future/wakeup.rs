@@ -29,7 +29,7 @@ impl Wakeup {
     /// Returns the event that the future has been woken. Its commit clears the flag.
     pub(super) fn woken_evt(&self) -> impl Event<Output = ()> {
         let woken = self.woken.event(|woken| std::mem::take(woken).then_some(()));
-        // The waker may be anywhere.
+        // The waker may be anywhere, so the wait counts as external.
         described(woken, |waits| {
             waits.on_the_world("wait for", self.woken.label(), std::ptr::from_ref(self).addr());
         })

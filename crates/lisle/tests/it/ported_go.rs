@@ -276,7 +276,7 @@ async fn power_series(cx: Cx) {
             }
         })
     }
-    /// Combines a coefficient of each series, whichever is ready first.
+    /// Receives a coefficient of each series, in the order in which they are ready.
     async fn both(cx: &Cx, a: &Series, b: &Series) -> Option<(u64, u64)> {
         let event =
             choose((a.recv_evt().wrap(|got| (got.ok(), None)), b.recv_evt().wrap(|got| (None, got.ok()))));

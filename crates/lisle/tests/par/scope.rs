@@ -412,7 +412,7 @@ fn until(done: impl Fn() -> bool) {
 }
 
 /// The job may be on another domain, or may have been taken by the caller that waits here for
-/// another job. There it receives from a job that comes after that wait.
+/// another job. In the second case it waits for a job that is spawned only after that wait.
 #[test]
 fn a_task_may_wait_for_what_comes_after_a_wait() {
     for domains in [1, 2, 4] {

@@ -143,8 +143,8 @@ impl Load {
     }
 }
 
-/// Sends the result of a loader when its fiber ends, in whichever way, so no connection waits for
-/// it in vain.
+/// Sends the result of a loader when its fiber ends, also if it panics or is unwound, so no
+/// connection waits for it in vain.
 struct Report {
     finished: Sender<Load>,
     load: Option<Load>,

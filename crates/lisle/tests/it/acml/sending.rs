@@ -154,7 +154,7 @@ async fn a_send_at_once_has_ended(cx: Cx) {
     assert_eq!(cx.sync(&receive).await, Err(AsyncRecvError::Taken));
 }
 
-/// The messages borrow forever; this is a case that the compiler handles badly.
+/// The messages are `'static` references, a case that the compiler's analysis handles badly.
 #[test]
 fn what_has_begun_may_be_held_in_a_task() {
     let _watched = watched();
