@@ -174,7 +174,7 @@ pub(super) use writable;
 macro_rules! listening {
     ($face:ident, $io:ty, $stream:ty, $address:ty) => {
         impl $face {
-            /// Accepts a connection and waits for it.
+            /// Waits for a connection and accepts it.
             ///
             /// # Cancel safety
             ///

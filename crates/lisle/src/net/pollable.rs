@@ -125,12 +125,13 @@ impl<T: AsFd> Pollable<T> {
         Pollable { registration: OnceLock::new(), registering: Mutex::new(()), kind, io }
     }
 
-    /// Returns the wrapped value. Its own operations do not wait: they fail with `WouldBlock`.
+    /// Returns a reference to the wrapped value. Its own operations do not wait: they fail with
+    /// `WouldBlock`.
     pub fn get_ref(&self) -> &T {
         &self.io
     }
 
-    /// Returns the wrapped value by value. The descriptor stays non-blocking.
+    /// Unwraps and returns the value. The descriptor stays non-blocking.
     pub fn into_inner(self) -> T {
         let Pollable { registration, io, .. } = self;
         drop(registration);
