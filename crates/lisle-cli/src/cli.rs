@@ -1,7 +1,8 @@
-//! The command line: what may be asked, in which units, and how a mistake is told.
+//! The command line: its options, their units, and the messages for mistakes.
 //!
-//! Sizes are bytes and take the suffixes K, M and G (powers of 1024); times are seconds and may have a fraction.
-//! Everything is checked here, so that the rest of the program starts from values that make sense.
+//! Sizes are in bytes and take the suffixes K, M and G (powers of 1024). Times are in seconds and
+//! may have a fraction. Everything is checked here, so the rest of the program starts from valid
+//! values.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use crate::serve::address::Address;
 #[derive(Debug, Parser)]
 #[command(name = "lisle", version, about, propagate_version = true)]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The subcommand to run.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -25,19 +26,19 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Serve the files below a directory over HTTP/1.1
     ///
-    /// The server runs until SIGINT, SIGTERM or SIGHUP (unless that is ignored at its start, as under nohup). It then
-    /// stops accepting, lets the requests under way finish, prints its totals to standard error and exits with 0. A
-    /// second signal ends the wait at once.
-    /// On SIGQUIT it prints to standard error who waits for what, and goes on.
+    /// The server runs until SIGINT, SIGTERM or SIGHUP (SIGHUP does not count if it is ignored at
+    /// the start, as under nohup). It then stops accepting, lets the open requests finish, prints
+    /// its totals to standard error and exits with 0. A second signal ends the wait at once.
+    /// On SIGQUIT it prints to standard error which fibers wait for what, and continues.
     Serve(ServeOptions),
 }
 
-/// How the access log looks.
+/// The format of the access log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
     /// Aligned columns, coloured on a terminal unless NO_COLOR is set
     Human,
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
     /// No access log
     Off,
@@ -52,29 +53,30 @@ pub(crate) struct ServeOptions {
 
     /// Address and port to listen on; port 0 takes a free one
     ///
-    /// Without an address (`:8080`) it is all interfaces. A name (`localhost:8080`) stands for all of its addresses that
-    /// this machine has. The addresses that were bound are printed to standard error.
+    /// Without an address (`:8080`) the server listens on all interfaces. A name (`localhost:8080`)
+    /// stands for all of its addresses that this machine has. The addresses that were bound are
+    /// printed to standard error.
     #[arg(long, value_name = "[ADDRESS]:PORT", default_value = "127.0.0.1:8080")]
     pub(crate) addr: Address,
 
-    /// Worker threads [default: one a core]
+    /// Worker threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = domains)]
     pub(crate) domains: Option<NonZeroUsize>,
 
     /// Access log on standard output
     ///
-    /// Should standard output be slower than the requests, lines are dropped and counted rather than requests
-    /// delayed; the totals say how many.
+    /// If standard output is slower than the requests, lines are dropped and counted instead of
+    /// delaying requests. The totals contain that count.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Human)]
     pub(crate) log: LogFormat,
 
     /// Serve files and directories whose names begin with a dot, too
     ///
-    /// Without it they are answered with 404, as if they were not there. `/.well-known/` is served in any case.
+    /// Without it they are answered with 404. `/.well-known/` is always served.
     #[arg(long)]
     pub(crate) dotfiles: bool,
 
-    /// How long requests under way may take to finish after a signal
+    /// How long open requests may take to finish after a signal
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) drain: Duration,
 
@@ -82,17 +84,18 @@ pub(crate) struct ServeOptions {
     pub(crate) limits: Limits,
 }
 
-/// What one client, and all of them together, may use.
+/// The limits for one client, and for all of them together.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct Limits {
-    /// Connections at once; one more is told 503 and closed
+    /// Connections at once; one more is answered with 503 and closed
     ///
-    /// Fewer if the system allows too few open files; what it is then is printed to standard error.
+    /// The number is lower if the system allows too few open files; it is then printed to standard
+    /// error.
     #[arg(long, value_name = "N", default_value = "10000", value_parser = connections)]
     pub(crate) max_connections: usize,
 
-    /// Size of a request's header fields together; beyond it 431
+    /// Total size of a request's header fields; beyond it 431
     #[arg(long, value_name = "BYTES", default_value = "16K", value_parser = head_bytes)]
     pub(crate) max_header_bytes: usize,
 
@@ -100,7 +103,7 @@ pub(crate) struct Limits {
     #[arg(long, value_name = "BYTES", default_value = "8K", value_parser = head_bytes)]
     pub(crate) max_request_line: usize,
 
-    /// Size of a request's body, which is read and thrown away; beyond it 413
+    /// Size of a request's body, which is read and discarded; beyond it 413
     #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = bytes)]
     pub(crate) max_body: u64,
 
@@ -108,7 +111,7 @@ pub(crate) struct Limits {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = timeout)]
     pub(crate) idle_timeout: Duration,
 
-    /// Time for a request's head to arrive, and again for its body; beyond it 408
+    /// Time for a request's head to arrive, and the same again for its body; beyond it 408
     #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = timeout)]
     pub(crate) header_timeout: Duration,
 
@@ -116,15 +119,15 @@ pub(crate) struct Limits {
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = timeout)]
     pub(crate) write_timeout: Duration,
 
-    /// Memory for file contents, shared out evenly between the worker threads
+    /// Memory for file contents, divided evenly between the worker threads
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes)]
     pub(crate) cache_bytes: u64,
 
-    /// Largest file to keep in memory; larger ones are kept open, and sent by the kernel
+    /// Largest file to keep in memory; larger files are kept open and sent by the kernel
     #[arg(long, value_name = "BYTES", default_value = "256K", value_parser = bytes)]
     pub(crate) max_file_in_cache: u64,
 
-    /// How long a known file is served before the directory is asked whether it is another one
+    /// How long a known file is served before it is compared with the directory again
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub(crate) recheck: Duration,
 }
@@ -143,7 +146,7 @@ fn connections(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A number of bytes, with or without one of the suffixes K, M and G.
+/// Parses a number of bytes, with or without one of the suffixes K, M and G.
 fn bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
@@ -158,7 +161,8 @@ fn bytes(text: &str) -> Result<u64, String> {
     count.checked_mul(1 << shift).filter(|n| *n <= 1 << 50).ok_or_else(|| "too large".to_owned())
 }
 
-/// The limits on a head are also the size of a buffer that each client can make the server hold.
+/// Parses a limit on a head. It is also the size of a buffer that each client can make the server
+/// allocate.
 fn head_bytes(text: &str) -> Result<usize, String> {
     match bytes(text)? {
         n @ 64..=16_777_216 => Ok(n as usize),
@@ -174,7 +178,8 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(value))
 }
 
-/// A limit of no time at all would close every connection, so it is taken for a mistake.
+/// Parses a timeout. A timeout of zero would close every connection, so it is rejected as a
+/// mistake.
 fn timeout(text: &str) -> Result<Duration, String> {
     match seconds(text)? {
         Duration::ZERO => Err("expected more than 0 seconds".to_owned()),

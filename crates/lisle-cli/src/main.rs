@@ -1,8 +1,8 @@
-//! The command `lisle`. Its one subcommand so far, `lisle serve DIR`, is a web server for static files, written
-//! so that each of its parts is a fiber (or several) and all of them talk only through events.
+//! The command `lisle`. Its only subcommand, `lisle serve DIR`, is a web server for static files.
+//! Each of its parts is one fiber or several, and all of them communicate only through events.
 //!
-//! Exit codes: 0 after a shutdown asked for by a signal, 1 when something failed while running (the directory is
-//! missing, the address is taken), 2 when the command line makes no sense.
+//! Exit codes: 0 after a shutdown by a signal, 1 if something failed at run time (the directory is
+//! missing, the address is taken), 2 if the command line is invalid.
 
 #![forbid(unsafe_code)]
 

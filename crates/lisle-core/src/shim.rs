@@ -94,6 +94,7 @@ mod imp {
 
         /// A thread handle with its own token. Loom's own `unpark` also wakes a thread that waits
         /// for a mutex, and then loses the token.
+        #[derive(Debug)]
         pub struct Thread(Arc<loom::sync::Notify>);
 
         impl Clone for Thread {

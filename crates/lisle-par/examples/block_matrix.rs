@@ -1,5 +1,5 @@
-//! The product of two matrices of 2 × 2 blocks: which products and sums may be computed at the same time follows from
-//! which values they use.
+//! The product of two matrices of 2 × 2 blocks. The values that each product and sum uses determine
+//! which of them may be computed at the same time.
 
 use std::ops::{Add, Mul};
 
@@ -50,7 +50,7 @@ fn multiply([[a11, a12], [a21, a22]]: &Matrix, [[b11, b12], [b21, b22]]: &Matrix
 
 fn main() {
     const SIZE: usize = 32;
-    // Multiples of the unit matrix, so that the result is known.
+    // Multiples of the unit matrix, so the result is known.
     let block = |factor: f64| {
         let row = |i| (0..SIZE).map(|j| if i == j { factor } else { 0.0 }).collect();
         Block((0..SIZE).map(row).collect())

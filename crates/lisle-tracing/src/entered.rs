@@ -1,8 +1,9 @@
-//! Which spans have been entered on this thread, and what becomes of them when a fiber is suspended.
+//! The spans that have been entered on this thread, and their handling when a fiber is suspended.
 //!
-//! A subscriber tells nobody which spans it considers entered, so the layer notes them as they are. When a fiber is
-//! suspended its spans are exited, in reverse order, and entered again when it goes on: through the dispatcher, so that all
-//! layers see it, as they do when an instrumented future is put aside by its executor.
+//! A subscriber does not tell which spans it considers entered, so the layer records them. When a
+//! fiber is suspended, its spans are exited in reverse order, and they are entered again when it
+//! resumes. This goes through the dispatcher, so all layers see it, as they do when an executor
+//! suspends an instrumented future.
 
 use lisle::fiber::{Hooks, Switch};
 use std::cell::RefCell;
@@ -11,7 +12,7 @@ use tracing::Dispatch;
 use tracing::dispatcher::WeakDispatch;
 use tracing::span::Id;
 
-/// The subscriber of a layer: that to which spans belong.
+/// The subscriber of a layer. Spans belong to it.
 #[derive(Default)]
 pub(crate) struct Owner {
     registered: OnceLock<Registered>,
@@ -19,7 +20,7 @@ pub(crate) struct Owner {
 
 struct Registered {
     dispatch: WeakDispatch,
-    /// Does the span exist there?
+    /// Returns `true` if the span exists in the subscriber.
     has: fn(&Dispatch, &Id) -> bool,
 }
 
@@ -31,18 +32,18 @@ struct Entered {
 }
 
 thread_local! {
-    /// The innermost last.
+    /// The innermost span is the last.
     static ENTERED: RefCell<Vec<Entered>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Notes that a span has been entered on this thread.
+/// Records that a span has been entered on this thread.
 pub(crate) fn enter(owner: &Arc<Owner>, id: &Id) {
     let entered = Entered { owner: owner.clone(), id: id.clone() };
-    // The storage of a thread that ends may be gone, and then no fiber comes any more.
+    // A thread that ends may have destroyed the storage already. No fiber runs on it after that.
     let _ = ENTERED.try_with(|all| all.borrow_mut().push(entered));
 }
 
-/// Notes that a span has been exited. It need not be the innermost.
+/// Records that a span has been exited. It need not be the innermost.
 pub(crate) fn exit(owner: &Arc<Owner>, id: &Id) {
     let _ = ENTERED.try_with(|all| {
         let mut all = all.borrow_mut();
@@ -51,15 +52,16 @@ pub(crate) fn exit(owner: &Arc<Owner>, id: &Id) {
     });
 }
 
-/// What happens to the spans of a fiber.
+/// The hooks that exit and enter the spans of fibers.
 pub(crate) struct Keep;
 
-/// Those of one fiber.
+/// The spans of one fiber.
 #[derive(Default)]
 pub(crate) struct Kept {
-    /// What it had entered when it was suspended last.
+    /// The spans that were entered when the fiber was suspended last.
     spans: Vec<Entered>,
-    /// How many had been entered on its thread when it was resumed: those of the thread itself.
+    /// The number of spans that were entered on the thread when the fiber was resumed. They belong
+    /// to the thread itself.
     below: usize,
 }
 
@@ -82,7 +84,7 @@ impl Hooks for Keep {
                 dispatch.exit(id);
             }
         }
-        // Of those whose subscriber or span has gone nothing was heard.
+        // Spans whose subscriber or span is gone caused no exit call, so they are removed here.
         ENTERED.with(|all| all.borrow_mut().truncate(kept.below));
     }
 }
@@ -97,7 +99,8 @@ impl Owner {
         let _ = self.registered.set(Registered { dispatch: dispatch.downgrade(), has });
     }
 
-    /// The subscriber, if it and the span are there. A span may have gone whose guard was forgotten.
+    /// Returns the subscriber, if it and the span still exist. A span whose guard was forgotten may
+    /// not exist any more.
     fn of(&self, id: &Id) -> Option<Dispatch> {
         let Registered { dispatch, has } = self.registered.get()?;
         dispatch.upgrade().filter(|dispatch| has(dispatch, id))

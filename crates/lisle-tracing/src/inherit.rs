@@ -1,10 +1,11 @@
-//! Handing a span on.
+//! Passing the current span to spawned code.
 
 use tracing::Span;
 
-/// `f`, to be run within the span that is current now: for what is spawned as a part of it.
+/// Wraps `f` in a function that runs it in the span that is current now. Use it for code that is
+/// spawned as a part of that span.
 ///
-/// A fiber begins in no span, whoever spawns it, as a thread does.
+/// A fiber, like a thread, begins in no span, regardless of the span that it is spawned in.
 ///
 /// ```
 /// let _span = tracing::info_span!("request").entered();

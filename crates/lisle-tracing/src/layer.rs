@@ -1,4 +1,4 @@
-//! The layer that notes which spans are entered.
+//! The layer that records which spans are entered.
 
 use crate::entered::{self, Keep, Owner};
 use std::fmt;
@@ -9,16 +9,19 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-/// Keeps the spans that a fiber has entered its own, while it waits and others run on its thread. See [`layer`].
+/// A layer that keeps the spans that a fiber has entered to that fiber, while the fiber waits and
+/// others run on its thread. Created by [`layer`].
 pub struct FiberSpans {
     owner: Arc<Owner>,
 }
 
-/// A layer that keeps the spans of fibers apart: those of the subscriber that it is added to.
+/// Creates a layer that keeps the spans of fibers apart: the spans of the subscriber that it is
+/// added to.
 ///
-/// It holds for fibers of runtimes that are started after the first call of this, the default one included: so put it where the
-/// program sets up its subscriber, at the beginning. Where in the stack of layers it stands does not matter. It must see
-/// all spans, so do not give it a filter of its own.
+/// It applies to fibers of runtimes that are started after the first call of this function, also of
+/// the default runtime. Call it at the beginning of the program, where the subscriber is set up.
+/// Its place in the stack of layers does not matter. It must see all spans, so it must not have a
+/// filter of its own.
 ///
 /// ```
 /// use tracing_subscriber::layer::SubscriberExt;
@@ -34,7 +37,7 @@ pub struct FiberSpans {
 ///     let asks = lisle::spawn(move || {
 ///         let _span = tracing::info_span!("asks").entered();
 ///         tx.send(42).unwrap();
-///         tracing::info!("sent"); // in "asks", whoever has run meanwhile
+///         tracing::info!("sent"); // in "asks", regardless of other fibers
 ///     });
 ///     let _span = tracing::info_span!("answers").entered();
 ///     tracing::info!("received {}", rx.recv().unwrap()); // in "answers"
@@ -54,7 +57,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for FiberSpans {
 
     fn on_enter(&self, id: &Id, _: Context<'_, S>) {
         if !self.owner.is_registered() {
-            // An `Option` or a `Vec` of layers does not hand on what they are registered with.
+            // An `Option` or a `Vec` of layers does not pass on the dispatch that it is registered
+            // with.
             dispatcher::get_default(|dispatch| {
                 if has::<S>(dispatch, id) {
                     self.owner.register(dispatch, has::<S>);
@@ -69,7 +73,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for FiberSpans {
     }
 }
 
-/// Is this a subscriber of which `S` is a part, and has it this span?
+/// Returns `true` if `S` is a part of this subscriber and has this span.
 fn has<S: Subscriber + for<'a> LookupSpan<'a>>(dispatch: &Dispatch, id: &Id) -> bool {
     dispatch.downcast_ref::<S>().is_some_and(|subscriber| subscriber.span_data(id).is_some())
 }

@@ -1,7 +1,8 @@
-//! The speeds this library promises, measured: `cargo bench -p lisle`.
+//! Measurements of the speeds that this library promises: `cargo bench -p lisle`.
 //!
-//! Each figure is the median of rounds that are interleaved with those of the others, with the fastest
-//! and the slowest round beside it. Shared machines are noisy: compare figures of one run only.
+//! Each figure is the median of several rounds, printed with the fastest and the slowest round. The
+//! rounds of all benchmarks are interleaved. Shared machines are noisy: compare only figures of one
+//! run.
 
 use lisle::{Event, choose, never, time::after};
 use std::hint::black_box;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 11;
 
-/// One benchmark: a name, and a function that does something `n` times and says how long it took.
+/// A benchmark: a name, and a function that does something `n` times and returns the time it took.
 struct Bench {
     name: &'static str,
     times: u64,
@@ -33,7 +34,7 @@ const BENCHES: &[Bench] = &[
 ];
 
 fn main() {
-    // `cargo test --benches` runs this with no intention to measure.
+    // `cargo test --benches` runs this without measuring.
     let rounds = if std::env::args().any(|argument| argument == "--bench") { ROUNDS } else { 1 };
     let mut samples = vec![Vec::new(); BENCHES.len()];
     lisle::Runtime::builder().domains(1).pin(true).run(|| {
@@ -78,7 +79,7 @@ fn no_checkpoint(n: u64) -> Duration {
     start.elapsed()
 }
 
-/// Nobody else is there to be let pass, so this is what looking for somebody costs, too.
+/// No other fiber can run, so this includes the cost of looking for one.
 fn poll_in_vain(n: u64) -> Duration {
     let (_tx, rx) = lisle::channel::<u64>();
     let start = Instant::now();
@@ -186,7 +187,7 @@ fn spawn_burst(n: u64) -> Duration {
     start.elapsed()
 }
 
-/// Resident bytes of each of `n` fibers that wait.
+/// Returns the resident bytes of each of `n` waiting fibers.
 fn parked_bytes(n: usize) -> f64 {
     let resident = || {
         let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Asking a fiber to end, waiting for it, and what becomes of one that panics.
+//! Cancelling a fiber, waiting for it, and handling a panic of a fiber.
 //!
 //! Run it with `cargo run -p lisle --example cancel`.
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 fn main() {
     lisle::run(|| {
-        // Nothing is forced: the fiber learns that it is to end where it chooses to listen.
+        // Cancellation is cooperative: the fiber learns of it where it chooses to listen.
         let ticker = fiber::Builder::new().name("ticker").spawn(|| {
             let next = choose((
                 after(Duration::from_millis(5)).wrap(|()| true),
@@ -28,7 +28,7 @@ fn main() {
         println!("'{}' has ticked {ticks} times", ticker.name().unwrap_or("?"));
         assert!(ticks > 0);
 
-        // Fibers that borrow. A panic comes to whoever joins, and to nobody else.
+        // Fibers that borrow. Only the caller that joins a fiber gets its panic.
         let numbers = [3, 1, 4, 1, 5];
         fiber::scope(|scope| {
             let sum = scope.spawn(|| numbers.iter().sum::<i32>());

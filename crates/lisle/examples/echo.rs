@@ -1,4 +1,4 @@
-//! A TCP echo server that stops gracefully, and the clients that it serves before it does.
+//! A TCP echo server that stops gracefully, and the clients that it serves before that.
 //!
 //! Run it with `cargo run -p lisle --example echo`.
 
@@ -32,10 +32,11 @@ fn main() -> io::Result<()> {
     })
 }
 
-/// Accepts until told to stop, then waits for the connections there are. How many there have been.
+/// Accepts connections until told to stop, and then waits for the open ones. Returns the number of
+/// connections.
 fn serve(listener: &TcpListener, stop: &Condition) -> io::Result<usize> {
-    // A connection that is accepted is one that this event has given: when the stop wins, none has been taken
-    // and dropped.
+    // Only the commit of this event accepts a connection. When the stop wins, no connection has
+    // been accepted and dropped.
     let next = choose((listener.accept_evt().wrap(Some), stop.wait_evt().wrap(|()| None)));
     let mut connections = Vec::new();
     while let Some(accepted) = next.sync() {
@@ -49,7 +50,7 @@ fn serve(listener: &TcpListener, stop: &Condition) -> io::Result<usize> {
     Ok(served)
 }
 
-/// Gives back what comes, until the client has no more to say.
+/// Sends back all bytes that come, until the client closes its writing half.
 fn echo(stream: &TcpStream) -> io::Result<()> {
     let (mut from, mut to) = (stream, stream);
     io::copy(&mut from, &mut to).map(drop)

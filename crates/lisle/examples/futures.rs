@@ -1,4 +1,4 @@
-//! Events awaited by futures, on an executor that knows nothing of this library.
+//! Events awaited by futures, on an executor that does not know this library.
 //!
 //! Run it with `cargo run -p lisle --example futures`.
 
@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// The smallest executor there is: one future, one thread.
+/// A minimal executor: one future, one thread.
 fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {
@@ -29,18 +29,19 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// An `async` function that asks a fiber, and does not wait for ever.
+/// An `async` function that asks a fiber and limits the time to wait.
 async fn ask(questions: &Sender<u64>, answers: &Receiver<u64>, n: u64) -> Option<u64> {
     questions.send_evt(n).await.ok()?;
-    // To wait for one of several, choose between events rather than select between futures: a future that
-    // is dropped right after its event has happened drops the value, a choice never does.
+    // To wait for one of several things, choose between events instead of selecting between
+    // futures. A future that is dropped right after its event has happened drops the value; a
+    // choice never does.
     choose((answers.recv_evt().wrap(Result::ok), after(Duration::from_secs(10)).wrap(|()| None))).await
 }
 
 fn main() {
     let (questions, asked) = channel::<u64>();
     let (answer, answers) = channel::<u64>();
-    // Outside any runtime `spawn` starts the default one.
+    // Outside any runtime, `spawn` starts the default one.
     let fiber = lisle::spawn(move || {
         for n in asked {
             answer.send(n * n).expect("somebody wants to know");

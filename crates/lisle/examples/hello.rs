@@ -13,13 +13,13 @@ fn main() {
             let tx = tx.clone();
             lisle::spawn(move || {
                 sleep(Duration::from_millis(10 * name.len() as u64));
-                // A rendezvous: it returns when the message has been taken.
+                // A rendezvous: `send` returns when the message has been taken.
                 tx.send(format!("hello from {name}")).expect("somebody receives");
             });
         }
 
-        // `tx` is still here, so the channel stays open, and waiting alone would never end. One event serves
-        // for every round; the time begins anew each time it is performed.
+        // `tx` is still alive, so the channel stays open and waiting without a timeout would never
+        // end. One event is used for all rounds; its timeout starts anew with each performance.
         let next =
             choose((rx.recv_evt().wrap(Result::ok), after(Duration::from_millis(200)).wrap(|()| None)));
         let mut heard = 0;

@@ -1,10 +1,12 @@
-//! A queue that survives its clients: whoever goes while putting or taking has put or taken nothing.
+//! A queue that survives its clients: a client that goes away while it puts or takes has put or
+//! taken nothing.
 //!
 //! Run it with `cargo run -p lisle --example kill_safe_queue`.
 //!
-//! After Flatt and Findler, *Kill-safe synchronization abstractions* (PLDI 2004). The manager offers each client that
-//! waits what it could have now: the first item to all who take, room to all who put. Only when one of them has taken
-//! the offer does the queue change.
+//! After Flatt and Findler, *Kill-safe synchronization abstractions* (PLDI 2004). The manager
+//! offers each waiting client what that client could have now: the first item to every client that
+//! takes, room to every client that puts. The queue changes only when one of them has taken its
+//! offer.
 
 use lisle::kill_safe::{self, ClientGone, Reply, Requests, Server, ServerGone};
 use lisle::time::after;
@@ -13,7 +15,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// See above. Clones share the queue.
+/// A handle to the queue. Clones share the queue.
 #[derive(Clone)]
 pub(crate) struct KillSafeQueue<T> {
     server: Server<Request<T>, Option<T>>,
@@ -26,17 +28,17 @@ enum Request<T> {
 }
 
 impl<T: Clone + Send + 'static> KillSafeQueue<T> {
-    /// A queue with room for `capacity` items.
+    /// Creates a queue with room for `capacity` items.
     pub(crate) fn new(capacity: usize) -> Self {
         KillSafeQueue { server: kill_safe::start(move |requests| Manager::new(capacity).manage(&requests)) }
     }
 
-    /// The event of the last item being `item`.
+    /// Returns the event of putting `item` at the end of the queue.
     pub(crate) fn put_evt(&self, item: T) -> impl Event<Output = Result<(), ServerGone>> + '_ {
         self.server.request_evt(Request::Put(item)).wrap(|answer| answer.map(drop))
     }
 
-    /// The event of taking the first item.
+    /// Returns the event of taking the first item.
     pub(crate) fn take_evt(&self) -> impl Event<Output = Result<T, ServerGone>> + '_ {
         self.server
             .request_evt(Request::Take)
@@ -60,7 +62,8 @@ impl<T: Clone + Send> Manager<T> {
             Next(Option<R>),
             Served(usize),
             Gone(usize),
-            /// The client was dropped after the queue had changed for it, and before it knew.
+            /// The client was dropped after the queue had changed for it and before it learned of
+            /// that.
             Undo(usize, Option<T>),
         }
         loop {
@@ -70,7 +73,7 @@ impl<T: Clone + Send> Manager<T> {
                     Err(ClientGone(None)) => Step::Gone(index),
                     Err(ClientGone(Some(answer))) => Step::Undo(index, answer),
                 });
-                // Who cannot be served now is only watched.
+                // A client that cannot be served now is only watched.
                 let gone = reply.gone_evt().wrap(move |()| Step::Gone(index));
                 let can = self.can_serve(request);
                 choose((can.then_some(offer), (!can).then_some(gone)))
@@ -101,7 +104,7 @@ impl<T: Clone + Send> Manager<T> {
         }
     }
 
-    /// The change that goes with an offer that was taken, and the answer.
+    /// Makes the change for a taken offer and returns the answer.
     fn serve(&self, request: &Request<T>) -> Option<T> {
         let mut items = self.items.borrow_mut();
         match request {
@@ -126,14 +129,15 @@ fn main() {
         }
         println!("taken in order: {:?}", consumer.join().unwrap());
 
-        // Who gives up has taken nothing.
+        // A performance that gives up has taken nothing.
         let patience = Duration::from_millis(5);
         let in_time = choose((queue.take_evt().wrap(Some), after(patience).wrap(|()| None)));
         assert_eq!(in_time.sync(), None);
         queue.put_evt(5).sync().unwrap();
         assert_eq!(queue.take_evt().sync(), Ok(5));
 
-        // Nor has a fiber that panics while it waits to be served: nobody's state is left half changed.
+        // A fiber that panics while it waits to be served has taken nothing, either. No state is
+        // left half changed.
         let failing = {
             let queue = queue.clone();
             lisle::spawn(move || {

@@ -1,11 +1,12 @@
-//! An event of one's own, with every method of the trait written out: a count-down latch.
+//! A user-defined event with every method of the trait written out: a count-down latch.
 //!
-//! Run it with `cargo run --example own_event`.
+//! Run it with `cargo run -p lisle --example own_event`.
 //!
-//! The delicate parts (who commits whom, who wakes whom, how a waiter leaves its queue) are done by
-//! [`Source`]: a state under a short lock, and the performers that wait for it to change. An event that
-//! waits at a source forwards its steps to the branch that [`Source::waiting`] makes. What is one's
-//! own is the state, what an event takes from it, and what a change grants to those who wait.
+//! [`Source`] does the delicate parts: commits, wakes, and the removal of a waiter from its queue.
+//! It is a state under a short lock, and the performers that wait for a change of that state. An
+//! event that waits at a source forwards its steps to the branch that [`Source::waiting`] creates.
+//! The event itself defines the state, what it takes from the state, and what a change grants to
+//! the waiters.
 
 use lisle::event::{Attempt, Event, Source, Step, Waiting};
 use lisle::time::after;
@@ -14,9 +15,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Opens once it has been counted down to zero, and then stays open.
+/// A latch that opens when it has been counted down to zero, and then stays open.
 struct Latch {
-    /// How many counts are left, and when the last one came. Waiters are granted that moment.
+    /// The remaining counts, and the time of the last one. Waiters are granted that time.
     source: Source<Count, Instant>,
 }
 
@@ -31,32 +32,33 @@ impl Latch {
         Latch { source: Source::new(Count { left: count, opened }) }
     }
 
-    /// Counts down by one. The last count opens the latch for all who wait.
+    /// Counts down by one. The last count opens the latch for all waiters.
     fn count_down(&self) {
         self.source.update(|count, waiters| {
             count.left = count.left.saturating_sub(1);
             if count.left == 0 && count.opened.is_none() {
                 let now = Instant::now();
                 count.opened = Some(now);
-                // Each grant commits one performer, which is woken when the lock has been let go.
+                // Each grant commits one performer. It is woken after the lock has been released.
                 while waiters.grant(now).is_ok() {}
             }
         });
     }
 
-    /// The event of the latch being open; gives the moment when it opened.
+    /// Returns the event that the latch is open. It gives the time at which it opened.
     fn open_evt(&self) -> Open<'_> {
         Open { latch: self }
     }
 }
 
-/// See [`Latch::open_evt`].
+/// The event that is returned by [`Latch::open_evt`].
 struct Open<'a> {
     latch: &'a Latch,
 }
 
 impl Open<'_> {
-    /// What the event takes from the state: here a copy; a semaphore would take a token away.
+    /// Takes the event's value from the state. Here it is a copy; a semaphore would take a token
+    /// away.
     fn moment(count: &mut Count) -> Option<Instant> {
         count.opened
     }
@@ -65,13 +67,14 @@ impl Open<'_> {
 impl Event for Open<'_> {
     type Output = Instant;
 
-    /// What one performance keeps: a place in the source's queue, and a slot for what is granted.
+    /// The data of one performance: a place in the source's queue, and a slot for the granted
+    /// value.
     type Branch<'e>
         = Waiting<'e, Count, Instant>
     where
         Self: 'e;
 
-    /// It waits in one queue, under one lock.
+    /// Returns `true`: the event waits in one queue, under one lock.
     fn is_single(&self) -> bool {
         true
     }
@@ -80,22 +83,22 @@ impl Event for Open<'_> {
         self.latch.source.waiting()
     }
 
-    /// Is it there already? If not, nothing has happened.
+    /// Commits if the latch is open. Otherwise does nothing.
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         branch.try_commit(attempt, Open::moment)
     }
 
-    /// Is it there by now? If not, wait in the queue.
+    /// Commits if the latch is open by now. Otherwise enters the queue.
     fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         branch.publish(attempt, Open::moment)
     }
 
-    /// Leave the queue, and tell whether it was this event that happened.
+    /// Leaves the queue. Returns `true` if it was this event that happened.
     fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
         branch.withdraw(attempt)
     }
 
-    /// The value, once it has happened.
+    /// Returns the value after the event has happened.
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Instant {
         branch.take()
     }
@@ -106,7 +109,7 @@ fn main() {
     let begun = Instant::now();
     let latch = Arc::new(Latch::new(WORKERS as usize));
 
-    // From here on it is an event like any other: it can be polled, wrapped, chosen, and awaited.
+    // It can be used like any other event: polled, wrapped, chosen and awaited.
     let in_time = |limit: Duration| {
         choose((latch.open_evt().wrap(|moment| Some(moment - begun)), after(limit).wrap(|()| None), never()))
     };

@@ -1,11 +1,13 @@
-//! A swap channel that survives its clients: two that meet exchange their values, both or neither.
+//! A swap channel that survives its clients: two clients that meet exchange their values, both or
+//! neither.
 //!
 //! Run it with `cargo run -p lisle --example swap_channel`.
 //!
-//! After the first example of Flatt and Findler, *Kill-safe synchronization abstractions* (PLDI 2004). There a client
-//! that goes at the wrong moment may leave its partner's value with nobody. Here the manager has the first client commit
-//! *while it still makes its answer*, and makes that answer only if the second client takes its own; if not, the first
-//! goes on waiting as if nothing had been.
+//! After the first example of Flatt and Findler, *Kill-safe synchronization abstractions* (PLDI
+//! 2004). There, a client that goes away at the wrong moment may leave its partner's value without
+//! a receiver. Here, the manager lets the first client commit *while its answer is still being
+//! made*, and makes that answer only if the second client takes its own. If the second client does
+//! not, the first continues to wait as before.
 
 use lisle::kill_safe::{self, ClientGone, Reply, Request, Requests, Server, ServerGone};
 use lisle::time::{after, sleep};
@@ -13,7 +15,7 @@ use lisle::{Event, choose};
 use std::panic::resume_unwind;
 use std::time::Duration;
 
-/// See above. Clones share the channel.
+/// A handle to the channel. Clones share the channel.
 #[derive(Clone)]
 pub(crate) struct SwapChannel<T> {
     server: Server<T, T>,
@@ -24,7 +26,7 @@ impl<T: Clone + Send + 'static> SwapChannel<T> {
         SwapChannel { server: kill_safe::start(manage) }
     }
 
-    /// The event of giving `value` away and getting another.
+    /// Returns the event of giving `value` away and getting another value.
     pub(crate) fn swap_evt(&self, value: T) -> impl Event<Output = Result<T, ServerGone>> + '_ {
         self.server.request_evt(value)
     }
@@ -37,7 +39,8 @@ fn manage<T: Clone + Send>(requests: Requests<T, T>) {
     }
 }
 
-/// Waits until two clients are there, one of whom may be there already. Nothing: there will be no more.
+/// Waits until there are two clients. One of them may be there already. Returns `None` if there
+/// will be no more.
 fn pair<T: Clone + Send>(
     requests: &Requests<T, T>,
     first: &mut Option<Request<T, T>>,
@@ -59,9 +62,9 @@ fn pair<T: Clone + Send>(
     }
 }
 
-/// Has the two exchange their values. If one of them has gone, the other is given back.
+/// Lets two clients exchange their values. If one of them has gone away, returns the other.
 fn swap<T: Clone + Send>(one: Request<T, T>, other: Request<T, T>) -> Option<Request<T, T>> {
-    // By turns, since whoever was not there yet is then waited for.
+    // The two swap roles, so the client that was not ready is then waited for.
     let (mut one, mut other) = (one, other);
     loop {
         match swap_now(&one, &other) {
@@ -78,11 +81,11 @@ enum Swapped {
     Both,
     OneGone,
     OtherGone,
-    /// The other does not wait for its answer yet: it is still preparing its choice.
+    /// The other client does not wait for its answer yet: it is still preparing its choice.
     OtherAbsent,
 }
 
-/// The answer cannot be made, for this reason.
+/// The reason why the answer cannot be made.
 struct NoAnswer(Swapped);
 
 fn swap_now<T: Clone + Send>(one: &Request<T, T>, other: &Request<T, T>) -> Swapped {
@@ -96,7 +99,8 @@ fn swap_now<T: Clone + Send>(one: &Request<T, T>, other: &Request<T, T>) -> Swap
             })
             .wrap(|offered| match offered {
                 Ok(()) => Swapped::Both,
-                // Its future was dropped between its commit and its next poll; the other has swapped.
+                // Its future was dropped between its commit and its next poll. The other client has
+                // swapped.
                 Err(ClientGone(Some(_))) => Swapped::Both,
                 Err(ClientGone(None)) => Swapped::OneGone,
             })
@@ -122,7 +126,7 @@ fn main() {
             peer.join().unwrap();
         }
 
-        // One that gives up has given nothing away: the next two find each other.
+        // A client that gives up has given nothing away: the next two clients meet each other.
         let impatient =
             choose((channel.swap_evt("water").wrap(Some), after(Duration::from_millis(5)).wrap(|()| None)));
         assert_eq!(impatient.sync(), None);

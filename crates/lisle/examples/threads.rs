@@ -1,4 +1,4 @@
-//! Plain OS threads and fibers on one channel, in a runtime of one's own.
+//! Plain OS threads and fibers on one channel, in a runtime that the program starts.
 //!
 //! Run it with `cargo run -p lisle --example threads`.
 
@@ -10,7 +10,7 @@ const THREADS: u64 = 3;
 const EACH: u64 = 1_000;
 
 fn main() -> std::io::Result<()> {
-    // All domains run on threads of the runtime's own, so this thread stays a plain one.
+    // All domains run on the runtime's own threads, so this thread stays a plain one.
     let runtime = Runtime::builder().domains(2).thread_name("workers").start()?;
     let (numbers, given) = channel::bounded::<u64>(16);
     let (sum, sums) = channel::channel::<u64>();
@@ -22,14 +22,15 @@ fn main() -> std::io::Result<()> {
     }
     drop((given, sum));
 
-    // Three threads give them. A thread that has to wait parks as a thread, a fiber as a fiber.
+    // Three threads send the numbers. When it has to wait, a thread parks as a thread and a fiber
+    // as a fiber.
     thread::scope(|scope| {
         for _ in 0..THREADS {
             let numbers = numbers.clone();
             scope.spawn(move || (1..=EACH).for_each(|n| numbers.send(n).expect("the fibers take them")));
         }
     });
-    drop(numbers); // The last sender goes, and the fibers come to their end.
+    drop(numbers); // The last sender is dropped, so the fibers end.
 
     let total: u64 = sums.iter().sum();
     println!("the total is {total}");

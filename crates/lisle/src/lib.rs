@@ -1,4 +1,5 @@
-//! Light threads with and without stacks, first-class events, loops over all cores and sockets on one scheduler.
+//! Light threads with and without stacks, first-class events, loops over all cores and sockets on
+//! one scheduler.
 //!
 //! ```
 //! use lisle::{Event, channel, choose, time::after};
@@ -19,56 +20,60 @@
 //! });
 //! ```
 //!
-//! - [`run`] starts a runtime and runs a function in it; [`spawn`] starts a *fiber*, a light thread in direct
-//!   style ([`fiber`]).
-//! - [`spawn_task`] starts a *task*, an `async` block that begins as a call and becomes a thread only if it
-//!   waits ([`task`]).
-//! - What may block is an *event* ([`event`]): a value to be performed ([`Event::sync`]), tried
-//!   ([`Event::poll`]), awaited (`.await`, on any executor), or chosen from ([`choose`]). A choice takes
-//!   exactly one of its alternatives; the others have taken nothing.
-//! - [`mod@channel`]s, [`sync`] cells, [`time`] and [`net`] sockets all work from fibers, from plain OS threads
-//!   and from futures, against each other.
-//! - Loops over all cores ([`par`]): iterators, joins, sorts and scans, on the same domains.
-//! - What happens outside is an event, too: the exit of a [`process`], a [`mod@signal`], a line of [`io`], the end of a
-//!   foreign [`thread`] or [`mod@future`].
+//! - [`run`] starts a runtime and runs a function in it. [`spawn`] starts a *fiber*, a light thread
+//!   in direct style ([`fiber`]).
+//! - [`spawn_task`] starts a *task*, an `async` block that begins as a call and becomes a thread
+//!   only if it waits ([`task`]).
+//! - An operation that may block is an *event* ([`event`]): a value that can be performed
+//!   ([`Event::sync`]), polled ([`Event::poll`]), awaited (`.await`, on any executor), or chosen
+//!   from ([`choose`]). A choice commits exactly one of its alternatives; the others have taken
+//!   nothing.
+//! - [`mod@channel`]s, [`sync`] cells, [`time`] and [`net`] sockets work from fibers, from plain OS
+//!   threads and from futures, in any combination.
+//! - Loops run over all cores ([`par`]): iterators, joins, sorts and scans, on the same domains.
+//! - Things outside the program are events, too: the exit of a [`process`], a [`mod@signal`], a
+//!   line of [`io`], the end of a foreign [`thread`] or [`mod@future`].
 //!
 //! # Guide
 //!
-//! The [`guide`] is to be read, the rest to be looked up:
+//! The [`guide`] is for reading, the rest for reference:
 //!
 //! - [*A tour*](guide::tour), each part of the library in a paragraph and an example;
-//! - [*Events in ten minutes*](guide::events) for those who have never met them;
-//! - [*From Go's select*](guide::from_go), [*From tokio's select!*](guide::from_tokio) and
-//!   [*From Racket and Guile Fibers*](guide::from_racket_and_fibers) for those who know the idea under other names;
-//! - [*Cancellation*](guide::cancellation) and [*Pitfalls*](guide::pitfalls) before it gets serious;
+//! - [*Events in ten minutes*](guide::events) for readers who have never met events;
+//! - [*From Go's select*](guide::from_go), [*From tokio's select!*](guide::from_tokio) and [*From
+//!   Racket and Guile Fibers*](guide::from_racket_and_fibers) for readers who know the idea under
+//!   other names;
+//! - [*Cancellation*](guide::cancellation) and [*Pitfalls*](guide::pitfalls) before use in
+//!   production;
 //! - [*Who has what*](guide::compared), a table.
 //!
 //! # When not to use it
 //!
-//! - Where every byte counts, a fiber takes a page of memory or two, a future less.
+//! - Where every byte counts: a fiber takes one or two pages of memory, a future takes less.
 //! - On Windows: fibers, domains and sockets are for Unix. Linux on x86-64 is what is tested.
-//! - With libraries written for one async runtime's sockets and timers: they want that runtime. Events can
-//!   be awaited there, though, so the two can talk.
+//! - With libraries that are written for the sockets and timers of one async runtime: they need
+//!   that runtime. Futures there can await Lisle's events, though, so the two can communicate.
 //!
 //! # Caveats
 //!
-//! First [what is unsound](fiber#soundness) with fibers: to wait within code that trusts the nesting of calls on a thread.
+//! Read first [what is unsound](fiber#soundness) with fibers: waiting inside code that relies on
+//! the nesting of calls on a thread.
 //!
-//! See also those of [`fiber`]: long computations, destructors that wait, thread-locals, stack size; and those of
-//! [`task`].
+//! See also the caveats of [`fiber`] (long computations, destructors that wait, thread-locals,
+//! stack size) and those of [`task`].
 //!
 //! # Cargo features
 //!
-//! - `files`, off by default: `io::watch_files`, changes of files and directories as events. It brings the crate
-//!   `notify`, some ten crates in all, and one thread for each watch that is alive.
+//! - `files`, off by default: `io::watch_files`, changes to files and directories as events. It
+//!   adds the crate `notify`, some ten crates in all, and one thread for each live watch.
 
-// The models are those of the layers below.
+// The loom models are in the layers below.
 #![cfg(not(lisle_loom))]
 
 #[cfg(not(unix))]
 compile_error!("lisle runs on Unix: its fibers, domains and sockets have no other back end");
 
-// What the tests here share with those in `tests/` calls the library by its name.
+// Code that the tests here share with those in `tests/` refers to the library as `lisle`.
 #[cfg(test)]
 extern crate self as lisle;
 
@@ -83,7 +88,7 @@ pub mod process;
 pub mod signal;
 pub mod thread;
 
-// The layers below, under the names by which the modules here know them.
+// The layers below, under the names that the modules here use for them.
 use lisle_core::{affinity, shim};
 use lisle_runtime::sched;
 

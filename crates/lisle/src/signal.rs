@@ -15,7 +15,7 @@
 //!     .sync()
 //! };
 //! assert!(!told()?);
-//! // SAFETY: the signal is caught by now.
+//! SAFETY: the signal is caught by now.
 //! unsafe { libc::raise(SIGUSR1) };
 //! reload.recv()?;
 //! # Ok(())
@@ -24,22 +24,24 @@
 //!
 //! # How it works
 //!
-//! Each [`Signal`] has a pipe. The handler writes a byte into the pipes of all `Signal`s of its number, and what
-//! waits is an ordinary reader of a descriptor, in a domain's reactor; there is no thread. (The self-pipe of
-//! D. J. Bernstein.) The handler itself is that of `signal-hook-registry`, which lets many parts of a program, this
-//! library or not, share a number.
+//! Each [`Signal`] has a pipe. The handler writes a byte into the pipes of all `Signal`s of its
+//! number, and a performer that waits is an ordinary reader of a descriptor in a domain's reactor.
+//! There is no thread. (This is the self-pipe of D. J. Bernstein.) The handler itself is that of
+//! `signal-hook-registry`, which lets many parts of a program share a number, whether they use this
+//! library or not.
 //!
-//! **What runs in the handler** may be only what is async-signal-safe, by the list in signal-safety(7): it calls
-//! `getpid` and `write`, reads two numbers that never change while it can run, and nothing else: no lock, no
-//! allocation, no thread-local, nothing that can panic. The write does not block, since the pipe does not. The
-//! registry restores `errno`.
+//! **Code in the handler** must be async-signal-safe, by the list in signal-safety(7). It calls
+//! `getpid` and `write` and reads two numbers that never change while it can run. It does nothing
+//! else: no lock, no allocation, no thread-local, nothing that can panic. The write does not block,
+//! since the pipe does not. The registry restores `errno`.
 //!
 //! # Caveats
 //!
-//! - From the first `signal` of a number on, **the system's default action is off for the rest of the process**: dropping
-//!   the last `Signal` does not bring it back, and a `SIGINT` that nobody waits for then does nothing. A handler
-//!   that was there before is still called.
-//! - Signals *coalesce*, here as in the system: several deliveries before one is received may be received as one.
+//! - From the first `signal` of a number on, **the system's default action is off for the rest of
+//!   the process**. Dropping the last `Signal` does not restore it, and a `SIGINT` that no
+//!   performer waits for does nothing then. A handler that was installed before is still called.
+//! - Signals *coalesce*, here as in the system: several deliveries before one is received may be
+//!   received as one.
 //! - Programs that the process starts have the default action again.
 
 use crate::event::until::{Operation, Until};
@@ -54,14 +56,16 @@ pub use libc::{
     SIGUSR2, SIGWINCH,
 };
 
-/// Begins to receive the signal `number`. See the [module](self) for what that does to the process.
+/// Begins to receive the signal `number`. The [module](self) describes what that does to the
+/// process.
 ///
-/// Each `Signal` receives every delivery from here on, whoever else receives it.
+/// Each `Signal` receives every delivery from this call on, independently of other receivers.
 ///
 /// # Errors
 ///
-/// `InvalidInput`: it is one that cannot be caught, or not sensibly (`SIGKILL`, `SIGSTOP`, `SIGILL`, `SIGFPE`,
-/// `SIGSEGV`), or there is none of this number. Else the system is out of descriptors.
+/// Fails with `InvalidInput` if the signal cannot be caught, or not sensibly (`SIGKILL`, `SIGSTOP`,
+/// `SIGILL`, `SIGFPE`, `SIGSEGV`), or if there is no signal of this number. Otherwise returns an
+/// error if the system is out of descriptors.
 #[track_caller]
 pub fn signal(number: i32) -> io::Result<Signal> {
     let label = Label::new("signal").named(&names::of(number));
@@ -83,13 +87,13 @@ pub fn signal(number: i32) -> io::Result<Signal> {
 ///
 /// # Errors
 ///
-/// The system is out of descriptors.
+/// Returns an error if the system is out of descriptors.
 #[track_caller]
 pub fn ctrl_c() -> io::Result<Signal> {
     signal(SIGINT)
 }
 
-/// A signal that is received, see [`signal()`]. Dropped, it receives no more.
+/// A receiver of a signal, returned by [`signal()`]. Dropping it ends the reception.
 pub struct Signal {
     received: PipeReader,
     _caught: Caught,
@@ -97,41 +101,44 @@ pub struct Signal {
     label: Label,
 }
 
-/// The event of a signal having come, see [`Signal::recv_evt`].
+/// The event that a signal has come, returned by [`Signal::recv_evt`].
 pub type SignalEvt<'a> = Until<'a, Signal, ReadyEvt<'a, io::PipeReader>>;
 
 impl Signal {
-    /// The event of the signal having come, since this was made or since it was last received here.
+    /// Returns the event that the signal has come since this `Signal` was created or since it last
+    /// received.
     ///
-    /// If several wait at one `Signal`, one of them receives it. For each to receive it, make a `Signal` for
-    /// each.
+    /// If several performers wait at one `Signal`, one of them receives the signal. For each of
+    /// them to receive it, create one `Signal` for each.
     ///
     /// # Errors
     ///
-    /// The event gives an error if the pipe cannot be waited for: the system is out of memory.
+    /// The event gives an error if the pipe cannot be waited for because the system is out of
+    /// memory.
     ///
     /// # Cancel safety
     ///
-    /// A loser of a choice, a poll that fails and a future that is dropped before it is told have received nothing.
+    /// A performance that loses a choice, a poll that fails and a future that is dropped before it
+    /// gets the signal have received nothing.
     pub fn recv_evt(&self) -> SignalEvt<'_> {
         Until::new(self, self.received.readable_evt())
     }
 
-    /// Waits for the signal, as [`Event::sync`] does.
+    /// Waits for the signal as [`Event::sync`] does.
     ///
     /// # Errors
     ///
-    /// As [`recv_evt`](Signal::recv_evt).
+    /// Returns the errors of [`recv_evt`](Signal::recv_evt).
     pub fn recv(&self) -> io::Result<()> {
         self.recv_evt().sync()
     }
 
-    /// Which signal it is.
+    /// Returns the number of the signal.
     pub fn number(&self) -> i32 {
         self.number
     }
 
-    /// The same, with a name, for those who ask who waits.
+    /// Sets the name of the receiver in descriptions of waits.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.label = self.label.clone().named(name);

@@ -1,9 +1,9 @@
 //! Plain OS threads, whose end is an event.
 //!
-//! [`spawn`] starts one as [`std::thread::spawn`] does; its [`ThreadHandle`] has a
-//! [`join_evt`](ThreadHandle::join_evt), so that a fiber can wait for it without blocking its domain, and choose
-//! it against other things. For a call that blocks and whose result is wanted at once, there is
-//! [`blocking`](crate::blocking), which keeps its threads.
+//! [`spawn`] starts a thread as [`std::thread::spawn`] does. Its [`ThreadHandle`] has a
+//! [`join_evt`](ThreadHandle::join_evt), so a fiber can wait for the thread without blocking its
+//! domain, and choose its end against other events. For a single call that blocks and whose result
+//! is needed at once, use [`blocking`](crate::blocking), which reuses its threads.
 
 use crate::affinity;
 use crate::event::{Attempt, Description, Event, Label, Source, Step, Waiting, awaitable, turn};
@@ -19,7 +19,7 @@ use std::thread::Thread;
 ///
 /// # Panics
 ///
-/// If the system gives no thread; [`Builder::spawn`] gives an error instead.
+/// Panics if the system cannot start a thread. [`Builder::spawn`] returns an error instead.
 ///
 /// ```
 /// use lisle::{Event, choose, time::after};
@@ -43,7 +43,7 @@ where
     Builder::new().spawn(f).expect("the system gives a thread")
 }
 
-/// How to start a thread with a name or a stack of another size.
+/// A builder of threads with a name or a stack of another size.
 ///
 /// ```
 /// let thread = lisle::thread::Builder::new().name("reader").spawn(|| {
@@ -59,19 +59,19 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A nameless thread with a stack of the usual size.
+    /// Creates a builder of threads without a name and with a stack of the default size.
     pub fn new() -> Self {
         Builder::default()
     }
 
-    /// The name, for the system and for messages.
+    /// Sets the name, for the system and for messages.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// The size of the stack, in bytes.
+    /// Sets the size of the stack, in bytes.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
@@ -82,11 +82,11 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// The system gives no thread.
+    /// Returns an error if the system cannot start a thread.
     ///
     /// # Panics
     ///
-    /// If the name contains a zero byte.
+    /// Panics if the name contains a zero byte.
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> io::Result<ThreadHandle<T>>
     where
@@ -121,34 +121,35 @@ enum Outcome<T> {
     Taken,
 }
 
-/// The right to a thread's result, see [`spawn`]. Dropping it detaches the thread, which goes on.
+/// A handle to a thread's result, returned by [`spawn`]. Dropping it detaches the thread, which
+/// continues.
 pub struct ThreadHandle<T> {
     outcome: Arc<Source<Outcome<T>, ()>>,
     thread: Thread,
 }
 
 impl<T> ThreadHandle<T> {
-    /// The event of the thread's function having returned or panicked; it gives the result.
+    /// Returns the event that the thread's function has returned or panicked. It gives the result.
     ///
-    /// The result can be had once: a second performance gives an error that says so. Destructors of the thread's
-    /// thread-locals may still run.
+    /// The result can be taken once. A second performance gives an error that says that it has been
+    /// taken. Destructors of the thread's thread-locals may still run after the event.
     ///
     /// # Errors
     ///
-    /// The function has panicked; the error holds the payload.
+    /// The event gives an error if the function has panicked. The error holds the payload.
     ///
     /// # Cancel safety
     ///
-    /// Waiting takes nothing: the result is taken by the performance that completes.
+    /// Waiting takes nothing: the performance that completes takes the result.
     pub fn join_evt(&self) -> JoinEvt<'_, T> {
         JoinEvt { handle: self }
     }
 
-    /// Waits for the thread's result, as [`Event::sync`] does.
+    /// Waits for the thread's result as [`Event::sync`] does.
     ///
     /// # Errors
     ///
-    /// As [`join_evt`](ThreadHandle::join_evt).
+    /// Returns the errors of [`join_evt`](ThreadHandle::join_evt).
     pub fn join(self) -> Result<T, JoinError>
     where
         T: Send,
@@ -156,12 +157,12 @@ impl<T> ThreadHandle<T> {
         self.join_evt().sync()
     }
 
-    /// Is the result there, or has it been taken?
+    /// Returns `true` if the result is available or has been taken.
     pub fn is_finished(&self) -> bool {
         turn::asked_whether(self.outcome.with(|outcome| !matches!(outcome, Outcome::Running)))
     }
 
-    /// The thread itself: its name, its id, the right to unpark it.
+    /// Returns the thread itself: its name, its id, the right to unpark it.
     pub fn thread(&self) -> &Thread {
         &self.thread
     }
@@ -182,7 +183,7 @@ impl<T> fmt::Debug for ThreadHandle<T> {
     }
 }
 
-/// The event of a thread having finished, see [`ThreadHandle::join_evt`].
+/// The event that a thread has finished, returned by [`ThreadHandle::join_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct JoinEvt<'a, T> {
     handle: &'a ThreadHandle<T>,
@@ -197,7 +198,7 @@ pub struct Joining<'e, T>(Waiting<'e, Outcome<T>, ()>);
 
 impl<'e, T> Joining<'e, T> {
     fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<'e, Outcome<T>, ()>> {
-        // SAFETY: the only field, structurally pinned.
+        // SAFETY: this is the only field, and it is structurally pinned.
         unsafe { self.map_unchecked_mut(|this| &mut this.0) }
     }
 }

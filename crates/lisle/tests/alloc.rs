@@ -1,9 +1,11 @@
-//! Invariant 8: once warm, nothing allocates. Not a message, a choice, a timer, a future, a spawn or a
-//! scope, on the threads of the runtime or, for what works there, on a plain thread.
+//! Invariant 8: once warm, nothing allocates. This holds for messages, choices, timers, futures,
+//! spawns and scopes, on the threads of the runtime, and on a plain thread for the operations that
+//! work there.
 //!
-//! Every operation is done some times to warm up, then ten thousand times while each allocation made by
-//! the threads in question is counted. Allocations of other threads (a monitor, the test harness) are
-//! not. The tests take turns, for what one runtime keeps for later another one may take.
+//! Every operation is done some times to warm up, and then ten thousand times while the allocations
+//! of the threads in question are counted. Allocations of other threads (a monitor, the test
+//! harness) are not counted. The tests run one at a time, because another runtime may take memory
+//! that one runtime keeps for reuse.
 
 #[path = "it/support/watch.rs"]
 mod watch;
@@ -24,35 +26,35 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 use watch::{Watched, watched};
 
-/// The system's allocator, with a count of what each thread asks of it.
+/// The system's allocator, with a count of the allocations of each thread.
 struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How often this thread has asked for memory, ever.
+/// Returns the number of allocations of this thread so far.
 fn allocations() -> usize {
     ALLOCATIONS.get()
 }
 
-// SAFETY: all calls are passed on to the system's allocator as they are. The count is a plain number in a
-// thread-local without a destructor, so that counting does not allocate.
+// SAFETY: all calls are passed on to the system's allocator unchanged. The count is a plain number
+// in a thread-local without a destructor, so counting does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(allocations() + 1);
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(block, layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.set(allocations() + 1);
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { System.realloc(block, layout, size) }
     }
 }
@@ -62,20 +64,21 @@ static ALLOCATOR: Counting = Counting;
 
 const TIMES: usize = 10_000;
 
-/// Waits for the other tests to have ended, and is watched from then on.
+/// Waits until the other tests have ended, and starts the watchdog.
 fn my_turn() -> (Watched, MutexGuard<'static, ()>) {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     (watched(), turn)
 }
 
-/// Runs `f` on a domain that is this thread. What its fibers allocate is counted by this thread.
+/// Runs `f` on a domain that is this thread. This thread counts the allocations of its fibers.
 fn on_one_domain(f: impl FnOnce()) {
     let _turn = my_turn();
     Runtime::builder().domains(1).stall_report(None).run(f);
 }
 
-/// Asserts that `operation`, which is given how often to do it, does not allocate on this thread once warm.
+/// Asserts that `operation`, whose argument is the number of repetitions, does not allocate on this
+/// thread once warm.
 #[track_caller]
 fn allocates_nothing(what: &str, operation: impl Fn(usize)) {
     operation(TIMES / 10);
@@ -84,19 +87,20 @@ fn allocates_nothing(what: &str, operation: impl Fn(usize)) {
     assert_eq!(allocations() - before, 0, "allocations in {TIMES} times: {what}");
 }
 
-/// A fiber that sends for ever, as long as it finds receivers.
+/// Spawns a fiber that sends as long as there are receivers.
 fn sends_for_ever(tx: Sender<usize>) {
     drop(lisle::spawn(move || (0..).try_for_each(|i| tx.send(i))));
 }
 
-/// A sender for ever and its receiver.
+/// Returns a receiver whose sender never ends.
 fn source() -> Receiver<usize> {
     let (tx, rx) = channel();
     sends_for_ever(tx);
     rx
 }
 
-/// Driving a future costs one allocation, and its polls none, whether it is woken while it is polled or later.
+/// Driving a future costs one allocation. Its polls cost none, whether it is woken during a poll or
+/// later.
 #[test]
 fn a_future_that_a_fiber_drives() {
     on_one_domain(|| {
@@ -258,7 +262,7 @@ fn choices_of_many_and_of_boxed_events() {
     });
 }
 
-/// A choice is a large event, and may be boxed all the same.
+/// A choice is a large event, and may be boxed nevertheless.
 #[test]
 fn boxed_choices() {
     on_one_domain(|| {
@@ -274,7 +278,7 @@ fn boxed_choices() {
     });
 }
 
-/// Many fibers that are in the middle of a choice over a vector at the same time.
+/// Many fibers are in the middle of a choice over a vector at the same time.
 #[test]
 fn choices_of_many_by_many() {
     on_one_domain(|| {
@@ -327,7 +331,7 @@ fn timers() {
                 black_box(ticker.tick());
             }
         });
-        // Many sleep at a time, for a tick is long.
+        // Many sleep at the same time, because a tick is long.
         let (go, gone) = channel::<usize>();
         let (done, dones) = channel::<()>();
         for _ in 0..SLEEPERS {
@@ -422,7 +426,8 @@ fn spawns() {
     });
 }
 
-/// Begun and ended at once, or reified and joined; by a fiber, and by one another.
+/// Tasks that begin and end at once, and tasks that are reified and joined, by a fiber and by each
+/// other.
 #[test]
 fn tasks() {
     on_one_domain(|| {
@@ -445,7 +450,7 @@ fn tasks() {
                     ends.fetch_add(1, Ordering::Relaxed);
                 }));
                 assert_eq!(rx.recv(), Ok(i));
-                // They end when it is their turn.
+                // The tasks end when it is their turn.
                 while i % 100 == 0 && ended.load(Ordering::Relaxed) < before + i {
                     fiber::yield_now();
                 }
@@ -468,13 +473,13 @@ fn tasks() {
             for _ in 0..times {
                 let task = spawn_task(std::future::pending::<()>());
                 task.cancel();
-                // Not joined: the error says in words who it was.
+                // It is not joined, because the error would contain a text that names it.
                 while !task.is_finished() {
                     fiber::yield_now();
                 }
             }
         });
-        // Some of a million are queued, as the clock ticks. That is warm by now.
+        // Of a million tasks some are queued, because the clock ticks. That path is warm by now.
         allocates_nothing("a task that does not wait", |times| {
             (0..100 * times).for_each(|i| assert_eq!(spawn_task(async move { i }).join().unwrap(), i));
         });
@@ -494,7 +499,7 @@ fn tasks() {
     });
 }
 
-/// More fibers at a time than a thread keeps control blocks for.
+/// There are more fibers at a time than a thread keeps control blocks for.
 #[test]
 fn spawns_in_bursts() {
     on_one_domain(|| {
@@ -507,7 +512,7 @@ fn spawns_in_bursts() {
     });
 }
 
-/// Two domains that talk to each other. Each counts for itself.
+/// Two domains that communicate. Each counts for itself.
 #[test]
 fn across_domains() {
     let _turn = my_turn();
@@ -537,11 +542,13 @@ fn across_domains() {
             echo.join().unwrap();
             counts
         };
-        // Asking the other domain makes it keep a control block more, now and then in a longer list.
+        // Asking the other domain makes it keep another control block, now and then in a longer
+        // list.
         let counts: Vec<_> = (0..50).map(|_| operation(TIMES)).take_while(|count| *count != (0, 0)).collect();
         assert!(counts.len() < 50, "messages between domains: {counts:?}");
-        // Who ends last recycles the control block: the joiner or, now and then, the other domain, which keeps
-        // some before it gives them back. So it takes a while until there are enough of them.
+        // The side that ends last recycles the control block: the joiner or, now and then, the
+        // other domain, which keeps some before it returns them. Therefore it takes a while until
+        // there are enough of them.
         let spawn_there = || {
             let before = (allocations(), there());
             (0..TIMES).for_each(|i| assert_eq!(lisle::spawn_on(1, move || i).join().unwrap(), i));
@@ -552,7 +559,7 @@ fn across_domains() {
     });
 }
 
-/// Polls `future` until it is ready, parking in between.
+/// Polls `future` until it is ready, and parks in between.
 fn block_on<F: Future>(future: F, waker: &Waker) -> F::Output {
     let mut future = pin!(future);
     loop {
@@ -574,7 +581,7 @@ impl Wake for Unpark {
     }
 }
 
-/// A plain thread that syncs and awaits: this one. The fibers it deals with are elsewhere.
+/// This plain thread syncs and awaits. The fibers that it communicates with run on another thread.
 #[test]
 fn plain_threads_and_futures() {
     let _turn = my_turn();
@@ -605,7 +612,7 @@ fn plain_threads_and_futures() {
     assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
 }
 
-/// A named fiber costs the name, nothing else.
+/// A named fiber costs one allocation, for the name.
 #[test]
 fn a_name_is_one_allocation() {
     on_one_domain(|| {

@@ -1,7 +1,8 @@
-//! Deadlocks that are noticed, and what only looks like one.
+//! Deadlocks that are detected, and situations that only look like one.
 //!
-//! Each case is a process of its own, whose only threads are those of the runtime and what the case starts: this
-//! program again, with the name of the case in its environment. The parent judges how it ends and what it says.
+//! Each case is a process of its own. Its only threads are those of the runtime and those that the
+//! case starts. The process runs this program again, with the name of the case in its environment.
+//! The parent checks how it ends and what it prints.
 
 use lisle::event::Event;
 use lisle::net::Pollable;
@@ -20,13 +21,14 @@ use std::time::{Duration, Instant};
 
 const PART: &str = "LISLE_TEST_DEADLOCK";
 
-/// How a case is to go.
+/// The expected result of a case.
 enum Expected {
-    /// It ends by itself, with a success, and says all of this, and nothing of a deadlock unless that is among it.
+    /// It ends by itself with a success and prints all of this. It prints no deadlock unless one is
+    /// in this list.
     Ends(&'static [&'static str]),
-    /// It ends by a panic that says this.
+    /// It ends by a panic with this message.
     Panics(&'static [&'static str]),
-    /// It reports this and stays as it is.
+    /// It reports this and does not end.
     Stays(&'static [&'static str]),
 }
 use Expected::{Ends, Panics, Stays};
@@ -68,7 +70,8 @@ const CASES: &[Case] = &[
     Case {
         name: "the_last_wait_before_it_was_for_time",
         run: || {
-            // Shorter and longer than what the monitor takes to notice that all sleep, and to fall asleep itself.
+            // Shorter and longer than the time in which the monitor notices that all fibers sleep,
+            // and falls asleep itself.
             for millis in [1, 40, 60, 100, 150, 200, 230, 300, 1_000] {
                 let run = move || {
                     lisle::time::sleep(Duration::from_millis(millis));
@@ -196,7 +199,7 @@ const CASES: &[Case] = &[
                 nobody_sends();
             };
             let deadlock = Runtime::builder().domains(2).try_run(calls).unwrap_err();
-            // They stay for much longer than it takes to notice that nobody can go on.
+            // The calls last much longer than the detection of a deadlock takes.
             assert!(threads_named("lisle-blocking") > 0, "it was noticed only when they had ended");
             eprintln!("found {deadlock}");
         },
@@ -215,7 +218,7 @@ const CASES: &[Case] = &[
                     let sends = tx.clone();
                     fiber::blocking(move || (0..100).for_each(|i| sends.send(i).unwrap()));
                 });
-                drop(tx); // too late: it is what the scope waits for
+                drop(tx); // too late: the scope waits for this
             };
             let deadlock = Runtime::builder().domains(2).try_run(collects).unwrap_err();
             assert!(threads_named("lisle-blocking") > 0, "it was noticed only when they had ended");
@@ -277,14 +280,14 @@ fn nobody_sends() {
     drop(tx);
 }
 
-/// How many threads this process has of this name.
+/// Returns the number of threads of this process with this name.
 fn threads_named(name: &str) -> usize {
     let threads = std::fs::read_dir("/proc/self/task").unwrap();
     let names = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok());
     names.filter(|found| found.trim() == name).count()
 }
 
-/// Ends the process, from a thread that could as well wake a fiber.
+/// Ends the process from a thread that could just as well wake a fiber.
 fn exit_after(duration: Duration) {
     thread::spawn(move || {
         thread::sleep(duration);
@@ -322,14 +325,15 @@ fn fibers_are_unwound() {
     }
 }
 
-/// A few seconds of something that looks dead again and again: pauses about as long as it takes to be noticed.
+/// Runs `run`, a few seconds of situations that look like a deadlock: its pauses are about as long
+/// as the detection takes.
 fn in_all(run: fn()) {
     for domains in [1, 2] {
         Runtime::builder().domains(domains).try_run(run).unwrap();
     }
 }
 
-/// Pauses that fall before, upon and after the moment of a look.
+/// Returns pauses that end before, at and after the moment of a check.
 fn pauses() -> impl Iterator<Item = Duration> {
     (40..90).step_by(4).chain([2, 250, 460, 300]).map(Duration::from_millis)
 }
@@ -340,7 +344,7 @@ fn timers() {
     sleep(Duration::from_millis(400));
     let late = after(Duration::from_millis(600)).wrap(|()| false);
     assert!(!choose((hour.join_evt().wrap(|_| true), late)).sync());
-    // As one of several alternatives, and where the wait is not to be given up.
+    // The timer is one of several alternatives, and a scope waits for the fiber.
     let (_tx, rx) = channel::<u32>();
     fiber::scope(|scope| {
         scope.spawn(|| {
@@ -358,7 +362,7 @@ fn threads() {
             tx.send(1).unwrap();
         }));
         assert_eq!(rx.recv(), Ok(1));
-        // One that starts another and ends before that one wakes us.
+        // A thread starts another one and ends before that one wakes this fiber.
         let (tx, rx) = lisle::channel::bounded::<u32>(1);
         drop(thread::spawn(move || {
             thread::sleep(pause / 2);
@@ -408,7 +412,7 @@ fn foreign_calls() {
         });
         assert_eq!(rx.recv(), Ok(3));
         sends.join().unwrap().unwrap();
-        // One that waits for a fiber, which waits for time.
+        // A call waits for a fiber, which waits for a timer.
         let (tx, rx) = channel::<u32>();
         let receives = lisle::spawn(move || fiber::blocking(move || rx.recv()));
         sleep(pause);
@@ -417,7 +421,7 @@ fn foreign_calls() {
     }
 }
 
-/// A child process that writes a byte after each pause.
+/// Starts a child process that writes a byte after each pause.
 fn beats() -> Child {
     let script: String = pauses().map(|pause| format!("sleep {}; echo;", pause.as_secs_f64())).collect();
     Command::new("sh").args(["-c", &script]).stdout(Stdio::piped()).spawn().expect("there is a shell")
@@ -446,7 +450,7 @@ impl Wake for Sends {
     }
 }
 
-/// A future that a fiber has begun is made ready by the clock's thread, and its waker wakes the fiber.
+/// The clock's thread makes a future ready that a fiber has begun, and its waker wakes the fiber.
 fn futures() {
     for pause in pauses() {
         let (tx, rx) = lisle::channel::bounded(1);
@@ -458,7 +462,7 @@ fn futures() {
     }
 }
 
-/// All of these side by side, and a crowd that waits for the end of them.
+/// All of these at the same time, and a crowd that waits for their end.
 fn storm() {
     let stop = Arc::new(Condition::new());
     let crowd: Vec<_> = (0..200)
@@ -475,7 +479,8 @@ fn storm() {
     crowd.into_iter().for_each(|fiber| fiber.join().unwrap());
 }
 
-/// What a child has said, and whether it ended well; `None` if it had to be ended.
+/// The output of a child, and whether it ended with a success. `success` is `None` if it had to be
+/// killed.
 struct Ended {
     success: Option<bool>,
     stderr: String,
@@ -492,7 +497,8 @@ fn play(case: &Case) -> Ended {
     let mut lines = BufReader::new(child.stderr.take().expect("piped"));
     let mut stderr = String::new();
     if let Stays(texts) = case.expected {
-        // It has said everything when it has said all this, and more than that it would say within the next looks.
+        // It has printed everything when it has printed all these texts. Anything else it would
+        // print within the next checks.
         while texts.iter().any(|text| !stderr.contains(text)) && lines.read_line(&mut stderr).unwrap() > 0 {}
         thread::sleep(Duration::from_secs(1));
         child.kill().unwrap();

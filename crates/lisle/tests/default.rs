@@ -1,4 +1,5 @@
-//! A default runtime of one's own: in a process of its own, which has but one.
+//! A default runtime with settings of the user: in a process of its own, because a process has only
+//! one default runtime.
 
 #[path = "it/support/watch.rs"]
 mod watch;
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use watch::watched;
 
-/// Also after a deadlock, which would have ended any other.
+/// The settings also apply after a deadlock, which would have ended any other runtime.
 #[test]
 fn it_helps_plain_threads_with_its_settings() {
     let _watched = watched();
@@ -32,7 +33,7 @@ fn it_helps_plain_threads_with_its_settings() {
         }
     };
     let second = || {
-        // More than a stack of the usual size has.
+        // This array is larger than a stack of the usual size.
         let array = black_box([1_u8; 4 << 20]);
         meet();
         (array.len(), std::thread::current().name().map(str::to_owned))

@@ -1,6 +1,6 @@
 //! Changes of files as events, with the feature `files`.
 
-// The worlds of `it`, of which not all is needed here.
+// The support code of `it`. Not all of it is used here.
 #[allow(dead_code, unused_imports, unused_macros)]
 #[path = "it/support/mod.rs"]
 mod support;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 worlds!(changes_are_events, a_loser_has_taken_nothing, below_a_directory, each_change_goes_to_one);
 
-/// A directory of the case's own, gone with it.
+/// A directory that belongs to one case and is removed at its end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -41,7 +41,7 @@ impl Drop for Folder {
     }
 }
 
-/// Takes changes until there is one of `kind` of `path`.
+/// Takes changes until one of the kind `kind` concerns `path`.
 async fn until(cx: &Cx, changes: &Changes, kind: ChangeKind, path: &Path) {
     loop {
         let change = cx.sync(changes.next_evt()).await.unwrap();

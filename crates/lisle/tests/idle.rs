@@ -1,6 +1,6 @@
 //! Invariant 9: an idle runtime costs nothing.
 //!
-//! A test binary of its own, since it reads the processor time of its whole process.
+//! This is a test binary of its own, because it reads the processor time of its whole process.
 
 use lisle::fiber;
 use lisle::net::TcpListener;
@@ -10,7 +10,7 @@ use lisle::{Event, Runtime, channel, choose};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The processor time that this process has used so far.
+/// Returns the processor time that this process has used so far.
 fn processor_time() -> Duration {
     // SAFETY: all-zero is a valid `rusage`.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -22,8 +22,9 @@ fn processor_time() -> Duration {
     duration(usage.ru_utime) + duration(usage.ru_stime)
 }
 
-/// A thousand fibers that wait for messages and for each other, timers that are far away, a socket that
-/// listens: under one per cent of a core. All of it is there when wanted.
+/// A thousand fibers wait for messages and for each other, for timers that are far away, and for a
+/// listening socket. They use less than one per cent of a core, and all of them still work
+/// afterwards.
 #[test]
 fn a_runtime_whose_fibers_all_wait_costs_nothing() {
     const FIBERS: usize = 1_000;
@@ -69,7 +70,8 @@ fn a_runtime_whose_fibers_all_wait_costs_nothing() {
     };
     let address = places.recv().unwrap();
     (0..FIBERS + 2).for_each(|_| begun.recv().unwrap());
-    // Each of them has only to reach its wait now; a fiber that is queued after them has seen them do so.
+    // Each fiber only has to reach its wait now. A fiber that is queued after them runs when they
+    // have done so.
     runtime.run(|| (0..10).for_each(|_| fiber::yield_now()));
 
     let (before, begun) = (processor_time(), Instant::now());

@@ -1,6 +1,6 @@
-//! What waits costs little memory, and what has stopped waiting costs none.
+//! Waiting costs little memory, and no memory after the wait.
 //!
-//! A test binary of its own, since it counts the bytes of its whole process.
+//! This is a test binary of its own, because it counts the bytes of its whole process.
 
 #[path = "it/support/watch.rs"]
 mod watch;
@@ -18,7 +18,7 @@ use std::thread::Thread;
 use std::time::Duration;
 use watch::watched;
 
-/// The system's allocator, with a count of the bytes that are in use.
+/// The system's allocator, with a count of the bytes in use.
 struct Counting;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
@@ -27,17 +27,17 @@ fn heap() -> usize {
     IN_USE.load(Ordering::Relaxed)
 }
 
-// SAFETY: all calls are passed on to the system's allocator as they are.
+// SAFETY: all calls are passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         IN_USE.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(block, layout) }
     }
 }
@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// One after the other: what one test does to the heap another one would see.
+/// The tests run one after the other, because each would see the heap of another one.
 #[test]
 fn memory_is_given_back() {
     let _watched = watched();
@@ -60,15 +60,15 @@ fn memory_is_given_back() {
     tasks_that_have_ended_leave_little();
 }
 
-/// How often to repeat: fewer times without optimization, and fewer still where `LISLE_TEST_SCALE`, a
-/// divisor, says so.
+/// Returns the number of repetitions: fewer without optimization, and fewer still by the divisor
+/// `LISLE_TEST_SCALE`.
 fn scaled(optimized: usize, debug: usize) -> usize {
     let count = if cfg!(debug_assertions) { debug } else { optimized };
     let divisor = std::env::var("LISLE_TEST_SCALE").ok().and_then(|divisor| divisor.parse().ok());
     (count / divisor.unwrap_or(1_usize).max(1)).max(1)
 }
 
-/// Bytes of this process that are resident, where the system tells.
+/// Returns the resident bytes of this process, if the system tells.
 fn resident() -> Option<usize> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -76,8 +76,8 @@ fn resident() -> Option<usize> {
     Some(kib * 1024)
 }
 
-/// A fiber that waits takes two pages at most, its control block and its stack together; one more without
-/// optimization, which makes frames larger.
+/// A waiting fiber takes at most two pages, its control block and its stack together. It takes one
+/// more without optimization, which makes frames larger.
 fn a_parked_fiber_takes_two_pages_at_most() {
     let count = scaled(50_000, 50_000);
     let limit = if cfg!(debug_assertions) { 12 * 1024 } else { 8 * 1024 };
@@ -108,7 +108,8 @@ fn a_parked_fiber_takes_two_pages_at_most() {
     }
 }
 
-/// Does something `times` times, after a tenth of it to warm up: at the end the heap is as it was.
+/// Runs `operation` with `times` repetitions, after a tenth of them to warm up. Checks that the
+/// heap has not grown.
 #[track_caller]
 fn leaves_the_heap_flat(what: &str, times: usize, operation: impl Fn(usize)) {
     operation(times / 10 + 1);
@@ -116,7 +117,7 @@ fn leaves_the_heap_flat(what: &str, times: usize, operation: impl Fn(usize)) {
     operation(times);
     let after = heap();
     println!("{what}, {times} times: {before} bytes in use before, {after} after");
-    // What grows by a bit each time has grown by more than that.
+    // A leak of a few bytes per repetition would exceed this bound.
     assert!(after <= before + times / 16 + 16 * 1024, "{what}: {before} bytes in use before, {after} after");
     assert!(after <= 2 * before, "{what}: {before} bytes in use before, {after} after");
 }
@@ -152,7 +153,7 @@ fn timeouts_that_lose_leave_nothing() {
     }
 }
 
-/// Case 38, a plain thread being the waker.
+/// Case 38, with a plain thread as the one that wakes.
 fn timeouts_that_lose_to_a_plain_thread_leave_nothing() {
     let (tx, rx) = channel::<usize>();
     let waker = std::thread::spawn(move || (0..).try_for_each(|i| tx.send(i)));
@@ -168,7 +169,7 @@ fn timeouts_that_lose_to_a_plain_thread_leave_nothing() {
     assert!(waker.join().unwrap().is_err());
 }
 
-/// Case 38, a plain thread and a future being who sleeps. Their timers are kept by a thread of its own.
+/// Case 38, with a plain thread and a future as sleepers. A separate thread keeps their timers.
 fn timeouts_of_threads_and_futures_that_lose_leave_nothing() {
     let (tx, rx) = channel::<usize>();
     let sender = std::thread::spawn(move || (0..).try_for_each(|i| tx.send(i)));
@@ -196,7 +197,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Polls `future` until it is ready, parking in between.
+/// Polls `future` until it is ready, and parks in between.
 fn block_on<F: Future>(future: F, waker: &Waker) -> F::Output {
     let mut future = pin!(future);
     loop {
@@ -207,14 +208,14 @@ fn block_on<F: Future>(future: F, waker: &Waker) -> F::Output {
     }
 }
 
-/// Nobody waits at `tx`'s channel: a message would be taken otherwise.
+/// Asserts that there is no waiter at `tx`'s channel: it would take a message.
 #[track_caller]
 fn nobody_waits(tx: &Sender<usize>, rx: &Receiver<usize>) {
     assert!(tx.try_send(1).is_err(), "a receiver was left behind");
     assert!(rx.try_recv().is_err(), "a sender was left behind");
 }
 
-/// Invariant 4: ten million choices over a channel that never answers leave memory flat.
+/// Invariant 4: ten million choices over a channel that never answers do not increase memory.
 fn choices_over_a_silent_channel_leave_nothing() {
     let times = scaled(1_000_000, 100_000);
     Runtime::builder().domains(1).stall_report(None).run(|| {
@@ -224,7 +225,7 @@ fn choices_over_a_silent_channel_leave_nothing() {
         leaves_the_heap_flat("a choice with a receive that is never answered", times, |times| {
             for _ in 0..times {
                 assert!(choose((silence.recv_evt(), rx.recv_evt())).sync().is_ok());
-                // Every other time nothing is ready, so that it has to wait.
+                // Every other time nothing is ready, so the choice has to wait.
                 assert!(rx.recv().is_ok());
             }
         });
@@ -252,7 +253,7 @@ fn choices_over_a_silent_channel_leave_nothing() {
     });
 }
 
-/// Futures that are dropped while they wait leave nothing either.
+/// Futures that are dropped while they wait leave nothing, either.
 fn dropped_futures_leave_nothing() {
     let (silent, silence) = channel::<usize>();
     let mut noop = Context::from_waker(Waker::noop());
@@ -270,7 +271,7 @@ fn dropped_futures_leave_nothing() {
 fn fibers_that_have_ended_leave_nothing() {
     let crowd = scaled(20_000, 5_000);
     Runtime::builder().domains(1).stall_report(None).run(|| {
-        // As many at once as ever again, each with a stack.
+        // The largest number of concurrent fibers in this test, each with a stack.
         let condition = Arc::new(Condition::new());
         let waiters: Vec<_> = (0..crowd)
             .map(|_| {
@@ -299,7 +300,7 @@ fn fibers_that_have_ended_leave_nothing() {
                 (0..crowd as u64 / 10).map(|i| lisle::spawn(move || sleep(time(i)))).collect();
             sleepers.into_iter().for_each(|fiber| fiber.join().unwrap());
         };
-        // As many at once, and as many due at once, as ever again.
+        // The largest number of concurrent and of simultaneously due sleepers in this test.
         all_sleep(|_| Duration::from_millis(50));
         leaves_the_heap_flat("fibers that sleep", 10, |times| {
             (0..times).for_each(|_| all_sleep(|i| Duration::from_micros(i % 999)));
@@ -307,8 +308,8 @@ fn fibers_that_have_ended_leave_nothing() {
     });
 }
 
-/// Case 41. Runtimes that end take everything with them, those who wait for ever included: heap, stacks
-/// and threads.
+/// Case 41. Runtimes that end free everything, including waiters that would wait forever: heap,
+/// stacks and threads.
 fn runtimes_that_have_ended_leave_nothing() {
     let fibers = scaled(5_000, 1_000);
     let round = |_| {
@@ -321,7 +322,7 @@ fn runtimes_that_have_ended_leave_nothing() {
                         drop((choose((rx.recv_evt(), never())).sync(), tx, held));
                     }));
                 }
-                // Some are unwound where they wait, others before they have begun.
+                // Some are unwound where they wait, and others before they have begun.
                 (0..100).for_each(|_| fiber::yield_now());
             },
         );
@@ -334,7 +335,8 @@ fn runtimes_that_have_ended_leave_nothing() {
     assert!(after <= before + before / 2, "{before} bytes resident before, {after} after");
 }
 
-/// Some waits, and then none: what they took goes back to the system while their runtime goes on.
+/// Many tasks wait, and then none: their memory goes back to the system while their runtime
+/// continues.
 #[cfg(target_os = "linux")]
 fn tasks_that_have_ended_leave_little() {
     let count = scaled(400_000, 100_000);
@@ -352,7 +354,7 @@ fn tasks_that_have_ended_leave_little() {
             assert!(taken > count * 256, "{count} tasks that wait take {taken} bytes");
             gate.signal();
             guests.into_iter().for_each(|guest| guest.join().unwrap());
-            // What is unused is looked for every second, or once the runtime has nothing to do.
+            // The runtime looks for unused memory every second, or when it has nothing to do.
             while resident().unwrap() > before + taken / 4 {
                 sleep(Duration::from_millis(10));
             }

@@ -1,8 +1,9 @@
-//! What was short a hundred times and is long now: it is divided all the same.
+//! Work that was short a hundred times and is long now is divided nevertheless.
 //!
-//! In each of these what is divided waits for its other half, which programs must not do. Here it shows, without a clock, that
-//! the two run at the same time; the watchdog ends what does not. It is a program of its own, since what other tests divide on plain threads would
-//! share the default runtime's domains with it.
+//! In each of these tests the divided work waits for its other half, which programs must not do.
+//! Here it shows, without a clock, that the two run at the same time; the watchdog ends a test that
+//! hangs. This is a test binary of its own, since work that other tests divide on plain threads
+//! would share the default runtime's domains with it.
 
 #[path = "it/support/watch.rs"]
 mod watch;
@@ -14,10 +15,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use watch::watched;
 
-/// How often it is short before it is long.
+/// The number of times that the work is short before it is long.
 const TIMES: usize = 100;
 
-/// Those who come to it go on when all have come.
+/// A meeting whose participants continue when all have come.
 struct Meeting {
     wanted: usize,
     came: AtomicUsize,
@@ -28,7 +29,7 @@ impl Meeting {
         Meeting { wanted, came: AtomicUsize::new(0) }
     }
 
-    /// Comes, and computes until the others have.
+    /// Comes, and computes until the others have come.
     fn come(&self) {
         self.came.fetch_add(1, Ordering::SeqCst);
         while self.came.load(Ordering::SeqCst) < self.wanted {
@@ -38,8 +39,8 @@ impl Meeting {
     }
 }
 
-/// Plain threads share the default runtime: two meetings there, each with one half on one of its two domains, would wait for
-/// each other.
+/// Plain threads share the default runtime. Two meetings there, each with one half on one of its
+/// two domains, would wait for each other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Runs `f` in a fiber, in a task, in the fiber that a runtime begins with, and on a plain thread.
@@ -55,7 +56,8 @@ fn by_everybody(domains: usize, f: impl Fn() + Send + Sync + Clone + 'static) {
     std::thread::spawn(f).join().unwrap();
 }
 
-/// Calls `program` with a meeting of one, which is over at once, until its shortness is known, and then with one of `wanted`.
+/// Calls `program` with a meeting of one, which is over at once, until its shortness is known, and
+/// then with a meeting of `wanted`.
 fn short_then_long(
     domains: usize,
     wanted: usize,

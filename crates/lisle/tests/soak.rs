@@ -1,9 +1,9 @@
-//! Choices on four threads for a long time: cancellations, dropped futures, panics in wraps and guards and makers,
-//! ends that close, negative acknowledgements, second stages, timers. Every message is accounted for, every nack
-//! is right, and memory is flat.
+//! Choices on four threads for a long time: cancellations, dropped futures, panics in wraps and
+//! guards and makers, ends that close, negative acknowledgements, second stages, timers. Every
+//! message is accounted for, every nack is right, and memory does not grow.
 //!
-//! Two seconds as a rule; `LISLE_SOAK_SECONDS` for more. A test binary of its own, since it counts the blocks of
-//! its whole process.
+//! It runs for two seconds by default, or for `LISLE_SOAK_SECONDS`. This is a test binary of its
+//! own, since it counts the blocks of its whole process.
 
 #[path = "it/support/watch.rs"]
 mod watch;
@@ -21,25 +21,25 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 use watch::watched;
 
-/// The system's allocator, with a count of the blocks and bytes that are in use.
+/// The system's allocator, with a count of the blocks and bytes in use.
 struct Counting;
 
 static BLOCKS: AtomicIsize = AtomicIsize::new(0);
 static BYTES: AtomicIsize = AtomicIsize::new(0);
 
-// SAFETY: all calls are passed on to the system's allocator as they are.
+// SAFETY: all calls are passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         BLOCKS.fetch_add(1, Ordering::Relaxed);
         BYTES.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         BLOCKS.fetch_sub(1, Ordering::Relaxed);
         BYTES.fetch_sub(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(block, layout) }
     }
 }
@@ -47,11 +47,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What was counted, in all rounds.
+/// The counts of all rounds.
 struct Ledger {
     /// Messages that exist.
     live: AtomicIsize,
-    /// As senders and receivers were told, over the channels where all are told.
+    /// The counts of senders and receivers, over the channels where both sides learn of every
+    /// message.
     sent: AtomicUsize,
     received: AtomicUsize,
     performances: AtomicUsize,
@@ -74,7 +75,7 @@ fn add(counter: &AtomicUsize) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A message on the heap, so that an allocator or a sanitizer sees one that is dropped twice.
+/// A message on the heap, so an allocator or a sanitizer detects a double drop.
 struct Message(Box<u64>);
 
 const BODY: u64 = 0x6c69_736c_655f_6d73;
@@ -102,7 +103,7 @@ impl Drop for Message {
     }
 }
 
-/// What a panic of this test carries.
+/// The payload of an intended panic.
 struct Planned;
 
 fn planned() -> ! {
@@ -112,20 +113,20 @@ fn planned() -> ! {
 
 type Ends = (Sender<Message>, Receiver<Message>);
 
-/// How many choose at the same time, and how many of them are plain threads.
+/// The number of concurrent performers, and the number of plain threads among them.
 const PERFORMERS: usize = 10;
 const THREADS: usize = 2;
 
-/// What the performers of one round share.
+/// The data that the performers of one round share.
 struct Round {
-    /// Here both sides know of every message.
+    /// Channels on which both sides learn of every message.
     exact: [Ends; 3],
-    /// Over these futures are dropped, which may have sent or received without being told.
+    /// Channels on which futures are dropped that may have sent or received without learning of it.
     loose: [Ends; 2],
-    /// Others cancel what a performer waits for.
+    /// Others cancel the waits of a performer.
     cancels: Vec<(Sender<()>, Receiver<()>)>,
     stop: AtomicBool,
-    /// Of performances that a shutdown may end.
+    /// The nacks of performances that a shutdown may end.
     at_the_end: Mutex<Vec<Nack>>,
 }
 
@@ -181,7 +182,7 @@ impl Round {
         }
     }
 
-    /// One alternative of a choice, in one of many forms.
+    /// Returns one alternative of a choice, in one of many forms.
     fn alternative<'a>(&'a self, me: usize, exact: bool, random: &mut Random) -> BoxEvent<'a, ()> {
         let channels: &[Ends] = if exact { &self.exact } else { &self.loose };
         let ends = &channels[random.below(channels.len() as u64) as usize];
@@ -219,7 +220,7 @@ impl Round {
         }
     }
 
-    /// One performance of a choice of a few alternatives, some with nacks. Afterwards every nack is right.
+    /// Performs a choice of a few alternatives, some with nacks. Afterwards checks every nack.
     fn perform(&self, me: usize, random: &mut Random, waker: &Waker) {
         add(&LEDGER.performances);
         let how = random.below(8);
@@ -300,7 +301,7 @@ impl Round {
         }
     }
 
-    /// Waits for what comes or does not; a shutdown ends it.
+    /// Waits for a message that may or may not come. A shutdown ends the wait.
     fn wait_for_the_end(&self, me: usize) {
         let noted = with_nack(|nack| {
             self.at_the_end.lock().unwrap().push(nack);
@@ -318,7 +319,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Polls `future` until it is ready, parking in between.
+/// Polls `future` until it is ready, and parks in between.
 fn block_on<F: Future>(future: F, waker: &Waker) -> F::Output {
     let mut future = pin!(future);
     loop {
@@ -329,7 +330,7 @@ fn block_on<F: Future>(future: F, waker: &Waker) -> F::Output {
     }
 }
 
-/// Four threads: two plain ones, and two domains with four fibers each.
+/// Runs four threads: two plain ones, and two domains with four fibers each.
 fn round(seed: u64, length: Duration) {
     let round = Arc::new(Round::new());
     let before = (LEDGER.sent.load(Ordering::SeqCst), LEDGER.received.load(Ordering::SeqCst));
@@ -355,7 +356,7 @@ fn round(seed: u64, length: Duration) {
     });
     assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
     for fiber in fibers {
-        // Ended, or unwound where it waited; an assertion that failed goes on here.
+        // The fiber has ended, or was unwound where it waited. A failed assertion continues here.
         if let Err(error) = fiber.join()
             && let Ok(panic) = error.into_panic()
         {
@@ -379,14 +380,14 @@ fn choices_for_a_long_time() {
     let seconds = std::env::var("LISLE_SOAK_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
     let total = Duration::from_secs(seconds.unwrap_or(2));
     let length = Duration::from_millis(100);
-    // Warm: what threads and the clock keep is there.
+    // Warm up, so the memory that threads and the clock keep is allocated.
     (0..4).for_each(|seed| round(seed, length));
     let heap = || (BLOCKS.load(Ordering::SeqCst), BYTES.load(Ordering::SeqCst));
     let (begun, before) = (Instant::now(), heap());
     let mut most = before;
     let mut reported = Duration::ZERO;
     for seed in 4.. {
-        // Each round for itself: a test that hangs is known by the round that does.
+        // Each round is watched separately, so a hang is attributed to its round.
         let _watched = watched();
         round(seed, length);
         let now = heap();

@@ -1,7 +1,8 @@
-//! Where to listen: as it is asked for, and as sockets.
+//! Addresses to listen on: parsing and binding.
 //!
-//! A name stands for all of its addresses, since a client that is given the same name may try any of them first:
-//! `localhost` is two addresses on most machines. Without a host it is all interfaces, as in Go.
+//! A name stands for all of its addresses, since a client that is given the same name may try any
+//! of them first: `localhost` has two addresses on most machines. Without a host the server listens
+//! on all interfaces, as in Go.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -11,17 +12,17 @@ use std::str::FromStr;
 use lisle::net::TcpListener;
 use rustix::net::sockopt::ipv6_v6only;
 
-/// What can be asked for.
+/// The accepted forms.
 const FORMS: &str = "127.0.0.1:8080, [::1]:8080, localhost:8080, or :8080 for all interfaces";
 
-/// An address and a port, or what stands for some.
+/// An address and a port, or something that stands for several of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Address {
     /// All interfaces.
     All(u16),
-    /// This one.
+    /// This address.
     One(SocketAddr),
-    /// Those of this host.
+    /// The addresses of this host.
     Name(String, u16),
 }
 
@@ -65,11 +66,11 @@ impl fmt::Display for Address {
     }
 }
 
-/// Why it cannot be listened there.
+/// The reason why the server cannot listen on an address.
 #[derive(Debug)]
 pub(crate) struct Refused {
     asked: Address,
-    /// The very address, if it is known.
+    /// The exact address, if it is known.
     at: Option<SocketAddr>,
     error: io::Error,
 }
@@ -86,10 +87,11 @@ impl fmt::Display for Refused {
 }
 
 impl Address {
-    /// Listens at all that it stands for; never an empty list.
+    /// Listens on all addresses that this value stands for. The returned list is never empty.
     ///
-    /// Addresses that this machine does not have (of a name, or of a version of IP that is switched off) are left out,
-    /// as long as another is left. One that is taken by somebody else is an error: half a server would be a riddle.
+    /// Addresses that this machine does not have (of a name, or of a version of IP that is switched
+    /// off) are skipped if at least one other address works. An address that is taken by another
+    /// process is an error: a server that listens on half of its addresses would be confusing.
     pub(crate) fn listen(&self) -> Result<Vec<TcpListener>, Refused> {
         let refused = |at, error| Refused { asked: self.clone(), at, error };
         let addresses = match self {
@@ -110,7 +112,7 @@ impl Address {
                 if self.covers_both(first) {
                     break;
                 }
-                // Whoever asked for any free port wants the same one everywhere.
+                // If any free port was requested, it must be the same one on all addresses.
                 let bound = first.local_addr().map_err(|error| refused(Some(address), error))?;
                 address.set_port(bound.port());
             }
@@ -128,14 +130,15 @@ impl Address {
         Ok(sockets)
     }
 
-    /// Whether the socket for all interfaces takes connections of both versions of IP, which is for the system to decide.
+    /// Returns `true` if the socket for all interfaces takes connections of both versions of IP.
+    /// The system decides that.
     fn covers_both(&self, first: &TcpListener) -> bool {
         let is_v6 = first.local_addr().is_ok_and(|address| address.is_ipv6());
         matches!(self, Address::All(_)) && is_v6 && ipv6_v6only(first).is_ok_and(|only| !only)
     }
 }
 
-/// The machine has no such address.
+/// Returns `true` if the machine has no such address.
 fn is_absent(error: &io::Error) -> bool {
     use rustix::io::Errno;
     matches!(Errno::from_io_error(error), Some(Errno::ADDRNOTAVAIL | Errno::AFNOSUPPORT))

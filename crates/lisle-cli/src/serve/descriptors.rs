@@ -1,39 +1,45 @@
-//! How the descriptors that the system allows are shared out.
+//! Distribution of the file descriptors that the system allows.
 //!
-//! Each connection takes one, each file that is kept open another, and a look at the disk up to three for a moment. If
-//! connections could take them all, no file could be opened for them. So the limit on connections is fitted to what
-//! is allowed, and some are kept for files.
+//! Each connection takes one descriptor, each file that is kept open takes one, and a lookup on
+//! disk takes up to three for a moment. If connections could take all of them, no file could be
+//! opened for the connections. Therefore the limit on connections is adjusted to the number of
+//! descriptors, and some are reserved for files.
 //!
-//! What is being sent holds its file open, whether or not it is kept for others. Many clients that each take another large
-//! file can therefore still use up what there is; the next such file is answered with 503 then.
+//! A file that is being sent stays open, whether or not it is kept for other requests. Many clients
+//! that each take a different large file can therefore still use up all descriptors; the next such
+//! request is then answered with 503.
 
 use std::fmt;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What the program needs for itself: the standard streams, signals, sockets that listen, and what libraries hold.
+/// The descriptors that the program itself needs: the standard streams, signals, listening sockets,
+/// and those of libraries.
 const OWN: u64 = 32;
 
-/// What each domain needs for itself, to wait for sockets.
+/// The descriptors that each domain needs to wait for sockets.
 const A_DOMAIN: u64 = 4;
 
-/// How many a look at the disk takes: the served directory, a handle to what is asked for, and the file.
+/// The descriptors that a lookup on disk takes: the served directory, a handle to the requested
+/// path, and the file.
 const A_LOOK: usize = 3;
 
-/// How many looks at the disk a domain has under way at most.
+/// The largest number of concurrent lookups on disk per domain.
 const MOST_LOOKS: usize = 16;
 
-/// How many files a domain keeps open at most.
+/// The largest number of files that a domain keeps open.
 const MOST_OPEN: usize = 128;
 
-/// How many connections over the limit are told so at once at most; more are closed without a word.
+/// The largest number of connections over the limit that are answered at once. Further ones are
+/// closed without an answer.
 const MOST_REFUSALS: usize = 64;
 
-/// The least that is left for connections and files, for each domain; with less it is not worth beginning.
+/// The smallest number of descriptors per domain for connections and files. With fewer, the server
+/// does not start.
 const LEAST: u64 = 16;
 
-/// Raises the limit to what this process may raise it to, and says how many descriptors it allows now. The usual limit of
-/// 1024 is there for programs that use `select`, which this one does not.
+/// Raises the limit on descriptors as far as this process may raise it, and returns the new limit.
+/// The usual limit of 1024 exists for programs that use `select`. This program does not.
 pub(crate) fn raise_limit(say: impl FnOnce(fmt::Arguments<'_>)) -> u64 {
     let before = getrlimit(Resource::Nofile);
     let wanted = Rlimit { current: before.maximum, maximum: before.maximum };
@@ -46,20 +52,20 @@ pub(crate) fn raise_limit(say: impl FnOnce(fmt::Arguments<'_>)) -> u64 {
     now.unwrap_or(u64::MAX)
 }
 
-/// Who may have how many.
+/// The shares of the descriptors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shares {
-    /// Connections at once.
+    /// Concurrent connections.
     pub(crate) connections: usize,
-    /// Connections over the limit that are told so at once.
+    /// Connections over the limit that are answered at once.
     pub(crate) refusals: usize,
-    /// Looks at the disk that each domain has under way at once.
+    /// Concurrent lookups on disk of each domain.
     pub(crate) looks: usize,
     /// Files that each domain keeps open.
     pub(crate) open: usize,
 }
 
-/// Too few for anything.
+/// The system allows too few descriptors to start.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooFew {
     allowed: u64,
@@ -78,7 +84,7 @@ impl fmt::Display for TooFew {
 }
 
 impl Shares {
-    /// Shares out `allowed` descriptors, with at most `wanted` connections.
+    /// Divides `allowed` descriptors, with at most `wanted` connections.
     pub(crate) fn of(allowed: u64, domains: usize, wanted: usize) -> Result<Shares, TooFew> {
         let own = OWN + A_DOMAIN * domains as u64;
         let needed = own + LEAST * domains as u64;

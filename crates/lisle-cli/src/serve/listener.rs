@@ -1,7 +1,8 @@
-//! The listener: accepts, counts, and hands each connection to a fiber on the domain that has the fewest.
+//! The listener: accepts and counts connections, and starts a fiber for each on the domain with the
+//! fewest connections.
 //!
-//! It alone knows how many connections there are: it makes them, and each sends one message when it ends. Accepting, such
-//! messages and the signal to stop are the three things it chooses between.
+//! Only the listener knows the number of connections: it creates them, and each sends one message
+//! when it ends. The listener chooses between accepting, these messages and the signal to stop.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,13 +20,14 @@ use super::descriptors::Shares;
 use super::notice::notice;
 use super::shard::Shared;
 
-/// The first pause after accepting has failed; each further one is twice as long.
+/// The first pause after accepting has failed. Each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Accepts until `stop` is given, then waits until the last connection has ended. How many were refused.
+/// Accepts until `stop` is signalled, and then waits until the last connection has ended. Returns
+/// the number of refused connections.
 pub(crate) fn run(sockets: Vec<TcpListener>, shards: Vec<Shared>, limits: Shares, stop: &Condition) -> u64 {
     let most = limits.connections + limits.refusals;
     let (ended, ends) = lisle::channel::named("ends of connections", most);
@@ -42,7 +44,7 @@ pub(crate) fn run(sockets: Vec<TcpListener>, shards: Vec<Shared>, limits: Shares
         next: 0,
     };
     listener.accept(&sockets, &ends, stop);
-    // From here on nobody can connect any more, while the connections that are left finish.
+    // From here on no client can connect, while the remaining connections finish.
     drop(sockets);
     while listener.live + listener.refusals > 0 {
         let Ok(end) = ends.recv() else { break };
@@ -51,15 +53,15 @@ pub(crate) fn run(sockets: Vec<TcpListener>, shards: Vec<Shared>, limits: Shares
     listener.refused
 }
 
-/// A connection has ended.
+/// The message that a connection has ended.
 #[derive(Debug, Clone, Copy)]
 struct End {
     domain: usize,
-    /// It was one over the limit.
+    /// `true` if the connection was over the limit.
     refusal: bool,
 }
 
-/// Says so when its fiber ends, in whichever way.
+/// Sends the message when the connection's fiber ends, also if it panics or is unwound.
 struct EndGuard {
     ended: Sender<End>,
     end: End,
@@ -67,28 +69,29 @@ struct EndGuard {
 
 impl Drop for EndGuard {
     fn drop(&mut self) {
-        // There is room for one message from each connection there may be, so this neither waits nor fails; and when the
-        // listener has been given up, nobody counts any more.
+        // The channel has room for one message from each possible connection, so this neither waits
+        // nor fails. If the server has given up the listener, the count is not needed any more.
         let _ = self.ended.try_send(self.end);
     }
 }
 
 struct Listener {
     shards: Vec<Shared>,
-    /// The name of the fibers it spawns, made once.
+    /// The name of the fibers that the listener spawns, allocated once.
     name: Arc<str>,
     limits: Shares,
     ended: Sender<End>,
-    /// The connections of each domain.
+    /// The number of connections of each domain.
     busy: Vec<usize>,
     live: usize,
     refusals: usize,
     refused: u64,
-    /// Where the search for the least busy domain begins, so that equals take turns.
+    /// The domain at which the search for the least busy one begins, so equally busy domains are
+    /// used in turn.
     next: usize,
 }
 
-/// What the listener wakes up for.
+/// The causes for which the listener wakes up.
 enum Next {
     Accepted(io::Result<(TcpStream, SocketAddr)>),
     Ended(Result<End, lisle::channel::RecvError>),
@@ -144,7 +147,7 @@ impl Listener {
     }
 
     fn start(&mut self, stream: TcpStream, peer: SocketAddr) {
-        // A socket for both versions of IP shows addresses of the fourth as some of the sixth.
+        // A socket for both versions of IP reports IPv4 addresses as IPv6 addresses.
         let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
         let domain = self.least_busy();
         let shard = Shared::clone(&self.shards[domain]);
@@ -193,7 +196,8 @@ impl Listener {
     }
 }
 
-/// An error of the one connection that was about to be accepted, which says nothing about the next one (accept(2)).
+/// Returns `true` for an error of the one connection that was about to be accepted. It says nothing
+/// about the next one (accept(2)).
 fn is_of_the_connection(error: &io::Error) -> bool {
     use rustix::io::Errno;
     matches!(

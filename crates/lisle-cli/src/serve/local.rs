@@ -1,9 +1,9 @@
-//! What all connections of one domain use in turn: buffers, and the current date.
+//! The things that all connections of one domain use in turn: buffers, and the current date.
 //!
-//! A connection that only waits for its next request holds no buffer at all, so that thousands of idle ones cost little
-//! more than their stacks; a request borrows one from here and leaves it behind. A fiber never changes its thread, so
-//! thread-local is domain-local, and two fibers of a domain never run at the same time. Nothing here is kept across a
-//! wait.
+//! A connection that only waits for its next request holds no buffer, so thousands of idle
+//! connections cost little more than their stacks. A request takes a buffer from here and returns
+//! it. A fiber never changes its thread, so thread-local means domain-local, and two fibers of a
+//! domain never run at the same time. Nothing here is borrowed across a wait.
 
 use std::cell::RefCell;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use std::time::Instant;
 use super::connection::input::Input;
 use super::http::date::DateFields;
 
-/// How many unused buffers of a kind a domain keeps.
+/// The number of unused buffers of each kind that a domain keeps.
 const KEPT: usize = 256;
 
 thread_local! {
@@ -19,11 +19,11 @@ thread_local! {
     static DATE: RefCell<DateFields> = RefCell::new(DateFields::new());
 }
 
-/// The buffers a request needs.
+/// The buffers of a request.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     pub(crate) input: Input,
-    /// The head of the response, with the body if it is a small one.
+    /// The head of the response, with the body if it is small.
     pub(crate) output: Vec<u8>,
     /// The name of the file.
     pub(crate) key: Vec<u8>,
@@ -39,7 +39,7 @@ impl Scratch {
         })
     }
 
-    /// Leaves it for others, unless it has grown larger than usual.
+    /// Returns the buffers for reuse, unless they have grown beyond the usual size.
     pub(crate) fn give_back(mut self) {
         if self.input.is_small() {
             self.input.clear();
@@ -57,7 +57,7 @@ pub(crate) fn with_date<R>(now: Instant, f: impl FnOnce(&[u8]) -> R) -> R {
     DATE.with_borrow_mut(|date| f(date.lines(now)))
 }
 
-/// The second since 1970 that those lines speak of.
+/// Returns the time of those lines, in seconds since 1970.
 pub(crate) fn seconds(now: Instant) -> u64 {
     DATE.with_borrow_mut(|date| date.seconds(now))
 }

@@ -1,4 +1,5 @@
-//! `lisle serve`: a server for static files, put together from fibers that talk only through events.
+//! `lisle serve`: a server for static files that consists of fibers that communicate only through
+//! events.
 //!
 //! ```text
 //!   supervisor ── starts, and at the end stops ──▶ all others
@@ -9,9 +10,10 @@
 //!                                             └── Batch ──▶ output ──▶ standard output
 //! ```
 //!
-//! A connection, and the files and the scribe it talks to, are on one domain, so that a request is served without any
-//! message to another. Invariant: no fiber here shares a lock or a counter with another; what looks like one (the limit
-//! on connections, the totals) belongs to one fiber, which the others send messages to.
+//! A connection, and the files and the scribe that it communicates with, are on one domain, so a
+//! request is served without a message to another domain. Invariant: no fiber here shares a lock or
+//! a counter with another. Values that look shared (the limit on connections, the totals) belong to
+//! one fiber, and the others send it messages.
 
 pub(crate) mod address;
 mod connection;
@@ -39,19 +41,19 @@ use log::line::Form;
 pub(crate) use notice::notice;
 use supervisor::Outcome;
 
-/// How long the runtime may take to end, once the server has.
+/// How long the runtime may take to end after the server has ended.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Why there is no server.
+/// The reason why the server did not run.
 #[derive(Debug)]
 pub(crate) enum Error {
     /// The directory cannot be served.
     Directory(PathBuf, io::Error),
-    /// The system does not give what is needed to begin.
+    /// The system refuses a resource that is needed to start.
     Start(io::Error),
     /// The system allows too few descriptors.
     Descriptors(TooFew),
-    /// It could not run, or not go on.
+    /// The server could not run or could not continue.
     Run(supervisor::Failure),
 }
 
@@ -66,7 +68,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// Serves until a signal ends it.
+/// Serves until a signal ends the server.
 pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
     let root = files::root::Root::new(&options.directory)
         .map_err(|error| Error::Directory(options.directory.clone(), error))?;
@@ -88,9 +90,10 @@ pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
         LogFormat::Json => Some(Form::Json),
         LogFormat::Human => Some(Form::Human { colour: wants_colour() }),
     };
-    // What the server is doing is most wanted when it does nothing, so it is asked of no fiber.
+    // The state of the server is needed most when the server hangs, so the dump does not depend on
+    // any fiber.
     let builder = lisle::Runtime::builder().domains(domains).dump_on(lisle::signal::SIGQUIT);
-    // The library itself would wait for standard error, and hold it meanwhile.
+    // The library's own report would wait for standard error and hold its lock in the meantime.
     let builder = builder.on_report(|report| notice(format_args!("lisle: {report}")));
     let runtime = builder.start().map_err(Error::Start)?;
     let log = options.log;
@@ -100,7 +103,7 @@ pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
         LogFormat::Json => notice(format_args!("{}", totals.json())),
         LogFormat::Human | LogFormat::Off => notice(format_args!("lisle: {totals}")),
     }
-    // One fiber is known to wait for ever then, and nobody is to wait for it.
+    // In that case one fiber is known to wait forever, and the shutdown does not wait for it.
     let (patience, known) = if output_waits { (Duration::ZERO, 1) } else { (GRACE, 0) };
     let shutdown = runtime.shutdown(patience);
     if shutdown.unfinished > known {
@@ -109,7 +112,8 @@ pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
     Ok(())
 }
 
-/// Colour is for people at a terminal who have not said that they do not want it (see no-color.org).
+/// Returns `true` if standard output is a terminal and the user has not turned colours off (see
+/// no-color.org).
 fn wants_colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

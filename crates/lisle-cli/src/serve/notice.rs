@@ -1,7 +1,8 @@
-//! Words to the person who runs the server, on standard error.
+//! Messages to the operator of the server, on standard error.
 //!
-//! `eprintln!` panics if standard error is a pipe that nobody reads any more, and waits for ever if it is a full one that
-//! somebody holds open without reading. A server neither ends nor hangs because of that: what is not taken is not said.
+//! `eprintln!` panics if standard error is a pipe without readers, and waits forever if it is a
+//! full pipe whose reader does not read. A server must neither end nor hang because of that, so a
+//! message that cannot be written is dropped.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -9,18 +10,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// So much is taken at once by a pipe that is ready for anything at all (`PIPE_BUF` on Linux).
+/// A pipe that is ready takes at least this many bytes at once (`PIPE_BUF` on Linux).
 const PIECE: usize = 4096;
 
 /// How long a reader of standard error may take to make room.
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// Whether it had no room last time. Then nobody waits for it again.
+/// Whether standard error had no room the last time. If so, later messages do not wait for it.
 static IS_FULL: AtomicBool = AtomicBool::new(false);
 
-/// Prints one message, with a line end, if anybody listens.
+/// Prints one message with a line end, if standard error takes it.
 pub(crate) fn notice(message: fmt::Arguments<'_>) {
-    // One write for a line of the usual length, so that messages of different threads stay apart.
+    // One write for a line of the usual length, so messages of different threads do not mix.
     let text = format!("{message}\n");
     let mut errors = io::stderr().lock();
     for piece in text.as_bytes().chunks(PIECE) {

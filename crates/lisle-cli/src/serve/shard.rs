@@ -1,4 +1,4 @@
-//! What the fibers of one domain share: the ways to each other, and two signals.
+//! The data that the fibers of one domain share: the channels to each other, and two signals.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::http::request::HeadLimits;
 use super::log::line::Record;
 use crate::cli::Limits;
 
-/// The limits that a connection looks at, in the form it needs them in.
+/// The limits that a connection checks, in the form that it needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectionLimits {
     pub(crate) head: HeadLimits,
@@ -33,15 +33,16 @@ impl From<&Limits> for ConnectionLimits {
     }
 }
 
-/// One for each domain, so that the waiters of one domain stand in no queue with those of another.
+/// The shared data of one domain. There is one shard per domain, so waiters of different domains do
+/// not share a queue.
 #[derive(Debug)]
 pub(crate) struct Shard {
     pub(crate) files: Sender<Ask>,
     pub(crate) records: Sender<Record>,
     pub(crate) limits: ConnectionLimits,
-    /// Finish what you are doing and take nothing new.
+    /// Tells the connections to finish their current request and take no new one.
     pub(crate) drain: Condition,
-    /// Stop now.
+    /// Tells the connections to stop now.
     pub(crate) halt: Condition,
 }
 
@@ -52,7 +53,8 @@ pub(crate) type Shared = Arc<Shard>;
 pub(crate) mod tests {
     use super::*;
 
-    /// A shard without fibers, for what looks only at the limit on writing and at the signals.
+    /// Creates a shard without fibers, for code that uses only the limit on writing and the
+    /// signals.
     pub(crate) fn shard(write: Duration) -> Shard {
         let hour = Duration::from_secs(3600);
         Shard {

@@ -1,16 +1,17 @@
-//! SIGINT, SIGTERM and SIGHUP, which all say that the server is to end. (SIGQUIT asks what it is doing, and is the
-//! runtime's affair.)
+//! SIGINT, SIGTERM and SIGHUP, which all end the server. (The runtime handles SIGQUIT, which asks
+//! for a dump.)
 //!
-//! SIGHUP ends it as well, since there is nothing to read anew: files are compared with the disk all the time, and options
-//! are given once. It comes when a terminal is closed. Who starts a program with `nohup`, and so with SIGHUP ignored,
-//! wants it to outlive its terminal; then it stays ignored.
+//! SIGHUP ends the server as well, since there is nothing to reload: files are compared with the
+//! disk all the time, and options are given once. It is sent when a terminal is closed. `nohup`
+//! starts a program with SIGHUP ignored, so the program outlives its terminal; in that case the
+//! signal stays ignored.
 
 use std::io;
 
 use lisle::signal::{SIGHUP, SIGINT, SIGTERM, Signal, signal};
 use lisle::{Event, choose};
 
-/// The signals to end, caught.
+/// The signals that end the server, caught.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -18,21 +19,22 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Begins to catch them.
+    /// Begins to catch the signals.
     pub(crate) fn catch() -> io::Result<Self> {
         let hang_up = if is_ignored(SIGHUP) { None } else { Some(signal(SIGHUP)?) };
         Ok(Signals { interrupt: signal(SIGINT)?, terminate: signal(SIGTERM)?, hang_up })
     }
 
-    /// The event of one of them having come.
+    /// Returns the event that one of the signals has come.
     pub(crate) fn any_evt(&self) -> impl Event<Output = ()> {
-        // A signal that cannot be waited for is taken for one that has come: better to end than not to be told to.
+        // A signal that cannot be waited for counts as one that has come: ending is better than
+        // never ending.
         let hang_up = self.hang_up.as_ref().map(Signal::recv_evt);
         choose((self.interrupt.recv_evt(), self.terminate.recv_evt(), hang_up)).wrap(drop)
     }
 }
 
-/// Whether this process ignores the signal. Where the kernel does not tell, it does not.
+/// Returns `true` if this process ignores the signal. If the kernel does not tell, returns `false`.
 fn is_ignored(number: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

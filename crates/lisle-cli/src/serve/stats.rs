@@ -1,4 +1,5 @@
-//! The totals: what each domain counts for itself while it serves, and what is printed once all have been added up.
+//! The totals: the counts of each domain while it serves, and the summary that is printed after
+//! they have been added up.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,10 +8,10 @@ use hdrhistogram::Histogram;
 
 use super::log::line::Record;
 
-/// The longest latency that is told from a longer one.
+/// The longest latency that is recorded exactly. Longer ones count as this one.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// The percentiles that are shown; the mean is not, because it hides what matters.
+/// The percentiles that are shown. The mean is not shown, because it hides the interesting values.
 const PERCENTILES: [(&str, f64); 5] =
     [("p50", 0.50), ("p90", 0.90), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
 
@@ -31,7 +32,8 @@ pub(crate) struct Totals {
 
 impl Totals {
     pub(crate) fn new() -> Totals {
-        // Nanoseconds in three digits take some 250 KiB a domain, and recording never allocates.
+        // Nanoseconds with three significant digits take some 250 KiB per domain, and recording
+        // never allocates.
         let latency =
             Histogram::new_with_bounds(1, LONGEST.as_nanos() as u64, 3).expect("the bounds are in order");
         Totals {
@@ -56,7 +58,7 @@ impl Totals {
         self.latency.saturating_record(u64::try_from(record.took.as_nanos()).unwrap_or(u64::MAX));
     }
 
-    /// Adds what another domain has counted.
+    /// Adds the counts of another domain.
     pub(crate) fn add(&mut self, other: &Totals) {
         self.requests += other.requests;
         self.bytes += other.bytes;
@@ -69,7 +71,7 @@ impl Totals {
         self.latency.add(&other.latency).expect("all histograms have the same bounds");
     }
 
-    /// The totals as one JSON object, without a line end.
+    /// Returns the totals as one JSON object, without a line end.
     pub(crate) fn json(&self) -> String {
         let percentiles: serde_json::Map<String, serde_json::Value> = PERCENTILES
             .iter()
@@ -96,7 +98,7 @@ impl Totals {
     }
 }
 
-/// The totals for a person.
+/// Formats the totals for a user.
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.requests == 1 { "" } else { "s" };

@@ -1,8 +1,10 @@
-//! The supervisor: starts all other fibers, waits for a signal, and brings everything to an end in the right order.
+//! The supervisor: starts all other fibers, waits for a signal, and ends everything in the right
+//! order.
 //!
-//! The order is that of the messages: the listener first, then the connections, which it counts; when the last of them
-//! has ended, the scribes and the file components, which serve them; last the output, which serves the scribes. Each step
-//! has a deadline, so that a client that does not read or a disk that does not answer cannot hold up the end.
+//! The order is that of the messages. First the listener ends, then the connections, which it
+//! counts. When the last connection has ended, the scribes and the file components follow, which
+//! serve the connections. The last one is the output, which serves the scribes. Each step has a
+//! deadline, so a client that does not read or a disk that does not answer cannot delay the end.
 
 use std::cell::Cell;
 use std::fmt;
@@ -32,13 +34,14 @@ use crate::cli::ServeOptions;
 /// How long a fiber that has been told to stop at once may take to do so.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Standard output that has taken nothing for so long is taken for one that nobody reads. The end does not wait for it.
+/// If standard output has taken nothing for this long, it is assumed to have no reader. The
+/// shutdown does not wait for it.
 const NOBODY_READS: Duration = Duration::from_millis(100);
 
-/// How many records may wait for a scribe before a connection waits instead.
+/// The number of records that may wait for a scribe. With more, a connection waits instead.
 const RECORDS: usize = 256;
 
-/// Why the server could not run, or could not go on.
+/// The reason why the server could not run or could not continue.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The address cannot be listened on.
@@ -56,10 +59,10 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What is left at the end.
+/// The results of a server that has ended.
 pub(crate) struct Outcome {
     pub(crate) totals: Totals,
-    /// The output fiber waits for standard output still, and so will not end.
+    /// `true` if the output fiber still waits for standard output and so will not end.
     pub(crate) output_waits: bool,
 }
 
@@ -104,7 +107,8 @@ pub(crate) fn run(
     Ok(outcome)
 }
 
-/// Waits for the listener, and with it for all connections. How many connections were over the limit.
+/// Waits for the listener, which waits for all connections. Returns the number of connections over
+/// the limit.
 fn await_connections(
     shards: &[Shared],
     listener: JoinHandle<u64>,
@@ -133,10 +137,11 @@ fn await_connections(
     }
 }
 
-/// The way to a scribe, and what it leaves when it ends.
+/// The channel to a scribe, and the scribe's result.
 type Scribe = (Sender<Record>, JoinHandle<(Totals, Batch)>);
 
-/// The way to the output fiber, its signs of life, and how many lines it could not write.
+/// The channel to the output fiber, its signs of life, and the number of lines that it could not
+/// write.
 struct Log {
     batches: Sender<Batch>,
     signs: Receiver<()>,
@@ -204,8 +209,8 @@ impl Server {
         server
     }
 
-    /// Ends all fibers, and adds up what they have counted. To be called when there are no connections any more, or
-    /// when those that are left have been given up.
+    /// Ends all fibers and adds up their counts. Called when there are no connections any more, or
+    /// when the remaining ones have been given up.
     fn finish(self) -> Outcome {
         let mut totals = Totals::new();
         for files in &self.files {
@@ -236,8 +241,9 @@ fn fiber(name: &str, domain: usize) -> fiber::Builder {
 }
 
 impl Log {
-    /// Has the output write what is left, for as long as it gets on. How many lines were not written, as far as is known,
-    /// and whether the output waits still.
+    /// Lets the output write the remaining lines for as long as it makes progress. Returns the
+    /// number of lines that are known not to have been written, and `true` if the output still
+    /// waits.
     fn finish(self, rest: Vec<Batch>) -> (u64, bool) {
         let end = Instant::now() + GRACE;
         let mut left: u64 = rest.iter().map(|batch| batch.lines).sum();
@@ -261,14 +267,14 @@ impl Log {
         }
     }
 
-    /// Waits for the event until `end`, but no longer than for [`NOBODY_READS`] without a sign of life. `None`, and a word
-    /// about it: nobody reads what the output writes.
+    /// Waits for the event until `end`, but no longer than [`NOBODY_READS`] without a sign of life.
+    /// Otherwise prints a notice that standard output has no reader, and returns `None`.
     fn while_alive<T: Send>(&self, event: impl Event<Output = T>, end: Instant) -> Option<T> {
         loop {
             let patience = end.min(Instant::now() + NOBODY_READS);
             let next = choose((
                 (&event).wrap(|value| Next::Done(value)),
-                // An output that has gone gives no signs, and its end is there in a moment.
+                // An output that has ended gives no signs, and its end will be there in a moment.
                 self.signs.recv_evt().wrap(|sign| sign.map_or(Next::Gone, |()| Next::Alive)),
                 at(patience).wrap(|()| Next::Silence),
             ));
@@ -284,7 +290,7 @@ impl Log {
     }
 }
 
-/// What the end of the log wakes up for.
+/// The causes for which the wait at the end of the log wakes up.
 enum Next<T> {
     Done(T),
     Alive,

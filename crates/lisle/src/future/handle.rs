@@ -1,4 +1,4 @@
-//! Futures in fibers of their own.
+//! Futures that run in fibers of their own.
 
 use super::drive;
 use crate::event::{Event, awaitable, forwarded};
@@ -7,7 +7,8 @@ use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
 
-/// Runs `future` in a fiber of its own, on the current runtime or, outside any, on the default one.
+/// Runs `future` in a fiber of its own, on the current runtime, or on the default one if the caller
+/// is outside any runtime.
 ///
 /// ```
 /// use lisle::Event;
@@ -18,7 +19,8 @@ use std::pin::{Pin, pin};
 /// });
 /// ```
 ///
-/// The future must be `Send`, since its fiber may begin on another thread. One that is not can be made there:
+/// The future must be `Send`, since its fiber may start on another thread. A future that is not
+/// `Send` can be created in the fiber:
 ///
 /// ```
 /// let fiber = lisle::spawn(|| {
@@ -35,7 +37,7 @@ use std::pin::{Pin, pin};
 ///
 /// # Panics
 ///
-/// As [`lisle::spawn`](crate::spawn()).
+/// Panics where [`lisle::spawn`](crate::spawn()) does.
 #[track_caller]
 pub fn spawn<F>(future: F) -> FutureHandle<F::Output>
 where
@@ -46,14 +48,15 @@ where
     FutureHandle { fiber: Some(fiber) }
 }
 
-/// The right to a future's result, see [`spawn`].
+/// A handle to a future's result, returned by [`spawn`].
 ///
-/// **Dropping it cancels the future**, as [`cancel`](FutureHandle::cancel) does: nobody can want its result any more.
-/// To let it go on, [`detach`](FutureHandle::detach) it. (The handle of a fiber does the opposite. A fiber cannot be
-/// ended from outside, a future can, at any point where it waits.)
+/// **Dropping the handle cancels the future**, as [`cancel`](FutureHandle::cancel) does, because no
+/// code can want its result any more. [`detach`](FutureHandle::detach) lets it continue. (Dropping
+/// the handle of a fiber detaches the fiber instead. A fiber cannot be ended from outside; a future
+/// can, at any point where it waits.)
 #[must_use = "dropping the handle cancels the future"]
 pub struct FutureHandle<T> {
-    /// Only `detach` and `drop` take it.
+    /// `None` only after `detach` or `drop` has taken it.
     fiber: Option<JoinHandle<Option<T>>>,
 }
 
@@ -62,46 +65,48 @@ impl<T> FutureHandle<T> {
         self.fiber.as_ref().expect("only `detach` and `drop` take it")
     }
 
-    /// The event of the future being done, or dropped; it gives the result.
+    /// Returns the event that the future is done or dropped. It gives the result.
     ///
-    /// The result can be had once: a second performance gives an error that says so.
+    /// The result can be taken once. A second performance gives an error that says that it has been
+    /// taken.
     ///
     /// # Errors
     ///
-    /// The future has panicked (the error holds the payload), it has been cancelled, or its fiber's runtime has
-    /// shut down.
+    /// The event gives an error if the future has panicked (the error holds the payload), if it has
+    /// been cancelled, or if its fiber's runtime has shut down.
     ///
     /// # Cancel safety
     ///
-    /// Waiting takes nothing: the result is taken by the performance that completes, and one that loses leaves the
-    /// future going on.
+    /// Waiting takes nothing. The performance that completes takes the result, and one that loses
+    /// lets the future continue.
     pub fn join_evt(&self) -> FutureEvt<'_, T> {
         FutureEvt { joined: self.fiber().join_evt() }
     }
 
-    /// Waits for the future's result, as [`Event::sync`] does.
+    /// Waits for the future's result as [`Event::sync`] does.
     ///
     /// # Errors
     ///
-    /// As [`join_evt`](FutureHandle::join_evt).
+    /// Returns the errors of [`join_evt`](FutureHandle::join_evt).
     pub fn join(self) -> Result<T, JoinError> {
         self.join_evt().sync()
     }
 
-    /// Has the future dropped, where it waits or when it next does, without waiting for that. If it is done
-    /// first, its result stays.
+    /// Cancels the future: it is dropped where it waits, or where it waits next. If it is done
+    /// before that, its result stays. This function does not wait for the drop.
     ///
-    /// It is dropped in its fiber. To know when, wait for [`join_evt`](FutureHandle::join_evt).
+    /// The future is dropped in its fiber. To know when that has happened, wait for
+    /// [`join_evt`](FutureHandle::join_evt).
     pub fn cancel(&self) {
         self.fiber().cancel();
     }
 
-    /// Lets the future go on without a handle.
+    /// Lets the future continue without a handle.
     pub fn detach(mut self) {
         self.fiber = None;
     }
 
-    /// Is the future done, or dropped?
+    /// Returns `true` if the future is done or has been dropped.
     pub fn is_finished(&self) -> bool {
         self.fiber().is_finished()
     }
@@ -121,7 +126,7 @@ impl<T> fmt::Debug for FutureHandle<T> {
     }
 }
 
-/// The event of a future being done, see [`FutureHandle::join_evt`].
+/// The event that a future is done, returned by [`FutureHandle::join_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct FutureEvt<'a, T> {
     joined: fiber::JoinEvt<'a, Option<T>>,

@@ -1,13 +1,13 @@
-//! Futures that fibers and plain threads wait for.
+//! Running futures in fibers and plain threads, and waiting for them.
 //!
-//! Events can be awaited in futures of any executor ([`Event::future`]). This module is
-//! the way back: a future of anybody's, driven by a fiber, and its end as an event.
+//! Futures of any executor can await events ([`Event::future`]). This module is the reverse: a
+//! fiber drives a future of any kind, and the end of that future is an event.
 //!
-//! - [`block_on`] runs a future where it is called. A fiber is parked while the future waits, and its domain goes on
-//!   with others.
-//! - [`spawn`] runs a future in a fiber of its own and gives a [`FutureHandle`], whose
-//!   [`join_evt`](FutureHandle::join_evt) can be chosen against other events, and which drops the future when it is
-//!   cancelled.
+//! - [`block_on`] runs a future in the caller. A fiber parks while the future waits, and its domain
+//!   runs other fibers.
+//! - [`spawn`] runs a future in a fiber of its own and returns a [`FutureHandle`]. Its
+//!   [`join_evt`](FutureHandle::join_evt) can be chosen against other events. When the handle is
+//!   cancelled, the future is dropped.
 //!
 //! ```
 //! use lisle::{Event, choose, future, time::after};
@@ -18,26 +18,27 @@
 //!     let answer = future::spawn(async move { rx.recv_evt().await.unwrap() + 1 });
 //!     let never_in_time = || after(Duration::from_millis(1)).wrap(|()| None);
 //!     assert!(choose((answer.join_evt().wrap(Some), never_in_time())).sync().is_none());
-//!     tx.send(41).unwrap(); // it has lost nothing by losing
+//!     tx.send(41).unwrap(); // losing the choice has lost it nothing
 //!     assert_eq!(answer.join().unwrap(), 42);
 //! });
 //! ```
 //!
 //! # Why a future is not itself an event
 //!
-//! An event is a value that may be performed many times, by several performers at once, and that does nothing
-//! while nobody performs it. A future makes progress only while somebody polls it, gives its value once, and may
-//! not be polled by two. An event that polls it would drive it in some performances and not in others, and would
-//! run its code in the middle of a choice. So the future has a driver of its own, a fiber, and what is chosen is the
-//! driver's end.
+//! An event is a value that may be performed many times, also by several performers at once, and
+//! that does nothing unless it is performed. A future makes progress only while it is polled, gives
+//! its value once, and must not be polled from two places at once. An event that polls the future
+//! would drive it in some performances and not in others, and would run its code in the middle of a
+//! choice. Therefore a fiber of its own drives the future, and the event is the end of that fiber.
 //!
 //! # Caveats
 //!
-//! - Futures that want a certain runtime (tokio's sockets and timers) still want it: enter it around
-//!   [`block_on`], or inside.
-//! - A future lives on the stack of the fiber that drives it. One that is very large, some hundred KiB, should be
-//!   boxed.
-//! - While it polls, a future is a part of its fiber: if it computes for long, it keeps the domain to itself.
+//! - Futures that need a certain runtime (tokio's sockets and timers) still need it. Enter that
+//!   runtime around [`block_on`] or inside it.
+//! - A future lives on the stack of the fiber that drives it. Box one that is very large (some
+//!   hundred KiB).
+//! - While it is polled, a future is a part of its fiber. If it computes for long, the other fibers
+//!   of the domain do not run.
 
 mod handle;
 mod wakeup;
@@ -51,23 +52,23 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use wakeup::Wakeup;
 
-/// Runs `future` to its end and gives its value. While it waits, the performer waits as
-/// [`Event::sync`] does: a fiber is parked, a plain thread sleeps.
+/// Runs `future` to completion and returns its value. While the future waits, the caller waits as
+/// [`Event::sync`] does: a fiber parks, a plain thread sleeps.
 ///
-/// The future need not be `Send`: a fiber stays on its thread. One that wakes itself at once, to let others have a turn,
-/// lets the other fibers have a turn.
+/// The future need not be `Send`, since a fiber stays on its thread. If the future yields by waking
+/// itself at once, the other fibers get a turn.
 ///
-/// Costs one allocation, however often the future is polled.
+/// Costs one allocation, regardless of how often the future is polled.
 ///
 /// # Cancel safety
 ///
 /// When a runtime shuts down, a fiber that waits here is unwound, which drops the future.
-/// [`JoinHandle::cancel`](crate::JoinHandle::cancel) only asks the fiber, and reaches the future if that
-/// asks [`cancelled_evt`](crate::fiber::cancelled_evt).
+/// [`JoinHandle::cancel`](crate::JoinHandle::cancel) only makes a request to the fiber. It reaches
+/// the future if the future looks at [`cancelled_evt`](crate::fiber::cancelled_evt).
 ///
 /// # Panics
 ///
-/// With the panic of the future.
+/// Panics if the future panics, with the same payload.
 ///
 /// ```
 /// lisle::run(|| {
@@ -80,7 +81,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     drive(pin!(future), None).expect("nobody cancels it")
 }
 
-/// Polls `future` until it is done. `None`: it has been cancelled before.
+/// Polls `future` until it is done. Returns `None` if it has been cancelled before that.
 #[track_caller]
 fn drive<F: Future>(mut future: Pin<&mut F>, cancelled: Option<CancelledEvt>) -> Option<F::Output> {
     let (wakeup, waker) = Wakeup::new();
@@ -92,7 +93,8 @@ fn drive<F: Future>(mut future: Pin<&mut F>, cancelled: Option<CancelledEvt>) ->
             return Some(value);
         }
         match next.poll() {
-            // Woken while it was polled: it wants to go on, but not to keep its domain to itself.
+            // The future was woken while it was polled. It wants to continue, but other fibers get
+            // a turn first.
             Some(true) => yield_now(),
             Some(false) => return None,
             None => {

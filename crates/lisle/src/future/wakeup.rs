@@ -6,13 +6,13 @@ use std::task::{Wake, Waker};
 
 /// Whether the future has been woken since it was last polled, and the driver that waits for it.
 ///
-/// Clones of the waker may be kept by anybody, for as long as they like, and used from any thread: they share the
-/// ownership of this. A wake that comes when the future is done finds nobody waiting, and changes a flag
-/// at which nobody looks any more.
+/// Clones of the waker may be kept for any time and used from any thread: they share ownership of
+/// this struct. A wake that comes after the future is done finds no waiter and sets a flag that is
+/// not read any more.
 ///
-/// **No wake is lost.** The driver takes the flag down before it polls, so a wake that comes at any time during the
-/// poll leaves it up, and the driver finds it so when it goes to wait. That look and its getting into the queue are
-/// one step, under the source's lock.
+/// **No wake is lost.** The driver clears the flag before it polls. A wake during the poll
+/// therefore leaves the flag set, and the driver finds it set when it goes to wait. Reading the
+/// flag and entering the queue are one step, under the source's lock.
 #[derive(Debug)]
 pub(super) struct Wakeup {
     woken: Source<bool, ()>,
@@ -26,10 +26,10 @@ impl Wakeup {
         (wakeup, waker)
     }
 
-    /// The event of having been woken; it takes the flag down.
+    /// Returns the event that the future has been woken. Its commit clears the flag.
     pub(super) fn woken_evt(&self) -> impl Event<Output = ()> {
         let woken = self.woken.event(|woken| std::mem::take(woken).then_some(()));
-        // Wakers may be anywhere.
+        // The waker may be anywhere, so the wait counts as external.
         described(woken, |waits| {
             waits.on_the_world("wait for", self.woken.label(), std::ptr::from_ref(self).addr());
         })

@@ -1,14 +1,17 @@
-//! The guide: from the first event to the last pitfall, in pages to be read one by one.
+//! The guide: a series of pages, from the first event to the pitfalls.
 //!
 //! - [`tour`]: *A tour*, each part of the library in a paragraph and an example.
-//! - [`events`]: *Events in ten minutes*, for those who have never met Concurrent ML.
+//! - [`events`]: *Events in ten minutes*, for readers who have never met Concurrent ML.
 //! - [`from_go`]: *From Go's select*, idiom by idiom.
-//! - [`from_tokio`]: *From tokio's select!*, what cancel safety was about, and how to use both.
-//! - [`from_racket_and_fibers`]: *From Racket and Guile Fibers*, name by name, with those of Concurrent ML.
-//! - [`cancellation`]: *Cancellation*, the ways to end without a value, and what holds then.
-//! - [`pitfalls`]: *Pitfalls*, and how to see that one has fallen into one.
-//! - [`compared`]: *Who has what*, a table of Concurrent ML, Racket, Hopac, Guile Fibers, Go, Kotlin, tokio, crossbeam
-//!   and this library.
+//! - [`from_tokio`]: *From tokio's select!*, what cancel safety is about, and how to use both
+//!   libraries.
+//! - [`from_racket_and_fibers`]: *From Racket and Guile Fibers*, name by name, with the names of
+//!   Concurrent ML.
+//! - [`cancellation`]: *Cancellation*, the ways to end without a value, and what each of them
+//!   guarantees.
+//! - [`pitfalls`]: *Pitfalls*, and how to recognize them in a program.
+//! - [`compared`]: *Who has what*, a table of Concurrent ML, Racket, Hopac, Guile Fibers, Go,
+//!   Kotlin, tokio, crossbeam and this library.
 //!
 //! All examples are compiled and run by the tests.
 

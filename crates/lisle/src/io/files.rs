@@ -1,4 +1,4 @@
-//! Changes of files and directories as events.
+//! Changes to files and directories as events.
 
 use crate::event::{Event, Label, Source, SourceEvent};
 use crate::shim::sync::Arc;
@@ -9,38 +9,39 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How many changes wait to be taken.
+/// The largest number of changes in the queue.
 const MOST: usize = 1024;
 
-/// What has changed.
+/// A change to a file or directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
-    /// In what way.
+    /// The kind of the change.
     pub kind: ChangeKind,
-    /// Which files: usually one, two when a renaming is seen as a whole, none of [`ChangeKind::Missed`].
+    /// The files that have changed: usually one, two if a rename is seen as a whole, and none for
+    /// [`ChangeKind::Missed`].
     pub paths: Vec<PathBuf>,
 }
 
-/// In what way something has changed.
+/// The kind of a [`Change`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// It was made.
+    /// It was created.
     Created,
-    /// Its contents or properties have changed, maybe not for the last time.
+    /// Its contents or properties have changed. More changes may follow.
     Modified,
-    /// Who has written to it has closed it. (Linux only.)
+    /// A program that had it open for writing has closed it. (Linux only.)
     Written,
-    /// It has another name, or has moved in or out.
+    /// It was renamed, or has moved in or out.
     Renamed,
-    /// It is gone.
+    /// It was removed.
     Removed,
-    /// Changes have been lost, here or in the system. Look for yourself.
+    /// Changes have been lost, here or in the system. The caller has to look at the files.
     Missed,
 }
 
-/// Changes of files, see [`watch_files`]. Dropped, it watches no more.
+/// A watch of files, returned by [`watch_files`]. Dropping it ends the watch.
 pub struct Changes {
     queue: Arc<Source<Queue, io::Result<Change>>>,
     _watcher: RecommendedWatcher,
@@ -48,17 +49,17 @@ pub struct Changes {
 
 type Queue = VecDeque<io::Result<Change>>;
 
-/// The event of a change, see [`Changes::next_evt`].
+/// The event of a change, returned by [`Changes::next_evt`].
 pub type ChangeEvt<'a> =
     SourceEvent<'a, Queue, io::Result<Change>, fn(&mut Queue) -> Option<io::Result<Change>>>;
 
-/// Watches a file, or a directory and what lies directly in it.
+/// Watches a file, or a directory and its direct entries.
 ///
-/// Watch the directory rather than the file if the file may be replaced by another, as many editors do.
+/// If the file may be replaced by another, as many editors do, watch its directory instead.
 ///
-/// **Overflow**: up to 1,024 changes wait to be taken. Those that come when so many wait are dropped, and in their place
-/// there is one of the kind [`Missed`](ChangeKind::Missed). Memory is bounded thereby, and nothing is lost
-/// silently.
+/// **Overflow**: the queue holds up to 1,024 changes. Changes that come while it is full are
+/// dropped, and one change of the kind [`Missed`](ChangeKind::Missed) takes their place. Memory is
+/// therefore bounded, and no loss is silent.
 ///
 /// ```
 /// use lisle::io::{ChangeKind, watch_files};
@@ -81,20 +82,22 @@ pub type ChangeEvt<'a> =
 ///
 /// # Errors
 ///
-/// There is nothing at `path`, or the system is out of watches, descriptors or threads.
+/// Returns an error if nothing exists at `path`, or if the system is out of watches, descriptors or
+/// threads.
 #[track_caller]
 pub fn watch_files(path: impl AsRef<Path>) -> io::Result<Changes> {
     Changes::new(path.as_ref(), RecursiveMode::NonRecursive, MOST)
 }
 
-/// Watches a directory and all below it. As [`watch_files`].
+/// Watches a directory and everything below it, as [`watch_files`] does.
 ///
-/// On Linux each directory takes a watch of its own, of which there is a limited number
-/// (`fs.inotify.max_user_watches`), and in one that is new what is made at once may be missed.
+/// On Linux each directory takes one watch, and their number is limited
+/// (`fs.inotify.max_user_watches`). Files that are created in a new directory at once may be
+/// missed.
 ///
 /// # Errors
 ///
-/// As [`watch_files`].
+/// Returns the errors of [`watch_files`].
 #[track_caller]
 pub fn watch_tree(path: impl AsRef<Path>) -> io::Result<Changes> {
     Changes::new(path.as_ref(), RecursiveMode::Recursive, MOST)
@@ -115,25 +118,27 @@ impl Changes {
         Ok(Changes { queue, _watcher: watcher })
     }
 
-    /// The event of the next change. Several may wait; each change goes to one of them, in order.
+    /// Returns the event of the next change. Several performers may wait. Each change goes to one
+    /// of them, in order.
     ///
     /// # Errors
     ///
-    /// The event gives an error if watching goes wrong in part: a new directory cannot be watched, say.
+    /// The event gives an error if a part of the watch fails, for example if a new directory cannot
+    /// be watched.
     ///
     /// # Cancel safety
     ///
-    /// A loser of a choice, a poll that fails and a future that is dropped before it is given its change have taken
-    /// none.
+    /// A performance that loses a choice, a poll that fails and a future that is dropped before it
+    /// gets its change have taken no change.
     pub fn next_evt(&self) -> ChangeEvt<'_> {
         self.queue.event(Queue::pop_front)
     }
 
-    /// Waits for the next change, as [`Event::sync`] does.
+    /// Waits for the next change as [`Event::sync`] does.
     ///
     /// # Errors
     ///
-    /// As [`next_evt`](Changes::next_evt).
+    /// Returns the errors of [`next_evt`](Changes::next_evt).
     pub fn next_change(&self) -> io::Result<Change> {
         self.next_evt().sync()
     }
@@ -146,7 +151,8 @@ impl fmt::Debug for Changes {
     }
 }
 
-/// Gives a change to who waits longest, or has it wait; says so if it cannot.
+/// Grants a change to the waiter that has waited longest, or else puts it into the queue. If the
+/// queue is full, records that changes were missed.
 fn put(queue: &Source<Queue, io::Result<Change>>, change: io::Result<Change>, most: usize) {
     queue.update(|queue, waiters| {
         let Err(change) = waiters.grant(change) else { return };
@@ -158,7 +164,7 @@ fn put(queue: &Source<Queue, io::Result<Change>>, change: io::Result<Change>, mo
     });
 }
 
-/// `None`: somebody has only looked at a file.
+/// Returns `None` if a file was only read.
 fn translate(event: notify::Result<notify::Event>) -> Option<io::Result<Change>> {
     let event = match event {
         Ok(event) => event,

@@ -1,23 +1,23 @@
-//! Cuts bytes into lines.
+//! Splitting bytes into lines.
 
 use std::io;
 
-/// How much is read at once.
+/// The number of bytes of one read.
 const PIECE: usize = 8 * 1024;
 
-/// A line without its ending; `None` at the end.
+/// A line without its ending, or `None` at the end of the stream.
 pub(super) type Line = io::Result<Option<String>>;
 
-/// What has been read and is not a line yet.
+/// The bytes that have been read and are not a complete line yet.
 #[derive(Debug)]
 pub(super) struct LineBuffer {
     bytes: Vec<u8>,
-    /// Where the next line begins.
+    /// The start of the next line.
     start: usize,
-    /// Up to here no line ends.
+    /// No line ends before this position.
     scanned: usize,
     limit: usize,
-    /// The present line was too long; what is left of it is thrown away.
+    /// `true` if the current line was too long. The rest of it is discarded.
     skips: bool,
     at_end: bool,
 }
@@ -27,7 +27,8 @@ impl LineBuffer {
         LineBuffer { bytes: Vec::new(), start: 0, scanned: 0, limit, skips: false, at_end: false }
     }
 
-    /// The next line, if it is there; the end, again and again, if that is.
+    /// Returns the next line if it is complete. At the end of the stream, returns the end again and
+    /// again.
     pub(super) fn take(&mut self) -> Option<Line> {
         while let Some(length) = self.bytes[self.scanned..].iter().position(|&byte| byte == b'\n') {
             let end = self.scanned + length;
@@ -41,7 +42,7 @@ impl LineBuffer {
         if self.skips {
             self.start = self.scanned;
         } else if self.scanned - self.start > self.limit + 1 {
-            // One byte more than the limit may be the half of an ending.
+            // One byte beyond the limit may be the first half of `\r\n`.
             self.skips = true;
             self.start = self.scanned;
             return Some(Err(self.too_long()));
@@ -53,7 +54,7 @@ impl LineBuffer {
         self.at_end.then_some(Ok(None))
     }
 
-    /// Has `read` put a piece into the buffer. A piece of 0 bytes is the end.
+    /// Reads one piece into the buffer with `read`. A piece of 0 bytes is the end of the stream.
     pub(super) fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<()> {
         self.bytes.drain(..self.start);
         self.scanned -= self.start;
@@ -89,7 +90,7 @@ impl LineBuffer {
 mod tests {
     use super::LineBuffer;
 
-    /// The lines of `text`, read in pieces of `size` bytes; an error as its message.
+    /// Returns the lines of `text`, read in pieces of `size` bytes. An error becomes its message.
     fn lines(text: &[u8], size: usize) -> Vec<String> {
         let mut buffer = LineBuffer::new(5);
         let mut pieces = text.chunks(size);

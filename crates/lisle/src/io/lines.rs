@@ -9,14 +9,15 @@ use crate::shim::sync::Mutex;
 use std::fmt;
 use std::io;
 
-/// A stream of bytes, line by line.
+/// A stream of bytes that is read line by line.
 ///
-/// The next line is an event, [`line_evt`](Lines::line_evt). One that loses a choice has taken no line, and what has
-/// come of an incomplete one is kept for the next performance.
+/// The next line is an event, [`line_evt`](Lines::line_evt). A performance that loses a choice has
+/// taken no line, and the bytes of an incomplete line are kept for the next performance.
 ///
-/// A line ends with `\n` or `\r\n`, which is not part of it; the last may end with the stream. A line that is
-/// longer than the limit, of 1 MiB if nothing else is said, gives an error of the kind `InvalidData` when so much of it
-/// has come, and is skipped; so does one that is not UTF-8. What is kept is never much more than the limit.
+/// A line ends with `\n` or `\r\n`, which is not part of it. The last line may end with the stream.
+/// A line that is longer than the limit (1 MiB by default) gives an error of the kind `InvalidData`
+/// as soon as that many bytes have come, and is skipped. A line that is not UTF-8 gives the same
+/// kind of error and is skipped. Never much more than the limit is kept in memory.
 ///
 /// ```
 /// use lisle::io::Lines;
@@ -34,31 +35,31 @@ use std::io;
 pub struct Lines<R> {
     reader: R,
     kept: Mutex<Kept>,
-    /// Whether a line, or the end, is there without reading; those who wait for it.
+    /// Whether a line or the end is available without reading, and the performers that wait for it.
     more: Source<bool, io::Result<()>>,
 }
 
 struct Kept {
     buffer: LineBuffer,
-    /// Taken out of the buffer one line ahead, to know whether there is one.
+    /// The line that is taken out of the buffer ahead of time, to know whether there is one.
     next: Option<Line>,
 }
 
-/// The event of the next line of a [`Lines`], see [`Lines::line_evt`].
+/// The event of the next line of a [`Lines`], returned by [`Lines::line_evt`].
 pub type LineEvt<'a, R> = Until<'a, Lines<R>, Sign<'a, <R as TryRead>::Io>>;
 
-/// More bytes, or a line that another performer has left.
+/// The event that more bytes have come, or that another performer has left a line.
 type Sign<'a, Io> = Choose<(ReadyEvt<'a, Io>, SourceEvent<'a, bool, io::Result<()>, More>)>;
 type More = fn(&mut bool) -> Option<io::Result<()>>;
 
 impl<R: TryRead> Lines<R> {
-    /// The lines of `reader`, each of at most 1 MiB.
+    /// Creates the lines of `reader`, each of at most 1 MiB.
     #[track_caller]
     pub fn new(reader: R) -> Self {
         Lines::with_limit(reader, 1024 * 1024)
     }
 
-    /// The lines of `reader`, each of at most `limit` bytes, without its ending.
+    /// Creates the lines of `reader`, each of at most `limit` bytes without its ending.
     #[track_caller]
     pub fn with_limit(reader: R, limit: usize) -> Self {
         Lines {
@@ -68,41 +69,42 @@ impl<R: TryRead> Lines<R> {
         }
     }
 
-    /// The event of the next line. It gives `None` at the end of the stream, again and again.
+    /// Returns the event of the next line. At the end of the stream it gives `None`, again and
+    /// again.
     ///
-    /// Several may wait; each line goes to one of them.
+    /// Several performers may wait. Each line goes to one of them.
     ///
     /// # Errors
     ///
-    /// The event gives an error for a line that is too long or not UTF-8, and goes on with the next one; and if
-    /// reading fails.
+    /// The event gives an error for a line that is too long or not UTF-8, and then continues with
+    /// the next line. It also gives an error if reading fails.
     ///
     /// # Cancel safety
     ///
-    /// A loser of a choice, a poll that fails and a future that is dropped before it is given its line have taken
-    /// none.
+    /// A performance that loses a choice, a poll that fails and a future that is dropped before it
+    /// gets its line have taken no line.
     pub fn line_evt(&self) -> LineEvt<'_, R> {
         let more: More = |more| more.then_some(Ok(()));
         Until::new(self, choose((self.reader.readable_evt(), self.more.event(more))))
     }
 
-    /// The next line; waits for it as [`Event::sync`] does.
+    /// Returns the next line, and waits for it as [`Event::sync`] does.
     ///
     /// # Errors
     ///
-    /// As [`line_evt`](Lines::line_evt).
+    /// Returns the errors of [`line_evt`](Lines::line_evt).
     pub fn next_line(&self) -> io::Result<Option<String>> {
         self.line_evt().sync()
     }
 }
 
 impl<R> Lines<R> {
-    /// The stream. Bytes that are read past this are missing in the lines.
+    /// Returns the stream. Bytes that are read from it directly are missing in the lines.
     pub fn get_ref(&self) -> &R {
         &self.reader
     }
 
-    /// The stream, without what has been read ahead of the lines.
+    /// Returns the stream. Bytes that have been read ahead of the lines are lost.
     pub fn into_inner(self) -> R {
         self.reader
     }
@@ -121,8 +123,9 @@ impl<R: TryRead> Operation for Lines<R> {
         kept.next = kept.buffer.take();
         let knows_more = kept.next.is_some();
         if knows_more != knew_more {
-            // Before the lock is let go, so that the flag is never older than what it tells of. A grant waits for
-            // performers that are about to commit; none of them waits for this lock meanwhile, see `until.rs`.
+            // This happens before the lock is released, so the flag is never older than the state
+            // that it describes. A grant waits for performers that are about to commit. None of
+            // them waits for this lock at that time, see `until.rs`.
             self.more.update(|more, waiters| {
                 *more = knows_more;
                 while *more && waiters.grant(Ok(())).is_ok() {}
@@ -137,7 +140,7 @@ impl<R: TryRead> Operation for Lines<R> {
 }
 
 impl Kept {
-    /// Reads until there is a line. `None`: there is none yet.
+    /// Reads until there is a line. Returns `None` if there is none yet.
     fn read(&mut self, reader: &impl TryRead) -> Option<Line> {
         loop {
             if let Some(line) = self.buffer.take() {
@@ -153,7 +156,7 @@ impl Kept {
     }
 }
 
-/// The lines that are left; waits for each as [`Event::sync`] does.
+/// Iterates over the remaining lines, and waits for each as [`Event::sync`] does.
 impl<R: TryRead> Iterator for &Lines<R> {
     type Item = io::Result<String>;
     fn next(&mut self) -> Option<io::Result<String>> {

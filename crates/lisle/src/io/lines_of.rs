@@ -5,19 +5,21 @@ use crate::affinity;
 use crate::channel::{self, Receiver};
 use std::io::{self, Read};
 
-/// The longest line.
+/// The length of the longest line.
 const LIMIT: usize = 1024 * 1024;
 
-/// Has a thread of its own, `lisle-lines`, read `reader` and send its lines on a channel that holds `capacity`
-/// of them. When the channel is full the thread waits, so nothing is lost and nothing piles up.
+/// Starts a thread, `lisle-lines`, that reads `reader` and sends its lines on a channel that holds
+/// `capacity` of them. When the channel is full, the thread waits, so no line is lost and memory is
+/// bounded.
 ///
-/// For what cannot be waited for: standard input, files, foreign readers. Lines are as for [`Lines`](super::Lines): up
-/// to 1 MiB, without their endings; one that is too long or not UTF-8 is an error of the kind `InvalidData` and
-/// skipped. Any other error is sent, and is the last message. The channel is closed at the end.
+/// This is for readers that cannot be waited for: standard input, files, foreign readers. Lines are
+/// as for [`Lines`](super::Lines): up to 1 MiB, without their endings. A line that is too long or
+/// not UTF-8 becomes an error of the kind `InvalidData` and is skipped. Any other error is sent as
+/// the last message. At the end the channel is closed.
 ///
-/// **When all receivers are gone** the thread ends with the next line that it reads; until then it is blocked in
-/// `read`, and keeps the reader. Nothing else can be done about a read that blocks. The end of the process does not
-/// wait for it.
+/// **When all receivers are gone**, the thread ends with the next line that it reads. Until then it
+/// is blocked in `read` and keeps the reader, because a blocking read cannot be interrupted. The
+/// end of the process does not wait for this thread.
 ///
 /// ```
 /// use lisle::{Event, choose, time::after};
@@ -36,7 +38,7 @@ const LIMIT: usize = 1024 * 1024;
 ///
 /// # Errors
 ///
-/// The system gives no thread.
+/// Returns an error if the system cannot start a thread.
 pub fn lines_of(
     mut reader: impl Read + Send + 'static,
     capacity: usize,
@@ -51,7 +53,7 @@ pub fn lines_of(
                 Some(Err(error)) => sender.send(Err(error)),
                 None => match buffer.fill(|room| reader.read(room)) {
                     Err(error) if error.kind() != io::ErrorKind::Interrupted => {
-                        // If nobody receives, nobody wants to know.
+                        // If no receiver is left, the error is dropped.
                         let _ = sender.send(Err(error));
                         return;
                     }

@@ -1,10 +1,10 @@
-//! Lines, and changes of files, as events.
+//! Lines, and changes to files, as events.
 //!
-//! | what | from where | how |
+//! | What | Source | How |
 //! |---|---|---|
-//! | [`Lines`] | what can be waited for: sockets, pipes, a child's output | non-blocking reads by whoever waits |
-//! | [`lines_of`] | what blocks: standard input, files, any [`Read`](std::io::Read) | a thread that sends them on a channel |
-//! | `watch_files`, with the feature `files` | files and directories | what the system offers, by the crate `notify` |
+//! | [`Lines`] | readers that can be waited for: sockets, pipes, a child's output | non-blocking reads by the performer that waits |
+//! | [`lines_of`] | readers that block: standard input, files, any [`Read`](std::io::Read) | a thread that sends the lines on a channel |
+//! | `watch_files`, with the feature `files` | files and directories | the system's notifications, by the crate `notify` |
 //!
 //! ```
 //! use lisle::{Event, choose, io::Lines, time::after};
@@ -23,7 +23,7 @@
 //!     .transpose()
 //! };
 //! writer.write_all(b"half a")?;
-//! assert!(in_time()?.is_none()); // what has come is kept
+//! assert!(in_time()?.is_none()); // the bytes that have come are kept
 //! writer.write_all(b" line\n")?;
 //! assert_eq!(lines.next_line()?.unwrap(), "half a line");
 //! # Ok(())

@@ -1,25 +1,26 @@
-//! What bytes can be read from without waiting, and waited for.
+//! Streams that can be read without waiting, and waited for.
 
 use crate::net::{PipeReader, Pollable, ReadyEvt, TcpStream, UnixStream};
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-/// A stream of bytes that is read without waiting, and that tells when there is something.
+/// A stream of bytes that can be read without waiting, and that has an event for its readiness.
 ///
-/// References and `Arc`s of one are some, too, so that the other half of a socket stays free for writing.
+/// References and `Arc`s of such a stream implement this trait too, so the other half of a socket
+/// stays available for writing.
 pub trait TryRead {
-    /// What lies under it.
+    /// The underlying descriptor.
     type Io: AsFd;
 
-    /// Reads what is there, without waiting. 0 is the end.
+    /// Reads the bytes that are available, without waiting. Returns 0 at the end of the stream.
     ///
     /// # Errors
     ///
-    /// `WouldBlock`: nothing is there now. Else the system's.
+    /// Fails with `WouldBlock` if nothing is available now, or with an error of the system.
     fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// The event of [`try_read`](TryRead::try_read) not failing with `WouldBlock`.
+    /// Returns the event that [`try_read`](TryRead::try_read) does not fail with `WouldBlock`.
     fn readable_evt(&self) -> ReadyEvt<'_, Self::Io>;
 }
 

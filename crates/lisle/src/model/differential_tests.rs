@@ -1,7 +1,8 @@
-//! Random systems in the deterministic model, against a reference that knows nothing but the rules.
+//! Random systems in the deterministic model, against a reference that knows only the rules.
 //!
-//! In the model a performance begins in one step and time passes only when nobody can go on, so the strict rules
-//! hold: who is still waiting when an hour has passed must not have been able to go on.
+//! In the model a performance begins in one step, and time passes only when no fiber can run.
+//! Therefore the strict rules hold: a performer that still waits after an hour must have been
+//! unable to continue.
 
 #[path = "../../tests/it/differential/performing.rs"]
 mod performing;
@@ -22,19 +23,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 use system::{Done, Generator, Outcome, System};
 
-/// As many systems as `LISLE_DIFFERENTIAL` says, else `count`, or fewer by the divisor `LISLE_TEST_SCALE`.
+/// Returns the number of systems that `LISLE_DIFFERENTIAL` asks for, or else `count` divided by
+/// `LISLE_TEST_SCALE`. At least 50.
 fn wanted(count: u64) -> u64 {
     let number = |name| std::env::var(name).ok().and_then(|count| count.parse::<u64>().ok());
     number("LISLE_DIFFERENTIAL").unwrap_or(count / number("LISLE_TEST_SCALE").unwrap_or(1).max(1)).max(50)
 }
 
-/// At most so many performers, performances of each, leaves of each, channels. Small systems come first.
+/// Returns the random system of `seed`. `limits` are the largest numbers of performers, of
+/// performances of each, of leaves of each, and of channels.
 fn system(seed: u64, limits: [usize; 4]) -> System {
     let random = Random::seeded(seed);
     Generator::system(&mut |bound| (random.next() >> 16) as usize % bound, limits)
 }
 
-/// Performs `system` in the schedule of `seed`. If nobody can be left waiting there is no need to `stop` them.
+/// Performs `system` in the schedule of `seed`. `stop` ends performances after an hour; it is not
+/// needed if no performer can be left waiting.
 fn performed(system: &Arc<System>, seed: u64, stop: bool) -> Outcome {
     let outcome = Arc::new(Mutex::new(None));
     let (system, result) = (system.clone(), outcome.clone());
@@ -72,7 +76,7 @@ fn perform(system: &System, run: &Run, performer: usize, stop: bool) -> Vec<Done
     results
 }
 
-/// Says which case failed, if `check` panics.
+/// Prints which case failed if `check` panics.
 fn case<R>(seed: u64, schedule: u64, system: &System, check: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
         eprintln!("system {seed}, schedule {schedule}:\n{system:#?}");
@@ -101,7 +105,7 @@ fn whatever_happens_is_allowed() {
     }
 }
 
-/// And every outcome that the rules allow does happen, in some schedule.
+/// Every outcome that the rules allow happens in some schedule.
 #[test]
 fn whatever_is_allowed_happens() {
     let count = wanted(1_200) / 50;
@@ -130,7 +134,7 @@ fn whatever_is_allowed_happens() {
     assert!(all as u64 >= count, "hardly anything was compared");
 }
 
-/// The reference is not content with everything.
+/// The reference does not accept everything.
 #[test]
 fn the_reference_refuses_what_cannot_be() {
     let mut refused = 0;
@@ -140,7 +144,8 @@ fn the_reference_refuses_what_cannot_be() {
         for (performer, results) in outcome.results.iter().enumerate() {
             for (place, done) in results.iter().enumerate() {
                 let mut wrong = outcome.clone();
-                // A message that nobody sent; a performance that stopped or failed instead, or did not.
+                // A message that was never sent, or a performance that stopped or failed where it
+                // did not, or the reverse.
                 wrong.results[performer][place] = match done {
                     Done::Value(value) if value.len() > 1 => Done::Value(vec![value[0], 9_999]),
                     Done::Value(_) => Done::Unready,

@@ -1,8 +1,8 @@
-//! A deterministic context: the seam by which a model takes the place of a runtime's workers.
+//! A deterministic context: the interface at which a model replaces a runtime's workers.
 //!
-//! Fibers run as coroutines of one thread, in an order drawn from a seed; time is virtual and passes when
-//! nobody can run. The same seed gives the same run, so a test can go through thousands of schedules and
-//! name the one that failed.
+//! Fibers run as coroutines of one thread, in an order drawn from a seed. Time is virtual and
+//! passes when no fiber can run. The same seed gives the same run, so a test can go through
+//! thousands of schedules and name the one that failed.
 
 mod differential_tests;
 mod ticker_tests;
@@ -18,7 +18,7 @@ use std::ptr::NonNull;
 
 type Start = Box<dyn FnOnce() + Send>;
 
-/// One fiber of the model. Boxed and never removed before the end, so that wakers may point to it.
+/// A fiber of the model. It is boxed and not removed before the end, so wakers may point to it.
 struct Fiber {
     coroutine: RefCell<Option<Coroutine<(), (), (), DefaultStack>>>,
     yielder: Cell<*const Yielder<(), ()>>,
@@ -27,7 +27,7 @@ struct Fiber {
 }
 
 struct Model {
-    // The box keeps the address: wakers refer to it while the vector grows.
+    // The box keeps the address stable: wakers refer to it while the vector grows.
     #[allow(clippy::vec_box)]
     fibers: RefCell<Vec<Box<Fiber>>>,
     current: Cell<*const Fiber>,
@@ -37,12 +37,12 @@ struct Model {
     stacks: RefCell<Vec<DefaultStack>>,
 }
 
-/// Runs `main` and what it spawns through the schedule that `seed` stands for. Gives the virtual time that
-/// passed, in nanoseconds.
+/// Runs `main` and the fibers that it spawns in the schedule of `seed`. Returns the virtual time
+/// that passed, in nanoseconds.
 ///
 /// # Panics
 ///
-/// If fibers are left that nobody can wake.
+/// Panics if fibers are left that nothing can wake.
 pub(crate) fn run(seed: u64, main: impl FnOnce() + Send + 'static) -> u64 {
     let model: &'static Model = Box::leak(Box::new(Model {
         fibers: RefCell::default(),
@@ -52,12 +52,12 @@ pub(crate) fn run(seed: u64, main: impl FnOnce() + Send + 'static) -> u64 {
         wheel: RefCell::new(Wheel::new(0)),
         stacks: RefCell::new(Vec::new()),
     }));
-    // SAFETY: dropped at the end of this function, before the model is.
+    // SAFETY: the guard is dropped at the end of this function, before the model is.
     let installed = unsafe { install(model) };
     model.start(Box::new(main));
     while let Some(fiber) = model.pick() {
         model.current.set(fiber);
-        // SAFETY: fibers stay in place until the model goes.
+        // SAFETY: fibers stay in place until the model is dropped.
         let fiber = unsafe { &*fiber };
         let mut coroutine = fiber.coroutine.borrow_mut();
         if coroutine.as_mut().expect("a fiber has a stack").resume(()).as_return().is_some() {
@@ -71,7 +71,8 @@ pub(crate) fn run(seed: u64, main: impl FnOnce() + Send + 'static) -> u64 {
     let stuck = model.fibers.borrow().iter().filter(|fiber| !fiber.finished.get()).count();
     assert_eq!(stuck, 0, "seed {seed}: fibers wait and nobody can wake them");
     drop(installed);
-    // SAFETY: leaked above; all fibers have finished, so nothing refers to the model any more.
+    // SAFETY: the model was leaked above. All fibers have finished, so nothing refers to it any
+    // more.
     unsafe { Box::from_raw(std::ptr::from_ref(model).cast_mut()) }.now.get()
 }
 
@@ -88,7 +89,7 @@ impl Model {
         });
         let address: *const Fiber = &raw const *fiber;
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
-            // SAFETY: fibers stay in place until the model goes.
+            // SAFETY: fibers stay in place until the model is dropped.
             unsafe { &*address }.yielder.set(yielder);
             start();
         });
@@ -96,7 +97,8 @@ impl Model {
         self.fibers.borrow_mut().push(fiber);
     }
 
-    /// A random fiber that can run; if there is none, time passes until a timer is due.
+    /// Returns a random fiber that can run. If there is none, advances the time until a timer is
+    /// due.
     fn pick(&self) -> Option<*const Fiber> {
         loop {
             let fibers = self.fibers.borrow();
@@ -109,7 +111,8 @@ impl Model {
             let mut wheel = self.wheel.borrow_mut();
             self.now.set(wheel.next_deadline()?);
             wheel.advance(self.now.get(), |entry| {
-                // SAFETY: just handed out, and its fiber waits.
+                // SAFETY: the wheel has just handed out the entry, and the fiber that owns it
+                // waits.
                 if let Some(waker) = unsafe { Timer::expire(entry) } {
                     waker.wake();
                 }
@@ -120,24 +123,25 @@ impl Model {
     fn suspend(&self) {
         // SAFETY: called by the running fiber, which has begun.
         let fiber = unsafe { &*self.current.get() };
-        // SAFETY: set when the fiber began.
+        // SAFETY: the yielder was set when the fiber began.
         unsafe { &*fiber.yielder.get() }.suspend(());
     }
 }
 
 fn wake(data: *const ()) {
-    // SAFETY: fibers stay in place until the model goes, and the model runs on one thread.
+    // SAFETY: fibers stay in place until the model is dropped, and the model runs on one thread.
     unsafe { &*data.cast::<Fiber>() }.runnable.set(true);
 }
 
-// SAFETY: `park` returns when the fiber has been made runnable, by its waker alone; timers stay in the wheel
-// until they fire or are removed; all on one thread.
+// SAFETY: `park` returns only when the fiber's waker has made it runnable. Timers stay in the wheel
+// until they fire or are removed. Everything happens on one thread.
 unsafe impl Context for Model {
     fn waker(&self) -> Waker {
-        // A wake may come before the park; the fiber is made unrunnable here, so that it is seen.
+        // A wake may come before the park. The fiber is made unrunnable here, so the park sees that
+        // wake.
         // SAFETY: the running fiber is alive.
         unsafe { &*self.current.get() }.runnable.set(false);
-        // SAFETY: `wake` is sound while the model lives; it runs on this thread alone.
+        // SAFETY: `wake` is sound while the model is alive, and runs on this thread only.
         unsafe { Waker::new(self.current.get().cast(), wake) }
     }
 
@@ -156,16 +160,16 @@ unsafe impl Context for Model {
     }
 
     unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
-        // SAFETY: alive and pinned, by the caller's promise.
+        // SAFETY: the timer is alive and pinned, as the caller promises.
         let entry = unsafe { Timer::entry(timer) };
-        // SAFETY: not linked, by the caller's promise.
+        // SAFETY: the entry is not linked, as the caller promises.
         unsafe { self.wheel.borrow_mut().insert(entry, deadline) };
     }
 
     unsafe fn disarm(&self, timer: NonNull<Timer>) {
-        // SAFETY: alive, by the caller's promise.
+        // SAFETY: the timer is alive, as the caller promises.
         let entry = unsafe { Timer::entry(timer) };
-        // SAFETY: linked into this wheel, if into any.
+        // SAFETY: if the entry is linked, it is linked into this wheel.
         unsafe { self.wheel.borrow_mut().remove(entry) };
     }
 
@@ -174,7 +178,7 @@ unsafe impl Context for Model {
         Ok(())
     }
 
-    /// Every visible operation may be overtaken by those of other fibers.
+    /// Before every visible operation, other fibers may run.
     fn visible(&self) {
         if self.random.next().is_multiple_of(2) {
             self.yield_now();
@@ -184,8 +188,8 @@ unsafe impl Context for Model {
     fn yield_now(&self) {
         // SAFETY: the running fiber is alive.
         let fiber = unsafe { &*self.current.get() };
-        // A guard that yields does so when the waker of its performance has been handed out: what `waker` has set
-        // must be so again when that performance parks.
+        // A guard that yields does so after the waker of its performance has been handed out. The
+        // value that `waker` has set must be restored before that performance parks.
         let before = fiber.runnable.replace(true);
         self.suspend();
         fiber.runnable.set(before);
@@ -208,8 +212,8 @@ mod tests {
     use std::collections::HashSet;
     use std::time::Duration;
 
-    /// Two fibers that each choose between sending and receiving on one channel: exactly one receives, in
-    /// every schedule, and both outcomes occur.
+    /// Two fibers each choose between sending and receiving on one channel. Exactly one of them
+    /// receives in every schedule, and both outcomes occur.
     #[test]
     fn a_swap_pairs_off_in_every_schedule() {
         let mut outcomes = HashSet::new();
@@ -275,7 +279,8 @@ mod tests {
         assert!(start.elapsed() < Duration::from_secs(3600));
     }
 
-    /// A guard and the maker of a second stage may wait for others, in every schedule.
+    /// A guard, and the closure that makes a second stage, may wait for other fibers in every
+    /// schedule.
     #[test]
     fn guards_may_wait() {
         for seed in 0..500 {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// Runs `look` in virtual time, where nothing is late.
+/// Runs `look` in virtual time, where no tick is late.
 fn in_virtual_time(look: fn()) {
     for seed in 0..50 {
         run(seed, look);
@@ -32,7 +32,7 @@ fn ticks_come_at_multiples_of_the_period() {
         assert_eq!(ticker.tick_evt().poll(), None);
         for round in 1..100 {
             assert_eq!(ticker.tick(), start + PERIOD * round);
-            // However late one is, as long as it is not too late.
+            // The delay of the caller does not matter as long as it is shorter than the period.
             sleep(Duration::from_millis(u64::from(round) * 99));
         }
     });

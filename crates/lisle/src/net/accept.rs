@@ -1,8 +1,9 @@
-//! The event of accepting a connection: its commit is the accept itself.
+//! The event of accepting a connection. Its commit is the accept itself.
 //!
-//! Accepting is not waiting for readiness and then accepting: a choice that lost would have a connection
-//! nobody asked for, or another acceptor would have been faster. Here the system call runs while the
-//! performer's attempt is claimed, so that no other branch can win meanwhile, and its success is the commit.
+//! Waiting for readiness and then accepting would not be the same: a choice that lost would have a
+//! connection that nothing asked for, or another acceptor would have been faster. Here the system
+//! call runs while the performer's attempt is claimed, so no other branch can win at that time. The
+//! success of the call is the commit.
 
 use super::pollable::{Pollable, is_interrupted, would_block};
 use super::ready::commit;
@@ -13,7 +14,7 @@ use std::io;
 use std::iter::FusedIterator;
 use std::pin::Pin;
 
-/// What accepts connections: [`TcpListener`](super::TcpListener) and
+/// A listener that accepts connections: [`TcpListener`](super::TcpListener) and
 /// [`UnixListener`](super::UnixListener).
 pub trait Accept: sealed::Sealed {
     /// A connection and the address of its other end.
@@ -34,7 +35,8 @@ pub(super) mod sealed {
     }
 }
 
-/// The event of accepting a connection, see [`TcpListener::accept_evt`](super::TcpListener::accept_evt).
+/// The event of accepting a connection, returned by
+/// [`TcpListener::accept_evt`](super::TcpListener::accept_evt).
 #[must_use = "events do nothing unless performed"]
 pub struct AcceptEvt<'a, L> {
     listener: &'a L,
@@ -45,7 +47,7 @@ impl<'a, L: Accept> AcceptEvt<'a, L> {
         AcceptEvt { listener }
     }
 
-    /// Accepts if that takes no waiting.
+    /// Accepts a connection if that does not block.
     fn try_accept(&self) -> Option<io::Result<L::Accepted>> {
         loop {
             let pollable = self.listener.pollable();
@@ -71,7 +73,7 @@ impl<'e, A> Accepting<'e, A> {
     }
 
     fn outcome(self: Pin<&mut Self>) -> &mut Option<io::Result<A>> {
-        // SAFETY: `outcome` is plain data, nothing pinned is moved.
+        // SAFETY: `outcome` is plain data; nothing that is pinned is moved.
         &mut unsafe { self.get_unchecked_mut() }.outcome
     }
 }
@@ -121,7 +123,8 @@ impl<L: Accept> Event for AcceptEvt<'_, L> {
             waiting.set(Some(direction.waiting()));
         }
         let waiting = waiting.as_pin_mut().expect("just put there");
-        // Under the queue's lock a system call is made only if an edge has come since the one above.
+        // Under the queue's lock the system call is made only if an edge has come since the call
+        // above.
         let mut outcome = None;
         let step = waiting.publish(attempt, |()| {
             outcome = self.try_accept();
@@ -168,7 +171,8 @@ impl<L> fmt::Debug for AcceptEvt<'_, L> {
 
 awaitable!(['a, L: Accept] AcceptEvt<'a, L>);
 
-/// Connections as they come, without end, see [`TcpListener::incoming`](super::TcpListener::incoming).
+/// An iterator over connections as they come, which never ends, returned by
+/// [`TcpListener::incoming`](super::TcpListener::incoming).
 #[derive(Debug)]
 pub struct Incoming<'a, L> {
     listener: &'a L,

@@ -1,4 +1,4 @@
-//! What the faces of [`Pollable`](super::Pollable) have in common, written once.
+//! The code that the faces of [`Pollable`](super::Pollable) share.
 //!
 //! A face is a struct with the one field `pollable`.
 
@@ -10,21 +10,21 @@ pub(super) use bytes::{reading, writing};
 macro_rules! descriptor {
     ($face:ident, $io:ty, $std:ty, $kind:ident) => {
         impl $face {
-            /// Takes over a socket of the standard library, which becomes non-blocking.
+            /// Takes over a socket of the standard library and makes it non-blocking.
             ///
             /// # Errors
             ///
-            /// The descriptor cannot be made non-blocking.
+            /// Returns an error if the descriptor cannot be made non-blocking.
             pub fn from_std(std: $std) -> std::io::Result<Self> {
                 Self::try_from(std::os::fd::OwnedFd::from(std))
             }
 
-            /// Turns it into the standard library's type, which blocks. So do duplicates from then on, which
-            /// share the open file.
+            /// Converts it into the standard library's type, which blocks. Duplicates share the
+            /// open file, so they block from then on, too.
             ///
             /// # Errors
             ///
-            /// The descriptor cannot be made blocking.
+            /// Returns an error if the descriptor cannot be made blocking.
             pub fn into_std(self) -> std::io::Result<$std> {
                 let fd = std::os::fd::OwnedFd::from(self);
                 $crate::net::system::set_nonblocking(std::os::fd::AsFd::as_fd(&fd), false)?;
@@ -32,8 +32,8 @@ macro_rules! descriptor {
             }
         }
 
-        /// Takes over a descriptor, which becomes non-blocking. It must be of the right kind, else
-        /// operations fail.
+        /// Takes over a descriptor and makes it non-blocking. If the descriptor is not of the right
+        /// kind, operations fail.
         impl TryFrom<std::os::fd::OwnedFd> for $face {
             type Error = std::io::Error;
             fn try_from(fd: std::os::fd::OwnedFd) -> std::io::Result<Self> {
@@ -83,24 +83,24 @@ macro_rules! descriptor {
 }
 pub(super) use descriptor;
 
-/// What all sockets can do.
+/// The operations that all sockets have.
 macro_rules! socket {
     ($face:ident, $address:ty) => {
         impl $face {
-            /// Its own address.
+            /// Returns the address of this socket.
             ///
             /// # Errors
             ///
-            /// Those of getsockname(2).
+            /// Returns the errors of getsockname(2).
             pub fn local_addr(&self) -> std::io::Result<$address> {
                 self.pollable.get_ref().local_addr()
             }
 
-            /// The error that waits to be reported, if there is one. It is then gone.
+            /// Takes the error that waits to be reported, if there is one.
             ///
             /// # Errors
             ///
-            /// Those of getsockopt(2).
+            /// Returns the errors of getsockopt(2).
             pub fn take_error(&self) -> std::io::Result<Option<std::io::Error>> {
                 self.pollable.get_ref().take_error()
             }
@@ -109,17 +109,17 @@ macro_rules! socket {
 }
 pub(super) use socket;
 
-/// A second handle to the same open file.
+/// Duplicates of the same open file.
 macro_rules! clone {
     ($face:ident, $kind:ident) => {
         impl $face {
-            /// A second handle to the same socket.
+            /// Creates a second handle to the same socket.
             ///
-            /// Often a shared reference does: all operations take one.
+            /// Often a shared reference is enough: all operations take one.
             ///
             /// # Errors
             ///
-            /// The system is out of descriptors.
+            /// Returns an error if the system is out of descriptors.
             pub fn try_clone(&self) -> std::io::Result<Self> {
                 let pollable = Pollable::nonblocking(self.pollable.get_ref().try_clone()?, Kind::$kind);
                 Ok($face { pollable })
@@ -133,11 +133,11 @@ pub(super) use clone;
 macro_rules! readable {
     ($face:ident, $io:ty) => {
         impl $face {
-            /// The event of being ready to read: an operation that reads would not block, or fail, or find the
-            /// end.
+            /// Returns the event of being ready to read: an operation that reads would not block,
+            /// but succeed, fail or find the end.
             ///
-            /// Only a look: with several readers another may be faster, so go on with an operation that
-            /// does not wait, and wait again if it would.
+            /// This event only observes. With several readers another one may be faster. After it,
+            /// use an operation that does not wait, and wait again if that operation would block.
             ///
             /// # Cancel safety
             ///
@@ -154,9 +154,10 @@ pub(super) use readable;
 macro_rules! writable {
     ($face:ident, $io:ty) => {
         impl $face {
-            /// The event of being ready to write: an operation that writes would not block, or fail.
+            /// Returns the event of being ready to write: an operation that writes would not block,
+            /// but succeed or fail.
             ///
-            /// Only a look, as with reading.
+            /// This event only observes, as the one for reading does.
             ///
             /// # Cancel safety
             ///
@@ -173,44 +174,47 @@ pub(super) use writable;
 macro_rules! listening {
     ($face:ident, $io:ty, $stream:ty, $address:ty) => {
         impl $face {
-            /// Accepts a connection, waiting for it.
+            /// Waits for a connection and accepts it.
             ///
             /// # Cancel safety
             ///
-            /// Whoever is cancelled while waiting has accepted nothing.
+            /// A caller that is cancelled while it waits has accepted nothing.
             ///
             /// # Errors
             ///
-            /// The system's: a connection that was aborted before it was accepted, or too few descriptors.
-            /// The listener goes on.
+            /// Returns the system's errors: a connection was aborted before it was accepted, or the
+            /// system is out of descriptors. The listener continues to work.
             ///
             /// # Blocking
             ///
-            /// Waits as [`Event::sync`](crate::Event::sync) does. Several may wait; who gets a
-            /// connection is not said.
+            /// Waits as [`Event::sync`](crate::Event::sync) does. Several callers may wait. The
+            /// order in which they get connections is not specified.
             pub fn accept(&self) -> std::io::Result<($stream, $address)> {
                 self.pollable.perform(Direction::Read, None, Self::accept_now)
             }
 
-            /// Accepts a connection that is there already.
+            /// Accepts a connection that has come already.
             ///
             /// # Errors
             ///
-            /// `WouldBlock`: there is none. Else as [`accept`](Self::accept).
+            /// Fails with `WouldBlock` if no connection has come, or else as
+            /// [`accept`](Self::accept) does.
             pub fn try_accept(&self) -> std::io::Result<($stream, $address)> {
                 self.pollable.try_once(Direction::Read, Self::accept_now, |_| false)
             }
 
-            /// The event of accepting a connection. Its commit is the accept itself.
+            /// Returns the event of accepting a connection. Its commit is the accept itself.
             ///
             /// # Cancel safety
             ///
-            /// A loser of a choice, a poll that fails and a future that is dropped have accepted nothing.
+            /// A performance that loses a choice, a poll that fails and a future that is dropped
+            /// have accepted nothing.
             pub fn accept_evt(&self) -> AcceptEvt<'_, Self> {
                 AcceptEvt::new(self)
             }
 
-            /// Connections as they come: [`accept`](Self::accept) again and again, without the addresses.
+            /// Returns an iterator over connections as they come. It calls [`accept`](Self::accept)
+            /// again and again and drops the addresses.
             pub fn incoming(&self) -> Incoming<'_, Self> {
                 Incoming::new(self)
             }

@@ -1,9 +1,9 @@
 //! Sockets in direct style.
 //!
-//! The types have the names and methods of [`std::net`] and [`std::os::unix::net`]. Their operations look
-//! blocking and block whoever performs them, no more: in a fiber the fiber is parked and its worker goes on
-//! with others, on a plain OS thread the thread waits. What one waits for is also had as an event, to be
-//! chosen against others or awaited by a future on any executor.
+//! The types have the names and methods of [`std::net`] and [`std::os::unix::net`]. Their
+//! operations look blocking, and block only the caller: a fiber parks and its worker runs other
+//! fibers, a plain OS thread waits. The same waits are available as events, which can be chosen
+//! against others or awaited by a future on any executor.
 //!
 //! ```
 //! use lisle::net::{TcpListener, TcpStream};
@@ -21,7 +21,7 @@
 //! server.read_exact(&mut buffer)?;
 //! assert_eq!(&buffer, b"ping");
 //!
-//! // A connection, or the end of adaptive_spin; a connection that comes later is not taken.
+//! Waits for a connection for a millisecond. A connection that comes later is not taken.
 //! let next = choose((
 //!     listener.accept_evt().wrap(|accepted| accepted.map(Some)),
 //!     after(Duration::from_millis(1)).wrap(|()| Ok(None)),
@@ -33,30 +33,31 @@
 //!
 //! # How it works
 //!
-//! Every descriptor is non-blocking. An operation is tried; only if it would block is the descriptor
-//! registered, once, with the reactor of the domain on which that happens (outside any runtime, with one that
-//! all such threads share), and there it stays. All types are faces of [`Pollable`], which does this for any
-//! descriptor.
+//! Every descriptor is non-blocking. An operation is tried first. Only if it would block is the
+//! descriptor registered, once, with the reactor of the current domain (outside any runtime, with a
+//! reactor that all such threads share), and it stays registered there. All types are faces of
+//! [`Pollable`], which does this for any descriptor.
 //!
-//! A fiber whose operations never wait, since its peer is fast, lets the other fibers of its domain have a turn
-//! after every few of them.
+//! A fiber whose operations never wait, because its peer is fast, lets the other fibers of its
+//! domain run after every few operations.
 //!
-//! Reading and writing work through shared references, so both halves of a stream can be used at once without
-//! splitting it: `let (mut reader, mut writer) = (&stream, &stream);`.
+//! Reading and writing work through shared references, so both halves of a stream can be used at
+//! once without splitting it: `let (mut reader, mut writer) = (&stream, &stream);`.
 //!
 //! # Cancel safety
 //!
-//! Waiting takes nothing: a fiber that is cancelled, or a future that is dropped, while it waits has
-//! read, written and accepted nothing. What loops inside (`read_exact`, `write_all`, `read_to_end`) may
-//! have done a part; where that matters, loop yourself and choose.
+//! Waiting takes nothing: a fiber that is cancelled while it waits, or a future that is dropped
+//! while it waits, has read, written and accepted nothing. Functions that loop inside
+//! (`read_exact`, `write_all`, `read_to_end`) may have done a part of their work. Where that
+//! matters, write the loop in the caller and choose in it.
 //!
 //! # Caveats
 //!
 //! - Unix only.
-//! - The open file is non-blocking for everybody who shares it, also in other processes.
-//! - A descriptor belongs to one domain's reactor. If a fiber keeps that domain busy without ever
-//!   blocking, those who wait for the descriptor wait for it too.
-//! - Files of a file system are always ready, as far as the kernel tells; reading them blocks the thread.
+//! - The open file is non-blocking for all its users, also in other processes.
+//! - A descriptor belongs to one domain's reactor. If a fiber keeps that domain busy and never
+//!   blocks, performers that wait for the descriptor have to wait for that fiber, too.
+//! - The kernel reports files of a file system as always ready. Reading them blocks the thread.
 
 mod accept;
 mod face;

@@ -4,7 +4,7 @@ use super::face::{clone, descriptor, readable, reading, writable, writing};
 use super::pollable::{Kind, Pollable};
 use std::io;
 
-/// A pipe: what is written at one end is read at the other, also across processes.
+/// Creates a pipe: bytes that are written at one end are read at the other, also across processes.
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -22,20 +22,20 @@ use std::io;
 ///
 /// # Errors
 ///
-/// The system is out of descriptors.
+/// Returns an error if the system is out of descriptors.
 pub fn pipe() -> io::Result<(PipeReader, PipeWriter)> {
     let (reader, writer) = io::pipe()?;
     Ok((PipeReader::from_std(reader)?, PipeWriter::from_std(writer)?))
 }
 
 /// The reading end of a [`pipe`]. Reading waits for bytes, and finds the end when all writing ends
-/// are gone.
+/// are closed.
 pub struct PipeReader {
     pollable: Pollable<io::PipeReader>,
 }
 
-/// The writing end of a [`pipe`]. Writing waits for room, and fails with `BrokenPipe` when all reading
-/// ends are gone.
+/// The writing end of a [`pipe`]. Writing waits for room, and fails with `BrokenPipe` when all
+/// reading ends are closed.
 pub struct PipeWriter {
     pollable: Pollable<io::PipeWriter>,
 }

@@ -19,7 +19,7 @@ use std::time::Instant;
 
 /// A descriptor that can be waited for: a socket, a pipe, a terminal, an `eventfd` or the like.
 ///
-/// All sockets of this module are made of it. Wrap your own kinds of descriptor in it:
+/// All sockets of this module consist of it. It can wrap other kinds of descriptors, too:
 ///
 /// ```
 /// use lisle::net::Pollable;
@@ -36,33 +36,33 @@ use std::time::Instant;
 /// # }
 /// ```
 ///
-/// `as_fd` must give the same descriptor for as long as the wrapper lives.
+/// `as_fd` must return the same descriptor for the whole life of the wrapper.
 pub struct Pollable<T: AsFd> {
-    // Declared before `io`, so dropped before the descriptor is closed.
+    // Declared before `io`, so it is dropped before the descriptor is closed.
     registration: OnceLock<Registration>,
-    /// Held by whoever registers, so that nobody else does.
+    /// Held during registration, so only one thread registers the descriptor.
     registering: Mutex<()>,
     kind: Kind,
     io: T,
 }
 
-/// What distinguishes kinds of descriptors to the core.
+/// The differences between kinds of descriptors that matter here.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
     terms: Terms,
-    /// Does a read that fills less than its buffer show that nothing is left?
+    /// `true` if a read that fills less than its buffer shows that nothing is left.
     short_read_drains: bool,
 }
 
 impl Kind {
-    /// Read and written, with no promise about short reads.
+    /// A descriptor that is read and written, without a promise about short reads.
     pub(super) const GENERAL: Kind = Kind {
         terms: Terms { interest: Interest::READABLE.add(Interest::WRITABLE), wakes: Wakes::Commit },
         short_read_drains: false,
     };
 
-    /// A stream of bytes and nothing else. Linux documents that a short read has drained it, and tells
-    /// of the exception, a mark of urgency, as a priority event.
+    /// A pure stream of bytes. Linux documents that a short read has drained it. The exception, a
+    /// mark of urgency, is reported as a priority event.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub(super) const TCP: Kind = Kind {
         terms: Terms {
@@ -74,7 +74,8 @@ impl Kind {
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     pub(super) const TCP: Kind = Kind::GENERAL;
 
-    /// Accepts. Several may wait, and a connection is for one of them.
+    /// A descriptor that accepts. Several performers may wait, and each connection is for one of
+    /// them.
     pub(super) const LISTENER: Kind =
         Kind { terms: Terms { interest: Interest::READABLE, wakes: Wakes::Retry }, short_read_drains: false };
 }
@@ -91,9 +92,9 @@ thread_local! {
     static IN_A_ROW: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Called after each operation that might have waited and did not: lets the other fibers of the domain have
-/// a turn now and then. Somebody who sends faster than a fiber receives would else keep that fiber's
-/// whole domain busy.
+/// Lets the other fibers of the domain run now and then. Called after each operation that could
+/// have waited and did not. Otherwise a peer that sends faster than a fiber receives would keep
+/// that fiber's whole domain busy.
 #[inline]
 fn take_turns() {
     const MOST: u32 = 16;
@@ -109,7 +110,7 @@ impl<T: AsFd> Pollable<T> {
     ///
     /// # Errors
     ///
-    /// The descriptor cannot be made non-blocking.
+    /// Returns an error if the descriptor cannot be made non-blocking.
     pub fn new(io: T) -> io::Result<Self> {
         Pollable::of_kind(io, Kind::GENERAL)
     }
@@ -119,41 +120,44 @@ impl<T: AsFd> Pollable<T> {
         Ok(Pollable::nonblocking(io, kind))
     }
 
-    /// Wraps what is non-blocking already.
+    /// Wraps an `io` that is non-blocking already.
     pub(super) fn nonblocking(io: T, kind: Kind) -> Self {
         Pollable { registration: OnceLock::new(), registering: Mutex::new(()), kind, io }
     }
 
-    /// What is wrapped. Its own operations do not wait: they fail with `WouldBlock`.
+    /// Returns a reference to the wrapped value. Its own operations do not wait: they fail with
+    /// `WouldBlock`.
     pub fn get_ref(&self) -> &T {
         &self.io
     }
 
-    /// Unwraps. The descriptor stays non-blocking.
+    /// Unwraps and returns the value. The descriptor stays non-blocking.
     pub fn into_inner(self) -> T {
         let Pollable { registration, io, .. } = self;
         drop(registration);
         io
     }
 
-    /// The event of being ready to read: an operation that reads would not block, or fail, or find the end.
+    /// Returns the event of being ready to read: an operation that reads would not block, but
+    /// succeed, fail or find the end.
     ///
-    /// Only a look: with several readers another may be faster, so go on with an operation that does
-    /// not wait, and wait again if it would.
+    /// This event only observes. With several readers another one may be faster. After it, use an
+    /// operation that does not wait, and wait again if that operation would block.
     pub fn readable_evt(&self) -> ReadyEvt<'_, T> {
         ReadyEvt::new(self, Direction::Read)
     }
 
-    /// The event of being ready to write. See [`readable_evt`](Pollable::readable_evt).
+    /// Returns the event of being ready to write. See [`readable_evt`](Pollable::readable_evt).
     pub fn writable_evt(&self) -> ReadyEvt<'_, T> {
         ReadyEvt::new(self, Direction::Write)
     }
 
-    /// Runs `operation`, which reads, and as long as it would block waits and runs it again.
+    /// Runs `operation`, which reads. While it would block, waits and runs it again.
     ///
     /// # Errors
     ///
-    /// Those of the operation; or the descriptor is of a kind that cannot be waited for.
+    /// Returns the errors of `operation`, or an error if the descriptor is of a kind that cannot be
+    /// waited for.
     ///
     /// # Blocking
     ///
@@ -162,17 +166,17 @@ impl<T: AsFd> Pollable<T> {
         self.perform(Direction::Read, None, operation)
     }
 
-    /// Runs `operation`, which writes, and as long as it would block waits and runs it again. As
-    /// [`read_with`](Pollable::read_with).
+    /// Runs `operation`, which writes. While it would block, waits and runs it again, as
+    /// [`read_with`](Pollable::read_with) does.
     ///
     /// # Errors
     ///
-    /// As [`read_with`](Pollable::read_with).
+    /// Returns the errors of [`read_with`](Pollable::read_with).
     pub fn write_with<R>(&self, operation: impl FnMut(&T) -> io::Result<R>) -> io::Result<R> {
         self.perform(Direction::Write, None, operation)
     }
 
-    /// Runs `operation` until it does not block, waiting in between, until `deadline` at most.
+    /// Runs `operation` until it does not block, and waits in between, at most until `deadline`.
     #[inline]
     pub(super) fn perform<R>(
         &self,
@@ -203,7 +207,8 @@ impl<T: AsFd> Pollable<T> {
         }
     }
 
-    /// Runs `operation` once, or, if asked to, not at all when it is known that it would block.
+    /// Runs `operation` once. With `Ask::IfReady`, does not run it if it is known that it would
+    /// block.
     #[inline]
     pub(super) fn attempt<R>(
         &self,
@@ -218,7 +223,7 @@ impl<T: AsFd> Pollable<T> {
         }
     }
 
-    /// Runs `operation` once, for somebody who does not wait.
+    /// Runs `operation` once, for a caller that does not wait.
     pub(super) fn try_once<R>(
         &self,
         direction: Direction,
@@ -246,13 +251,13 @@ impl<T: AsFd> Pollable<T> {
         if in_time { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
     }
 
-    /// Says that a performer waits for this descriptor.
+    /// Describes a performer's wait for this descriptor.
     pub(super) fn describe(&self, direction: Direction, waits: &mut Description) {
         let operation = match direction {
             Direction::Read => "read from",
             Direction::Write => "write to",
         };
-        // The type's own name, without its path.
+        // The name of the type without its path.
         let path = std::any::type_name::<T>().split('<').next().unwrap_or_default();
         let kind = path.rsplit("::").next().unwrap_or_default();
         let fd = self.io.as_fd().as_raw_fd();
@@ -262,7 +267,8 @@ impl<T: AsFd> Pollable<T> {
         waits.address(reactor::address::of(self.io.as_fd()));
     }
 
-    /// The registration, made now if need be, when it has just been seen that the direction is not ready.
+    /// Returns the registration, and creates it if there is none. Called after an operation in the
+    /// direction `blocked` would have blocked.
     pub(super) fn registered(&self, blocked: Direction) -> io::Result<&Registration> {
         if let Some(registration) = self.registration.get() {
             return Ok(registration);
@@ -275,7 +281,8 @@ impl<T: AsFd> Pollable<T> {
         Ok(self.registration.get_or_init(|| registration))
     }
 
-    /// Asks the kernel whether an operation would not block, unless it is known that it would.
+    /// Asks the kernel whether an operation would not block. Skips the system call if it is known
+    /// that the operation would block.
     pub(super) fn is_ready_now(&self, direction: Direction) -> bool {
         let Some(registration) = self.registration.get() else {
             return system::is_ready(self.io.as_fd(), direction);

@@ -1,7 +1,7 @@
 //! The event of a descriptor being ready.
 //!
-//! It is exact where it can be: what is assumed to be ready is asked about before the event happens. An
-//! edge that arrives while somebody waits is taken at its word.
+//! It is exact where it can be: if a descriptor is assumed to be ready, the kernel is asked before
+//! the event happens. An edge that arrives while a performer waits is trusted without asking.
 
 use super::pollable::Pollable;
 use crate::event::{Attempt, Description, Event, Step, Waiting, awaitable};
@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::pin::Pin;
 
-/// The event of a descriptor being ready, see [`Pollable::readable_evt`].
+/// The event of a descriptor being ready, returned by [`Pollable::readable_evt`].
 ///
 /// It gives an error if the descriptor cannot be waited for.
 #[must_use = "events do nothing unless performed"]
@@ -40,12 +40,12 @@ impl<'e> Readying<'e> {
     }
 
     fn failure(self: Pin<&mut Self>) -> &mut Option<io::Error> {
-        // SAFETY: `failure` is plain data, nothing pinned is moved.
+        // SAFETY: `failure` is plain data; nothing that is pinned is moved.
         &mut unsafe { self.get_unchecked_mut() }.failure
     }
 }
 
-/// Commits `attempt`; `false`: a partner has committed it in the meantime.
+/// Commits `attempt`. Returns `false` if a partner has committed it in the meantime.
 pub(super) fn commit(attempt: &Attempt<'_>) -> bool {
     attempt.commit_if(|| Some(())) == Ok(Some(()))
 }

@@ -1,26 +1,28 @@
-//! From names to addresses.
+//! Resolution of names to addresses.
 //!
-//! The system's resolver blocks the thread for as long as a name server likes, so in a fiber it is
+//! The system's resolver blocks the thread for as long as a name server takes, so in a fiber it is
 //! called through [`blocking`]. For that the name must be known apart from the type that holds it,
-//! which `std`'s trait of the same name does not offer.
+//! and `std`'s trait of the same name does not give it.
 
 use crate::fiber::blocking;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
-/// What names one or more socket addresses: the same types as for [`std::net::ToSocketAddrs`].
+/// A type that names one or more socket addresses: the same types as for
+/// [`std::net::ToSocketAddrs`].
 ///
-/// Numbers are read at once. A name is looked up by the system's resolver, off the current domain.
+/// Numeric addresses are parsed at once. The system's resolver looks up a name, outside the current
+/// domain.
 pub trait ToSocketAddrs: sealed::Sealed {}
 
-/// What an address comes to before anybody is asked.
+/// The meaning of an address before any lookup.
 #[derive(Debug)]
 pub enum Target {
     /// One address.
     One(SocketAddr),
-    /// Several, or none.
+    /// Any number of addresses, also none.
     Many(Vec<SocketAddr>),
-    /// A name to be looked up, and the port that goes with its addresses.
+    /// A name to look up, and the port for its addresses.
     Name(String, u16),
 }
 
@@ -31,12 +33,14 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// The address that `target` names, or the first of several. A number costs no allocation.
+/// Returns the address that `target` names, or the first of several. A numeric address costs no
+/// allocation.
 pub(super) fn one(target: impl ToSocketAddrs) -> io::Result<SocketAddr> {
     first(target, Ok)
 }
 
-/// The first success of `operation` on the addresses that `target` names, else the last failure.
+/// Returns the first success of `operation` on the addresses that `target` names, or else the last
+/// failure.
 pub(super) fn first<R>(
     target: impl ToSocketAddrs,
     mut operation: impl FnMut(SocketAddr) -> io::Result<R>,
@@ -131,7 +135,7 @@ mod tests {
     use std::io;
     use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
-    /// All addresses that `target` names.
+    /// Returns all addresses that `target` names.
     fn resolve(target: impl ToSocketAddrs) -> io::Result<Vec<SocketAddr>> {
         let mut all = Vec::new();
         let outcome = first(target, |address| -> io::Result<()> {

@@ -1,24 +1,26 @@
-//! The few system calls that neither `std` nor `mio` offers.
+//! The few system calls that neither `std` nor `mio` has.
 
 use super::pollable::is_interrupted;
 use crate::sched::reactor::Direction;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Switches the open file behind `fd` to non-blocking or back.
+/// Makes the open file behind `fd` non-blocking, or blocking again.
 pub(super) fn set_nonblocking(fd: BorrowedFd<'_>, nonblocking: bool) -> io::Result<()> {
     let mut flag = libc::c_int::from(nonblocking);
-    // SAFETY: the descriptor is open while it is borrowed; `FIONBIO` reads one `int` through the pointer.
+    // SAFETY: the descriptor is open while it is borrowed; `FIONBIO` reads one `int` through the
+    // pointer.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONBIO, &raw mut flag) })
 }
 
-/// Lets up to `backlog` connections wait to be accepted, as far as the system's own limit goes.
+/// Allows up to `backlog` connections to wait to be accepted, within the system's own limit.
 pub(super) fn listen(fd: BorrowedFd<'_>, backlog: libc::c_int) -> io::Result<()> {
     // SAFETY: the descriptor is open while it is borrowed; no memory is passed.
     check(unsafe { libc::listen(fd.as_raw_fd(), backlog) })
 }
 
-/// Would an operation not block now? In doubt yes: the operation will tell.
+/// Returns `true` if an operation would not block now. In doubt returns `true`: the operation will
+/// find out.
 pub(super) fn is_ready(fd: BorrowedFd<'_>, direction: Direction) -> bool {
     let events = match direction {
         Direction::Read => libc::POLLIN,
@@ -26,7 +28,8 @@ pub(super) fn is_ready(fd: BorrowedFd<'_>, direction: Direction) -> bool {
     };
     let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events, revents: 0 };
     loop {
-        // SAFETY: the pointer is to one `pollfd`, as the count says, and a zero timeout does not wait.
+        // SAFETY: the pointer is to one `pollfd`, as the count says, and a zero timeout does not
+        // wait.
         match check(unsafe { libc::poll(&raw mut poll, 1, 0) }) {
             Ok(()) => return poll.revents != 0,
             Err(error) if is_interrupted(&error) => {}
@@ -35,7 +38,8 @@ pub(super) fn is_ready(fd: BorrowedFd<'_>, direction: Direction) -> bool {
     }
 }
 
-/// Has the kernel send up to `count` bytes of `file` from `offset` on. The file's own position stays where it is.
+/// Asks the kernel to send up to `count` bytes of `file`, starting at `offset`. The file's own
+/// position does not change.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) fn send_file(
     to: BorrowedFd<'_>,
@@ -45,8 +49,8 @@ pub(super) fn send_file(
 ) -> io::Result<usize> {
     let mut offset = libc::off64_t::try_from(offset)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "no file has an offset beyond 2^63 - 1"))?;
-    // SAFETY: both descriptors are open while they are borrowed; the kernel reads and writes one `off64_t` through
-    // the pointer, which is to one that lives until the call has returned.
+    // SAFETY: both descriptors are open while they are borrowed. The kernel reads and writes one
+    // `off64_t` through the pointer, and `offset` lives until the call has returned.
     let sent = unsafe { libc::sendfile64(to.as_raw_fd(), file.as_raw_fd(), &raw mut offset, count) };
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }

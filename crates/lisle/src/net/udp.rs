@@ -27,23 +27,24 @@ use std::time::Duration;
 ///
 /// # Cancel safety
 ///
-/// Whoever is cancelled while waiting has sent and received nothing.
+/// A caller that is cancelled while it waits has sent and received nothing.
 ///
 /// # Errors
 ///
-/// All operations give the system's errors. On a connected socket that includes the news that an
-/// earlier datagram found nobody (`ConnectionRefused`).
+/// All operations return the system's errors. On a connected socket these include the report that
+/// an earlier datagram had no receiver (`ConnectionRefused`).
 ///
 /// # Blocking
 ///
-/// Operations wait as [`Event::sync`](crate::Event::sync) does; those named `try_` do not wait but
-/// fail with `WouldBlock`.
+/// Operations wait as [`Event::sync`](crate::Event::sync) does. Operations with the prefix `try_`
+/// do not wait but fail with `WouldBlock`.
 pub struct UdpSocket {
     pollable: Pollable<std::net::UdpSocket>,
 }
 
 impl UdpSocket {
-    /// A socket at `address`; of several that a name stands for, at the first that can be had.
+    /// Creates a socket at `address`. If a name stands for several addresses, uses the first that
+    /// works.
     pub fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
         resolve::first(address, |address| {
             let pollable = Pollable::of_kind(std::net::UdpSocket::bind(address)?, Kind::GENERAL)?;
@@ -51,74 +52,76 @@ impl UdpSocket {
         })
     }
 
-    /// Sends to, and receives from, this address only.
+    /// Restricts sending and receiving to this address.
     pub fn connect(&self, address: impl ToSocketAddrs) -> io::Result<()> {
         resolve::first(address, |address| self.pollable.get_ref().connect(address))
     }
 
-    /// The address this socket is connected to.
+    /// Returns the address that this socket is connected to.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.pollable.get_ref().peer_addr()
     }
 
-    /// Sends one datagram to `address`, the first that a name stands for.
+    /// Sends one datagram to `address`, or to the first address that a name stands for.
     pub fn send_to(&self, bytes: &[u8], address: impl ToSocketAddrs) -> io::Result<usize> {
         let address = resolve::one(address)?;
         self.pollable.write_with(|socket| socket.send_to(bytes, address))
     }
 
-    /// Sends one datagram to the address this socket is connected to.
+    /// Sends one datagram to the address that this socket is connected to.
     pub fn send(&self, bytes: &[u8]) -> io::Result<usize> {
         self.pollable.write_with(|socket| socket.send(bytes))
     }
 
-    /// Receives one datagram. What does not fit is lost.
+    /// Receives one datagram. Bytes that do not fit into `buffer` are lost.
     pub fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.pollable.read_with(|socket| socket.recv_from(buffer))
     }
 
-    /// Receives one datagram from the address this socket is connected to.
+    /// Receives one datagram from the address that this socket is connected to.
     pub fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.pollable.read_with(|socket| socket.recv(buffer))
     }
 
-    /// As [`recv_from`](UdpSocket::recv_from), and leaves the datagram to be received again.
+    /// Receives as [`recv_from`](UdpSocket::recv_from) does, and leaves the datagram to be received
+    /// again.
     pub fn peek_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.pollable.read_with(|socket| socket.peek_from(buffer))
     }
 
-    /// As [`recv`](UdpSocket::recv), and leaves the datagram to be received again.
+    /// Receives as [`recv`](UdpSocket::recv) does, and leaves the datagram to be received again.
     pub fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.pollable.read_with(|socket| socket.peek(buffer))
     }
 
-    /// As [`recv_from`](UdpSocket::recv_from), waiting for at most `timeout`; then the error is `TimedOut`.
+    /// Receives as [`recv_from`](UdpSocket::recv_from) does, and waits for at most `timeout`. After
+    /// that it fails with `TimedOut`.
     pub fn recv_from_timeout(&self, buffer: &mut [u8], timeout: Duration) -> io::Result<(usize, SocketAddr)> {
         let deadline = Some(clock::instant_after(timeout));
         self.pollable.perform(Direction::Read, deadline, |socket| socket.recv_from(buffer))
     }
 
-    /// As [`send_to`](UdpSocket::send_to), without waiting.
+    /// Sends as [`send_to`](UdpSocket::send_to) does, without waiting.
     pub fn try_send_to(&self, bytes: &[u8], address: SocketAddr) -> io::Result<usize> {
         self.pollable.try_once(Direction::Write, |socket| socket.send_to(bytes, address), |_| false)
     }
 
-    /// As [`send`](UdpSocket::send), without waiting.
+    /// Sends as [`send`](UdpSocket::send) does, without waiting.
     pub fn try_send(&self, bytes: &[u8]) -> io::Result<usize> {
         self.pollable.try_once(Direction::Write, |socket| socket.send(bytes), |_| false)
     }
 
-    /// As [`recv_from`](UdpSocket::recv_from), without waiting.
+    /// Receives as [`recv_from`](UdpSocket::recv_from) does, without waiting.
     pub fn try_recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.pollable.try_once(Direction::Read, |socket| socket.recv_from(buffer), |_| false)
     }
 
-    /// As [`recv`](UdpSocket::recv), without waiting.
+    /// Receives as [`recv`](UdpSocket::recv) does, without waiting.
     pub fn try_recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.pollable.try_once(Direction::Read, |socket| socket.recv(buffer), |_| false)
     }
 
-    /// May datagrams go to broadcast addresses?
+    /// Returns `true` if datagrams may go to broadcast addresses.
     pub fn broadcast(&self) -> io::Result<bool> {
         self.pollable.get_ref().broadcast()
     }
@@ -128,7 +131,7 @@ impl UdpSocket {
         self.pollable.get_ref().set_broadcast(broadcast)
     }
 
-    /// How many hops a datagram may take.
+    /// Returns the number of hops that a datagram may take.
     pub fn ttl(&self) -> io::Result<u32> {
         self.pollable.get_ref().ttl()
     }
@@ -138,7 +141,7 @@ impl UdpSocket {
         self.pollable.get_ref().set_ttl(ttl)
     }
 
-    /// Does this host receive what it sends to IPv4 groups?
+    /// Returns `true` if this host receives the datagrams that it sends to IPv4 groups.
     pub fn multicast_loop_v4(&self) -> io::Result<bool> {
         self.pollable.get_ref().multicast_loop_v4()
     }
@@ -148,7 +151,7 @@ impl UdpSocket {
         self.pollable.get_ref().set_multicast_loop_v4(looping)
     }
 
-    /// How many hops a datagram to an IPv4 group may take.
+    /// Returns the number of hops that a datagram to an IPv4 group may take.
     pub fn multicast_ttl_v4(&self) -> io::Result<u32> {
         self.pollable.get_ref().multicast_ttl_v4()
     }
@@ -158,7 +161,7 @@ impl UdpSocket {
         self.pollable.get_ref().set_multicast_ttl_v4(ttl)
     }
 
-    /// Does this host receive what it sends to IPv6 groups?
+    /// Returns `true` if this host receives the datagrams that it sends to IPv6 groups.
     pub fn multicast_loop_v6(&self) -> io::Result<bool> {
         self.pollable.get_ref().multicast_loop_v6()
     }
@@ -168,7 +171,7 @@ impl UdpSocket {
         self.pollable.get_ref().set_multicast_loop_v6(looping)
     }
 
-    /// Joins the IPv4 group `group` on the interface with this address.
+    /// Joins the IPv4 group `group` on the interface with the address `interface`.
     pub fn join_multicast_v4(&self, group: &Ipv4Addr, interface: &Ipv4Addr) -> io::Result<()> {
         self.pollable.get_ref().join_multicast_v4(group, interface)
     }
@@ -178,7 +181,7 @@ impl UdpSocket {
         self.pollable.get_ref().leave_multicast_v4(group, interface)
     }
 
-    /// Joins the IPv6 group `group` on the interface with this number.
+    /// Joins the IPv6 group `group` on the interface with the number `interface`.
     pub fn join_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> io::Result<()> {
         self.pollable.get_ref().join_multicast_v6(group, interface)
     }

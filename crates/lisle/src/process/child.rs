@@ -10,11 +10,11 @@ use std::process::{ExitStatus, Output};
 
 /// A child process.
 ///
-/// Its standard streams, where they are piped, are [pipes](crate::net::pipe) that fibers, plain threads and
-/// futures can wait for. Take them out, or use them in place.
+/// Standard streams that are piped are Lisle's [pipes](crate::net::pipe): fibers, plain threads and
+/// futures can wait for them. They can be taken out or used in place.
 ///
-/// **Dropping** it does not end the child, as with the standard library; unlike there, no zombie is left. See
-/// [`kill_on_drop`](Child::kill_on_drop).
+/// **Dropping** the handle does not end the child, as in the standard library. Unlike there, no
+/// zombie is left. See [`kill_on_drop`](Child::kill_on_drop).
 ///
 /// ```
 /// use lisle::{Event, process};
@@ -30,14 +30,14 @@ use std::process::{ExitStatus, Output};
 /// ```
 #[derive(Debug)]
 pub struct Child {
-    /// What the child reads as its standard input, if that is piped.
+    /// The child's standard input, if it is piped.
     pub stdin: Option<PipeWriter>,
-    /// What the child writes to its standard output, if that is piped.
+    /// The child's standard output, if it is piped.
     pub stdout: Option<PipeReader>,
-    /// What the child writes to its standard error, if that is piped.
+    /// The child's standard error, if it is piped.
     pub stderr: Option<PipeReader>,
     kill_on_drop: bool,
-    /// Only `drop` takes it.
+    /// `None` only after `drop` has taken it.
     process: Option<Process>,
 }
 
@@ -46,7 +46,8 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// The system is out of descriptors or threads. The child goes on, as one that is dropped.
+    /// Returns an error if the system is out of descriptors or threads. The child continues, as one
+    /// that is dropped does.
     #[track_caller]
     pub fn from_std(child: std::process::Child) -> io::Result<Child> {
         Child::adopt(child).map_err(|(_, error)| error)
@@ -74,16 +75,16 @@ impl Child {
         self.process.as_ref().expect("only `drop` takes it")
     }
 
-    /// Has the child killed when the handle is dropped, if `kill`. It is not, by itself.
+    /// Sets whether the child is killed when the handle is dropped. The default is `false`.
     ///
-    /// A fiber that is unwound when its runtime shuts down drops its handles too.
+    /// A fiber that is unwound when its runtime shuts down drops its handles, too.
     #[must_use]
     pub fn kill_on_drop(mut self, kill: bool) -> Self {
         self.kill_on_drop = kill;
         self
     }
 
-    /// The same child, with a name, for those who ask who waits.
+    /// Sets the name of the child in descriptions of waits.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         if let Some(process) = &mut self.process {
@@ -92,24 +93,25 @@ impl Child {
         self
     }
 
-    /// The number of the process. Once its status has been collected the system may give it to another.
+    /// Returns the number of the process. After its status has been collected, the system may give
+    /// that number to another process.
     pub fn id(&self) -> u32 {
         self.process().id
     }
 
-    /// The event of the child having exited; it gives the status. Once ready it is ready for good, for all who
-    /// wait and as often as one likes.
+    /// Returns the event that the child has exited. It gives the status. Once ready it stays ready,
+    /// for all performers and for any number of performances.
     ///
-    /// Unlike [`wait`](Child::wait) it leaves the standard input open: drop `stdin` first if the child reads it to
-    /// the end.
+    /// Unlike [`wait`](Child::wait) it leaves the standard input open. If the child reads it to the
+    /// end, drop `stdin` first.
     ///
     /// # Errors
     ///
-    /// The event gives an error if the status cannot be had: somebody else has collected it.
+    /// The event gives an error if the status cannot be read because other code has collected it.
     ///
     /// # Cancel safety
     ///
-    /// Waiting takes nothing, nor does a performance that has lost.
+    /// Waiting takes nothing, and neither does a performance that loses.
     pub fn exit_evt(&self) -> ExitEvt<'_> {
         self.process().exit_evt()
     }
@@ -119,42 +121,43 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// As [`exit_evt`](Child::exit_evt).
+    /// Returns the errors of [`exit_evt`](Child::exit_evt).
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
         self.exit_evt().sync()
     }
 
-    /// The status, if the child has exited.
+    /// Returns the status, or `None` if the child has not exited.
     ///
     /// # Errors
     ///
-    /// As [`exit_evt`](Child::exit_evt).
+    /// Returns the errors of [`exit_evt`](Child::exit_evt).
     pub fn try_wait(&self) -> io::Result<Option<ExitStatus>> {
         let status = self.process().reap()?;
         Ok(turn::asked(status))
     }
 
-    /// Has the system end the child, by `SIGKILL`. Does nothing if its status has been collected. Wait for the
-    /// exit, it comes a little later.
+    /// Ends the child with `SIGKILL`. Does nothing if its status has been collected. The exit comes
+    /// a little later and can be waited for.
     ///
     /// # Errors
     ///
-    /// The system refuses: the child has changed its user.
+    /// Returns an error if the system refuses: the child has changed its user.
     pub fn kill(&self) -> io::Result<()> {
         self.process().kill()
     }
 
-    /// Closes the child's standard input, reads its standard output and error to their ends, at once, and waits
-    /// for the exit. What is not piped comes out empty.
+    /// Closes the child's standard input, reads its standard output and error to their ends, both
+    /// at once, and waits for the exit. A stream that is not piped gives no bytes.
     ///
     /// # Errors
     ///
-    /// Those of reading, and those of [`exit_evt`](Child::exit_evt).
+    /// Returns the errors of reading and those of [`exit_evt`](Child::exit_evt).
     ///
     /// # Blocking
     ///
-    /// Waits as [`Event::sync`] does. Children of the child that have inherited the pipes are waited for, too.
+    /// Waits as [`Event::sync`] does. The wait includes children of the child that have inherited
+    /// the pipes.
     pub fn wait_with_output(mut self) -> io::Result<Output> {
         drop(self.stdin.take());
         let (stdout, stderr) = output::read_both(self.stdout.take(), self.stderr.take())?;
@@ -166,7 +169,7 @@ impl Drop for Child {
     fn drop(&mut self) {
         let Some(process) = self.process.take() else { return };
         if self.kill_on_drop {
-            // It may have exited; else it is not ours to kill any more.
+            // A failure means that the child has exited or may not be killed by us any more.
             let _ = process.kill();
         }
         reaper::leave(process);

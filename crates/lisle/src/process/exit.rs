@@ -12,9 +12,9 @@ use std::pin::Pin;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-/// A child process and the descriptor that tells of its exit.
+/// A child process and the descriptor that reports its exit.
 pub(super) struct Process {
-    /// The only one who collects the status.
+    /// Only this handle collects the status.
     child: Mutex<std::process::Child>,
     watch: Watch,
     pub(super) id: u32,
@@ -22,11 +22,11 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Watches `child`, in the way that `watch` makes from its number.
+    /// Watches `child` with the watch that `watch` creates from its number.
     ///
     /// # Errors
     ///
-    /// The child comes back.
+    /// Returns the child with the error.
     #[track_caller]
     pub(super) fn new(
         child: std::process::Child,
@@ -52,7 +52,8 @@ impl Process {
         outcome
     }
 
-    /// Kills the child, unless its status has been collected: the number may be another's by then.
+    /// Kills the child, unless its status has been collected: by then another process may have its
+    /// number.
     pub(super) fn kill(&self) -> io::Result<()> {
         self.lock().kill()
     }
@@ -68,16 +69,16 @@ impl fmt::Debug for Process {
     }
 }
 
-/// What becomes readable when a process has exited, and stays so.
+/// A descriptor that becomes readable when a process has exited, and stays readable.
 pub(super) struct Watch {
     exited: Pollable<OwnedFd>,
-    /// Without help from the kernel: the writing end, to be closed by the thread that waits for the exit, or by
-    /// who learns of it first.
+    /// The writing end of a pipe, if the kernel does not help. The first to learn of the exit
+    /// closes it: the thread that waits for the exit or another caller.
     open: Option<Arc<Mutex<Option<io::PipeWriter>>>>,
 }
 
 impl Watch {
-    /// By the kernel, or, where that is not possible, by a thread.
+    /// Watches a process with the kernel's help or, where that is not possible, with a thread.
     pub(super) fn new(id: u32) -> io::Result<Watch> {
         match open_pidfd(id).and_then(Pollable::new) {
             Ok(exited) => Ok(Watch { exited, open: None }),
@@ -85,7 +86,7 @@ impl Watch {
         }
     }
 
-    /// By a thread that waits for the exit and leaves the status to be collected.
+    /// Watches a process with a thread that waits for the exit and does not collect the status.
     pub(super) fn by_thread(id: u32) -> io::Result<Watch> {
         let (reader, writer) = io::pipe()?;
         let exited = Pollable::new(OwnedFd::from(reader))?;
@@ -99,7 +100,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// It is known that the process has exited.
+    /// Records that the process is known to have exited.
     fn close(&self) {
         if let Some(open) = &self.open {
             close(open);
@@ -116,10 +117,11 @@ fn open_pidfd(id: u32) -> io::Result<OwnedFd> {
     use std::os::fd::FromRawFd;
     let id = libc::pid_t::try_from(id).map_err(io::Error::other)?;
     let flags: libc::c_uint = 0;
-    // SAFETY: the call takes a number and flags, no memory.
+    // SAFETY: the call takes a number and flags, and no memory.
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, id, flags) };
     match libc::c_int::try_from(fd) {
-        // SAFETY: the system has just opened it, with close-on-exec, and nobody else knows of it.
+        // SAFETY: the system has just opened the descriptor, with close-on-exec, and nothing else
+        // owns it.
         Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
         _ => Err(io::Error::last_os_error()),
     }
@@ -130,12 +132,13 @@ fn open_pidfd(_: u32) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Blocks until the child has exited, or is none of ours any more. Its status stays to be collected.
+/// Blocks until the child has exited or is not a child of this process any more. Does not collect
+/// its status.
 fn wait_for_exit(id: u32) {
     loop {
         // SAFETY: `siginfo_t` is plain data, for which zeroes are valid.
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        // SAFETY: `info` is valid for writes while the call runs.
+        // SAFETY: `info` is valid for writes during the call.
         let outcome = unsafe { libc::waitid(libc::P_PID, id, &raw mut info, libc::WEXITED | libc::WNOWAIT) };
         if outcome == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
             return;
@@ -143,7 +146,8 @@ fn wait_for_exit(id: u32) {
     }
 }
 
-/// The event of a child process having exited, see [`Child::exit_evt`](super::Child::exit_evt).
+/// The event that a child process has exited, returned by
+/// [`Child::exit_evt`](super::Child::exit_evt).
 #[must_use = "events do nothing unless performed"]
 pub struct ExitEvt<'a> {
     process: &'a Process,
@@ -160,7 +164,8 @@ impl<'a> Event for ExitEvt<'a> {
             if let Some(status) = self.process.reap()? {
                 return Ok(status);
             }
-            // It has exited, and a debugger has not let go of it: that one is told first.
+            // The child has exited, but a debugger traces it. The system reports the exit to the
+            // debugger first.
             sleep(Duration::from_millis(1));
         }
     }
@@ -205,7 +210,8 @@ mod tests {
 
     #[test]
     fn an_exit_that_was_seen_first_closes_the_watch() {
-        // A watch of a process that never exits as long as this one runs: its thread never closes it.
+        // This watches the current process. It does not exit during the test, so the thread never
+        // closes the pipe.
         let process = process("exit 3", |_| Watch::by_thread(std::process::id()));
         while process.reap().unwrap().is_none() {
             std::thread::yield_now();

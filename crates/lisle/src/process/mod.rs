@@ -1,9 +1,9 @@
 //! Child processes, whose end is an event.
 //!
-//! A [`Child`] is made from the standard library's [`Command`] and differs from the standard library's child in
-//! two things: its exit is an event, [`exit_evt`](Child::exit_evt), to be waited for by fibers, plain threads
-//! and futures, and chosen against others; and its pipes are Lisle's, so that a fiber that reads them parks
-//! instead of blocking its domain.
+//! A [`Child`] is made from the standard library's [`Command`]. It differs from the standard
+//! library's child in two things. Its exit is an event, [`exit_evt`](Child::exit_evt), which
+//! fibers, plain threads and futures can wait for and choose against others. And its pipes are
+//! Lisle's, so a fiber that reads them parks instead of blocking its domain.
 //!
 //! ```
 //! use lisle::{Event, choose, process, time::after};
@@ -26,22 +26,24 @@
 //!
 //! # How it works
 //!
-//! On Linux the kernel gives a descriptor that becomes readable when the process has exited, `pidfd_open(2)`, and
-//! that is registered with the reactor like any other. Where there is none (other systems, kernels before 5.3, a
-//! sandbox) a thread of its own waits for the child, by `waitid(2)` with `WNOWAIT`, and closes a pipe when it
-//! has exited. In both cases only the `Child` itself collects the status, so none is lost. `SIGCHLD` is neither
-//! caught nor needed. (The pidfd is what async-process and tokio use too.)
+//! On Linux the kernel gives a descriptor that becomes readable when the process has exited
+//! (`pidfd_open(2)`). It is registered with the reactor like any other. Where there is no such
+//! descriptor (other systems, kernels before 5.3, a sandbox), a thread of its own waits for the
+//! child, by `waitid(2)` with `WNOWAIT`, and closes a pipe when the child has exited. In both cases
+//! only the `Child` itself collects the status, so no status is lost. `SIGCHLD` is neither caught
+//! nor needed. (async-process and tokio use the pidfd, too.)
 //!
 //! # No zombies
 //!
-//! A child that is dropped before it has exited goes on, as the standard library's does. Its status is then
-//! collected by a thread that exists as long as there are such children.
+//! A child whose handle is dropped before it has exited continues, as the standard library's does.
+//! A thread then collects its status; the thread exists as long as there are such children.
 //!
 //! # Caveats
 //!
-//! - Spawning itself blocks the thread, until the child has executed its program: about a millisecond.
-//! - If the process ignores `SIGCHLD` the kernel collects children by itself and their status is lost; waiting
-//!   then ends in an error (`ECHILD`), when the child has exited.
+//! - Spawning itself blocks the thread until the child has executed its program: about a
+//!   millisecond.
+//! - If the process ignores `SIGCHLD`, the kernel collects children itself and their status is
+//!   lost. Waiting then ends with an error (`ECHILD`) when the child has exited.
 
 mod child;
 mod exit;
@@ -55,12 +57,13 @@ pub use output::{output, status};
 use std::io;
 use std::process::Command;
 
-/// Starts `command` as a child process. What the command says about standard streams holds: those that are
-/// `Stdio::piped()` become pipes in the [`Child`], the others are inherited.
+/// Starts `command` as a child process. The command's settings for standard streams apply: streams
+/// that are `Stdio::piped()` become pipes in the [`Child`], the others are inherited.
 ///
 /// # Errors
 ///
-/// Those of [`Command::spawn`]; or the system is out of descriptors or threads, and then the child has been killed.
+/// Returns the errors of [`Command::spawn`]. Also returns an error if the system is out of
+/// descriptors or threads; the child has been killed in that case.
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -80,7 +83,8 @@ use std::process::Command;
 #[track_caller]
 pub fn spawn(command: &mut Command) -> io::Result<Child> {
     Child::adopt(command.spawn()?).map_err(|(mut child, error)| {
-        // It is nobody's, so it must not go on; after `SIGKILL` its end is near, and waited for here.
+        // Nothing owns the child, so it must not continue. After `SIGKILL` it ends soon, so waiting
+        // for it here is short.
         let _ = child.kill();
         let _ = child.wait();
         error

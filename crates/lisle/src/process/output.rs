@@ -6,11 +6,11 @@ use crate::net::PipeReader;
 use std::io;
 use std::process::{Command, ExitStatus, Output, Stdio};
 
-/// How much is read at once.
+/// The number of bytes of one read.
 const PIECE: usize = 16 * 1024;
 
-/// Runs `command` to its end and collects what it writes. It reads nothing, unless the command says otherwise.
-/// As [`Command::output`], but in a fiber only the fiber waits.
+/// Runs `command` to its end and collects its output. Its standard input is empty. This is
+/// [`Command::output`], except that in a fiber only the fiber waits.
 ///
 /// ```
 /// use std::process::Command;
@@ -24,26 +24,28 @@ const PIECE: usize = 16 * 1024;
 ///
 /// # Errors
 ///
-/// Those of [`spawn`] and of [`Child::wait_with_output`](super::Child::wait_with_output).
+/// Returns the errors of [`spawn`] and of
+/// [`Child::wait_with_output`](super::Child::wait_with_output).
 ///
-/// If the performer is unwound while it waits, the child goes on.
+/// If the caller is unwound while it waits, the child continues.
 #[track_caller]
 pub fn output(command: &mut Command) -> io::Result<Output> {
     spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))?.wait_with_output()
 }
 
-/// Runs `command` to its end. As [`Command::status`], but in a fiber only the fiber waits.
+/// Runs `command` to its end. This is [`Command::status`], except that in a fiber only the fiber
+/// waits.
 ///
 /// # Errors
 ///
-/// Those of [`spawn`] and of [`Child::wait`](super::Child::wait).
+/// Returns the errors of [`spawn`] and of [`Child::wait`](super::Child::wait).
 #[track_caller]
 pub fn status(command: &mut Command) -> io::Result<ExitStatus> {
     spawn(command)?.wait()
 }
 
-/// Reads both to their ends, whichever has something: a child that fills one pipe while the other is
-/// read would wait for ever.
+/// Reads both pipes to their ends, always the one that is ready. If one of them were read first, a
+/// child that fills the other would wait forever.
 pub(super) fn read_both(
     stdout: Option<PipeReader>,
     stderr: Option<PipeReader>,
@@ -61,7 +63,7 @@ pub(super) fn read_both(
     Ok((stdout.bytes, stderr.bytes))
 }
 
-/// A pipe, until its end has been found, and what has come through it.
+/// A pipe, until its end has been found, and the bytes that have come through it.
 struct Stream {
     pipe: Option<PipeReader>,
     bytes: Vec<u8>,
@@ -72,7 +74,7 @@ impl Stream {
         Stream { pipe, bytes: Vec::new() }
     }
 
-    /// Reads a piece, of a pipe that looks ready.
+    /// Reads a piece from a pipe that looks ready.
     fn read(&mut self) -> io::Result<()> {
         let Some(pipe) = &self.pipe else { return Ok(()) };
         let length = self.bytes.len();

@@ -1,7 +1,7 @@
-//! Collects the status of children whose handles are gone, so that they leave no zombies.
+//! Collecting the status of children whose handles have been dropped, so they leave no zombies.
 //!
-//! One thread waits for all of them, by a choice over their exits and the coming of another. It ends with the
-//! last of them.
+//! One thread waits for all of them, by a choice between their exits and the arrival of another. It
+//! ends with the last of them.
 
 use super::exit::Process;
 use crate::affinity;
@@ -10,7 +10,7 @@ use crate::shim::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
-/// How long to wait where the system does not let us wait for an exit.
+/// The time between attempts where the system does not allow waiting for an exit.
 const RETRY: Duration = Duration::from_millis(20);
 
 struct Orphans {
@@ -19,7 +19,7 @@ struct Orphans {
 
 #[derive(Default)]
 struct State {
-    /// Those that the thread does not know yet.
+    /// The processes that the thread has not taken over yet.
     fresh: Vec<Process>,
     has_thread: bool,
 }
@@ -50,7 +50,7 @@ impl Orphans {
                 .name("lisle-reaper".into())
                 .spawn(affinity::elsewhere(|| self.serve()));
             if started.is_err() {
-                // They are collected with the next one that is left.
+                // These processes are collected after the next one is left.
                 self.source.update(|state, _| state.has_thread = false);
             }
         }
@@ -75,7 +75,8 @@ impl Orphans {
                 let exits: Vec<_> = waiting.iter().map(Process::exit_evt).collect();
                 let exited = choose(exits).wrap(|exited| {
                     if exited.is_err() {
-                        // The system has no descriptor for us now: ask again a little later.
+                        // The system has no descriptor now, so the thread tries again a little
+                        // later.
                         thread::sleep(RETRY);
                     }
                     Vec::new()
@@ -108,7 +109,7 @@ mod tests {
             drop(inputs);
             for id in ids {
                 // A zombie could still be signalled.
-                // SAFETY: signal 0 only asks whether the process is there.
+                // SAFETY: signal 0 only checks whether the process exists.
                 while unsafe { libc::kill(libc::pid_t::try_from(id).unwrap(), 0) } == 0 {
                     std::thread::yield_now();
                 }

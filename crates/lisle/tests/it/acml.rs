@@ -1,4 +1,5 @@
-//! Asynchronous events: what has begun ends once, in order, and whatever is cancelled loses nothing.
+//! Asynchronous events: an operation that has begun ends once and in order, and a cancelled
+//! operation loses nothing.
 
 mod all;
 mod racing;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Counts how often clones of it are dropped.
+/// Counts how many of its clones have been dropped.
 struct Dropped(Arc<AtomicUsize>);
 
 impl Drop for Dropped {

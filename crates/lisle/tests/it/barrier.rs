@@ -1,4 +1,5 @@
-//! Barriers: everybody goes on together, once in each round, whoever comes, goes, gives up or panics.
+//! Barriers: all parties continue together, once in each round, even if parties come, go, give up
+//! or panic.
 
 use crate::support::poll_once;
 use crate::support::{Cx, Random, scaled, worlds};
@@ -22,7 +23,7 @@ worlds!(
     a_storm_at_the_barrier,
 );
 
-/// So many parties, with their numbers, all enrolled before the first is used.
+/// Returns `count` parties with their numbers. All of them are enrolled before the first is used.
 fn enrol(barrier: &Barrier, count: usize) -> impl Iterator<Item = (usize, Party)> + use<> {
     (0..count).map(|_| barrier.enrol()).collect::<Vec<_>>().into_iter().enumerate()
 }
@@ -61,7 +62,7 @@ async fn nobody_goes_on_before_all_have_come(cx: Cx) {
 async fn parties_come_and_resign(cx: Cx) {
     for _ in 0..scaled(100, 20) {
         let barrier = Barrier::new();
-        // Each stays for a round longer than the one before.
+        // Each party stays for one round longer than the one before.
         let performers: Vec<_> = enrol(&barrier, 6)
             .map(|(stays, party)| {
                 let barrier = barrier.clone();
@@ -69,14 +70,14 @@ async fn parties_come_and_resign(cx: Cx) {
                     for number in 0..=stays {
                         assert_eq!(cx.sync(party.wait_evt()).await.number(), number as u64);
                     }
-                    // One that comes late is waited for as well, as long as it is there.
+                    // A party that comes late is waited for as well, as long as it exists.
                     drop((barrier.enrol(), party));
                 })
             })
             .collect();
         cx.join_all(performers).await;
         assert_eq!((barrier.parties(), barrier.arrived()), (0, 0));
-        // Resigning ends the round for the one that waits.
+        // Resigning ends the round for the party that waits.
         let (one, other) = (barrier.enrol(), barrier.enrol());
         let waiting = cx.spawn(move |cx| async move { cx.sync(one.wait_evt()).await });
         cx.until(|| barrier.arrived() == 1).await;
@@ -99,7 +100,7 @@ async fn who_gives_up_has_not_arrived(cx: Cx) {
         drop(dropped);
         assert_eq!(barrier.arrived(), 0);
         assert!(other.wait_evt().poll().is_none());
-        // The last to come need not wait.
+        // The last party to come need not wait.
         let mut first = Box::pin(choose((one.wait_evt(), never())).future());
         assert!(poll_once(first.as_mut()).is_pending());
         let last = other.wait_evt().poll().expect("both are there");
@@ -131,7 +132,7 @@ async fn the_function_runs_once_a_round_before_anybody_goes_on(cx: Cx) {
                     };
                     assert_eq!(round.number(), number as u64);
                     assert_eq!(ran.load(Ordering::Relaxed), number + 1);
-                    // Nobody has begun another round, since this party has not come.
+                    // No other round has begun, since this party has not come.
                 }
                 party
             })
@@ -178,7 +179,7 @@ async fn a_function_that_panics_ends_no_round(cx: Cx) {
     }
 }
 
-/// Made the leader when another resigned, and dropped before it was polled again.
+/// A party becomes the leader when another resigns, and is dropped before it is polled again.
 async fn a_leader_that_is_dropped_wedges_nobody(cx: Cx) {
     for function in [false, true] {
         for _ in 0..scaled(100, 20) {
@@ -196,7 +197,7 @@ async fn a_leader_that_is_dropped_wedges_nobody(cx: Cx) {
             drop(resigns);
             drop(leading);
             if function {
-                // The round has not ended; the leader has to come again.
+                // The round has not ended, and the leader has to come again.
                 assert_eq!(cx.sync(leader.wait_evt()).await.number(), 0);
             }
             assert_eq!(cx.join(waits).await.number(), 0);
@@ -205,7 +206,7 @@ async fn a_leader_that_is_dropped_wedges_nobody(cx: Cx) {
     }
 }
 
-/// While the function runs, one of those who wait for it is dropped.
+/// While the function runs, one of the parties that wait for it is dropped.
 async fn one_who_is_held_may_leave(cx: Cx) {
     for _ in 0..scaled(100, 20) {
         let (go, wait) = lisle::channel::bounded::<()>(1);
@@ -238,7 +239,7 @@ async fn one_who_is_held_may_leave(cx: Cx) {
     }
 }
 
-/// Performers that choose between two barriers go on at one of them, all at the same.
+/// Performers that choose between two barriers continue at one of them, all at the same one.
 async fn choices_of_two_barriers(cx: Cx) {
     const PARTIES: usize = 3;
     let barriers = [Barrier::new(), Barrier::new()];
@@ -263,7 +264,7 @@ async fn choices_of_two_barriers(cx: Cx) {
     assert!(passed.iter().all(|list| *list == passed[0]));
 }
 
-/// Parties that come for a time, alone and in choices with timeouts, and resign.
+/// Parties come for a time, wait alone and in choices with timeouts, and resign.
 async fn a_storm_at_the_barrier(cx: Cx) {
     let barrier = Arc::new(Barrier::with(|_| lisle::fiber::yield_now()));
     let leaders = Arc::new(AtomicUsize::new(0));
@@ -279,11 +280,11 @@ async fn a_storm_at_the_barrier(cx: Cx) {
                     let short = after(Duration::from_micros(random.below(200) as u64)).wrap(|()| None);
                     let round = match random.below(5) {
                         0 => {
-                            party = barrier.enrol(); // and resigns
+                            party = barrier.enrol(); // it resigns
                             continue;
                         }
                         1 => party.wait_evt().poll(),
-                        // If all others have gone for good, it waits for nobody.
+                        // If all others have resigned for good, it waits for no one else.
                         2 => Some(cx.sync(party.wait_evt()).await),
                         _ => cx.sync(choose((party.wait_evt().wrap(Some), short))).await,
                     };

@@ -1,5 +1,6 @@
-//! Steps of the library's events taken by hand: without a commit, twice, out of order, on another's branch. Whoever does so
-//! gets a panic, or the process ends with a message that says what was wrong; no memory is touched that is not there.
+//! Manual use of the steps of the library's events: without a commit, twice, out of order, on
+//! another event's branch. Such use panics, or ends the process with a message that says what was
+//! wrong. It never accesses memory that is gone.
 
 use crate::support::child::{Ended, part};
 use crate::support::{Cx, World, worlds};
@@ -14,13 +15,14 @@ use std::time::Duration;
 
 worlds!(a_result_is_not_taken_before_it_is_there, a_result_is_not_taken_by_anothers_branch);
 
-/// What `complete` gives on a fresh branch, if it does not panic.
+/// Returns the result of `complete` on a fresh branch, or `None` if it panics.
 fn complete<E: Event>(event: &E) -> Option<E::Output> {
     let branch = pin!(event.branch());
     catch_unwind(AssertUnwindSafe(|| event.complete(branch))).ok()
 }
 
-/// The result of a fiber and that of a task that are still running, or waiting, is nobody's yet: it is being written.
+/// The result of a fiber or task that is still running or waiting cannot be taken: it is still
+/// being written.
 async fn a_result_is_not_taken_before_it_is_there(cx: Cx) {
     for _ in 0..100 {
         let (go, gone) = channel::<()>();
@@ -38,13 +40,13 @@ async fn a_result_is_not_taken_before_it_is_there(cx: Cx) {
         assert!(complete(&fiber.join_evt()).is_none());
         assert!(complete(&task).is_none());
         drop(go);
-        // While it is written, too.
+        // It cannot be taken while it is being written, either.
         while !(fiber.is_finished() && task.is_finished()) {
             black_box(complete(&fiber.join_evt()));
             black_box(complete(&task));
             cx.yield_now().await;
         }
-        // Whoever has asked again and again may have had it.
+        // The loop above may have taken the result already.
         if let Ok(result) = cx.sync(fiber.join_evt()).await {
             assert_eq!(result.len(), 40);
         }
@@ -56,7 +58,8 @@ async fn a_result_is_not_taken_before_it_is_there(cx: Cx) {
     }
 }
 
-/// An event of a user's own that performs `taken`, and then completes `given` with the branch of that.
+/// A user-defined event that performs `taken` and then completes `given` with the branch of
+/// `taken`.
 struct Crossed<'a, E> {
     taken: &'a E,
     given: &'a E,
@@ -89,7 +92,7 @@ impl<E: Event> Event for Crossed<'_, E> {
     }
 }
 
-/// The branch that has won is that of one that has ended, the result that of one that has not.
+/// The branch that has won belongs to a fiber that has ended, and the result to one that has not.
 async fn a_result_is_not_taken_by_anothers_branch(cx: Cx) {
     for _ in 0..20 {
         let (go, gone) = channel::<()>();
@@ -122,18 +125,18 @@ async fn a_result_is_not_taken_by_anothers_branch(cx: Cx) {
     }
 }
 
-/// Which step of [`Strange`] is out of order.
+/// The step of [`Strange`] that is out of order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Strangeness {
     /// It publishes in `try_commit`.
     Publishes,
-    /// When a partner has committed it, it withdraws in `publish`, and waits for something else.
+    /// When a partner has committed it, it withdraws in `publish` and waits for something else.
     Waits,
-    /// The same, and it panics.
+    /// When a partner has committed it, it withdraws in `publish` and panics.
     Panics,
 }
 
-/// An event of a user's own, granted by another thread in the middle of its `publish`.
+/// A user-defined event that another thread grants in the middle of its `publish`.
 struct Strange {
     source: Arc<Source<(), u32>>,
     what: Strangeness,
@@ -183,7 +186,8 @@ impl Event for Strange {
     }
 }
 
-/// Performs a strange event in this world. Whoever grants it wakes its performer only when that has gone.
+/// Performs a strange event in this world. The granter wakes the performer only after the performer
+/// has gone.
 fn perform(world: World, what: Strangeness, single: bool) {
     world.run(move |cx| async move {
         let source = Arc::new(Source::new(()));
@@ -210,14 +214,15 @@ fn perform(world: World, what: Strangeness, single: bool) {
             cx.sync(strange).await
         });
         let _ = cx.join_caught(performer).await;
-        // What was on the stack of the performer is there no more.
+        // The stack frame of the performer does not exist any more.
         black_box([0xa5_u8; 16 * 1024]);
         gone.store(true, Ordering::Release);
         granter.join().unwrap();
     });
 }
 
-/// Runs the strange event in all kinds of performer, and expects each time that the process ends with this message.
+/// Runs the strange event in all kinds of performers, and expects each time that the process ends
+/// with this message.
 #[track_caller]
 fn ends(name: &str, what: Strangeness, singles: &[bool], message: &str) {
     let worlds = [World::TWO_DOMAINS, World::TASKS, World::Threads, World::Futures];
@@ -237,7 +242,8 @@ fn ends(name: &str, what: Strangeness, singles: &[bool], message: &str) {
     }
 }
 
-/// Partners would see an attempt that does not expect them, in a performance that may end at any time.
+/// Partners would see an attempt that does not expect them, in a performance that may end at any
+/// time.
 #[test]
 fn nothing_is_published_outside_of_publish() {
     let message = "it publishes a branch in another step than `publish`";

@@ -1,4 +1,4 @@
-//! Cells that are filled once and conditions that become true once.
+//! Cells that are filled once, and conditions that become true once.
 
 use crate::support::{Cx, block_on, scaled, worlds};
 use lisle::sync::{Condition, IVar};
@@ -38,8 +38,8 @@ async fn an_ivar_is_filled_once(cx: Cx) {
     assert_eq!(cell.into_inner(), Some("first"));
 }
 
-/// All readers see the same value at the same place: those that wait for it, alone or in a choice, and
-/// those that come when it is there. It is dropped once.
+/// All readers see the same value at the same address: those that wait for it, alone or in a
+/// choice, and those that come after it has been set. It is dropped once.
 async fn everybody_who_reads_gets_the_one_value(cx: Cx) {
     let token = Arc::new(());
     let cell = Arc::new(IVar::new());
@@ -110,7 +110,7 @@ async fn only_the_first_signal_is_the_first(cx: Cx) {
     }
 }
 
-/// Case 35, in a race. Everybody who waits goes on.
+/// Case 35, in a race. All waiters continue.
 async fn of_many_who_signal_one_is_the_first(cx: Cx) {
     for _ in 0..scaled(300, 50) {
         let condition = Arc::new(Condition::new());
@@ -156,10 +156,11 @@ async fn what_happened_before_a_signal_is_seen_after_the_wait(cx: Cx) {
     }
 }
 
-/// Memory without any synchronization of its own, for a thread sanitizer to look at.
+/// Memory without any synchronization of its own, for a thread sanitizer to check.
 struct Plain(UnsafeCell<usize>);
 
-// SAFETY: the only user writes before a signal and reads after the wait for it.
+// SAFETY: the only user writes before a signal and reads after the wait for it. The signal happens
+// before the end of that wait.
 unsafe impl Sync for Plain {}
 
 impl Plain {
@@ -174,7 +175,8 @@ impl Plain {
     }
 }
 
-/// Case 35. The waiters were unwound where they waited, and the condition knows nothing of them.
+/// Case 35. The waiters were unwound where they waited, and the condition does not refer to them
+/// any more.
 async fn a_signal_after_its_waiters_runtime_has_ended(cx: Cx) {
     for domains in [1, 2] {
         let condition = Arc::new(Condition::new());
@@ -210,7 +212,7 @@ async fn a_signal_after_its_waiters_runtime_has_ended(cx: Cx) {
     }
 }
 
-/// Case 35, of a future.
+/// Case 35, with a future.
 async fn a_signal_after_its_waiting_future_was_dropped(cx: Cx) {
     let condition = Condition::new();
     {

@@ -1,4 +1,5 @@
-//! Sending and receiving: what is there, what is not, and what a cancelled performer leaves behind.
+//! Sending and receiving: operations that succeed, operations that fail, and the state after a
+//! performer is cancelled.
 
 use crate::support::{Cx, scaled, worlds};
 use lisle::channel::{RecvError, RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError, bounded};
@@ -125,7 +126,7 @@ async fn timeouts_give_the_message_back(_: Cx) {
     assert_eq!(tx.send_timeout("b".into(), short), Err(SendTimeoutError::Closed("b".into())));
 }
 
-/// A timeout of zero is a poll that tells why it failed.
+/// A timeout of zero is a poll that reports why it failed.
 async fn what_can_be_done_at_once_is_done_without_any_time(_: Cx) {
     let (tx, rx) = bounded::<usize>(1);
     for i in 0..50 {
@@ -135,7 +136,8 @@ async fn what_can_be_done_at_once_is_done_without_any_time(_: Cx) {
     }
 }
 
-/// Nothing is lost, nothing is taken twice, and what one sender sends one receiver gets in order.
+/// No message is lost, none is taken twice, and the messages that one receiver gets from one sender
+/// come in order.
 async fn many_senders_and_receivers_lose_nothing(cx: Cx) {
     const PERFORMERS: usize = 4;
     let count = scaled(5_000, 400);
@@ -208,7 +210,7 @@ async fn a_maker_that_panics_costs_the_receiver_nothing(cx: Cx) {
         let failing = {
             let tx = tx.clone();
             cx.spawn(move |cx| async move {
-                // Quiet: the panic is what is wanted.
+                // This panic prints no message, because it is intended.
                 cx.sync(tx.send_with_evt(|| std::panic::resume_unwind(Box::new("no message")))).await
             })
         };

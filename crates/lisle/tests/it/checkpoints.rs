@@ -1,4 +1,5 @@
-//! `fiber::checkpoint`, and what is asked in vain: others of a domain have their turn although nobody waits.
+//! `fiber::checkpoint` and polls that fail: other fibers of the domain get a turn although the
+//! current fiber does not wait.
 
 use crate::support::watched;
 use lisle::event::{Source, WaitSet};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Whether it is over.
+/// A flag that says whether the work is over.
 #[derive(Clone, Default)]
 struct Flag(Arc<AtomicBool>);
 
@@ -28,7 +29,7 @@ impl Flag {
     fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
-    /// Computes, with checkpoints, until it is over.
+    /// Computes, with checkpoints, until the flag is set.
     fn compute(&self) {
         while !self.is_set() {
             fiber::checkpoint();
@@ -36,7 +37,7 @@ impl Flag {
     }
 }
 
-/// Runs `f` on a domain of its own.
+/// Runs `f` on a single domain.
 fn on_one<R>(f: impl FnOnce() -> R) -> R {
     let _watched = watched();
     Runtime::builder().domains(1).stall_report(None).run(f)
@@ -50,7 +51,7 @@ fn fibers_of_all_kinds_pass_at_a_checkpoint() {
         spawn(move || flag.set());
         spawned.compute();
 
-        // From another thread.
+        // The fiber is woken from another thread.
         let (tx, rx) = channel::channel::<()>();
         let woken = Flag::default();
         let flag = woken.clone();
@@ -124,7 +125,7 @@ fn those_that_are_to_unwind_pass_at_a_checkpoint() {
     computes.join().unwrap();
 }
 
-/// In place: on its spawner's stack, and later on one of the worker's.
+/// The task runs in place: first on its spawner's stack, and later on one of the worker's.
 #[test]
 fn a_task_lets_others_pass_at_a_checkpoint() {
     on_one(|| {
@@ -164,7 +165,7 @@ fn loops_joins_and_tasks_let_others_pass_at_a_checkpoint() {
     });
 }
 
-/// There is nobody to let pass, so it goes on.
+/// There is no other fiber to run, so the caller continues.
 #[test]
 fn outside_of_fibers_a_checkpoint_does_nothing() {
     (0..1_000_000).for_each(|_| fiber::checkpoint());
@@ -174,7 +175,7 @@ fn outside_of_fibers_a_checkpoint_does_nothing() {
 #[test]
 fn in_no_suspend_a_checkpoint_panics_if_somebody_is_to_pass() {
     on_one(|| {
-        // Nobody is.
+        // No other fiber is queued.
         let end = Instant::now() + Duration::from_millis(50);
         fiber::no_suspend(|| {
             while Instant::now() < end {
@@ -196,7 +197,8 @@ fn in_no_suspend_a_checkpoint_panics_if_somebody_is_to_pass() {
     });
 }
 
-/// A destructor that computes, or asks in vain, while its fiber unwinds: what it waits for may be up to others.
+/// A destructor computes, or polls in vain, while its fiber unwinds. What it waits for may depend
+/// on other fibers.
 #[test]
 fn who_unwinds_lets_others_pass() {
     for asks in [false, true] {
@@ -227,10 +229,11 @@ fn who_unwinds_lets_others_pass() {
     }
 }
 
-/// A way of asking, what it asks for, and who does that on the same domain.
+/// The name of a kind of poll, and a function that builds it. Its argument makes another fiber of
+/// the same domain do what is polled for.
 type Case = (&'static str, fn(Sets) -> Box<dyn FnMut() -> bool + Send>);
 
-/// Has something done by another fiber of the domain.
+/// Lets another fiber of the domain do something.
 struct Sets;
 
 impl Sets {
@@ -454,7 +457,7 @@ fn a_fiber_that_looks_whether_it_is_cancelled_lets_others_have_their_turn() {
     });
 }
 
-/// Two that ask each other, and wait for nothing, come on together.
+/// Two fibers that poll each other and never wait both make progress.
 #[test]
 fn fibers_that_only_ask_come_on_together() {
     on_one(|| {
@@ -472,7 +475,7 @@ fn fibers_that_only_ask_come_on_together() {
     });
 }
 
-/// The function given to a source runs in a step of the event, in which nobody may be suspended.
+/// The function given to a source runs in a step of the event, in which no fiber may be suspended.
 #[test]
 fn to_ask_in_vain_or_to_compute_within_a_step_suspends_nobody() {
     on_one(|| {

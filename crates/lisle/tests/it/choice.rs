@@ -1,4 +1,4 @@
-//! What a choice is: one of its alternatives, whatever the shape, and nothing of the others.
+//! Choices: exactly one of the alternatives happens, in every shape, and nothing of the others.
 
 use crate::support::{Cx, Semaphore, scaled, worlds};
 use lisle::event::BoxEvent;
@@ -53,7 +53,7 @@ async fn an_empty_choice_is_never_ready(cx: Cx) {
     assert_eq!(cx.sync(choose((empty(), always(2)))).await, 2);
 }
 
-/// Every shape in which three events can be nested into a choice, and a few deeper ones.
+/// Returns every shape in which three events can be nested into a choice, and a few deeper ones.
 fn shapes<'a>(three: &'a [Semaphore; 3]) -> Vec<BoxEvent<'a, usize>> {
     let take = |index: usize| three[index].take_evt().wrap(move |()| index).boxed();
     let (a, b, c) = (|| take(0), || take(1), || take(2));
@@ -72,7 +72,7 @@ fn shapes<'a>(three: &'a [Semaphore; 3]) -> Vec<BoxEvent<'a, usize>> {
     ]
 }
 
-/// Case 7, and case 10 without its guard: the posted one is there before the sync.
+/// Case 7, and case 10 without its guard: the semaphore has been posted before the sync.
 async fn the_third_of_three_in_any_shape(cx: Cx) {
     let three = [0; 3].map(Semaphore::new);
     for event in shapes(&three) {
@@ -85,7 +85,7 @@ async fn the_third_of_three_in_any_shape(cx: Cx) {
     }
 }
 
-/// Case 7: the post comes while several wait, in all shapes.
+/// Case 7: the post comes while several performers wait, in all shapes.
 async fn a_waiting_choice_of_any_shape_is_granted_once(cx: Cx) {
     let three = std::sync::Arc::new([0; 3].map(Semaphore::new));
     let count = shapes(&three).len();
@@ -157,7 +157,7 @@ async fn wraps_run_inside_out(cx: Cx) {
     }
 }
 
-/// The largest tuple, each place in its turn.
+/// The largest tuple; each place is ready once.
 async fn twelve_alternatives_of_different_types(cx: Cx) {
     let (tx, rx) = channel::<usize>();
     for turn in 0..12 {
@@ -199,7 +199,7 @@ async fn a_million_syncs_do_not_grow_the_stack(cx: Cx) {
     }
 }
 
-/// The function of a wrap runs after the commit, in the performer, which may wait there.
+/// The function of a wrap runs after the commit, in the performer, and may wait there.
 async fn a_wrap_may_block(cx: Cx) {
     let (first, firsts) = channel::<u32>();
     let (second, seconds) = channel::<u32>();

@@ -1,4 +1,5 @@
-//! A channel that closes while others wait: all of them learn it, none hangs, nothing is lost.
+//! A channel that closes while performers wait: all of them learn it, none hangs, and nothing is
+//! lost.
 
 use crate::support::{Cx, scaled, worlds};
 use lisle::channel::{RecvError, SendError, SendWithError, TryRecvError, TrySendError, bounded};
@@ -35,7 +36,7 @@ async fn every_waiting_receiver_learns_it(cx: Cx) {
     }
 }
 
-/// Case 48, from the other side; also those who would have made their message.
+/// Case 48, from the other side, also with senders that would have made their message.
 async fn every_waiting_sender_gets_its_message_back(cx: Cx) {
     for capacity in [0, 1] {
         let (tx, rx) = bounded::<u32>(capacity);
@@ -103,7 +104,7 @@ async fn what_is_buffered_outlives_the_senders(cx: Cx) {
     assert_eq!(cx.sync(rx.recv_evt()).await, Err(RecvError));
 }
 
-/// Each send either came through or was refused; both sides agree on which.
+/// Each send either succeeded or was refused, and both sides agree which.
 async fn a_close_that_races_with_messages_loses_none(cx: Cx) {
     for round in 0..scaled(500, 60) {
         let (tx, rx) = bounded::<u32>(round % 3);

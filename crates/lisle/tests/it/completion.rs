@@ -1,5 +1,5 @@
-//! The completion of what is not Lisle's as an event: threads and futures. Case 36: a panic arrives at the joiner.
-//! Case 42: plain threads, fibers and futures wait for each other.
+//! The completion of threads and futures as an event. Case 36: a panic arrives at the joiner. Case
+//! 42: plain threads, fibers and futures wait for each other.
 
 use crate::support::{Cx, Random, on_domains, scaled, worlds};
 use lisle::time::after;
@@ -75,7 +75,7 @@ async fn a_future_joined_by_an_event(cx: Cx) {
     assert!(future.is_finished());
 }
 
-/// Its sender is gone when it has been dropped.
+/// A future that never ends. Its sender is dropped with the future.
 async fn for_ever(token: lisle::channel::Sender<()>) {
     std::future::pending::<()>().await;
     drop(token);
@@ -97,7 +97,7 @@ async fn cancelled_futures_are_dropped(cx: Cx) {
         }
         assert!(cx.sync(dropped.recv_evt()).await.is_err());
     }
-    // What is done keeps its result.
+    // A future that is done keeps its result.
     let future = future::spawn(async { 1 });
     cx.until(|| future.is_finished()).await;
     future.cancel();
@@ -112,7 +112,7 @@ async fn a_detached_future_goes_on(cx: Cx) {
     assert_eq!(cx.sync(answered.recv_evt()).await.unwrap(), 3);
 }
 
-/// A cell filled by a thread that knows nothing of this library.
+/// A cell that is filled by a thread that does not know this library.
 #[derive(Default)]
 struct Foreign {
     value: Mutex<(Option<usize>, Option<Waker>)>,
@@ -124,7 +124,7 @@ impl Foreign {
         cell.0 = Some(value);
         let waker = cell.1.take();
         drop(cell);
-        // More often than needed, and after the future is done.
+        // The waker is used more often than needed, and after the future is done.
         if let Some(waker) = waker {
             for _ in 0..3 {
                 waker.wake_by_ref();

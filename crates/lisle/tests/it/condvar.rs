@@ -1,4 +1,4 @@
-//! Condition variables: no wake-up is lost, whoever waits, gives up or goes away.
+//! Condition variables: no wake is lost, even if waiters give up or are dropped.
 
 use crate::support::{Cx, Random, poll_once, scaled, worlds};
 use lisle::sync::{Condvar, Mutex};
@@ -25,7 +25,7 @@ struct Shared<T> {
     changed: Condvar,
 }
 
-/// Waits in this world's way until `take` gives something.
+/// Waits in this world's way until `take` returns a value.
 async fn wait_for<T: Send, R>(
     cx: &Cx,
     shared: &Shared<T>,
@@ -86,7 +86,8 @@ async fn all_are_woken(cx: Cx) {
     }
 }
 
-/// Producers and consumers on one condition variable for both sides: a wake-up that is lost stops them for good.
+/// Producers and consumers share one condition variable for both sides. A lost wake would stop them
+/// for good.
 async fn a_bounded_queue_of_many(cx: Cx) {
     let (pairs, each) = (4, scaled(2_000, 300));
     let shared = Arc::new(Shared::<VecDeque<usize>>::default());
@@ -151,7 +152,7 @@ async fn waiting_for_a_while(cx: Cx) {
     cx.join(setter).await;
 }
 
-/// The event counts from when it was made.
+/// The event counts from its creation.
 async fn a_notification_before_the_wait_counts(cx: Cx) {
     let changed = Condvar::new();
     let before = changed.notified_evt();
@@ -165,7 +166,8 @@ async fn a_notification_before_the_wait_counts(cx: Cx) {
     cx.sync(later).await;
 }
 
-/// A future that is notified and dropped passes it on, also when it waits for the mutex already.
+/// A future that is notified and dropped passes the notification on, also when it already waits for
+/// the mutex.
 async fn what_is_not_used_is_passed_on(cx: Cx) {
     for round in 0..scaled(300, 60) {
         let shared = Arc::new(Shared::<bool>::default());
@@ -191,8 +193,8 @@ async fn what_is_not_used_is_passed_on(cx: Cx) {
     }
 }
 
-/// Takers of tokens that give up now and then, each token announced once. In the end every token is taken, and then
-/// nobody waits for ever.
+/// Takers of tokens give up now and then, and each token is announced once. In the end every token
+/// has been taken, and no taker waits forever.
 async fn a_storm_of_notifications_and_time_limits(cx: Cx) {
     let each = scaled(2_000, 300);
     let shared = Arc::new(Shared::<usize>::default());

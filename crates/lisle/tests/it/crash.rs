@@ -1,7 +1,8 @@
-//! What a program says when it goes wrong: on its way down, or while it goes on.
+//! The messages of a program that fails, on its way down or while it continues.
 //!
-//! What ends a process, or is seen on its standard error only, happens in a child process: this binary
-//! again, told to run the same test, which finds a variable in its environment and takes the child's part.
+//! A test that ends its process, or that checks standard error, runs in a child process. That
+//! process runs this binary again with the same test. The test finds a variable in its environment
+//! and plays the child's part.
 
 use crate::support::child::{self, Running, block_until_let_go, part, playing};
 use crate::support::{on_domains, watched};
@@ -16,7 +17,7 @@ fn arguments(name: &str) -> [String; 3] {
     child::arguments(&format!("crash::{name}"))
 }
 
-/// How a child ended that played a part in the test `name` of this module.
+/// The end of a child that played a part in the test `name` of this module.
 struct Ended;
 
 impl Ended {
@@ -33,7 +34,7 @@ fn recurse_for_ever() {
     black_box(recurse(0));
 }
 
-/// Calls `f` when so many bytes of the stack have been used since `top`.
+/// Calls `f` when `used` bytes of the stack have been used since `top`.
 #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 fn deep(top: usize, used: usize, f: fn()) {
     let frame = black_box([top; 32]);
@@ -45,10 +46,10 @@ fn deep(top: usize, used: usize, f: fn()) {
     black_box(frame);
 }
 
-/// A function without probes, as C compilers make them, whose frame has 33 KiB.
+/// A function without stack probes, as C compilers generate them, whose frame has 33 KiB.
 #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 fn large_frame() {
-    // SAFETY: the stack pointer is what it was before; what is written lies below it.
+    // SAFETY: the stack pointer has its old value afterwards, and the write is below it.
     unsafe {
         std::arch::asm!(
             "sub rsp, {size}",
@@ -59,7 +60,7 @@ fn large_frame() {
     }
 }
 
-/// The C library's own: a buffer of 32 KiB lies in its frame if the stream has none.
+/// A function of the C library. Its frame contains a buffer of 32 KiB if the stream has none.
 #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 fn wide_print() {
     unsafe extern "C" {
@@ -67,12 +68,13 @@ fn wide_print() {
         fn fwprintf(stream: *mut libc::FILE, format: *const libc::wchar_t, ...) -> libc::c_int;
     }
     let format = ['w' as libc::wchar_t, 0];
-    // SAFETY: the stream is the C library's, the format ends with a zero and wants no arguments.
+    // SAFETY: the stream is the C library's, and the format ends with a zero and takes no
+    // arguments.
     unsafe { fwprintf(stderr, format.as_ptr()) };
 }
 
-/// Foreign code does not touch the pages of its frame in order. One that begins near the end of a stack must not come out
-/// below the guard, in the stack of somebody else.
+/// Foreign code does not touch the pages of its frame in order. A function that begins near the end
+/// of a stack must not write below the guard, into another fiber's stack.
 #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 #[test]
 fn large_frames_of_foreign_code_do_not_step_over_the_guard() {
@@ -119,7 +121,8 @@ fn a_stack_overflow_names_the_fiber() {
             Runtime::builder().domains(2).run(|| fiber.domain(1).spawn(recurse_for_ever).join().unwrap());
         }
         Some("nameless") => Runtime::builder().stack_size(64 * 1024).domains(1).run(recurse_for_ever),
-        // Not the fiber that began last, but one among many that have waited meanwhile.
+        // The fiber that overflows is not the one that began last, but one of many that have waited
+        // in the meantime.
         Some(_) => Runtime::builder().stack_size(64 * 1024).domains(1).run(|| {
             let fibers: Vec<_> = (0..100)
                 .map(|i| {
@@ -137,7 +140,7 @@ fn a_stack_overflow_names_the_fiber() {
     }
 }
 
-/// Spawns a fiber that panics when its handle is gone, and others that go on all the while.
+/// Spawns a fiber that panics after its handle is gone, and others that continue in the meantime.
 fn panic_detached(policy: PanicPolicy) {
     for domains in [1, 2] {
         Runtime::builder().domains(domains).panic_policy(policy).run(|| {
@@ -200,7 +203,7 @@ fn a_panic_nobody_joins_may_end_the_process() {
         .says(") panicked and nobody joins it: nobody hears me\n");
 }
 
-/// A panic that is joined is the joiner's affair, whatever the policy.
+/// The joiner of a panic handles it, under every policy.
 #[test]
 fn a_panic_that_is_joined_is_not_reported() {
     if part().is_some() {
@@ -217,7 +220,7 @@ fn a_panic_that_is_joined_is_not_reported() {
         .says_not("lisle: ");
 }
 
-/// The result nobody takes may panic as it goes.
+/// A result that is not taken may panic when it is dropped.
 #[test]
 fn a_panic_in_a_result_nobody_takes_is_reported() {
     struct Grumpy;
@@ -239,13 +242,13 @@ fn a_panic_in_a_result_nobody_takes_is_reported() {
         .says("I was wanted");
 }
 
-/// The parent lets the child go on as soon as it has read the report.
+/// The parent lets the child continue as soon as it has read the report.
 #[test]
 fn a_fiber_that_does_not_block_is_reported() {
     if part().is_some() {
         return Runtime::builder().domains(1).stall_report(Some(Duration::from_millis(50))).run(|| {
             let waiting = lisle::spawn(|| ());
-            // The youngest begins first.
+            // The youngest fiber begins first.
             let busy = fiber::Builder::new().name("busy").spawn(block_until_let_go);
             busy.join().unwrap();
             waiting.join().unwrap();
@@ -262,7 +265,7 @@ fn a_fiber_that_does_not_block_is_reported() {
     assert_eq!(all.matches("lisle: ").count(), 1, "once is enough: {all}");
 }
 
-/// A fiber that keeps its domain when nobody else wants it disturbs nobody.
+/// A fiber that keeps its domain while no other fiber is queued disturbs no other fiber.
 #[test]
 fn a_fiber_that_is_alone_is_not_reported() {
     if part().is_some() {
@@ -284,8 +287,8 @@ fn innermost_caller(depth: usize) -> String {
     black_box(text)
 }
 
-/// From the fiber's function, through the switch, to the loop that resumed it: before the fiber has ever
-/// waited, and after.
+/// The backtrace goes from the fiber's function, through the switch, to the loop that resumed it,
+/// before and after the first wait of the fiber.
 #[test]
 fn a_backtrace_reads_through_to_the_worker() {
     on_domains(|| {
@@ -346,7 +349,7 @@ fn a_debugger_reads_through_to_the_worker() {
     assert!(!text.contains("corrupt stack") && !text.contains("Backtrace stopped"), "{text}");
 }
 
-/// Whoever went on would do so with what a hook has not put back.
+/// A fiber that continued would do so with state that a hook has not restored.
 #[test]
 fn a_hook_that_panics_or_waits_ends_the_process() {
     struct Bad(fn());

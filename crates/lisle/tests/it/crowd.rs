@@ -1,4 +1,4 @@
-//! Very many fibers at once, one after the other, and for nothing.
+//! Very many fibers: at once, one after the other, and with partners that are gone.
 
 use crate::support::{scaled, watched};
 use lisle::sync::Condition;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How many of `wanted` fibers this machine has the memory for, at four pages each.
+/// Returns how many of `wanted` fibers this machine has the memory for, at four pages each.
 fn affordable(wanted: usize) -> usize {
     let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -21,7 +21,7 @@ fn affordable(wanted: usize) -> usize {
     affordable
 }
 
-/// All of them have begun and wait; then all go on.
+/// All of them have begun and wait. Then all continue.
 #[test]
 fn a_hundred_thousand_fibers_at_once() {
     let _watched = watched();
@@ -51,7 +51,7 @@ fn a_hundred_thousand_fibers_at_once() {
     }
 }
 
-/// As before, each with a channel of its own, so that they are released one by one.
+/// The same, but each fiber has a channel of its own, so they are released one by one.
 #[test]
 fn a_hundred_thousand_fibers_each_with_its_own_message() {
     let _watched = watched();
@@ -95,8 +95,8 @@ fn a_million_sleepers_of_one_second() {
     assert_eq!(woken.load(Ordering::Relaxed), count);
 }
 
-/// Case 39. Each spawns the next and ends. The function that began it has returned long before: a drain
-/// waits for the last of them.
+/// Case 39. Each fiber spawns the next and ends. The function that began the chain has returned
+/// long before, and a drain waits for the last fiber.
 #[test]
 fn a_chain_of_five_million_spawns() {
     fn link(left: usize, ended: Arc<AtomicUsize>) {
@@ -116,7 +116,7 @@ fn a_chain_of_five_million_spawns() {
     }
 }
 
-/// Counts those that are alive.
+/// Counts its live instances.
 struct Alive(Arc<AtomicUsize>);
 
 impl Alive {
@@ -132,7 +132,7 @@ impl Drop for Alive {
     }
 }
 
-/// Case 41. Who waits for a partner that has gone learns it, and ends.
+/// Case 41. A fiber that waits for a partner that has gone learns it and ends.
 #[test]
 fn fibers_whose_partners_have_gone_do_not_pile_up() {
     let _watched = watched();
@@ -160,8 +160,8 @@ fn fibers_whose_partners_have_gone_do_not_pile_up() {
     }
 }
 
-/// Case 41. Who waits for what can never happen is kept, with all it holds, for as long as its runtime,
-/// and not a moment longer.
+/// Case 41. A fiber that waits for something that can never happen is kept, with all values that it
+/// holds, until its runtime ends, and no longer.
 #[test]
 fn fibers_nobody_can_wake_are_unwound_at_shutdown() {
     let _watched = watched();
@@ -179,7 +179,7 @@ fn fibers_nobody_can_wake_are_unwound_at_shutdown() {
                         match i % 3 {
                             0 => never::<()>().sync(),
                             1 => {
-                                // It holds both ends, so nobody else can close them.
+                                // It holds both ends, so no other fiber can close them.
                                 let (tx, rx) = channel::<u32>();
                                 drop((rx.recv(), tx));
                             }

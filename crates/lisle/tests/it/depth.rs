@@ -1,4 +1,5 @@
-//! Events nested deep: up to a limit they may be, on a fiber's stack, and one level more is a panic that says so.
+//! Deeply nested events: up to a limit they work on a fiber's stack, and one more level is a panic
+//! that says so.
 
 use crate::support::{Cx, watched, worlds};
 use lisle::channel::channel;
@@ -17,10 +18,10 @@ worlds!(
     many_alternatives_side_by_side,
 );
 
-/// As deep as boxes may be nested.
+/// The depth to which boxes may be nested.
 const DEEPEST: usize = 128;
 
-/// The message of the panic in `f`.
+/// Returns the message of the panic in `f`.
 fn refused<T>(f: impl FnOnce() -> T) -> String {
     let Err(panic) = catch_unwind(AssertUnwindSafe(f)) else { panic!("it was not refused") };
     *panic.downcast::<String>().expect("a message")
@@ -31,7 +32,7 @@ fn assert_refused<T>(f: impl FnOnce() -> T) {
     assert!(message.contains("nested more than 128 deep") && message.contains("vector"), "{message}");
 }
 
-/// `event` with `more` levels of boxes around it.
+/// Returns `event` with `more` levels of boxes around it.
 fn nested<'a>(
     event: BoxEvent<'a, u32>,
     more: usize,
@@ -56,7 +57,7 @@ async fn choices_to_one_side(cx: Cx) {
     assert_eq!(cx.sync(choose((&deep, never()))).await, 1);
     let _tx = cx.join(sender).await;
     assert_refused(|| beside_never(deep));
-    // Both sides, and those that are refused are dropped.
+    // Both sides are nested, and refused events are dropped.
     for _ in 0..2 {
         assert_refused(|| nested(receive(), 50_000, |event| choose((event, never())).wrap(|n| n).boxed()));
     }
@@ -75,7 +76,7 @@ async fn wraps_and_choices_of_all(cx: Cx) {
 
 static MADE: AtomicUsize = AtomicUsize::new(0);
 
-/// A guard that makes a guard, and so on.
+/// Returns a guard that makes a guard, and so on.
 fn guards<'a>(levels: usize) -> BoxEvent<'a, u32> {
     match levels {
         0 => always(7).boxed(),
@@ -96,7 +97,7 @@ async fn guards_that_make_guards(cx: Cx) {
         assert_eq!(make(DEEPEST - 1).poll(), Some(7));
         assert_refused(|| make(50_000).poll());
         assert_refused(|| make(50_000).sync());
-        // A guard may perform what it likes: that is another performance.
+        // A guard may perform any event: that is another performance.
         let within = guard(|| {
             MADE.fetch_add(1, Ordering::Relaxed);
             always(make(DEEPEST - 1).poll().unwrap())
@@ -105,7 +106,7 @@ async fn guards_that_make_guards(cx: Cx) {
     }
 }
 
-/// An event whose first stage makes such an event, and so on.
+/// Returns an event whose first stage makes such an event, and so on.
 fn stages<'a>(levels: usize) -> BoxEvent<'a, u32> {
     match levels {
         0 => always(7).boxed(),
@@ -118,7 +119,7 @@ async fn stages_that_make_stages(cx: Cx) {
     assert_eq!(choose((stages(DEEPEST - 1), never())).poll(), Some(7));
     assert_refused(|| stages(50_000).poll());
     assert_refused(|| stages(50_000).sync());
-    // Those that were refused have left nothing behind.
+    // Refused events have left nothing behind.
     assert_eq!(cx.sync(stages(1)).await, 7);
 }
 
@@ -133,7 +134,7 @@ async fn many_alternatives_side_by_side(cx: Cx) {
     cx.join(sender).await.unwrap();
 }
 
-/// A fiber waits for the deepest of each kind, is listed, and goes on.
+/// A fiber waits for the deepest event of each kind, appears in a listing, and continues.
 #[test]
 fn what_a_fiber_waits_for_is_described() {
     let _watched = watched();

@@ -1,5 +1,6 @@
-//! Destructors that panic: each value that the library holds is dropped, whatever the destructors of the others do, and
-//! the process goes on. (Two panics at a time would end it, and with it all tests.)
+//! Destructors that panic: each value that the library holds is dropped, even if the destructors of
+//! others panic, and the process continues. (Two panics at a time would end it, and with it all
+//! tests.)
 
 use crate::support::child::{Ended, part};
 use crate::support::{Cx, poll_once, watched, worlds};
@@ -24,7 +25,7 @@ worlds!(
     while_the_performer_unwinds_anyway,
 );
 
-/// Counts that it was dropped, and panics without a word.
+/// Counts that it was dropped, and panics without a message.
 #[derive(Clone)]
 struct Bomb(Arc<AtomicUsize>);
 
@@ -43,7 +44,7 @@ impl Bombs {
         Bomb(self.0.clone())
     }
 
-    /// `f` panics as the first of so many destructors does.
+    /// Asserts that `f` runs `count` destructors and panics as the first of them does.
     #[track_caller]
     fn go_off(&self, count: usize, f: impl FnOnce()) {
         let before = self.0.load(SeqCst);
@@ -99,7 +100,7 @@ async fn sources_of_a_wait_set(_: Cx) {
     let (tx, rx) = bounded(0);
     let mut set = WaitSet::new();
     let keys = [(); 5].map(|()| set.insert(tx.send_evt(bombs.make()).wrap(|_| ())));
-    // Now each has a branch with a clone.
+    // Now each event has a branch with a clone.
     assert!(set.poll().is_none());
     bombs.go_off(2, || {
         set.remove(keys[0]);
@@ -121,7 +122,7 @@ async fn messages_of_a_choice_that_is_given_up(_: Cx) {
     let choice = choose((a.send_evt(bombs.make()), b.send_evt(bombs.make())));
     let mut future = Box::pin(choice.into_future());
     assert!(poll_once(future.as_mut()).is_pending());
-    // Two in the events, and the clones in their branches.
+    // There are two in the events, and the clones in their branches.
     bombs.go_off(4, || drop(future));
     let once = [a.send_evt(bombs.make()), a.send_evt(bombs.make())];
     bombs.go_off(4, || assert!(choose(once).poll().is_none()));
@@ -133,7 +134,7 @@ async fn values_of_parts_that_have_happened(_: Cx) {
     let (tx, rx) = bounded(3);
     (0..3).for_each(|_| assert!(tx.try_send(bombs.make()).is_ok()));
     let take = || rx.recv_evt().wrap(|got| got.ok());
-    // Three of four have happened when it is given up.
+    // Three of four have happened when the poll gives up.
     bombs.go_off(3, || assert!(choose_all((take(), take(), take(), never::<()>())).poll().is_none()));
 }
 
@@ -145,7 +146,7 @@ async fn requests_that_nobody_serves(_: Cx) {
         assert!(poll_once(call.as_mut()).is_pending());
     }
     bombs.go_off(3, || drop(entry));
-    // The events still have theirs.
+    // The events still hold theirs.
     for call in calls {
         bombs.go_off(1, || drop(call));
     }
@@ -191,7 +192,7 @@ fn locals() {
     }
 }
 
-/// Its destructor panics with a value that does so, too.
+/// Its destructor panics with a payload whose destructor panics, too.
 struct Chain;
 
 impl Drop for Chain {
@@ -206,7 +207,8 @@ impl Drop for Chain {
     }
 }
 
-/// A thread's locals go when it does, and a panic that came out of there would end the process.
+/// A thread's locals are dropped when the thread ends. A panic that escaped from there would end
+/// the process.
 #[test]
 fn a_local_whose_panic_cannot_be_dropped() {
     lisle::fiber_local! {
@@ -221,6 +223,7 @@ fn a_local_whose_panic_cannot_be_dropped() {
     }
     let fill = || LOCAL.with(|place| *place.borrow_mut() = Some(Chain));
     lisle::run(|| lisle::spawn(fill).join().unwrap());
-    // Not scoped: what a scope waits for is the end of the function, and not that of the thread.
+    // The thread is not scoped, because a scope waits for the end of the function and not for that
+    // of the thread.
     std::thread::spawn(fill).join().unwrap();
 }

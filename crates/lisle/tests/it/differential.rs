@@ -1,6 +1,6 @@
-//! Random systems of performers on real threads, domains and executors, against a reference that knows nothing
-//! but the rules. The same systems go through chosen schedules in the library's deterministic model, where the
-//! rules are stricter; here the machine makes the schedules.
+//! Random systems of performers on real threads, domains and executors, against a reference that
+//! knows only the rules. The same systems run through chosen schedules in the library's
+//! deterministic model, where the rules are stricter. Here the machine determines the schedules.
 
 mod performing;
 mod reference;
@@ -17,13 +17,13 @@ use system::{Done, Generator, Outcome, System};
 
 worlds!(whatever_happens_is_allowed, who_cannot_be_left_waiting_is_not);
 
-/// As many systems as `LISLE_DIFFERENTIAL` says, else `scaled`.
+/// Returns the number of systems that `LISLE_DIFFERENTIAL` asks for, or else `scaled`.
 fn wanted(optimized: usize, debug: usize) -> usize {
     let wanted = std::env::var("LISLE_DIFFERENTIAL").ok().and_then(|count| count.parse().ok());
     wanted.unwrap_or(scaled(optimized, debug)).max(100)
 }
 
-/// Small systems come first.
+/// Returns the system of `seed`. Small systems come first.
 fn system(seed: usize, count: usize) -> Arc<System> {
     let mut random = Random::new(seed as u64 + 1);
     let limits = match seed * 3 / count {
@@ -34,7 +34,8 @@ fn system(seed: usize, count: usize) -> Arc<System> {
     Arc::new(Generator::system(&mut |bound| random.below(bound), limits))
 }
 
-/// Performs `system`. With a `stop` all who then still wait are told to; without, all are waited for.
+/// Performs `system`. With `stop`, performers that still wait then are told to stop. Without it,
+/// all are waited for.
 async fn performed(cx: &Cx, system: &Arc<System>, stop: Option<usize>) -> Outcome {
     let run = Arc::new(Run::new(system));
     let stopped = Arc::new(Condition::new());
@@ -72,7 +73,7 @@ async fn performed(cx: &Cx, system: &Arc<System>, stop: Option<usize>) -> Outcom
     run.outcome(results)
 }
 
-/// They are stopped at any moment.
+/// The performers are stopped at any moment.
 async fn whatever_happens_is_allowed(cx: Cx) {
     let count = wanted(1_000, 150);
     for seed in 0..count {
@@ -85,10 +86,10 @@ async fn whatever_happens_is_allowed(cx: Cx) {
     }
 }
 
-/// A system by its seed, and all that may come of it.
+/// The seed of a system, the system, and all its possible outcomes.
 type Enumerated = (usize, Arc<System>, HashSet<Outcome>);
 
-/// Systems in which nobody can be left waiting, whatever the order.
+/// Systems in which no performer can be left waiting, in any order.
 static ENDING: LazyLock<Vec<Enumerated>> = LazyLock::new(|| {
     let count = wanted(2_000, 300);
     let ending = |seed| {
@@ -101,7 +102,7 @@ static ENDING: LazyLock<Vec<Enumerated>> = LazyLock::new(|| {
     (0..count).filter_map(ending).collect()
 });
 
-/// So all performers end: no wake is lost. There is nobody to stop them.
+/// All performers end without being stopped, so no wake is lost.
 async fn who_cannot_be_left_waiting_is_not(cx: Cx) {
     assert!(ENDING.len() > 3, "only {} systems always end", ENDING.len());
     for (seed, system, possible) in &*ENDING {

@@ -1,4 +1,4 @@
-//! Case 20: messages are dropped exactly once, sent or not, whatever the interleaving.
+//! Case 20: messages are dropped exactly once, sent or not, in every interleaving.
 
 use crate::support::{Cx, Random, scaled, worlds};
 use lisle::channel::{Receiver, Sender, bounded};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 worlds!(every_message_is_dropped_once, messages_left_in_a_buffer_are_dropped_once);
 
-/// What messages are there. A message that is dropped twice, or was never made, is noted.
+/// The messages that exist. It records a message that is dropped twice or was never made.
 #[derive(Default)]
 struct Ledger {
     state: Mutex<(u64, HashSet<u64>, usize)>,
@@ -18,7 +18,7 @@ struct Ledger {
 
 struct Message {
     id: u64,
-    /// Something for an address sanitizer to look at.
+    /// Memory for an address sanitizer to check.
     body: Box<u64>,
     ledger: Arc<Ledger>,
 }
@@ -103,7 +103,7 @@ async fn every_message_is_dropped_once(cx: Cx) {
                 }
             })
         });
-        // Enough has happened when the count of messages says so.
+        // The count of messages shows that enough has happened.
         cx.until(|| ledger.state.lock().unwrap().0 > 200).await;
         tx.close();
         cx.join_all(senders).await;
@@ -121,7 +121,7 @@ async fn messages_left_in_a_buffer_are_dropped_once(cx: Cx) {
         let ledger = ledger.clone();
         cx.spawn(move |cx| async move {
             for _ in 0..6 {
-                // The last two find no room, and come back when the receiver goes.
+                // The last two find no room, and come back when the receiver is dropped.
                 drop(cx.sync(tx.send_evt(Message::new(&ledger))).await);
             }
             tx

@@ -1,4 +1,4 @@
-//! Asking a runtime what it is doing when it does nothing: by a signal, and by a handle on a plain thread.
+//! Requests for a dump of a runtime that hangs: by a signal, and by a handle on a plain thread.
 
 use crate::support::child::{Running, block_until_let_go, part};
 use crate::support::{scaled, watched};
@@ -17,7 +17,8 @@ fn fiber(name: &str) -> fiber::Builder {
     fiber::Builder::new().name(name)
 }
 
-/// Has a fiber of this domain, the caller's, wait for a timer that is not due yet. It will be, if the caller keeps the domain from now on.
+/// Lets a fiber of this domain, the caller's, wait for a timer that is not due yet. The timer will
+/// be due if the caller keeps the domain from now on.
 fn sleeper(domain: usize) -> lisle::JoinHandle<()> {
     const LONG: Duration = Duration::from_millis(60);
     loop {
@@ -33,13 +34,14 @@ fn sleeper(domain: usize) -> lisle::JoinHandle<()> {
         if start.elapsed() < LONG / 2 {
             return sleeper;
         }
-        // It may be due already, on a machine that is as slow.
+        // On a slow machine the timer may be due already.
         sleeper.join().unwrap();
     }
 }
 
-/// In the last domain a fiber reads from a connection, and then one is stuck, beside one that sleeps; before that, a fiber of the
-/// first waits for a message and one for a connection.
+/// In the last domain a fiber reads from a connection and then one is stuck, next to one that
+/// sleeps. Before that, a fiber of the first domain waits for a message and another one for a
+/// connection.
 fn stuck(domains: usize, is_stuck: mpsc::Sender<Handle>, spins: bool) {
     let last = domains - 1;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -79,7 +81,8 @@ fn stuck(domains: usize, is_stuck: mpsc::Sender<Handle>, spins: bool) {
     drop(tx);
 }
 
-/// Waits until it is seen that the fiber has been in its turn for long, and somebody waits for a timer.
+/// Waits until the wait graph shows that the fiber has been running for long and that another one
+/// waits for a timer.
 fn until_stuck(handle: &Handle) -> lisle::WaitGraph {
     loop {
         let graph = handle.waiting();
@@ -95,7 +98,7 @@ fn until_stuck(handle: &Handle) -> lisle::WaitGraph {
     }
 }
 
-/// What a child does: a plain thread sends the signal once a fiber is stuck.
+/// The child's part: a plain thread sends the signal once a fiber is stuck.
 fn stuck_and_asked(domains: usize, spins: bool) {
     let (is_stuck, has_come) = mpsc::channel();
     let asks = thread::spawn(move || {
@@ -142,7 +145,7 @@ fn a_signal_tells_who_is_stuck_and_who_waits() {
     }
 }
 
-/// A signal that nobody may catch is refused, by name.
+/// A signal that cannot be caught is refused, by name.
 #[test]
 fn what_cannot_be_caught_is_refused() {
     let error = Runtime::builder().domains(1).dump_on(libc::SIGKILL).start().unwrap_err();
@@ -194,7 +197,7 @@ fn a_handle_is_that_of_the_runtime_it_was_got_in() {
         let name = || thread::current().name().map(str::to_owned);
         let there = handle.spawn(name).join().unwrap();
         assert!(there.unwrap().starts_with("handled-"));
-        // Also in a fiber, of this runtime and of another.
+        // A handle also works in a fiber, of this runtime and of another.
         let inside = handle.clone();
         assert_eq!(runtime.run(move || inside.spawn(|| Handle::current().domains()).join()).unwrap(), 2);
         assert_eq!(lisle::run(|| handle.spawn(|| Handle::current().domains()).join()).unwrap(), 2);
@@ -202,7 +205,8 @@ fn a_handle_is_that_of_the_runtime_it_was_got_in() {
     }
 }
 
-/// Whatever is spawned while a runtime ends, by others, is run or refused: none is waited for in vain.
+/// A fiber that is spawned from outside while a runtime ends is run or refused. No joiner waits in
+/// vain.
 #[test]
 fn what_a_handle_spawns_as_the_runtime_ends_is_run_or_refused() {
     let _watched = watched();
@@ -239,7 +243,7 @@ fn what_a_handle_spawns_as_the_runtime_ends_is_run_or_refused() {
     }
 }
 
-/// Many that look the same are told with their addresses, the first of them.
+/// If many sockets look the same, the first of them are listed with their addresses.
 #[test]
 fn sockets_that_look_the_same_are_told_apart() {
     let _watched = watched();

@@ -1,5 +1,5 @@
-//! What ends fibers, and what must not be ended with them: destructors that wait, frames that cannot be unwound, and what
-//! others still borrow.
+//! The end of fibers, and the things that must not end with them: destructors that wait, frames
+//! that cannot be unwound, and values that others still borrow.
 
 mod leavings;
 mod payloads;
@@ -27,7 +27,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// A panic without words on the standard error.
+/// Panics without a message on standard error.
 fn quiet_panic() -> ! {
     resume_unwind(Box::new("on purpose"))
 }
@@ -40,7 +40,7 @@ fn is_set(flag: &AtomicBool) -> bool {
     flag.load(Ordering::SeqCst)
 }
 
-/// The lock that it wants is held by one who waits for a message.
+/// The lock that the destructor wants is held by a performer that waits for a message.
 async fn a_destructor_waits_while_a_panic_unwinds(cx: Cx) {
     let (lock, (tx, rx)) = (Arc::new(Mutex::new(0)), channel::<()>());
     let (held, is_held) = channel::<()>();
@@ -64,7 +64,7 @@ async fn a_destructor_waits_while_a_panic_unwinds(cx: Cx) {
             quiet_panic()
         })
     };
-    // Not before the destructor waits, most likely; if it is not there yet, it has less to wait for.
+    // Most likely the destructor waits by now. If it does not, it has less to wait for.
     for _ in 0..10 {
         cx.yield_now().await;
     }
@@ -74,7 +74,8 @@ async fn a_destructor_waits_while_a_panic_unwinds(cx: Cx) {
     assert_eq!(*lock.lock(), 10);
 }
 
-/// Each waits, as it unwinds, for the next to have begun to unwind, and panics and catches that in between.
+/// Each one waits while it unwinds until the next has begun to unwind, and panics and catches that
+/// in between.
 async fn destructors_wait_for_each_other_in_panics(cx: Cx) {
     const COUNT: usize = 8;
     let begun: Arc<[Condition]> = (0..COUNT).map(|_| Condition::new()).collect();
@@ -100,7 +101,7 @@ async fn destructors_wait_for_each_other_in_panics(cx: Cx) {
     }
 }
 
-/// Correct code that was ended by a clean exit: fibers that have to lock on their way out.
+/// Correct code whose runtime ends regularly: fibers have to lock while they unwind.
 #[test]
 fn destructors_lock_when_the_runtime_ends() {
     const COUNT: usize = 50;
@@ -112,7 +113,7 @@ fn destructors_lock_when_the_runtime_ends() {
         runtime.run(move || {
             let ((go, gone), (locks, locked)) = (channel::<()>(), channel::<()>());
             let lock = registered.clone();
-            // The oldest are unwound last, so all others want what it has.
+            // The oldest fiber is unwound last, so all others wait for its lock.
             drop(lisle::spawn(move || {
                 gone.recv().unwrap();
                 let _registry = lock.lock();
@@ -141,7 +142,7 @@ fn destructors_lock_when_the_runtime_ends() {
     }
 }
 
-/// Calls `f` from foreign code, with no way for a panic to get out.
+/// Calls `f` from foreign code, through which a panic cannot unwind.
 fn from_foreign_code(mut f: impl FnMut()) {
     type Call<'a> = &'a mut dyn FnMut();
     thread_local! {
@@ -150,7 +151,8 @@ fn from_foreign_code(mut f: impl FnMut()) {
     extern "C" fn compare(_: *const c_void, _: *const c_void) -> c_int {
         let call = CALL.with_borrow_mut(Vec::pop);
         if let Some(call) = call {
-            // SAFETY: pushed just before by the caller of `qsort`, whose it is and who waits for this.
+            // SAFETY: the caller of `qsort` has just pushed the pointer. It owns the closure and
+            // waits for this call.
             let call = unsafe { &mut *call.cast::<Call<'_>>() };
             call();
         }
@@ -159,11 +161,11 @@ fn from_foreign_code(mut f: impl FnMut()) {
     let mut call: Call<'_> = &mut f;
     CALL.with_borrow_mut(|calls| calls.push((&raw mut call).cast()));
     let mut numbers = [2_u32, 1];
-    // SAFETY: two elements of this size, and a comparison that reads none of them.
+    // SAFETY: there are two elements of this size, and the comparison reads none of them.
     unsafe { libc::qsort(numbers.as_mut_ptr().cast(), 2, size_of::<u32>(), Some(compare)) };
 }
 
-/// It waits in a callback, and another fiber that ends wakes it.
+/// A fiber waits in a callback, and another fiber that ends wakes it.
 #[test]
 fn a_fiber_in_a_callback_waits_though_the_runtime_ends() {
     let _watched = watched();
@@ -173,7 +175,8 @@ fn a_fiber_in_a_callback_waits_though_the_runtime_ends() {
         Runtime::builder().domains(domains).shutdown_deadline(Duration::from_secs(60)).run(move || {
             let (tx, rx) = channel::<()>();
             let (waits, is_waiting) = channel::<()>();
-            // Its end closes the channel. It is the older, and unwound after the other would be.
+            // Its end closes the channel. It is the older one, and would be unwound after the
+            // other.
             let waits_first = waits.clone();
             drop(lisle::spawn_on(0, move || {
                 let _tx = tx;
@@ -195,7 +198,7 @@ fn a_fiber_in_a_callback_waits_though_the_runtime_ends() {
     }
 }
 
-/// Nobody wakes it: it is left where it is, and named.
+/// Nothing wakes the fiber: it is left where it is, and named in the report.
 #[test]
 fn a_fiber_that_cannot_be_unwound_is_left_and_named() {
     let _watched = watched();
@@ -226,13 +229,14 @@ fn a_fiber_that_cannot_be_unwound_is_left_and_named() {
         let text = shutdown.to_string();
         assert!(text.starts_with("1 fiber has not ended in time; fiber 'unmovable' (spawned at "), "{text}");
         assert!(text.contains("to receive from a channel (made at "), "{text}");
-        // Who wakes it later finds everything in place.
+        // A later wake finds all memory intact.
         drop(tx);
         drop(fiber);
     }
 }
 
-/// A part of a join that foreign code has called for is interrupted elsewhere: its owner is left, and not unwound.
+/// A part of a join that foreign code has called is interrupted elsewhere. Its owner is left and
+/// not unwound.
 #[test]
 fn a_join_in_a_callback_is_not_unwound_for_its_part() {
     let _watched = watched();
@@ -262,7 +266,7 @@ fn a_join_in_a_callback_is_not_unwound_for_its_part() {
     drop(fiber);
 }
 
-/// What has not begun when the time is over is dropped, and must not wait for anything then.
+/// A task that has not begun when the time is over is dropped, and must not wait then.
 #[test]
 fn what_has_not_begun_in_time_may_not_wait_as_it_is_dropped() {
     let _watched = watched();
@@ -294,7 +298,7 @@ fn what_has_not_begun_in_time_may_not_wait_as_it_is_dropped() {
     drop((computes, tx));
 }
 
-/// A fiber that lends, one that borrows, and how far they are.
+/// The progress of a fiber that lends and of one that borrows.
 #[derive(Default)]
 struct Loan {
     begun: AtomicBool,
@@ -304,7 +308,7 @@ struct Loan {
 }
 
 impl Loan {
-    /// Will have nothing of being unwound, as long as there is somebody who borrows.
+    /// Refuses to be unwound as long as another fiber borrows.
     fn lend(&self) {
         while !is_set(&self.ended) {
             assert!(catch_unwind(AssertUnwindSafe(|| never::<()>().sync())).is_err());
@@ -320,7 +324,7 @@ impl Loan {
         set(&self.ended);
     }
 
-    /// In a half of a join or the like: lends once another domain has the other.
+    /// Lends inside a half of a join or the like, after another domain has taken the other half.
     fn compute_and_lend(&self) {
         fn halves(depth: u32) {
             if depth > 0 {
@@ -334,14 +338,16 @@ impl Loan {
     }
 }
 
-/// What a fiber lends has to stay until those who borrow it have ended, whatever that fiber makes of being unwound. It is not
-/// the function's own fiber, but one that is left when that returns.
+/// A value that a fiber lends must stay until its borrowers have ended, however that fiber reacts
+/// to being unwound. The lender is not the function's own fiber, but one that is left when the
+/// function returns.
 fn lends_until_it_is_given_back(domains: usize, transact: fn(&Loan)) {
     let _watched = watched();
     let loan = Arc::new(Loan::default());
     let releaser = loan.clone();
     let releaser = std::thread::spawn(move || {
-        // The runtime has no time for its end, so that is over when a fiber is interrupted for the second time.
+        // The runtime has no time for its end, so that time is over when a fiber is interrupted for
+        // the second time.
         while releaser.interrupts.load(Ordering::SeqCst) < 100 {
             std::thread::yield_now();
         }
@@ -410,7 +416,7 @@ fn a_runtime_does_not_end_while_a_loop_is_open() {
     });
 }
 
-/// A server that catches whatever happens to one request, and lends what belongs to its thread.
+/// A server catches every panic of a request, and lends a value that belongs to its thread.
 #[test]
 fn a_server_that_catches_everything_is_not_left_with_open_scopes() {
     thread_local! {

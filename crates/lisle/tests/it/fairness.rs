@@ -1,5 +1,5 @@
-//! Among what is ready, chance decides: nothing is starved. The bounds are so wide that a fair choice
-//! breaks them less than once in 10^20 runs.
+//! Among several ready alternatives, chance decides: none is starved. The bounds are so wide that a
+//! fair choice breaks them less than once in 10^20 runs.
 
 use crate::support::{Cx, scaled, worlds};
 use lisle::channel::bounded;
@@ -51,7 +51,7 @@ async fn each_of_two_full_buffers_is_received_from(cx: Cx) {
     assert_eq!([0, 1].map(|i| ROUNDS - channels[i].1.len()), wins);
 }
 
-/// Case 18: four times the same branch, met when ready and met when waiting.
+/// Case 18: the same branch four times, met when ready and met when waiting.
 async fn each_place_of_a_repeated_alternative_wins(cx: Cx) {
     let (tx, rx) = channel::<()>();
     let place = |place: usize| rx.recv_evt().wrap(move |received| received.map(|()| place));
@@ -65,9 +65,9 @@ async fn each_place_of_a_repeated_alternative_wins(cx: Cx) {
     cx.join(sender).await;
 }
 
-/// Case 18: both sides choose, so whoever comes second meets two partners that wait.
+/// Case 18: both sides choose, so the side that comes second meets two waiting partners.
 async fn two_sided_choices_use_both_channels(cx: Cx) {
-    // Enough for a quarter to be far from a half, however small the tests are made.
+    // This is enough for a quarter to be far from a half, even if the tests are scaled down.
     let rounds = scaled(10_000, 2_000).max(400);
     let (left, lefts) = channel::<()>();
     let (right, rights) = channel::<()>();

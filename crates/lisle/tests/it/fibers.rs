@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A panic without the hook's message, for tests that want one.
+/// Panics without the hook's message, for tests that need a panic.
 fn quiet_panic(message: &'static str) -> ! {
     resume_unwind(Box::new(message))
 }
@@ -31,7 +31,7 @@ fn a_join_gives_the_result() {
     });
 }
 
-/// Results and closures of any size and alignment find room, and are dropped once.
+/// Results and closures of any size and alignment are stored, and are dropped once.
 #[test]
 fn large_and_aligned_values_pass_through() {
     #[repr(align(128))]
@@ -96,7 +96,7 @@ fn a_join_can_be_chosen_against_a_timeout() {
     });
 }
 
-/// Fibers are joined by plain threads and by futures as well.
+/// Plain threads and futures can join fibers, too.
 #[test]
 fn joining_from_outside() {
     let _watched = watched();
@@ -145,7 +145,8 @@ fn a_panic_harms_no_neighbour_that_blocks() {
     });
 }
 
-/// While a fiber unwinds its destructors may use events, and fibers may catch panics. What has to wait is in `ending.rs`.
+/// While a fiber unwinds, its destructors may use events, and fibers may catch panics. Destructors
+/// that wait are tested in `ending.rs`.
 #[test]
 fn destructors_that_run_in_a_panic_may_poll_and_send() {
     struct Tells(lisle::channel::Sender<bool>);
@@ -172,7 +173,8 @@ fn destructors_that_run_in_a_panic_may_poll_and_send() {
     });
 }
 
-/// An unclaimed result is dropped once, whether its handle goes before or after the fiber.
+/// An unclaimed result is dropped once, whether its handle is dropped before or after the end of
+/// the fiber.
 #[test]
 fn an_unclaimed_result_is_dropped_once() {
     struct Counted(Arc<AtomicUsize>);
@@ -214,7 +216,7 @@ fn cancellation_is_asked_for_and_taken_when_it_suits() {
             let outcome = event.sync();
             assert!(fiber::is_cancelled());
             fiber::cancelled_evt().sync();
-            // Asked to end, it may still wait for what it needs in order to.
+            // A cancelled fiber may still wait for the things that it needs to end.
             sleep(Duration::from_millis(1));
             outcome
         });
@@ -223,7 +225,7 @@ fn cancellation_is_asked_for_and_taken_when_it_suits() {
         fiber.cancel();
         assert_eq!(fiber.join().unwrap(), "cancelled");
 
-        // Case 31: who does not listen goes on, and receives what comes later.
+        // Case 31: a fiber that does not listen continues, and receives messages that come later.
         let (tx, rx) = channel::<u32>();
         let deaf = lisle::spawn(move || rx.recv().unwrap());
         deaf.cancel();
@@ -310,7 +312,7 @@ fn names_are_kept() {
     });
 }
 
-/// Fibers of one domain that yield take turns: none gets two while another waits for one.
+/// Fibers of one domain that yield take turns: none gets two turns while another is queued.
 #[test]
 fn yielding_takes_turns() {
     let _watched = watched();
@@ -337,7 +339,8 @@ fn yielding_takes_turns() {
     });
 }
 
-/// Two fibers that keep waking each other do not starve a third, nor timers, nor what comes from outside.
+/// Two fibers that keep waking each other starve neither a third fiber, nor timers, nor wakes from
+/// outside.
 #[test]
 fn a_pair_that_plays_ping_pong_starves_nobody() {
     let _watched = watched();

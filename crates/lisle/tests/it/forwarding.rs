@@ -1,5 +1,5 @@
-//! Events that contain others, as users write them: those that forward every step are as good as what they
-//! contain, and those that forget one say so, or do less.
+//! User-defined events that contain other events. Those that forward every step behave as the
+//! contained event does. Those that forget a step panic with a message, or have fewer features.
 
 use crate::support::{Cx, block_on, watched, worlds};
 use lisle::event::{Attempt, Description, Nack, Step, guard, with_nack};
@@ -78,7 +78,7 @@ impl<E: Event> Event for Forward<E> {
     lose!();
 }
 
-/// Was written before there were stages.
+/// Forwards no step of stages, as events did before there were stages.
 struct Plain<E>(E);
 
 impl<E: Event> Event for Plain<E> {
@@ -105,7 +105,7 @@ impl<E: Event> Event for WithoutAdvance<E> {
     lose!();
 }
 
-/// Forgets to tell the losers.
+/// Forgets to notify the losers.
 struct WithoutLose<E>(E);
 
 impl<E: Event> Event for WithoutLose<E> {
@@ -123,7 +123,8 @@ async fn forwarded_events_are_as_good_as_the_originals(cx: Cx) {
             cx.sync(tx.send_evt(i)).await.unwrap();
         }
     });
-    // Receives two numbers, behind a guard, a nack and a forwarding event for each; and one that loses.
+    // One event receives two numbers, each behind a guard, a nack and a forwarding event. The other
+    // one loses.
     let both = Forward(guard(|| {
         let receive = Forward(with_nack(|nack| (nacks.lock().unwrap().push(nack), Forward(rx.recv_evt())).1));
         Forward(receive.replace(|first| Forward(Forward(rx.recv_evt()).wrap(move |second| (first, second)))))
@@ -144,7 +145,7 @@ async fn forwarded_events_are_as_good_as_the_originals(cx: Cx) {
     assert_eq!(cx.sync(Plain(choose((never(), Plain(always(1)))))).await, 1);
 }
 
-/// Performs `event` in every way; each ends with a panic that says what is wrong.
+/// Performs `event` in every way. Each performance ends with a panic that says what is wrong.
 fn says_what_is_wrong<E: Event>(event: impl Fn() -> E) {
     let ways: [&dyn Fn(); 3] =
         [&|| drop(event().sync()), &|| drop(event().poll()), &|| drop(block_on(event().future()))];
@@ -164,7 +165,7 @@ fn a_guard_that_was_forgotten_says_so() {
     says_what_is_wrong(|| Plain(with_nack(|_| always(1))));
     says_what_is_wrong(|| choose((never(), Plain(guard(|| always(1))), rx.recv_evt().wrap(|_| 2))));
     says_what_is_wrong(|| choose(vec![WithoutForce(guard(|| always(1)).boxed())]).wrap(|n| n));
-    // Of those around it nothing is left behind.
+    // The events around it have left nothing behind.
     assert!(tx.try_send(1).is_err());
     assert_eq!(Plain(always(1)).sync(), 1);
 }
@@ -177,7 +178,7 @@ fn a_second_stage_that_was_forgotten_says_so() {
     says_what_is_wrong(|| choose((never(), WithoutAdvance(always(1).replace(always)))));
 }
 
-/// The nack is sent when the branch goes: later, but it is.
+/// The nack is sent later, when the branch is dropped.
 #[test]
 fn a_loser_that_was_forgotten_is_told_in_the_end() {
     let _watched = watched();

@@ -1,4 +1,5 @@
-//! What only futures do: they are dropped while they wait, polled by other hands, moved before they start.
+//! Behaviour that only futures have: they are dropped while they wait, polled from different
+//! threads, and moved before they start.
 
 use crate::support::{Executor, Semaphore, block_on, poll_once, scaled, watched};
 use lisle::channel::{SendWithError, TryRecvError, TrySendError, bounded};
@@ -26,7 +27,7 @@ impl Count {
     }
 }
 
-/// Every library event can be awaited as it is.
+/// Every event of the library can be awaited directly.
 #[test]
 fn events_are_awaitable() {
     let _watched = watched();
@@ -101,7 +102,7 @@ fn the_latest_waker_is_woken_once() {
     assert_eq!((first.get(), second.get()), (0, 1));
 }
 
-/// Polling too often is allowed; it changes nothing.
+/// Polling too often is allowed and changes nothing.
 #[test]
 fn idle_polls_keep_the_place_in_the_queue() {
     let _watched = watched();
@@ -127,7 +128,8 @@ fn polling_a_finished_future_panics() {
     let _ = poll_once(future);
 }
 
-/// A value that a future had been given, and did not live to return, is dropped once.
+/// A value that was given to a future is dropped once if the future is dropped before it returns
+/// the value.
 #[test]
 fn a_future_dropped_after_its_commit_drops_its_value() {
     let _watched = watched();
@@ -142,8 +144,8 @@ fn a_future_dropped_after_its_commit_drops_its_value() {
     assert_eq!(Arc::strong_count(&token), 1);
 }
 
-/// A receiver may leave when a message was promised to it that is still being made. The message then
-/// goes to whoever waits, or comes back.
+/// A receiver may be dropped when a message was promised to it that is still being made. The
+/// message then goes to another waiter, or comes back.
 #[test]
 fn a_promised_receiver_that_is_dropped_loses_no_message() {
     let _watched = watched();
@@ -197,9 +199,9 @@ fn drops_that_race_with_commits_conserve_messages() {
             received
         });
         for i in 0..count {
-            // A message handed to a future that is being dropped is dropped with it, as documented; in a
-            // buffer or with its sender it stays. So here nothing is handed over that is not received
-            // or dropped, and nothing hangs.
+            // A message that was granted to a future that is being dropped is dropped with it, as
+            // documented. In a buffer or with its sender it stays. So here every granted message is
+            // received or dropped, and nothing hangs.
             let _ = if i % 2 == 0 { tx.send(1).is_ok() } else { other.try_send(1).is_ok() };
         }
         tx.close();
@@ -209,7 +211,7 @@ fn drops_that_race_with_commits_conserve_messages() {
     assert_eq!(others.try_recv(), Err(TryRecvError::Empty));
 }
 
-/// A future that is never finished is dropped with its executor, wherever it waits.
+/// A future that never ends is dropped with its executor, wherever it waits.
 #[test]
 fn an_executor_that_goes_takes_its_futures_with_it() {
     let _watched = watched();

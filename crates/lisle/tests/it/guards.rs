@@ -1,4 +1,4 @@
-//! Guards: run anew for each performance, all of them, from left to right, before anything is tried.
+//! Guards: run for each performance, all of them, from left to right, before anything is tried.
 
 use crate::support::{Cx, Random, Semaphore, scaled, worlds};
 use lisle::channel::{Receiver, Sender, bounded};
@@ -23,7 +23,7 @@ worlds!(
     a_swap_channel_of_guard_and_choice,
 );
 
-/// What has happened, in order.
+/// A log of what has happened, in order.
 #[derive(Default)]
 struct Log(Mutex<Vec<usize>>);
 
@@ -37,7 +37,7 @@ impl Log {
     }
 }
 
-/// An event that is never ready, behind a guard that notes `what`.
+/// Returns an event that is never ready, behind a guard that logs `what`.
 fn noted(log: &Log, what: usize) -> impl Event<Output = usize> + Send + Sync + '_ {
     guard(move || {
         log.note(what);
@@ -98,7 +98,7 @@ async fn a_guard_may_give_a_choice_of_choices(cx: Cx) {
     }
 }
 
-/// Also those of alternatives that lose, and those to the right of one that is ready.
+/// This includes the guards of alternatives that lose, and those to the right of one that is ready.
 async fn guards_run_from_left_to_right_before_anything_is_tried(cx: Cx) {
     let log = Log::default();
     let state = Source::<(), ()>::new(());
@@ -123,7 +123,7 @@ async fn guards_run_from_left_to_right_before_anything_is_tried(cx: Cx) {
         seen.retain(|&what| what != 99);
         assert_eq!(seen, [1, 2, 3, 4]);
     }
-    // Only the guards: what is tried comes after the last of them, whatever the order of trying.
+    // Only the guards are in order: the alternatives are tried after the last guard, in any order.
     let alone = choose((tried().wrap(|()| 0), noted(&log, 1), noted(&log, 2)));
     for _ in 0..20 {
         cx.sync(&alone).await;
@@ -188,13 +188,13 @@ async fn a_guard_runs_once_for_each_performance(cx: Cx) {
         assert_eq!(runs.load(Ordering::SeqCst), i + 1);
     }
     cx.join(sender).await;
-    // A failed poll is a performance too.
+    // A poll that fails is a performance, too.
     let unready = guard(|| (runs.fetch_add(1, Ordering::SeqCst), never::<()>()).1);
     assert_eq!(unready.poll(), None);
     assert_eq!(runs.load(Ordering::SeqCst), 51);
 }
 
-/// Senders that break their promise make the receiver start over; it is one performance all the same.
+/// Senders that break their promise make the receiver start over. That is still one performance.
 async fn a_guard_runs_once_however_often_its_performance_starts_over(cx: Cx) {
     let broken = 3;
     let runs = Arc::new(AtomicUsize::new(0));
@@ -211,7 +211,7 @@ async fn a_guard_runs_once_however_often_its_performance_starts_over(cx: Cx) {
     };
     for _ in 0..broken {
         let tx = tx.clone();
-        // Only a receiver that waits is promised anything.
+        // Only a receiver that waits is promised a message.
         let failing = cx.spawn(move |cx| async move {
             let make = || -> u32 { resume_unwind(Box::new("no message")) };
             cx.sync(tx.send_with_evt(make)).await
@@ -223,7 +223,7 @@ async fn a_guard_runs_once_however_often_its_performance_starts_over(cx: Cx) {
     assert_eq!(runs.load(Ordering::SeqCst), 1);
 }
 
-/// Nothing is taken, what stands to its right does not run, and the next performance is not disturbed.
+/// Nothing is taken, the guards to its right do not run, and the next performance is not disturbed.
 async fn a_panicking_guard_has_done_nothing(cx: Cx) {
     let (tx, rx) = bounded::<u32>(1);
     let log = Arc::new(Log::default());
@@ -250,7 +250,7 @@ async fn a_panicking_guard_has_done_nothing(cx: Cx) {
     assert_eq!(cx.sync(rx.recv_evt()).await, Ok(3));
 }
 
-/// While a guard waits its performance is not visible: it could be neither committed nor woken.
+/// While a guard waits, its performance is not visible: it could be neither committed nor woken.
 async fn a_guard_may_wait(cx: Cx) {
     let (go, gone) = channel::<u32>();
     let (tx, rx) = channel::<u32>();
@@ -291,11 +291,11 @@ async fn a_guard_in_a_guard(cx: Cx) {
     assert_eq!(event.poll(), Some(5));
 }
 
-/// A value, and where the other's value is to go.
+/// A value, and the sender for the other performer's value.
 type Offer = (u32, Sender<u32>);
 
-/// The event of swapping `value` with whoever comes to do the same. The reply channel is made anew for each
-/// performance, so the same event may be performed by many.
+/// Returns the event of swapping `value` with another performer of this event. Each performance
+/// creates its own reply channel, so many performers may perform the same event.
 fn swap_evt(
     ends: &(Sender<Offer>, Receiver<Offer>),
     value: u32,

@@ -11,13 +11,13 @@ use std::thread::ThreadId;
 
 type Seen = Arc<Mutex<Vec<(String, Moment)>>>;
 
-/// Notes what it is told of fibers that have a name.
+/// Records the hook calls for fibers that have a name.
 struct Notes {
     prefix: &'static str,
     seen: Seen,
 }
 
-/// What it keeps for each.
+/// The data that it keeps for each fiber.
 #[derive(Default)]
 struct Kept {
     calls: usize,
@@ -65,7 +65,7 @@ impl Hooks for Notes {
     }
 }
 
-/// What was noted of `name`.
+/// Returns the notes about `name`.
 fn of(seen: &Seen, name: &str) -> Vec<Moment> {
     seen.lock().unwrap().iter().filter(|note| note.0 == name).map(|note| note.1).collect()
 }
@@ -128,11 +128,11 @@ fn fibers_that_a_shutdown_unwinds_have_their_last_call_and_those_that_never_begi
     });
     let [begins, goes_on, waits, ends] = [Moment::Begins, Moment::GoesOn, Moment::Waits, Moment::Ends];
     assert_eq!(of(&seen, "unwound"), [begins, waits, goes_on, ends]);
-    // It has begun, when its closure was dropped, or it has not.
+    // The fiber had begun when its closure was dropped, or it had not.
     assert!([&[][..], &TURN].contains(&&*of(&seen, "unbegun")));
 }
 
-/// Tasks that go on and parts of loops are run by fibers of the library's own.
+/// Fibers of the library run tasks that continue and parts of loops.
 #[test]
 fn runners_are_told_of() {
     struct Bearers(Arc<AtomicUsize>);
@@ -159,7 +159,7 @@ fn runners_are_told_of() {
         fiber::yield_now();
         tx.send(2).unwrap();
         assert_eq!(task.join().unwrap(), 3);
-        // It went on, and went on again after it had waited in place.
+        // The task continued, and continued again after it had waited in place.
         assert!(turns.load(Ordering::Relaxed) >= 2);
     });
     let turns = Arc::new(AtomicUsize::new(0));
@@ -170,7 +170,7 @@ fn runners_are_told_of() {
     });
 }
 
-/// The current fiber is the one that is told of, and a hook may try, signal and spawn.
+/// The current fiber is the one that the hook is called for, and a hook may poll, signal and spawn.
 #[test]
 fn hooks_act_for_the_fiber() {
     lisle::fiber_local! {
@@ -194,7 +194,7 @@ fn hooks_act_for_the_fiber() {
         fn suspended(&self, switch: &Switch<'_>, (): &mut ()) {
             NUMBER.with(|number| number.set(CURRENT.take()));
             if switch.moment() == Moment::Ends && switch.name().is_some() {
-                // Made anew after the fiber has dropped its own.
+                // Created again after the fiber has dropped its own.
                 LAST.with(|last| *last.borrow_mut() = Some(OnDrop));
                 self.0.try_send(switch.id()).unwrap();
                 drop(spawn(|| ()));

@@ -1,11 +1,12 @@
-//! Fibers and tasks are interchangeable: whichever each thread of a program is, the same may come of it, and it is
-//! what the semantics of tasks says.
+//! Fibers and tasks are interchangeable: the possible results of a program do not depend on which
+//! of its threads are fibers, and they are those of the semantics of tasks.
 //!
-//! The semantics is section 3 of KC Sivaramakrishnan, Lukasz Ziarek and Suresh Jagannathan, *Featherweight Threads for
-//! Communication*, 2011. It is executed here: `machine.rs` has its rules, `search.rs` follows all of them. `generator.rs`
-//! draws programs, and `runner.rs` runs them with the library; `ledger.rs` knows when nothing more can come of one, so
-//! that it has a result also if some of its threads wait for ever. `known.rs` has programs whose results are known
-//! without any machine.
+//! The semantics is section 3 of KC Sivaramakrishnan, Lukasz Ziarek and Suresh Jagannathan,
+//! *Featherweight Threads for Communication*, 2011. It is executed here: `machine.rs` has its
+//! rules, and `search.rs` follows all of them. `generator.rs` draws programs, and `runner.rs` runs
+//! them with the library. `ledger.rs` decides when a program can make no more progress, so a
+//! program has a result even if some of its threads wait forever. `known.rs` has programs whose
+//! results are known without any machine.
 
 mod generator;
 mod known;
@@ -23,14 +24,14 @@ use search::{Found, Steps, outcomes};
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// A program, and all that may come of it.
+/// A program, and all its possible results.
 struct Enumerated {
     number: usize,
     program: Program,
     possible: HashSet<Outcome>,
 }
 
-/// Of programs with up to so many threads and operations the one with this number.
+/// Returns the program with this number, among those with up to so many threads and operations.
 fn program(number: usize, threads: usize, operations: usize) -> Program {
     let mut random = Random::new(number as u64 + 1);
     generator::program(&mut random, Limits { threads, channels: 3, operations })
@@ -44,12 +45,12 @@ fn tasks(threads: usize) -> Vec<Kind> {
     vec![Kind::Task; threads]
 }
 
-/// Each thread is drawn by itself.
+/// Draws the kind of each thread independently.
 fn mix(random: &mut Random, threads: usize) -> Vec<Kind> {
     (0..threads).map(|_| [Kind::Fiber, Kind::Task][random.below(2)]).collect()
 }
 
-/// All ways to say which threads are fibers.
+/// Returns all assignments of kinds to threads.
 fn all_kinds(threads: usize) -> impl Iterator<Item = Vec<Kind>> {
     let kind = |number: usize, thread: usize| [Kind::Fiber, Kind::Task][number >> thread & 1];
     (0..1 << threads).map(move |number| (0..threads).map(|thread| kind(number, thread)).collect())
@@ -59,8 +60,8 @@ fn is_stuck(outcome: &Outcome) -> bool {
     outcome.iter().flatten().any(|fate| fate.value.is_none())
 }
 
-/// Those of which all results are soon known; they are most. Of the many with a single result, in which somebody waits
-/// for ever, some are enough.
+/// The programs whose results can all be enumerated quickly; they are the majority. Many programs
+/// have a single result in which a thread waits forever. Of those only some are used.
 static PROGRAMS: LazyLock<Vec<Enumerated>> = LazyLock::new(|| {
     let enumerate = |number| {
         let (threads, operations) = [(2, 6), (3, 8), (4, 10)][number % 3];
@@ -72,7 +73,8 @@ static PROGRAMS: LazyLock<Vec<Enumerated>> = LazyLock::new(|| {
     (0..scaled(2_000, 400).max(100)).filter_map(enumerate).collect()
 });
 
-/// Some have one result and some many; threads are left waiting in some, in all of their results, and in none.
+/// Some programs have one result and some have many. Threads are left waiting in some results, in
+/// all results, and in none.
 #[test]
 fn the_programs_are_various() {
     let count = |is: &dyn Fn(&Enumerated) -> bool| PROGRAMS.iter().filter(|one| is(one)).count();
@@ -89,7 +91,7 @@ fn the_programs_are_various() {
     assert!(enough.iter().all(|count| count * 20 > all), "{enough:?} of {all}");
 }
 
-/// What `search.rs` leaves out makes no difference.
+/// The steps that `search.rs` leaves out make no difference.
 #[test]
 fn only_the_order_of_communications_matters() {
     let count = scaled(1_000, 200).max(50);
@@ -106,7 +108,7 @@ fn only_the_order_of_communications_matters() {
     assert!(several * 10 > count, "only {several} of {count} have several results");
 }
 
-/// By the semantics: the set of results does not depend on who is a fiber.
+/// By the semantics, the set of results does not depend on which threads are fibers.
 #[test]
 fn all_kinds_of_threads_come_to_the_same() {
     for Enumerated { number, program, possible } in PROGRAMS.iter().take(scaled(300, 30)) {
@@ -117,8 +119,8 @@ fn all_kinds_of_threads_come_to_the_same() {
     }
 }
 
-/// In the library: whatever comes of a program is possible by the semantics. The other way round, what is possible
-/// comes to pass, in so far as a few runs can show it: two thirds to three quarters do.
+/// In the library, every result of a program is possible by the semantics. Conversely, the possible
+/// results occur, as far as a few runs can show: two thirds to three quarters of them do.
 fn compare(domains: usize, kinds: impl Fn(&mut Random, usize) -> Vec<Kind>) {
     const RUNS: usize = 20;
     let _watched = watched();

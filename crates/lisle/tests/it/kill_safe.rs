@@ -1,4 +1,5 @@
-//! Servers whose clients go at random points: they neither wedge nor lose what was meant for a client that stayed.
+//! Servers whose clients go away at random points. They neither hang nor lose data of a client that
+//! stayed.
 
 #[allow(dead_code)] // its `main`
 #[path = "../../examples/kill_safe_queue.rs"]
@@ -30,12 +31,13 @@ worlds!(
     a_queue_survives_its_clients,
 );
 
-/// What became of a client.
+/// The fate of a client.
 enum Fate<T> {
     Happened(T),
-    /// It has given up, or panicked, before the event happened.
+    /// The client has given up or panicked before the event happened.
     Gone,
-    /// It was a future and was dropped, before the event happened or at the very moment at which it did.
+    /// The client was a future and was dropped before the event happened, or at the moment when it
+    /// did.
     Dropped,
 }
 
@@ -45,7 +47,8 @@ impl<T> From<Option<T>> for Fate<T> {
     }
 }
 
-/// Performs `event` in one of the ways in which clients come to grief, or in a way in which they do not.
+/// Performs `event` in one of several ways: some in which the client fails, and one in which it
+/// does not.
 async fn perform_somehow<E: Event + Send>(cx: &Cx, event: E, random: &mut Random) -> Fate<E::Output>
 where
     E::Output: Send,
@@ -65,7 +68,7 @@ where
             Fate::Dropped
         }
         3 => {
-            // A guard to its right panics: the request is in the line by then.
+            // A guard to its right panics. The request is in the queue by then.
             let panics =
                 lisle::event::guard(|| -> lisle::event::Never<E::Output> { resume_unwind(Box::new("gone")) });
             let performing = AssertUnwindSafe(|| choose((event, panics)).poll());
@@ -115,7 +118,7 @@ async fn a_manager_ends_with_its_last_handle(cx: Cx) {
     }
 }
 
-/// Whether it returns, refuses, or panics, whoever waits is told, and so is who comes later.
+/// The manager returns, refuses or panics. Clients that wait get an error, and so do later ones.
 async fn a_manager_that_ends_is_an_error(cx: Cx) {
     for round in 0..scaled(100, 20) {
         let (server, requests) = server::<u32, u32>();
@@ -142,7 +145,7 @@ async fn a_manager_that_ends_is_an_error(cx: Cx) {
     }
 }
 
-/// What the manager is told of its offer is what has become of the client.
+/// The result of the manager's offer agrees with the fate of the client.
 async fn an_offer_happens_or_has_not(cx: Cx) {
     let (server, requests) = server::<usize, usize>();
     let manager = cx.spawn(move |cx| async move {
@@ -192,7 +195,7 @@ async fn an_offer_happens_or_has_not(cx: Cx) {
     assert_eq!(taken, given);
 }
 
-/// Case 24, by a manager.
+/// Case 24, with a manager.
 async fn two_that_meet_swap(cx: Cx) {
     for _ in 0..scaled(50, 10) {
         let channel = SwapChannel::new();
@@ -210,7 +213,7 @@ async fn two_that_meet_swap(cx: Cx) {
     }
 }
 
-/// Case 25, by a manager.
+/// Case 25, with a manager.
 async fn a_queue_keeps_order_and_items(cx: Cx) {
     let count = scaled(2_000, 200);
     let queue = KillSafeQueue::new(3);
@@ -228,12 +231,14 @@ async fn a_queue_keeps_order_and_items(cx: Cx) {
     cx.join(producer).await;
 }
 
-/// Nobody gets its own value or one that was given away before, and two who know of each other agree.
+/// No client gets its own value or one that was given away before, and two clients that swapped
+/// with each other agree.
 async fn a_swap_channel_survives_its_clients(cx: Cx) {
     const CLIENTS: usize = 8;
     let channel = SwapChannel::<usize>::new();
     let rounds = scaled(300, 60);
-    // Who has got whose value. Whoever gave up, at the moment at which its swap happened, does not appear.
+    // Maps each client to the value that it got. A client that gave up at the moment of its swap
+    // does not appear.
     let swaps = Arc::new(Mutex::new(HashMap::new()));
     let clients: Vec<_> = (0..CLIENTS)
         .map(|client| {
@@ -242,7 +247,7 @@ async fn a_swap_channel_survives_its_clients(cx: Cx) {
                 let mut random = Random::new(client as u64 + 7);
                 for round in 0..rounds {
                     let id = round * CLIENTS + client;
-                    // Were all to wait for good the last would wait for nobody.
+                    // If all of them waited without a limit, the last would wait forever.
                     let patience = after(Duration::from_millis(2)).wrap(|()| None);
                     let event = choose((channel.swap_evt(id).wrap(Some), patience));
                     if let Fate::Happened(Some(other)) = perform_somehow(&cx, event, &mut random).await {
@@ -269,8 +274,9 @@ async fn a_swap_channel_survives_its_clients(cx: Cx) {
     assert_eq!(cx.join(one).await, Ok(2));
 }
 
-/// What was put for certain is taken once, or was taken by somebody who was dropped at that very moment; what was not
-/// put for certain is taken at most once; and the order of each who puts is kept for each who takes.
+/// An item that was put for certain is taken once, or was taken by a client that was dropped at
+/// that moment. An item that was not put for certain is taken at most once. Each taker sees the
+/// items of each putter in order.
 async fn a_queue_survives_its_clients(cx: Cx) {
     const CLIENTS: usize = 4;
     let queue = KillSafeQueue::<(usize, usize)>::new(4);
@@ -305,7 +311,8 @@ async fn a_queue_survives_its_clients(cx: Cx) {
                         queue.take_evt().wrap(|item| Some(item.unwrap())),
                         stopped.recv_evt().wrap(|_| None),
                     ));
-                    // Those that wait for good take whatever is left when the others have gone.
+                    // The clients that wait without a limit take the rest after the others have
+                    // gone.
                     let outcome = match client {
                         0 => Fate::Happened(cx.sync(event).await),
                         1 => {
@@ -347,7 +354,7 @@ async fn a_queue_survives_its_clients(cx: Cx) {
     assert!(lost <= dropped.iter().sum(), "{lost} items were lost, and not with a client");
 }
 
-/// Nobody drops futures here, so not one item may be lost.
+/// No futures are dropped here, so no item may be lost.
 #[test]
 fn a_queue_loses_nothing_to_those_who_give_up() {
     crate::support::on_domains(|| {
@@ -373,7 +380,8 @@ fn a_queue_loses_nothing_to_those_who_give_up() {
     });
 }
 
-/// A fiber that waits for its answer is unwound with its runtime; the manager, elsewhere, goes on.
+/// A fiber that waits for its answer is unwound with its runtime. The manager is elsewhere and
+/// continues.
 #[test]
 fn clients_that_are_unwound_with_their_runtime_do_not_wedge_it() {
     let queue = KillSafeQueue::<u32>::new(1);
@@ -398,7 +406,7 @@ fn clients_that_are_unwound_with_their_runtime_do_not_wedge_it() {
     assert_eq!(queue.take_evt().sync(), Ok(2));
 }
 
-/// A manager is unwound with its runtime; its clients, elsewhere, are told.
+/// A manager is unwound with its runtime. Its clients are elsewhere and get an error.
 #[test]
 fn a_manager_that_is_unwound_with_its_runtime_is_an_error() {
     let runtime = Runtime::builder().domains(1).start().unwrap();

@@ -1,4 +1,4 @@
-//! Latches open once, for all; wait groups are empty when the last has left.
+//! Latches open once for all waiters. Wait groups are empty when the last member has left.
 
 use crate::support::{Cx, scaled, worlds};
 use lisle::sync::{Latch, WaitGroup};

@@ -1,4 +1,5 @@
-//! Lines as events: whoever loses has taken no line, and each line goes to one performer.
+//! Lines as events: a performance that loses has taken no line, and each line goes to one
+//! performer.
 
 use crate::support::{Cx, Random, scaled, worlds};
 use lisle::io::{Lines, lines_of};
@@ -43,7 +44,7 @@ async fn what_has_come_is_kept(cx: Cx) {
     }
 }
 
-/// The writer cuts where it likes, and the reader loses as often as it can.
+/// The writer cuts the text anywhere, and the reader loses as often as it can.
 async fn lines_and_timeouts_race(cx: Cx) {
     let count = scaled(2_000, 300);
     let (reader, writer) = pipe().unwrap();
@@ -79,7 +80,7 @@ async fn lines_and_timeouts_race(cx: Cx) {
     cx.join(performer).await;
 }
 
-/// Whoever reads a piece has the lines of others in hand.
+/// A performer that reads a piece also reads the lines of other performers.
 async fn each_line_goes_to_one(cx: Cx) {
     let count = scaled(2_000, 300);
     let (reader, writer) = pipe().unwrap();
@@ -118,7 +119,8 @@ async fn each_line_goes_to_one(cx: Cx) {
     assert!(all.into_iter().eq(0..count), "lines were lost or doubled");
 }
 
-/// All wait for both, and for one of them twice, and pass on to each other what they find there.
+/// All performers wait for both, and for one of them twice, and pass the lines that they find there
+/// on to each other.
 async fn choices_of_the_same_lines(cx: Cx) {
     let count = scaled(2_000, 300);
     let ((one, to_one), (other, to_other)) = (pipe().unwrap(), pipe().unwrap());
@@ -202,7 +204,7 @@ async fn too_long_and_not_text(cx: Cx) {
     assert_eq!(cx.sync(lines.line_evt()).await.unwrap().unwrap(), "short");
 }
 
-/// Gives its text, then an error, and tells when it is dropped.
+/// Returns its text and then an error, and closes a channel when it is dropped.
 struct Failing(io::Cursor<Vec<u8>>, #[allow(dead_code)] lisle::channel::Sender<()>);
 
 impl Read for Failing {
@@ -224,7 +226,7 @@ async fn a_reader_that_blocks(cx: Cx) {
     assert_eq!(cx.sync(lines.recv_evt()).await.unwrap().unwrap_err().kind(), ErrorKind::TimedOut);
     assert!(cx.sync(lines.recv_evt()).await.is_err(), "an error is the last message");
 
-    // Nobody receives any more: the thread ends, although lines are left.
+    // All receivers are gone: the thread ends, although lines are left.
     let lines = lines_of(Failing(io::Cursor::new(text), alive), 3).unwrap();
     assert_eq!(cx.sync(lines.recv_evt()).await.unwrap().unwrap(), "0");
     drop(lines);
@@ -243,7 +245,7 @@ fn a_reader_is_not_read_ahead_of_its_receiver() {
     }
     let (read, count) = lisle::channel::bounded(1_000);
     let lines = lines_of(Counting(read), 5).unwrap();
-    // Five in the channel, one in hand.
+    // There are five in the channel, and one is being sent.
     for _ in 0..6 {
         count.recv().unwrap();
     }

@@ -1,4 +1,4 @@
-//! Mailboxes: senders never wait, wherever they are; nothing is lost, and closed ends are values.
+//! Mailboxes: senders never wait anywhere, nothing is lost, and closed ends are values.
 
 use crate::support::{Cx, Random, block_on, scaled, worlds};
 use lisle::channel::{
@@ -26,7 +26,7 @@ worlds!(
     every_message_arrives_once,
 );
 
-/// Polls a future that nobody wakes.
+/// Polls a future with a waker that does nothing.
 fn polled<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
@@ -75,7 +75,8 @@ async fn receivers_are_served_in_order(_: Cx) {
     assert_eq!(rx.try_recv(), Ok(5));
 }
 
-/// In a destructor, also of a value that goes while a panic unwinds; in a guard; in a wrap.
+/// Sends in a destructor, also in that of a value that is dropped while a panic unwinds, in a
+/// guard, and in a wrap.
 async fn it_sends_where_nobody_may_wait(cx: Cx) {
     struct Last(MailSender<&'static str>, &'static str);
     impl Drop for Last {
@@ -193,7 +194,7 @@ async fn a_close_that_races_with_messages_loses_none(cx: Cx) {
             let tx = tx.clone();
             cx.spawn(move |cx| async move {
                 let mut sent = 0;
-                // Nothing slows them down, so they stop by themselves if the close is late.
+                // Nothing slows the senders down, so they stop by themselves if the close is late.
                 while sent < 300 && tx.send(()).is_ok() {
                     sent += 1;
                     cx.yield_now().await;
@@ -218,7 +219,7 @@ async fn a_close_that_races_with_messages_loses_none(cx: Cx) {
     }
 }
 
-/// Whether received, refused, granted to a future that is dropped, or left behind.
+/// The messages are received, refused, granted to a future that is dropped, or left behind.
 async fn messages_are_dropped_once(_: Cx) {
     let token = Arc::new(());
     let (tx, rx) = unbounded_mailbox();
@@ -244,8 +245,8 @@ async fn messages_are_dropped_once(_: Cx) {
     assert_eq!(Arc::strong_count(&token), 1);
 }
 
-/// All against all: each message that was sent has been received by exactly one, or is still there; those of one
-/// sender come to one receiver in their order.
+/// All performers send to all. Each sent message has been received exactly once or is still there.
+/// Messages from one sender to one receiver come in order.
 async fn every_message_arrives_once(cx: Cx) {
     let mailboxes: Arc<[(MailSender<u64>, MailReceiver<u64>)]> = [(); 3].map(|()| unbounded_mailbox()).into();
     let performers: Vec<_> = (0..8_u64)

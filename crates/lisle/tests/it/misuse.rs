@@ -1,12 +1,13 @@
-//! Events of users' own that take the branch of one object to another. A branch knows whose it is, so that is a panic,
-//! not two guards of one value.
+//! User-defined events that pass the branch of one object to another object. A branch knows its
+//! object, so this panics instead of creating two guards of one value.
 
 use lisle::Event;
 use lisle::event::{Attempt, Step};
 use lisle::sync::{LockEvt, MVar, Mutex, RwLock};
 use std::pin::Pin;
 
-/// Does everything with `taken`, but the last thing with `given`, which has branches of the same type.
+/// Defines an event that takes all steps with `taken`, except the last, which it takes with
+/// `given`. Both have branches of the same type.
 macro_rules! crossed {
     ($name:ident, $taken:ty, $given:ty, $output:ty) => {
         struct $name {
@@ -45,7 +46,7 @@ macro_rules! crossed {
     };
 }
 
-/// For good: events of users' own that are crossed outlive the test.
+/// Leaks `value`, because crossed user-defined events outlive the test.
 fn forever<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }

@@ -1,4 +1,5 @@
-//! Channels whose messages go to all ports: each gets what was sent since it was made, once and in order.
+//! Channels whose messages go to all ports. Each port gets the messages that were sent since its
+//! creation, once and in order.
 
 use crate::support::{Cx, Random, block_on, scaled, worlds};
 use lisle::channel::{Multicast, RecvError, RecvTimeoutError, SendError, TryRecvError};
@@ -26,7 +27,7 @@ worlds!(
     every_port_gets_every_message_in_a_storm,
 );
 
-/// Polls a future that nobody wakes.
+/// Polls a future with a waker that does nothing.
 fn polled<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
@@ -34,7 +35,7 @@ fn polled<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
 /// Case 40.
 async fn a_port_that_joins_late_sees_only_what_follows(cx: Cx) {
     let multicast = Multicast::new();
-    multicast.send(0).unwrap(); // to nobody
+    multicast.send(0).unwrap(); // there is no port
     let mut ports = Vec::new();
     for i in 1..6 {
         ports.push(multicast.port());
@@ -104,7 +105,8 @@ async fn ports_that_wait_all_get_the_message(cx: Cx) {
     }
 }
 
-/// One message goes to one of those who wait at one port, the same event performed several times.
+/// Each message goes to one of the performers that wait at one port. They perform the same event
+/// several times.
 async fn performers_at_one_port_share_its_messages(cx: Cx) {
     let multicast = Multicast::new();
     let port = Arc::new(multicast.port());
@@ -136,7 +138,7 @@ async fn performers_at_one_port_share_its_messages(cx: Cx) {
     assert_eq!(other.iter().count(), count);
 }
 
-/// Counts how many of it there are, and how often it was cloned.
+/// Counts its live instances and its clones.
 struct Counted {
     there: Arc<AtomicUsize>,
     clones: Arc<AtomicUsize>,
@@ -187,7 +189,7 @@ async fn a_message_is_stored_once_and_goes_with_the_slowest_port(cx: Cx) {
     assert_eq!(there.load(Ordering::Relaxed), 0);
 }
 
-/// Case 13, of memory: fibers and threads have small stacks here.
+/// Case 13, for memory: fibers and threads have small stacks here.
 async fn a_long_backlog_goes_without_much_stack(_: Cx) {
     let multicast = Multicast::new();
     let ports = [(); 3].map(|()| multicast.port());
@@ -223,7 +225,7 @@ async fn a_loser_has_passed_nothing(cx: Cx) {
     }
 }
 
-/// Also those that were told of the message, and did not get to look.
+/// This includes futures that were woken for the message and did not get to look.
 async fn dropped_futures_have_passed_nothing(cx: Cx) {
     let multicast = Multicast::new();
     let port = multicast.port();
@@ -298,8 +300,8 @@ async fn every_waiting_port_learns_of_the_end(cx: Cx) {
     }
 }
 
-/// Several senders; ports that read, lag, are cloned and dropped; choices, polls and timeouts. Each port gets a
-/// sequence without gaps, the same as all others.
+/// There are several senders, and ports that read, lag, are cloned and dropped, with choices, polls
+/// and timeouts. Each port gets a sequence without gaps, the same as all others.
 async fn every_port_gets_every_message_in_a_storm(cx: Cx) {
     let count = scaled(3_000, 400);
     let multicast = Multicast::new();

@@ -24,7 +24,8 @@ worlds!(
 /// Longer than any test takes.
 const AGES: Duration = Duration::from_secs(3_600);
 
-/// In every way in which it can be locked, some of them holding it while they wait for something else.
+/// The mutex is locked in every possible way. Some performers hold it while they wait for something
+/// else.
 async fn one_at_a_time_has_it(cx: Cx) {
     let (performers, rounds) = (8, scaled(4_000, 500));
     let mutex = Arc::new(Mutex::new(0_usize));
@@ -56,8 +57,9 @@ async fn one_at_a_time_has_it(cx: Cx) {
     assert_eq!(*mutex.try_lock().expect("all have gone"), performers * rounds);
 }
 
-/// Case 15. The mutex is never free for longer than from one line to the next, and who has it lets others run only
-/// while it has it: without a hand-off the other would never find it free.
+/// Case 15. The mutex is never free for longer than from one line to the next, and its holder lets
+/// other performers run only while it holds it. Without a hand-off the other performer would never
+/// find it free.
 async fn a_waiter_wins_against_one_that_does_not_let_go(cx: Cx) {
     let mutex = Arc::new(Mutex::new(()));
     let stop = Arc::new(AtomicBool::new(false));
@@ -101,7 +103,7 @@ async fn trying_and_waiting_for_a_while(cx: Cx) {
     assert_eq!(mutex.into_inner(), 2);
 }
 
-/// Case 33: the first in line gives up, the second gets the mutex.
+/// Case 33: the first waiter gives up, and the second gets the mutex.
 async fn who_gives_up_lets_the_next_in(cx: Cx) {
     for _ in 0..scaled(100, 20) {
         let mutex = Arc::new(Mutex::new(Vec::new()));
@@ -133,7 +135,8 @@ async fn who_gives_up_lets_the_next_in(cx: Cx) {
     }
 }
 
-/// Whoever has lost has locked nothing: in the end both are free, and every round was counted once.
+/// A performance that has lost has locked nothing. In the end both are free, and every round was
+/// counted once.
 async fn a_choice_gets_one_of_two(cx: Cx) {
     let rounds = scaled(3_000, 400);
     let mutexes = Arc::new([Mutex::new(0), Mutex::new(0)]);
@@ -163,7 +166,7 @@ async fn a_choice_gets_one_of_two(cx: Cx) {
     assert!(counts[1] > 0, "the choices have never taken the other");
 }
 
-/// Polled once and dropped, at the moment at which others unlock.
+/// The futures are polled once and dropped at the moment when others unlock.
 async fn futures_that_are_dropped_keep_nothing(cx: Cx) {
     let rounds = scaled(5_000, 500);
     let mutex = Arc::new(Mutex::new(0));
@@ -232,7 +235,7 @@ async fn a_guard_is_dropped_elsewhere(cx: Cx) {
     }
 }
 
-/// Case 23. Each takes whichever fork is free, then tries the other for a while.
+/// Case 23. Each philosopher takes any free fork and then tries the other for a while.
 async fn philosophers_eat(cx: Cx) {
     const TABLE: usize = 10;
     let forks: Arc<[Mutex<()>; TABLE]> = Arc::new(std::array::from_fn(|_| Mutex::new(())));
@@ -262,8 +265,8 @@ async fn philosophers_eat(cx: Cx) {
     assert!(forks.iter().all(|fork| fork.try_lock().is_some()), "a fork is still in use");
 }
 
-/// Fibers that are unwound at shutdown, some while they have the mutex, some while they wait for it, and some when they
-/// are just being given it.
+/// Fibers are unwound at shutdown: some while they hold the mutex, some while they wait for it, and
+/// some when it is just being handed to them.
 #[test]
 fn interrupted_fibers_keep_nothing() {
     let _watched = watched();

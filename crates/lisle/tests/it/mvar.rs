@@ -1,4 +1,5 @@
-//! Cells that are empty or full: values are neither lost nor doubled, whoever races, gives up or panics.
+//! Cells that are empty or full: values are neither lost nor doubled, even if performers race, give
+//! up or panic.
 
 use crate::support::{Cx, Random, block_on, scaled, worlds};
 use lisle::sync::{Lease, MVar};
@@ -30,14 +31,14 @@ worlds!(
     values_are_conserved_in_a_storm,
 );
 
-/// Lets others run until somebody is likely to wait; what follows holds whether it does or not.
+/// Lets other performers run until one is likely to wait. The test is valid whether it does or not.
 async fn settle(cx: &Cx) {
     for _ in 0..20 {
         cx.yield_now().await;
     }
 }
 
-/// Polls a future that nobody wakes.
+/// Polls a future with a waker that does nothing.
 fn polled<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
@@ -82,7 +83,7 @@ async fn an_update_that_panics_keeps_the_old_value(cx: Cx) {
         assert!(modified.is_err());
         assert_eq!(cell.try_read(), Some(vec![1, 2]));
     }
-    // Others wait meanwhile, and go on with the old value.
+    // Other performers wait in the meantime, and continue with the old value.
     let (begin, begun) = channel::<()>();
     let updater = {
         let cell = cell.clone();
@@ -99,7 +100,7 @@ async fn an_update_that_panics_keeps_the_old_value(cx: Cx) {
     assert!(cx.join_caught(updater).await.is_err());
 }
 
-/// A fiber that is unwound while its function waits.
+/// A fiber is unwound while its function waits.
 async fn an_update_that_is_cancelled_keeps_the_old_value(cx: Cx) {
     let cell = Arc::new(MVar::full(7));
     let runtime = Runtime::builder().domains(1).start().unwrap();
@@ -137,7 +138,7 @@ async fn a_put_waits_for_a_take(cx: Cx) {
     assert_eq!(cx.sync(cell.take_evt()).await, 1);
 }
 
-/// Futures are polled by hand, so that the order in which they come is certain.
+/// Futures are polled by hand, so the order of the waiters is certain.
 async fn takers_are_served_in_order(_: Cx) {
     let cell = MVar::new();
     let mut first = pin!(cell.take_evt().future());
@@ -191,7 +192,7 @@ async fn a_value_is_shown_to_all_readers_before_it_is_taken(cx: Cx) {
     }
     cx.sync(cell.put_evt(9)).await;
     assert!(polled(taker.as_mut()).is_pending(), "it is being read");
-    // One of them is gone before it has looked.
+    // One of them is dropped before it has looked.
     drop(readers.pop());
     for mut reader in readers {
         assert_eq!(cell.try_read(), Some(9));
@@ -348,7 +349,7 @@ async fn updates_add_up(cx: Cx) {
     assert_eq!(cell.try_take(), Some(6 * rounds));
 }
 
-/// Each performer puts its own value in and has another for it; in the end all are there.
+/// Each performer puts its own value in and gets another for it. In the end all values are there.
 async fn swaps_pass_every_value_on(cx: Cx) {
     let cell = Arc::new(MVar::full(0));
     let performers: Vec<_> = (1..6)
@@ -391,8 +392,8 @@ impl Drop for Counted {
     }
 }
 
-/// All operations on a few cells, alone, in choices with timeouts, and polled. What was put and not taken is
-/// there in the end, and every clone was dropped once.
+/// All operations run on a few cells, alone, in choices with timeouts, and polled. Values that were
+/// put and not taken are there in the end, and every clone was dropped once.
 async fn values_are_conserved_in_a_storm(cx: Cx) {
     let count = Arc::new(AtomicUsize::new(0));
     let cells: Arc<[MVar<Counted>]> = [(); 3].map(|()| MVar::new()).into();

@@ -1,4 +1,5 @@
-//! Negative acknowledgements: ready if and only if the performance did not take the event, and in time.
+//! Negative acknowledgements: ready in time, and if and only if the performance did not take the
+//! event.
 
 use crate::support::{Cx, Semaphore, scaled, watched, worlds};
 use lisle::channel::{Receiver, Sender, bounded};
@@ -35,7 +36,7 @@ worlds!(
 struct Nacks(Mutex<Vec<Nack>>);
 
 impl Nacks {
-    /// `event`, whose nack is kept here.
+    /// Returns `event` with a nack that is kept here.
     fn keep<'a, T: Send + 'a, E>(&'a self, event: E) -> BoxEvent<'a, T>
     where
         E: Event<Output = T> + Clone + Send + Sync + 'a,
@@ -52,7 +53,7 @@ impl Nacks {
     }
 }
 
-/// Has the performance lost? Says so three times over.
+/// Returns `true` if the performance has lost. Checks that several ways of asking agree.
 #[track_caller]
 fn lost(nack: &Nack) -> bool {
     let ready = nack.poll().is_some();
@@ -106,7 +107,7 @@ async fn two_that_lose_are_both_told(cx: Cx) {
     }
 }
 
-/// Case 28: the panic goes on to the performer.
+/// Case 28: the panic continues to the performer.
 async fn a_panicking_guard_tells_those_to_its_left(cx: Cx) {
     let nacks = Arc::new(Nacks::default());
     let performer = {
@@ -126,7 +127,7 @@ async fn a_panicking_guard_tells_those_to_its_left(cx: Cx) {
     assert_eq!(*panic.downcast::<&str>().unwrap(), "second");
     let told = nacks.take();
     assert!(told.len() == 2 && told.iter().all(lost), "the guards to the right did not run");
-    // One whose own guard panics has lost as well.
+    // An event whose own guard panics has lost as well.
     let performer = {
         let nacks = nacks.clone();
         cx.spawn(move |cx| async move {
@@ -165,8 +166,8 @@ async fn a_cancelled_performer_tells(cx: Cx) {
     cx.join(waiting).await;
 }
 
-/// Case 29, of a future that is dropped while it waits, and of one dropped after its commit: neither takes
-/// anything.
+/// Case 29, for a future that is dropped while it waits, and for one that is dropped after its
+/// commit. Neither takes anything.
 #[test]
 fn a_dropped_future_tells() {
     let _watched = watched();
@@ -205,8 +206,8 @@ fn a_dropped_future_tells() {
     assert!(nacks.take().is_empty());
 }
 
-/// Case 29, of fibers that are unwound where they wait when their runtime ends: in the event, or in a guard to
-/// its right.
+/// Case 29, for fibers that are unwound where they wait when their runtime ends: in the event, or
+/// in a guard to its right.
 #[test]
 fn fibers_that_are_shut_down_tell() {
     let _watched = watched();
@@ -257,18 +258,18 @@ async fn a_hundred_nested_nacks_around_the_winner(cx: Cx) {
     assert_eq!(cx.sync(nested(&nacks, 99)).await, 30);
     let told = nacks.take();
     assert!(told.len() == 100 && told.iter().all(|nack| nack.is_taken() && !lost(nack)));
-    // And around one that loses: all are told.
+    // The same nacks around an event that loses: all of them are ready.
     let stops = choose((nested(&nacks, 99).replace(|_| never()), always(31)));
     while cx.sync(&stops).await == 31 && nacks.0.lock().unwrap().iter().any(Nack::is_taken) {
-        // The first stage came first, and has taken its event; the second is never ready.
+        // The first stage was earlier and has taken its event. The second is never ready.
         assert!(nacks.take().iter().all(|nack| nack.is_taken() && !lost(nack)));
     }
     let told = nacks.take();
     assert!(told.len() == 100 && told.iter().all(lost));
 }
 
-/// A tree of choices with a nack at each inner place: those on the way to the winner are taken, all others
-/// lost.
+/// A tree of choices with a nack at each inner node. The nacks on the path to the winner are taken,
+/// and all others are lost.
 async fn a_nack_in_every_place_of_a_tree(cx: Cx) {
     let nacks = Arc::new(Mutex::new(vec![None; 13]));
     let leaves: Arc<Vec<Semaphore>> = Arc::new((0..9).map(|_| Semaphore::new(0)).collect());
@@ -308,7 +309,7 @@ async fn a_nack_in_every_place_of_a_tree(cx: Cx) {
     }
 }
 
-/// Case 31: who does not listen goes on waiting, and receives what comes later.
+/// Case 31: a client that does not listen continues to wait, and receives what comes later.
 async fn a_cancel_that_is_ignored_is_no_nack(cx: Cx) {
     let cancel = Arc::new(Condition::new());
     let (request, requests) = channel::<Nack>();
@@ -318,7 +319,8 @@ async fn a_cancel_that_is_ignored_is_no_nack(cx: Cx) {
         cx.spawn(move |cx| async move {
             cx.go_apart().await;
             let asked = with_nack(|nack| (request.send(nack).unwrap(), replies.recv_evt()).1);
-            // Masked: the condition is looked at when the answer is there, not before.
+            // The cancel is masked: the client looks at the condition after the answer, and not
+            // before.
             let answer = cx.sync(asked).await;
             cx.sync(cancel.wait_evt()).await;
             answer
@@ -339,7 +341,7 @@ async fn losers_are_told_before_the_winners_wrap_runs(cx: Cx) {
         let told = nacks.0.lock().unwrap();
         assert_eq!(told.iter().map(lost).collect::<Vec<_>>(), [true, true, false, true, true]);
         assert!(told[2].is_taken());
-        // A nack that is ready can be waited for, here of all places.
+        // A nack that is ready can be waited for, even here.
         told[0].sync();
         value + 1
     };
@@ -408,7 +410,7 @@ async fn everybody_who_waits_for_a_nack_is_woken(cx: Cx) {
     }
 }
 
-/// Their states are kept for later performances once nobody holds them any more, and not a moment before.
+/// The states of nacks are reused for later performances, but only after all handles are gone.
 async fn nacks_are_not_confused_when_their_memory_is_used_again(cx: Cx) {
     let nacks = Nacks::default();
     let held = Mutex::new(VecDeque::new());
@@ -432,8 +434,9 @@ async fn nacks_are_not_confused_when_their_memory_is_used_again(cx: Cx) {
     }
 }
 
-/// What a client asks: who it is, where the answer goes, and how it is known that the client has gone. Each
-/// performance has a reply channel of its own, so that no answer reaches a later one.
+/// The request of a client: its number, the channel for the answer, and a nack that tells that the
+/// client has gone. Each performance has its own reply channel, so no answer reaches a later
+/// performance.
 #[derive(Clone)]
 struct Request {
     client: usize,
@@ -441,18 +444,19 @@ struct Request {
     gone: Nack,
 }
 
-/// Case 32: a server that offers its answer until it is taken or the client has gone. Both sides count the
-/// same.
+/// Case 32: a server offers its answer until it is taken or the client has gone. The counts of both
+/// sides agree.
 async fn a_server_serves_those_who_stay(cx: Cx) {
     let rounds = scaled(40, 8);
     let clients = 6;
-    // With room: a guard that waits would keep a thread of an executor.
+    // It has room, because a guard that waits would block a thread of an executor.
     let (request, requests) = bounded::<Request>(rounds * clients);
     let server = cx.spawn(move |cx| async move {
         let mut served = [0; 6];
         let mut left = 0;
         while let Ok(Request { client, reply, gone }) = cx.sync(requests.recv_evt()).await {
-            // The reply channel of one who has gone may be closed by now, which says the same.
+            // The reply channel of a client that has gone may be closed by now. That means the
+            // same.
             let reply = reply.send_evt(client * 10).wrap(|sent| sent.is_ok());
             let answered = choose((reply, (&gone).wrap(|()| false)));
             if cx.sync(answered).await {
@@ -476,7 +480,8 @@ async fn a_server_serves_those_who_stay(cx: Cx) {
                         request.send(Request { client, reply: reply.clone(), gone }).unwrap();
                         replies.recv_evt().wrap(Result::ok)
                     });
-                    // Some stay, some leave at once, some when it may just be their turn.
+                    // Some clients stay, some leave at once, and some leave at a time when it may
+                    // just be their turn.
                     let leave = match (client + round) % 3 {
                         0 => never().boxed(),
                         1 => always(None).boxed(),
@@ -501,7 +506,7 @@ async fn a_server_serves_those_who_stay(cx: Cx) {
     assert_eq!(served.iter().sum::<usize>() + left, rounds * clients);
 }
 
-/// Asks for the lock, for giving it back, or for the server to end.
+/// A request for the lock, for its release, or for the end of the server.
 #[derive(Clone)]
 enum LockRequest {
     Acquire { client: usize, granted: Sender<()>, gone: Nack },
@@ -509,8 +514,8 @@ enum LockRequest {
     Stop,
 }
 
-/// Serves a lock in the order of the requests, passing over those who have gone. Gives the order in which
-/// clients had it.
+/// Serves a lock in the order of the requests, and skips clients that have gone. Returns the order
+/// in which clients held it.
 async fn lock_server(cx: Cx, requests: Receiver<LockRequest>) -> Vec<usize> {
     let mut order = Vec::new();
     let mut waiting = VecDeque::new();
@@ -532,7 +537,7 @@ async fn lock_server(cx: Cx, requests: Receiver<LockRequest>) -> Vec<usize> {
     }
 }
 
-/// Waits for the lock for as long as `leave` is not ready. Did it get it?
+/// Waits for the lock until `leave` is ready. Returns `true` if the client got the lock.
 async fn acquire<E>(cx: &Cx, server: &Sender<LockRequest>, client: usize, leave: E) -> bool
 where
     E: Event<Output = ()> + Send,
@@ -550,7 +555,7 @@ async fn the_next_in_line_gets_the_lock(cx: Cx) {
     let (server, requests) = bounded(1_000);
     let serving = cx.spawn(|cx| lock_server(cx, requests));
     assert!(acquire(&cx, &server, 0, never()).await);
-    // Two wait in line; the first of them gives up by a timeout.
+    // Two clients wait in the queue. The first of them gives up by a timeout.
     assert!(!acquire(&cx, &server, 1, after(Duration::from_millis(1))).await);
     let next = {
         let server = server.clone();
@@ -565,7 +570,8 @@ async fn the_next_in_line_gets_the_lock(cx: Cx) {
     assert_eq!(cx.join(serving).await, [0, 2]);
 }
 
-/// Case 33, by many who give up at any time. The lock is held by one at a time, and never by one who left.
+/// Case 33, with many clients that give up at any time. One client at a time holds the lock, and
+/// never one that has left.
 async fn a_lock_server_passes_over_those_who_gave_up(cx: Cx) {
     let rounds = scaled(40, 8);
     let (server, requests) = bounded(1_000);

@@ -1,5 +1,5 @@
-//! Sockets and pipes: from plain threads, and from fibers on one domain and on two. What futures do
-//! with them is in a module of its own.
+//! Sockets and pipes: from plain threads, and from fibers on one domain and on two. A separate
+//! module tests them with futures.
 
 mod accepting;
 mod connecting;
@@ -16,12 +16,12 @@ use crate::support::watched;
 use lisle::net::{TcpListener, TcpStream, UnixStream};
 use lisle::{JoinHandle, Runtime};
 
-/// Who performs a case.
+/// The kind of performers of a case.
 #[derive(Debug, Clone, Copy)]
 enum World {
     /// Plain OS threads.
     Threads,
-    /// Fibers of a runtime with so many domains, of which the test's thread is one.
+    /// Fibers of a runtime with this many domains. The test's thread is one of them.
     Fibers(usize),
 }
 
@@ -57,7 +57,7 @@ impl<T: Send> Performer<T> {
     }
 }
 
-/// Two ends of a TCP connection.
+/// Returns the two ends of a TCP connection.
 fn tcp_pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -70,7 +70,7 @@ fn unix_pair() -> (UnixStream, UnixStream) {
     UnixStream::pair().unwrap()
 }
 
-/// A path in the file system for one socket, removed when dropped.
+/// A path in the file system for one socket. Dropping it removes the file.
 struct SocketPath(std::path::PathBuf);
 
 impl SocketPath {

@@ -1,4 +1,4 @@
-//! `fiber::no_suspend`: nothing waits in it, wherever it is called.
+//! `fiber::no_suspend`: nothing waits inside it, wherever it is called.
 
 use crate::support::{Cx, on_domains, scaled, watched, worlds};
 use lisle::par::{self, prelude::*};
@@ -11,14 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What `f` panics with.
+/// Returns the message of the panic in `f`.
 #[track_caller]
 fn panics<R>(f: impl FnOnce() -> R) -> String {
     let Err(panic) = catch_unwind(AssertUnwindSafe(f)) else { panic!("it did not panic") };
     *panic.downcast::<String>().expect("a message")
 }
 
-/// What `f` is refused with inside `no_suspend`.
+/// Returns the message with which `f` is refused inside `no_suspend`.
 #[track_caller]
 fn refused<R>(f: impl FnOnce() -> R) -> String {
     let text = panics(|| fiber::no_suspend(f));
@@ -32,7 +32,7 @@ async fn waiting_panics_and_names_both_places(cx: Cx) {
     let text = panics(|| fiber::no_suspend(|| rx.recv()));
     assert!(text.contains(&format!("it/no_suspend.rs:{line}:")), "{text}");
     assert!(text.contains("receive from channel 'numbers' (made at "), "{text}");
-    // It has left nothing behind, and the next wait is as any other.
+    // It has left nothing behind, and the next wait works as usual.
     assert!(tx.try_send(1).is_err());
     let sender = cx.spawn(|cx| async move { cx.sync(tx.into_send_evt(2)).await });
     assert_eq!(cx.sync(rx.recv_evt()).await, Ok(2));
@@ -60,7 +60,7 @@ async fn every_way_of_waiting_is_refused(_: Cx) {
         refused(|| lisle::future::block_on(rx.recv_evt().future())).contains("wait for a future (made at ")
     );
     assert!(refused(|| lisle::run(|| ())).contains("run a runtime (started at "));
-    // To wait at its end could not be refused any more.
+    // A wait at its end could not be refused any more.
     let spawned = AtomicBool::new(false);
     let text = refused(|| fiber::scope(|scope| drop(scope.spawn(|| spawned.store(true, Ordering::Relaxed)))));
     assert!(text.contains("wait for a fiber or task of a scope (spawned at "), "{text}");
@@ -78,14 +78,15 @@ async fn what_need_not_wait_is_allowed(cx: Cx) {
         assert!(tx.try_send(3).is_err());
         assert_eq!(choose((rx.recv_evt(), never())).sync(), Ok(1));
         assert_eq!(rx.recv(), Ok(2));
-        // However often it fails.
+        // This holds for any number of failures.
         (0..1_000).for_each(|_| assert!(rx.try_recv().is_err()));
         assert_eq!(always(3).sync(), 3);
         fiber::checkpoint();
         drop(Mutex::new(()).lock());
         let unused = fiber::scope(|_| 4);
         assert_eq!(unused, 4);
-        // Whoever begins in it is a part of it until it waits, and that is not waiting for it.
+        // A task that begins inside is a part of it until the task waits, and that does not make
+        // the caller wait.
         let task = spawn_task({
             let rx = rx.clone();
             async move { rx.recv_evt().await }
@@ -103,7 +104,7 @@ async fn it_ends_with_the_call(cx: Cx) {
     let fenced = || catch_unwind(fiber::yield_now).is_err();
     assert!(fiber::no_suspend(|| fiber::no_suspend(fenced) && fenced()));
     assert!(!fenced());
-    // A panic goes through it, and one that was caught within leaves it in force.
+    // A panic goes through it, and one that was caught inside leaves it in force.
     let text = panics(|| fiber::no_suspend(|| fiber::no_suspend(|| panic!("{}", "mine"))));
     assert_eq!(text, "mine");
     assert!(!fenced());
@@ -112,14 +113,14 @@ async fn it_ends_with_the_call(cx: Cx) {
         fenced()
     }));
     assert!(!fenced());
-    // Others are not concerned, be they spawned in it.
+    // Other fibers are not affected, even if they are spawned inside.
     let (tx, rx) = channel::channel();
     let child = fiber::no_suspend(|| cx.spawn(|cx| async move { cx.sync(rx.recv_evt()).await }));
     cx.sync(tx.send_evt(1)).await.unwrap();
     assert_eq!(cx.join(child).await, Ok(1));
 }
 
-/// A partner may be faster than the refusal: then the event has happened, and is not lost.
+/// A partner may be faster than the refusal. Then the event has happened and is not lost.
 async fn a_message_is_taken_or_refused(cx: Cx) {
     const COUNT: usize = 100;
     let (tx, rx) = channel::channel();
@@ -171,7 +172,7 @@ worlds! {
     it_ends_with_the_call, a_message_is_taken_or_refused, loops_run_as_they_are_written,
 }
 
-/// Whoever would let others have a turn does not: nobody has one until it is over.
+/// Calls that would let other fibers run do not: no other fiber runs until `no_suspend` ends.
 #[test]
 fn nobody_else_runs_meanwhile() {
     let _watched = watched();
@@ -190,7 +191,7 @@ fn nobody_else_runs_meanwhile() {
     });
 }
 
-/// Others have nothing to do, and for long: nobody takes anything.
+/// The other domains are idle for long, and yet they take nothing.
 #[test]
 fn halves_and_tasks_stay_on_their_thread() {
     let _watched = watched();
@@ -215,7 +216,8 @@ fn halves_and_tasks_stay_on_their_thread() {
     });
 }
 
-/// A job that another domain runs has to be waited for. It is refused, and the scope waits for the job at its end.
+/// A job that another domain runs has to be waited for. The wait is refused, and the scope waits
+/// for the job at its end.
 #[test]
 fn a_promise_of_a_task_that_runs_elsewhere_is_refused() {
     let _watched = watched();
@@ -229,7 +231,7 @@ fn a_promise_of_a_task_that_runs_elsewhere_is_refused() {
                 }
             });
             while !began.load(Ordering::Relaxed) {
-                // To spawn is to look whether somebody wants a job.
+                // A spawn checks whether an idle domain wants a job.
                 let _ = s.spawn(std::thread::yield_now);
             }
             let text = refused(|| promise.wait());
@@ -239,7 +241,7 @@ fn a_promise_of_a_task_that_runs_elsewhere_is_refused() {
     });
 }
 
-/// The rule holds for whoever calls it, also inside a runtime's `run` from a plain thread.
+/// The rule applies to every caller, also inside a runtime's `run` from a plain thread.
 #[test]
 fn a_runtime_is_neither_run_nor_waited_for() {
     let _watched = watched();

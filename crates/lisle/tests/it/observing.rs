@@ -1,4 +1,4 @@
-//! What can be seen of a channel without taking anything: that it may be used at once, that it is closed.
+//! Observing a channel without taking anything: whether it is ready, and whether it is closed.
 
 use crate::support::{Cx, scaled, watched, worlds};
 use lisle::channel::{Multicast, TryRecvError, bounded, unbounded_mailbox};
@@ -53,7 +53,7 @@ async fn readiness_is_what_it_says(cx: Cx) {
     }
 }
 
-/// Each round goes through by what one sees alone: nobody but the two use the channel.
+/// Each round succeeds by the observed readiness alone: only these two performers use the channel.
 async fn whoever_waits_for_readiness_is_told(cx: Cx) {
     let rounds = scaled(2_000, 300);
     for capacity in [0, 1, 3] {
@@ -82,7 +82,7 @@ async fn whoever_waits_for_readiness_is_told(cx: Cx) {
     }
 }
 
-/// The ways of crossbeam's users: several wait, one is faster, the others look again.
+/// The pattern of crossbeam's users: several wait, one is faster, and the others look again.
 async fn all_who_wait_are_told_and_one_is_faster(cx: Cx) {
     let messages = scaled(2_000, 200);
     let (tx, rx) = bounded::<usize>(0);
@@ -130,7 +130,7 @@ async fn what_is_ready_goes_through_channels_of_any_kind(cx: Cx) {
             1 => seen.1 += usize::from(mail.try_recv() == Ok("mail")),
             _ => seen.2 += usize::from(port.try_recv().as_deref() == Ok("news")),
         }
-        // What has ended is ready for ever.
+        // An event of an ended channel is ready forever.
         if seen.1 == 1 || seen.2 == 1 {
             cx.yield_now().await;
         }
@@ -156,7 +156,7 @@ async fn readiness_takes_nothing_and_leaves_nothing(cx: Cx) {
         ));
         assert_eq!(cx.sync(all).await, "time");
     }
-    // Nobody is there who would take a message.
+    // There is no receiver that would take a message.
     assert!(tx.try_send(1).is_err());
     mails.send(2).unwrap();
     cx.sync(mail.recv_ready_evt()).await;
@@ -165,7 +165,8 @@ async fn readiness_takes_nothing_and_leaves_nothing(cx: Cx) {
     assert_eq!(mail.recv_ready_evt().poll(), None);
 }
 
-/// A choice of sending and of being ready to receive does not see itself, whatever others do to the channel meanwhile.
+/// A choice of sending and of being ready to receive does not see itself, regardless of what others
+/// do to the channel in the meantime.
 async fn nobody_makes_himself_ready(cx: Cx) {
     let (tx, rx) = channel::<u32>();
     let stop = Arc::new(Condition::new());
@@ -173,7 +174,7 @@ async fn nobody_makes_himself_ready(cx: Cx) {
         let (tx, rx, stop) = (tx.clone(), rx.clone(), stop.clone());
         cx.spawn(move |cx| async move {
             for _ in 0..100 {
-                // Waits to make a message; comes and goes.
+                // Waits to make a message, comes and goes.
                 let short = after(Duration::from_micros(20)).wrap(|()| ());
                 cx.sync(choose((rx.recv_ready_evt().replace(|()| never::<()>()), short))).await;
                 assert!(tx.send_timeout(0, Duration::ZERO).is_err());
@@ -191,7 +192,7 @@ async fn nobody_makes_himself_ready(cx: Cx) {
             tx.send_ready_evt().wrap(|()| "ready").boxed(),
         )),
     };
-    // The other one is seen to send, if anybody: but it never waits for long.
+    // The other performer may be seen to send, but it never waits for long.
     let rounds = AtomicUsize::new(0);
     loop {
         let which = rounds.fetch_add(1, Ordering::Relaxed) as u32 % 2;
@@ -243,7 +244,7 @@ async fn readiness_in_a_wait_set(cx: Cx) {
     let receivers: Vec<_> = channels.iter().map(|(_, rx)| rx.clone()).collect();
     let mut received = [0; 4];
     {
-        // One that is never closed is in the set, too.
+        // One channel that is never closed is in the set, too.
         let (_never, open) = channel::<u32>();
         let mut set = WaitSet::new();
         let keys: Vec<_> = receivers.iter().map(|rx| set.insert(rx.recv_ready_evt())).collect();
@@ -261,7 +262,7 @@ async fn readiness_in_a_wait_set(cx: Cx) {
     assert!(channels.iter().all(|(_, rx)| rx.recv_ready_evt().poll().is_none()));
 }
 
-/// A message that is made for who waits for it is not there for who only looks.
+/// A message that would be made for a waiting receiver does not count as ready for an observer.
 async fn a_maker_makes_nothing_ready(cx: Cx) {
     let (tx, rx) = channel::<u32>();
     let maker = {
@@ -308,7 +309,7 @@ async fn all_who_wait_for_the_end_are_told(cx: Cx) {
             tx.try_send(message).unwrap();
             assert_eq!((tx.closed_evt().poll(), rx.closed_evt().poll()), (None, None));
         }
-        // They hold both ends, so somebody has to close it.
+        // The performers hold both ends, so a close must be explicit.
         assert!(if round == 0 { tx.close() } else { rx.close() });
         cx.join_all(waits).await;
         assert_eq!(rx.len(), 4, "nothing was taken");
@@ -352,7 +353,7 @@ async fn ends_of_one_channel_know_each_other(cx: Cx) {
     assert!(!news.port().same_channel(&Multicast::<u32>::new()));
 }
 
-/// One who looks and one who takes, at both ends, in a race with a close.
+/// An observer and a taker at both ends race with a close.
 #[test]
 fn a_close_tells_those_who_wait_for_readiness() {
     let _watched = watched();

@@ -1,4 +1,5 @@
-//! What is made once: by one, seen by all, and tried again if it could not be made.
+//! Values that are made once: by one performer, visible to all, and tried again if the first
+//! attempt failed.
 
 use crate::support::{Cx, on_domains, scaled, worlds};
 use lisle::sync::{Lazy, Once, OnceCell};
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 worlds!(those_who_wait_for_the_value_get_it);
 
-/// In futures, too: what is waited for is an event.
+/// The wait is an event, so it works in futures, too.
 async fn those_who_wait_for_the_value_get_it(cx: Cx) {
     for _ in 0..scaled(200, 30) {
         let cell = Arc::new(OnceCell::new());
@@ -30,7 +31,8 @@ async fn those_who_wait_for_the_value_get_it(cx: Cx) {
     }
 }
 
-/// Many at once, and making it blocks: on one domain the others must be parked meanwhile.
+/// Many fibers need the value at once, and making it blocks. On one domain the others must be
+/// parked in the meantime.
 #[test]
 fn one_makes_the_value_and_the_others_wait() {
     on_domains(|| {
@@ -79,7 +81,8 @@ fn who_panics_lets_the_next_one_try() {
     });
 }
 
-/// The fiber that makes the value is unwound with its runtime, and a thread that waits for it takes over.
+/// The fiber that makes the value is unwound with its runtime, and a thread that waits for the
+/// value takes over.
 #[test]
 fn who_is_unwound_lets_the_next_one_try() {
     let lazy = Arc::new(Lazy::new(|| 5));

@@ -1,4 +1,4 @@
-//! Events on plain OS threads, where no runtime is in sight.
+//! Events on plain OS threads, without a runtime.
 
 use crate::support::{scaled, watched};
 use lisle::time::{after, sleep};
@@ -30,7 +30,7 @@ fn a_choice_in_the_destructor_of_a_thread_local() {
     let (tx, rx) = channel();
     let thread = std::thread::spawn(move || {
         LAST.with(|last| last.0.set(Some(tx)));
-        // The library's own thread-locals are made after this one, and destroyed before it.
+        // The library's own thread-locals are created after this one, and destroyed before it.
         choose(vec![lisle::always(()).boxed(), never().boxed()]).sync();
     });
     assert_eq!(rx.recv(), Ok(22));
@@ -73,7 +73,7 @@ fn a_plain_thread_sleeps_a_second_by_the_timer_event() {
     assert!(begun.elapsed() >= Duration::from_secs(1));
 }
 
-/// A thread that is unparked by others, for reasons of their own, goes on waiting.
+/// A thread that other code unparks for its own reasons continues to wait.
 #[test]
 fn foreign_unparks_do_not_wake_a_sync() {
     let _watched = watched();
@@ -87,8 +87,8 @@ fn foreign_unparks_do_not_wake_a_sync() {
     assert_eq!(receiver.join().unwrap(), Ok(1));
 }
 
-/// A wake for an event leaves a token for `park` at most; user code that parks must loop, as the
-/// standard library says. What must not happen is that a later sync returns early because of one.
+/// A wake for an event leaves at most a token for `park`. User code that parks must loop, as the
+/// standard library says. A later sync must not return early because of such a token.
 #[test]
 fn a_token_left_by_unpark_does_not_satisfy_a_later_sync() {
     let _watched = watched();

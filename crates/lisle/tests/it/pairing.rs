@@ -1,4 +1,5 @@
-//! Performers that may each be either side of an exchange: everybody finds a partner, nobody itself.
+//! Performers that may each be either side of an exchange: each finds a partner, and none finds
+//! itself.
 
 use crate::support::{Cx, Random, scaled, worlds};
 use lisle::channel::{Receiver, Sender};
@@ -15,7 +16,7 @@ worlds!(
     crossed_choices_over_two_channels_meet,
 );
 
-/// `Some(message)` if received, `None` if `message` was sent.
+/// Returns an event that gives `Some` of the received message, or `None` if `message` was sent.
 fn either<'a, T: Clone + Send + Sync>(
     ends: &'a (Sender<T>, Receiver<T>),
     message: T,
@@ -105,8 +106,8 @@ async fn sending_and_receiving_in_random_order_never_deadlocks(cx: Cx) {
     assert_eq!(cx.join_all(performers).await.iter().sum::<usize>(), 1_000);
 }
 
-/// Four performers wait on two channels with both sides each: the claims that two-sided choices stake on
-/// each other must neither block in a circle nor both succeed.
+/// Four performers wait on two channels, each with both sides. The claims that two-sided choices
+/// make on each other must neither block in a cycle nor both succeed.
 async fn crossed_choices_over_two_channels_meet(cx: Cx) {
     let target = scaled(50_000, 4_000);
     let exchanged = Arc::new(AtomicUsize::new(0));
@@ -116,7 +117,8 @@ async fn crossed_choices_over_two_channels_meet(cx: Cx) {
         cx.spawn(move |cx| async move {
             let mut balance = 0_isize;
             while exchanged.load(Ordering::Relaxed) < target {
-                // Whoever is left over when the others have stopped looks at the count again.
+                // A performer that is left over when the others have stopped looks at the count
+                // again.
                 let left_over = after(Duration::from_millis(5)).wrap(|()| None);
                 let (a, b) = (either(&a, id).wrap(Some), either(&b, id).wrap(Some));
                 let outcome = match id % 2 {

@@ -1,8 +1,10 @@
-//! What a poll of a choice means: if it finds nothing, there was a moment in it at which nothing was there.
+//! The meaning of a poll of a choice: if it finds nothing, there was a moment during the poll at
+//! which nothing was there.
 //!
-//! Each performer puts a token into one of several places, and then takes one from any. So there are at least as many
-//! tokens as performers who look for one, and each must find one, though another may take the one that it has put while it looks
-//! elsewhere. (crossbeam-channel's `linearizable_default`, with more than two.)
+//! Each performer puts a token into one of several places, and then takes one from any place. There
+//! are at least as many tokens as performers that look for one, so each must find one, although
+//! another performer may take the token that it has put while it looks elsewhere. (This is
+//! crossbeam-channel's `linearizable_default`, with more than two places.)
 
 use crate::support::{Cx, Random, Semaphore, scaled, worlds};
 use lisle::channel::{MailReceiver, MailSender, Receiver, Sender, bounded, unbounded_mailbox};
@@ -31,7 +33,7 @@ const PERFORMERS: usize = 3;
 
 type Found<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 
-/// Has performers put a token by `put` and look for one by `find`, again and again.
+/// Lets performers put a token with `put` and look for one with `find`, again and again.
 async fn always_found<P: Send + Sync + 'static>(
     cx: &Cx,
     places: P,
@@ -50,7 +52,8 @@ async fn always_found<P: Send + Sync + 'static>(
                     put(&places, &mut random);
                     if !find(&cx, &places, i).await {
                         missed += 1;
-                        // As if it had been found, or there would be more tokens from now on.
+                        // Takes a token as if it had been found. Otherwise there would be more
+                        // tokens from now on.
                         while !find(&cx, &places, i).await {}
                     }
                     if random.below(32) == 0 {
@@ -65,7 +68,7 @@ async fn always_found<P: Send + Sync + 'static>(
     assert_eq!(missed, [0; PERFORMERS], "of {rounds} each");
 }
 
-/// A poll, whose outcome is of no interest but for whether there is one.
+/// Polls the event and returns whether it was ready.
 fn polled<'a, T>(event: &impl Event<Output = T>) -> Found<'a> {
     let found = event.poll().is_some();
     Box::pin(async move { found })
@@ -124,7 +127,7 @@ async fn by_select_with_a_default(cx: Cx) {
     .await;
 }
 
-/// What stands last in a biased choice, and is ready, is taken only if nothing before it was.
+/// The last alternative of a biased choice is ready, and is taken only if none before it was.
 async fn of_two_channels_before_a_time_that_has_come(cx: Cx) {
     always_found(&cx, channels(), put, |cx, [(_, a), (_, b)], i| {
         let (a, b) = (a.recv_evt().wrap(|_| true), b.recv_evt().wrap(|_| true));
@@ -189,7 +192,7 @@ async fn of_places_of_every_kind(cx: Cx) {
         1 => places.mailbox.0.send(()).unwrap(),
         2 => places.source.post(),
         3 => places.tokens.post(),
-        // There is one for each, but they are not looked at all at once.
+        // There is one for each performer, but the poll does not look at all of them at once.
         _ => while !places.cells.iter().any(|cell| cell.try_put(()).is_ok()) {},
     };
     always_found(&cx, places, put, |_, places, _| {
@@ -206,7 +209,7 @@ async fn of_places_of_every_kind(cx: Cx) {
 }
 
 async fn room_in_one_of_two_channels(cx: Cx) {
-    // Both are full, and who takes a message makes room for one.
+    // Both are full, and a performer that takes a message makes room for one.
     let channels = channels();
     for (tx, _) in &channels {
         (0..PERFORMERS).for_each(|_| tx.try_send(()).unwrap());
@@ -226,7 +229,7 @@ async fn room_in_one_of_two_channels(cx: Cx) {
     .await;
 }
 
-/// Two performers, each of which has one mutex at most: one of two is always free.
+/// There are two performers, and each has at most one mutex, so one of the two is always free.
 async fn one_of_two_mutexes(cx: Cx) {
     let mutexes = Arc::new([Mutex::new(()), Mutex::new(())]);
     let performers = [0, 1].map(|_| {

@@ -1,11 +1,12 @@
-//! Behaviours that `crossbeam-channel`'s own tests ask for, of its selection and its channels without room, in
-//! every world and in words of our own.
+//! Behaviours from `crossbeam-channel`'s own tests, of its selection and its channels without room,
+//! in every world and in our own words.
 //!
-//! Origin: the files `zero.rs`, `select.rs`, `select_macro.rs`, `after.rs` and `thread_locals.rs` in
-//! <https://github.com/crossbeam-rs/crossbeam/tree/master/crossbeam-channel/tests> (MIT or Apache-2.0); nothing
-//! of their text is here. Not taken over: `same_channel` and `tick`, which have no counterpart, what differs by
-//! design (a `select!` here is a choice of events, and an `after` begins with each performance), and the
-//! destructors of thread-locals, which `outside.rs` has.
+//! Origin: the files `zero.rs`, `select.rs`, `select_macro.rs`, `after.rs` and `thread_locals.rs`
+//! in <https://github.com/crossbeam-rs/crossbeam/tree/master/crossbeam-channel/tests> (MIT or
+//! Apache-2.0). None of their text is here. Not taken over: `same_channel` and `tick`, which have
+//! no counterpart; behaviours that differ by design (a `select!` here is a choice of events, and an
+//! `after` begins with each performance); and the destructors of thread-locals, which are in
+//! `outside.rs`.
 
 use crate::support::{Cx, Random, scaled, worlds};
 use lisle::channel::{RecvError, SendError, TryRecvError, TrySendError, bounded};
@@ -55,7 +56,7 @@ async fn zero_has_no_room(cx: Cx) {
     cx.join(sender).await;
 }
 
-/// One to one, and many to many, each message once.
+/// One to one, and many to many. Each message is received once.
 async fn zero_hands_every_message_over(cx: Cx) {
     let count = scaled(5_000, 500);
     let (tx, rx) = channel::<usize>();
@@ -120,7 +121,7 @@ async fn a_default_is_taken_if_nothing_is_ready(cx: Cx) {
     assert_eq!(choice.poll(), None);
     drop(other);
     assert_eq!(choice.poll(), Some(Err(RecvError)));
-    // A default and nothing else.
+    // A choice with a default and nothing else.
     assert_eq!(choose(Vec::<lisle::event::Never<u32>>::new()).poll(), None);
     assert_eq!(cx.sync(choose([always(9)])).await, 9);
 }
@@ -154,7 +155,8 @@ async fn a_choice_is_unblocked_from_either_side(cx: Cx) {
                 Some(cx.sync(rights.recv_evt()).await)
             }
         });
-        // Its other ends may be gone by then, which makes the other alternative ready as well.
+        // The other ends of its channels may be gone by then, which makes the other alternative
+        // ready as well.
         let event = choose((
             lefts.recv_evt().wrap(|got| got.ok()),
             right.send_evt(round).wrap(|sent| sent.err().map(|_| usize::MAX)),
@@ -211,7 +213,7 @@ async fn clones_of_ends_wait_like_the_originals(cx: Cx) {
 }
 
 async fn alternatives_of_one_channel_may_repeat(cx: Cx) {
-    // Enough for each place to have its turn, however small the tests are made.
+    // This is enough for each place to win once, even if the tests are scaled down.
     let count = scaled(2_000, 200).max(100);
     let (tx, rx) = bounded::<usize>(2);
     let sender = cx.spawn(move |cx| async move {
@@ -237,7 +239,7 @@ async fn sending_and_receiving_on_one_channel_does_not_pair_with_itself(cx: Cx) 
     assert_eq!(both().poll(), None);
     let time = after(Duration::from_millis(1)).wrap(|()| 't');
     assert_eq!(cx.sync(choose((both(), both(), time))).await, 't');
-    // A buffer may be between: then it takes what it has sent before.
+    // With a buffer in between, it takes the message that it has sent before.
     let (tx, rx) = bounded::<u32>(1);
     let both = || choose((tx.send_evt(1).wrap(|_| 's'), rx.recv_evt().wrap(|_| 'r')));
     for _ in 0..10 {
@@ -265,7 +267,7 @@ async fn performers_match_in_pairs_with_one_left_over(cx: Cx) {
             .collect();
         let odd = ends.0.clone();
         let odd = cx.spawn(move |cx| async move { cx.sync(odd.send_evt(1_000)).await });
-        // One more receives, so that all pair off.
+        // One more performer receives, so all of them pair off.
         let last = cx.sync(ends.1.recv_evt()).await.unwrap();
         let mut got: Vec<usize> = cx.join_all(performers).await.into_iter().flatten().chain([last]).collect();
         cx.join(odd).await.unwrap();
@@ -299,7 +301,8 @@ async fn channels_through_channels(cx: Cx) {
     }
 }
 
-/// A message is in one of two buffers at any time; whoever polls both finds it, unless another holds it.
+/// A message is in one of two buffers at any time. A performer that polls both finds it, unless
+/// another holds it.
 async fn polls_are_linearizable(cx: Cx) {
     let rounds = scaled(5_000, 500);
     let performers = {
@@ -312,7 +315,7 @@ async fn polls_are_linearizable(cx: Cx) {
                 for _ in 0..rounds {
                     let either = choose((first.1.recv_evt(), second.1.recv_evt()));
                     cx.sync(either).await.unwrap();
-                    // It holds the only one: nobody else can have put another.
+                    // It holds the only message: no other performer can have put another.
                     assert!(first.1.try_recv().is_err() && second.1.try_recv().is_err());
                     let back = if turned { &first.0 } else { &second.0 };
                     back.try_send(()).expect("both are empty");
@@ -382,7 +385,7 @@ async fn stress_of_receives_and_sends_mixed(cx: Cx) {
         }
     }
     if received < count {
-        // The feeder is let go.
+        // The feeder is released.
         drop(inputs);
         assert!(cx.join_caught(feeder).await.is_err() || received == count);
     } else {

@@ -1,10 +1,12 @@
-//! Behaviours that Go's tests ask for, of its channels and its `select`, in every world and in words of our own.
+//! Behaviours from Go's tests, of its channels and its `select`, in every world and in our own
+//! words.
 //!
-//! Origin: `test/chan/*.go` (fifo, goroutines, nonblock, powser1, select to select7, doubleselect, zerosize),
-//! `test/chancap.go` and `src/runtime/chan_test.go` in <https://github.com/golang/go> (BSD-3-Clause); nothing of
-//! their text is here. A `nil` channel is an absent event (`None`), `default` is a poll. The rules of `perm.go`,
-//! which end may do what, are types here, `sendstmt.go` is about Go's grammar, what `select2.go` says of memory
-//! is in `tests/memory.rs`, and the sieves are in `programs.rs`.
+//! Origin: `test/chan/*.go` (fifo, goroutines, nonblock, powser1, select to select7, doubleselect,
+//! zerosize), `test/chancap.go` and `src/runtime/chan_test.go` in <https://github.com/golang/go>
+//! (BSD-3-Clause). None of their text is here. A `nil` channel is an absent event (`None`), and
+//! `default` is a poll. The rules of `perm.go`, which end may do what, are types here.
+//! `sendstmt.go` is about Go's grammar. The memory test of `select2.go` is in `tests/memory.rs`,
+//! and the sieves are in `programs.rs`.
 
 use crate::support::{Cx, Random, scaled, worlds};
 use lisle::channel::{Receiver, RecvError, SendError, Sender, TryRecvError, TrySendError, bounded};
@@ -39,7 +41,7 @@ async fn fifo_through_a_buffer_and_through_a_chain(cx: Cx) {
     for i in 0..10 {
         assert_eq!(cx.sync(rx.recv_evt()).await, Ok(i));
     }
-    // Each waits for the one before, takes one message, and lets the next one go.
+    // Each member waits for the one before, takes one message, and lets the next one continue.
     let (tx, rx) = channel::<usize>();
     let (start, mut before) = channel::<()>();
     let members: Vec<_> = (0..10)
@@ -101,7 +103,8 @@ async fn nonblocking_operations(cx: Cx) {
     }
 }
 
-/// Absent channels block, closed ones do not, others if there is neither partner nor room.
+/// Absent channels block, and closed ones do not. Others block if there is neither a partner nor
+/// room.
 async fn which_operations_block(cx: Cx) {
     let blocks = |event: &dyn Fn() -> Option<()>| event().is_none();
     let (tx, rx) = channel::<u32>();
@@ -120,7 +123,8 @@ async fn which_operations_block(cx: Cx) {
     assert_eq!(cx.sync(choose((never(), tx.send_evt(3)))).await, Err(SendError(3)));
 }
 
-/// Of four alternatives that send the same message one does; the receivers get each message once.
+/// One of four alternatives that send the same message sends it. The receivers get each message
+/// once.
 async fn one_select_sends_one_message(cx: Cx) {
     let count = scaled(20_000, 1_000);
     let ends: [_; 4] = std::array::from_fn(|_| channel::<usize>());
@@ -153,7 +157,7 @@ async fn one_select_sends_one_message(cx: Cx) {
     cx.join_all(receivers).await;
 }
 
-/// Two channels, of which now the one and now the other is switched off.
+/// Of two channels, one or the other is switched off in turn.
 async fn values_out_of_enabled_alternatives(cx: Cx) {
     let count = scaled(1_000, 100);
     let channels = [0, 1].map(|_| channel::<usize>());
@@ -183,7 +187,7 @@ async fn values_out_of_enabled_alternatives(cx: Cx) {
     assert_eq!(cx.join(sender).await, received);
 }
 
-/// Who was served in one queue has left the other, so those behind it are found.
+/// A performer that was served in one queue has left the other, so performers behind it are found.
 async fn a_select_waiting_on_both_ends_is_not_left_behind(cx: Cx) {
     for round in 0..scaled(300, 30) {
         let (first, firsts) = channel::<u32>();
@@ -227,7 +231,7 @@ async fn receives_in_every_way_meet_sends_in_every_way(cx: Cx) {
         }
     }
     for way in 0..15 {
-        // Two that poll do not meet: one of them has to wait.
+        // Two performers that poll do not meet: one of them has to wait.
         let (receives, sends) = (way / 4, way % 4);
         let (tx, rx) = channel::<usize>();
         let sender = cx.spawn(move |cx| async move {
@@ -272,7 +276,7 @@ async fn power_series(cx: Cx) {
             }
         })
     }
-    /// Two of each series, whichever is ready first, combined.
+    /// Receives a coefficient of each series, in the order in which they are ready.
     async fn both(cx: &Cx, a: &Series, b: &Series) -> Option<(u64, u64)> {
         let event =
             choose((a.recv_evt().wrap(|got| (got.ok(), None)), b.recv_evt().wrap(|got| (None, got.ok()))));
@@ -399,9 +403,9 @@ async fn many_consumers_sum_the_primes(cx: Cx) {
     cx.join_all(workers).await;
 }
 
-/// Two senders that always have something: neither is starved.
+/// Two senders always have a message. Neither is starved.
 async fn selects_are_fair(cx: Cx) {
-    // Enough for a quarter to be far from a half, however small the tests are made.
+    // This is enough for a quarter to be far from a half, even if the tests are scaled down.
     let rounds = scaled(10_000, 1_000).max(400);
     let (first, firsts) = bounded::<()>(rounds);
     let (second, seconds) = bounded::<()>(rounds);
@@ -419,7 +423,8 @@ async fn selects_are_fair(cx: Cx) {
     assert!(hits.iter().all(|hits| *hits > rounds / 4), "{hits:?}");
 }
 
-/// Four channels; senders and receivers of each, and one performer each that selects over all.
+/// Four channels, with senders and receivers for each, and for each one performer that selects over
+/// all.
 async fn a_stress_of_selects_over_four_channels(cx: Cx) {
     let count = scaled(2_000, 150);
     let ends: Vec<_> = [0, 0, 2, 3].map(bounded::<usize>).into();
@@ -466,7 +471,8 @@ async fn a_stress_of_selects_over_four_channels(cx: Cx) {
     cx.join_all(performers).await;
 }
 
-/// Each sends to and receives from the same two channels; nobody meets itself, nobody is left.
+/// Each performer sends to and receives from the same two channels. None meets itself, and none is
+/// left.
 async fn performers_that_select_on_each_others_channels(cx: Cx) {
     for capacity in [0, 10] {
         let rounds = scaled(2_000, 200);
@@ -498,7 +504,8 @@ async fn performers_that_select_on_each_others_channels(cx: Cx) {
     }
 }
 
-/// A message in a buffer is found by one of two that poll; a closed channel's end is.
+/// One of two performers that poll finds a message in a buffer, and finds the end of a closed
+/// channel.
 async fn races_of_nonblocking_operations(cx: Cx) {
     for round in 0..scaled(2_000, 200) {
         let (tx, rx) = bounded::<u32>(1);
@@ -508,7 +515,8 @@ async fn races_of_nonblocking_operations(cx: Cx) {
             let (rx, others) = (rx.clone(), others.clone());
             cx.spawn(move |_| async move { choose((rx.recv_evt(), others.recv_evt())).poll() })
         };
-        // There is a message at any time, but perhaps where was just looked.
+        // There is a message at any time, but it may be in the channel that the poll has already
+        // looked at.
         if round % 2 == 0 {
             other.try_send(2).unwrap();
             let _ = rx.try_recv();
@@ -526,7 +534,8 @@ async fn races_of_nonblocking_operations(cx: Cx) {
     assert_eq!(cx.sync(always(1)).await, 1);
 }
 
-/// Go moves stacks while they are waited on; here a deep one stays as it is, with what points into it.
+/// Go moves stacks while goroutines wait. Here a deep stack does not move, and pointers into it
+/// stay valid.
 async fn a_deep_stack_that_waits(cx: Cx) {
     fn deep(rx: &Receiver<usize>, depth: usize) -> usize {
         let place = [depth; 8];

@@ -1,11 +1,13 @@
-//! Behaviours that the tests of other event libraries ask for, in every world and in words of our own: what is
-//! neither in the cases of the other modules nor in the ported suites of Go and `crossbeam-channel`.
+//! Behaviours from the tests of other event libraries, in every world and in our own words: those
+//! that are neither in the cases of the other modules nor in the ported suites of Go and
+//! `crossbeam-channel`.
 //!
 //! Origins, none of whose text is here: Racket's `collects/tests/racket/sync.rktl` in
 //! <https://github.com/racket/racket> (MIT or Apache-2.0); Guile Fibers' `tests/` in
-//! <https://github.com/wingo/fibers> (LGPL 3 or later); Hopac's `Tests/` in <https://github.com/Hopac/Hopac>
-//! (MIT); OCaml's `testsuite/tests/lib-systhreads/` (`testA.ml`, `sieve.ml`, `eventchannel` examples of `Event`)
-//! in <https://github.com/ocaml/ocaml> (LGPL 2.1 with linking exception); Kotlin's `selects/` tests in
+//! <https://github.com/wingo/fibers> (LGPL 3 or later); Hopac's `Tests/` in
+//! <https://github.com/Hopac/Hopac> (MIT); OCaml's `testsuite/tests/lib-systhreads/` (`testA.ml`,
+//! `sieve.ml`, `eventchannel` examples of `Event`) in <https://github.com/ocaml/ocaml> (LGPL 2.1
+//! with linking exception); Kotlin's `selects/` tests in
 //! <https://github.com/Kotlin/kotlinx.coroutines> (Apache-2.0).
 
 use crate::support::{Cx, Semaphore, scaled, worlds};
@@ -36,7 +38,7 @@ worlds!(
     kotlin_a_timeout_of_zero_wins_over_what_waits,
 );
 
-/// The value of an event may be an event, to be performed next.
+/// The value of an event may be an event, which is performed next.
 async fn racket_an_event_that_gives_itself_away(cx: Cx) {
     let (tx, rx) = channel::<u32>();
     let sender = cx.spawn(move |cx| async move {
@@ -175,8 +177,8 @@ async fn hopac_an_alternative_given_by_a_guard_of_an_ivar(cx: Cx) {
     assert_eq!(read.poll(), Some(5));
 }
 
-/// A storage that lends one thing at a time: a borrower that has gone before it was served gets nothing, and
-/// nothing gets lost with it.
+/// A storage lends one thing at a time. A borrower that has gone before it was served gets nothing,
+/// and nothing is lost with it.
 async fn hopac_a_nack_that_carries_a_request_back(cx: Cx) {
     let rounds = scaled(200, 30);
     let (ask, asks) = bounded::<(lisle::channel::Sender<u32>, Nack)>(100);
@@ -198,7 +200,8 @@ async fn hopac_a_nack_that_carries_a_request_back(cx: Cx) {
                     }
                 }
                 (None, None) => {
-                    // All have gone; what they gave back last may still be in the buffer.
+                    // All borrowers have gone. The last things that they returned may still be in
+                    // the buffer.
                     things.extend(backs.iter());
                     return (things, lent);
                 }
@@ -235,7 +238,7 @@ async fn hopac_a_nack_that_carries_a_request_back(cx: Cx) {
     assert_eq!((things, lent), (vec![7], had));
 }
 
-/// Adders that each read two numbers from either of two channels and write their sum.
+/// Adders each read two numbers from either of two channels and send their sum.
 async fn ocaml_concurrent_adders(cx: Cx) {
     let inputs = [0, 1].map(|_| channel::<u64>());
     let (sum, sums) = channel::<u64>();
@@ -257,7 +260,7 @@ async fn ocaml_concurrent_adders(cx: Cx) {
             for i in 1..=30 {
                 cx.sync(tx.send_evt(i)).await.unwrap();
             }
-            // Both at once, so that no adder finds one closed and the other not.
+            // Both at once, so no adder finds one closed and the other open.
             tx
         })
     });
@@ -276,7 +279,8 @@ async fn ocaml_concurrent_adders(cx: Cx) {
     assert_eq!(cx.join(collector).await + rest, 2 * 30 * 31 / 2);
 }
 
-/// `wrap_abort`: a function that runs if another alternative is chosen, by a performer that waits for the nack.
+/// `wrap_abort`: a function runs if another alternative is chosen, in a performer that waits for
+/// the nack.
 async fn ocaml_abort_is_called_by_the_losers_only(cx: Cx) {
     let aborted = Arc::new([0; 3].map(AtomicUsize::new));
     let (watch, watched) = bounded::<(usize, Nack)>(3);

@@ -1,4 +1,4 @@
-//! Child processes: their exit is an event, and nothing of them is lost or left. Case 46, for children: a
+//! Child processes: their exit is an event, and they leave nothing behind. Case 46, for children: a
 //! descriptor whose number is reused.
 
 use crate::support::{Cx, scaled, worlds};
@@ -31,7 +31,7 @@ fn sh(script: &str) -> Command {
     command
 }
 
-/// A child that exits with `code` when its standard input ends.
+/// Starts a child that exits with `code` when its standard input ends.
 fn on_command(code: i32) -> Child {
     process::spawn(sh(&format!("read line; exit {code}")).stdin(Stdio::piped())).unwrap()
 }
@@ -108,13 +108,13 @@ async fn no_exit_is_lost(cx: Cx) {
     cx.join_all(performers).await;
 }
 
-/// Case 46: each child's descriptor has the number of the one before.
+/// Case 46: each child's descriptor has the number of the previous child's.
 async fn reused_descriptors(cx: Cx) {
     for code in 0..5 {
         let mut child = on_command(code);
         let input = child.stdin.take();
         let late = after(Duration::from_millis(1)).wrap(|()| None);
-        // A waiter is pending when the child, and with it the descriptor, is gone.
+        // A waiter is pending when the child and its descriptor go away.
         assert!(cx.sync(choose((child.exit_evt().wrap(Some), late))).await.is_none());
         drop(child);
         let mut next = on_command(code + 10);
@@ -140,7 +140,7 @@ async fn pipes_are_lisles(cx: Cx) {
     assert_eq!(output.read(&mut [0]).unwrap(), 0);
 }
 
-/// More on either stream than its pipe holds.
+/// The child writes more to each stream than its pipe holds.
 async fn output_of_both_streams(cx: Cx) {
     let script = "i=0; while [ $i -lt 40 ]; do head -c 5000 /dev/zero; head -c 5000 /dev/zero >&2; i=$((i+1)); done; exit 9";
     let performer = cx.spawn(move |_| async move { process::output(&mut sh(script)).unwrap() });
@@ -193,7 +193,7 @@ fn a_child_of_the_standard_library() {
     assert_eq!((&*output.stdout, &*output.stderr), (&b"out\n"[..], &b"err\n"[..]));
 }
 
-/// While one fiber waits for a child, the others of its domain go on.
+/// While one fiber waits for a child, the other fibers of its domain run.
 #[test]
 fn a_domain_is_not_blocked() {
     lisle::Runtime::builder().domains(1).run(|| {

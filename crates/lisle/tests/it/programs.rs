@@ -1,4 +1,4 @@
-//! Small programs that lean on everything at once.
+//! Small programs that use many features together.
 
 use crate::support::{Cx, Semaphore, scaled, worlds};
 use lisle::channel::{Receiver, RecvError, SendError, Sender, bounded};
@@ -17,7 +17,7 @@ worlds!(
     a_token_round_a_ring,
 );
 
-/// Case 23: each takes whichever fork is free first, and puts it back if the other is not.
+/// Case 23: each philosopher takes any free fork first, and puts it back if the other is not free.
 async fn ten_philosophers_all_eat(cx: Cx) {
     const COUNT: usize = 10;
     let meals = scaled(500, 50);
@@ -48,10 +48,10 @@ async fn ten_philosophers_all_eat(cx: Cx) {
     }
 }
 
-/// A message of a swap channel: a value, and where the other's value is to go.
+/// A message of a swap channel: a value, and the sender for the other performer's value.
 type Offer = (u32, Sender<u32>);
 
-/// Swaps `value` with whoever comes to do the same.
+/// Swaps `value` with another performer that does the same.
 async fn swap(cx: &Cx, (tx, rx): &(Sender<Offer>, Receiver<Offer>), value: u32) -> u32 {
     let (reply, replies) = bounded(1);
     let event = choose((
@@ -71,7 +71,7 @@ async fn swap(cx: &Cx, (tx, rx): &(Sender<Offer>, Receiver<Offer>), value: u32) 
     }
 }
 
-/// Case 24, with the reply channel made beforehand instead of by a guard.
+/// Case 24, with the reply channel created beforehand instead of by a guard.
 async fn a_swap_channel_exchanges_both_values(cx: Cx) {
     for _ in 0..scaled(100, 10) {
         let ends = channel::<Offer>();
@@ -127,7 +127,7 @@ async fn a_bounded_buffer_built_from_choice_keeps_order(cx: Cx) {
     assert_eq!(cx.sync(gets.recv_evt()).await, Err(RecvError));
 }
 
-/// Case 25: the sieve of Eratosthenes, a performer for each prime.
+/// Case 25: the sieve of Eratosthenes, with one performer for each prime.
 async fn the_first_fifty_primes(cx: Cx) {
     let (tx, mut numbers) = channel::<u32>();
     let mut performers = vec![cx.spawn(move |cx| async move {
@@ -152,7 +152,8 @@ async fn the_first_fifty_primes(cx: Cx) {
     }
     assert_eq!(primes[..10], [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]);
     assert_eq!(primes[49], 229);
-    // The end of the last channel goes, and from there the news travels up to the source.
+    // The end of the last channel is dropped, and from there the closing propagates up to the
+    // source.
     drop(numbers);
     cx.join_all(performers).await;
 }
@@ -201,7 +202,7 @@ fn fibonacci(cx: Cx, n: u32, result: Sender<u64>) -> Pin<Box<dyn Future<Output =
             let (tx, rx) = channel();
             for smaller in [n - 1, n - 2] {
                 let tx = tx.clone();
-                // Its panic closes its end, which is seen here.
+                // A panic there closes its end, which is noticed here.
                 drop(cx.spawn(move |cx| fibonacci(cx, smaller, tx)));
             }
             drop(tx);

@@ -12,13 +12,13 @@ use std::time::Duration;
 
 worlds!(every_message_is_somewhere_and_no_sender_is_kept);
 
-/// What has become of the messages.
+/// The counts of the messages by fate.
 #[derive(Debug, Default)]
 struct Ledger {
     made: AtomicUsize,
     received: AtomicUsize,
     returned: AtomicUsize,
-    /// Gone with a receiver that left after it had been given one.
+    /// Messages that were lost with a receiver that left after it had been granted one.
     taken_along: AtomicUsize,
     sent: AtomicUsize,
 }
@@ -60,7 +60,7 @@ fn short(random: &mut Random) -> Duration {
     Duration::from_micros(random.below(60) as u64)
 }
 
-/// Makes messages that take a moment, until `over`.
+/// Sends messages that take a moment to make, until `over`.
 async fn send(cx: Cx, tx: Sender<Message>, ledger: Arc<Ledger>, over: Arc<AtomicBool>, seed: u64) {
     let mut random = Random::new(seed);
     while !over.load(SeqCst) {
@@ -84,14 +84,14 @@ async fn send(cx: Cx, tx: Sender<Message>, ledger: Arc<Ledger>, over: Arc<Atomic
     }
 }
 
-/// Receives once, in one way or another, and may leave at any moment.
+/// Receives once in one of several ways, and may leave at any moment.
 async fn receive(cx: &Cx, rx: &Receiver<Message>, random: &mut Random) -> Option<Message> {
     let timeout = after(short(random)).wrap(|()| None);
     let taken = || rx.recv_evt().wrap(Result::ok);
     match random.below(5) {
         0 => cx.sync(choose((taken(), timeout))).await,
         1 => {
-            // A future that is dropped midway.
+            // A future that is dropped halfway.
             let mut future = Box::pin(choose((taken(), never())).into_future());
             for _ in 0..random.below(4) {
                 if let std::task::Poll::Ready(message) = poll_once(future.as_mut()) {
@@ -151,7 +151,7 @@ async fn every_message_is_somewhere_and_no_sender_is_kept(cx: Cx) {
             })
         });
         cx.join_all(receivers).await;
-        // Nobody receives any more, and nobody has closed the channel.
+        // No performer receives any more, and the channel has not been closed.
         over.store(true, SeqCst);
         cx.join_all(senders).await;
         while let Ok(message) = rx.try_recv() {
@@ -161,7 +161,7 @@ async fn every_message_is_somewhere_and_no_sender_is_kept(cx: Cx) {
     }
 }
 
-/// Fibers that receive, and runtimes that end under them.
+/// Fibers receive, and their runtimes end in the meantime.
 #[test]
 fn runtimes_that_end_leave_no_sender_behind() {
     let _watched = watched();
@@ -175,7 +175,7 @@ fn runtimes_that_end_leave_no_sender_behind() {
             let rx = rx.clone();
             drop(runtime.spawn(move || {
                 loop {
-                    // As an answer, so that it is settled where nothing can interrupt it.
+                    // The message is settled in the wrap, where nothing can interrupt it.
                     let _taken = rx
                         .recv_evt()
                         .wrap(|message| message.ok().map(|message| message.settle(|l| &l.received)))
@@ -186,7 +186,8 @@ fn runtimes_that_end_leave_no_sender_behind() {
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
-                    // A fiber that always finds a message is not interrupted: so they come to an end by themselves.
+                    // A fiber that always finds a message is not interrupted, so the senders stop
+                    // by themselves.
                     let mut more = 20;
                     while more > 0 {
                         more -= usize::from(over.load(SeqCst));

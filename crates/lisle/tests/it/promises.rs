@@ -1,5 +1,5 @@
-//! Sends that make their message once they have won, while the receiver that they have won goes: what has committed
-//! waits for nobody.
+//! Sends that make their message after they have won, while the receiver goes away. A performance
+//! that has committed waits for nothing.
 
 use crate::support::{Cx, poll_once, watched, worlds};
 use lisle::channel::{Receiver, SendWithError, bounded};
@@ -27,7 +27,7 @@ const LONG: Duration = Duration::from_secs(3_600);
 
 type Receiving<'a, T> = Pin<Box<EventFuture<lisle::channel::RecvEvt<'a, T>>>>;
 
-/// A receiver that waits, until it is dropped.
+/// Returns a receiver that waits until it is dropped.
 fn waits<T: Send>(rx: &Receiver<T>) -> Receiving<'_, T> {
     let mut future = Box::pin(rx.recv_evt().into_future());
     assert!(poll_once(future.as_mut()).is_pending());
@@ -104,7 +104,7 @@ async fn a_channel_closed_meanwhile_is_told_from_a_receiver_that_left(cx: Cx) {
         });
         assert_eq!(cx.sync(&made).await, Err(SendWithError::Closed(Some(7))));
         assert_eq!(cx.sync(made).await, Err(SendWithError::Closed(None)));
-        // One that was won before the end, and stays, has its message.
+        // A receiver that was won before the end, and stays, has its message.
         let (tx, rx) = bounded::<u32>(capacity);
         let mut receiver = waits(&rx);
         let made = tx.send_with_evt(|| {
@@ -131,7 +131,7 @@ async fn a_wait_set_that_leaves(cx: Cx) {
         });
         assert_eq!(cx.sync(made).await, Err(SendWithError::Left(7)));
     }
-    // Its source is where it was, and nothing has been taken.
+    // The receive is still in its set, and nothing has been taken.
     assert!(set.poll().is_none());
     let sender = cx.spawn(move |cx| async move {
         while cx.sync(tx.send_with_evt(|| 8)).await.is_err() {
@@ -163,7 +163,8 @@ async fn an_asynchronous_receive_that_is_cancelled(cx: Cx) {
         receive.cancel();
         7
     });
-    // Its receiver may be on another domain, and may have the message before it hears of that.
+    // The receiver may be on another domain, and may have the message before it learns of the
+    // interruption.
     let sent = cx.sync(made).await;
     match receive.join() {
         Ok(got) => assert_eq!((got, sent), (7, Ok(()))),
@@ -171,7 +172,7 @@ async fn an_asynchronous_receive_that_is_cancelled(cx: Cx) {
     }
 }
 
-/// A fiber that is interrupted by a shutdown while its message is made, and a task that is cancelled.
+/// A fiber is interrupted by a shutdown while its message is made, and a task is cancelled.
 #[test]
 fn fibers_and_tasks_that_are_told_to_leave() {
     let _watched = watched();

@@ -1,4 +1,5 @@
-//! What a runtime has to say goes to whom its builder has named, and to nobody else; and what that one does harms nobody.
+//! Reports of a runtime go only to the handler that its builder has named, and a handler that fails
+//! does no harm.
 
 use crate::support::child::{Ended, part};
 use crate::support::watched;
@@ -14,14 +15,14 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-/// What has been reported.
+/// The reports so far.
 #[derive(Default)]
 struct Heard {
     all: Mutex<Vec<Report>>,
     more: Condvar,
 }
 
-/// A runtime whose reports are kept.
+/// Returns a builder of a runtime whose reports are kept.
 fn listened_to(domains: usize) -> (Builder, Arc<Heard>) {
     let heard = Arc::new(Heard::default());
     let here = heard.clone();
@@ -33,7 +34,7 @@ fn listened_to(domains: usize) -> (Builder, Arc<Heard>) {
 }
 
 impl Heard {
-    /// Blocks the thread until there is such a report, and gives what is wanted of it.
+    /// Blocks the thread until `find` returns a value for a report, and returns that value.
     fn wait_for<T>(&self, find: impl Fn(&Report) -> Option<T>) -> T {
         let mut all = self.all.lock().unwrap();
         loop {
@@ -65,7 +66,7 @@ fn panics_of_fibers_and_tasks_are_reported_with_who_and_where() {
                 panic!("nor me");
             }));
             tx.send(()).unwrap();
-            // Nobody waits for tasks that are left as a runtime ends.
+            // Tasks that are left when a runtime ends are not waited for.
             let is_panic = |report: &&Report| matches!(report, Report::Panic(_));
             while heard.all.lock().unwrap().iter().filter(is_panic).count() < 2 {
                 fiber::yield_now();
@@ -115,7 +116,8 @@ fn a_deadlock_is_reported_with_its_graph() {
     assert!(fiber.join().is_err());
 }
 
-/// Both ways to end a runtime: `run`, which names also those that do not run, and dropping one.
+/// Both ways to end a runtime: `run`, which also names fibers that do not run, and dropping a
+/// runtime.
 #[test]
 fn fibers_that_do_not_end_are_reported() {
     let _watched = watched();
@@ -158,7 +160,7 @@ fn fibers_that_do_not_end_are_reported() {
     let_go.1.notify_all();
 }
 
-/// Wakers, destructors and the like that panic where only the library could hear of it.
+/// Wakers, destructors and the like that panic where only the library can observe it.
 #[test]
 fn what_is_contained_is_reported() {
     struct Panics;
@@ -183,7 +185,8 @@ fn what_is_contained_is_reported() {
     assert_eq!(heard.wait_for(contained), "a waker given to an event's future has panicked");
 }
 
-/// An event that never happens, and panics when it is asked what it is, with what panics as it is dropped.
+/// An event that never happens. It panics when it is asked to describe itself, with a payload whose
+/// destructor panics.
 struct Shy(Never<()>);
 
 struct Payload;
@@ -232,7 +235,7 @@ fn an_event_that_does_not_want_to_be_described_is_reported() {
     assert!(heard.all.lock().unwrap().iter().any(|report| matches!(report, Report::Contained(_))));
 }
 
-/// That it must not wait is what is said of it.
+/// The refusal to wait is what the panic reports.
 #[test]
 fn an_event_that_does_not_want_to_be_described_is_refused_all_the_same() {
     let _watched = watched();
@@ -245,7 +248,7 @@ fn an_event_that_does_not_want_to_be_described_is_refused_all_the_same() {
     });
 }
 
-/// Each report has one handler: that of the runtime it is about.
+/// Each report has one handler: that of the runtime that it is about.
 #[test]
 fn runtimes_do_not_hear_each_other() {
     let _watched = watched();
@@ -262,7 +265,7 @@ fn runtimes_do_not_hear_each_other() {
     assert!(nothing.all.lock().unwrap().is_empty());
 }
 
-/// The handler panics, and what it is to be told next reaches it all the same. Both go to standard error.
+/// The handler panics, and the next report still reaches it. Both go to standard error.
 #[test]
 fn a_handler_that_panics_harms_nobody() {
     let test = "reports::a_handler_that_panics_harms_nobody";
@@ -294,7 +297,7 @@ fn a_handler_that_panics_harms_nobody() {
     assert_eq!(called.load(Ordering::SeqCst), 2);
 }
 
-/// What a handler does may be reported in turn: not to itself.
+/// Actions of a handler may cause reports, which do not go to the handler itself.
 #[test]
 fn a_handler_is_not_called_within_itself() {
     let test = "reports::a_handler_is_not_called_within_itself";
@@ -324,7 +327,7 @@ fn a_handler_is_not_called_within_itself() {
     });
 }
 
-/// The system is asked for more stacks than the process may have, until some fibers have ended.
+/// The process asks the system for more stacks than it may have, until some fibers have ended.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_fiber_without_a_stack_waits_and_that_is_reported() {

@@ -1,4 +1,5 @@
-//! Synchronous calls: each is answered once, to those who stayed; a server is not held up, a caller does not hang.
+//! Synchronous calls: each one is answered once if its caller stays. A server is not delayed, and a
+//! caller does not hang.
 
 use crate::support::poll_once;
 use crate::support::{Cx, Random, scaled, worlds};
@@ -120,7 +121,7 @@ async fn who_has_gone_is_passed_over(cx: Cx) {
         assert_eq!(caller.call_evt(call).poll(), None);
         assert_eq!(choose((caller.call_evt(call), lisle::always(Ok(7)))).poll(), Some(Ok(7)));
     }
-    // Nor do those that nobody has served pile up.
+    // Calls that no server has served do not pile up, either.
     let (holder, held) = rpc::<Arc<()>, ()>();
     for _ in 0..1_000 {
         assert_eq!(holder.call_evt(args.clone()).poll(), None);
@@ -193,7 +194,7 @@ async fn a_panic_comes_to_the_caller_and_goes_on_in_the_server(cx: Cx) {
     };
     assert_eq!(cx.sync(caller.call_evt(1)).await, Err(CallError::Panicked("no such number".into())));
     assert!(cx.join_caught(server).await.is_err());
-    // The entry is as good as before.
+    // The entry works as before.
     let server = cx.spawn(move |cx| async move { cx.sync(entry.entry_evt(|n| n)).await });
     assert_eq!(cx.sync(caller.call_evt(1)).await, Ok(1));
     assert_eq!(cx.join(server).await, Ok(()));
@@ -210,7 +211,7 @@ async fn a_server_that_goes_is_an_error(cx: Cx) {
         if round % 3 > 0 {
             let request = cx.sync(entry.request_evt()).await.unwrap();
             if round % 3 == 1 {
-                drop(request); // one is refused, the others find nobody
+                drop(request); // one is refused, the others find no server
             } else {
                 let (_, reply) = request.into_parts();
                 drop(entry);
@@ -267,7 +268,7 @@ async fn a_request_that_does_not_arrive_goes_back(cx: Cx) {
     }
 }
 
-/// A caller that has sent its request, and prepares its other alternatives for long.
+/// A caller has sent its request and prepares its other alternatives for a long time.
 async fn a_caller_that_is_late_does_not_hold_up_the_server(cx: Cx) {
     let (caller, entry) = rpc::<u32, u32>();
     let (late, punctual) = (caller.clone(), caller);
@@ -290,6 +291,6 @@ async fn a_caller_that_is_late_does_not_hold_up_the_server(cx: Cx) {
     assert_eq!(cx.sync(punctual.call_evt(2)).await, Ok(2));
     cx.join(server).await;
     go.send(()).unwrap();
-    // Its answer was there before the entry went.
+    // Its answer was there before the entry was dropped.
     assert_eq!(late.join().unwrap(), Ok(1));
 }

@@ -1,4 +1,4 @@
-//! Runtimes: where fibers run, several of them side by side, and how they end.
+//! Runtimes: the places where fibers run, several runtimes at the same time, and their end.
 
 use crate::support::{on_domains, scaled, watched};
 use lisle::time::{after, sleep};
@@ -14,7 +14,8 @@ fn here() -> ThreadId {
     thread::current().id()
 }
 
-/// `run` lends the calling thread to its first domain, so its function may borrow what is not `Send`.
+/// `run` lends the calling thread to its first domain, so its function may borrow values that are
+/// not `Send`.
 #[test]
 fn run_borrows_from_the_calling_thread() {
     let _watched = watched();
@@ -67,7 +68,8 @@ fn spawn_on_keeps_to_its_domain() {
     });
 }
 
-/// What a fiber holds need not be `Send`: whatever it waits for, it goes on on the thread where it began.
+/// Values that a fiber holds need not be `Send`: after every wait it continues on the thread where
+/// it began.
 #[test]
 fn a_fiber_never_changes_its_thread() {
     let _watched = watched();
@@ -88,7 +90,7 @@ fn a_fiber_never_changes_its_thread() {
                             0 => sleep(Duration::from_micros(50)),
                             1 => fiber::yield_now(),
                             2 => assert_eq!(fiber::blocking(move || round), round),
-                            // Whoever finds no partner gives up after a while.
+                            // A performer that finds no partner gives up after a while.
                             3 => drop(
                                 choose((tx.send_evt(i), after(Duration::from_micros(500)).wrap(Ok))).sync(),
                             ),
@@ -107,12 +109,13 @@ fn a_fiber_never_changes_its_thread() {
     assert!(!threads.lock().unwrap().is_empty());
 }
 
-/// Work that is spawned in one place spreads over the domains, as long as it has not begun.
+/// Fibers that are spawned in one place and have not begun spread over the domains.
 #[test]
 fn idle_domains_take_over_what_has_not_begun() {
     let _watched = watched();
     Runtime::builder().domains(2).run(|| {
-        // The first fiber keeps its domain until the second has run, which can then only be elsewhere.
+        // The first fiber keeps its domain until the second has run, so the second can only run on
+        // another one.
         let ran = Arc::new(AtomicBool::new(false));
         let runs = ran.clone();
         let other = lisle::spawn(move || {
@@ -126,7 +129,8 @@ fn idle_domains_take_over_what_has_not_begun() {
     });
 }
 
-/// Case 43 and more: fibers of three runtimes, and the main thread, talk over the same channels.
+/// Case 43 and more: fibers of three runtimes and the main thread communicate over the same
+/// channels.
 #[test]
 fn several_runtimes_side_by_side() {
     let _watched = watched();
@@ -156,7 +160,7 @@ fn a_nested_run_panics_and_says_why() {
         let message = caught.unwrap_err();
         assert!(message.downcast_ref::<&str>().unwrap().contains("inside a fiber"));
         fiber::yield_now();
-        // From a plain thread that a fiber starts, it is allowed.
+        // It is allowed from a plain thread that a fiber starts.
         assert_eq!(fiber::blocking(|| lisle::run(|| 4)), 4);
     });
 }
@@ -187,7 +191,7 @@ impl Drop for Flag {
     }
 }
 
-/// Suspends in every way there is, holding a flag on its stack. None of it comes to an end.
+/// Suspends in every possible way, with a flag on its stack. None of these waits ends.
 fn suspend_somehow(
     kind: usize,
     flag: Flag,
@@ -222,7 +226,7 @@ fn suspended_fibers_are_unwound_at_shutdown() {
                 let fibers = 7 * 20;
                 for kind in 0..fibers {
                     let (begun, flag) = (begun.clone(), Flag(drops.clone()));
-                    // Ends of one channel for each, so that nobody meets anybody.
+                    // Each fiber has both ends of a channel of its own, so no two fibers meet.
                     let (tx, rx) = channel();
                     made.fetch_add(1, Ordering::SeqCst);
                     drop(lisle::spawn(move || {
@@ -250,7 +254,8 @@ fn suspended_fibers_are_unwound_at_shutdown() {
     }
 }
 
-/// Fibers that have not begun when the runtime ends are not run, but what they hold is dropped.
+/// Fibers that have not begun when the runtime ends are not run, but the values that they hold are
+/// dropped.
 #[test]
 fn unbegun_fibers_are_dropped_at_shutdown() {
     let _watched = watched();
@@ -284,7 +289,7 @@ fn draining_waits_for_all_fibers() {
     assert_eq!(ended.load(Ordering::SeqCst), 50);
 }
 
-/// A joiner outside learns that the fiber was ended, not that it had a result.
+/// An outside joiner learns that the fiber was ended without a result.
 #[test]
 fn joining_a_fiber_that_was_shut_down_says_so() {
     let _watched = watched();
@@ -304,7 +309,7 @@ fn joining_a_fiber_that_was_shut_down_says_so() {
     assert!(error.to_string().contains("runtimes.rs"), "{error}");
 }
 
-/// A fiber that does not give its worker back is named, and left behind.
+/// A fiber that does not return to its worker is named and left behind.
 #[test]
 fn a_shutdown_names_who_still_runs() {
     let _watched = watched();
@@ -330,7 +335,7 @@ fn a_shutdown_names_who_still_runs() {
     drop(stubborn.join());
 }
 
-/// Of the domains only one is busy. What ran on the others before has ended, and is not accused.
+/// Only one domain is busy. Fibers that ran on the others before have ended, and are not named.
 #[test]
 fn a_shutdown_names_nobody_else() {
     let _watched = watched();
@@ -358,7 +363,8 @@ fn a_shutdown_names_nobody_else() {
     }
 }
 
-/// A message whose sender or receiver is unwound by a shutdown is not lost to others, nor doubled.
+/// A message whose sender or receiver is unwound by a shutdown is neither lost to others nor
+/// doubled.
 #[test]
 fn a_shutdown_in_the_middle_of_traffic_conserves_messages() {
     let _watched = watched();
@@ -387,7 +393,7 @@ fn a_shutdown_in_the_middle_of_traffic_conserves_messages() {
     }
 }
 
-/// `blocking` gives the worker away, passes panics on, and serves many at once.
+/// `blocking` frees the worker, passes panics on, and serves many calls at once.
 #[test]
 fn blocking_calls_block_nobody_else() {
     on_domains(|| {
@@ -434,7 +440,8 @@ fn only_domains_are_pinned() {
     .unwrap();
 }
 
-/// A deadline beyond what the clock can name is none: `run` and `shutdown` wait for as long as it takes.
+/// A deadline beyond the range of the clock is no deadline: `run` and `shutdown` wait for as long
+/// as it takes.
 #[test]
 fn a_shutdown_deadline_beyond_the_clock_is_never() {
     let _watched = watched();
@@ -445,7 +452,7 @@ fn a_shutdown_deadline_beyond_the_clock_is_never() {
             let answer = builder().run({
                 let ended = ended.clone();
                 move || {
-                    // Left when the function returns, and unwound.
+                    // It is left when the function returns, and is unwound.
                     let (began, begun) = channel();
                     lisle::spawn_on(domains - 1, move || {
                         struct Told(Arc<AtomicBool>);

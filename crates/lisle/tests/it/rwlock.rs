@@ -1,4 +1,4 @@
-//! Readers-writer locks: who may be in together, turns, time limits, and performers that go away.
+//! Readers-writer locks: concurrent readers, turns, time limits, and performers that go away.
 
 use crate::support::{Cx, Random, scaled, watched, worlds};
 use lisle::sync::{RwLock, RwLockWriteGuard};
@@ -20,7 +20,8 @@ worlds!(
     performers_that_go_away_keep_nothing,
 );
 
-/// Two numbers that are equal whenever nobody writes, and how many are in.
+/// The two numbers are equal whenever there is no writer. The test also counts the performers
+/// inside.
 async fn readers_see_what_one_writer_left(cx: Cx) {
     let rounds = scaled(3_000, 400);
     let lock = Arc::new(RwLock::new([0_usize; 2]));
@@ -66,7 +67,7 @@ async fn readers_see_what_one_writer_left(cx: Cx) {
     assert_eq!(*lock.try_write().expect("all have gone"), [written; 2]);
 }
 
-/// None leaves before all are in.
+/// No reader leaves before all are inside.
 async fn readers_are_in_together(cx: Cx) {
     let lock = Arc::new(RwLock::new(()));
     let inside = Arc::new(AtomicUsize::new(0));
@@ -87,7 +88,7 @@ async fn readers_are_in_together(cx: Cx) {
     cx.join_all(all).await;
 }
 
-/// Two readers that overlap: at no time nobody reads.
+/// Two readers overlap: at any time at least one of them reads.
 async fn readers_do_not_starve_a_writer(cx: Cx) {
     let lock = Arc::new(RwLock::new(0));
     let stop = Arc::new(AtomicBool::new(false));
@@ -166,8 +167,8 @@ async fn trying_and_waiting_for_a_while(cx: Cx) {
     assert_eq!(lock.into_inner(), 2);
 }
 
-/// A reader stays; a writer waits for it, and a second reader for the writer. When the writer gives up, the second
-/// comes in, although the first is still there.
+/// A reader stays. A writer waits for it, and a second reader waits for the writer. When the writer
+/// gives up, the second reader gets in, although the first is still there.
 async fn a_writer_that_gives_up_lets_readers_in(cx: Cx) {
     for round in 0..scaled(200, 40) {
         let lock = Arc::new(RwLock::new(()));
@@ -219,7 +220,7 @@ async fn a_writer_goes_on_as_a_reader(cx: Cx) {
     assert_eq!(*lock.try_read().expect("all have gone"), 4 * rounds);
 }
 
-/// Futures that are dropped, and holders that panic.
+/// Futures are dropped, and holders panic.
 async fn performers_that_go_away_keep_nothing(cx: Cx) {
     let rounds = scaled(3_000, 300);
     let lock = Arc::new(RwLock::new(0));

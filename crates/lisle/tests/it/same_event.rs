@@ -1,4 +1,5 @@
-//! Case 45: an event is a value. The same one, performed by several at once, behaves as several.
+//! Case 45: an event is a value. If several performers perform the same event at once, it behaves
+//! like several events.
 
 use crate::support::{Semaphore, block_on, on_domains, scaled, watched};
 use lisle::fiber::scope;
@@ -45,7 +46,7 @@ fn one_choice_from_many_at_once() {
     assert_eq!(event.poll(), None);
 }
 
-/// Fibers of several domains perform one and the same choice, and so do a thread and a future beside them.
+/// Fibers of several domains perform one and the same choice, and so do a thread and a future.
 #[test]
 fn one_choice_from_many_fibers_at_once() {
     const PERFORMERS: usize = 8;
@@ -86,7 +87,7 @@ fn one_choice_from_many_fibers_at_once() {
     });
 }
 
-/// Every fiber that performs one timer event counts its own time.
+/// Every fiber that performs one timer event has its own time.
 #[test]
 fn one_timer_event_from_many_fibers() {
     let wait = Duration::from_millis(4);
@@ -104,7 +105,7 @@ fn one_timer_event_from_many_fibers() {
     });
 }
 
-/// Two futures of one timer event count their own time.
+/// Two futures of one timer event each have their own time.
 #[test]
 fn one_timer_event_twice() {
     let _watched = watched();
@@ -122,7 +123,7 @@ fn one_timer_event_twice() {
     });
 }
 
-/// One sender's event, performed twice at once, sends two messages, each to one receiver.
+/// One sender's event that is performed twice at once sends two messages, each to one receiver.
 #[test]
 fn one_send_event_twice() {
     let _watched = watched();

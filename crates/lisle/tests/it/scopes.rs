@@ -67,7 +67,8 @@ fn scopes_nest_and_spawn_from_their_fibers() {
     });
 }
 
-/// The panic of the scope's own function waits for the fibers, which may be using what it would unwind.
+/// The panic of the scope's own function waits for the fibers, which may be using values that it
+/// would unwind.
 #[test]
 fn a_panic_in_the_scope_waits_for_its_fibers() {
     on_domains(|| {

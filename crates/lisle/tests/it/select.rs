@@ -1,4 +1,4 @@
-//! `select!`: what `choose` shows, with bodies; and what bodies may do.
+//! `select!`: the behaviour of `choose`, with bodies, and the abilities of bodies.
 
 use crate::support::{Cx, Random, Semaphore, scaled, worlds};
 use lisle::channel::bounded;
@@ -265,7 +265,8 @@ async fn sending_and_receiving_never_deadlocks(cx: Cx) {
     assert_eq!(cx.join_all(performers).await.iter().sum::<usize>(), 1_000);
 }
 
-/// Case 24: each offers its value with a cell for the other's, and takes an offer if one comes first.
+/// Case 24: each performer offers its value with a cell for the other's value, and takes an offer
+/// if one comes first.
 async fn a_swap_exchanges_both_values(cx: Cx) {
     let ends = channel::<(usize, Arc<IVar<usize>>)>();
     let performers = [0, 1].map(|id| {
@@ -309,7 +310,7 @@ async fn arms_of_different_types(cx: Cx) {
     assert_eq!(seen, ["3", "four", "nothing"]);
 }
 
-/// Each arm in its turn, of twelve types.
+/// There are twelve arms of twelve types. Each is ready once.
 async fn twelve_arms(cx: Cx) {
     let (_tx, rx) = channel::<u32>();
     let ready = |place: usize, turn: usize| (place == turn).then(|| always(place));
@@ -377,7 +378,7 @@ async fn bodies_return_and_propagate_errors(cx: Cx) {
     }
 }
 
-/// One `&mut` in several bodies, and in an event before them.
+/// Several bodies, and an event before them, use one `&mut`.
 async fn bodies_share_what_they_change(cx: Cx) {
     let (tx, rx) = bounded::<usize>(1);
     let mut log = vec![0];
@@ -408,7 +409,8 @@ async fn a_body_may_wait(cx: Cx) {
     assert_eq!(cx.join(receiver).await, 42);
 }
 
-/// Cases 3 and 26: nobody finds the losers, their nacks are ready, and what they borrowed may be changed.
+/// Cases 3 and 26: no partner finds the losers, their nacks are ready, and the values that they
+/// borrowed may be changed.
 async fn when_a_body_begins_the_losers_are_gone(cx: Cx) {
     let mut ends = channel::<u32>();
     let (nacks, nack) = bounded(1);
@@ -440,7 +442,7 @@ async fn conditions_switch_arms_off(cx: Cx) {
                 sent.unwrap();
                 slot = Some(n);
             }
-            // Not evaluated while there is nothing to unwrap.
+            // This is not evaluated while there is nothing to unwrap.
             ready = always(slot.unwrap()), if slot.is_some() => {
                 assert_eq!(rx.try_recv(), Ok(ready));
                 seen.push(ready);
@@ -517,7 +519,7 @@ async fn events_are_evaluated_once_from_left_to_right(cx: Cx) {
     assert_eq!((value, &order[..]), (11, &[0, 1, 2, 3, 4][..]));
 }
 
-/// Whatever the macro calls its own things, and whatever the caller does.
+/// The macro's own names do not conflict with the caller's.
 async fn names_of_the_caller_are_the_callers(cx: Cx) {
     #[allow(dead_code, reason = "none of these is to be taken for the library's")]
     mod names {
@@ -541,7 +543,8 @@ async fn names_of_the_caller_are_the_callers(cx: Cx) {
     assert_eq!(polled, 3);
 }
 
-/// One performer with an input, an output and a queue, its directions switched on and off, between two others.
+/// One performer with an input, an output and a queue works between two others. Its directions are
+/// switched on and off.
 async fn a_pipeline_ends_when_its_input_does(cx: Cx) {
     let count = scaled(20_000, 1_000);
     let (tx, input) = channel::<usize>();

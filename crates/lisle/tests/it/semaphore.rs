@@ -1,4 +1,4 @@
-//! Semaphores built by a user from `Source`: tokens are neither lost nor doubled, whoever races.
+//! User-defined semaphores, built from `Source`: tokens are neither lost nor doubled in races.
 
 use crate::support::{Cx, Random, Semaphore, scaled, worlds};
 use lisle::event::BoxEvent;
@@ -15,7 +15,7 @@ worlds!(
     tokens_are_conserved,
 );
 
-/// What both kinds can do.
+/// The operations that both kinds have.
 pub(crate) trait Tokens: Send + Sync + 'static {
     fn of(tokens: usize) -> Self;
     fn post_one(&self);
@@ -110,7 +110,7 @@ async fn one_post_wakes_one_of_many(cx: Cx) {
     assert_eq!(semaphore.take_evt().poll(), None);
 }
 
-/// Takers by sync, poll and timed choice, and posters: in the end every token is accounted for.
+/// Takers by sync, poll and timed choice, and posters. In the end every token is accounted for.
 async fn tokens_are_conserved(cx: Cx) {
     let count = scaled(5_000, 500);
     let semaphores = Arc::new([0; 2].map(Semaphore::new));

@@ -1,4 +1,5 @@
-//! The library's semaphore: tokens are neither lost nor doubled, and nobody is passed by, whatever is asked for.
+//! The library's semaphore: tokens are neither lost nor doubled, and no waiter is skipped, for any
+//! number of tokens.
 
 use crate::semaphore::{Tokens, hammered, posted_at_a_timeout};
 use crate::support::{Cx, Random, poll_once, scaled, worlds};
@@ -104,7 +105,8 @@ async fn a_post_at_the_moment_of_a_timeout_is_not_lost(cx: Cx) {
     posted_at_a_timeout::<Semaphore>(cx).await;
 }
 
-/// Case 33, with the semaphore as the lock, and one that wants more than there will be in the line.
+/// Case 33, with the semaphore as the lock, and one waiter in the queue that wants more than there
+/// will be.
 async fn a_waiter_that_gives_up_lets_the_next_come_forward(cx: Cx) {
     for _ in 0..scaled(100, 10) {
         let lock = Arc::new(Semaphore::new(2));
@@ -127,7 +129,7 @@ async fn a_waiter_that_gives_up_lets_the_next_come_forward(cx: Cx) {
     }
 }
 
-/// Case 23: each takes whichever fork is free first, and waits for the other for so long.
+/// Case 23: each philosopher takes any free fork first, and waits for the other for a limited time.
 async fn philosophers_all_eat(cx: Cx) {
     const COUNT: usize = 10;
     let meals = scaled(300, 30);
@@ -152,7 +154,8 @@ async fn philosophers_all_eat(cx: Cx) {
     assert!(forks.iter().all(|fork| fork.tokens() == 1));
 }
 
-/// Those who want one come again and again, so that there would never be enough for those who want all.
+/// Performers that want one token come again and again, so there would never be enough for
+/// performers that want all tokens.
 async fn many_tokens_are_not_starved_by_few(cx: Cx) {
     const TOKENS: usize = 4;
     let semaphore = Arc::new(Semaphore::new(TOKENS));
@@ -194,7 +197,7 @@ async fn peeking_takes_nothing(cx: Cx) {
         cx.join_all(peekers).await;
         cx.sync(semaphore.peek_evt()).await;
         assert_eq!(semaphore.tokens(), 1);
-        // Who wants the token, and came earlier, has it before a peek sees it.
+        // A performer that wants the token and came earlier gets it before a peek sees it.
         semaphore.wait();
         let mut taker = pin!(semaphore.wait_evt().future());
         assert!(poll_once(taker.as_mut()).is_pending());
@@ -241,7 +244,8 @@ async fn permits_are_never_more_than_there_are(cx: Cx) {
     assert_eq!(semaphore.tokens(), TOKENS);
 }
 
-/// Takers by sync, poll and timed choice of few and many, and posters: every token is accounted for.
+/// Takers by sync, poll and timed choice, of few and of many tokens, and posters. Every token is
+/// accounted for.
 async fn tokens_are_conserved(cx: Cx) {
     let count = scaled(5_000, 300);
     let semaphores = Arc::new([0; 2].map(Semaphore::new));
@@ -278,7 +282,7 @@ async fn tokens_are_conserved(cx: Cx) {
     assert_eq!(left as isize, posted_minus_taken);
 }
 
-/// Also when the token has been granted to it already.
+/// This also holds if the token has been granted to it already.
 async fn a_future_that_is_dropped_takes_nothing(cx: Cx) {
     for round in 0..scaled(300, 50) {
         let semaphore = Arc::new(Semaphore::new(0));
@@ -302,7 +306,8 @@ async fn a_future_that_is_dropped_takes_nothing(cx: Cx) {
     }
 }
 
-/// In one choice, who wants few does not wait for who wants many, in whichever order they stand in line.
+/// In one choice, a request for few tokens does not wait for one for many, in either order in the
+/// queue.
 #[test]
 fn requests_of_one_choice_do_not_hold_each_other_back() {
     for _ in 0..100 {

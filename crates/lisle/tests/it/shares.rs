@@ -1,8 +1,8 @@
-//! Fair shares: each of several alternatives that are always ready is taken about equally often, also one that comes
-//! in stages.
+//! Fair shares: each of several alternatives that are always ready is taken about equally often,
+//! also one that has stages.
 //!
-//! Of 8,000 draws at a probability of 1/4 the standard deviation is 39. The bound is 400, more than ten of them: by chance that
-//! happens less than once in 10^23 runs.
+//! For 8,000 draws at a probability of 1/4 the standard deviation is 39. The bound is 400, more
+//! than ten standard deviations. Chance exceeds it less than once in 10^23 runs.
 
 use crate::support::{Cx, worlds};
 use lisle::channel::bounded;
@@ -30,7 +30,7 @@ async fn an_event_in_stages_has_its_share(cx: Cx) {
     for kind in 0..4 {
         let mut taken = [0_usize; 4];
         for i in 0..DRAWS {
-            // One that is a channel's, so that not all are always ready by themselves.
+            // One alternative belongs to a channel, so not all are always ready by themselves.
             let _ = tx.try_send(0);
             let special = || match kind {
                 0 => in_stages(2, 3),

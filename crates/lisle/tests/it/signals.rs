@@ -1,4 +1,4 @@
-//! Signals. They are the process's, so the cases that send the same one take turns.
+//! Signals. They belong to the process, so cases that send the same signal run one at a time.
 
 use crate::support::{Cx, scaled, worlds};
 use lisle::event::Source;
@@ -18,7 +18,7 @@ worlds!(
 
 static IN_USE: LazyLock<Source<bool, ()>> = LazyLock::new(|| Source::new(false));
 
-/// As long as it lives, no other case sends a signal.
+/// While it is alive, no other case sends a signal.
 struct Alone;
 
 impl Alone {
@@ -34,7 +34,7 @@ impl Drop for Alone {
     }
 }
 
-/// Sends it to the process, any of whose threads may take it.
+/// Sends the signal to the process. Any of its threads may take it.
 fn send(signal: &Signal) {
     let own = libc::pid_t::try_from(std::process::id()).unwrap();
     // SAFETY: the process catches the signal.
@@ -95,7 +95,8 @@ async fn a_loser_has_received_nothing(cx: Cx) {
     assert!(cx.sync(choose((signal.recv_evt().wrap(Some), lisle::never()))).await.unwrap().is_ok());
 }
 
-/// Each is sent when the one before has been received, at a moment at which a timeout may win.
+/// Each signal is sent after the previous one has been received, at a moment at which a timeout may
+/// win.
 async fn none_is_lost_in_a_storm(cx: Cx) {
     let _alone = Alone::new(&cx).await;
     let signal = signal(SIGUSR1).unwrap();
@@ -127,8 +128,9 @@ async fn those_that_are_dropped_receive_no_more(cx: Cx) {
         send(&other);
         cx.sync(other.recv_evt()).await.unwrap();
     }
-    // The process goes on, although nobody receives it: its default action is off. Sent to the thread, it has come
-    // when this returns, and does not disturb the next case.
+    // The process continues although there is no receiver: the signal's default action is off. The
+    // signal is sent to the thread, so it has come when this returns, and does not disturb the next
+    // case.
     drop(signal(SIGUSR2).unwrap());
     // SAFETY: the process has caught the signal for good.
     assert_eq!(unsafe { libc::raise(SIGUSR2) }, 0);

@@ -1,5 +1,5 @@
-//! What is reported to run names a place in the user's program, by whichever entry of the library it has come to run: never
-//! a file of the library itself.
+//! Reports about running code name a place in the user's program, for every function of the library
+//! that runs it, and never a file of the library itself.
 
 use crate::support::watched;
 use lisle::par::prelude::*;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Where what has kept a domain was spawned, as has been reported.
+/// The place at which the code that kept a domain was spawned, according to the report.
 #[derive(Default)]
 struct Seen {
     place: Mutex<Option<&'static str>>,
@@ -35,7 +35,7 @@ impl Seen {
     }
 }
 
-/// A runtime that notes what is reported of its last domain.
+/// Returns a builder of a runtime whose reports about its last domain are recorded.
 fn runtime(domains: usize) -> (lisle::Builder, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
     let here = seen.clone();
@@ -55,7 +55,7 @@ fn runtime(domains: usize) -> (lisle::Builder, Arc<Seen>) {
 type Stuck = Box<dyn FnOnce() + Send>;
 type Spawns = (&'static str, fn(Stuck));
 
-/// Each runs what it is given somewhere, and waits for it.
+/// Functions that each run their argument somewhere and wait for it.
 const SPAWNS: &[Spawns] = &[
     ("spawn", |stuck| spawn(stuck).join().unwrap()),
     ("spawn_on", |stuck| lisle::spawn_on(0, stuck).join().unwrap()),
@@ -97,13 +97,13 @@ const SPAWNS: &[Spawns] = &[
     }),
 ];
 
-/// Runs it by the worker, not by its spawner.
+/// Lets the worker run it, and not its spawner.
 async fn later(stuck: Stuck) {
     task::yield_now().await;
     stuck();
 }
 
-/// Keeps its domain until that has been reported, while another waits.
+/// Keeps its domain until that has been reported, while another fiber waits.
 fn stuck(seen: Arc<Seen>) -> Stuck {
     Box::new(move || {
         let other = spawn(|| ());
@@ -136,10 +136,10 @@ fn what_is_spawned_names_its_spawner() {
     }
 }
 
-/// How many steps a loop has.
+/// The number of steps of a loop.
 const STEPS: usize = 2_000;
 
-/// So many that a sort of them is divided.
+/// Returns enough numbers that a sort of them is divided.
 fn numbers() -> Vec<u64> {
     (0..100_000_u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40).collect()
 }
@@ -156,7 +156,7 @@ fn tree(depth: u32, with: bool, work: &(dyn Fn() + Sync)) {
 
 type Loops = (&'static str, fn(&(dyn Fn() + Sync)));
 
-/// Each calls what it is given many times, on any number of domains.
+/// Functions that each call their argument many times, on any number of domains.
 const LOOPS: &[Loops] = &[
     ("join", |work| tree(10, false, work)),
     ("join_with", |work| tree(10, true, work)),

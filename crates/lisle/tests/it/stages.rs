@@ -40,7 +40,7 @@ async fn the_second_stage_gives_the_value(cx: Cx) {
             cx.sync(tx.send_evt(i)).await.unwrap();
         }
     });
-    // Receive a number, then send it on.
+    // Receives a number and then sends it on.
     let pass = rx.recv_evt().replace(|n| reply.send_evt(n.unwrap() + 100)).wrap(|sent| sent.is_ok());
     for i in 0..20 {
         let passed = match i % 4 {
@@ -76,7 +76,7 @@ async fn others_go_on_competing_with_the_second_stage(cx: Cx) {
     // The first stage alone decides nothing.
     cx.sync(first.send_evt(1)).await.unwrap();
     cx.sync(other.send_evt(2)).await.unwrap();
-    // That was one performance; the next begins with its first stage anew.
+    // That was one performance. The next begins with its first stage again.
     cx.sync(other.send_evt(3)).await.unwrap();
     cx.sync(first.send_evt(4)).await.unwrap();
     assert!(first.send_evt(9).poll().is_none(), "it waits for its second stage");
@@ -84,7 +84,7 @@ async fn others_go_on_competing_with_the_second_stage(cx: Cx) {
     assert_eq!(cx.join(performer).await, [(0, 2), (0, 3), (4, 5)]);
 }
 
-/// The value of the first stage is dropped once; what it took is not there any more.
+/// The value of the first stage is dropped once, and the message that it took is gone.
 async fn a_first_stage_that_is_overtaken_has_happened_once(cx: Cx) {
     let token = Arc::new(());
     let (tx, rx) = bounded::<Arc<()>>(4);
@@ -112,7 +112,8 @@ async fn a_first_stage_that_is_overtaken_has_happened_once(cx: Cx) {
     assert!(rx.try_recv().is_ok());
 }
 
-/// While the second stage is made nobody can commit another alternative, and its maker may wait.
+/// While the second stage is made, no partner can commit another alternative, and the function that
+/// makes the second stage may wait.
 async fn nothing_is_published_between_the_stages(cx: Cx) {
     let (tx, rx) = channel::<u32>();
     let (go, gone) = channel::<u32>();
@@ -176,8 +177,8 @@ async fn a_hundred_stages(cx: Cx) {
     assert_eq!(cx.sync(inner.replace(|n| always(n * 2))).await, 44);
 }
 
-/// Those of the first stage are settled when it has happened, those of the second run then, and are settled
-/// with the whole.
+/// The nacks of the first stage are decided when it has happened. The guards of the second stage
+/// run then, and its nacks are decided with the whole.
 async fn guards_and_nacks_of_both_stages(cx: Cx) {
     let nacks = Mutex::new(Vec::<Nack>::new());
     let noted = |event: BoxEvent<'static, u32>| {
@@ -220,7 +221,7 @@ async fn guards_and_nacks_of_both_stages(cx: Cx) {
     }
 }
 
-/// An event that several own.
+/// An event with several owners.
 struct Shared<T>(Arc<BoxEvent<'static, T>>);
 
 impl<T> Event for Shared<T> {
@@ -270,7 +271,7 @@ impl<T> Event for Shared<T> {
     }
 }
 
-/// Senders that break their promise to the second stage.
+/// Senders break their promise to the second stage.
 async fn a_second_stage_that_starts_over_does_not_redo_the_first(cx: Cx) {
     let (first, firsts) = bounded::<u32>(4);
     let (second, seconds) = channel::<u32>();
@@ -310,7 +311,7 @@ async fn a_maker_of_the_second_stage_that_panics(cx: Cx) {
                 })
             };
             let broken = always(()).replace(|()| quiet::<BoxEvent<'static, u32>>("no second stage"));
-            // A handler around it is not asked: the event has not happened.
+            // A handler around it is not called: the event has not happened.
             cx.sync(choose((noted(), broken.wrap_panic(|_| 1), noted()))).await
         })
     };
@@ -340,7 +341,7 @@ async fn a_panic_is_handled_by_the_innermost_handler(cx: Cx) {
     assert_eq!(cx.sync(&event).await, "third");
     assert_eq!(std::mem::take(&mut *order.lock().unwrap()), ["inner", "first", "second"]);
     assert_eq!(event.poll(), Some("third"));
-    // Around a choice it handles whichever branch won; without a panic it is not asked.
+    // Around a choice it handles a panic of the winning branch. Without a panic it is not called.
     let either = choose((always(1).wrap(|_| quiet::<u32>("one")), always(2))).wrap_panic(|_| 3);
     let mut seen = [false; 4];
     while !(seen[2] && seen[3]) {
@@ -355,7 +356,7 @@ async fn a_panic_is_handled_by_the_innermost_handler(cx: Cx) {
     assert!(cx.join_caught(performer).await.is_err());
 }
 
-/// The message is gone, or, where a maker panicked, was never there and costs the receiver nothing.
+/// The message is gone. If its maker panicked, it never existed, and the receiver loses nothing.
 async fn a_handler_is_asked_after_the_event_has_happened(cx: Cx) {
     let (tx, rx) = bounded::<u32>(2);
     tx.try_send(1).unwrap();
@@ -375,7 +376,7 @@ async fn a_handler_is_asked_after_the_event_has_happened(cx: Cx) {
     assert_eq!(cx.join(receiver).await, Ok(5));
 }
 
-/// Unwinding at shutdown is nobody's panic.
+/// Unwinding at shutdown is not a panic of user code.
 #[test]
 fn handlers_are_not_asked_when_fibers_are_shut_down() {
     let _watched = watched();
@@ -419,7 +420,7 @@ async fn the_first_of_those_that_are_ready_has_priority(cx: Cx) {
             assert_eq!(listed.poll(), Some(ready));
         }
     }
-    // A fair choice in a biased one is fair, and the other way round.
+    // A fair choice inside a biased one is fair, and the other way round.
     let mixed = choose_biased((never(), choose((always(1), always(2))), always(3)));
     let turned = choose((choose_biased((always(4), always(5))), choose_biased((always(6), always(7)))));
     let mut seen = [false; 8];
@@ -428,7 +429,8 @@ async fn the_first_of_those_that_are_ready_has_priority(cx: Cx) {
         seen[cx.sync(&turned).await] = true;
     }
     assert_eq!(seen, [false, true, true, false, true, false, true, false]);
-    // What is ready for ever starves what comes after it: stopping goes before working.
+    // An alternative that is always ready starves those after it, so the stop event comes before
+    // the work.
     let (stop, stopped) = bounded::<()>(1);
     let (work, works) = bounded::<()>(100);
     (0..100).for_each(|_| work.try_send(()).unwrap());
@@ -470,7 +472,8 @@ async fn an_absent_event_is_never_ready(cx: Cx) {
     assert!(!ran.load(Ordering::SeqCst), "the guard of what is switched off does not run");
 }
 
-/// As nil channels in Go: receive from each of two until it is closed, then no more.
+/// Like nil channels in Go: receives from each of two channels until it is closed, and then no
+/// more.
 async fn alternatives_are_switched_on_and_off(cx: Cx) {
     let count = scaled(500, 60);
     let ends = [0, 1].map(|_| channel::<usize>());

@@ -1,5 +1,6 @@
-//! Fibers and tasks that keep their domain while others of it wait, whatever those wait for: all are reported, with
-//! what waits; and who keeps it while nobody waits is not.
+//! Fibers and tasks that keep their domain while others of it wait, for any reason. All of them are
+//! reported, together with the waiters. A fiber that keeps its domain while there are no waiters is
+//! not reported.
 
 use crate::support::child::{Ended, Running, block_until_let_go, part};
 use crate::support::watched;
@@ -11,12 +12,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Calls `stuck`, which blocks the thread, in a fiber or a task that is named or placed here.
+/// Calls `stuck`, which blocks the thread, in a fiber or a task. The name or the place is in this
+/// file.
 fn stick(who: &str, stuck: impl FnOnce() + Send + 'static) {
     match who {
         "fiber" => fiber::Builder::new().name("stuck").spawn(stuck).join().unwrap(),
         "task" => lisle::spawn_task(async move {
-            // From here on it is run by the worker, not by its spawner.
+            // From here on the worker runs the task, and not its spawner.
             lisle::task::yield_now().await;
             stuck();
         })
@@ -30,7 +32,7 @@ fn runtime() -> lisle::Builder {
     Runtime::builder().domains(1).stall_report(Some(Duration::from_millis(50)))
 }
 
-/// Runs the child's part, or sees to it that there is one report, which says all of this.
+/// Runs the child's part, or checks that there is one report and that it contains all these texts.
 #[track_caller]
 fn reports(test: &str, child: impl Fn(&'static str), says: &[&str]) {
     for who in ["fiber", "task"] {
@@ -66,7 +68,7 @@ fn a_timer_that_is_overdue_is_noticed() {
     reports("a_timer_that_is_overdue_is_noticed", child, &["a timer is overdue by"]);
 }
 
-/// It was not the next when the turn began, and is not the first of its slot.
+/// The timer was not the next one when the turn began, and is not the first of its slot.
 #[test]
 fn a_timer_behind_one_that_was_given_up_is_noticed() {
     let child = |who| {
@@ -85,7 +87,7 @@ fn a_timer_behind_one_that_was_given_up_is_noticed() {
     reports("a_timer_behind_one_that_was_given_up_is_noticed", child, &["a timer is overdue by"]);
 }
 
-/// A client that blocks its thread, and whose server is a fiber of the same domain.
+/// A client blocks its thread, and its server is a fiber of the same domain.
 #[test]
 fn a_descriptor_that_is_ready_is_noticed() {
     let child = |who| {
@@ -108,7 +110,8 @@ fn a_descriptor_that_is_ready_is_noticed() {
     );
 }
 
-/// A lock of the standard library that another fiber of the domain holds while it waits for a message from outside.
+/// Another fiber of the domain holds a lock of the standard library while it waits for a message
+/// from outside.
 #[test]
 fn a_wake_from_outside_is_noticed() {
     let child = |who| {
@@ -123,7 +126,7 @@ fn a_wake_from_outside_is_noticed() {
                 }
             });
             fiber::yield_now();
-            // Not before the turn that lasts has begun.
+            // Not before the long turn has begun.
             let (stuck, is_stuck) = std::sync::mpsc::channel();
             let outside = thread::spawn(move || {
                 is_stuck.recv().unwrap();
@@ -141,7 +144,7 @@ fn a_wake_from_outside_is_noticed() {
     reports("a_wake_from_outside_is_noticed", child, &["wakes from other threads"]);
 }
 
-/// The same, and it is woken by who wants the lock next.
+/// The same, but the fiber that wants the lock next wakes it.
 #[test]
 fn a_wake_within_the_turn_is_noticed() {
     let child = |who| {
@@ -173,7 +176,7 @@ fn what_has_not_begun_is_noticed() {
     reports("what_has_not_begun_is_noticed", child, &["3 have not begun"]);
 }
 
-/// What comes from outside for whichever domain has time, while none has.
+/// A fiber comes from outside for any domain that has time, while none has.
 #[test]
 fn what_no_domain_takes_is_noticed() {
     let child = |who: &'static str| {
@@ -192,7 +195,8 @@ fn what_no_domain_takes_is_noticed() {
     reports("what_no_domain_takes_is_noticed", child, &["1 has not begun"]);
 }
 
-/// Nobody waits: not for a timer far away or given up, nor for a descriptor that somebody has waited for.
+/// No fiber waits: not for a timer that is far away or given up, nor for a descriptor that was
+/// waited for before.
 #[test]
 fn nobody_who_waits_is_no_report() {
     let test = "stalls::nobody_who_waits_is_no_report";
@@ -224,7 +228,7 @@ fn nobody_who_waits_is_no_report() {
         choose((next, after(Duration::from_millis(20)))).sync();
         // The connection becomes readable, and its fiber no longer waits for it.
         drop(peer);
-        // A turn of thirty times the limit.
+        // This turn takes thirty times the limit.
         thread::sleep(Duration::from_millis(300));
         drop(client);
         far.cancel();

@@ -1,5 +1,5 @@
-//! All against all: performers of every kind, on channels of every kind, with choices of random arms. In
-//! the end each message that was sent has been received by exactly one, or is still buffered.
+//! All against all: performers of every kind, on channels of every kind, with choices of random
+//! arms. In the end each sent message has been received exactly once, or is still buffered.
 
 use crate::support::{Cx, Random, scaled, worlds};
 use lisle::channel::{Receiver, Sender, bounded};
@@ -24,7 +24,7 @@ enum Outcome {
     Nothing,
 }
 
-/// One arm of a choice: any operation on any channel.
+/// Returns one arm of a choice: any operation on any channel.
 fn arm<'a>(
     channels: &'a [Channel],
     random: &mut Random,
@@ -73,7 +73,7 @@ async fn every_message_arrives_once(cx: Cx) {
                 for _ in 0..rounds {
                     let mut arms: Vec<_> =
                         (0..random.below(5)).map(|_| arm(&channels, &mut random, &fresh)).collect();
-                    // Whoever finds no partner any more goes on.
+                    // A performer that finds no partner any more continues.
                     arms.push(after(Duration::from_millis(1)).wrap(|()| Outcome::Nothing).boxed());
                     let outcome = match random.below(4) {
                         0 => choose(arms).poll().unwrap_or(Outcome::Nothing),

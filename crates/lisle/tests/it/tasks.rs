@@ -1,7 +1,7 @@
-//! Tasks: begun as a call, reified when they wait, gone on with elsewhere.
+//! Tasks: begun as a call, reified when they wait, and continued elsewhere.
 //!
-//! Any of them may be queued instead of begun, when the clock that finds those that take long has moved on at the wrong
-//! moment. So nothing here relies on one that was spawned to have begun.
+//! Any of them may be queued instead of begun, if the clock that detects long turns has advanced at
+//! that moment. Therefore nothing here relies on a spawned task to have begun.
 
 mod cancel;
 mod depth;
@@ -33,24 +33,25 @@ fn everywhere(f: impl Fn()) {
     f();
 }
 
-/// Lets others run until `condition` holds.
+/// Lets other fibers run until `condition` holds.
 fn until(mut condition: impl FnMut() -> bool) {
     while !condition() {
         pause();
     }
 }
 
-/// Lets others run, whoever this is.
+/// Lets other fibers or threads run, for every kind of caller.
 fn pause() {
     if lisle::statistics().fibers > 0 { fiber::yield_now() } else { std::thread::yield_now() }
 }
 
-/// Does any of a few attempts succeed? For what is so unless a tick of the clock comes in between.
+/// Returns `true` if one of a few attempts succeeds. Used for behaviour that a tick of the clock
+/// may prevent.
 fn at_last(attempt: impl Fn() -> bool) -> bool {
     (0..50).any(|_| attempt())
 }
 
-/// Comes back to whoever polls, having had itself woken.
+/// Returns to the code that polls, after it has woken itself.
 async fn come_back() {
     let mut polled = false;
     poll_fn(|context| {
@@ -63,12 +64,12 @@ async fn come_back() {
     .await;
 }
 
-/// Polls once, as the task that runs this.
+/// Polls once with the waker of the current task.
 async fn polled<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
     poll_fn(|context: &mut Context<'_>| Poll::Ready(future.as_mut().poll(context))).await
 }
 
-/// Counts how many of it there are.
+/// Counts its live instances.
 #[derive(Debug)]
 struct Counted(Arc<AtomicUsize>);
 

@@ -1,5 +1,5 @@
-//! Tickers: regular times, each for one of those who wait. What depends on exact times is tested in virtual time, beside the
-//! module.
+//! Tickers: regular ticks, each for one of the waiters. Behaviour that depends on exact times is
+//! tested in virtual time, next to the module.
 
 use crate::support::{Cx, worlds};
 use lisle::event::WaitSet;
@@ -99,7 +99,7 @@ async fn a_tick_that_is_not_taken_stays(cx: Cx) {
 }
 
 async fn what_is_missed_is_skipped_or_made_up_for(cx: Cx) {
-    // Times before the library has first looked at the clock are all the same to it.
+    // The library treats all times before its first look at the clock alike.
     cx.sync(after(12 * MILLI)).await;
     let start = Instant::now() - 10 * MILLI;
     let skips = ticker_at(start, MILLI);
@@ -130,7 +130,7 @@ async fn a_reset_reaches_those_who_wait(cx: Cx) {
         })
         .collect();
     cx.yield_now().await;
-    // Each reset makes one tick at least.
+    // Each reset makes at least one tick.
     cx.until(|| {
         ticker.reset_at(Instant::now());
         done.load(Ordering::SeqCst) == 3
@@ -178,7 +178,7 @@ fn a_period_of_zero_is_refused_where_it_is_given() {
     }
 }
 
-/// A fiber that waits for a tick waits for time: that is no deadlock.
+/// A fiber that waits for a tick waits for time, so this is not a deadlock.
 #[test]
 fn a_tick_wakes_the_only_fiber() {
     let _watched = crate::support::watched();

@@ -54,7 +54,7 @@ async fn each_performance_starts_the_time_anew(cx: Cx) {
     }
 }
 
-/// Case 37: deadlines spread over all levels of a wheel that can be waited for.
+/// Case 37: the deadlines are spread over all levels of the wheel that can be reached in a test.
 async fn many_timers_all_fire_and_none_early(cx: Cx) {
     let count = if cx.is_light() { scaled(10_000, 2_000) } else { 60 };
     let begun = Instant::now();
@@ -71,7 +71,7 @@ async fn many_timers_all_fire_and_none_early(cx: Cx) {
     cx.join_all(sleepers).await;
 }
 
-/// Performers withdraw timers from a wheel while others are armed and fire beside them.
+/// Performers withdraw timers from a wheel while others are armed and fire.
 async fn timers_that_lose_leave_nothing_that_fires(cx: Cx) {
     let rounds = scaled(2_000, 300);
     let performers = [0, 1, 2, 3].map(|id| {
@@ -102,7 +102,7 @@ async fn timers_that_lose_leave_nothing_that_fires(cx: Cx) {
     assert!(cx.join_all(performers).await.into_iter().all(|timeouts| timeouts < rounds));
 }
 
-/// What does not fit into the clock is the end of time, not its beginning.
+/// A duration that does not fit into the clock means the end of time, not its beginning.
 async fn an_unreachable_future_waits(cx: Cx) {
     let order = Arc::new(Mutex::new(Vec::new()));
     let (tx, rx) = channel::<()>();
@@ -119,7 +119,7 @@ async fn an_unreachable_future_waits(cx: Cx) {
     assert_eq!(*order.lock().unwrap(), ["message"]);
 }
 
-/// Each operation with a timeout takes the longest there is for no timeout at all.
+/// Each operation with a timeout treats the longest duration as no timeout.
 async fn a_timeout_beyond_the_clock_is_never(cx: Cx) {
     cx.go_apart().await;
     let (tx, rx) = channel::<u32>();
@@ -138,7 +138,7 @@ async fn a_timeout_beyond_the_clock_is_never(cx: Cx) {
     assert_eq!(*value, 3);
     drop(value);
     cx.join(sender).await;
-    // The last instant that the clock can name is not the present either.
+    // The last instant that the clock can represent is not the present, either.
     let mut last = Instant::now();
     for span in (0..=62).rev().map(|power| Duration::from_secs(1 << power)) {
         last = last.checked_add(span).unwrap_or(last);

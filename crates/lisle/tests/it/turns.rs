@@ -1,4 +1,5 @@
-//! Who gets a turn on a domain that is never out of work. Each test ends when the one that could starve has had its own.
+//! The turns of fibers on a domain that always has work. Each test ends when the fiber that could
+//! starve has had its turn.
 
 use crate::support::watched;
 use lisle::{Runtime, channel, fiber, spawn};
@@ -12,7 +13,7 @@ use std::{
 
 const ENOUGH: usize = 100;
 
-/// Spawns its successor, and what `beside` does, until told to stop.
+/// Spawns its successor and runs `beside`, until told to stop.
 fn chain(stop: Arc<AtomicBool>, beside: fn()) {
     if !stop.load(Ordering::Relaxed) {
         drop(spawn(move || chain(stop, beside)));
@@ -20,7 +21,8 @@ fn chain(stop: Arc<AtomicBool>, beside: fn()) {
     }
 }
 
-/// The youngest fibers and the oldest of the ring take every turn between them, if the queues do not take turns.
+/// If the queues did not take turns, the youngest fibers and the oldest of the ring would take
+/// every turn.
 #[test]
 fn fibers_that_spawn_without_end_do_not_keep_others_from_going_on() {
     let _watched = watched();
@@ -38,7 +40,7 @@ fn fibers_that_spawn_without_end_do_not_keep_others_from_going_on() {
     });
 }
 
-/// One yields, the other is woken by it: every other turn is of the ready queue.
+/// One fiber yields, and the other is woken by it: every other turn belongs to the ready queue.
 #[test]
 fn fibers_that_go_on_without_end_do_not_keep_others_from_beginning() {
     let _watched = watched();
@@ -65,7 +67,7 @@ fn fibers_that_go_on_without_end_do_not_keep_others_from_beginning() {
     });
 }
 
-/// However many wait to begin on the domain, what comes from outside has its turn.
+/// Fibers from outside get their turn, however many fibers wait to begin on the domain.
 #[test]
 fn fibers_from_outside_begin_on_a_domain_with_many_of_its_own() {
     let _watched = watched();
@@ -87,7 +89,7 @@ fn fibers_from_outside_begin_on_a_domain_with_many_of_its_own() {
     assert!(runtime.shutdown(Duration::from_secs(30)).is_clean());
 }
 
-/// More than a domain's ring holds, so that the youngest go first.
+/// There are more fibers than a domain's ring holds, so the youngest go first.
 #[test]
 fn fibers_that_spawn_without_end_do_not_keep_the_oldest_from_beginning() {
     let _watched = watched();
@@ -102,7 +104,7 @@ fn fibers_that_spawn_without_end_do_not_keep_the_oldest_from_beginning() {
             }));
         }
         let stopped = stop.clone();
-        // 144 and those that are spawned in the chain are surplus.
+        // 144 of them are surplus, and so are those that are spawned in the chain.
         spawn(move || chain(stopped, || drop(spawn(|| ())))).join().unwrap();
         while !stop.load(Ordering::Relaxed) {
             fiber::yield_now();
@@ -110,7 +112,8 @@ fn fibers_that_spawn_without_end_do_not_keep_the_oldest_from_beginning() {
     });
 }
 
-/// What one spawns is done before others begin to spawn, so few of a tree's fibers are alive at a time.
+/// The fibers that one fiber spawns are done before others begin to spawn, so few fibers of a tree
+/// are alive at the same time.
 #[test]
 fn a_tree_of_fibers_is_not_alive_all_at_once() {
     fn grow(depth: usize, alive: &Arc<AtomicUsize>, most: &Arc<AtomicUsize>) {
@@ -136,8 +139,8 @@ fn a_tree_of_fibers_is_not_alive_all_at_once() {
     }
 }
 
-/// Fibers that take long and wait to begin, and one that is to go on at a time that comes while the first of them computes: how
-/// many of those begin before it goes on.
+/// Runs fibers that take long and wait to begin, and one that is due while the first of them
+/// computes. Returns the number of fibers that begin before the due one continues.
 fn begun_before_a_due_timer(sleep: fn(Arc<AtomicUsize>, Arc<AtomicUsize>)) -> usize {
     const PAUSE: Duration = Duration::from_millis(30);
     let _watched = watched();
@@ -150,7 +153,7 @@ fn begun_before_a_due_timer(sleep: fn(Arc<AtomicUsize>, Arc<AtomicUsize>)) -> us
             let (begun, seen) = (begun.clone(), seen.clone());
             drop(spawn(move || {
                 begun.fetch_add(1, Ordering::Relaxed);
-                // There is no need to keep the test waiting any longer.
+                // The test need not wait any longer.
                 let end = Instant::now().max(due) + PAUSE;
                 while seen.load(Ordering::Relaxed) == 0 && Instant::now() < end {
                     std::hint::spin_loop();
@@ -187,7 +190,7 @@ fn a_task_that_is_due_goes_before_fibers_that_have_not_begun() {
     assert!((1..=FEW).contains(&begun), "{begun} fibers have begun before");
 }
 
-/// What is due again and again does not keep others from beginning.
+/// Fibers that are due again and again do not keep others from beginning.
 #[test]
 fn fibers_that_are_always_due_do_not_keep_others_from_beginning() {
     let _watched = watched();

@@ -1,4 +1,5 @@
-//! Code of the user's where others rely on whoever runs it: in wakers, and in the functions of a source, under its lock.
+//! User code in places where others rely on it: in wakers, and in the functions of a source, under
+//! its lock.
 
 use crate::support::child::{Ended, part};
 use crate::support::{Cx, World, poll_once, watched, worlds};
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 
 worlds!(a_source_within_itself_is_a_panic, what_was_granted_may_be_dropped_under_the_lock);
 
-/// A waker that does something of its own.
+/// A waker that calls a function.
 struct Calls<F>(F);
 
 impl<F: Fn() + Send + Sync + 'static> Wake for Calls<F> {
@@ -42,8 +43,8 @@ fn poll_with<F: Future>(future: &mut Pin<Box<F>>, waker: &Waker) {
     assert!(future.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
 }
 
-/// A task of several futures goes when one of them is woken: the others have been given something, and count on their own
-/// wakes, which are this thread's to send.
+/// A task with several futures is dropped when one of them is woken. The other futures have been
+/// granted values and expect their own wakes, which this thread has to send.
 #[test]
 fn a_waker_may_drop_what_is_woken_with_it() {
     let _watched = watched();
@@ -65,12 +66,12 @@ fn a_waker_may_drop_what_is_woken_with_it() {
     }
 }
 
-/// The same on the thread that keeps time for all.
+/// The same on the thread that keeps time for all threads without a runtime.
 #[test]
 fn a_waker_may_drop_other_timers() {
     let _watched = watched();
     let dropped = Arc::new(AtomicUsize::new(0));
-    // All at once, so that the thread finds several that are due.
+    // All are due at the same time, so the thread finds several that are due.
     let soon = Instant::now() + Duration::from_millis(5);
     type Shared = Arc<Mutex<Option<Pin<Box<EventFuture<At>>>>>>;
     let timers: Vec<Shared> =
@@ -88,7 +89,7 @@ fn a_waker_may_drop_other_timers() {
     }
 }
 
-/// The thread that keeps time goes on, whatever a waker does.
+/// The timekeeping thread continues, whatever a waker does.
 #[test]
 fn a_waker_whose_panic_panics_stops_no_timer() {
     struct Bomb;
@@ -112,13 +113,13 @@ fn a_waker_whose_panic_panics_stops_no_timer() {
         while called.load(Ordering::Acquire) < round {
             std::thread::yield_now();
         }
-        // On the same thread's wheel.
+        // This timer is on the same thread's wheel.
         sleep(Duration::from_millis(1));
         assert!(poll_once(timer.as_mut()).is_ready());
     }
 }
 
-/// It would want the lock that it has.
+/// It would want the lock that it already holds.
 async fn a_source_within_itself_is_a_panic(cx: Cx) {
     let source = Arc::new(Source::<u32, u32>::new(1));
     let within = |f: &dyn Fn()| {
@@ -131,13 +132,13 @@ async fn a_source_within_itself_is_a_panic(cx: Cx) {
     within(&|| source.with(|_| ()));
     within(&|| assert!(source.event(|_| None).poll().is_none()));
     within(&|| assert_eq!(source.event(|_| Some(1)).sync(), 0));
-    // Another is another matter, and afterwards it is free.
+    // Another source is not affected, and the first one is free afterwards.
     let other = Source::<u32, ()>::new(2);
     assert_eq!(source.update(|one, _| *one + other.with(|two| *two)), 3);
     assert_eq!(cx.sync(source.event(|one| Some(*one))).await, 1);
 }
 
-/// The wake of what was granted comes only after the function has returned.
+/// A granted performer is woken only after the function has returned.
 async fn what_was_granted_may_be_dropped_under_the_lock(cx: Cx) {
     let source: &'static Source<u32, u32> = Box::leak(Box::new(Source::new(0)));
     for kept in [0_u32, 1, 3, 6] {
@@ -160,7 +161,7 @@ async fn what_was_granted_may_be_dropped_under_the_lock(cx: Cx) {
             assert_eq!(future.await, value as u32);
         }
     }
-    // A task's is dropped where it waits, if it is cancelled there.
+    // A task's future is dropped where it waits, if the task is cancelled there.
     let race = lisle::task::race((async { source.event(nothing as Take).await }, async {
         source.event(nothing as Take).await
     }));
@@ -171,7 +172,7 @@ async fn what_was_granted_may_be_dropped_under_the_lock(cx: Cx) {
     });
 }
 
-/// Others would spin for as long as it takes, the thread that is to wake it among them.
+/// Other threads would spin for as long as the wait takes, also the thread that is to wake it.
 #[test]
 fn waiting_under_the_lock_of_a_source_ends_the_process() {
     let name = "waiting_under_the_lock_of_a_source_ends_the_process";

@@ -1,4 +1,4 @@
-//! Wait sets: a standing choice is a choice, performance after performance.
+//! Wait sets: a standing choice behaves like a choice, performance after performance.
 
 use crate::support::{Cx, Random, Semaphore, on_domains, scaled, worlds};
 use lisle::channel::{Receiver, RecvError, Sender, bounded};
@@ -84,7 +84,7 @@ async fn a_set_of_rendezvous_channels_meets_polled_senders_only_while_it_waits(c
         let tx = tx.clone();
         cx.spawn(move |cx| async move {
             cx.sync(asked.recv_evt()).await.unwrap();
-            // The set waits now, or will in a moment.
+            // The set waits now or will wait in a moment.
             let mut refused = 0_u64;
             while tx.try_send(7).is_err() {
                 refused += 1;
@@ -111,7 +111,7 @@ async fn sources_of_one_set_do_not_meet_each_other(cx: Cx) {
     assert!(set.poll().is_none());
     let gave_up = choose((set.evt().wrap(|_| false), after(Duration::from_millis(2)).wrap(|()| true)));
     assert!(cx.sync(gave_up).await);
-    // Nor does the choice that the set is part of.
+    // The choice that contains the set does not communicate with it, either.
     let also = choose((
         set.evt().wrap(|_| 0),
         rx.recv_evt().wrap(|_| 1),
@@ -264,7 +264,7 @@ async fn tokens_granted_to_a_set_are_conserved(cx: Cx) {
                 let mut random = Random::new(me);
                 for _ in 0..rounds {
                     if random.below(3) == 0 {
-                        // In vain, most of the time.
+                        // This fails most of the time.
                         let patience = after(Duration::from_micros(random.below(200) as u64));
                         let took = choose((set.evt().wrap(|_| true), patience.wrap(|()| false)));
                         if cx.sync(took).await {
@@ -296,7 +296,7 @@ async fn timers_tick(cx: Cx) {
     }
 }
 
-/// It has run out while nobody waited on the set.
+/// The timer has expired while no performer waited on the set.
 async fn a_timer_is_found_by_polls_and_beside_what_is_always_ready(cx: Cx) {
     let mut set = WaitSet::new();
     set.insert(after(Duration::from_millis(1)).wrap(|()| "timer"));
@@ -386,7 +386,7 @@ async fn a_set_may_be_a_source_of_another(cx: Cx) {
         inner[i % 2].insert(rx.recv_evt());
     }
     let [a, b] = &mut inner;
-    // Nor does it talk to the choice around it.
+    // It does not communicate with the choice around it, either.
     let (tx, rx) = channel::<usize>();
     let mut set = WaitSet::new();
     set.insert(a.evt().wrap(|(_, got)| got));

@@ -1,4 +1,4 @@
-//! Seeing who waits: what each kind of performer is listed with, and that looking disturbs nobody.
+//! Listing waiters: the entry of each kind of performer, and that listing disturbs nothing.
 
 use crate::support::{scaled, watched};
 use lisle::event::Source;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Surveys until what is found satisfies `condition`.
+/// Repeats the survey until its result satisfies `condition`.
 #[track_caller]
 fn until(look: impl Fn() -> WaitGraph, condition: impl Fn(&WaitGraph) -> bool) -> WaitGraph {
     let begun = Instant::now();
@@ -29,7 +29,7 @@ fn named<'a>(waiters: &'a [Blocked], name: &str) -> Option<&'a Blocked> {
     waiters.iter().find(|waiter| waiter.name.as_deref() == Some(name))
 }
 
-/// What the waiter with this name waits for, in words.
+/// Returns the descriptions of the waits of the waiter with this name.
 #[track_caller]
 fn says(graph: &WaitGraph, name: &str) -> Vec<String> {
     let waiter = named(&graph.fibers, name).or_else(|| named(&graph.threads, name));
@@ -50,7 +50,7 @@ fn fiber(name: &str) -> fiber::Builder {
     fiber::Builder::new().name(name)
 }
 
-/// Each kind of event says what is waited for, of what object, and where that was made.
+/// Each kind of event describes the wait, its object, and the place where the object was created.
 #[test]
 fn each_kind_of_wait_is_told() {
     let _watched = watched();
@@ -156,7 +156,7 @@ fn each_kind_of_wait_is_told() {
         check(&graph, "accepts", &[("read from a TcpListener; fd ", "")]);
         check(&graph, "accepts with", &[("read from a TcpListener; fd ", "")]);
         check(&graph, "is readable", &[("read from a PipeReader; fd ", "")]);
-        // Who is in whose hands.
+        // The owners of the objects that are waited for.
         let id = |name| named(&graph.fibers, name).unwrap().id;
         assert_eq!(named(&graph.fibers, "joins").unwrap().waits[0].held_by, [id("waits")]);
         let scoped = &named(&graph.fibers, "scopes").unwrap().waits[0].held_by;
@@ -168,7 +168,7 @@ fn each_kind_of_wait_is_told() {
     }
 }
 
-/// Fibers that look the same share a block of text.
+/// Fibers with the same description share a block of text.
 #[test]
 fn alike_fibers_are_grouped() {
     let _watched = watched();
@@ -195,7 +195,8 @@ fn alike_fibers_are_grouped() {
     assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
 }
 
-/// Plain threads are listed when they sleep, by their names; in the same way also when they have a runtime's fiber to wait for.
+/// Plain threads are listed by their names when they sleep, also when they wait for a runtime's
+/// fiber.
 #[test]
 fn plain_threads_are_listed() {
     let _watched = watched();
@@ -206,7 +207,7 @@ fn plain_threads_are_listed() {
         let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
             thread::Builder::new().name(name.into()).spawn_scoped(scope, run).unwrap();
         };
-        // Its event cannot be shared between threads, and is described all the same.
+        // Its event cannot be shared between threads, but is described nevertheless.
         let (receiver, stopped) = (rx.clone(), stop.clone());
         spawn(
             "chooser",
@@ -238,7 +239,7 @@ fn plain_threads_are_listed() {
     until(lisle::waiting, |graph| named(&graph.threads, "chooser").is_none());
 }
 
-/// A fiber asks in its turn: it is listed as running, its neighbours as what they are.
+/// A fiber makes the request in its turn. It is listed as running, and its neighbours as waiting.
 #[test]
 fn a_fiber_may_ask() {
     let _watched = watched();
@@ -265,7 +266,8 @@ fn a_fiber_may_ask() {
     }
 }
 
-/// Fibers on several domains ask at once: each answers the others while it waits for their answers.
+/// Fibers on several domains make requests at once. Each domain answers the others while it waits
+/// for their answers.
 #[test]
 fn all_ask_at_once() {
     let _watched = watched();
@@ -324,7 +326,7 @@ fn a_busy_domain_is_silent() {
     until(|| runtime.waiting(), |graph| graph.silent.is_empty());
 }
 
-/// Two fibers that join each other, and one that waits for them.
+/// Two fibers join each other, and one waits for them.
 #[test]
 fn fibers_that_join_each_other_are_a_cycle() {
     let _watched = watched();
@@ -346,7 +348,8 @@ fn fibers_that_join_each_other_are_a_cycle() {
     }
 }
 
-/// Looking, again and again, while everything goes on: nothing is lost, and whoever is listed is listed whole.
+/// The graph is requested again and again while everything runs. Nothing is lost, and every entry
+/// is complete.
 #[test]
 fn looking_disturbs_nobody() {
     let _watched = watched();
@@ -411,7 +414,7 @@ fn looking_disturbs_nobody() {
     }
 }
 
-/// An event of a user's may panic as it tells what is waited for; that harms nobody.
+/// A user-defined event may panic while it describes its wait. That does no harm.
 #[test]
 fn a_panic_in_a_description_is_caught() {
     use lisle::event::{Attempt, Description, Step};

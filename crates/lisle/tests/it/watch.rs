@@ -1,4 +1,5 @@
-//! Values of which only the latest counts: nobody misses the last, sees one twice, or waits for what is there.
+//! Values of which only the latest counts: no watcher misses the last one, sees one twice, or waits
+//! for one that is there.
 
 use crate::support::{Cx, Random, block_on, scaled, worlds};
 use lisle::sync::{Watch, WatchClosed};
@@ -26,7 +27,7 @@ worlds!(
     nobody_misses_the_last_value_in_a_storm,
 );
 
-/// Polls a future that nobody wakes.
+/// Polls a future with a waker that does nothing.
 fn polled<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
@@ -91,7 +92,7 @@ async fn everybody_who_waits_sees_a_change(cx: Cx) {
 async fn a_value_is_waited_for(cx: Cx) {
     let watch = Watch::new(0);
     let watcher = watch.watcher();
-    // What is there is looked at, although it was seen.
+    // The current value is checked although it was seen.
     assert_eq!(cx.sync(watcher.wait_for_evt(|value| *value == 0)).await.as_deref(), Ok(&0));
     let waiter = {
         let watcher = watcher.clone();
@@ -111,14 +112,14 @@ async fn a_value_is_waited_for(cx: Cx) {
     let (value, latest) = cx.join(waiter).await;
     let value = *value.unwrap();
     assert!(value > 90 && value % 2 == 0 && *latest >= value);
-    // What was refused was not seen.
+    // A value that was refused was not seen.
     assert!(watcher.wait_for_evt(|value| *value > 100).poll().is_none());
     assert!(watcher.has_changed());
     assert_eq!(watcher.wait_for(|value| *value == 100).as_deref(), Ok(&100));
     assert!(!watcher.has_changed());
 }
 
-/// It runs while nothing is published.
+/// The function runs while nothing is published.
 async fn a_condition_may_wait(cx: Cx) {
     let watch = Watch::new(1);
     let watcher = watch.watcher();
@@ -166,7 +167,7 @@ async fn updates_add_up(cx: Cx) {
     assert_eq!((*watch.get(), watch.version()), (6 * rounds, 6 * rounds as u64));
 }
 
-/// Case 34, of the latest value.
+/// Case 34, for the latest value.
 async fn an_update_that_panics_keeps_the_old_value(_: Cx) {
     let watch = Watch::new(1);
     let watcher = watch.watcher();
@@ -191,7 +192,7 @@ async fn a_loser_has_seen_nothing(cx: Cx) {
     }
 }
 
-/// Also those that were told of the change, and did not get to look.
+/// This includes futures that were woken for the change and did not get to look.
 async fn dropped_futures_have_seen_nothing(cx: Cx) {
     let watch = Watch::new(0);
     let watcher = watch.watcher();
@@ -261,7 +262,8 @@ async fn a_value_goes_when_nobody_holds_it(_: Cx) {
     assert_eq!(Arc::strong_count(&token), 1);
 }
 
-/// Writers, and watchers that wait in all ways: what each sees grows, and ends with the last value.
+/// Writers, and watchers that wait in all ways. The values that each watcher sees grow, and end
+/// with the last value.
 async fn nobody_misses_the_last_value_in_a_storm(cx: Cx) {
     let count = scaled(3_000, 400);
     let watch = Watch::new(0);

@@ -1,4 +1,4 @@
-//! Loops allocate nothing, and collections nothing but what they are.
+//! Loops allocate nothing, and collections allocate only their own memory.
 
 use crate::support::work;
 use lisle::Runtime;
@@ -12,22 +12,22 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: everything is done by the system's allocator.
+// SAFETY: all calls are passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(block, layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { System.realloc(block, layout, size) }
     }
 }
@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// How often this thread allocates in `f`, when it has been run before.
+/// Returns the number of allocations of this thread in a second run of `f`.
 fn allocations<R>(f: impl Fn() -> R) -> usize {
     drop(f());
     let before = ALLOCATIONS.get();

@@ -1,4 +1,4 @@
-//! A half that panics does not keep the other from running.
+//! A half that panics does not keep the other half from running.
 
 use crate::watch::watched;
 use lisle::Runtime;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 struct Stop(usize);
 
 fn stop(number: usize) {
-    // Not `panic!`, for the hook's sake.
+    // Not `panic!`, to avoid the hook's message.
     resume_unwind(Box::new(Stop(number)));
 }
 
@@ -19,8 +19,8 @@ fn caught<R>(f: impl FnOnce() -> R) -> Stop {
     *panic.downcast().expect("with what it was told to")
 }
 
-/// Runs `f` in fibers of one domain and of two, in a task, and on a plain thread; again and again, so that it is known to
-/// be short, with nobody to take anything and with somebody.
+/// Runs `f` in fibers of one domain and of two, in a task, and on a plain thread. Each runs it many
+/// times, so that it is known to be short, with and without other domains that could take a part.
 fn by_everybody(f: impl Fn() + Send + Sync + Clone + 'static) {
     let _watched = watched();
     let often = move || (0..50).for_each(|_| f());
@@ -50,7 +50,7 @@ fn the_panic_of_the_first_goes_on_if_both_do() {
     by_everybody(|| {
         assert_eq!(caught(|| join(|| stop(1), || stop(2))), Stop(1));
         assert_eq!(caught(|| join_with(|| stop(1), || stop(2), |(), ()| ())), Stop(1));
-        // What is dropped panics, too.
+        // The dropped value panics, too.
         struct Bomb;
         impl Drop for Bomb {
             fn drop(&mut self) {
@@ -61,7 +61,7 @@ fn the_panic_of_the_first_goes_on_if_both_do() {
     });
 }
 
-/// Joins down to `depth`; every other leaf panics, with its number.
+/// Joins down to `depth`. Every other leaf panics with its number.
 fn half_of_the_leaves(depth: u32, number: usize, ran: &AtomicUsize) {
     if depth == 0 {
         ran.fetch_add(1, Ordering::Relaxed);

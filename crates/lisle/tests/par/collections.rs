@@ -1,4 +1,4 @@
-//! What can be collected, and what can be taken apart.
+//! Types that can be collected into, and types that can be iterated over.
 
 use crate::support::{everywhere, work};
 use lisle::par::prelude::*;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 const STEPS: u64 = 3_000;
 
-/// Collects numbers, of known and of unknown length, and compares with the standard iterators.
+/// Collects numbers of known and of unknown count, and compares with the standard iterators.
 fn collects<C>()
 where
     C: FromParallelIterator<u64> + FromIterator<u64> + PartialEq + Debug,
@@ -23,7 +23,7 @@ where
     assert_eq!((0..0).into_par_iter().collect::<C>(), (0..0).collect());
 }
 
-/// Extends what holds something already.
+/// Extends a collection that has elements already.
 fn extends<C>()
 where
     C: ParallelExtend<u64> + Extend<u64> + Default + PartialEq + Debug,
@@ -63,7 +63,7 @@ fn of_numbers() {
     });
 }
 
-/// Of several values of one key the last one stays, as in a loop.
+/// Of several values with one key the last one stays, as in a loop.
 #[test]
 fn of_pairs() {
     everywhere(|| {

@@ -1,4 +1,4 @@
-//! Loops that are stopped by events and by failures, and that are watched.
+//! Loops that are stopped by events and by failures, and loops that are watched.
 
 use lisle::event::{Attempt, Step, with_nack};
 use lisle::par::iter::Part;
@@ -13,10 +13,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread::{ThreadId, current, yield_now};
 
-/// As good as without an end: a loop over so many steps returns because it was stopped.
+/// Practically endless: a loop over this many steps returns only because it was stopped.
 const ENDLESS: u64 = u64::MAX / 2;
 
-/// Calls `test` in fibers of runtimes with so many domains, and on a plain thread, where it is told 0.
+/// Calls `test` in fibers of runtimes with these numbers of domains, and on a plain thread with the
+/// argument 0.
 fn everywhere(test: impl Fn(usize) + Sync) {
     for domains in [1, 2, 4] {
         Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(|| test(domains));
@@ -24,7 +25,7 @@ fn everywhere(test: impl Fn(usize) + Sync) {
     test(0);
 }
 
-/// Signals once a thousand steps have been done.
+/// Signals when a thousand steps have been done.
 struct Soon {
     stop: Condition,
     steps: AtomicUsize,
@@ -118,7 +119,7 @@ fn a_loop_is_stopped_whatever_its_end() {
     });
 }
 
-/// An item that is to be dropped once, whatever becomes of it.
+/// An item that must be dropped exactly once.
 struct Once<'a>(&'a AtomicUsize);
 
 impl Drop for Once<'_> {
@@ -143,7 +144,7 @@ fn every_item_of_a_loop_that_is_stopped_is_dropped_once() {
                 true => items.deterministic(100).until(event).collect::<Vec<_>>(),
                 false => items.until(event).collect::<Vec<_>>(),
             };
-            // Whether it was stopped in time nobody knows.
+            // The test does not know whether it was stopped in time.
             assert!(all.as_ref().map_or(true, |all| all.len() == 100_000));
             drop(all);
             assert!(drops.iter().all(|drops| drops.load(SeqCst) == 1));
@@ -171,7 +172,7 @@ fn each_stop_takes_one_message_and_a_loop_that_ends_takes_none() {
     });
 }
 
-/// Messages come while loops run: each is given by a loop or left in the channel.
+/// Messages come while loops run: each is taken by a loop or left in the channel.
 #[test]
 fn no_message_is_lost_between_loops_and_those_who_wait() {
     everywhere(|_| {
@@ -194,7 +195,7 @@ fn no_message_is_lost_between_loops_and_those_who_wait() {
     });
 }
 
-/// Counts how it is looked at, and happens at the hundredth look.
+/// Counts the looks at it, and happens at the hundredth look.
 #[derive(Default)]
 struct Watchful {
     forced: AtomicUsize,
@@ -295,10 +296,10 @@ fn a_fiber_that_is_asked_to_end_stops_its_loops() {
     }
 }
 
-/// Steps of which one fails while all others who take part are in the middle of one; those go on when the failure has
-/// been noted.
+/// Steps of which one fails while all other participants are in the middle of one. Those continue
+/// after the failure has been recorded.
 struct Failing {
-    /// How many others are to be there.
+    /// The number of other participants.
     others: usize,
     first: ThreadId,
     held: Mutex<HashSet<ThreadId>>,
@@ -307,7 +308,7 @@ struct Failing {
     late: AtomicUsize,
 }
 
-/// The numbers of some steps, which tell when the block that has failed is done.
+/// The numbers of some steps. Its drop tells when the failed block is done.
 struct Steps<'f>(Range<usize>, &'f Failing);
 
 impl Iterator for Steps<'_> {
@@ -367,10 +368,11 @@ impl Failing {
         }
     }
 
-    /// Is this the step that fails?
+    /// Returns `true` if this is the step that fails.
     fn step(&self) -> bool {
         if self.is_noted.load(SeqCst) {
-            // One who comes to help may have looked for a failure just before it was noted, but only once.
+            // A helper that joins may have looked for a failure just before it was recorded, but
+            // only once.
             let has_looked =
                 current().id() == self.first || !self.held.lock().unwrap().insert(current().id());
             self.late.fetch_add(has_looked.into(), SeqCst);
@@ -397,9 +399,9 @@ impl Failing {
 #[test]
 fn nobody_begins_a_block_after_a_failure() {
     everywhere(|domains| {
-        // On a plain thread the default runtime helps, of which one is enough.
+        // On a plain thread the default runtime helps. One of its domains is enough.
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        // More domains than there are processors for are not woken.
+        // Domains beyond the number of processors are not woken.
         let others = domains.min(processors).saturating_sub(1).max(usize::from(domains == 0));
         let result = |fails| if fails { Err("failed") } else { Ok(()) };
 
@@ -478,7 +480,8 @@ fn all_steps_of_a_loop_that_ends_are_counted() {
     });
 }
 
-/// Another fiber of the domain begins to wait in a destructor while a block is under way, and the thread counts as panicking.
+/// Another fiber of the domain begins to wait in a destructor while a block runs, and the thread
+/// counts as panicking.
 #[test]
 fn steps_are_counted_though_another_fiber_unwinds() {
     struct Waits(lisle::channel::Sender<()>, lisle::channel::Receiver<()>);
@@ -511,7 +514,7 @@ fn steps_are_counted_though_another_fiber_unwinds() {
 #[test]
 fn what_is_not_done_is_not_counted() {
     everywhere(|_| {
-        // A search that is over, a loop that is stopped.
+        // A search that is over, and a loop that is stopped.
         let progress = Progress::new();
         let all = (0..ENDLESS).into_par_iter().progress(&progress);
         assert_eq!(all.find_first(|n| *n == 5_000), Some(5_000));
@@ -543,7 +546,7 @@ fn whoever_waits_for_a_count_is_woken_when_it_is_reached() {
                 threads.spawn(move || {
                     ready.count_down();
                     let count = 500 * i;
-                    // Some look at each block, some wait for all, some are in a choice.
+                    // Some look at each block, some wait for all, and some are in a choice.
                     if i % 3 == 0 {
                         let mut seen = 0;
                         while seen < count {
@@ -571,7 +574,7 @@ fn whoever_waits_for_a_count_is_woken_when_it_is_reached() {
             watched(&|progress| {
                 (0..10_000).into_par_iter().progress(progress).grain(7).for_each(drop);
             });
-            // Two loops at once, and one after the other.
+            // Two loops at once, and loops one after the other.
             watched(&|progress| {
                 let count = |n: u64| (0..n).into_par_iter().progress(progress).for_each(drop);
                 lisle::par::join(|| (0..4).for_each(|_| count(1_000)), || count(6_000));
@@ -580,7 +583,7 @@ fn whoever_waits_for_a_count_is_woken_when_it_is_reached() {
     });
 }
 
-/// Those who see the count see what was done.
+/// Fibers that see the count also see the writes of the counted steps.
 #[test]
 fn a_fiber_sees_what_the_steps_have_written_that_it_has_waited_for() {
     for domains in [1, 2, 4] {

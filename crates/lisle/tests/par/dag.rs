@@ -18,7 +18,8 @@ fn work(n: u64) -> u64 {
     if n < 2 { n } else { work(n - 1) + work(n - 2) }
 }
 
-/// Pascal's triangle, each number of which uses two of the row before. Some are said to be short, some long.
+/// Pascal's triangle: each number uses two of the row before. Some are declared short, and some
+/// long.
 #[test]
 fn a_triangle() {
     everywhere(|| {
@@ -70,7 +71,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// A chain of which one link panics, beside one in which all is well.
+/// A chain with one link that panics, next to one without a panic.
 #[test]
 fn a_panic_stops_what_depends_on_it_and_arrives_once() {
     everywhere(|| {

@@ -1,4 +1,4 @@
-//! Loops that end early: even those that would never come to their end.
+//! Loops that end early, also endless ones.
 
 use crate::support::everywhere;
 use lisle::par::prelude::*;
@@ -63,13 +63,14 @@ fn the_first_failure() {
             _ => ControlFlow::Continue(()),
         });
         assert_eq!(broken, ControlFlow::Break("77"));
-        // A fold that fails ends for itself; what is made of them ends them all.
+        // A fold that fails ends only itself. The reduction of the folds ends them all.
         let folded = ENDLESS.into_par_iter().try_fold(|| 0, |sum: u64, n| limit(n).map(|n| sum.max(n)));
         assert_eq!(folded.try_reduce(|| 0, |a, b| Ok(a.max(b))), Err(9_999));
     });
 }
 
-/// Nothing after the item that was found is begun by the one who has found it, nor by a loop that is divided by nobody.
+/// The participant that has found the item begins nothing after it. Neither does a loop that is not
+/// divided.
 #[test]
 fn what_comes_after_is_left_alone() {
     lisle::Runtime::builder().domains(1).start().unwrap().run(|| {

@@ -1,11 +1,11 @@
-//! The smallest and the largest loops, and those that cannot be.
+//! The smallest and the largest loops, and impossible ones.
 
 use crate::support::everywhere;
 use lisle::par::iter::{empty, once, repeat_n};
 use lisle::par::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What `f` says when it panics.
+/// Returns the message of the panic in `f`.
 fn message<R>(f: impl FnOnce() -> R) -> String {
     let panic = catch_unwind(AssertUnwindSafe(f)).err().expect("it panics");
     match panic.downcast::<String>() {
@@ -139,7 +139,7 @@ fn nothing_at_all() {
     });
 }
 
-/// Things without a size have no addresses to tell them by.
+/// Values without a size cannot be distinguished by their addresses.
 #[test]
 fn things_without_a_size() {
     everywhere(|| {

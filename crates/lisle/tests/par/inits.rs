@@ -1,4 +1,5 @@
-//! How often the values are made that loops have at hand: once for each part that was divided, not for each block or item.
+//! The number of times that the initial values of loops are created: once for each part that was
+//! divided, and not for each block or item.
 
 use crate::support::{everywhere, work};
 use lisle::Runtime;
@@ -11,7 +12,7 @@ use std::thread;
 
 const ITEMS: usize = 2_000;
 
-/// Counts the runs of neighbouring steps that a loop was divided into, and adds up.
+/// Counts the runs of neighbouring steps that a loop was divided into, and adds them up.
 struct Runs(AtomicUsize);
 
 impl Consumer for Runs {
@@ -32,7 +33,7 @@ impl Consumer for Runs {
     }
 }
 
-/// As long as a block.
+/// Takes as long as a block.
 fn step(n: usize) -> usize {
     let end = std::time::Instant::now() + std::time::Duration::from_micros(6);
     while std::time::Instant::now() < end {
@@ -54,7 +55,7 @@ fn one_value_for_each_divided_part() {
     });
 }
 
-/// Where nobody takes part there is one.
+/// Without other participants there is one value.
 #[test]
 fn one_value_on_one_domain() {
     let runtime = Runtime::builder().domains(1).start().unwrap();
@@ -108,7 +109,7 @@ fn one_value_on_one_domain() {
     });
 }
 
-/// What is made stays with the thread that has made it, from its beginning to its end.
+/// A value stays with the thread that has created it, from its beginning to its end.
 #[test]
 fn a_value_never_leaves_its_thread() {
     struct AtHome(thread::ThreadId, Rc<Cell<usize>>);
@@ -146,6 +147,6 @@ fn a_value_never_leaves_its_thread() {
         });
         assert!(grouped.sum::<u64>() > 0);
     });
-    // Each loop has dropped what it has made by the time that it returns; other tests make none of these.
+    // Each loop has dropped its values when it returns. Other tests create none of these.
     assert_eq!(ALIVE.load(Relaxed), 0);
 }

@@ -43,7 +43,7 @@ fn many_fibers_and_threads_at_once() {
     });
 }
 
-/// Joins down to `depth`; the leaf with this number panics.
+/// Joins down to `depth`. The leaf with this number panics.
 fn panics_at(depth: u32, leaf: u32, bad: u32, begun: &AtomicUsize, dropped: &AtomicUsize) {
     struct Counted<'a>(&'a AtomicUsize);
     impl Drop for Counted<'_> {
@@ -95,7 +95,8 @@ fn a_half_may_block() {
     assert_eq!(sum, 199 * 200 / 2);
 }
 
-/// A lock of the standard library, held while an inner join runs: no part of the outer one may run on top of it.
+/// A lock of the standard library is held while an inner join runs: no part of the outer one may
+/// run on top of it.
 #[test]
 fn a_lock_held_across_a_join_does_not_meet_itself() {
     fn outer(n: u32, lock: &Mutex<u64>) {
@@ -173,7 +174,8 @@ fn nested_loops_do_not_overflow() {
     assert_eq!(thread.unwrap().join().unwrap(), 10_000);
 }
 
-/// Another fiber of the domain waits in a destructor that a panic runs: the thread counts as panicking.
+/// Runs `f` while another fiber of the domain waits in a destructor that a panic runs: the thread
+/// counts as panicking.
 fn beside_a_waiting_destructor<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
     struct Waits(channel::Sender<()>, channel::Receiver<()>);
     impl Drop for Waits {

@@ -1,4 +1,5 @@
-//! Joins, loops, jobs and sparks from outside: on runtimes of several sizes, from fibers and from plain threads.
+//! Joins, loops, jobs and sparks from outside: on runtimes of several sizes, from fibers and from
+//! plain threads.
 
 mod allocations;
 mod both;

@@ -1,4 +1,5 @@
-//! Panics in loops that run on several domains: everything is dropped once, and the panic arrives.
+//! Panics in loops that run on several domains: everything is dropped once, and the panic continues
+//! to the caller.
 
 use crate::support::{everywhere, work};
 use lisle::par::prelude::*;
@@ -8,13 +9,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const THINGS: usize = 3_000;
 
-/// How often each thing was dropped.
+/// The number of drops of each thing.
 struct Ledger(Vec<AtomicU32>);
 
 /// Counts its drop.
 struct Thing<'a> {
     id: usize,
-    /// Something for an address sanitizer to look at.
+    /// Memory for an address sanitizer to check.
     body: Box<usize>,
     ledger: &'a Ledger,
 }
@@ -39,11 +40,11 @@ impl Drop for Thing<'_> {
 #[derive(Debug, PartialEq)]
 struct Stop(usize);
 
-/// Takes its time, and panics at `bad`.
+/// Takes some time, and panics at `bad`.
 fn careful(thing: Thing<'_>, bad: usize) -> Thing<'_> {
     work(thing.id as u64);
     if thing.id == bad {
-        // Not `panic!`, for the hook's sake.
+        // Not `panic!`, to avoid the hook's message.
         resume_unwind(Box::new(Stop(bad)));
     }
     thing
@@ -108,7 +109,7 @@ fn in_what_is_put_together() {
     });
 }
 
-/// What was put off by a loop that has ended early is dropped, too.
+/// The deferred drops of a loop that has ended early are done, too.
 #[test]
 fn early_ends_drop_the_rest() {
     everywhere(|| {
@@ -131,7 +132,7 @@ fn early_ends_drop_the_rest() {
     });
 }
 
-/// What a panic has stopped has gaps, over which nothing is merged.
+/// A loop that a panic has stopped has gaps, and no merge spans a gap.
 #[test]
 fn in_a_loop_whose_parts_are_merged() {
     const STEPS: usize = 20_000;
@@ -139,7 +140,7 @@ fn in_a_loop_whose_parts_are_merged() {
         for bad in (0..STEPS).step_by(STEPS / 50) {
             let gaps = AtomicU32::new(0);
             let merge = |left: Range<usize>, right: Range<usize>| {
-                // Not an assertion: its panic could be taken for the other.
+                // Not an assertion: its panic could be mistaken for the other one.
                 if left.end != right.start {
                     gaps.fetch_add(1, Ordering::Relaxed);
                 }

@@ -67,7 +67,7 @@ fn loops_within_loops() {
     });
 }
 
-/// What is at hand stays with the thread that has made it, and serves one block.
+/// An initial value stays with the thread that has created it.
 #[test]
 fn values_at_hand() {
     everywhere(|| {
@@ -84,12 +84,12 @@ fn values_at_hand() {
             *seen.lock().unwrap() += 1;
         });
         assert_eq!(seen.into_inner().unwrap(), 1_000);
-        // There are ten blocks, and no more parts than that.
+        // There are ten blocks, so there are at most ten parts.
         assert!((1..=10).contains(&made.into_inner()));
     });
 }
 
-/// The same program, a hundred times with other numbers.
+/// The same program, a hundred times with different numbers.
 #[test]
 fn of_any_length() {
     everywhere(|| {

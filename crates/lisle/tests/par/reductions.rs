@@ -1,4 +1,4 @@
-//! What is put together in what order.
+//! The order in which reductions combine values.
 
 use crate::support::{everywhere, work};
 use lisle::Runtime;
@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 const STEPS: u64 = 20_000;
 
-/// A map of x to a·x + b: to do one after the other is associative, but not commutative.
+/// A map of x to a·x + b. Composition of such maps is associative, but not commutative.
 type Line = (u64, u64);
 
 fn after(first: Line, next: Line) -> Line {
@@ -34,7 +34,7 @@ fn neighbours_stay_in_order() {
     });
 }
 
-/// A loop that nobody wants a part of makes one accumulator, however many blocks it has.
+/// A loop that is not divided makes one accumulator, for any number of blocks.
 #[test]
 fn there_are_as_many_folds_as_runs() {
     Runtime::builder().domains(1).start().unwrap().run(|| {
@@ -72,7 +72,7 @@ fn deterministic_sums_are_the_same_to_the_last_bit() {
     });
     let sums = sums.into_inner().unwrap();
     assert!(sums.iter().all(|sum| *sum == sums[0]));
-    // And it is about what it should be.
+    // The result is approximately right.
     assert!((f64::from_bits(sums[0][0]) - numbers.iter().sum::<f64>()).abs() < 1e-6);
 }
 
@@ -84,7 +84,7 @@ fn sums_of_nothing_and_of_failures() {
         assert_eq!((0..5).into_par_iter().map(|n| (n < 4).then_some(n)).sum::<Option<i32>>(), None);
         assert_eq!((0..5).into_par_iter().map(|n| (n < 5).then_some(n)).sum::<Option<i32>>(), Some(10));
         assert_eq!((0..5).into_par_iter().map(Ok::<_, ()>).product::<Result<i32, ()>>(), Ok(0));
-        // Not 0.0: nothing is added to what is there.
+        // Not 0.0: nothing is added to the existing value.
         assert_eq!([-0.0_f64].par_iter().sum::<f64>().to_bits(), [-0.0_f64].iter().sum::<f64>().to_bits());
     });
 }

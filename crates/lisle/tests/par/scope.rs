@@ -16,7 +16,7 @@ fn everywhere(f: impl Fn() + Sync) {
     f();
 }
 
-/// A small, repeatable generator of choices.
+/// Shuffles the items in a way that is determined by `seed`.
 fn shuffle<T>(items: &mut [T], mut seed: u64) {
     for i in (1..items.len()).rev() {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -261,7 +261,7 @@ fn a_result_that_panics_when_dropped_is_a_panic_of_its_task() {
     });
 }
 
-/// Each job waits for those that it was given, wherever they are.
+/// Each job waits for the promises that it was given, wherever their jobs are.
 #[test]
 fn tasks_wait_for_promises_they_were_given() {
     everywhere(|| {
@@ -297,7 +297,7 @@ fn a_promise_may_be_the_result_of_a_task() {
     });
 }
 
-/// Spawned on stacks on which the scope does not run.
+/// The jobs are spawned on stacks on which the scope does not run.
 #[test]
 fn tasks_from_joins_and_fibers_within() {
     fn halves<'s>(s: &'s Scope<'s, '_>, n: u32, count: &'s AtomicUsize) {
@@ -365,7 +365,7 @@ fn scopes_within_scopes_and_loops() {
     });
 }
 
-/// A lock of the standard library, held while a job waits for what it has spawned.
+/// A lock of the standard library is held while a job waits for the jobs that it has spawned.
 #[test]
 fn a_lock_held_across_a_wait_does_not_meet_itself() {
     everywhere(|| {
@@ -384,7 +384,8 @@ fn a_lock_held_across_a_wait_does_not_meet_itself() {
     });
 }
 
-/// Who waits for such jobs in order takes others of them meanwhile, and goes on only when they have let go of the lock.
+/// A caller that waits for such jobs in order runs others of them in the meantime, and continues
+/// only after they have released the lock.
 #[test]
 fn a_lock_held_by_tasks_that_are_waited_for_in_order_does_not_meet_itself() {
     everywhere(|| {
@@ -403,14 +404,15 @@ fn a_lock_held_by_tasks_that_are_waited_for_in_order_does_not_meet_itself() {
     });
 }
 
-/// Spins until `done`.
+/// Spins until `done` returns `true`.
 fn until(done: impl Fn() -> bool) {
     while !done() {
         std::thread::yield_now();
     }
 }
 
-/// It may be on another domain, or taken by the one that waits here for another. There it is told from what is waited for.
+/// The job may be on another domain, or may have been taken by the caller that waits here for
+/// another job. In the second case it waits for a job that is spawned only after that wait.
 #[test]
 fn a_task_may_wait_for_what_comes_after_a_wait() {
     for domains in [1, 2, 4] {
@@ -420,7 +422,7 @@ fn a_task_may_wait_for_what_comes_after_a_wait() {
                 let sum: u64 = scope(|s| {
                     let first = s.spawn(|| plain_fibonacci(16));
                     let hear = || rx.recv().unwrap();
-                    // Not interrupted at the end of a runtime, in one of two.
+                    // In one of two cases the wait is not interrupted at the end of a runtime.
                     let masked = move || lisle::fiber::scope(|fibers| fibers.spawn(hear).join().unwrap());
                     let job = |i| s.spawn(move || if i % 2 == 0 { hear() } else { masked() });
                     let told: Vec<_> = (0..10).map(job).collect();
@@ -437,8 +439,8 @@ fn a_task_may_wait_for_what_comes_after_a_wait() {
     }
 }
 
-/// A job that waits for one that it was given may hold a lock of the standard library, which those want that were
-/// spawned beside it. On its own thread they would wait for ever.
+/// A job that waits for a promise that it was given may hold a lock of the standard library. Jobs
+/// that were spawned next to it want that lock. On the same thread they would wait forever.
 #[test]
 fn while_a_task_waits_those_beside_it_do_not_run_on_its_domain() {
     if std::thread::available_parallelism().map_or(1, Into::into) < 2 {
@@ -455,7 +457,7 @@ fn while_a_task_waits_those_beside_it_do_not_run_on_its_domain() {
             scope(|s| {
                 let given = s.spawn(|| {
                     has_begun.store(true, Ordering::SeqCst);
-                    // Each question wakes its domain, which then looks for work.
+                    // Each request for the graph wakes its domain, which then looks for work.
                     until(|| lisle::waiting().to_string().contains("wait for another domain to end"));
                     (0..3).for_each(|_| drop(lisle::waiting()));
                 });
@@ -477,8 +479,8 @@ fn while_a_task_waits_those_beside_it_do_not_run_on_its_domain() {
     }
 }
 
-/// Comes to the number of jobs, of so many, that were seen to run at the same time, up to `wanted`, with which each
-/// waits for the others for a while.
+/// Returns the largest number of jobs, out of `jobs`, that ran at the same time, up to `wanted`.
+/// Each job waits for the others for a while.
 fn most_at_once(jobs: usize, wanted: usize) -> usize {
     let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let job = || {
@@ -506,7 +508,7 @@ fn tasks_that_are_waited_for_in_their_order_run_at_the_same_time() {
             assert_eq!(lisle::run(|| most_at_once(jobs, 2)), 2, "{jobs} jobs, round {round}");
         }
     }
-    // The domains of the default runtime may be busy with other tests when the first of them begin.
+    // The domains of the default runtime may be busy with other tests when the first jobs begin.
     assert_eq!(most_at_once(20, 2), 2, "on a plain thread");
 }
 
@@ -542,7 +544,8 @@ fn many_scopes_at_once() {
     });
 }
 
-/// A cycle is an error of the program, and may be no more than a deadlock: of a thread that is left behind here.
+/// A cycle is a mistake in the program, and must only cause a deadlock: that of a thread that is
+/// left behind here.
 #[test]
 fn a_task_that_waits_for_itself_waits() {
     static RUNS: AtomicUsize = AtomicUsize::new(0);

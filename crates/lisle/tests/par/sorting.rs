@@ -1,4 +1,4 @@
-//! Sorts and scans as their users see them, at lengths at which they are divided.
+//! Sorts and scans through the public interface, at lengths at which they are divided.
 
 use lisle::Runtime;
 use lisle::par::sort::{self, ParallelSort};
@@ -93,7 +93,8 @@ fn large_elements_and_such_that_own_something() {
     assert!(unstable == theirs);
 }
 
-/// Every element is there once after a comparison has panicked: each holds a count of its own, and all are counted.
+/// After a comparison has panicked, every element is there once: each holds a count of its own, and
+/// all are counted.
 #[test]
 fn comparisons_that_panic_lose_nothing() {
     const LEN: usize = 30_000;
@@ -163,7 +164,7 @@ fn fixed_scans_of_floats_are_the_same_each_time() {
     }
 }
 
-/// A thread that is pinned is told that there is one processor.
+/// For a pinned thread the system reports one processor.
 #[test]
 fn sorts_and_scans_are_divided_among_domains_that_are_pinned() {
     if thread::available_parallelism().is_ok_and(|processors| processors.get() < 2) {

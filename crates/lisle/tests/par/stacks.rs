@@ -1,4 +1,4 @@
-//! Parts that need a lot of stack, for a plain thread too.
+//! Parts that need a lot of stack, also on a plain thread.
 
 use crate::watch::watched;
 use lisle::par::join;
@@ -6,7 +6,7 @@ use lisle::{InstallDefaultError, Runtime};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Sums up an array on the stack, once the other half has begun.
+/// Sums an array on the stack, after the other half has begun.
 fn large(meeting: &AtomicUsize) -> usize {
     let array = black_box([1_u8; 280 * 1024]);
     meeting.fetch_add(1, Ordering::SeqCst);

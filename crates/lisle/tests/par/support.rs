@@ -1,17 +1,17 @@
-//! Where loops are run, and the chance that the programs take.
+//! The callers of the loops, and the random numbers of the programs.
 
 use lisle::Runtime;
 
-/// Runs `f` on a plain thread, and as a fiber of runtimes with so many domains.
+/// Runs `f` on a plain thread, and as a fiber of runtimes with these numbers of domains.
 pub(crate) fn everywhere(f: impl Fn() + Send + Sync) {
     f();
     for domains in [1, 2, 3, 8] {
-        // Adapters around adapters have deep frames where nothing is optimized and a sanitizer watches.
+        // Nested adapters have deep frames without optimization and with a sanitizer.
         Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(&f);
     }
 }
 
-/// Marsaglia's xorshift, so that a failure repeats.
+/// Marsaglia's xorshift, so failures are reproducible.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -31,7 +31,8 @@ impl Random {
     }
 }
 
-/// Takes a while that depends on `n`, so that steps are unequal and a loop is divided where it can be.
+/// Takes a time that depends on `n`, so steps are unequal and a loop is divided where that is
+/// possible.
 pub(crate) fn work(n: u64) -> u64 {
     let rounds = if n.is_multiple_of(97) { 2_000 } else { n % 7 * 10 };
     (0..rounds).fold(n, |x, i| std::hint::black_box(x.rotate_left(5) ^ i))

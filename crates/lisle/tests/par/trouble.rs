@@ -1,6 +1,7 @@
-//! Joins and loops where something goes wrong in the middle of them, or where nobody might notice that they have work.
+//! Joins and loops where something fails in the middle, or whose work other domains might not
+//! notice.
 //!
-//! What may end or stop the whole process runs in a process of its own.
+//! Tests that may end or stop the whole process run in a child process.
 
 use lisle::par::iter::Part;
 use lisle::par::join;
@@ -13,14 +14,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const CHILD: &str = "LISLE_PAR_REVIEW_CHILD";
-/// So long something may take that takes milliseconds, before it is taken for stuck.
+/// The time after which something that takes milliseconds is considered stuck.
 const LONG: Duration = Duration::from_secs(20);
 
 fn on(domains: usize) -> Runtime {
     Runtime::builder().domains(domains).start().unwrap()
 }
 
-/// Runs `body` in a process of its own, which has the limits that the words of `shell` give it.
+/// Runs `body` in a child process with the limits that the command `shell` sets.
 fn in_child(test: &str, shell: &str, body: impl FnOnce()) {
     if std::env::var_os(CHILD).is_some_and(|child| child == test) {
         body();
@@ -48,7 +49,7 @@ fn in_child(test: &str, shell: &str, body: impl FnOnce()) {
     assert!(status.is_some_and(|status| status.success()), "it ended with {status:?}; none: it hung");
 }
 
-/// Keeps the processor for as long, without anything that a loop could notice.
+/// Keeps the processor for this time, in a way that a loop cannot notice.
 fn compute(time: Duration) {
     let start = Instant::now();
     while start.elapsed() < time {
@@ -63,7 +64,7 @@ fn joins(depth: u32) {
     join(|| joins(depth - 1), || joins(depth - 1));
 }
 
-/// Numbers that do something when they are divided where it is not by a block.
+/// Numbers that call a function when they are divided, except by a block.
 struct Odd<F>(usize, F);
 struct OddPart<'f, F> {
     len: usize,
@@ -147,7 +148,7 @@ fn a_part_that_panics_when_it_is_offered_does_no_harm() {
 fn a_part_that_panics_when_it_is_counted_does_no_harm() {
     in_child("a_part_that_panics_when_it_is_counted_does_no_harm", "", || {
         on(2).run(|| {
-            // Whether it is offered in the course of a step, or before the first, is for others to say.
+            // Other domains determine whether it is counted during a step or before the first one.
             let start = Instant::now();
             let mut is_counted = false;
             while !is_counted && start.elapsed() < LONG / 4 {
@@ -196,7 +197,7 @@ fn a_part_may_use_loops_when_it_is_offered() {
 
 #[test]
 fn a_thread_that_cannot_have_a_runtime_is_left_whole() {
-    /// What the frame of a join that ended in a panic is now used for.
+    /// Uses the memory of the frame of a join that ended in a panic.
     #[inline(never)]
     fn use_stack() -> usize {
         let mut zeros = [0_u64; 8192];
@@ -212,7 +213,8 @@ fn a_thread_that_cannot_have_a_runtime_is_left_whole() {
     });
 }
 
-/// Does another domain begin the second half of a join while the first keeps its own for long?
+/// Returns `true` if another domain begins the second half of a join while the first half takes
+/// long.
 fn second_half_begins_while_the_first_runs() -> bool {
     let has_begun = AtomicBool::new(false);
     let (seen, ()) = join(
@@ -243,7 +245,7 @@ fn an_idle_domain_helps_also_if_its_wakes_were_of_no_use_before() {
     );
     assert!(
         runtime.run(|| {
-            // Each is over before anybody could take it.
+            // Each is over before another domain could take it.
             for _ in 0..200_000 {
                 lisle::spawn(|| ()).join().unwrap();
             }
@@ -254,7 +256,7 @@ fn an_idle_domain_helps_also_if_its_wakes_were_of_no_use_before() {
     );
 }
 
-/// The other domains are not there yet, and are waited for.
+/// The other domains have not started yet, and are waited for.
 #[test]
 fn the_first_thing_that_a_runtime_does_is_divided() {
     if std::thread::available_parallelism().map_or(1, Into::into) < 2 {
@@ -266,7 +268,8 @@ fn the_first_thing_that_a_runtime_does_is_divided() {
     }
 }
 
-/// On three domains: is domain 0 helped by the third while `waiting` has a fiber that waits in a join?
+/// Returns `true` if the third of three domains helps domain 0 while `waiting` has a fiber that
+/// waits in a join.
 fn is_helped(waiting: Option<usize>) -> bool {
     let runtime = on(3);
     let (tx, rx) = lisle::channel::<()>();
@@ -315,7 +318,7 @@ fn who_may_take_it_is_woken_also_if_another_sleeps_that_may_not() {
     if std::thread::available_parallelism().map_or(1, Into::into) < 2 {
         return;
     }
-    // Whichever is asked first, one of these is asked in vain.
+    // In any order of the requests, one of these goes to a domain that does not help.
     assert_eq!([None, Some(1), Some(2)].map(is_helped), [true; 3]);
 }
 
@@ -343,7 +346,7 @@ fn a_loop_is_shared_also_if_wakes_were_of_no_use_before() {
     assert!(elsewhere > 2_000, "{elsewhere} of 20,000 steps were done by the other domain");
 }
 
-/// A waker that lets other fibers run, as one does that locks or sends.
+/// A waker that lets other fibers run, as a waker that locks or sends does.
 struct Yields(AtomicUsize);
 
 impl std::task::Wake for Yields {
@@ -393,7 +396,7 @@ fn a_waker_may_wait_also_while_a_loop_looks_at_sockets() {
     });
 }
 
-/// Runs a loop when it goes.
+/// Runs a loop when it is dropped.
 struct Loops;
 
 impl Drop for Loops {
@@ -424,7 +427,7 @@ fn a_destructor_may_loop_while_a_deep_stack_unwinds() {
 
 #[test]
 fn a_part_that_does_nothing_is_no_trouble() {
-    // What the others do is what goes wrong with them.
+    // The other tests fail because of what their parts do.
     let divided = AtomicUsize::new(0);
     on(2).run(|| {
         for _ in 0..20 {
@@ -434,12 +437,13 @@ fn a_part_that_does_nothing_is_no_trouble() {
     assert!(divided.into_inner() > 0);
 }
 
-/// The same code, whatever `op` does.
+/// The same code for every `op`.
 fn each(steps: usize, op: &(dyn Fn() + Sync)) {
     (0..steps).into_par_iter().for_each(|_| op());
 }
 
-/// How many of so many steps of a millisecond another domain does, after as many that took no time at all.
+/// Returns how many of `steps` steps of a millisecond another domain does, after as many that took
+/// almost no time.
 fn shared_after_cheap_ones(steps: usize) -> usize {
     on(2).run(|| {
         fiber::spawn_on(0, move || {
@@ -470,7 +474,7 @@ fn a_loop_is_shared_also_if_the_same_code_was_cheap_before() {
     }
 }
 
-/// A runtime that ends unwinds the fibers that wait, though a loop has the only domain.
+/// A runtime that ends unwinds the fibers that wait, although a loop occupies the only domain.
 #[test]
 fn a_shutdown_reaches_fibers_beside_a_loop() {
     struct Unwound<'a>(&'a AtomicBool);

@@ -1,12 +1,13 @@
-//! The bytes that have come from a client and have not been used yet: less than one request, or more than one.
+//! The bytes that have come from a client and have not been used yet: less than one request, or
+//! more than one.
 
-/// What a buffer begins with. Most requests fit.
+/// The initial size of a buffer. Most requests fit.
 const INITIAL: usize = 4096;
 
-/// A buffer that is filled at its end and used up at its start.
+/// A buffer that is filled at its end and consumed at its start.
 #[derive(Debug)]
 pub(crate) struct Input {
-    /// All of it is initialized, so that a read may be given any part.
+    /// All of it is initialized, so any part can be passed to a read.
     bytes: Vec<u8>,
     start: usize,
     end: usize,
@@ -17,7 +18,7 @@ impl Input {
         Input { bytes: vec![0; INITIAL], start: 0, end: 0 }
     }
 
-    /// What has come and is not used.
+    /// Returns the bytes that have come and have not been used.
     pub(crate) fn filled(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
@@ -26,12 +27,14 @@ impl Input {
         self.start == self.end
     }
 
-    /// Whether it is as small as at its beginning, and so worth keeping for another connection.
+    /// Returns `true` if the buffer still has its initial size and is therefore worth keeping for
+    /// another connection.
     pub(crate) fn is_small(&self) -> bool {
         self.bytes.len() == INITIAL
     }
 
-    /// Room to read into; never empty. To make room the buffer moves what it holds to its front, or doubles.
+    /// Returns the room to read into, which is never empty. To make room, the buffer moves its
+    /// content to the front or doubles its size.
     pub(crate) fn room(&mut self) -> &mut [u8] {
         if self.end == self.bytes.len() {
             if self.start > 0 {
@@ -45,13 +48,13 @@ impl Input {
         &mut self.bytes[self.end..]
     }
 
-    /// Notes that `count` bytes have been read into the room.
+    /// Records that `count` bytes have been read into the room.
     pub(crate) fn fill(&mut self, count: usize) {
         debug_assert!(count <= self.bytes.len() - self.end);
         self.end += count;
     }
 
-    /// Forgets the first `count` bytes.
+    /// Removes the first `count` bytes.
     pub(crate) fn consume(&mut self, count: usize) {
         debug_assert!(count <= self.end - self.start);
         self.start += count;
@@ -60,7 +63,7 @@ impl Input {
         }
     }
 
-    /// Forgets `count` bytes behind the first `from`, which stay where they are.
+    /// Removes `count` bytes after the first `from`, which stay in place.
     pub(crate) fn cut(&mut self, from: usize, count: usize) {
         let at = self.start + from;
         self.bytes.copy_within(at + count..self.end, at);

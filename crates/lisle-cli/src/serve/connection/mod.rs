@@ -1,8 +1,9 @@
-//! One connection, one fiber: it reads a request, asks for the file, writes the response, and begins again.
+//! One connection, one fiber: it reads a request, asks for the file, writes the response, and
+//! starts again.
 //!
-//! Whenever it waits for its client it waits for three things at once: the socket, a deadline, and the signal that it
-//! should stop. While it is idle the signal is the one to drain; once a request has begun it is the one to halt. That is
-//! all there is to time limits and to shutting down.
+//! Whenever the fiber waits for its client, it waits for three things at once: the socket, a
+//! deadline, and a signal to stop. While the connection is idle, that signal is the one to drain;
+//! once a request has begun, it is the one to halt. Time limits and the shutdown need nothing else.
 
 pub(crate) mod input;
 mod outflow;
@@ -28,9 +29,10 @@ use super::shard::Shard;
 use receive::Broken;
 use respond::{Asked, RETRY_AFTER, Response};
 
-/// Serves one client until it goes or has to go.
+/// Serves one client until it disconnects or has to be disconnected.
 pub(crate) fn serve(stream: TcpStream, peer: SocketAddr, shard: &Shard) {
-    // Without it the last segment of a response may wait for the client's acknowledgement; slower, but not wrong.
+    // Without this the last segment of a response may wait for the client's acknowledgement. A
+    // failure makes responses slower, but not wrong.
     let _ = stream.set_nodelay(true);
     let (reply, answers) = lisle::channel::bounded(1);
     let connection = Connection { stream, peer, shard, reply, answers };
@@ -54,7 +56,7 @@ pub(crate) fn serve(stream: TcpStream, peer: SocketAddr, shard: &Shard) {
     }
 }
 
-/// Tells a client that there are too many, and lets it go.
+/// Tells a client that there are too many connections, and disconnects it.
 pub(crate) fn refuse(stream: TcpStream, peer: SocketAddr, shard: &Shard) {
     let (reply, answers) = lisle::channel::bounded(1);
     let connection = Connection { stream, peer, shard, reply, answers };
@@ -80,13 +82,13 @@ struct Connection<'a> {
     answers: Receiver<Answer>,
 }
 
-/// What comes after a request.
+/// The action after a request.
 enum Turn {
-    /// The next one. The instant is the end of this one.
+    /// Serve the next request. The instant is the end of this one.
     Next(Instant),
-    /// Nothing, and the client knows.
+    /// Close. The client knows.
     Close,
-    /// Nothing, but the client may be sending still.
+    /// Close, but the client may still be sending.
     Linger,
 }
 
@@ -165,7 +167,7 @@ impl Connection<'_> {
                 let ask = Ask { key: std::mem::take(key), now, reply: self.reply.clone() };
                 let answer = self.shard.files.send(ask).ok().and_then(|()| self.answer());
                 let Some(answer) = answer else {
-                    // There is no time left to wait for a disk, or nobody to ask.
+                    // There is no time left to wait for a disk, or the file component has ended.
                     return respond::short(
                         output,
                         Status::SERVICE_UNAVAILABLE,
@@ -182,12 +184,13 @@ impl Connection<'_> {
         }
     }
 
-    /// Waits for the answer to a question. `None`: there is no time left.
+    /// Waits for the answer to a question. Returns `None` if there is no time left.
     fn answer(&self) -> Option<Answer> {
         choose((self.answers.recv_evt().wrap(Result::ok), self.shard.halt.wait_evt().wrap(|()| None))).sync()
     }
 
-    /// Sends the response and tells the scribe. Whether all of it went out, and when it had.
+    /// Sends the response and a record of it to the scribe. Returns `true` if all of it was sent,
+    /// and the time after that.
     fn finish(
         &self,
         output: &[u8],
@@ -200,7 +203,8 @@ impl Connection<'_> {
         let now = Instant::now();
         let took = now.saturating_duration_since(began);
         let record = Record { peer: self.peer, request, status, bytes, took, complete };
-        // The scribe ends only after the connections have been given up, so nobody is left to count this one.
+        // The scribe ends only after the server has given up the connections, so a record that
+        // fails is not counted anywhere.
         let _ = self.shard.records.send(record);
         (complete, now)
     }

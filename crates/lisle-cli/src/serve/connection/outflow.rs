@@ -1,9 +1,9 @@
 //! A response on its way to the client.
 //!
-//! Three rules, for the sake of everybody else on the domain. What has been taken only in part is not tried again before
-//! the socket says that there is room: a client that does not read costs one system call and then nothing. Who has
-//! sent [`TURN`] bytes lets others have a turn. And bytes of a file do not pass through the program: the kernel is told
-//! to send them.
+//! Three rules protect the other fibers of the domain. After a partial write, the next one is tried
+//! only when the socket reports room: a client that does not read costs one system call and then
+//! nothing. A fiber that has sent [`TURN`] bytes lets other fibers run. And bytes of a file do not
+//! pass through the program: the kernel sends them.
 //!
 //! Invariant: every wait ends, by the client, by the write timeout, or by the signal to halt.
 
@@ -21,24 +21,27 @@ use super::wire::Stop;
 use crate::serve::files::entry::Entry;
 use crate::serve::shard::Shard;
 
-/// How much of a response a client must take within the write timeout. It keeps a slow line alive and ends the wait for
-/// a client that takes a byte now and then to hold its connection.
+/// The number of bytes of a response that a client must take within the write timeout. This keeps a
+/// slow connection alive, and ends the wait for a client that takes a byte now and then to hold its
+/// connection.
 const PROGRESS: usize = 64 * 1024;
 
-/// After so many bytes it is the turn of others. It is also the most that is given to the kernel at once.
+/// After this many bytes other fibers run. It is also the largest number of bytes given to the
+/// kernel at once.
 const TURN: usize = 1024 * 1024;
 
-/// The sending half of a connection, for the time of one response.
+/// The sending half of a connection, for the duration of one response.
 pub(super) struct Outflow<'a> {
     stream: &'a TcpStream,
     shard: &'a Shard,
-    /// How many bytes the kernel has taken.
+    /// The number of bytes that the kernel has taken.
     sent: u64,
-    /// When the client must have taken more. The clock is read only once there is something to wait for.
+    /// The time by which the client must have taken more. The clock is read only when there is
+    /// something to wait for.
     deadline: Option<Instant>,
-    /// Bytes since the deadline was last put off.
+    /// Bytes since the deadline was last extended.
     progress: usize,
-    /// Bytes of this turn.
+    /// Bytes since other fibers last ran.
     turn: usize,
 }
 
@@ -47,25 +50,26 @@ impl<'a> Outflow<'a> {
         Outflow { stream, shard, sent: 0, deadline: None, progress: 0, turn: 0 }
     }
 
-    /// How many bytes the kernel has taken so far.
+    /// Returns the number of bytes that the kernel has taken so far.
     pub(super) fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Sends both parts, one after the other, in one system call if the socket takes them.
+    /// Sends both parts in order, in one system call if the socket takes them.
     pub(super) fn bytes(&mut self, parts: [&[u8]; 2]) -> Result<(), Stop> {
         let total = parts[0].len() + parts[1].len();
         self.all(total, |stream, from, most| write_some(stream, parts, from, most))
     }
 
-    /// Sends the head of a response whose body follows at once: the kernel keeps a packet open for it.
+    /// Sends the head of a response whose body follows at once. The kernel keeps a packet open for
+    /// the body.
     pub(super) fn head(&mut self, head: &[u8]) -> Result<(), Stop> {
         let flags = SendFlags::MORE | SendFlags::NOSIGNAL;
         self.all(head.len(), |stream, from, _| Ok(rustix::net::send(stream, &head[from..], flags)?))
     }
 
-    /// Sends `length` bytes of the file of `entry`, from `start` on. That it has become shorter than was promised can be
-    /// told only by closing the connection.
+    /// Sends `length` bytes of the file of `entry`, starting at `start`. If the file has become
+    /// shorter than was promised, closing the connection is the only way to report that.
     pub(super) fn file(
         &mut self,
         entry: &Arc<Entry>,
@@ -87,7 +91,8 @@ impl<'a> Outflow<'a> {
         Ok(())
     }
 
-    /// Calls `send` with how much has been sent, and with the most that it may send, until that is `total`.
+    /// Calls `send` with the number of bytes sent and the largest number to send, until all `total`
+    /// bytes are sent.
     fn all(
         &mut self,
         total: usize,
@@ -115,7 +120,7 @@ impl<'a> Outflow<'a> {
         Ok(())
     }
 
-    /// The kernel has taken some.
+    /// Records that the kernel has taken `count` bytes.
     fn took(&mut self, count: usize) {
         self.sent += count as u64;
         self.progress += count;
@@ -130,7 +135,7 @@ impl<'a> Outflow<'a> {
         }
     }
 
-    /// Waits until the kernel has room for a good part of what it can hold.
+    /// Waits until the kernel has room for a good part of its buffer.
     fn wait(&mut self) -> Result<(), Stop> {
         self.turn = 0;
         let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.shard.limits.write);
@@ -176,7 +181,7 @@ mod tests {
         (listener.accept().unwrap().0, client)
     }
 
-    /// A plain thread that reads all there is.
+    /// Starts a plain thread that reads everything.
     fn drain(mut client: std::net::TcpStream) -> std::thread::JoinHandle<Vec<u8>> {
         std::thread::spawn(move || {
             let mut found = Vec::new();

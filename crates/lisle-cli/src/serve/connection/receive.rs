@@ -1,4 +1,5 @@
-//! Reading from a client: waiting for a request, reading one, and listening out a client that has been told to go.
+//! Reading from a client: waiting for a request, reading it, and reading on from a client that has
+//! been told to disconnect.
 
 use std::net::Shutdown;
 use std::time::{Duration, Instant};
@@ -10,18 +11,19 @@ use crate::serve::http::request::{Head, HeadParser};
 use crate::serve::http::status::Status;
 use crate::serve::local::Scratch;
 
-/// How long a client that has been told of its mistake is listened to. To close at once while it still sends would reset the
-/// connection, and the client might never see the answer.
+/// How long the server still reads from a client that has been told of its mistake. Closing at once
+/// while the client still sends would reset the connection, and the client might never see the
+/// answer.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// How many bytes are read and thrown away meanwhile.
+/// The number of bytes that are read and discarded during that time.
 const LINGER_BYTES: usize = 4 << 20;
 
-/// Why a request did not come to its end.
+/// The reason why a request did not complete.
 pub(super) enum Broken {
-    /// It is refused, and the client should hear so.
+    /// The request is refused, and the client should be told.
     Refused(Status),
-    /// There is nobody to tell, or no time.
+    /// The client is gone, or there is no time to tell it.
     Gone,
 }
 
@@ -35,13 +37,14 @@ impl From<Stop> for Broken {
 }
 
 impl Connection<'_> {
-    /// Waits, without holding a buffer, for the first byte of a request. `None`: there will be none.
+    /// Waits, without holding a buffer, for the first byte of a request. Returns `None` if no
+    /// request will come.
     pub(super) fn wait_for_request(&self, idle_since: Instant) -> Option<(Scratch, Instant)> {
         let deadline = idle_since + self.shard.limits.idle;
         loop {
             let told = match wire::wait_readable(&self.stream, deadline, &self.shard.drain) {
                 Ok(()) => false,
-                // A request that came before the signal did is still served.
+                // A request that came before the signal is still served.
                 Err(Stop::Told) => true,
                 Err(Stop::Late | Stop::Gone) => return None,
             };
@@ -60,8 +63,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Reads the head, and the body behind it, which is forgotten. True if the body was left unread: the connection
-    /// cannot go on then.
+    /// Reads the head and the body after it, which is discarded. The returned bool is `true` if the
+    /// body was left unread; the connection cannot continue in that case.
     pub(super) fn read_request(&self, scratch: &mut Scratch, began: Instant) -> Result<(Head, bool), Broken> {
         let limits = &self.shard.limits;
         let deadline = began + limits.request;
@@ -75,13 +78,15 @@ impl Connection<'_> {
         if head.framing == Framing::None {
             return Ok((head, false));
         }
-        // Who asks first gets the final answer instead of leave to send what is not needed.
+        // A client that asks first gets the final answer instead of permission to send a body that
+        // is not needed.
         if head.expects_continue {
             return Ok((head, true));
         }
         let mut body = match Discard::new(head.framing, limits.body) {
             Ok(body) => body,
-            // That the method is not served is the better answer, and it holds whatever the body is.
+            // The status that the method is not served is more useful, and it is correct for any
+            // body.
             Err(_) if !head.method.is_served() => return Ok((head, true)),
             Err(status) => return Err(Broken::Refused(status)),
         };
@@ -96,10 +101,11 @@ impl Connection<'_> {
         }
     }
 
-    /// Reads on in the middle of a request.
+    /// Reads more bytes in the middle of a request.
     fn read_more(&self, scratch: &mut Scratch, deadline: Instant) -> Result<(), Broken> {
         match wire::read(&self.stream, scratch.input.room(), deadline, &self.shard.halt)? {
-            // The client will send no more, but it may still want to hear that this was not enough.
+            // The client sends no more, but it may still wait for the answer that its request was
+            // incomplete.
             0 => Err(Broken::Refused(Status::BAD_REQUEST)),
             count => {
                 scratch.input.fill(count);
@@ -108,7 +114,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Says that nothing more will come, and listens a while longer.
+    /// Ends the sending half, and reads for a while longer.
     pub(super) fn linger(&self, scratch: &mut Scratch) {
         if self.stream.shutdown(Shutdown::Write).is_err() {
             return;

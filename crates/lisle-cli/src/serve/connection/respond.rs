@@ -1,5 +1,5 @@
-//! From what was asked and what there is to the response: a head in a buffer, and which bytes of which file follow it.
-//! It waits for nothing.
+//! Turns a request and a lookup result into a response: a head in a buffer, and the range of the
+//! file that follows it. This module never waits.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use crate::serve::http::response::{self, ResponseHead};
 use crate::serve::http::status::Status;
 use crate::serve::local;
 
-/// When to try again what failed because something had run out, in seconds.
+/// The number of seconds after which a client should retry a request that failed because a resource
+/// had run out.
 pub(crate) const RETRY_AFTER: &[u8] = b"1";
 
 /// A response whose head lies in a buffer.
@@ -23,13 +24,13 @@ pub(crate) const RETRY_AFTER: &[u8] = b"1";
 pub(crate) struct Response {
     pub(crate) status: Status,
     pub(crate) persistence: Persistence,
-    /// How many bytes at the end of that buffer are body already.
+    /// The number of bytes at the end of that buffer that are body.
     pub(crate) page: usize,
-    /// What follows the buffer.
+    /// The part of a file that follows the buffer.
     pub(crate) file: Option<(Arc<Entry>, Range<u64>)>,
 }
 
-/// What a response depends on beside the file.
+/// The inputs of a response besides the file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) head: &'a Head,
@@ -56,7 +57,7 @@ impl Asked<'_> {
     }
 }
 
-/// A response that consists of little more than its status.
+/// Writes a response that consists of little more than its status.
 pub(crate) fn short<'o>(
     out: &'o mut Vec<u8>,
     status: Status,
@@ -70,7 +71,7 @@ pub(crate) fn short<'o>(
     Response { status, persistence, page, file: None }
 }
 
-/// The answer to OPTIONS: what may be asked of any file.
+/// Writes the answer to OPTIONS: the methods that every file allows.
 pub(crate) fn options(out: &mut Vec<u8>, persistence: Persistence, now: Instant) -> Response {
     let status = Status::NO_CONTENT;
     local::with_date(now, |date| {
@@ -79,7 +80,7 @@ pub(crate) fn options(out: &mut Vec<u8>, persistence: Persistence, now: Instant)
     Response { status, persistence, page: 0, file: None }
 }
 
-/// The answer to a GET or HEAD.
+/// Writes the answer to a GET or HEAD.
 pub(crate) fn get(outcome: Outcome, asked: &Asked<'_>, out: &mut Vec<u8>) -> Response {
     match outcome {
         Outcome::File(entry) => file(entry, asked, out),
@@ -169,7 +170,7 @@ mod tests {
     use crate::serve::files::entry::tests::entry_of;
     use crate::serve::http::request::{HeadLimits, HeadParser};
 
-    /// The head that answers this request, and what follows it.
+    /// Returns the head that answers this request, and the response.
     fn answer(request: &str, outcome: Outcome) -> (String, Response) {
         let text = request.replace('\n', "\r\n") + "\r\n\r\n";
         let limits = HeadLimits { line: 1000, fields: 1000 };

@@ -1,4 +1,4 @@
-//! Sending a response: its head together with what follows, from memory or from disk.
+//! Sending a response: its head together with the content, from memory or from disk.
 
 use super::Connection;
 use super::outflow::Outflow;
@@ -7,8 +7,8 @@ use super::wire::Stop;
 use crate::serve::files::entry::Body;
 
 impl Connection<'_> {
-    /// Sends the head (and page) in `output` and the file behind it. How many bytes of the body went out, and whether that
-    /// was all of it.
+    /// Sends the head (and page) in `output` and the file after it. Returns the number of bytes of
+    /// the body that were sent, and `true` if that was all of it.
     pub(super) fn send(&self, output: &[u8], response: Response) -> (u64, bool) {
         let head = output.len() - response.page;
         let mut out = Outflow::new(&self.stream, self.shard);
@@ -29,7 +29,8 @@ impl Connection<'_> {
         (out.sent().saturating_sub(head as u64), outcome.is_ok())
     }
 
-    /// Has the kernel forget what the client has not taken, instead of keeping it for a client that takes nothing.
+    /// Makes the kernel drop the bytes that the client has not taken, instead of keeping them for a
+    /// client that takes nothing.
     fn abort(&self) {
         let _ = rustix::net::sockopt::set_socket_linger(&self.stream, Some(std::time::Duration::ZERO));
     }

@@ -1,5 +1,5 @@
-//! A socket whose every wait for a client that sends ends: by the client, by a deadline, or by being told to.
-//! [`Outflow`](super::outflow::Outflow) is the other direction.
+//! Reads from a socket. Every wait for a client that sends ends: by the client, by a deadline, or
+//! by a signal. [`Outflow`](super::outflow::Outflow) is the other direction.
 
 use std::io::ErrorKind;
 use std::time::Instant;
@@ -9,18 +9,18 @@ use lisle::sync::Condition;
 use lisle::time::at;
 use lisle::{Event, choose};
 
-/// Why there is nothing more to wait for.
+/// The reason why a wait has ended without success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The deadline has passed.
     Late,
-    /// The signal that was waited for beside has been given.
+    /// The signal was given.
     Told,
     /// The connection has broken.
     Gone,
 }
 
-/// Waits until there is something to read.
+/// Waits until the socket is readable.
 pub(crate) fn wait_readable(stream: &TcpStream, deadline: Instant, signal: &Condition) -> Result<(), Stop> {
     choose((
         stream.readable_evt().wrap(|readable| readable.map_err(|_| Stop::Gone)),
@@ -30,7 +30,7 @@ pub(crate) fn wait_readable(stream: &TcpStream, deadline: Instant, signal: &Cond
     .sync()
 }
 
-/// Reads some bytes; 0 means that the client has finished sending.
+/// Reads some bytes. Returns 0 if the client has finished sending.
 pub(crate) fn read(
     stream: &TcpStream,
     room: &mut [u8],
@@ -45,7 +45,7 @@ pub(crate) fn read(
     }
 }
 
-/// Reads what is there; `None` if that is nothing yet.
+/// Reads the bytes that are available. Returns `None` if there are none yet.
 pub(crate) fn try_read(stream: &TcpStream, room: &mut [u8]) -> Result<Option<usize>, Stop> {
     loop {
         match stream.try_read(room) {

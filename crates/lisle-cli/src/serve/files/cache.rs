@@ -1,15 +1,16 @@
-//! Files in memory, bounded in bytes, and files that are kept open, bounded in number.
+//! Files in memory, bounded in bytes, and open files, bounded in number.
 //!
-//! Eviction is by the clock algorithm: a hand goes round the slots, spares each one that was used since it last came by,
-//! and empties the first that was not. A hit only sets a flag, where exact least-recently-used order would relink a list.
-//! A new file starts without the flag, so that a walk over many files that are asked for once does not push out those
-//! that are asked for again and again.
+//! Eviction uses the clock algorithm: a hand goes round the slots, spares each one that was used
+//! since it last came by, and empties the first one that was not. A hit only sets a flag, where
+//! exact least-recently-used order would relink a list. A new file starts without the flag, so a
+//! scan of many files that are requested once does not evict the files that are requested again and
+//! again.
 //!
-//! An open file holds a descriptor, and if it was deleted its space on the disk. So one that nobody asks for is closed by
-//! the second [`Cache::close_unused`] after it was last asked for.
+//! An open file holds a descriptor, and if it was deleted, its space on the disk. Therefore an
+//! unused file is closed by the second [`Cache::close_unused`] after its last request.
 //!
-//! Invariant: `used` is the sum of the costs of all slots, and never more than `budget`; `open` is the number of slots
-//! with an open file, and never more than `most_open`.
+//! Invariant: `used` is the sum of the costs of all slots and never more than `budget`. `open` is
+//! the number of slots with an open file and never more than `most_open`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,10 +18,10 @@ use std::time::Instant;
 
 use super::entry::Entry;
 
-/// What a slot and its place in the index take beside the file and its name.
+/// The cost of a slot and its place in the index, besides the file and its name.
 const OVERHEAD: u64 = 96;
 
-/// The cache. One domain owns it; nothing in it is shared but the entries themselves.
+/// The cache. One domain owns it; only the entries themselves are shared.
 #[derive(Debug)]
 pub(crate) struct Cache {
     index: HashMap<Arc<[u8]>, usize>,
@@ -44,7 +45,7 @@ struct Slot {
 }
 
 impl Cache {
-    /// An empty cache for at most `budget` bytes and `most_open` open files.
+    /// Creates an empty cache for at most `budget` bytes and `most_open` open files.
     pub(crate) fn new(budget: u64, most_open: usize) -> Cache {
         Cache {
             index: HashMap::new(),
@@ -58,20 +59,20 @@ impl Cache {
         }
     }
 
-    /// Whether it keeps any file open.
+    /// Returns `true` if the cache keeps any file open.
     pub(crate) fn has_open(&self) -> bool {
         self.open > 0
     }
 
-    /// The file under this name, and when it was last compared with the disk.
+    /// Returns the file with this name, and the time when it was last compared with the disk.
     pub(crate) fn get(&mut self, key: &[u8]) -> Option<(&Arc<Entry>, Instant)> {
         let slot = self.slots[*self.index.get(key)?].as_mut()?;
         slot.referenced = true;
         Some((&slot.entry, slot.checked))
     }
 
-    /// Keeps `entry`, in place of what was under this name before. One that is too large for the whole cache is not kept,
-    /// and an open file only if any may be.
+    /// Stores `entry` in place of the previous one with this name. An entry that is too large for
+    /// the whole cache is not stored, and neither is an open file if none may be kept open.
     pub(crate) fn insert(&mut self, key: &[u8], entry: Arc<Entry>, now: Instant) {
         self.remove(key);
         let cost = entry.cost() + 2 * key.len() as u64 + OVERHEAD;
@@ -96,7 +97,7 @@ impl Cache {
         self.open += usize::from(is_open);
     }
 
-    /// Notes that the file under this name was compared with the disk and is still the same.
+    /// Records that the file with this name was compared with the disk and has not changed.
     pub(crate) fn confirm(&mut self, key: &[u8], now: Instant) {
         if let Some(at) = self.index.get(key)
             && let Some(slot) = &mut self.slots[*at]
@@ -105,14 +106,14 @@ impl Cache {
         }
     }
 
-    /// Forgets the file under this name.
+    /// Removes the file with this name.
     pub(crate) fn remove(&mut self, key: &[u8]) {
         if let Some(at) = self.index.get(key).copied() {
             self.clear(at);
         }
     }
 
-    /// Closes the files that nobody has asked for since this was called last.
+    /// Closes the files that have not been requested since the last call.
     pub(crate) fn close_unused(&mut self) {
         for at in 0..self.slots.len() {
             match &mut self.slots[at] {
@@ -124,7 +125,8 @@ impl Cache {
         }
     }
 
-    /// Empties one of the slots that are `wanted`. There must be one: the caller has counted.
+    /// Empties one of the slots for which `wanted` returns `true`. The caller has made sure that
+    /// there is one.
     fn evict(&mut self, wanted: impl Fn(&Slot) -> bool) {
         loop {
             let at = self.hand;

@@ -1,5 +1,5 @@
-//! A file as it is served: its content or a descriptor to read it from, and every header line that does not depend on the
-//! request, written once when the file is loaded.
+//! A file as it is served: its content or a descriptor to read it from, and every header line that
+//! does not depend on the request. These lines are written once, when the file is loaded.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
@@ -14,18 +14,20 @@ use super::root::Failure;
 use crate::serve::http::condition::Validators;
 use crate::serve::http::{date, media};
 
-/// How often a file that changes while it is read is read anew.
+/// The number of attempts to read a file that changes while it is read.
 const TRIES: usize = 3;
 
-/// A file whose last change is so long ago is *settled*: whatever changes it from now on gives it another time, since no
-/// file system in use counts in longer steps. Before, two states of it may bear the same stamp.
+/// The age of the last change from which a file is *settled*: every later change gives it a
+/// different time, since no file system in use has a coarser clock. Before that, two states of the
+/// file may have the same stamp.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// What the kernel reads ahead by default, and more: where one byte of a file is in memory, so many around it are.
+/// By default the kernel reads ahead at least this much. Where one byte of a file is in memory, at
+/// least this many bytes around it are, too.
 const STRIDE: usize = 64 * 1024;
 
-/// What tells one state of a file from another. The time of the last change of the inode is part of it, because the
-/// time of the last change of the content can be set at will.
+/// Distinguishes the states of a file. It contains the time of the inode's last change, because the
+/// time of the content's last change can be set to any value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     device: u64,
@@ -50,7 +52,8 @@ impl Stamp {
         }
     }
 
-    /// Whether the last change was before `time`. One that is said to lie in the future was not.
+    /// Returns `true` if the last change was before `time`. Returns `false` for a change in the
+    /// future.
     fn changed_by(&self, time: SystemTime) -> bool {
         let (seconds, nanos) = self.changed;
         let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
@@ -58,12 +61,12 @@ impl Stamp {
     }
 }
 
-/// Where the bytes are.
+/// The place of the bytes.
 #[derive(Debug)]
 pub(crate) enum Body {
     /// In memory.
     Memory(Box<[u8]>),
-    /// On disk, to be read piece by piece.
+    /// On disk, read piece by piece.
     Disk(File),
 }
 
@@ -71,21 +74,22 @@ pub(crate) enum Body {
 #[derive(Debug)]
 pub(crate) struct Entry {
     stamp: Stamp,
-    /// Whether the stamp stands for this content and no other, see [`SETTLED`].
+    /// `true` if the stamp identifies this content and no other, see [`SETTLED`].
     settled: bool,
-    /// How many bytes the body has.
+    /// The number of bytes of the body.
     pub(crate) length: u64,
     pub(crate) body: Body,
-    /// `ETag`, `Last-Modified` and `Accept-Ranges`: the lines that a 304 carries as well.
+    /// `ETag`, `Last-Modified` and `Accept-Ranges`: the lines that a 304 also contains.
     pub(crate) validator_lines: Box<[u8]>,
-    /// `Content-Type` and what belongs to it.
+    /// `Content-Type` and the lines that belong to it.
     pub(crate) content_lines: Box<[u8]>,
     etag: Box<[u8]>,
     modified: Option<u64>,
 }
 
 impl Entry {
-    /// Reads `file`, if it has at most `in_memory` bytes, or keeps it open. `name` decides on the content type.
+    /// Reads `file` if it has at most `in_memory` bytes, or else keeps it open. `name` determines
+    /// the content type.
     pub(crate) fn load(mut file: File, stat: &Stat, name: &Path, in_memory: u64) -> Result<Entry, Failure> {
         let began = SystemTime::now();
         let mut stamp = Stamp::of(stat);
@@ -108,7 +112,7 @@ impl Entry {
         Ok(Entry::new(stamp, body, name, began))
     }
 
-    /// `began` is a time before the content was read.
+    /// Creates an entry. `began` is a time before the content was read.
     fn new(stamp: Stamp, body: Body, name: &Path, began: SystemTime) -> Entry {
         let settled = stamp.changed_by(began - SETTLED);
         let (seconds, _) = stamp.modified;
@@ -117,7 +121,7 @@ impl Entry {
             Body::Disk(_) => stamp.length,
         };
         let etag = entity_tag(&stamp, length, settled, &body);
-        // A time in the future is a wrong one, and section 8.8.2.1 of RFC 9110 forbids to send it.
+        // A time in the future is wrong, and section 8.8.2.1 of RFC 9110 forbids sending it.
         let modified = UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
         let modified = (seconds > 0 && modified <= SystemTime::now()).then_some(modified);
 
@@ -144,13 +148,14 @@ impl Entry {
         }
     }
 
-    /// Whether it holds a descriptor.
+    /// Returns `true` if the entry holds a descriptor.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.body, Body::Disk(_))
     }
 
-    /// Whether the bytes are still those of this state, as far as its stamp tells. Content in memory does not change; that
-    /// of an open file does when somebody writes to it, whatever its name stands for now.
+    /// Returns `true` if the bytes are still those of this state, as far as the stamp shows.
+    /// Content in memory does not change. The content of an open file changes when it is written
+    /// to, even if its name now refers to another file.
     pub(crate) fn holds(&self) -> bool {
         match &self.body {
             Body::Memory(_) => true,
@@ -158,23 +163,24 @@ impl Entry {
         }
     }
 
-    /// Whether the bytes are certainly still those of this state.
+    /// Returns `true` if the bytes are certainly still those of this state.
     pub(crate) fn is_current(&self) -> bool {
         !self.is_open() || (self.settled && self.holds())
     }
 
-    /// The stamp, if a file that bears it has this content.
+    /// Returns the stamp if it identifies this content.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
         self.settled.then_some(self.stamp)
     }
 
-    /// What preconditions are compared with.
+    /// Returns the values that preconditions are compared with.
     pub(crate) fn validators(&self) -> Validators<'_> {
         Validators { etag: &self.etag, modified: self.modified }
     }
 
-    /// Whether the kernel has this part of the file in memory, so that sending it waits for no disk. It looks at one byte
-    /// in each [`STRIDE`]: less than that is not read ahead. In doubt no.
+    /// Returns `true` if the kernel has this part of the file in memory, so sending it does not
+    /// wait for a disk. It checks one byte in each [`STRIDE`], since the kernel reads ahead at
+    /// least that much. In doubt returns `false`.
     pub(crate) fn is_at_hand(&self, start: u64, length: usize) -> bool {
         let Body::Disk(file) = &self.body else { return true };
         let there = |at: u64| {
@@ -187,8 +193,8 @@ impl Entry {
                 && there(start + (length - 1) as u64))
     }
 
-    /// Has the kernel read this part of the file into its memory, and waits for that. What goes wrong will show again
-    /// when it is sent.
+    /// Makes the kernel read this part of the file into its memory, and waits for that. Errors are
+    /// ignored: they will occur again when the part is sent.
     pub(crate) fn fetch(&self, start: u64, length: usize) {
         let Body::Disk(file) = &self.body else { return };
         let mut buffer = vec![0; length.min(STRIDE)];
@@ -203,7 +209,7 @@ impl Entry {
         }
     }
 
-    /// What the entry takes in memory, roughly.
+    /// Returns the approximate memory of the entry.
     pub(crate) fn cost(&self) -> u64 {
         let content = match &self.body {
             Body::Memory(content) => content.len(),
@@ -217,12 +223,13 @@ impl Entry {
     }
 }
 
-/// A tag that no other content of the file has had or will have. The time of the last change of the inode is part of it,
-/// since size and time of the content can be the same for another content; the inode's number is not, so that a restored
-/// copy with the same times has the same tag.
+/// Returns a tag that no other content of the file has had or will have. It contains the time of
+/// the inode's last change, since size and time of the content can be the same for another content.
+/// It does not contain the inode's number, so a restored copy with the same times has the same tag.
 ///
-/// Of a file that is not settled the stamp is not enough. Its content decides; if that is not at hand, the tag is a weak
-/// one, which promises less (RFC 9110, section 8.8.1).
+/// For a file that is not settled, the stamp is not enough. The tag then contains a hash of the
+/// content. If the content is not in memory, the tag is a weak one, which promises less (RFC 9110,
+/// section 8.8.1).
 fn entity_tag(stamp: &Stamp, length: u64, settled: bool, body: &Body) -> Vec<u8> {
     let ((seconds, nanos), (changed, changed_nanos)) = (stamp.modified, stamp.changed);
     let state = format!("{seconds:x}.{nanos:x}-{length:x}-{changed:x}.{changed_nanos:x}");
@@ -238,7 +245,8 @@ fn entity_tag(stamp: &Stamp, length: u64, settled: bool, body: &Body) -> Vec<u8>
     .into_bytes()
 }
 
-/// At most `length` bytes from the start; what has been appended since the length was taken is left alone.
+/// Reads at most `length` bytes from the start. Bytes that were appended after the length was
+/// determined are not read.
 fn read(file: &mut File, length: u64) -> io::Result<Box<[u8]>> {
     file.rewind()?;
     let mut content = Vec::with_capacity(length as usize);
@@ -254,7 +262,7 @@ fn failure(error: io::Error) -> Failure {
 pub(crate) mod tests {
     use super::*;
 
-    /// An entry of `length` bytes that was never on any disk.
+    /// Creates an entry of `length` bytes that was never on a disk.
     pub(crate) fn entry_of(length: usize) -> Entry {
         let stamp = Stamp {
             device: 1,
@@ -267,17 +275,17 @@ pub(crate) mod tests {
         Entry::new(stamp, body, Path::new("a.txt"), SystemTime::now())
     }
 
-    /// When what was just written will have been settled for long.
+    /// Returns a time at which a file that was just written has been settled for long.
     fn later() -> SystemTime {
         SystemTime::now() + Duration::from_secs(3600)
     }
 
-    /// An entry whose file is open.
+    /// Creates an entry whose file is open.
     pub(crate) fn open_entry() -> Entry {
         entry_on_disk(b"")
     }
 
-    /// The same, with this content.
+    /// Creates an entry whose file is open and has this content.
     pub(crate) fn entry_on_disk(content: &[u8]) -> Entry {
         let mut file = tempfile::tempfile().unwrap();
         std::io::Write::write_all(&mut file, content).unwrap();

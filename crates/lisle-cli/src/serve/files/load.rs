@@ -1,5 +1,5 @@
-//! Looking a name up on disk: the part of the file component that may wait, and therefore runs on the pool for blocking
-//! calls. It holds no state but the root.
+//! Looking up a name on disk. This is the part of the file component that may wait, so it runs on
+//! the pool for blocking calls. It has no state besides the root.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -12,21 +12,21 @@ use super::root::{Failure, Found, Root};
 /// The file that stands for a directory.
 const INDEX: &[u8] = b"index.html";
 
-/// What the disk says.
+/// The result of a lookup.
 #[derive(Debug)]
 pub(crate) enum Loaded {
     /// A file, new or changed.
     Entry(Arc<Entry>),
-    /// The file is still in the state that was known.
+    /// The file is still in the known state.
     Unchanged,
-    /// A directory, asked for without the slash at its end.
+    /// A directory that was requested without the slash at its end.
     Directory,
-    /// Nothing to send.
+    /// There is nothing to send.
     Failed(Failure),
 }
 
-/// Looks for the file that `key` (as made by [`path::decode`](super::path::decode)) stands for. A file whose stamp is
-/// `known` is not read again.
+/// Looks for the file that `key` (created by [`path::decode`](super::path::decode)) stands for. A
+/// file whose stamp is `known` is not read again.
 pub(crate) fn load(root: &Root, key: &[u8], known: Option<Stamp>, in_memory: u64) -> Loaded {
     let mut indexed = Vec::new();
     let is_directory = key.is_empty() || key.ends_with(b"/");

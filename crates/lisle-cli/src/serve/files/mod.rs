@@ -1,13 +1,15 @@
-//! The file component: for each domain one fiber that owns the cache and answers what the connections of that domain ask.
+//! The file component: each domain has one fiber that owns the cache and answers the questions of
+//! that domain's connections.
 //!
-//! A question and its answer are two messages that do not leave the domain. What the cache cannot answer goes to a loader,
-//! a fiber started for that one look at the disk, so that the component itself never waits for anything but messages: a
-//! slow disk delays those who need it and nobody else. Ten connections that ask for the same missing file wait for the
-//! same loader.
+//! A question and its answer are two messages that do not leave the domain. If the cache cannot
+//! answer, the component starts a loader, a fiber for that one lookup on disk. The component itself
+//! therefore waits only for messages: a slow disk delays only the requests that need it. Ten
+//! connections that ask for the same missing file wait for the same loader.
 //!
-//! A file in the cache is compared with the disk once its `recheck` time is over, by the first question after that.
-//! What is too large to be kept in memory is kept open, and sent by the kernel. Such a file may be written to at any time,
-//! so each question asks the open file whether it is still what it was, which waits for nothing.
+//! The first question after a cached file's `recheck` time compares the file with the disk. A file
+//! that is too large for memory is kept open, and the kernel sends it. Such a file may be written
+//! to at any time, so each question checks whether the open file has changed. That check does not
+//! wait.
 
 pub(crate) mod cache;
 pub(crate) mod entry;
@@ -28,20 +30,21 @@ use entry::Entry;
 use load::{Loaded, load};
 use root::{Failure, Root};
 
-/// The page for what is not there, if the site has one.
+/// The page for missing files, if the site has one.
 const MISSING_PAGE: &[u8] = b"404.html";
 
-/// An open file that nobody has asked for is closed after this time, or up to twice as long.
+/// An unused open file is closed after this time, or after up to twice as long.
 const CLOSE_UNUSED: Duration = Duration::from_secs(10);
 
-/// A question: what is there under `key`, as made by [`path::decode`]?
+/// A question for the file under `key`, which [`path::decode`] creates.
 #[derive(Debug)]
 pub(crate) struct Ask {
-    /// The name. The buffer comes back with the answer, to be used for the next question.
+    /// The name. The answer returns the buffer for the next question.
     pub(crate) key: Vec<u8>,
-    /// When the question was asked, which spares the component a look at the clock.
+    /// The time of the question, so the component need not read the clock.
     pub(crate) now: Instant,
-    /// Where the answer goes. It must have room for one, for the component does not wait.
+    /// The channel for the answer. It must have room for one answer, because the component does not
+    /// wait.
     pub(crate) reply: Sender<Answer>,
 }
 
@@ -50,24 +53,24 @@ pub(crate) struct Ask {
 pub(crate) struct Answer {
     /// The name that was asked for.
     pub(crate) key: Vec<u8>,
-    /// What there is.
+    /// The result.
     pub(crate) outcome: Outcome,
 }
 
-/// What there is under a name.
+/// The result of looking up a name.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// A file.
     File(Arc<Entry>),
-    /// A directory, which should be asked for with a slash at the end.
+    /// A directory. The client should request it with a slash at the end.
     Directory,
-    /// Nothing; the page is what the site shows instead, if it has one.
+    /// Nothing. The page is shown instead, if the site has one.
     Missing(Option<Arc<Entry>>),
-    /// Something that cannot be had.
+    /// A file that cannot be read.
     Failed(Failure),
 }
 
-/// How the component of one domain is set up.
+/// The settings of the component of one domain.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) root: Arc<Root>,
@@ -75,23 +78,23 @@ pub(crate) struct Settings {
     pub(crate) budget: u64,
     /// The largest file to keep in memory.
     pub(crate) in_memory: u64,
-    /// How many looks at the disk are under way at once; the others wait their turn.
+    /// The number of concurrent lookups on disk. Further ones are queued.
     pub(crate) loaders: usize,
-    /// How many larger ones to keep open.
+    /// The number of larger files to keep open.
     pub(crate) open: usize,
     /// How long a file is served before it is compared with the disk.
     pub(crate) recheck: Duration,
-    /// Whether names that begin with a dot are served.
+    /// `true` if names that begin with a dot are served.
     pub(crate) dotfiles: bool,
 }
 
-/// Runs the component of the domain it is called on, until nobody can ask any more.
+/// Runs the component of the current domain until all senders of questions are gone.
 pub(crate) fn run(settings: Settings, asks: &Receiver<Ask>) {
     let (finished, loads) = lisle::channel::named("loads", settings.loaders);
     let cache = Cache::new(settings.budget, settings.open);
     let mut files =
         Files { settings, cache, pending: HashMap::new(), queue: VecDeque::new(), loaders: 0, finished };
-    // When to look for open files that nobody asks for; without any there is no timer.
+    // The time to look for unused open files. Without open files there is no timer.
     let mut sweep = None;
     loop {
         let ask = asks.recv_evt().wrap(Next::Ask);
@@ -106,7 +109,7 @@ pub(crate) fn run(settings: Settings, asks: &Receiver<Ask>) {
                 sweep = None;
             }
             Next::Ask(Ok(Ask { key, now, reply })) => {
-                // What is hidden is answered as what is not there, without a look at the disk.
+                // A hidden file is answered as a missing one, without a lookup on disk.
                 let missing = !files.settings.dotfiles && path::is_hidden(&key);
                 let waiter = Waiter { key, reply, missing };
                 files.find(waiter, now);
@@ -120,27 +123,28 @@ pub(crate) fn run(settings: Settings, asks: &Receiver<Ask>) {
     }
 }
 
-/// What the component wakes up for.
+/// The causes for which the component wakes up.
 enum Next {
     Ask(Result<Ask, lisle::channel::RecvError>),
     Load(Result<Load, lisle::channel::RecvError>),
     Sweep,
 }
 
-/// What a loader found.
+/// The result of a loader.
 struct Load {
     key: Arc<[u8]>,
     loaded: Loaded,
 }
 
 impl Load {
-    /// What is reported of a loader that could not look: the system gave no thread for it.
+    /// Returns the report of a loader that could not run because the system gave no thread for it.
     fn failed(key: Arc<[u8]>) -> Load {
         Load { key, loaded: Loaded::Failed(Failure::Exhausted) }
     }
 }
 
-/// Sends what a loader found when its fiber ends, in whichever way, so that nobody waits for it in vain.
+/// Sends the result of a loader when its fiber ends, also if it panics or is unwound, so no
+/// connection waits for it in vain.
 struct Report {
     finished: Sender<Load>,
     load: Option<Load>,
@@ -155,17 +159,18 @@ impl Report {
 impl Drop for Report {
     fn drop(&mut self) {
         if let Some(load) = self.load.take() {
-            // There is room for one message from each loader; only a component that has ended does not take it.
+            // The channel has room for one message from each loader. The send fails only if the
+            // component has ended.
             let _ = self.finished.try_send(load);
         }
     }
 }
 
-/// One who waits for an answer.
+/// A connection that waits for an answer.
 struct Waiter {
     key: Vec<u8>,
     reply: Sender<Answer>,
-    /// What it asked for is not there, and now it waits for the page that says so.
+    /// The requested file is missing, and the connection now waits for the page for missing files.
     missing: bool,
 }
 
@@ -176,11 +181,11 @@ impl Waiter {
             _ if self.missing => Outcome::Missing(None),
             other => other,
         };
-        // Whoever asked may be gone meanwhile; then nobody misses the answer.
+        // The connection may be gone in the meantime. Then the answer is not needed.
         let _ = self.reply.try_send(Answer { key: self.key, outcome });
     }
 
-    /// What to look for on behalf of this one.
+    /// Returns the name to look up for this connection.
     fn wanted(&self) -> &[u8] {
         if self.missing { MISSING_PAGE } else { &self.key }
     }
@@ -189,16 +194,16 @@ impl Waiter {
 struct Files {
     settings: Settings,
     cache: Cache,
-    /// Who waits for which look at the disk.
+    /// The connections that wait for each lookup on disk.
     pending: HashMap<Arc<[u8]>, Vec<Waiter>>,
-    /// Looks that wait for a loader.
+    /// Lookups that wait for a loader.
     queue: VecDeque<Arc<[u8]>>,
     loaders: usize,
     finished: Sender<Load>,
 }
 
 impl Files {
-    /// Answers at once from the cache, or has the disk asked.
+    /// Answers at once from the cache, or starts a lookup on disk.
     fn find(&mut self, waiter: Waiter, now: Instant) {
         if let Some((entry, checked)) = self.cache.get(waiter.wanted())
             && now.saturating_duration_since(checked) < self.settings.recheck
@@ -232,7 +237,7 @@ impl Files {
         }
     }
 
-    /// Whether what is known under this name can be served without a look at its name.
+    /// Returns `true` if the cached file with this name can be served without a lookup of the name.
     fn holds(&mut self, key: &[u8]) -> bool {
         self.cache.get(key).is_some_and(|(entry, _)| entry.holds())
     }
@@ -249,7 +254,7 @@ impl Files {
                 self.cache.confirm(&key, now);
                 self.cache.get(&key).map(|(entry, _)| Arc::clone(entry))
             }
-            // For want of a descriptor nobody could look. What is in memory needs none.
+            // The lookup failed for lack of a descriptor. Content in memory needs none.
             Loaded::Failed(Failure::Exhausted) if self.holds(&key) => {
                 self.cache.confirm(&key, now);
                 self.cache.get(&key).map(|(entry, _)| Arc::clone(entry))
@@ -267,7 +272,8 @@ impl Files {
                     self.find(Waiter { missing: true, ..waiter }, now);
                 }
                 (None, Loaded::Failed(failure)) => waiter.answer(Outcome::Failed(*failure)),
-                // It was unchanged when the loader looked, but has been pushed out of the cache meanwhile.
+                // The file was unchanged when the loader looked, but the cache has evicted it in
+                // the meantime.
                 (None, Loaded::Entry(_) | Loaded::Unchanged) => self.find(waiter, now),
             }
         }

@@ -1,10 +1,11 @@
-//! From the path of a request to a path below the served directory, and back.
+//! Conversion of the path of a request to a path below the served directory, and back.
 //!
-//! The result is relative, has one slash between its parts, none at its start, and one at its end exactly if the request
-//! had one; the root is empty. Two requests for one file thereby have one name in the cache. What no honest client sends
-//! (`..` after decoding, a NUL, a backslash, an encoded slash) is refused rather than repaired: a repair is a guess, and
-//! guesses about paths are what traversal attacks live on. This is the first wall; [`Root`](super::root::Root) is the second
-//! and does not rely on it.
+//! The result is relative. It has one slash between its parts, none at its start, and one at its
+//! end exactly if the request had one. The root is empty. Two requests for one file therefore have
+//! the same name in the cache. Paths that no honest client sends (`..` after decoding, a NUL, a
+//! backslash, an encoded slash) are refused and not repaired: a repair is a guess, and traversal
+//! attacks rely on guesses about paths. This is the first defence. [`Root`](super::root::Root) is
+//! the second and does not rely on it.
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode, percent_encode};
 
@@ -12,7 +13,8 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode, percent_encode};
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refused;
 
-/// Everything that may not stand in a path as it is (RFC 3986, section 3.3), and what confuses readers of a log.
+/// All characters that must not appear in a path as they are (RFC 3986, section 3.3), and those
+/// that confuse readers of a log.
 const ENCODED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -56,9 +58,9 @@ pub(crate) fn decode(path: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Whether a decoded path has a part that is hidden by custom: its name begins with a dot. There lie `.git`, `.env` and
-/// the like, which are in the directory for other reasons than to be served. `/.well-known/` (RFC 8615) is there to be
-/// served; what is hidden below it stays so.
+/// Returns `true` if a part of a decoded path is hidden by convention: its name begins with a dot.
+/// Such files (`.git`, `.env` and the like) are usually not in the directory to be served.
+/// `/.well-known/` (RFC 8615) is meant to be served; hidden names below it stay hidden.
 pub(crate) fn is_hidden(relative: &[u8]) -> bool {
     let seen = relative.strip_prefix(b".well-known/").unwrap_or(relative);
     let hidden = seen.split(|byte| *byte == b'/').any(|part| part.starts_with(b"."));
@@ -73,7 +75,8 @@ pub(crate) fn encode(relative: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// `percent_decode` leaves a `%` without two hexadecimal digits as it is; here it is a mistake.
+/// Returns `true` if two hexadecimal digits follow each `%`. `percent_decode` leaves other `%` as
+/// they are; here they are a mistake.
 fn escapes_are_whole(part: &[u8]) -> bool {
     memchr::memchr_iter(b'%', part)
         .all(|at| part.get(at + 1..at + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)))

@@ -1,16 +1,18 @@
-//! The served directory, and the promise that nothing outside it is opened for reading.
+//! The served directory, and the guarantee that nothing outside it is opened for reading.
 //!
-//! Where the kernel has `openat2` (Linux 5.6 and later), it resolves the whole path beneath the directory in one step that
-//! no concurrent rename or exchange of a link can trick. It refuses links with an absolute target even if they lead back inside, and
-//! older kernels do not have it; for both there is a second way: resolve the path to a handle that cannot read
-//! (`O_PATH`), ask the kernel where that handle really is, and only if that lies inside, open that very file through the
-//! handle.
+//! Where the kernel has `openat2` (Linux 5.6 and later), it resolves the whole path beneath the
+//! directory in one step, which no concurrent rename or exchange of a link can trick. It refuses
+//! links with an absolute target even if they lead back inside, and older kernels do not have it.
+//! For both cases there is a second way: resolve the path to a handle that cannot read (`O_PATH`),
+//! ask the kernel for the real place of that handle, and only if that place is inside, open the
+//! same file through the handle.
 //!
-//! Only regular files are read. A FIFO would block and a device might do anything, so files are opened without blocking
-//! and their kind is checked on the open descriptor.
+//! Only regular files are read. A FIFO would block and a device might do anything. Therefore files
+//! are opened without blocking, and their kind is checked on the open descriptor.
 //!
-//! The directory is looked up by its name each time: one that is deleted and made anew, or replaced by another release,
-//! is served as it is now. All calls here may wait for a disk; they belong on the pool for blocking calls.
+//! The directory is looked up by its name each time. If it is deleted and created anew, or replaced
+//! by another release, the new one is served. All calls here may wait for a disk and therefore
+//! belong on the pool for blocking calls.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -22,16 +24,16 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
-/// How often a path is tried anew when the kernel says that a rename was going on at the same time.
+/// The number of attempts to open a path when the kernel reports a concurrent rename.
 const TRIES: usize = 16;
 
 /// The flags for a file to read.
 const READ: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
-/// The flags for a handle that can be asked about, but not read.
+/// The flags for a handle that can be examined but not read.
 const HANDLE: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
-/// What there is under a path.
+/// The object under a path.
 #[derive(Debug)]
 pub(crate) enum Found {
     /// A regular file, open for reading.
@@ -40,14 +42,14 @@ pub(crate) enum Found {
     Directory,
 }
 
-/// Why there is nothing to send.
+/// The reason why there is nothing to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// Nothing there, nothing that may be seen from here, or nothing that is a file.
+    /// Nothing exists there, or nothing that may be seen from here, or nothing that is a file.
     Missing,
     /// The permissions do not allow it.
     Forbidden,
-    /// Descriptors or memory have run out; later it may work.
+    /// Descriptors or memory have run out. It may work later.
     Exhausted,
     /// The file system failed.
     Broken,
@@ -59,7 +61,8 @@ impl From<Errno> for Failure {
             Errno::ACCESS | Errno::PERM => Failure::Forbidden,
             Errno::MFILE | Errno::NFILE | Errno::NOMEM => Failure::Exhausted,
             Errno::IO | Errno::NOTRECOVERABLE | Errno::UCLEAN | Errno::STALE => Failure::Broken,
-            // Among them NOENT, NOTDIR, LOOP, NAMETOOLONG, XDEV (a link that leads out) and NXIO (a socket).
+            // This includes NOENT, NOTDIR, LOOP, NAMETOOLONG, XDEV (a link that leads out) and NXIO
+            // (a socket).
             _ => Failure::Missing,
         }
     }
@@ -69,12 +72,13 @@ impl From<Errno> for Failure {
 #[derive(Debug)]
 pub(crate) struct Root {
     path: PathBuf,
-    /// Whether to try `openat2`; off for tests of the second way.
+    /// Whether to try `openat2`. Tests of the second way turn it off.
     openat2: bool,
 }
 
 impl Root {
-    /// The directory `path`, which must exist now, though it need not for ever.
+    /// Creates the root for the directory `path`. The directory must exist now, but may be removed
+    /// later.
     pub(crate) fn new(path: &Path) -> io::Result<Root> {
         let path = std::path::absolute(path)?;
         let root = Root { path, openat2: true };
@@ -82,7 +86,7 @@ impl Root {
         Ok(root)
     }
 
-    /// Opens what `relative` names, which must have no slash at its start.
+    /// Opens the object with the name `relative`, which must not begin with a slash.
     pub(crate) fn open(&self, relative: &[u8]) -> Result<Found, Failure> {
         let directory = self.directory()?;
         let relative =
@@ -120,7 +124,8 @@ impl Root {
     }
 }
 
-/// The second way: a handle first, then the question where it is, then the file behind that same handle.
+/// Opens a file in the second way: gets a handle, asks for its real place, and opens the file
+/// behind that same handle.
 fn open_checked(directory: &OwnedFd, relative: &Path) -> Result<OwnedFd, Failure> {
     let handle = rustix::fs::openat(directory, relative, HANDLE, Mode::empty())?;
     let inside = real_path(&handle)?.starts_with(real_path(directory)?);
@@ -134,7 +139,8 @@ fn open_checked(directory: &OwnedFd, relative: &Path) -> Result<OwnedFd, Failure
     Ok(rustix::fs::openat(CWD, descriptor_path(&handle), READ, Mode::empty())?)
 }
 
-/// Where an open file is now, links resolved. Without `/proc` there is no answer, and then nothing is served this way.
+/// Returns the real place of an open file, with links resolved. Without `/proc` it fails, and then
+/// no file is served this way.
 fn real_path(file: &OwnedFd) -> Result<PathBuf, Failure> {
     let target = rustix::fs::readlinkat(CWD, descriptor_path(file), Vec::new())?;
     Ok(PathBuf::from(OsStr::from_bytes(target.as_bytes())))

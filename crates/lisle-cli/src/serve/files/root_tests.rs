@@ -1,10 +1,10 @@
-//! Tests of the served directory: each path in both ways of opening it.
+//! Tests of the served directory. Each path is opened in both ways.
 
 use super::*;
 use std::io::Read;
 use std::os::unix::fs::symlink;
 
-/// A directory `site` with a neighbour `secret`, served in both ways.
+/// Creates a directory `site` with a neighbour `secret`, and a root for each way of opening.
 fn site(build: impl Fn(&Path)) -> (tempfile::TempDir, [Root; 2]) {
     let place = tempfile::tempdir().expect("a temporary directory");
     let site = place.path().join("site");

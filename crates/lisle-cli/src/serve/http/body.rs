@@ -1,23 +1,23 @@
-//! The body of a request: no request this server answers needs one, so it is read only to find the next request
-//! behind it, and only up to a limit.
+//! The body of a request. No request that this server answers needs one, so a body is read only to
+//! find the next request after it, and only up to a limit.
 
 use super::status::Status;
 
-/// What chunk sizes, extensions and trailers may take beside the data they frame.
+/// The limit on chunk sizes, extensions and trailers together, besides the data that they frame.
 const MAX_OVERHEAD: u64 = 64 * 1024;
 
-/// How the length of a body is told.
+/// The encoding of the length of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// There is none.
+    /// There is no body.
     None,
-    /// By `Content-Length`; not 0.
+    /// `Content-Length`, which is not 0.
     Length(u64),
-    /// By the chunked transfer coding.
+    /// The chunked transfer coding.
     Chunked,
 }
 
-/// Reads a body and forgets it.
+/// A reader that discards a body.
 #[derive(Debug)]
 pub(crate) struct Discard {
     state: State,
@@ -42,7 +42,7 @@ enum State {
 }
 
 impl Discard {
-    /// Begins a body of at most `limit` bytes. A declared length beyond it is refused at once.
+    /// Begins a body of at most `limit` bytes. A declared length beyond that is refused at once.
     pub(crate) fn new(framing: Framing, limit: u64) -> Result<Discard, Status> {
         let state = match framing {
             Framing::None => State::Done,
@@ -53,12 +53,12 @@ impl Discard {
         Ok(Discard { state, data_left: limit, overhead_left: MAX_OVERHEAD })
     }
 
-    /// Whether the body has ended.
+    /// Returns `true` if the body has ended.
     pub(crate) fn is_done(&self) -> bool {
         self.state == State::Done
     }
 
-    /// Takes as much of `input` as belongs to the body, and says how much that was.
+    /// Consumes the part of `input` that belongs to the body, and returns its length.
     pub(crate) fn feed(&mut self, input: &[u8]) -> Result<usize, Status> {
         let mut at = 0;
         while at < input.len() {
@@ -86,8 +86,8 @@ impl Discard {
         Ok(at)
     }
 
-    /// One byte of the framing (section 7.1 of RFC 9112). A line ends in CR LF and in nothing else here: taking a bare LF
-    /// as well is how two readers come to disagree about where a body ends.
+    /// Processes one byte of the framing (section 7.1 of RFC 9112). Only CR LF ends a line here.
+    /// Accepting a bare LF as well is how two readers come to disagree about the end of a body.
     fn step(&mut self, byte: u8) -> Result<State, Status> {
         let state = match (self.state, byte) {
             (State::Size { value, digits: _ }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
@@ -124,7 +124,8 @@ impl Discard {
 mod tests {
     use super::*;
 
-    /// Feeds `text` in pieces of `step` bytes; the length of the body, or the refusal.
+    /// Feeds `text` in pieces of `step` bytes. Returns the length of the body, or the status of the
+    /// refusal.
     fn read(framing: Framing, text: &[u8], step: usize, limit: u64) -> Result<Option<usize>, u16> {
         let mut body = Discard::new(framing, limit).map_err(Status::code)?;
         let mut total = 0;

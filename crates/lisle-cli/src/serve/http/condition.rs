@@ -1,29 +1,30 @@
-//! Preconditions, in the order of section 13.2.2: the first that says no decides the answer.
+//! Preconditions, in the order of section 13.2.2: the first one that fails determines the answer.
 
 use super::date;
 use super::fields::{Fields, Lines, Single};
 
-/// What is known of the file at hand.
+/// The validators of a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Validators<'a> {
     /// The entity tag with its quotes, and with `W/` if it is a weak one.
     pub(crate) etag: &'a [u8],
-    /// When it was last changed, in seconds since 1970; absent if the file's time cannot be trusted.
+    /// The time of the last change, in seconds since 1970. `None` if the file's time cannot be
+    /// trusted.
     pub(crate) modified: Option<u64>,
 }
 
-/// What the preconditions say.
+/// The result of the preconditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Answer as if there had been none.
     Proceed,
-    /// The client's copy is good: 304.
+    /// The client's copy is valid: 304.
     NotModified,
-    /// The client did not expect this version: 412.
+    /// The client expected another version: 412.
     Failed,
 }
 
-/// Evaluates all but `If-Range` for a GET or HEAD.
+/// Evaluates all preconditions except `If-Range` for a GET or HEAD.
 ///
 /// `input` is the buffer that the spans in `fields` point into.
 pub(crate) fn evaluate(fields: &Fields, input: &[u8], file: Validators<'_>) -> Verdict {
@@ -48,10 +49,11 @@ pub(crate) fn evaluate(fields: &Fields, input: &[u8], file: Validators<'_>) -> V
     Verdict::Proceed
 }
 
-/// Whether a `Range` may be honoured: there is no `If-Range`, or it names this very version.
+/// Returns `true` if a `Range` may be honoured: there is no `If-Range`, or it names exactly this
+/// version.
 ///
-/// A date is a strong validator only once the file cannot change again within the same second (section 8.8.2.2), hence
-/// `now`, in seconds since 1970.
+/// A date is a strong validator only when the file cannot change again within the same second
+/// (section 8.8.2.2). That is why `now`, in seconds since 1970, is needed.
 pub(crate) fn range_applies(fields: &Fields, input: &[u8], file: Validators<'_>, now: u64) -> bool {
     let value = match fields.if_range {
         Single::Absent => return true,
@@ -67,7 +69,7 @@ pub(crate) fn range_applies(fields: &Fields, input: &[u8], file: Validators<'_>,
     }
 }
 
-/// How two entity tags are compared (section 8.8.3.2).
+/// The way to compare two entity tags (section 8.8.3.2).
 #[derive(Clone, Copy)]
 enum Comparison {
     /// Both must be strong.
@@ -89,7 +91,7 @@ fn is_weak(tag: &[u8]) -> bool {
     tag.starts_with(b"W/")
 }
 
-/// Whether one of the listed tags is `etag`, or `*` stands for any.
+/// Returns `true` if one of the listed tags is `etag`, or if the list is `*`.
 fn any_tag(lines: &Lines, input: &[u8], etag: &[u8], how: Comparison) -> bool {
     lines.iter().any(|line| {
         let mut rest = line.of(input).trim_ascii();
@@ -106,7 +108,8 @@ fn any_tag(lines: &Lines, input: &[u8], etag: &[u8], how: Comparison) -> bool {
     })
 }
 
-/// Splits the first entity tag off a list. A comma may stand inside the quotes, so that splitting at commas would not do.
+/// Splits the first entity tag off a list. The quotes may contain a comma, so splitting at commas
+/// is not enough.
 fn next_tag(list: &[u8]) -> Option<(&[u8], &[u8])> {
     let start = list.iter().position(|byte| !matches!(byte, b',' | b' ' | b'\t'))?;
     let list = &list[start..];

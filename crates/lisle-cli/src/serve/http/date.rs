@@ -1,4 +1,4 @@
-//! Dates, written and read in the one form HTTP prefers, and the two lines that every response begins with.
+//! Dates in the form that HTTP prefers, and the two lines that every response begins with.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -13,16 +13,16 @@ pub(crate) fn write(out: &mut Vec<u8>, time: SystemTime) {
     write!(out, "{}", httpdate::HttpDate::from(time)).expect("a vector takes every write");
 }
 
-/// Reads a date in any of the three forms of section 5.6.7; whole seconds since 1970.
+/// Parses a date in any of the three forms of section 5.6.7. Returns whole seconds since 1970.
 pub(crate) fn parse(value: &[u8]) -> Option<u64> {
     let time = httpdate::parse_http_date(std::str::from_utf8(value).ok()?).ok()?;
     time.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
-/// The fields `Server` and `Date`, written anew once a second and copied in between.
+/// The fields `Server` and `Date`, written once a second and copied in between.
 ///
-/// Each domain keeps one. The caller hands in an instant that it has taken anyway, so that a response costs no clock
-/// read for its date.
+/// Each domain keeps one. The caller passes an instant that it has anyway, so a response does not
+/// read the clock for its date.
 #[derive(Debug)]
 pub(crate) struct DateFields {
     lines: Vec<u8>,
@@ -31,18 +31,18 @@ pub(crate) struct DateFields {
 }
 
 impl DateFields {
-    /// Nothing is written until the first use.
+    /// Creates the fields. Nothing is written until the first use.
     pub(crate) fn new() -> Self {
         DateFields { lines: Vec::with_capacity(PREFIX.len() + LENGTH + 2), seconds: 0, good_until: None }
     }
 
-    /// Both lines, as of `now`.
+    /// Returns both lines, as of `now`.
     pub(crate) fn lines(&mut self, now: Instant) -> &[u8] {
         self.refresh(now);
         &self.lines
     }
 
-    /// The second since 1970 that the lines speak of.
+    /// Returns the time of the lines, in seconds since 1970.
     pub(crate) fn seconds(&mut self, now: Instant) -> u64 {
         self.refresh(now);
         self.seconds

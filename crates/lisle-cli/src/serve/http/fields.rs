@@ -1,13 +1,14 @@
-//! The header fields of a request that matter here, picked out in one pass.
+//! The relevant header fields of a request, found in one pass.
 //!
-//! Nothing is copied out of the buffer: a field's value is kept as a position in it ([`Span`]).
+//! Nothing is copied out of the buffer: the value of a field is kept as a position in it
+//! ([`Span`]).
 
 use smallvec::SmallVec;
 
 use super::body::Framing;
 use super::status::Status;
 
-/// A stretch of the buffer that a head was parsed from.
+/// A range of the buffer that a head was parsed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     start: u32,
@@ -15,7 +16,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// The bytes, given the buffer again.
+    /// Returns the bytes of the range in the same buffer.
     pub(crate) fn of(self, input: &[u8]) -> &[u8] {
         &input[self.start as usize..self.end as usize]
     }
@@ -34,18 +35,19 @@ impl Span {
 /// The values of a field that may be given in several lines.
 pub(crate) type Lines = SmallVec<[Span; 2]>;
 
-/// The value of a field that is no list and may therefore be given once only (section 5.3 of RFC 9110).
+/// The value of a field that is not a list and may therefore be given only once (section 5.3 of RFC
+/// 9110).
 ///
-/// To take one of several lines would be a guess, and a proxy in front may guess otherwise. None of the fields here has
-/// to be heeded, so all lines of one that is repeated are ignored.
+/// Choosing one of several lines would be a guess, and a proxy in front may guess differently. A
+/// server is free to ignore any of these fields, so a repeated one is ignored as a whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Single {
-    /// It was not given.
+    /// The field was not given.
     #[default]
     Absent,
-    /// It was given once.
+    /// The field was given once.
     Once(Span),
-    /// It was given in several lines, so nobody knows what is meant.
+    /// The field was given in several lines, so its meaning is unknown.
     Repeated,
 }
 
@@ -54,7 +56,7 @@ impl Single {
         *self = if *self == Single::Absent { Single::Once(span) } else { Single::Repeated };
     }
 
-    /// The value, if there is one that counts.
+    /// Returns the value if the field was given exactly once.
     pub(crate) fn value(self) -> Option<Span> {
         match self {
             Single::Once(span) => Some(span),
@@ -63,7 +65,7 @@ impl Single {
     }
 }
 
-/// The header fields that matter to a file.
+/// The header fields that matter for a file.
 #[derive(Debug, Default)]
 pub(crate) struct Fields {
     pub(crate) if_match: Lines,
@@ -74,7 +76,7 @@ pub(crate) struct Fields {
     pub(crate) range: Single,
 }
 
-/// What the header fields have said so far.
+/// The header fields that have been read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) fields: Fields,
@@ -88,7 +90,8 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// The names are told apart by their length first: most fields of most requests are then done with.
+    /// Processes one field. Names are compared by length first, which rules out most fields of most
+    /// requests.
     pub(crate) fn take(&mut self, field: &httparse::Header<'_>, input: &[u8]) -> Result<(), Status> {
         let named = |name: &str| field.name.eq_ignore_ascii_case(name);
         let span = || Span::whole(field.value, input);
@@ -137,8 +140,8 @@ impl Seen {
         Ok(())
     }
 
-    /// How long the body is. Whatever two readers might understand differently is refused, because a proxy in front may
-    /// be the other reader (section 6.1 of RFC 9112).
+    /// Returns the length of the body. Anything that two readers could understand differently is
+    /// refused, because a proxy in front may be the other reader (section 6.1 of RFC 9112).
     pub(crate) fn framing(&self, minor_one: bool) -> Result<Framing, Status> {
         match (self.codings, self.length) {
             (0, None | Some(0)) => Ok(Framing::None),
@@ -152,7 +155,7 @@ impl Seen {
     }
 }
 
-/// Whether it may stand in the host and port of a URI.
+/// Returns `true` if the byte may appear in the host and port of a URI.
 pub(crate) fn is_host_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:[]%".contains(&byte)
 }

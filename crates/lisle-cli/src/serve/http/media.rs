@@ -1,14 +1,14 @@
-//! The content type of a file, by the ending of its name.
+//! The content type of a file, by the extension of its name.
 
 use std::path::Path;
 
-/// What a file of an unknown kind is called.
+/// The content type of a file of an unknown kind.
 const UNKNOWN: &str = "application/octet-stream";
 
-/// The value of `Content-Type` for a file of this name.
+/// Returns the value of `Content-Type` for a file of this name.
 ///
-/// Text is said to be UTF-8: whoever still has files in another encoding gets them shown wrongly, and everybody else
-/// gets them shown rightly, which without the parameter is left to the browser's guess.
+/// Text is declared as UTF-8. Files in other encodings are then shown wrongly, and all others are
+/// shown correctly. Without the parameter, the browser would have to guess.
 pub(crate) fn content_type(path: &Path) -> String {
     let guess = mime_guess::from_path(path).first_raw().unwrap_or(UNKNOWN);
     if guess.starts_with("text/") || guess == "application/javascript" {

@@ -1,8 +1,10 @@
-//! HTTP/1.1 as far as a server of static files needs it, without any input or output: everything here maps bytes to
-//! values and values to bytes, so that all of it can be tested without a socket.
+//! The part of HTTP/1.1 that a server of static files needs, without any input or output.
+//! Everything here maps bytes to values and values to bytes, so all of it can be tested without a
+//! socket.
 //!
-//! The general syntax is left to `httparse`; what is decided here is how much of it is accepted, and which status
-//! answers the rest. Section numbers in the comments are those of RFC 9110 (semantics) and RFC 9112 (syntax).
+//! `httparse` parses the general syntax. This module decides how much of it is accepted, and which
+//! status answers the rest. Section numbers in the comments are those of RFC 9110 (semantics) and
+//! RFC 9112 (syntax).
 
 pub(crate) mod body;
 pub(crate) mod condition;

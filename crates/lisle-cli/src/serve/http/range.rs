@@ -1,30 +1,31 @@
-//! Which bytes a `Range` field asks for (section 14).
+//! Selection of the bytes that a `Range` field asks for (section 14).
 //!
-//! One range is answered with those bytes. Several ranges in one request are answered with the whole file, as
-//! section 14.2 allows: the clients that ask for several are few, all of them can take the whole, and a
-//! `multipart/byteranges` answer to many small overlapping ranges would let a short request cause a huge response.
-//! The same goes for several `Range` lines: the field is no list, so they do not add up to one
-//! ([`Single`](super::fields::Single)), and section 14.2 lets a server ignore it.
+//! One range is answered with its bytes. Several ranges in one request are answered with the whole
+//! file, as section 14.2 allows. Few clients ask for several, all of them can handle the whole
+//! file, and a `multipart/byteranges` answer to many small overlapping ranges would let a short
+//! request cause a huge response. The same applies to several `Range` lines: the field is not a
+//! list, so the lines cannot be combined ([`Single`](super::fields::Single)), and section 14.2 lets
+//! a server ignore the field.
 
-/// What to send.
+/// The part of a file to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Selection {
-    /// Everything: no range, one that is not understood, or several.
+    /// The whole file: there is no range, one that is not understood, or several.
     Whole,
-    /// The bytes from `start` up to but without `end`; never empty.
+    /// The bytes from `start` up to and excluding `end`; never empty.
     Part {
         /// The first byte.
         start: u64,
-        /// The byte behind the last.
+        /// The byte after the last.
         end: u64,
     },
-    /// Nothing that is asked for exists.
+    /// None of the requested bytes exists.
     Unsatisfiable,
 }
 
-/// Selects from a file of `length` bytes what the value of a `Range` field asks for.
+/// Selects the bytes of a file of `length` bytes that the value of a `Range` field asks for.
 ///
-/// A value that does not keep to the syntax, or whose unit is not bytes, is ignored, as the section says.
+/// A value that violates the syntax, or whose unit is not bytes, is ignored, as the section says.
 pub(crate) fn select(value: &[u8], length: u64) -> Selection {
     let Some(list) = strip_unit(value) else { return Selection::Whole };
     let mut satisfiable = None;
@@ -49,7 +50,7 @@ pub(crate) fn select(value: &[u8], length: u64) -> Selection {
     }
 }
 
-/// The item is no range at all.
+/// The item is not a range.
 struct Malformed;
 
 fn strip_unit(value: &[u8]) -> Option<&[u8]> {
@@ -57,7 +58,8 @@ fn strip_unit(value: &[u8]) -> Option<&[u8]> {
     unit.eq_ignore_ascii_case(b"bytes=").then_some(list)
 }
 
-/// `first-last`, `first-` or `-suffix`; `None` if it lies wholly behind the end.
+/// Parses `first-last`, `first-` or `-suffix`. Returns `None` if the range lies entirely after the
+/// end.
 fn part(item: &[u8], length: u64) -> Result<Option<Selection>, Malformed> {
     let dash = item.iter().position(|byte| *byte == b'-').ok_or(Malformed)?;
     let (first, last) = (&item[..dash], &item[dash + 1..]);
@@ -65,7 +67,8 @@ fn part(item: &[u8], length: u64) -> Result<Option<Selection>, Malformed> {
         let suffix = number(last)?;
         return Ok(match suffix {
             0 => None,
-            // A suffix of an empty file is satisfiable and is the whole of it, but no part can be named.
+            // A suffix of an empty file is satisfiable and is the whole file, but it cannot be
+            // expressed as a part.
             _ if length == 0 => Some(Selection::Whole),
             _ => Some(Selection::Part { start: length.saturating_sub(suffix), end: length }),
         });
@@ -78,7 +81,7 @@ fn part(item: &[u8], length: u64) -> Result<Option<Selection>, Malformed> {
     Ok((start < length).then(|| Selection::Part { start, end: end.min(length) }))
 }
 
-/// Digits alone; a number beyond 64 bits is as good as the largest one.
+/// Parses a number that consists only of digits. A number beyond 64 bits becomes the largest one.
 fn number(digits: &[u8]) -> Result<u64, Malformed> {
     if digits.is_empty() {
         return Err(Malformed);

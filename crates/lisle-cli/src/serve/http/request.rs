@@ -1,33 +1,35 @@
-//! The head of a request: recognizing it in a buffer that may hold less than one or more than one, and deciding what
-//! it asks for and whether the connection outlives it.
+//! The head of a request: finding it in a buffer that may hold less than one request or more than
+//! one, and determining the requested file and whether the connection continues.
 //!
-//! Nothing is copied out of the buffer. A [`Head`] holds positions in it ([`Span`]), so that the buffer may be borrowed
-//! mutably again, to read a body into, while the head is still needed.
+//! Nothing is copied out of the buffer. A [`Head`] holds positions in it ([`Span`]), so the buffer
+//! can be borrowed mutably again, to read a body into, while the head is still in use.
 
 use super::body::Framing;
 use super::fields::{Fields, Seen, Span, is_host_byte};
 use super::status::Status;
 
-/// More header fields than any client sends; beyond it the answer is 431.
+/// More header fields than any client sends. Beyond this number the answer is 431.
 const MAX_FIELDS: usize = 100;
 
-/// Empty lines before a request are skipped, as section 2.2 of RFC 9112 asks, but not for ever.
+/// The largest number of bytes of empty lines before a request. Section 2.2 of RFC 9112 asks to
+/// skip empty lines.
 const MAX_LEADING: usize = 64;
 
-/// What the client wants done.
+/// The method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Get,
     Head,
     Options,
-    /// One that is known, but that no file here allows: 405.
+    /// A known method that no file here allows: 405.
     NotAllowed,
-    /// One that this server has never heard of: 501 (section 9.1 of RFC 9110).
+    /// A method that this server does not know: 501 (section 9.1 of RFC 9110).
     Unknown,
 }
 
 impl Method {
-    /// Names are told apart by case. Known are those of section 9 of RFC 9110, and PATCH (RFC 5789).
+    /// Returns the method with this name. Names are case-sensitive. The known methods are those of
+    /// section 9 of RFC 9110, and PATCH (RFC 5789).
     fn named(name: &str) -> Method {
         match name {
             "GET" => Method::Get,
@@ -38,18 +40,18 @@ impl Method {
         }
     }
 
-    /// Whether it is one that is served here.
+    /// Returns `true` if this server serves the method.
     pub(crate) fn is_served(self) -> bool {
         matches!(self, Method::Get | Method::Head | Method::Options)
     }
 }
 
-/// What becomes of the connection after the response.
+/// The state of the connection after the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Persistence {
-    /// It stays open, which HTTP/1.1 takes for granted.
+    /// It stays open, which is the default of HTTP/1.1.
     Keep,
-    /// It stays open, which must be said to an HTTP/1.0 client that asked for it.
+    /// It stays open, and the response must say so to an HTTP/1.0 client that asked for it.
     KeepSaying,
     /// It is closed.
     Close,
@@ -58,16 +60,17 @@ pub(crate) enum Persistence {
 /// A request's head.
 #[derive(Debug)]
 pub(crate) struct Head {
-    /// How much of the buffer it takes.
+    /// The length of the head in the buffer.
     pub(crate) length: usize,
     pub(crate) method: Method,
-    /// The method as it was written.
+    /// The method as the client wrote it.
     pub(crate) method_name: Span,
-    /// The request target as it was written.
+    /// The request target as the client wrote it.
     pub(crate) target: Span,
-    /// The path in the target, still percent-encoded; `*` for a question about the server as a whole.
+    /// The path in the target, still percent-encoded. It is `*` for a request about the server as a
+    /// whole.
     pub(crate) path: Span,
-    /// What stands behind the question mark, with it; empty if there is none.
+    /// The query with its question mark, or empty if there is none.
     pub(crate) query: Span,
     pub(crate) persistence: Persistence,
     pub(crate) framing: Framing,
@@ -85,11 +88,12 @@ pub(crate) struct HeadLimits {
     pub(crate) fields: usize,
 }
 
-/// Recognizes one head in a buffer that grows between the calls.
+/// A parser that finds one head in a buffer that grows between the calls.
 ///
-/// A complete head is usually there at the first call. Against clients that send one byte at a time, the further calls
-/// only look for the blank line in what is new, and parse what is there (to refuse rubbish early) each time it has
-/// doubled: the total work stays proportional to the bytes.
+/// Usually the head is complete at the first call. For clients that send one byte at a time, the
+/// further calls only look for the blank line in the new bytes. They parse the buffer (to refuse
+/// invalid input early) each time it has doubled. The total work is therefore proportional to the
+/// number of bytes.
 #[derive(Debug, Default)]
 pub(crate) struct HeadParser {
     scanned: usize,
@@ -97,10 +101,10 @@ pub(crate) struct HeadParser {
 }
 
 impl HeadParser {
-    /// Looks for a head at the start of `input`: `None` means that more bytes are needed.
+    /// Parses the head at the start of `input`. Returns `None` if more bytes are needed.
     ///
-    /// An error is the status to refuse the request with; the connection cannot be used further, because nobody knows
-    /// where the next request begins.
+    /// An error is the status to refuse the request with. The connection cannot be used further,
+    /// because the start of the next request is unknown.
     pub(crate) fn parse(&mut self, input: &[u8], limits: &HeadLimits) -> Result<Option<Head>, Status> {
         if input.is_empty() {
             return Ok(None);
@@ -132,7 +136,7 @@ impl HeadParser {
     }
 }
 
-/// The first line of a request that was refused, for the log.
+/// Returns the first line of a refused request, for the log.
 pub(crate) fn first_line(input: &[u8]) -> &[u8] {
     let input = &input[leading(input)..];
     let end = memchr::memchr2(b'\r', b'\n', input).unwrap_or(input.len());
@@ -202,7 +206,7 @@ fn parse_head(input: &[u8]) -> Result<Option<Head>, Status> {
     }))
 }
 
-/// The line ends in a version, and it is none of those that are spoken here.
+/// Returns `true` if the line ends with a version that this server does not support.
 fn names_another_version(input: &[u8]) -> bool {
     let line = first_line(input);
     let last = line.rsplit(|byte| *byte == b' ').next().unwrap_or(line);
@@ -230,7 +234,8 @@ fn split_target(target: Span, method: Method, input: &[u8]) -> Option<(Span, Spa
         }
         match length.map(|length| authority + length) {
             Some(path) if bytes[path] == b'/' => path,
-            // A target without a path means the root, and its `//` has a slash to stand for it.
+            // A target without a path means the root. The span of the root's slash is taken from
+            // the `//` of the target.
             None => return Some((target.cut(scheme + 1, scheme + 2), target.cut(bytes.len(), bytes.len()))),
             Some(query) => return Some((target.cut(scheme + 1, scheme + 2), target.cut(query, bytes.len()))),
         }
@@ -242,8 +247,9 @@ fn split_target(target: Span, method: Method, input: &[u8]) -> Option<(Span, Spa
     Some((target.cut(path, query), target.cut(query, bytes.len())))
 }
 
-/// A host, perhaps with a port. A URI without a host has to be refused (section 4.2.1 of RFC 9110), and so should be one
-/// with a user's name, which serves to make it look like another (section 4.2.4).
+/// Returns `true` for a host with an optional port. A URI without a host has to be refused (section
+/// 4.2.1 of RFC 9110). A URI with a user name should be refused, too, since such names are used to
+/// make a URI look like another one (section 4.2.4).
 fn is_authority(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes[0] != b':' && bytes.iter().all(|byte| is_host_byte(*byte))
 }

@@ -1,4 +1,4 @@
-//! Tests of the head parser, kept apart because they are longer than what they test.
+//! Tests of the head parser. They have a file of their own because they are longer than the parser.
 
 use super::super::fields::Single;
 use super::*;
@@ -21,7 +21,7 @@ fn refused(text: &str) -> u16 {
     }
 }
 
-/// A buffer with these header fields, and what the parser makes of them.
+/// Returns a buffer with these header fields, and the fields that the parser finds.
 pub(crate) fn fields_of(lines: &[(&str, &str)]) -> (Vec<u8>, Fields) {
     let mut text = String::from("GET / HTTP/1.1\r\nHost: a\r\n");
     for (name, value) in lines {

@@ -1,13 +1,13 @@
-//! Response heads, written straight into a buffer that is used again and again: no formatting machinery, no
+//! Response heads, written directly into a reused buffer: no formatting machinery, and no
 //! allocation once the buffer has grown.
 
 use super::request::Persistence;
 use super::status::Status;
 
-/// The methods there are, for `Allow`.
+/// The field with the served methods.
 const ALLOW: &[u8] = b"Allow: GET, HEAD, OPTIONS\r\n";
 
-/// A head being written. It is complete once [`finish`](Self::finish) has been called.
+/// A head that is being written. It is complete after [`finish`](Self::finish).
 #[derive(Debug)]
 #[must_use = "a head without its end is no head"]
 pub(crate) struct ResponseHead<'a> {
@@ -15,7 +15,8 @@ pub(crate) struct ResponseHead<'a> {
 }
 
 impl<'a> ResponseHead<'a> {
-    /// Begins with the status line and `date`, the lines that [`DateFields`](super::date::DateFields) keeps.
+    /// Writes the status line and `date`, the lines that [`DateFields`](super::date::DateFields)
+    /// keeps.
     pub(crate) fn start(out: &'a mut Vec<u8>, status: Status, date: &[u8]) -> Self {
         out.clear();
         out.extend_from_slice(status.line());
@@ -29,7 +30,8 @@ impl<'a> ResponseHead<'a> {
         self
     }
 
-    /// `name: value`. The value must hold no line end; what comes from a client is percent-encoded before.
+    /// Writes `name: value`. The value must not contain a line end; values from a client are
+    /// percent-encoded before.
     pub(crate) fn field(self, name: &str, value: &[u8]) -> Self {
         debug_assert!(!value.iter().any(u8::is_ascii_control), "a value keeps to its line");
         self.out.extend_from_slice(name.as_bytes());
@@ -39,7 +41,7 @@ impl<'a> ResponseHead<'a> {
         self
     }
 
-    /// `Content-Length`.
+    /// Writes `Content-Length`.
     pub(crate) fn length(mut self, length: u64) -> Self {
         self.out.extend_from_slice(b"Content-Length: ");
         self.number(length);
@@ -47,7 +49,7 @@ impl<'a> ResponseHead<'a> {
         self
     }
 
-    /// `Content-Range` for the bytes from `start` up to but without `end`.
+    /// Writes `Content-Range` for the bytes from `start` up to and excluding `end`.
     pub(crate) fn content_range(mut self, start: u64, end: u64, total: u64) -> Self {
         self.out.extend_from_slice(b"Content-Range: bytes ");
         self.number(start);
@@ -59,7 +61,7 @@ impl<'a> ResponseHead<'a> {
         self
     }
 
-    /// `Content-Range` of a 416, which tells the client how long the file is.
+    /// Writes the `Content-Range` of a 416, which contains the length of the file.
     pub(crate) fn unsatisfied_range(mut self, total: u64) -> Self {
         self.out.extend_from_slice(b"Content-Range: bytes */");
         self.number(total);
@@ -67,12 +69,13 @@ impl<'a> ResponseHead<'a> {
         self
     }
 
-    /// `Allow`.
+    /// Writes `Allow`.
     pub(crate) fn allow(self) -> Self {
         self.lines(ALLOW)
     }
 
-    /// `Connection`, where it has to be said, and the end of the head. A small body may be appended to what is returned.
+    /// Writes `Connection`, if it is needed, and the end of the head. A small body may be appended
+    /// to the returned buffer.
     pub(crate) fn finish(self, persistence: Persistence) -> &'a mut Vec<u8> {
         self.out.extend_from_slice(match persistence {
             Persistence::Keep => b"\r\n".as_slice(),
@@ -87,9 +90,9 @@ impl<'a> ResponseHead<'a> {
     }
 }
 
-/// Writes a whole response that consists of little more than its status, with a page that says so to a person; a HEAD
-/// (`with_body` false) gets the head of it. `extra` adds the fields that this status needs. Returns the length of the body
-/// that was written.
+/// Writes a complete response that consists of little more than its status, with a page that shows
+/// the status to a user. For a HEAD (`with_body` is `false`) only the head is written. `extra` adds
+/// the fields that this status needs. Returns the length of the body that was written.
 pub(crate) fn short<'a>(
     out: &'a mut Vec<u8>,
     status: Status,

@@ -1,6 +1,7 @@
-//! The status codes this server can answer with, each with its status line and a page ready to be copied.
+//! The status codes that this server can answer with. Each has a prepared status line and a
+//! prepared page.
 
-/// A status code that this server knows how to send.
+/// A status code that this server can send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Status(u16);
 
@@ -9,7 +10,7 @@ macro_rules! statuses {
         impl Status {
             $(#[doc = $reason] pub(crate) const $name: Status = Status($code);)*
 
-            /// The status line, with its line end.
+            /// Returns the status line, with its line end.
             pub(crate) fn line(self) -> &'static [u8] {
                 match self.0 {
                     $($code => concat!("HTTP/1.1 ", $code, " ", $reason, "\r\n").as_bytes(),)*
@@ -17,7 +18,7 @@ macro_rules! statuses {
                 }
             }
 
-            /// A page that says it to a person, for where there is nothing better to show.
+            /// Returns a page that shows the status to a user.
             pub(crate) fn page(self) -> &'static [u8] {
                 match self.0 {
                     $($code => concat!(
@@ -57,7 +58,7 @@ statuses! {
 }
 
 impl Status {
-    /// The number.
+    /// Returns the number.
     pub(crate) fn code(self) -> u16 {
         self.0
     }

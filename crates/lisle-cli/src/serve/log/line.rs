@@ -1,7 +1,8 @@
-//! One request, as a line of the access log.
+//! A request as a line of the access log.
 //!
-//! What a client has sent stands in the line only in printable ASCII, everything else escaped: a client can neither end
-//! the line and forge another one, nor send colours or worse to the terminal of whoever reads it.
+//! Bytes from a client appear in the line only as printable ASCII; all others are escaped. A client
+//! can therefore neither end the line and forge another one, nor send colours or other control
+//! sequences to the terminal of a reader.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -9,24 +10,25 @@ use std::time::{Duration, SystemTime};
 
 use smallvec::SmallVec;
 
-/// What is known of a request once it is over.
+/// The facts about a finished request.
 ///
-/// It is made for each request and sent to another fiber, so it carries the usual request line within itself; only a long
-/// one costs an allocation.
+/// A record is created for each request and sent to another fiber. It therefore stores a request
+/// line of the usual length inline; only a long one costs an allocation.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) peer: SocketAddr,
     pub(crate) request: RequestText,
     pub(crate) status: u16,
-    /// The bytes of the body that were handed to the kernel.
+    /// The number of bytes of the body that the kernel has taken.
     pub(crate) bytes: u64,
-    /// From the first byte of the request to the last byte of the response.
+    /// The time from the first byte of the request to the last byte of the response.
     pub(crate) took: Duration,
-    /// Whether all of the response went out; otherwise the client had gone away or was too slow.
+    /// `true` if the whole response was sent. Otherwise the client had disconnected or was too
+    /// slow.
     pub(crate) complete: bool,
 }
 
-/// Method and target; or, of a request that was not understood, the start of its first line.
+/// The method and the target, or the start of the first line of a request that could not be parsed.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestText {
     bytes: SmallVec<[u8; 64]>,
@@ -34,14 +36,14 @@ pub(crate) struct RequestText {
 }
 
 impl RequestText {
-    /// A request that was understood.
+    /// Creates the text of a parsed request.
     pub(crate) fn new(method: &[u8], target: &[u8]) -> RequestText {
         let mut bytes = SmallVec::from_slice(method);
         bytes.extend_from_slice(target);
         RequestText { bytes, method: method.len() }
     }
 
-    /// A request that was not.
+    /// Creates the text of a request that could not be parsed.
     pub(crate) fn unparsed(line: &[u8]) -> RequestText {
         RequestText { bytes: SmallVec::from_slice(line), method: 0 }
     }
@@ -60,14 +62,15 @@ impl RequestText {
 pub(crate) enum Form {
     /// Columns.
     Human {
-        /// With colours.
+        /// Whether to use colours.
         colour: bool,
     },
     /// A JSON object.
     Json,
 }
 
-/// Writes records as lines. It keeps the text of the current second, which most lines of a busy server share.
+/// A writer of records as lines. It keeps the text of the current second, which most lines of a
+/// busy server share.
 #[derive(Debug)]
 pub(crate) struct LineWriter {
     form: Form,
@@ -141,7 +144,7 @@ impl LineWriter {
         out.extend_from_slice(b"}\n");
     }
 
-    /// `2026-03-21T12:34:56.789Z`
+    /// Writes the time as `2026-03-21T12:34:56.789Z`.
     fn time(&mut self, out: &mut Vec<u8>, time: SystemTime) {
         let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
         if since.as_secs() != self.second {
@@ -166,7 +169,7 @@ fn status_colour(status: u16) -> &'static [u8] {
     }
 }
 
-/// Right-aligned in `width` columns.
+/// Writes a number right-aligned in `width` columns.
 fn number(out: &mut Vec<u8>, number: u64, width: usize) {
     let mut buffer = itoa::Buffer::new();
     let digits = buffer.format(number).as_bytes();
@@ -174,7 +177,7 @@ fn number(out: &mut Vec<u8>, number: u64, width: usize) {
     out.extend_from_slice(digits);
 }
 
-/// Fills what was written since `start` up to `width` columns.
+/// Pads the text since `start` to `width` columns.
 fn pad(out: &mut Vec<u8>, start: usize, width: usize) {
     let end = (start + width).max(out.len());
     out.resize(end, b' ');
@@ -184,7 +187,7 @@ fn display(out: &mut Vec<u8>, value: impl std::fmt::Display) {
     write!(out, "{value}").expect("a vector takes every write");
 }
 
-/// Printable ASCII as it is, a backslash doubled, every other byte as `\xHH`.
+/// Writes printable ASCII as it is, a backslash doubled, and every other byte as `\xHH`.
 fn escape(out: &mut Vec<u8>, bytes: &[u8]) {
     for &byte in bytes {
         match byte {
@@ -200,7 +203,8 @@ fn escape(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// A JSON string of the same text that the other form shows, so that bytes that are no UTF-8 are not lost.
+/// Writes a JSON string of the escaped text that the human-readable form shows, so bytes that are
+/// not UTF-8 are not lost.
 fn json_string(out: &mut Vec<u8>, bytes: &[u8]) {
     let mut escaped = Vec::new();
     let plain = if bytes.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'\\') {

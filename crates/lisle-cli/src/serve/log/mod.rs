@@ -1,4 +1,4 @@
-//! The access log and the counting of what was served: a scribe for each domain, one output for all.
+//! The access log and the counts: one scribe per domain, and one output for all.
 
 pub(crate) mod line;
 pub(crate) mod output;

@@ -1,8 +1,8 @@
-//! The one fiber that touches standard output.
+//! The only fiber that writes to standard output.
 //!
-//! It takes whole batches of lines, so that lines of different domains do not run into each other. While it waits for a slow
-//! reader of standard output, the scribes keep what they have, up to their bound; what does not fit there is dropped and
-//! counted. No request ever waits for the log.
+//! It takes whole batches of lines, so lines of different domains do not mix. While it waits for a
+//! slow reader of standard output, the scribes keep their lines, up to their bound. Lines that
+//! exceed the bound are dropped and counted. No request ever waits for the log.
 
 use std::io::{self, Write};
 
@@ -17,13 +17,15 @@ pub(crate) struct Batch {
     pub(crate) lines: u64,
 }
 
-/// How much is written at once. After each piece there is a sign of life, so that a slow reader can be told from none.
+/// The number of bytes of one write. After each piece there is a sign of life, so a slow reader can
+/// be distinguished from none.
 const PIECE: usize = 16 * 1024;
 
-/// Writes batches until the last scribe has gone. The emptied buffers go back through `spare`. Whenever standard output has
-/// taken something, `signs` gets a message if there is none in it.
+/// Writes batches until the last scribe has ended. The emptied buffers go back through `spare`.
+/// Whenever standard output has taken something, a message is sent to `signs` unless one is waiting
+/// there.
 ///
-/// Returns how many lines could not be written.
+/// Returns the number of lines that could not be written.
 pub(crate) fn run(batches: &Receiver<Batch>, spare: &Sender<Vec<u8>>, signs: &Sender<()>) -> u64 {
     let mut lost = 0;
     while let Ok(batch) = batches.recv() {
@@ -37,7 +39,7 @@ pub(crate) fn run(batches: &Receiver<Batch>, spare: &Sender<Vec<u8>>, signs: &Se
             lost += lines;
         }
         text.clear();
-        // Without room for it the buffer is simply freed.
+        // If the channel is full, the buffer is freed.
         let _ = spare.try_send(text);
     }
     lost
@@ -48,7 +50,7 @@ fn write(text: &[u8], signs: &Sender<()>) -> io::Result<()> {
     for piece in text.chunks(PIECE) {
         output.write_all(piece)?;
         output.flush()?;
-        // One that nobody has looked at yet says the same.
+        // If the channel is full, the waiting message has the same meaning.
         let _ = signs.try_send(());
     }
     Ok(())

@@ -1,8 +1,10 @@
-//! For each domain one fiber that is told of every request: it counts, and writes the lines of the log.
+//! One fiber per domain that receives a record of every request, counts it, and writes the lines of
+//! the log.
 //!
-//! To it flows one message a request, on the same domain. From it flow batches of lines to the fiber that owns standard
-//! output. A batch is collected for a moment, so that a busy server hands over many lines seldom; then the scribe offers it
-//! and listens for records in one choice, and so waits for neither.
+//! Each request is one message, on the same domain. Batches of lines go to the fiber that owns
+//! standard output. A batch is collected for a moment, so a busy server sends many lines in few
+//! messages. Then the scribe offers the batch and receives records in one choice, so it waits for
+//! neither.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant, SystemTime};
@@ -15,23 +17,24 @@ use super::line::{LineWriter, Record};
 use super::output::Batch;
 use crate::serve::stats::Totals;
 
-/// How long a batch is collected. A person who watches the log does not notice it. That a scribe lets so much time pass
-/// between two offers is also what gives the scribes of other domains their turn.
+/// How long a batch is collected. A person who watches the log does not notice it. This time
+/// between two offers also gives the scribes of other domains their turn.
 const COLLECT: Duration = Duration::from_millis(10);
 
-/// How much text may wait for standard output; more is dropped.
+/// The size of the text that may wait for standard output. Lines beyond it are dropped.
 const MAX_WAITING: usize = 512 * 1024;
 
-/// The way to the output fiber.
+/// The channels to and from the output fiber.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     pub(crate) batches: Sender<Batch>,
-    /// Buffers that have been written and may be used again.
+    /// Buffers that have been written and can be reused.
     pub(crate) spare: Receiver<Vec<u8>>,
 }
 
-/// Counts until the last connection has gone, and returns the counts, and the lines that the output has not taken yet: to
-/// wait for it is not for the scribe, whose counts are wanted in any case. Without an output nothing is written.
+/// Counts until the last connection has ended. Returns the counts and the lines that the output has
+/// not taken yet; the scribe does not wait for the output, because its counts are needed in any
+/// case. Without an output no lines are written.
 pub(crate) fn run(records: &Receiver<Record>, mut log: Option<(LineWriter, Output)>) -> (Totals, Batch) {
     let mut totals = Totals::new();
     let mut state = State::Empty;
@@ -84,21 +87,21 @@ pub(crate) fn run(records: &Receiver<Record>, mut log: Option<(LineWriter, Outpu
     }
 }
 
-/// What becomes of the batch.
+/// The state of the batch.
 enum State {
     /// It has no lines.
     Empty,
-    /// It is filled for a while.
+    /// It is being filled.
     Collecting { until: Instant },
-    /// The output may have it at any time.
+    /// It is offered to the output.
     Offering,
 }
 
-/// What the scribe wakes up for.
+/// The causes for which the scribe wakes up.
 enum Next {
     Record(Result<Record, RecvError>),
     /// The batch has been collected for long enough.
     Offer,
-    /// The output has taken the batch; or it is gone.
+    /// `true` if the output has taken the batch, `false` if the output has ended.
     Handed(bool),
 }

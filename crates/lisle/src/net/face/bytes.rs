@@ -4,20 +4,20 @@
 macro_rules! reading {
     ($face:ident) => {
         impl $face {
-            /// Reads what is there, without waiting.
+            /// Reads the bytes that are available, without waiting.
             ///
             /// # Errors
             ///
-            /// `WouldBlock`: nothing is there now. Else the system's.
+            /// Fails with `WouldBlock` if nothing is available now, or with an error of the system.
             pub fn try_read(&self, buffer: &mut [u8]) -> std::io::Result<usize> {
                 self.pollable.try_read(buffer)
             }
 
-            /// As [`try_read`](Self::try_read), into several buffers in turn.
+            /// Reads as [`try_read`](Self::try_read) does, into several buffers in turn.
             ///
             /// # Errors
             ///
-            /// As [`try_read`](Self::try_read).
+            /// Returns the errors of [`try_read`](Self::try_read).
             pub fn try_read_vectored(
                 &self,
                 buffers: &mut [std::io::IoSliceMut<'_>],
@@ -25,11 +25,12 @@ macro_rules! reading {
                 self.pollable.try_read_vectored(buffers)
             }
 
-            /// Reads as [`Read::read`](std::io::Read::read) does, waiting for at most `timeout`.
+            /// Reads as [`Read::read`](std::io::Read::read) does, and waits for at most `timeout`.
             ///
             /// # Errors
             ///
-            /// `TimedOut`: nothing came in time, and nothing was taken. Else the system's.
+            /// Fails with `TimedOut` if nothing came in time, and then has taken nothing. Otherwise
+            /// returns the system's errors.
             pub fn read_timeout(
                 &self,
                 buffer: &mut [u8],
@@ -39,8 +40,8 @@ macro_rules! reading {
             }
         }
 
-        /// Reading waits as [`Event::sync`](crate::Event::sync) does. What is read after a wait is read when
-        /// the wait is over, so whoever is cancelled while waiting has taken nothing.
+        /// Reading waits as [`Event::sync`](crate::Event::sync) does. The bytes are read after the
+        /// wait, so a caller that is cancelled while it waits has taken nothing.
         impl std::io::Read for &$face {
             #[inline]
             fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
@@ -68,29 +69,31 @@ pub(in crate::net) use reading;
 macro_rules! writing {
     ($face:ident) => {
         impl $face {
-            /// Writes as much as there is room for, without waiting.
+            /// Writes as many bytes as there is room for, without waiting.
             ///
             /// # Errors
             ///
-            /// `WouldBlock`: there is no room now. Else the system's.
+            /// Fails with `WouldBlock` if there is no room now, or with an error of the system.
             pub fn try_write(&self, bytes: &[u8]) -> std::io::Result<usize> {
                 self.pollable.try_write(bytes)
             }
 
-            /// As [`try_write`](Self::try_write), from several buffers in turn.
+            /// Writes as [`try_write`](Self::try_write) does, from several buffers in turn.
             ///
             /// # Errors
             ///
-            /// As [`try_write`](Self::try_write).
+            /// Returns the errors of [`try_write`](Self::try_write).
             pub fn try_write_vectored(&self, buffers: &[std::io::IoSlice<'_>]) -> std::io::Result<usize> {
                 self.pollable.try_write_vectored(buffers)
             }
 
-            /// Writes as [`Write::write`](std::io::Write::write) does, waiting for at most `timeout`.
+            /// Writes as [`Write::write`](std::io::Write::write) does, and waits for at most
+            /// `timeout`.
             ///
             /// # Errors
             ///
-            /// `TimedOut`: no room came in time, and nothing was written. Else the system's.
+            /// Fails with `TimedOut` if there was no room in time, and then has written nothing.
+            /// Otherwise returns the system's errors.
             pub fn write_timeout(
                 &self,
                 bytes: &[u8],
@@ -99,15 +102,18 @@ macro_rules! writing {
                 self.pollable.write_until(bytes, Some($crate::shim::clock::instant_after(timeout)))
             }
 
-            /// Sends up to `count` bytes of `file`, from `offset` on, and returns how many it was: as many as there
-            /// was room for, and 0 at the end of the file (or if `count` is 0).
+            /// Sends up to `count` bytes of `file`, starting at `offset`, and returns the number of
+            /// bytes sent: as many as there was room for, and 0 at the end of the file (or if
+            /// `count` is 0).
             ///
-            /// The bytes need not pass through the program: on Linux the kernel takes them from where it keeps the
-            /// file (sendfile(2)). Elsewhere, and with a file that it cannot do this with, they are copied in pieces of
-            /// 16 KiB. The position of `file` plays no part and is left alone, so several may send the same file.
+            /// The bytes need not pass through the program. On Linux the kernel takes them from its
+            /// cache of the file (sendfile(2)). On other systems, and for files that sendfile(2)
+            /// does not support, they are copied in pieces of 16 KiB. The position of `file` is
+            /// neither used nor changed, so several callers may send the same file.
             ///
-            /// There is no event of having sent, as there is none of having written. To wait for this and for other
-            /// things at once, choose with [`writable_evt`](Self::writable_evt), and go on with
+            /// There is no event of having sent, as there is no event of having written. To wait
+            /// for this and for other things at once, choose with
+            /// [`writable_evt`](Self::writable_evt) and then call
             /// [`try_send_file`](Self::try_send_file).
             ///
             /// ```
@@ -125,7 +131,7 @@ macro_rules! writing {
             /// let mut at = 0;
             /// while at < length {
             ///     match server.send_file(&file, at, (length - at) as usize)? {
-            ///         0 => break, // It has become shorter meanwhile.
+            ///         0 => break, // The file has become shorter in the meantime.
             ///         sent => at += sent as u64,
             ///     }
             /// }
@@ -139,17 +145,20 @@ macro_rules! writing {
             ///
             /// # Errors
             ///
-            /// The system's, of the reading or of the writing. `InvalidInput`: no file has such an offset.
+            /// Returns the system's errors of the reading or of the writing. Fails with
+            /// `InvalidInput` if no file can have such an offset.
             ///
             /// # Cancel safety
             ///
-            /// Whoever is cancelled while waiting, or by a shutdown, has sent nothing in this call.
+            /// A caller that is cancelled while it waits, or unwound by a shutdown, has sent
+            /// nothing in this call.
             ///
             /// # Blocking
             ///
-            /// Waits for room as [`Event::sync`](crate::Event::sync) does. What of the file is not in memory is read
-            /// from its disk, and that keeps the thread, with all fibers of its domain: read it in
-            /// [`blocking`](crate::blocking) first, if it may not be there.
+            /// Waits for room as [`Event::sync`](crate::Event::sync) does. Parts of the file that
+            /// are not in memory are read from its disk, which blocks the thread and all fibers of
+            /// its domain. If the file may not be in memory, read it in
+            /// [`blocking`](crate::blocking) first.
             pub fn send_file(
                 &self,
                 file: &std::fs::File,
@@ -159,11 +168,12 @@ macro_rules! writing {
                 self.pollable.send_file(file, offset, count)
             }
 
-            /// As [`send_file`](Self::send_file), without waiting for room.
+            /// Sends as [`send_file`](Self::send_file) does, without waiting for room.
             ///
             /// # Errors
             ///
-            /// `WouldBlock`: there is no room now. Else as [`send_file`](Self::send_file).
+            /// Fails with `WouldBlock` if there is no room now, or else as
+            /// [`send_file`](Self::send_file) does.
             pub fn try_send_file(
                 &self,
                 file: &std::fs::File,
@@ -174,8 +184,8 @@ macro_rules! writing {
             }
         }
 
-        /// Writing waits as [`Event::sync`](crate::Event::sync) does. Whoever is cancelled while waiting has
-        /// written nothing.
+        /// Writing waits as [`Event::sync`](crate::Event::sync) does. A caller that is cancelled
+        /// while it waits has written nothing.
         impl std::io::Write for &$face {
             #[inline]
             fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

@@ -34,7 +34,8 @@ where
         self.try_once(Direction::Read, |mut io| io.read_vectored(buffers), |_| false)
     }
 
-    /// Reads of more than the kernel moves in one call are cut short for that reason.
+    /// Returns `true` if a read of `read` bytes has drained the stream. A read of more than the
+    /// kernel moves in one call may be short for that reason, so it shows nothing.
     fn is_drained(&self, read: usize, room: usize) -> bool {
         const MOST: usize = 1 << 30;
         self.kind.short_read_drains && 0 < read && read < room && room <= MOST

@@ -1,8 +1,9 @@
-//! Sending a part of a file without taking it into the program.
+//! Sending a part of a file without copying it into the program.
 //!
-//! On Linux the kernel hands the pages of the file over to the socket (sendfile(2)). Elsewhere, and for the few
-//! files that the kernel cannot do this with, the part is read into a buffer and written from there. What the caller
-//! sees is the same: a count, and a position of its own in the file.
+//! On Linux the kernel hands the pages of the file to the socket (sendfile(2)). On other systems,
+//! and for the few files that sendfile(2) does not support, the part is read into a buffer and
+//! written from there. The caller sees no difference: a count is returned, and the position in the
+//! file is the caller's own.
 
 use super::Pollable;
 use crate::sched::reactor::Direction;
@@ -11,7 +12,8 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
-/// So much is copied at once where the kernel does not do it by itself. It lies on the stack, which may be a fiber's.
+/// The largest number of bytes copied at once where the kernel does not send the file. The buffer
+/// lies on the stack, which may be a fiber's.
 const COPIED: usize = 16 * 1024;
 
 impl<T: AsFd> Pollable<T>
@@ -33,7 +35,7 @@ where
     for<'a> &'a T: Write,
 {
     match crate::net::system::send_file(to.as_fd(), file.as_fd(), offset, count) {
-        // What sendfile(2) says of a file, or a receiver, that it cannot do this with.
+        // sendfile(2) fails with these errors for a file or a receiver that it does not support.
         Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {
             copy::<T>(to, file, offset, count)
         }
@@ -49,7 +51,8 @@ where
     copy::<T>(to, file, offset, count)
 }
 
-/// Reads some and writes it. What is not taken is read again next time, since only what was written counts.
+/// Reads a piece and writes it. Bytes that the receiver does not take are read again the next time,
+/// since only the written bytes count.
 fn copy<T>(mut to: &T, file: &File, offset: u64, count: usize) -> io::Result<usize>
 where
     for<'a> &'a T: Write,
@@ -64,7 +67,7 @@ mod tests {
     use super::*;
     use std::io::{Read, Seek};
 
-    /// A file without a name, with bytes that tell where they stand.
+    /// Creates a file without a name. Its bytes depend on their position.
     fn file(length: usize) -> (File, Vec<u8>) {
         let content: Vec<u8> = (0..length).map(|at| (at * 7 + at / 251) as u8).collect();
         let path = std::env::temp_dir().join(format!("lisle-copy-{}-{length}", std::process::id()));

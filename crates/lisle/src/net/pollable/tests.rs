@@ -1,4 +1,4 @@
-//! With a reactor whose driver the test turns by hand.
+//! Tests with a reactor whose driver the test runs by hand.
 
 use super::{Kind, Pollable};
 use crate::sched::reactor::{self, Direction, Driver, Reactor};
@@ -29,7 +29,8 @@ fn believed_readable(stream: &Stream) -> bool {
     stream.registered(Direction::Read).unwrap().state(Direction::Read).is_ready()
 }
 
-/// Takes in all that the kernel has to say, and tells of how many descriptors it spoke.
+/// Processes all pending events of the kernel, and returns the number of descriptors that they
+/// concerned.
 fn settle(driver: &mut Driver) -> usize {
     std::iter::from_fn(|| Some(driver.wait_then(Some(Duration::ZERO), || ()).unwrap()))
         .take_while(|&count| count > 0)
@@ -51,7 +52,7 @@ fn a_short_read_drains_unless_there_is_a_mark_of_urgency() {
     assert!(!believed_readable(&server));
 
     client.write_all(b"0123456789").unwrap();
-    // SAFETY: the descriptor is open, and the pointer is to as many bytes as is said.
+    // SAFETY: the descriptor is open, and the pointer is valid for one byte, as the length says.
     let sent = unsafe { libc::send(client.as_raw_fd(), b"!".as_ptr().cast(), 1, libc::MSG_OOB) };
     assert_eq!(sent, 1);
     client.write_all(b"abc").unwrap();

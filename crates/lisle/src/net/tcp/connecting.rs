@@ -1,4 +1,4 @@
-//! A TCP connection in the making, whose being made is an event.
+//! A TCP connection in progress, whose completion is an event.
 
 use super::TcpStream;
 use crate::event::Description;
@@ -9,7 +9,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A TCP connection in the making, see [`TcpStream::begin_connect`]. Dropping it gives the connection up.
+/// A TCP connection in progress, returned by [`TcpStream::begin_connect`]. Dropping it abandons the
+/// connection.
 ///
 /// ```
 /// use lisle::net::{TcpListener, TcpStream};
@@ -35,11 +36,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug)]
 pub struct Connecting {
     stream: TcpStream,
-    /// The system tells once that it has failed.
+    /// Set when the connection has failed, because the system reports a failure only once.
     failed: AtomicBool,
 }
 
-/// The event of a connection having been made, see [`Connecting::connected_evt`].
+/// The event that a connection has been made, returned by [`Connecting::connected_evt`].
 pub type ConnectedEvt<'a> = Until<'a, Connecting, ReadyEvt<'a, std::net::TcpStream>>;
 
 impl Connecting {
@@ -48,21 +49,23 @@ impl Connecting {
         Ok(Connecting { stream, failed: AtomicBool::new(false) })
     }
 
-    /// The event of the connection having been made, or having failed.
+    /// Returns the event that the connection has been made or has failed.
     ///
     /// # Cancel safety
     ///
-    /// If it loses a choice the connection goes on being made, and the event may be performed again. Once the
-    /// connection is made it is always ready.
+    /// If the event loses a choice, the connection attempt continues, and the event may be
+    /// performed again. Once the connection has been made, the event is always ready.
     ///
     /// # Errors
     ///
-    /// The system's, when the connection has failed; asked again, `NotConnected`.
+    /// The event gives the system's error when the connection has failed. Performed again after
+    /// that, it gives `NotConnected`.
     pub fn connected_evt(&self) -> ConnectedEvt<'_> {
         Until::new(self, self.stream.writable_evt())
     }
 
-    /// The connection. Before it has been made, reading and writing fail with `NotConnected`.
+    /// Returns the connection. Before it has been made, reading and writing fail with
+    /// `NotConnected`.
     pub fn into_stream(self) -> TcpStream {
         self.stream
     }

@@ -11,8 +11,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
-/// How many connections may wait to be accepted, if the system's own limit allows. The customary 128 is
-/// soon full when many connect at once, and then connecting takes a second or more.
+/// The number of connections that may wait to be accepted, if the system's own limit allows it.
+/// When many clients connect at once, the usual 128 is soon reached, and then connecting takes a
+/// second or more.
 const BACKLOG: libc::c_int = 4096;
 
 /// A socket that accepts TCP connections.
@@ -39,13 +40,14 @@ pub struct TcpListener {
 }
 
 impl TcpListener {
-    /// Listens at `address`; of several that a name stands for, at the first that can be had.
+    /// Listens at `address`. If a name stands for several addresses, listens at the first that
+    /// works.
     ///
-    /// The address may be reused at once after a listener there has gone (`SO_REUSEADDR`).
+    /// The address may be reused at once after a listener there has been closed (`SO_REUSEADDR`).
     ///
     /// # Errors
     ///
-    /// The name stands for nothing, or the system refuses.
+    /// Returns an error if the name stands for no address, or the system's error.
     pub fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
         resolve::first(address, |address| {
             let listener = mio::net::TcpListener::bind(address)?;
@@ -59,21 +61,21 @@ impl TcpListener {
         Ok((TcpStream::nonblocking(stream.into()), address))
     }
 
-    /// A second handle to the same socket.
+    /// Creates a second handle to the same socket.
     ///
     /// # Errors
     ///
-    /// The system is out of descriptors.
+    /// Returns an error if the system is out of descriptors.
     pub fn try_clone(&self) -> io::Result<Self> {
         let fd = self.as_fd().try_clone_to_owned()?;
         Ok(TcpListener { pollable: Pollable::nonblocking(fd.into(), Kind::LISTENER) })
     }
 
-    /// How many hops the packets of accepted connections may take.
+    /// Returns the number of hops that packets of accepted connections may take.
     ///
     /// # Errors
     ///
-    /// Those of getsockopt(2).
+    /// Returns the errors of getsockopt(2).
     pub fn ttl(&self) -> io::Result<u32> {
         self.pollable.get_ref().ttl()
     }
@@ -82,7 +84,7 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// Those of setsockopt(2).
+    /// Returns the errors of setsockopt(2).
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.pollable.get_ref().set_ttl(ttl)
     }

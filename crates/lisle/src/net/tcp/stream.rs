@@ -12,16 +12,18 @@ use std::time::{Duration, Instant};
 
 /// A TCP connection.
 ///
-/// [`Read`](io::Read) and [`Write`](io::Write) are there for the stream and for shared references to it, so
-/// that one may read while another writes.
+/// [`Read`](io::Read) and [`Write`](io::Write) are implemented for the stream and for shared
+/// references to it, so one fiber may read while another writes.
 ///
-/// Small writes wait for the answer to earlier ones unless [`set_nodelay`](TcpStream::set_nodelay) says
-/// otherwise, which is the system's default and a cause of mysterious 40 ms delays.
+/// By default, small writes wait for the acknowledgement of earlier ones. That is the system's
+/// default and causes unexplained delays of 40 ms. [`set_nodelay`](TcpStream::set_nodelay) turns it
+/// off.
 pub struct TcpStream {
     pub(super) pollable: Pollable<std::net::TcpStream>,
 }
 
-/// Has a connection been made, or failed? The system tells of a failure once.
+/// Returns the outcome if the connection has been made or has failed. The system reports a failure
+/// only once.
 fn connected(stream: &std::net::TcpStream) -> Option<io::Result<()>> {
     let error = match stream.peer_addr() {
         Ok(_) => return Some(Ok(())),
@@ -35,29 +37,32 @@ fn connected(stream: &std::net::TcpStream) -> Option<io::Result<()>> {
 }
 
 impl TcpStream {
-    /// Connects to `address`; of several that a name stands for, to the first that answers.
+    /// Connects to `address`. If a name stands for several addresses, connects to the first that
+    /// answers.
     ///
     /// # Cancel safety
     ///
-    /// Whoever is cancelled while waiting closes the connection that was in the making.
+    /// If the caller is cancelled while it waits, the connection attempt is closed.
     ///
     /// # Errors
     ///
-    /// The name stands for nothing, or the last of its addresses cannot be connected to.
+    /// Returns an error if the name stands for no address, or the error of the last of its
+    /// addresses.
     ///
     /// # Blocking
     ///
-    /// Waits as [`Event::sync`](crate::Event::sync) does. How long the system tries is its own
-    /// affair, often two minutes; see [`connect_timeout`](TcpStream::connect_timeout).
+    /// Waits as [`Event::sync`](crate::Event::sync) does. The system decides how long it tries,
+    /// often two minutes; see [`connect_timeout`](TcpStream::connect_timeout).
     pub fn connect(address: impl ToSocketAddrs) -> io::Result<Self> {
         resolve::first(address, |address| Self::connect_until(address, None))
     }
 
-    /// Connects to `address`, waiting for at most `timeout`.
+    /// Connects to `address`, and waits for at most `timeout`.
     ///
     /// # Errors
     ///
-    /// `TimedOut`: no answer came in time. Else as [`connect`](TcpStream::connect).
+    /// Fails with `TimedOut` if no answer came in time, or else as [`connect`](TcpStream::connect)
+    /// does.
     pub fn connect_timeout(address: &SocketAddr, timeout: Duration) -> io::Result<Self> {
         Self::connect_until(*address, Some(clock::instant_after(timeout)))
     }
@@ -70,16 +75,17 @@ impl TcpStream {
         Ok(stream)
     }
 
-    /// Begins to connect to `address` and does not wait for it: that is an event of what is given.
+    /// Begins to connect to `address` and does not wait. The returned value has an event for the
+    /// completion.
     ///
     /// # Errors
     ///
-    /// There is no descriptor to be had, or no way to the address.
+    /// Returns an error if the system is out of descriptors or has no route to the address.
     pub fn begin_connect(address: &SocketAddr) -> io::Result<Connecting> {
         Connecting::begin(address)
     }
 
-    /// Has the connection been made, or failed? `None`: not yet.
+    /// Returns the outcome if the connection has been made or has failed, and `None` before that.
     pub(super) fn connected(&self) -> Option<io::Result<()>> {
         connected(self.pollable.get_ref())
     }
@@ -88,56 +94,58 @@ impl TcpStream {
         TcpStream { pollable: Pollable::nonblocking(stream, Kind::TCP) }
     }
 
-    /// The address of the other end.
+    /// Returns the address of the other end.
     ///
     /// # Errors
     ///
-    /// Those of getpeername(2).
+    /// Returns the errors of getpeername(2).
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.pollable.get_ref().peer_addr()
     }
 
-    /// Ends reading, writing or both, for all handles. Whoever waits for what is ended is woken.
+    /// Ends reading, writing or both, for all handles. Wakes all performers that wait for the ended
+    /// directions.
     ///
     /// # Errors
     ///
-    /// Those of shutdown(2).
+    /// Returns the errors of shutdown(2).
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.pollable.get_ref().shutdown(how)
     }
 
-    /// Reads as [`Read::read`](io::Read::read) does and leaves the bytes to be read again.
+    /// Reads as [`Read::read`](io::Read::read) does, and leaves the bytes to be read again.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// Returns the system's errors.
     pub fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.pollable.read_with(|stream| stream.peek(buffer))
     }
 
-    /// Are small writes sent at once?
+    /// Returns `true` if small writes are sent at once.
     ///
     /// # Errors
     ///
-    /// Those of getsockopt(2).
+    /// Returns the errors of getsockopt(2).
     pub fn nodelay(&self) -> io::Result<bool> {
         self.pollable.get_ref().nodelay()
     }
 
-    /// Sends small writes at once (`TCP_NODELAY`), which is right for nearly everything that asks and answers.
+    /// Sets whether small writes are sent at once (`TCP_NODELAY`). That is right for nearly all
+    /// protocols with requests and responses.
     ///
     /// # Errors
     ///
-    /// Those of setsockopt(2).
+    /// Returns the errors of setsockopt(2).
     pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
         self.pollable.get_ref().set_nodelay(nodelay)
     }
 
-    /// How many hops a packet may take.
+    /// Returns the number of hops that a packet may take.
     ///
     /// # Errors
     ///
-    /// Those of getsockopt(2).
+    /// Returns the errors of getsockopt(2).
     pub fn ttl(&self) -> io::Result<u32> {
         self.pollable.get_ref().ttl()
     }
@@ -146,7 +154,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Those of setsockopt(2).
+    /// Returns the errors of setsockopt(2).
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.pollable.get_ref().set_ttl(ttl)
     }

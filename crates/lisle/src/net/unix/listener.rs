@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// A socket that accepts Unix connections.
 ///
-/// Its path stays in the file system when it goes; removing it is the owner's business.
+/// Its path stays in the file system after the socket is closed. The caller has to remove it.
 pub struct UnixListener {
     /// `std`'s listener, since `mio`'s fails for peers with abstract addresses.
     pollable: Pollable<std::os::unix::net::UnixListener>,
@@ -22,7 +22,7 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// Those of bind(2) and listen(2).
+    /// Returns the errors of bind(2) and listen(2).
     pub fn bind(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::from_std(std::os::unix::net::UnixListener::bind(path)?)
     }
@@ -31,7 +31,7 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// Those of bind(2) and listen(2).
+    /// Returns the errors of bind(2) and listen(2).
     pub fn bind_addr(address: &SocketAddr) -> io::Result<Self> {
         Self::from_std(std::os::unix::net::UnixListener::bind_addr(address)?)
     }

@@ -11,10 +11,11 @@ pub use stream::UnixStream;
 use crate::time::sleep;
 use std::time::Duration;
 
-/// Waiting for a peer's queue to have room, of which the kernel does not tell.
+/// A wait for room in a peer's queue, which the kernel does not report.
 ///
-/// Connecting to a listener whose backlog is full, and sending to a socket that one is not connected to, fail
-/// at once and leave nothing behind that could be waited for. So they are repeated, less and less often.
+/// Connecting to a listener whose backlog is full, and sending to a socket that the sender is not
+/// connected to, fail at once and leave nothing that could be waited for. Therefore they are
+/// repeated, less and less often.
 struct AdaptiveSpin(Duration);
 
 impl AdaptiveSpin {

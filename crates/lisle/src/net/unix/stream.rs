@@ -32,25 +32,25 @@ impl UnixStream {
     ///
     /// # Cancel safety
     ///
-    /// Whoever is cancelled while waiting has not connected.
+    /// A caller that is cancelled while it waits has not connected.
     ///
     /// # Errors
     ///
-    /// Those of connect(2).
+    /// Returns the errors of connect(2).
     ///
     /// # Blocking
     ///
-    /// Waits while as many connections wait at the listener as it allows, by trying again after 1 ms,
-    /// then less often: the system offers nothing better.
+    /// Waits while the listener's backlog is full. It tries again after 1 ms and then less often,
+    /// because the system has no notification for this.
     pub fn connect(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::connect_addr(&SocketAddr::from_pathname(path)?)
     }
 
-    /// Connects to the socket at `address`, as [`connect`](UnixStream::connect).
+    /// Connects to the socket at `address`, as [`connect`](UnixStream::connect) does.
     ///
     /// # Errors
     ///
-    /// Those of connect(2).
+    /// Returns the errors of connect(2).
     pub fn connect_addr(address: &SocketAddr) -> io::Result<Self> {
         let mut adaptive_spin = AdaptiveSpin::new();
         loop {
@@ -61,11 +61,11 @@ impl UnixStream {
         }
     }
 
-    /// Two sockets that are connected to each other.
+    /// Creates two sockets that are connected to each other.
     ///
     /// # Errors
     ///
-    /// The system is out of descriptors.
+    /// Returns an error if the system is out of descriptors.
     pub fn pair() -> io::Result<(Self, Self)> {
         let (one, other) = mio::net::UnixStream::pair()?;
         Ok((Self::nonblocking(one.into()), Self::nonblocking(other.into())))
@@ -75,20 +75,21 @@ impl UnixStream {
         UnixStream { pollable: Pollable::nonblocking(stream, Kind::GENERAL) }
     }
 
-    /// The address of the other end.
+    /// Returns the address of the other end.
     ///
     /// # Errors
     ///
-    /// Those of getpeername(2).
+    /// Returns the errors of getpeername(2).
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.pollable.get_ref().peer_addr()
     }
 
-    /// Ends reading, writing or both, for all handles. Whoever waits for what is ended is woken.
+    /// Ends reading, writing or both, for all handles. Wakes all performers that wait for the ended
+    /// directions.
     ///
     /// # Errors
     ///
-    /// Those of shutdown(2).
+    /// Returns the errors of shutdown(2).
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.pollable.get_ref().shutdown(how)
     }

@@ -1,4 +1,5 @@
-//! `choose_all`, and `scatter` and `gather`, which are made of it: all of it happens, in whatever order it can.
+//! `choose_all`, and `scatter` and `gather`, which are built from it: all parts happen, in any
+//! order.
 
 use super::{Dropped, counter, soon};
 use crate::support::{Cx, Random, scaled, worlds};
@@ -29,7 +30,7 @@ worlds!(
 async fn all_is_waited_for_at_the_same_time(cx: Cx) {
     for count in [1, 2, 7, 40] {
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| channel()).unzip();
-        // From last to first, each after the one before has been taken.
+        // The messages come from last to first, each after the previous one has been taken.
         let partner = cx.spawn(move |cx| async move {
             for (i, tx) in senders.iter().enumerate().rev() {
                 cx.sync(tx.send_evt(i)).await.unwrap();
@@ -151,7 +152,8 @@ async fn a_panic_in_one_of_all_goes_on(cx: Cx) {
     assert_eq!(cx.sync(handled).await, [3]);
 }
 
-/// Everybody sends to and receives from everybody, all at once, in rounds: nothing is lost and nothing is stuck.
+/// All performers send to and receive from all others at the same time, in rounds. Nothing is lost
+/// and nothing hangs.
 async fn all_against_all(cx: Cx) {
     let (peers, rounds) = (3, scaled(300, 40));
     let channels: Arc<Vec<_>> = Arc::new((0..peers * peers).map(|_| channel::<usize>()).collect());

@@ -1,4 +1,5 @@
-//! `race`, `rush` and `timeout`: the first to end is the answer, and the others go, or go on.
+//! `race`, `rush` and `timeout`: the first contender to end gives the answer. The others are
+//! cancelled or continue.
 
 use super::{counter, soon};
 use crate::support::{Cx, scaled, worlds};
@@ -46,7 +47,7 @@ async fn the_first_wins_and_the_others_go(cx: Cx) {
 
 async fn a_contender_that_ends_at_once_is_the_last_to_begin(cx: Cx) {
     let mut seen = Vec::new();
-    // A few attempts: if one was queued, somebody else may be faster.
+    // A few attempts: if a contender was queued, another one may be faster.
     while seen.len() < 50 && !seen.contains(&(1, 2)) {
         let begun = Arc::new(AtomicUsize::new(0));
         let contender = |value: Option<u32>| {
@@ -94,7 +95,8 @@ async fn the_panic_of_the_first_is_the_answer(cx: Cx) {
     assert!(matches!(error, TimeoutError::Ended(error) if error.is_panic()));
 }
 
-/// Contenders that all may end at the same moment: one answer, and every token is accounted for.
+/// All contenders may end at the same moment. There is one answer, and every token is accounted
+/// for.
 async fn a_race_is_decided_once(cx: Cx) {
     for i in 0..scaled(500, 80) {
         let (dropped, counted) = counter();

@@ -1,4 +1,4 @@
-//! Receives that have begun: served in order, and cancelled without losing a message.
+//! Receives that have begun: they are served in order, and cancelling them loses no message.
 
 use crate::support::{Cx, scaled, worlds};
 use lisle::channel::AsyncRecvError;

@@ -1,5 +1,5 @@
-//! Messages that a closed channel refuses when nobody asks for them any more: their destructors run when everybody who waits
-//! has been woken.
+//! Messages that a closed channel refuses after all handles to them are gone. Their destructors run
+//! after all waiters have been woken.
 
 use crate::support::watched;
 use lisle::channel::channel;
@@ -11,7 +11,7 @@ use std::task::{Context, Waker};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// What a message does when it is dropped, once.
+/// A message that runs a closure when it is dropped, once.
 #[derive(Clone, Default)]
 struct Last(Arc<Mutex<Option<Job>>>);
 
@@ -52,7 +52,7 @@ fn its_destructor_may_wait_for_a_sender_that_waits_in_the_channel() {
     drop(tx.send_async(Last(last.0.clone())));
     let refused = Arc::new(AtomicBool::new(false));
     let seen = refused.clone();
-    // Whether it waits already when the channel is closed is all the same to the test.
+    // The test does not depend on whether the sender already waits when the channel is closed.
     let sender =
         std::thread::spawn(move || refused.store(tx.send(Last::default()).is_err(), Ordering::SeqCst));
     last.set(move || sender.join().unwrap());

@@ -1,4 +1,4 @@
-//! Sends that have begun: in order, held back, taken or given back.
+//! Sends that have begun: they are in order, and are held back, taken or given back.
 
 use super::soon;
 use crate::support::{Cx, scaled, watched, worlds};
@@ -63,7 +63,7 @@ async fn a_fast_sender_is_held_back(cx: Cx) {
         assert_eq!(cx.sync(&send).await, Ok(()));
         assert_eq!(cx.sync(&send).await, Ok(()), "again");
     }
-    // All leave has been given back.
+    // All permits have been returned.
     let sends: Vec<_> = (0..64).map(|i| tx.send_async_evt(i).poll().expect("64 may be under way")).collect();
     assert!(tx.send_async_evt(64).poll().is_none());
     drop((tx, rx));
@@ -83,7 +83,7 @@ async fn a_send_that_was_not_chosen_has_not_begun(cx: Cx) {
     for send in &full {
         assert_eq!(cx.sync(send).await, Ok(()));
     }
-    // Receives that begin in a choice that loses do not exist.
+    // A receive that begins in a losing choice does not exist.
     for _ in 0..20 {
         match cx.sync(choose((rx.recv_async_evt().wrap(Some), always(()).wrap(|()| None)))).await {
             Some(receive) => receive.cancel(),
@@ -154,7 +154,7 @@ async fn a_send_at_once_has_ended(cx: Cx) {
     assert_eq!(cx.sync(&receive).await, Err(AsyncRecvError::Taken));
 }
 
-/// Of messages that borrow for ever, which is where the compiler is short of sight.
+/// The messages are `'static` references, a case that the compiler's analysis handles badly.
 #[test]
 fn what_has_begun_may_be_held_in_a_task() {
     let _watched = watched();

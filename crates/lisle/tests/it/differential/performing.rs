@@ -1,4 +1,4 @@
-//! A system, performed by the library.
+//! Performing a system with the library.
 
 use super::system::{Done, Expr, Fate, Id, Leaf, Op, Outcome, System, Value};
 use lisle::channel::{Receiver, Sender, bounded};
@@ -8,16 +8,17 @@ use lisle::{Event, always, choose, never};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Longer than any run takes, unless time is virtual and passes when nothing else can happen.
+/// This is longer than any run takes, unless time is virtual and passes when nothing else can
+/// happen.
 pub(crate) const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The channels of one run, and what was noted in it.
+/// The channels of one run, and the notes taken in it.
 pub(crate) struct Run {
     channels: Vec<(Sender<Id>, Receiver<Id>)>,
     fates: Mutex<Vec<Noted>>,
 }
 
-/// What a name is known for.
+/// The note about a name.
 #[derive(Clone)]
 enum Noted {
     Nothing,
@@ -38,9 +39,10 @@ impl Run {
         *place = noted;
     }
 
-    /// The performance of `op` is over: all its nacks are settled by now.
+    /// Asserts that the performance of `op` is over: each of its nacks is either taken or lost by
+    /// now.
     pub(crate) fn is_over(&self, op: &Op) {
-        // A copy, since a poll lets others run.
+        // A copy, since a poll lets other performers run.
         let noted = self.fates.lock().unwrap()[op.ids.clone()].to_vec();
         for (id, noted) in noted.iter().enumerate() {
             if let Noted::Nack(nack) = noted {
@@ -51,7 +53,7 @@ impl Run {
         }
     }
 
-    /// What has come of it, when all performers have ended as told by `results`.
+    /// Returns the outcome after all performers have ended with `results`.
     pub(crate) fn outcome(&self, results: Vec<Vec<Done>>) -> Outcome {
         let fate = |noted: &Noted| match noted {
             Noted::Nothing => Fate::Unmade,
@@ -64,7 +66,7 @@ impl Run {
         Outcome { results, fates, left: self.channels.iter().map(|(_, rx)| rest(rx)).collect() }
     }
 
-    /// The event that `expr` describes.
+    /// Returns the event that `expr` describes.
     pub(crate) fn event<'a>(&'a self, expr: &'a Expr) -> BoxEvent<'a, Value> {
         match expr {
             Expr::Leaf(id, leaf) => self.leaf(*id, *leaf),
@@ -115,7 +117,7 @@ impl Run {
         }
     }
 
-    /// In various shapes.
+    /// Returns a choice, in various shapes.
     fn choice<'a>(&'a self, biased: bool, of: &'a [Expr]) -> BoxEvent<'a, Value> {
         let event = |expr| self.event(expr);
         match (biased, of) {

@@ -1,21 +1,22 @@
-//! What a system may do, by the rules alone: a state, the steps that are possible in it, and all ways through
-//! them. No queue is locked here, nobody waits and nothing is withdrawn.
+//! The possible outcomes of a system by the rules alone: a state, the steps that are possible in
+//! it, and all paths through them. Nothing here locks a queue, waits or withdraws.
 //!
-//! There are two sets of rules. In the *strict* one a performance begins in one step, as in the deterministic
-//! model: it takes what is ready, respecting priorities and the order in which others came to wait, else it
-//! waits. So what is left at the end could not go on. In the *free* one a performance may be overtaken
-//! anywhere, as it is on threads: it waits first, and commits with whoever fits.
+//! There are two sets of rules. In the *strict* one a performance begins in one step, as in the
+//! deterministic model: it takes what is ready, respecting priorities and the order of other
+//! waiters, or else it waits. Therefore a performer that is left at the end could not continue. In
+//! the *free* one a performance may be overtaken anywhere, as on threads: it waits first, and
+//! commits with any partner that fits.
 
 use super::system::{Done, Expr, Fate, Id, Leaf, Outcome, System, Value};
 use std::collections::{HashSet, VecDeque};
 
-/// Which leaf: the way from the root through choices.
+/// Identifies a leaf: the path from the root through choices.
 type Path = Vec<usize>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rules {
     Strict,
-    /// Performers that wait may be told to stop at any time, or not.
+    /// Performers that wait may be told to stop at any time, if `stop` is set.
     Free {
         stop: bool,
     },
@@ -25,11 +26,12 @@ pub(crate) enum Rules {
 enum Phase {
     /// About to begin the next performance.
     Idle,
-    /// Others see it.
+    /// Visible to others.
     Waiting(Expr),
-    /// Its first stage has happened; it goes on with this.
+    /// Its first stage has happened; it continues with this expression.
     Woken(Expr),
-    /// Others do not see it, but it sees them; only by the free rules a state of its own.
+    /// Not visible to others, which are visible to it. Only the free rules need this as a state of
+    /// its own.
     Polling(Expr),
     Over,
 }
@@ -37,7 +39,7 @@ enum Phase {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
     phases: Vec<Phase>,
-    /// Who waits, in the order in which they came.
+    /// The waiting performers, in the order in which they came.
     queue: Vec<usize>,
     buffers: Vec<VecDeque<Id>>,
     fates: Vec<Fate>,
@@ -45,7 +47,8 @@ struct State {
 }
 
 impl Expr {
-    /// The leaves that may happen now, by themselves or with a partner, with the ways to them.
+    /// Returns the leaves that may happen now, by themselves or with a partner, with the paths to
+    /// them.
     fn leaves(&self) -> Vec<(Path, Id, Leaf)> {
         match self {
             Expr::Leaf(id, leaf) => vec![(vec![], *id, *leaf)],
@@ -62,8 +65,8 @@ impl Expr {
         }
     }
 
-    /// Of the leaves for which `ready` holds those that a performance may take: with priorities, the first
-    /// alternative that has one.
+    /// Returns those leaves for which `ready` holds that a performance may take. With priorities,
+    /// these are the leaves of the first alternative that has one.
     fn preferred(&self, ready: &dyn Fn(Id) -> bool) -> HashSet<Id> {
         match self {
             Expr::Leaf(id, _) => Some(*id).filter(|id| ready(*id)).into_iter().collect(),
@@ -78,7 +81,7 @@ impl Expr {
         }
     }
 
-    /// The guards run.
+    /// Runs the guards.
     fn force(&self, fates: &mut [Fate]) {
         match self {
             Expr::Leaf(..) => {}
@@ -91,7 +94,7 @@ impl Expr {
         }
     }
 
-    /// Another alternative has won, or nothing has.
+    /// Records that another alternative has won, or that none has.
     fn lose(&self, fates: &mut [Fate]) {
         match self {
             Expr::Leaf(..) => {}
@@ -106,7 +109,8 @@ impl Expr {
         }
     }
 
-    /// The leaf at `path` has happened: the value of the whole, or what is left to be performed.
+    /// Records that the leaf at `path` has happened. Returns the value of the whole, or as an error
+    /// the expression that is still to be performed.
     fn commit(&self, path: &[usize], value: Value, fates: &mut [Fate]) -> Result<Value, Expr> {
         match self {
             Expr::Leaf(..) => Ok(value),
@@ -155,22 +159,22 @@ impl Expr {
 struct Search<'s> {
     system: &'s System,
     rules: Rules,
-    /// If there is one, runs that cannot come to it any more are given up.
+    /// If there is a target, runs that cannot reach it any more are given up.
     target: Option<&'s Outcome>,
     seen: HashSet<State>,
     outcomes: HashSet<Outcome>,
     stuck: bool,
 }
 
-/// Can the system come to `outcome`?
+/// Returns `true` if `outcome` is possible.
 pub(crate) fn allows(system: &System, rules: Rules, outcome: &Outcome) -> bool {
     let mut search = Search::new(system, rules, Some(outcome));
     search.explore(usize::MAX);
     search.outcomes.contains(outcome)
 }
 
-/// All outcomes that the system can come to, and whether in one of them somebody is left waiting. `None`: it
-/// has more than `limit` states.
+/// Returns all possible outcomes, and whether a performer is left waiting in one of them. Returns
+/// `None` if the system has more than `limit` states.
 pub(crate) fn outcomes(system: &System, rules: Rules, limit: usize) -> Option<(HashSet<Outcome>, bool)> {
     let mut search = Search::new(system, rules, None);
     search.explore(limit).then_some((search.outcomes, search.stuck))
@@ -207,7 +211,8 @@ impl<'s> Search<'s> {
         true
     }
 
-    /// May the state lead to the target? What is settled stays so.
+    /// Returns `true` if the state may lead to the target. Results and fates that are final do not
+    /// change.
     fn is_on_the_way(&self, state: &State) -> bool {
         self.target.is_none_or(|target| {
             let settled =
@@ -217,7 +222,7 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// Nothing can happen any more.
+    /// Handles a state in which nothing can happen any more.
     fn end(&mut self, mut state: State) {
         for p in 0..state.phases.len() {
             if let Phase::Waiting(expr) = state.phases[p].clone() {
@@ -232,7 +237,7 @@ impl<'s> Search<'s> {
         self.outcomes.insert(Outcome { results: state.results, fates: state.fates, left });
     }
 
-    /// The performance ends without a value.
+    /// Ends the performance without a value.
     fn finish(&self, state: &mut State, p: usize, expr: &Expr, done: Done) {
         expr.lose(&mut state.fates);
         state.queue.retain(|waiting| *waiting != p);
@@ -240,7 +245,7 @@ impl<'s> Search<'s> {
         state.results[p].push(done);
     }
 
-    /// What `p` may do next.
+    /// Returns the states after each possible step of `p`.
     fn steps(&self, state: &State, p: usize) -> Vec<State> {
         if matches!((&state.phases[p], self.rules), (Phase::Over, _) | (Phase::Waiting(_), Rules::Strict)) {
             return vec![];
@@ -276,7 +281,8 @@ impl<'s> Search<'s> {
             }
             (Phase::Polling(expr), _) => {
                 let mut next = self.take(&state, p, &expr);
-                // It looks at one leaf after the other, and others do not stand still meanwhile.
+                // A poll looks at one leaf after the other, and other performers run in the
+                // meantime.
                 let at_once = |(_, _, leaf): &(Path, Id, Leaf)| matches!(leaf, Leaf::Always | Leaf::Past);
                 if !expr.leaves().iter().any(at_once) {
                     self.finish(&mut state, p, &expr, Done::Unready);
@@ -287,7 +293,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// By the strict rules: takes what is ready, on through all stages, else waits.
+    /// Takes what is ready, through all stages, or else waits. Used by the strict rules.
     fn take_or_wait(&self, mut state: State, p: usize, expr: &Expr, poll: bool) -> Vec<State> {
         state.phases[p] = if poll { Phase::Polling(expr.clone()) } else { Phase::Woken(expr.clone()) };
         let next = self.take(&state, p, expr);
@@ -307,7 +313,7 @@ impl<'s> Search<'s> {
         next.into_iter().flat_map(go_on).collect()
     }
 
-    /// All ways in which a leaf of `p` can happen now.
+    /// Returns the states after each leaf of `p` that can happen now.
     fn take(&self, state: &State, p: usize, expr: &Expr) -> Vec<State> {
         let mut ways: Vec<(Id, State)> = Vec::new();
         for (path, id, leaf) in expr.leaves() {
@@ -321,7 +327,7 @@ impl<'s> Search<'s> {
         ways.into_iter().map(|(_, state)| state).collect()
     }
 
-    /// All ways in which this leaf of `p` can happen now.
+    /// Returns the states after each way in which this leaf of `p` can happen now.
     fn happen(&self, state: &State, p: usize, path: &Path, id: Id, leaf: Leaf) -> Vec<State> {
         let alone = |value: Value| {
             let mut state = state.clone();
@@ -368,7 +374,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Who may meet `p` with such a leaf, and which of its leaves. By the strict rules who came first.
+    /// Returns the performers that can meet `p` with such a leaf, and the matching leaves. By the
+    /// strict rules it is the one that came first.
     fn partners(&self, state: &State, p: usize, wanted: Leaf) -> Vec<(usize, Path, Id)> {
         let leaves_of = |q: usize| -> Vec<(usize, Path, Id)> {
             let expr = match (&state.phases[q], &state.phases[p]) {
@@ -385,8 +392,8 @@ impl<'s> Search<'s> {
         (0..state.phases.len()).filter(|&q| q != p).flat_map(leaves_of).collect()
     }
 
-    /// By the strict rules the first who waits to send has the room that has become free. By the free ones
-    /// that is a step of its own.
+    /// By the strict rules the first waiting sender gets the room that has become free. By the free
+    /// rules that is a separate step.
     fn refill(&self, state: State, channel: usize) -> Vec<State> {
         if self.rules != Rules::Strict {
             return vec![state];
@@ -407,8 +414,8 @@ impl<'s> Search<'s> {
         leaves.into_iter().map(put).collect()
     }
 
-    /// The leaves of one who waits that are what a partner wants. By the strict rules a biased choice has come
-    /// to wait in the order of its alternatives.
+    /// Returns the leaves of a waiting performer that a partner wants. By the strict rules a biased
+    /// choice was published in the order of its alternatives.
     fn fitting(&self, expr: &Expr, wanted: Leaf) -> Vec<(Path, Id)> {
         let mut leaves = expr.leaves();
         leaves.retain(|(_, _, leaf)| *leaf == wanted);
@@ -420,7 +427,7 @@ impl<'s> Search<'s> {
         leaves.into_iter().map(|(path, id, _)| (path, id)).collect()
     }
 
-    /// The leaf at `path` of `p`'s performance has happened.
+    /// Records that the leaf at `path` of `p`'s performance has happened.
     fn commit(&self, state: &mut State, p: usize, path: &Path, value: Value) {
         let (Phase::Waiting(expr) | Phase::Woken(expr) | Phase::Polling(expr)) = state.phases[p].clone()
         else {

@@ -1,9 +1,10 @@
-//! Small systems of performers, drawn at random: what they perform, not how.
+//! Small random systems of performers: what they perform, not how.
 
-/// Names a leaf, a function, a guard or a nack; each occurs once in a system.
+/// Identifies a leaf, a function, a guard or a nack. Each occurs once in a system.
 pub(crate) type Id = u16;
 
-/// What an event gives: its leaf, the message received, then the functions that it passed through.
+/// The value of an event: its leaf, the message received, and then the functions that it passed
+/// through.
 pub(crate) type Value = Vec<Id>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,7 +32,7 @@ pub(crate) enum Expr {
     Guard(Id, Box<Expr>),
     Nack(Id, Box<Expr>),
     Replace(Box<Expr>, Box<Expr>),
-    /// What a `Replace` becomes when its first stage has given this value.
+    /// The state of a `Replace` after its first stage has given this value.
     Then(Value, Box<Expr>),
 }
 
@@ -44,7 +45,7 @@ pub(crate) struct Op {
     pub(crate) ids: std::ops::Range<usize>,
 }
 
-/// Performers, each with what it performs one after the other, over channels of these capacities.
+/// Performers, each with its performances in order, and channels of these capacities.
 #[derive(Debug, Clone)]
 pub(crate) struct System {
     pub(crate) capacities: Vec<usize>,
@@ -52,17 +53,17 @@ pub(crate) struct System {
     pub(crate) ids: usize,
 }
 
-/// How one performance ended.
+/// The end of a performance.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Done {
     Value(Value),
     /// A poll that found nothing.
     Unready,
-    /// It waited when nothing could happen any more, and was told to stop.
+    /// A performer that waited when nothing could happen any more, and was told to stop.
     Stopped,
 }
 
-/// What became of a name: of a guard whether it ran, of a nack also how it was settled.
+/// The fate of a name: whether a guard ran, and whether a nack was taken or lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Fate {
     Unmade,
@@ -71,27 +72,28 @@ pub(crate) enum Fate {
     Lost,
 }
 
-/// Everything that can be seen of one run.
+/// Everything that is observable in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Outcome {
-    /// By performer.
+    /// Indexed by performer.
     pub(crate) results: Vec<Vec<Done>>,
-    /// By name.
+    /// Indexed by name.
     pub(crate) fates: Vec<Fate>,
-    /// What is left in each channel's buffer.
+    /// The rest of each channel's buffer.
     pub(crate) left: Vec<Vec<Id>>,
 }
 
-/// Draws systems.
+/// A generator of systems.
 pub(crate) struct Generator<'r> {
-    /// A random number below its argument.
+    /// Returns a random number below its argument.
     below: &'r mut dyn FnMut(usize) -> usize,
     channels: usize,
     ids: Id,
 }
 
 impl Generator<'_> {
-    /// A system with at most so many performers, performances of each, leaves of each, channels.
+    /// Returns a system. `limits` are the largest numbers of performers, of performances of each,
+    /// of leaves of each, and of channels.
     pub(crate) fn system(below: &mut dyn FnMut(usize) -> usize, limits: [usize; 4]) -> System {
         let [performers, ops, leaves, channels] = limits;
         let capacities: Vec<usize> = (0..1 + below(channels)).map(|_| [0, 0, 0, 1, 2][below(5)]).collect();

@@ -1,5 +1,5 @@
-//! What nobody asks for any more is dropped where its destructor may wait, also when the runtime
-//! ends: results, locals, and futures that are not to go on.
+//! Values that nothing asks for any more are dropped where their destructors may wait, also when
+//! the runtime ends: results, locals, and futures that are ended.
 
 use super::OnDrop;
 use crate::support::watched;
@@ -16,12 +16,12 @@ use std::time::Duration;
 
 const COUNT: usize = 10;
 
-/// What is waited for, and how many do.
+/// The things to wait for, and the number of waiters.
 struct Desk {
     lock: Mutex<()>,
     tx: Sender<()>,
     rx: Receiver<()>,
-    /// As many as this are where the end of the runtime is to find them.
+    /// The number of fibers that are where the end of the runtime is to find them.
     ready: AtomicUsize,
     completed: AtomicUsize,
 }
@@ -37,8 +37,8 @@ impl Desk {
         self.ready.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Has the lock, and answers when it has given it back, both as it is unwound, and not before
-    /// others have had the time to be interrupted again.
+    /// Holds the lock, and answers after it has released it. Both happen while it is unwound, and
+    /// not before others had time to be interrupted again.
     fn serve(&self, is_open: &Condition) {
         let _answers = OnDrop(|| (0..COUNT).for_each(|_| self.tx.send(()).unwrap()));
         let _held = self.lock.lock();
@@ -48,10 +48,10 @@ impl Desk {
     }
 }
 
-/// Waits for a lock and for an answer as it is dropped.
+/// Waits for a lock and for an answer while it is dropped.
 struct Leaving {
     desk: Arc<Desk>,
-    /// Its destructor is to have begun before the runtime ends.
+    /// Whether its destructor is to begin before the runtime ends.
     tells: bool,
 }
 
@@ -66,8 +66,8 @@ impl Drop for Leaving {
     }
 }
 
-/// What `leave` has started leaves something, whose destructor waits for what a fiber does as it is
-/// unwound.
+/// The code that `leave` starts leaves a value whose destructor waits for an action of a fiber that
+/// is unwound.
 fn all_complete(leave: fn(&Arc<Desk>)) {
     let _watched = watched();
     for domains in [1, 2, 8] {
@@ -98,7 +98,7 @@ fn telling(desk: &Arc<Desk>) -> Leaving {
     Leaving { desk: desk.clone(), tells: true }
 }
 
-/// Waits for the end of the runtime, and goes on.
+/// Waits for the end of the runtime, and continues.
 fn until_interrupted(desk: &Desk) {
     desk.one_more();
     catch_unwind(AssertUnwindSafe(|| never::<()>().sync())).unwrap_err();
@@ -108,7 +108,7 @@ fn until_interrupted(desk: &Desk) {
 fn the_result_of_a_fiber_that_has_ended() {
     all_complete(|desk| {
         let left = telling(desk);
-        // Here, so that it begins when its handle has gone.
+        // On this domain, so it begins when its handle is gone.
         drop(spawn_on(0, move || left));
     });
 }
@@ -137,7 +137,7 @@ fn a_result_whose_handle_goes_late() {
     });
 }
 
-/// The fiber has not begun by the end of the runtime; it is spawned by one that is unwound.
+/// The fiber has not begun by the end of the runtime. A fiber that is unwound spawns it.
 #[test]
 fn the_closure_of_a_fiber() {
     all_complete(|desk| {
@@ -193,7 +193,8 @@ fn the_future_of_a_task() {
     });
 }
 
-/// It is dropped when what it called has been unwound: in its first turn, and in its second.
+/// The future is dropped after the code that it called has been unwound, in its first turn and in
+/// its second.
 #[test]
 fn the_future_of_a_task_that_blocks_in_place() {
     all_complete(|desk| {
@@ -247,7 +248,7 @@ fn the_result_of_a_task() {
     });
 }
 
-/// It has waited, or not; then the handle has it.
+/// The task has waited or not. After that the handle owns the result.
 #[test]
 fn the_result_of_a_task_whose_handle_goes_late() {
     fn goes_late(result: impl Future<Output = Leaving> + Send + 'static) {
@@ -282,7 +283,7 @@ fn the_locals_of_a_task_that_has_ended() {
     });
 }
 
-/// As it is unwound, or dropped.
+/// The locals of a task that is unwound, and of one that is dropped.
 #[test]
 fn the_locals_of_a_task_that_is_ended() {
     all_complete(|desk| {
@@ -305,7 +306,7 @@ fn the_locals_of_a_task_that_is_ended() {
     });
 }
 
-/// That of a scoped fiber, and of a scoped task.
+/// The payload of a scoped fiber's panic, and of a scoped task's.
 #[test]
 fn the_payload_of_a_panic() {
     fn fails(scope: impl FnOnce() + Send + 'static) {

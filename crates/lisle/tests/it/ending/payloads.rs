@@ -1,5 +1,5 @@
-//! Panics of a scope's fibers and tasks that nobody joins, and whose payloads have destructors
-//! of their own.
+//! Panics of a scope's fibers and tasks that are not joined. Their payloads have destructors of
+//! their own.
 
 use super::{OnDrop, quiet_panic};
 use crate::support::{Cx, worlds};
@@ -14,7 +14,7 @@ worlds!(a_payload_that_panics, a_payload_that_panics_with_such_a_payload, a_payl
 
 type Payload = Box<dyn Any + Send>;
 
-/// In which ways somebody panics in a scope: its handle goes before that, or after.
+/// The ways to panic in a scope: the handle is dropped before the panic, or after it.
 const WAYS: [for<'s> fn(&'s Scope<'s, '_>, Payload); 5] = [
     |scope, payload| drop(scope.spawn(|| resume_unwind(payload))),
     |scope, payload| {
@@ -34,14 +34,14 @@ async fn panics_later(payload: Payload) {
     resume_unwind(payload)
 }
 
-/// Lets others run until `condition` holds.
+/// Lets other fibers run until `condition` holds.
 fn until(condition: impl Fn() -> bool) {
     while !condition() {
         fiber::yield_now();
     }
 }
 
-/// Each scope ends with a panic of its own when the payload's destructor has been called, once.
+/// Each scope ends with a panic of its own after the payload's destructor has been called once.
 /// `beside` runs in another fiber of the scope.
 async fn ends_with_a_panic<P, M, B>(cx: Cx, make: M, beside: B)
 where
@@ -76,7 +76,7 @@ async fn a_payload_that_panics(cx: Cx) {
     ends_with_a_panic(cx, make, || ()).await;
 }
 
-/// Panics with what does the same.
+/// Its destructor panics with a payload of the same kind.
 struct Deep(usize);
 
 impl Drop for Deep {

@@ -1,5 +1,5 @@
-//! Threads of the standard library's scopes that borrow from fibers on the thread which calls
-//! `run`.
+//! Threads of the standard library's scopes that borrow from fibers. The fibers run on the thread
+//! that calls `run`.
 
 use super::{Loan, OnDrop, from_foreign_code, is_set, lends_until_it_is_given_back, quiet_panic, set};
 use crate::support::watched;
@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// It has no time for its end, and notices deadlocks though others are there.
+/// Returns a builder of a runtime that has no time for its end, and that detects deadlocks although
+/// there are other threads.
 fn hasty(domains: usize) -> Builder {
     Runtime::builder().domains(domains).closed_world(true).shutdown_deadline(Duration::ZERO)
 }
@@ -34,8 +35,8 @@ thread_local! {
     static SUM: AtomicU32 = const { AtomicU32::new(0) };
 }
 
-/// Has a thread add up what it is sent, in a variable of the calling fiber and in one of its thread.
-/// The last number is sent as the fiber is unwound.
+/// Lets a thread add up the numbers that it receives, in a variable of the calling fiber and in a
+/// thread-local of the calling thread. The last number is sent while the fiber is unwound.
 fn adds_up(begun: &Condition, total: &AtomicU32) {
     SUM.with(|of_thread| {
         let own = AtomicU32::new(0);
@@ -75,7 +76,7 @@ fn threads_of_a_fiber_that_is_unwound_go_on_to_their_end() {
     }
 }
 
-/// Be it the function's own fiber, or another.
+/// This holds for the function's own fiber and for another one.
 #[test]
 fn a_deadlock_is_given_back_when_the_threads_have_ended() {
     let _watched = watched();
@@ -97,8 +98,8 @@ fn a_deadlock_is_given_back_when_the_threads_have_ended() {
     }
 }
 
-/// It waits for a thread that borrows, and cannot be unwound meanwhile, so nothing ends unless who
-/// is told of it sees to that.
+/// The fiber waits for a thread that borrows, and cannot be unwound in the meantime. Nothing ends
+/// unless the receiver of the report acts on it.
 #[test]
 fn what_cannot_end_after_a_deadlock_is_told_of() {
     let _watched = watched();
@@ -111,7 +112,7 @@ fn what_cannot_end_after_a_deadlock_is_told_of() {
             };
             catch_unwind(AssertUnwindSafe(panics)).unwrap_err();
         },
-        // It can be, and catches that.
+        // This one can be unwound, and catches that.
         |wait| while catch_unwind(AssertUnwindSafe(&mut *wait)).is_err() {},
     ];
     for domains in [1, 2] {

@@ -1,5 +1,5 @@
-//! Waits within frames of the library that catch a panic and raise it again: a shutdown unwinds
-//! them, unless a destructor is further out that a panic runs.
+//! Waits within frames of the library that catch a panic and raise it again. A shutdown unwinds
+//! them, unless a destructor further out is run by a panic.
 
 use super::{OnDrop, quiet_panic};
 use crate::support::watched;
@@ -20,8 +20,8 @@ use std::time::Duration;
 type Wait = Arc<dyn Fn() + Send + Sync>;
 type Named<T> = (&'static str, T);
 
-/// Where one may wait, by name. A task may be queued instead of begun; then who has spawned it
-/// waits for it.
+/// The places to wait, by name. A task may be queued instead of begun; then its spawner waits for
+/// it.
 const WAYS: [Named<fn(Wait)>; 16] = [
     ("wrap", |wait| always(()).wrap(move |()| wait()).wrap_panic(|panic| resume_unwind(panic)).sync()),
     ("handler", |wait| always(()).wrap(|()| quiet_panic()).wrap_panic(move |_| wait()).sync()),
@@ -48,7 +48,7 @@ const WAYS: [Named<fn(Wait)>; 16] = [
     ("message", |wait| {
         let (tx, rx) = channel::<()>();
         drop(spawn(move || rx.recv()));
-        // The receiver may have been ended meanwhile.
+        // The receiver may have been ended in the meantime.
         let _ = tx.send_with_evt(move || wait()).sync();
     }),
     ("task", |wait| drop(spawn_task(async move { wait() }).join())),
@@ -70,7 +70,7 @@ fn guarded(wait: Wait) -> impl Event<Output = ()> + Send {
 type Run = Box<dyn FnOnce() + Send>;
 type Perform = fn(fiber::Builder, Run);
 
-/// Who waits, by name.
+/// The performers that wait, by name.
 const PERFORMERS: [Named<Perform>; 3] = [
     ("a fiber", |builder, run| drop(builder.spawn(run))),
     ("a task", |builder, run| {
@@ -84,7 +84,8 @@ const PERFORMERS: [Named<Perform>; 3] = [
     }),
 ];
 
-/// Each performer does something for each way of waiting within another; how many that is.
+/// Lets each performer run each way of waiting within each other way. Returns the number of
+/// combinations.
 fn everywhere(run: impl Fn(Box<dyn FnOnce(Wait) + Send>) -> Run) -> usize {
     let mut count = 0;
     for (who, perform) in PERFORMERS {
@@ -143,7 +144,7 @@ fn all_are_unwound() {
     }
 }
 
-/// Raised again it would end the process. What they wait for happens when another is unwound.
+/// A panic that is raised again would end the process. The waits end when another fiber is unwound.
 #[test]
 fn those_in_destructors_of_a_panic_complete() {
     let _watched = watched();

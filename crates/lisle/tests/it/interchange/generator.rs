@@ -1,4 +1,4 @@
-//! Small programs, drawn at random. They are typed: who gets a value uses it as what it is.
+//! Small random programs. They are typed: a value is used according to its type.
 
 use super::program::{Datum, Exp, Name, Program, Term, Var, bind};
 use crate::support::Random;
@@ -14,7 +14,7 @@ enum Type {
 /// The variables that may be used.
 type Scope = Vec<(Var, Type)>;
 
-/// The most that a program may still have.
+/// The numbers of things that a program may still have.
 pub(crate) struct Limits {
     pub(crate) threads: usize,
     pub(crate) channels: usize,
@@ -28,11 +28,11 @@ struct Generator<'r> {
     threads: Name,
     variables: Var,
     numbers: u8,
-    /// Sends less receives.
+    /// The number of sends minus the number of receives.
     surplus: i32,
 }
 
-/// A program with two threads at least.
+/// Returns a program with at least two threads.
 pub(crate) fn program(random: &mut Random, limits: Limits) -> Program {
     let mut generator = Generator { random, left: limits, threads: 0, variables: 0, numbers: 0, surplus: 0 };
     let first = generator.thread();
@@ -57,7 +57,8 @@ impl Generator<'_> {
         self.variables
     }
 
-    /// `first`, whose value has this type and is in scope in what comes `then`.
+    /// Binds the value of `first`, which has this type, to a variable that is in scope in the
+    /// result of `then`.
     fn bind(
         &mut self,
         scope: &mut Scope,
@@ -72,7 +73,7 @@ impl Generator<'_> {
         bind(var, first, then)
     }
 
-    /// The first thread makes some channels, before it does as all do.
+    /// The first thread creates some channels before it continues as all threads do.
     fn beginning(&mut self, first: Name, channels: usize, scope: &mut Scope) -> Exp {
         if channels == 0 {
             let operations = 1 + self.random.below(3);
@@ -82,7 +83,8 @@ impl Generator<'_> {
         self.bind(scope, made, |this, scope| this.beginning(first, channels - 1, scope))
     }
 
-    /// What a thread does: so many operations, and spawning on the way. The first sees to it that there is another.
+    /// Returns the body of a thread: so many operations, and spawns in between. The first thread
+    /// makes sure that there is another one.
     fn rest(&mut self, me: Name, operations: usize, scope: &mut Scope) -> Exp {
         let spawns = match me {
             0 => self.random.below(2) == 0 || self.threads == 1,
@@ -121,7 +123,8 @@ impl Generator<'_> {
         }
     }
 
-    /// Now and then for channels, if there is one that could be sent.
+    /// Returns a new channel, now and then one for channels, if there is a channel that could be
+    /// sent.
     fn channel(&mut self, scope: &Scope) -> (Exp, Type) {
         self.left.channels -= 1;
         let numbers = Type::Channel(Box::new(Type::Number));
@@ -130,14 +133,14 @@ impl Generator<'_> {
         (Exp::Channel, of)
     }
 
-    /// A send or a receive.
+    /// Returns a send or a receive.
     fn offer(&mut self, scope: &Scope) -> (Exp, Type) {
         let channels = scope.iter().filter_map(|(var, of)| match of {
             Type::Channel(of) => Some((*var, &**of)),
             _ => None,
         });
         let (channel, of) = self.one_of(channels.collect());
-        // Rather what others lack: else even more would wait for ever.
+        // Prefers the kind that is missing. Otherwise even more threads would wait forever.
         let receives = self.random.below(6) < if self.surplus > 0 { 5 } else { 1 };
         self.surplus += if receives { -1 } else { 1 };
         if receives {
@@ -153,7 +156,8 @@ impl Generator<'_> {
         (Exp::Send(variable(channel).into(), value.into()), Type::Unit)
     }
 
-    /// An offer, with a function that gives a number, sometimes after an operation of its own.
+    /// Returns an offer with a function that returns a number, sometimes after an operation of its
+    /// own.
     fn alternative(&mut self, scope: &Scope) -> (Term, Term) {
         let (offer, of) = self.offer(scope);
         let var = self.variable();
@@ -168,7 +172,7 @@ impl Generator<'_> {
         (offer.into(), Exp::Lambda(var, body.into()).into())
     }
 
-    /// One that has been received, or a new one, of which each occurs once.
+    /// Returns a number that has been received, or a new one. Each new number occurs once.
     fn number(&mut self, scope: &Scope) -> Exp {
         let numbers: Vec<Var> =
             scope.iter().filter(|(_, of)| *of == Type::Number).map(|(var, _)| *var).collect();

@@ -8,9 +8,9 @@ use crate::support::watched;
 use lisle::Runtime;
 use std::collections::HashSet;
 
-/// The channel in all of these.
+/// The channel in all of these programs.
 const C: Var = 0;
-/// Where nobody looks.
+/// A variable that is not read.
 const UNUSED: Var = 99;
 
 fn number(number: u8) -> Exp {
@@ -29,7 +29,7 @@ fn spawn(name: Name, body: Exp) -> Exp {
     Exp::Spawn(name, body.into())
 }
 
-/// Its value is that of the alternative; of a send these.
+/// Returns a choice. Its value is that of the alternative; for sends it is the number given here.
 fn choose(alternatives: impl IntoIterator<Item = (Exp, Option<u8>)>) -> Exp {
     let var = |place: usize| 50 + place;
     let alternative = |(place, (offer, value)): (usize, (Exp, Option<u8>))| {
@@ -44,7 +44,8 @@ fn sequence<const N: usize>(all: [Exp; N]) -> Exp {
     all.into_iter().rev().reduce(in_turn).expect("there is one")
 }
 
-/// A thread that has seen this, as these alternatives, and ended with this number.
+/// Returns the fate of a thread that has seen these values by these alternatives and has ended with
+/// `value`.
 fn ended<const N: usize>(seen: [(usize, Datum); N], value: Datum) -> Option<Fate> {
     Some(Fate { seen: log(seen), value: Some(value) })
 }
@@ -61,7 +62,7 @@ const UNIT: Datum = Datum::Unit;
 const SEVEN: Datum = Datum::Number(7);
 const EIGHT: Datum = Datum::Number(8);
 
-/// That these may come of it, and nothing else, says the machine. The library does one of them.
+/// Checks that the machine allows exactly these results, and that the library produces one of them.
 fn check<const N: usize>(threads: usize, body: Exp, expected: [Outcome; N]) {
     let _watched = watched();
     let program = Program { body: bind(C, Exp::Channel, body).into(), threads };
@@ -114,7 +115,7 @@ fn a_choice_does_not_communicate_with_itself() {
     check(1, choose([(send(7), Some(1)), (receive(), None)]), [vec![stuck([])]]);
 }
 
-/// Whichever sends, the other receives, although each could do both.
+/// Either thread may send, and the other then receives, although each could do both.
 #[test]
 fn two_choices_meet_one_way_or_the_other() {
     let both = || choose([(send(7), Some(8)), (receive(), None)]);
@@ -123,7 +124,7 @@ fn two_choices_meet_one_way_or_the_other() {
     check(2, body, [vec![sends.clone(), receives.clone()], vec![receives, sends]]);
 }
 
-/// A task that has gone to a thread of its own in between is met like any other.
+/// A task that has moved to a thread of its own in between still communicates.
 #[test]
 fn who_is_inflated_goes_on() {
     let inflates = sequence([receive(), Exp::Inflate(sequence([receive(), send(8)]).into())]);
@@ -132,7 +133,7 @@ fn who_is_inflated_goes_on() {
     check(2, body, [vec![spawner, ended([(0, SEVEN), (0, SEVEN), (0, UNIT)], UNIT)]]);
 }
 
-/// What is never spawned has no fate.
+/// A thread that is never spawned has no fate.
 #[test]
 fn who_waits_for_ever_spawns_nobody() {
     check(2, sequence([receive(), spawn(1, send(7))]), [vec![stuck([]), None]]);

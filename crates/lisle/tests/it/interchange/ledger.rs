@@ -1,18 +1,22 @@
-//! What the threads of a run have done, and when none of them can do more.
+//! The actions of a run's threads, and the decision that none of them can do more.
 //!
-//! A thread says what it offers before it performs it, and what has happened afterwards. Between a communication and
-//! its being told the ledger is behind. Yet it can tell for sure that a run is *quiet*, which is when
+//! A thread records what it offers before it performs it, and what has happened afterwards. Between
+//! a communication and its record the ledger is behind. Yet it can tell for sure that a run is
+//! *quiet*. A run is quiet when
 //!
-//! 1. each thread has ended, or has said what it offers and not yet that something has happened,
-//! 2. no two threads offer what fits together, and
-//! 3. on each channel as many sends as receives have been told.
+//! 1. each thread has ended, or has recorded an offer and not yet that something has happened,
+//! 2. no two threads have offers that match, and
+//! 3. on each channel as many sends as receives have been recorded.
 //!
-//! For suppose that by then a communication has happened that one of the two has not told. If neither has, both still
-//! offer it, against 2. So each such communication has been told by one; by 3 there is, on the same channel, one of
-//! which only the send was told and one of which only the receive was. Who received in the first and who sent in the
-//! second still offer that, and are not the same thread, which can have one performance under way only. They fit: against 2
-//! again. So all has been told, everybody waits for what nobody offers, and stays so. No time plays a part, and if
-//! the library forgets to bring two together that fit, the run never becomes quiet.
+//! Suppose that by then a communication has happened that one of its two threads has not recorded.
+//! If neither has, both still offer it, which contradicts 2. So one of the two has recorded each
+//! such communication. By 3 there are, on the same channel, one of which only the send was recorded
+//! and one of which only the receive was. The receiver of the first and the sender of the second
+//! still offer those. They are not the same thread, since a thread has at most one performance at a
+//! time. Their offers match, which contradicts 2 again. So all communications have been recorded,
+//! every thread waits for something that no thread offers, and this does not change. Time plays no
+//! part, and if the library fails to bring two matching offers together, the run never becomes
+//! quiet.
 
 use super::program::{ChannelName, Datum, Fate, Name, Outcome, Seen};
 use lisle::sync::Condition;
@@ -29,7 +33,7 @@ pub(crate) enum Way {
 enum Phase {
     Running,
     Offering(Vec<(ChannelName, Way)>),
-    /// With its value; without one if nothing came of its last offer, or it has panicked.
+    /// Holds the thread's value, or `None` if its last offer failed or it has panicked.
     Ended(Option<Datum>),
 }
 
@@ -37,17 +41,17 @@ enum Phase {
 struct Entry {
     phase: Phase,
     seen: Vec<Seen>,
-    /// It does not come here any more.
+    /// The thread makes no more calls.
     is_gone: bool,
 }
 
 #[derive(Debug, Default)]
 struct State {
     entries: BTreeMap<Name, Entry>,
-    /// Sends less receives.
+    /// The number of sends minus the number of receives.
     balance: BTreeMap<ChannelName, i32>,
     is_quiet: bool,
-    /// What should not have happened.
+    /// Violations of the rules.
     complaints: Vec<String>,
 }
 
@@ -104,7 +108,7 @@ impl Ledger {
         }
     }
 
-    /// A thread is about to be spawned.
+    /// Records that a thread is about to be spawned.
     pub(crate) fn begins(&self, name: Name) {
         self.change(|state| {
             let entry = Entry { phase: Phase::Running, seen: Vec::new(), is_gone: false };
@@ -112,12 +116,12 @@ impl Ledger {
         });
     }
 
-    /// It is about to perform the choice of these.
+    /// Records that the thread is about to perform the choice of `offers`.
     pub(crate) fn offers(&self, name: Name, offers: Vec<(ChannelName, Way)>) {
         self.change(|state| state.entry(name).phase = Phase::Offering(offers));
     }
 
-    /// It has performed one of them.
+    /// Records that the thread has performed one of its offers.
     pub(crate) fn has_seen(&self, name: Name, alternative: usize, value: Datum) {
         self.change(|state| {
             let quiet = state.is_quiet;
@@ -134,12 +138,12 @@ impl Ledger {
         });
     }
 
-    /// It has come to its end.
+    /// Records that the thread has reached its end.
     pub(crate) fn ends(&self, name: Name, value: Datum) {
         self.change(|state| state.entry(name).phase = Phase::Ended(Some(value)));
     }
 
-    /// It has gone, whether it came to its end or not.
+    /// Records that the thread has gone, whether it reached its end or not.
     pub(crate) fn leaves(&self, name: Name) {
         self.change(|state| {
             let quiet = state.is_quiet;
@@ -154,7 +158,7 @@ impl Ledger {
         });
     }
 
-    /// What has become of so many threads.
+    /// Returns the fates of `threads` threads.
     pub(crate) fn outcome(&self, threads: usize) -> Outcome {
         let mut state = self.state.lock().unwrap();
         assert!(state.complaints.is_empty(), "{:?}", state.complaints);

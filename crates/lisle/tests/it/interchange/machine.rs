@@ -1,19 +1,21 @@
-//! The abstract machine of the paper, rule by rule: its states (Figure 6), its local (Figure 7) and its global
-//! transitions (Figure 8), under the names that they have there.
+//! The abstract machine of the paper, rule by rule: its states (Figure 6), its local (Figure 7) and
+//! its global transitions (Figure 8), with the names of the paper.
 //!
-//! What is added, and why:
+//! Additions, and the reasons for them:
 //!
-//! - *Choice.* The paper has `send` and `recv` only, and builds events elsewhere. Here an alternative of a `choose` is
-//!   evaluated like the `send` or `recv` that it is, until its blocked frame lies on the frame of the choice. That frame
-//!   takes it, with the function of the alternative, and evaluates the next; when all are there, they are one blocked
-//!   frame. A communication may pop it by any of its offers, and leaves the value on the function that belongs to that
-//!   one. As two blocked frames are needed, a choice does not communicate with itself. A choice of one alternative is
-//!   what a `send` or a `recv` is.
-//! - *Names.* Each stack says which thread of the program it is, and has a log of what it has seen, which no rule
-//!   looks at. What is "fresh" in the paper is named for the stack that made it, so that states which
-//!   differ only in such names are the same.
-//! - *Halted threads* and those that all stacks have left (by `inflate` or migration) are taken away: no rule applies to
-//!   them. The value of each stack is kept, where the paper keeps that of the thread's last.
+//! - *Choice.* The paper has only `send` and `recv`, and builds events elsewhere. Here an
+//!   alternative of a `choose` is evaluated like the `send` or `recv` that it is, until its blocked
+//!   frame lies on the frame of the choice. The frame of the choice takes the blocked frame, with
+//!   the function of the alternative, and evaluates the next one. When all are there, they are one
+//!   blocked frame. A communication may pop it by any of its offers, and leaves the value on the
+//!   function that belongs to that offer. A communication needs two blocked frames, so a choice
+//!   does not communicate with itself. A `send` or a `recv` is a choice of one alternative.
+//! - *Names.* Each stack has the name of its thread in the program, and a log of what it has seen,
+//!   which no rule reads. Things that are "fresh" in the paper are named after the stack that
+//!   created them, so states that differ only in such names are equal.
+//! - *Halted threads*, and those that all stacks have left (by `inflate` or migration), are
+//!   removed: no rule applies to them. The value of each stack is kept, where the paper keeps that
+//!   of the thread's last stack.
 
 mod global;
 mod local;
@@ -23,7 +25,7 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-/// A part of the program, equal to itself alone: what is written the same in two places are two parts.
+/// A part of the program, equal only to itself: equal text in two places is two parts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Code<'p>(&'p Exp);
 
@@ -49,7 +51,7 @@ enum Value<'p> {
 
 type Env<'p> = Rc<BTreeMap<Var, Value<'p>>>;
 
-/// What a blocked frame waits for.
+/// The operation that a blocked frame waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Offer {
     Receive(ChannelName),
@@ -89,7 +91,8 @@ enum ThreadState<'p> {
     Return(Stacks<'p>),
 }
 
-/// A thread by the stack that it was made for, and how often that had been inflated before.
+/// Identifies a thread by the stack that it was created for, and the number of times that this
+/// stack had been inflated before.
 pub(crate) type ThreadId = (Name, u8);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -119,17 +122,17 @@ impl<'p> Stack<'p> {
         Stack { name, frames: Vec::new(), seen: Vec::new(), channels: 0, inflations: 0 }
     }
 
-    /// Only a communication can go on with it.
+    /// Returns `true` if only a communication can resume the stack.
     fn is_blocked(&self) -> bool {
         match &self.frames[..] {
-            // The alternative of a choice that is not complete.
+            // An alternative of a choice that is not complete.
             [.., Frame::Choosing(..), Frame::Blocked(_)] => false,
             [.., Frame::Blocked(_) | Frame::BlockedChoice(_)] => true,
             _ => false,
         }
     }
 
-    /// What it waits for, by alternative.
+    /// Returns the offers that the stack waits for, by alternative.
     fn offers(&self) -> impl Iterator<Item = &Offer> {
         let (one, several) = match self.frames.last().filter(|_| self.is_blocked()) {
             Some(Frame::Blocked(offer)) => (Some(offer), None),
@@ -150,13 +153,14 @@ impl<'p> Stack<'p> {
 }
 
 impl<'p> State<'p> {
-    /// One thread of one stack, whatever that was spawned as.
+    /// Returns a state with one thread of one stack. The kind that it was spawned as does not
+    /// matter.
     pub(crate) fn first(body: &'p Term) -> Self {
         let first = ThreadState::Control(Code(body), Env::default(), Stack::new(0), Stacks::new());
         State { threads: BTreeMap::from([((0, 0), first)]), ended: BTreeMap::new() }
     }
 
-    /// What has become of so many threads, if nothing can happen any more.
+    /// Returns the fates of `threads` threads, if nothing can happen any more.
     pub(crate) fn outcome(mut self, threads: usize) -> Outcome {
         for (id, state) in std::mem::take(&mut self.threads) {
             let ThreadState::Return(stacks) = state else { unreachable!("{id:?} could go on") };

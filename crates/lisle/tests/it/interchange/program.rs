@@ -1,19 +1,20 @@
-//! The programs: expressions as in Figure 6 of the paper, and what can be seen of a run.
+//! The programs: expressions as in Figure 6 of the paper, and the observable results of a run.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Which thread of a program. The `spawn` that begins it says which, and is evaluated at most once.
+/// Identifies a thread of a program. The `spawn` that starts it contains the name, and is evaluated
+/// at most once.
 pub(crate) type Name = usize;
 
-/// What a thread is. No part of the program: each of its threads may be either.
+/// The kind of a thread. It is not a part of the program: each thread may have either kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Fiber,
     Task,
 }
 
-/// A variable, bound in one place of a program only.
+/// A variable, bound in only one place of a program.
 pub(crate) type Var = usize;
 
 pub(crate) type Term = Arc<Exp>;
@@ -27,15 +28,15 @@ pub(crate) enum Exp {
     /// `spawn(e)` or `taskSpawn(e)`, by the kind of the thread.
     Spawn(Name, Term),
     Channel,
-    /// To a channel, a value.
+    /// The channel, and the value.
     Send(Term, Term),
     Receive(Term),
     Inflate(Term),
-    /// Sends and receives, of which one happens, each with the function that is then applied to its value.
+    /// Sends and receives, of which one happens. Each has a function that is applied to its value.
     Choose(Vec<(Term, Term)>),
 }
 
-/// In the notation of the paper, with `let` for a function that is applied at once.
+/// Formats in the notation of the paper, with `let` for a function that is applied at once.
 impl fmt::Debug for Exp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -60,14 +61,15 @@ impl fmt::Debug for Exp {
     }
 }
 
-/// A channel by who made it, and how many channels that thread had made before.
+/// Identifies a channel by its creator, and the number of channels that this thread had created
+/// before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ChannelName {
     pub(crate) maker: Name,
     pub(crate) earlier: u8,
 }
 
-/// A value that is no function.
+/// A value that is not a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Datum {
     Unit,
@@ -75,33 +77,35 @@ pub(crate) enum Datum {
     Channel(ChannelName),
 }
 
-/// `first` is evaluated, then `then` with its value as `var`.
+/// Returns an expression that evaluates `first`, and then `then` with the value of `first` as
+/// `var`.
 pub(crate) fn bind(var: Var, first: Exp, then: Exp) -> Exp {
     Exp::Apply(Exp::Lambda(var, then.into()).into(), first.into())
 }
 
-/// A program: what its first thread evaluates, and how many threads there are at most.
+/// A program: the expression that its first thread evaluates, and the largest number of threads.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) body: Term,
     pub(crate) threads: usize,
 }
 
-/// What a communication was for one of the two.
+/// A communication as one of its two threads saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Seen {
-    /// Which alternative of a choice; 0 where there was none.
+    /// The alternative of a choice, or 0 for a single operation.
     pub(crate) alternative: usize,
-    /// What was received. A sender gets the unit.
+    /// The received value. A sender gets the unit.
     pub(crate) value: Datum,
 }
 
-/// What became of a thread: all that it has seen, and its value, if it is not stuck for ever.
+/// The fate of a thread: everything that it has seen, and its value, or `None` if it is stuck
+/// forever.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Fate {
     pub(crate) seen: Vec<Seen>,
     pub(crate) value: Option<Datum>,
 }
 
-/// What became of each thread; `None` of one that was never spawned.
+/// The fate of each thread, or `None` for one that was never spawned.
 pub(crate) type Outcome = Vec<Option<Fate>>;

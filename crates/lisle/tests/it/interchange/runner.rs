@@ -1,4 +1,4 @@
-//! A program, run by the library.
+//! Running a program with the library.
 
 use super::ledger::{Ledger, Way};
 use super::program::{ChannelName, Datum, Exp, Kind, Name, Outcome, Program, Term, Var};
@@ -29,13 +29,13 @@ struct Line {
     rx: Receiver<Value>,
 }
 
-/// A send or a receive, evaluated.
+/// A send or a receive with evaluated operands.
 enum Offer {
     Send(Line, Value),
     Receive(Line),
 }
 
-/// A thread waits for what does not come any more.
+/// A thread waits for something that will not come any more.
 struct Stuck;
 
 type Evaluation<'a> = Pin<Box<dyn Future<Output = Result<Value, Stuck>> + Send + 'a>>;
@@ -49,7 +49,7 @@ struct Run {
     channels: Mutex<Vec<Line>>,
 }
 
-/// A thread of it.
+/// A thread of a run.
 struct Thread {
     run: Arc<Run>,
     name: Name,
@@ -57,14 +57,14 @@ struct Thread {
     channels: u8,
 }
 
-/// Runs `program` with threads of these kinds on a runtime with so many domains, which is the caller's. Numbers drawn
-/// from `seed` say where threads pause, and where fibers begin.
+/// Runs `program` with threads of these kinds. The caller's runtime has `domains` domains. Numbers
+/// drawn from `seed` determine where threads pause and where fibers begin.
 pub(crate) fn run(program: &Program, kinds: &[Kind], domains: usize, seed: u64) -> Outcome {
     let (ledger, channels) = (Ledger::new(), Mutex::default());
     let run = Arc::new(Run { kinds: kinds.into(), domains, seed, ledger, channels });
     run.spawn(0, program.body.clone(), Env::default());
     run.ledger.quiet.wait();
-    // Who still waits learns that nobody comes.
+    // Threads that still wait learn that no partner comes.
     for line in &*run.channels.lock().unwrap() {
         line.rx.close();
     }
@@ -72,7 +72,7 @@ pub(crate) fn run(program: &Program, kinds: &[Kind], domains: usize, seed: u64) 
     run.ledger.outcome(program.threads)
 }
 
-/// Starts a thread; a fiber on this domain.
+/// Starts a thread. A fiber starts on this domain.
 fn start(kind: Kind, domain: usize, thread: impl Future<Output = ()> + Send + 'static) {
     match kind {
         Kind::Fiber => drop(lisle::spawn_on(domain, move || at_once(thread))),
@@ -126,7 +126,8 @@ impl Offer {
         }
     }
 
-    /// It gives the value, if the channel is not closed, and which alternative this is.
+    /// Returns the event of this offer. It gives the alternative, and the value if the channel is
+    /// not closed.
     fn event(&self, alternative: usize) -> BoxEvent<'_, (usize, Option<Value>)> {
         match self {
             Offer::Send(line, message) => {
@@ -145,7 +146,7 @@ impl Thread {
         self.run.kinds[self.name]
     }
 
-    /// The value of an expression.
+    /// Evaluates an expression.
     fn evaluate<'a>(&'a mut self, exp: &'a Exp, env: Env) -> Evaluation<'a> {
         Box::pin(async move {
             Ok(match exp {
@@ -211,7 +212,7 @@ impl Thread {
         }
     }
 
-    /// Performs one of these: which, and its value.
+    /// Performs one of the offers. Returns its index and its value.
     async fn perform(&mut self, offers: &[Offer]) -> Result<(usize, Value), Stuck> {
         self.pause().await;
         self.run.ledger.offers(self.name, offers.iter().map(Offer::summary).collect());
@@ -231,7 +232,8 @@ impl Thread {
         Ok((alternative, value))
     }
 
-    /// Performs an event as a thread of this kind does. See `Cx::sync` for why the future's type is hidden.
+    /// Performs an event as a thread of this kind does. See `Cx::sync` for the reason why the
+    /// future's type is hidden.
     fn sync<'a, E>(&self, event: E) -> Pin<Box<dyn Future<Output = E::Output> + Send + 'a>>
     where
         E: Event + Send + 'a,
@@ -242,7 +244,7 @@ impl Thread {
         }
     }
 
-    /// Lets others go first, or not.
+    /// Lets other threads run first, or does not.
     async fn pause(&mut self) {
         for _ in 0..self.random.below(6).saturating_sub(2) {
             match self.kind() {
@@ -252,7 +254,7 @@ impl Thread {
         }
     }
 
-    /// A fiber is what it would become.
+    /// Inflates a task. A fiber is already what a task would become.
     async fn inflate(&self) {
         if self.kind() == Kind::Task {
             lisle::task::inflate().await;

@@ -10,21 +10,24 @@ pub(crate) enum Steps {
     All,
     /// Only the orders of communications.
     ///
-    /// A transition that is neither a communication nor a migration touches a single stack, or makes a new one. No
-    /// other transition enables it, prevents it, or does something else after it: in whatever run, it may as well be
-    /// the next. So if there is one, the first that is found is taken, and the others wait. A migration changes nobody's
-    /// partners, since those of other threads can be met, too; so it is taken when the two communicate.
+    /// A transition that is neither a communication nor a migration affects a single stack or
+    /// creates a new one. No other transition enables it, prevents it, or changes its effect. In
+    /// any run it may just as well be the next. So if there is one, the first that is found is
+    /// taken, and the others wait. A migration changes no stack's partners, since stacks of other
+    /// threads can be met, too. So a migration is taken when the two communicate.
     Essential,
 }
 
-/// What was found: each final result that a program may have, and how many states it took to know.
+/// The result of a search: each final result that a program may have, and the number of states that
+/// were visited.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) outcomes: HashSet<Outcome>,
     pub(crate) states: usize,
 }
 
-/// Everything that may come of `program` with threads of these kinds. `None`: it has more than `limit` states.
+/// Returns all possible results of `program` with threads of these kinds. Returns `None` if there
+/// are more than `limit` states.
 pub(crate) fn outcomes(program: &Program, kinds: &[Kind], steps: Steps, limit: usize) -> Option<Found> {
     let first = State::first(&program.body);
     let mut visited = HashSet::new();
@@ -70,7 +73,8 @@ fn successors<'p>(state: &State<'p>, kinds: &[Kind], steps: Steps) -> Vec<State<
     }
 }
 
-/// The state after all that can happen without a communication; `None` if that is nothing.
+/// Returns the state after everything that can happen without a communication. Returns `None` if
+/// nothing can.
 fn settled<'p>(state: &State<'p>, kinds: &[Kind]) -> Option<State<'p>> {
     let first = state.silent().next()?;
     let mut state = state.clone().after(first, kinds);

@@ -24,7 +24,7 @@ fn listen() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-/// Connects and says which connection this is.
+/// Connects and sends the number of this connection.
 fn introduce(address: SocketAddr, number: u32) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(&number.to_be_bytes()).unwrap();
@@ -47,7 +47,7 @@ fn a_loser_has_accepted_nothing(_: World) {
     assert_eq!(introduction(&listener.accept().unwrap().0), 0);
     drop(first);
 
-    // It loses, or not, against what is ready too, with a connection there to be taken.
+    // It wins or loses against an event that is ready, too, while a connection is waiting.
     let (mut won, mut lost) = (0, 0);
     while won < 50 || lost < 50 {
         let _client = introduce(address, won);
@@ -89,7 +89,8 @@ fn a_poll_accepts_what_is_there_and_nothing_else(_: World) {
 
 const CLIENTS: u32 = 200;
 
-/// Several performers accept with `accept` until it gives nothing; the numbers of all connections.
+/// Runs several performers that accept with `accept` until it returns `None`. Checks that they get
+/// the numbers of all connections.
 fn share(
     world: World,
     accept: impl Fn(&TcpListener, &lisle::sync::Condition) -> Option<TcpStream> + Send + Copy + 'static,
@@ -125,7 +126,7 @@ fn share(
         .collect();
     clients.into_iter().for_each(|client| client.join());
     done.signal();
-    // For those who do not look at the condition.
+    // For acceptors that do not look at the condition.
     let _last: Vec<_> = acceptors.iter().map(|_| introduce(address, u32::MAX)).collect();
     let mut numbers: Vec<_> = acceptors.into_iter().flat_map(|acceptor| acceptor.join()).collect();
     numbers.sort_unstable();
@@ -200,7 +201,7 @@ fn unix_connections(world: World) {
     server.join();
 }
 
-/// More connect than may wait to be accepted.
+/// More clients connect than may wait to be accepted.
 #[test]
 fn unix_connections_wait_for_room() {
     use std::os::fd::AsRawFd;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 everywhere!(refused, the_first_that_answers, a_name, no_answer, as_an_event);
 
-/// Port 1 is of a service that machines do not offer any more.
+/// Port 1 belongs to a service that machines do not run any more.
 const NOBODY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 1);
 
 fn refused(_: World) {
@@ -26,7 +26,7 @@ fn refused(_: World) {
 }
 
 fn the_first_that_answers(_: World) {
-    // The first of these is reserved for documentation, and no machine's own.
+    // The first of these is reserved for documentation, and no machine has it.
     let addresses = ["192.0.2.1:0", "127.0.0.1:0"].map(|address| address.parse().unwrap());
     let listener = TcpListener::bind(&addresses[..]).unwrap();
     let address = listener.local_addr().unwrap();
@@ -49,7 +49,7 @@ fn as_an_event(_: World) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let connecting = TcpStream::begin_connect(&address).unwrap();
-    // One that loses goes on; one that has happened stays so.
+    // A connection whose event loses continues; one whose event has happened stays connected.
     choose((connecting.connected_evt(), always(()).wrap(Ok))).sync().unwrap();
     connecting.connected_evt().sync().unwrap();
     connecting.connected_evt().poll().unwrap().unwrap();
@@ -70,7 +70,7 @@ fn as_an_event(_: World) {
     }
 }
 
-/// A listener whose backlog is full does not answer at all, as a machine that is not there.
+/// A listener whose backlog is full does not answer at all, like a machine that does not exist.
 #[cfg(target_os = "linux")]
 fn no_answer(_: World) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -91,6 +91,6 @@ fn no_answer(_: World) {
 
 #[cfg(not(target_os = "linux"))]
 fn no_answer(_: World) {
-    // Elsewhere a full backlog is answered by a refusal, and a silent address needs a network.
+    // On other systems a full backlog causes a refusal, and a silent address needs a network.
     assert!(TcpStream::connect_timeout(&NOBODY, Duration::ZERO).is_err());
 }

@@ -1,4 +1,4 @@
-//! Futures on executors that know nothing of this library.
+//! Futures on executors that do not know this library.
 
 use super::{tcp_pair, unix_pair};
 use crate::support::{Executor, block_on, watched};
@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Reads until `buffer` is full or the end is there, awaiting readiness.
+/// Reads until `buffer` is full or the stream ends, and awaits readiness.
 async fn read_full(stream: &UnixStream, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     while length < buffer.len() {
@@ -72,7 +72,7 @@ fn accepting() {
     assert_eq!(accepted, connected);
 }
 
-/// A future that is dropped while it waits takes no connection with it, and no byte.
+/// A future that is dropped while it waits takes neither a connection nor a byte with it.
 #[test]
 fn dropping_what_waits() {
     let _watched = watched();
@@ -111,13 +111,13 @@ fn choosing() {
         assert!(!next(Duration::from_millis(2)).await.unwrap());
         (&client).write_all(b"x").unwrap();
         assert!(next(Duration::from_secs(600)).await.unwrap());
-        // Each time anew, and without reading.
+        // Each time with a new future, and without reading.
         let again = pin!(next(Duration::from_secs(600)).into_future());
         assert!(again.await.unwrap());
     });
 }
 
-/// Many at once, on threads that poll now this future, now that one.
+/// Many futures run at once, and each may be polled by different threads.
 #[test]
 fn many_on_a_pool() {
     const PAIRS: usize = 64;

@@ -1,4 +1,4 @@
-//! More than fits into the system's buffers.
+//! More data than fits into the system's buffers.
 
 use super::{World, everywhere, tcp_pair, unix_pair};
 use lisle::net::pipe;
@@ -9,7 +9,7 @@ everywhere!(sixty_four_mebibytes, writes_stop_when_nobody_reads, many_readers_of
 
 const MEBIBYTE: usize = 1 << 20;
 
-/// Bytes whose order can be checked.
+/// A sequence of bytes whose order can be checked.
 struct Pattern(u32);
 
 impl Pattern {
@@ -73,7 +73,7 @@ fn writes_stop_when_nobody_reads(_: World) {
             Ok(length) => sent += length,
             Err(error) => {
                 assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
-                // What has left may make room once more.
+                // Bytes that have left the buffer may make room once more.
                 match client.write_timeout(&[7; 64 * 1024], Duration::from_millis(50)) {
                     Ok(length) => sent += length,
                     Err(error) => {
@@ -84,7 +84,7 @@ fn writes_stop_when_nobody_reads(_: World) {
             }
         }
     }
-    // Room comes when somebody reads.
+    // A read makes room.
     let mut left = sent;
     let mut buffer = vec![0; 64 * 1024];
     while left > 0 {

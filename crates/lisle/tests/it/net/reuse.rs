@@ -1,4 +1,4 @@
-//! Descriptors whose numbers are given out again.
+//! Descriptors whose numbers are reused.
 
 use super::{World, everywhere};
 use lisle::net::{TcpListener, TcpStream};
@@ -12,11 +12,11 @@ everywhere!(a_number_is_reused_while_a_waiter_is_pending, a_stream_takes_the_pla
 
 /// Case 46: a closed descriptor whose number is reused, five times, while a waiter is pending.
 ///
-/// The waiter holds a duplicate, without which nothing could be closed under it; the open file, and what the
-/// system remembers of it, thus live on when the first descriptor goes.
+/// The waiter holds a duplicate; without it nothing could be closed while it waits. The open file
+/// and the system's data about it therefore outlive the first descriptor.
 fn a_number_is_reused_while_a_waiter_is_pending(world: World) {
     let mut reused = 0;
-    // Other tests of this process take numbers too.
+    // Other tests of this process use numbers, too.
     for _ in 0..10_000 {
         let old = TcpListener::bind("127.0.0.1:0").unwrap();
         let old_address = old.local_addr().unwrap();
@@ -46,7 +46,7 @@ fn a_number_is_reused_while_a_waiter_is_pending(world: World) {
     panic!("no number was reused");
 }
 
-/// What was known of a stream's readiness is not taken for its successor's.
+/// The known readiness of a stream is not used for its successor.
 fn a_stream_takes_the_place_of_another(world: World) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -19,7 +19,7 @@ everywhere!(
     a_peer_that_has_gone,
 );
 
-/// A file without a name.
+/// Creates a file without a name.
 fn file(content: &[u8]) -> File {
     let path = super::SocketPath::new();
     let mut file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
@@ -28,7 +28,7 @@ fn file(content: &[u8]) -> File {
     file
 }
 
-/// Bytes that tell where they stand.
+/// Returns bytes that depend on their position.
 fn content(length: usize) -> Vec<u8> {
     (0..length).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
@@ -95,7 +95,7 @@ fn the_end_of_the_file_and_beyond(_: World) {
     assert!(server.send_file(&unreadable, 0, 5).is_err());
 }
 
-/// Sends until there is no room. How many bytes went out.
+/// Sends until there is no room. Returns the number of bytes sent.
 fn fill(stream: &TcpStream, file: &File) -> usize {
     let mut sent = 0;
     loop {
@@ -109,7 +109,8 @@ fn fill(stream: &TcpStream, file: &File) -> usize {
     }
 }
 
-/// The same, also once what has left the one end for the other has made room again.
+/// Sends until there is no room, also after the bytes that moved to the other end have made room
+/// again. Returns the number of bytes sent.
 fn fill_for_good(stream: &TcpStream, file: &File) -> usize {
     let mut sent = 0;
     loop {
@@ -151,7 +152,8 @@ fn one_who_gives_up_has_sent_what_was_counted(_: World) {
 }
 
 fn what_the_kernel_cannot_send_is_copied(_: World) {
-    // Such files are made as they are read. Some kernels can send them, some refuse.
+    // The content of such files is created when they are read. Some kernels can send them, and some
+    // refuse.
     let file = File::open("/proc/self/cmdline").unwrap();
     let expected = std::fs::read("/proc/self/cmdline").unwrap();
     let (server, mut client) = tcp_pair();

@@ -106,7 +106,7 @@ fn a_half_closed_connection(world: World) {
     server.join();
 }
 
-/// A socket closed with something unread resets its connection.
+/// Closes a socket with unread bytes, which resets its connection.
 fn reset(mut client: &TcpStream, server: TcpStream) {
     client.write_all(b"never read").unwrap();
     assert_eq!(server.peek(&mut [0]).unwrap(), 1);
@@ -119,7 +119,7 @@ fn a_reset_connection(world: World) {
     assert_eq!(client.read(&mut [0; 8]).unwrap_err().raw_os_error(), Some(libc::ECONNRESET));
     assert_eq!(client.write(b"x").unwrap_err().raw_os_error(), Some(libc::EPIPE));
 
-    // While one waits.
+    // The same while a read waits.
     let (client, server) = tcp_pair();
     let client = std::sync::Arc::new(client);
     let reader = {
@@ -130,7 +130,7 @@ fn a_reset_connection(world: World) {
     assert_eq!(reader.join(), Some(libc::ECONNRESET));
 }
 
-/// A write that finds no reader, while it waits for room.
+/// A write loses its reader while it waits for room.
 fn the_end_of_a_peer(world: World) {
     let (mut client, mut server) = unix_pair();
     let writer = world.spawn(move || {
@@ -160,7 +160,8 @@ fn peeking(world: World) {
     assert_eq!(server.peek(&mut buffer).unwrap(), 0);
 }
 
-/// A read stops short at the mark of urgency though more is there, which is no sign of having drained it.
+/// A read stops at the mark of urgency although more bytes are there, so a short read does not show
+/// that the stream is drained.
 fn urgent_data_does_not_hide_what_follows(world: World) {
     let (mut client, mut server) = tcp_pair();
     let reader = world.spawn(move || {
@@ -176,7 +177,8 @@ fn urgent_data_does_not_hide_what_follows(world: World) {
     let mut expected = Vec::new();
     for round in 0..200_u8 {
         client.write_all(&[round; 10]).unwrap();
-        // SAFETY: the descriptor is open, and the pointer is to as many bytes as is said.
+        // SAFETY: the descriptor is open, and the pointer is valid for one byte, as the length
+        // says.
         let sent = unsafe { libc::send(client.as_raw_fd(), b"!".as_ptr().cast(), 1, libc::MSG_OOB) };
         assert_eq!(sent, 1);
         client.write_all(&[round; 5]).unwrap();
@@ -184,7 +186,8 @@ fn urgent_data_does_not_hide_what_follows(world: World) {
     }
     client.shutdown(Shutdown::Write).unwrap();
     let mut all = reader.join();
-    // A second mark makes ordinary bytes of the first one's, if that has not been passed.
+    // If the first mark has not been passed, a second one turns the urgent byte of the first into
+    // an ordinary byte.
     all.retain(|&byte| byte != b'!');
     expected.retain(|&byte| byte != b'!');
     assert_eq!(all, expected);
@@ -212,7 +215,7 @@ fn conversions(world: World) {
     let flags = unsafe { libc::fcntl(number, libc::F_GETFL) };
     assert_eq!(flags & libc::O_NONBLOCK, 0);
     let client = TcpStream::from_std(std).unwrap();
-    // SAFETY: as above.
+    // SAFETY: the descriptor is open; no memory is passed.
     let flags = unsafe { libc::fcntl(number, libc::F_GETFL) };
     assert_ne!(flags & libc::O_NONBLOCK, 0);
 

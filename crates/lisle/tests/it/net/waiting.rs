@@ -1,4 +1,4 @@
-//! Waiting for readiness: events, timeouts, and what does not wait.
+//! Waiting for readiness: events, timeouts, and operations that do not wait.
 
 use super::{World, everywhere, tcp_pair, unix_pair};
 use lisle::net::{Pollable, TcpStream};
@@ -33,7 +33,7 @@ fn nothing_is_there_now(_: World) {
     assert!(matches!(server.try_read(&mut buffer), Ok(0) | Err(_)));
 }
 
-/// What was ready once is not taken for ready for ever.
+/// A descriptor that was ready once is not assumed to be ready forever.
 fn readiness_is_exact(_: World) {
     let (mut client, mut server) = unix_pair();
     assert!(server.readable_evt().poll().is_none());
@@ -42,7 +42,7 @@ fn readiness_is_exact(_: World) {
         client.write_all(b"ab").unwrap();
         server.readable_evt().sync().unwrap();
         server.readable_evt().sync().unwrap();
-        // Not short, so it does not tell whether more is there.
+        // This read is not short, so it does not tell whether more is there.
         server.read_exact(&mut [0; 2]).unwrap();
         assert!(server.readable_evt().poll().is_none());
         let patience = Duration::from_millis(1);
@@ -59,10 +59,10 @@ fn a_read_against_time(world: World) {
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     assert!(begun.elapsed() >= timeout);
 
-    // What comes later has not been taken.
+    // A byte that comes later has not been taken.
     (&client).write_all(b"x").unwrap();
     assert_eq!(server.read_timeout(&mut buffer, Duration::from_secs(600)).unwrap(), 1);
-    // What is there is taken even if there is no time.
+    // A byte that is there is taken even if the timeout is zero.
     (&client).write_all(b"y").unwrap();
     server.readable_evt().sync().unwrap();
     assert_eq!(server.read_timeout(&mut buffer, Duration::ZERO).unwrap(), 1);
@@ -72,7 +72,7 @@ fn a_read_against_time(world: World) {
         (&client).write_all(b"z").unwrap();
         client
     });
-    // More than the clock can name is no limit.
+    // A timeout beyond the range of the clock is no limit.
     assert_eq!(server.read_timeout(&mut buffer, Duration::MAX).unwrap(), 1);
     assert_eq!(&buffer[..1], b"z");
     drop(writer.join());
@@ -142,7 +142,7 @@ fn all_who_wait_for_readiness_are_told(world: World) {
     waiting.into_iter().for_each(|performer| performer.join());
 }
 
-/// Registered with the reactor of a domain that ends, and waited for afterwards.
+/// A stream is registered with the reactor of a domain that ends, and is waited for afterwards.
 fn a_stream_outlives_its_runtime(_: World) {
     let (client, server) = std::thread::spawn(|| {
         lisle::Runtime::builder().domains(1).run(|| {
@@ -165,7 +165,7 @@ fn read_one(mut stream: &TcpStream) -> u8 {
     byte[0]
 }
 
-/// A fiber that is asked to end while it reads has taken nothing.
+/// A fiber that is unwound while it reads has taken nothing.
 #[test]
 fn a_shutdown_ends_a_read() {
     let (client, server) = tcp_pair();
@@ -182,7 +182,8 @@ fn a_shutdown_ends_a_read() {
     assert_eq!(read_one(&server), b'x');
 }
 
-/// A fiber that reads what is always there does not keep its domain to itself, sockets included.
+/// A fiber that reads from a source that is always ready does not keep its domain to itself,
+/// sockets included.
 #[test]
 fn a_fiber_that_never_waits_takes_turns() {
     World::Fibers(1).run(|world| {
@@ -205,7 +206,7 @@ fn a_fiber_that_never_waits_takes_turns() {
     });
 }
 
-/// Files are always ready, and the system refuses to be asked about them.
+/// Files are always ready, and the system refuses to wait for them.
 #[test]
 fn a_file_cannot_be_waited_for() {
     let file = Pollable::new(File::open(std::env::current_exe().unwrap()).unwrap()).unwrap();
@@ -216,7 +217,7 @@ fn a_file_cannot_be_waited_for() {
     assert_eq!(error.raw_os_error(), Some(libc::EPERM));
 }
 
-/// Whoever waits costs no processor time.
+/// A performer that waits uses no processor time.
 #[test]
 fn waiting_is_idle() {
     let threads = [World::Threads, World::Fibers(1)].map(|world| {
@@ -238,7 +239,7 @@ fn waiting_is_idle() {
     }
 }
 
-/// The processor time that the calling thread has used.
+/// Returns the processor time that the calling thread has used.
 fn thread_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a `timespec`.

@@ -1,5 +1,5 @@
-//! Parts of a test that a child process plays: this binary again, told to run the same test, which finds a variable in its
-//! environment and takes the child's part.
+//! Parts of a test that run in a child process. The child runs this binary again with the same
+//! test. The test finds a variable in its environment and plays the child's part.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -7,7 +7,7 @@ use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
 
 const PART: &str = "LISLE_TEST_PART";
 
-/// Which part the current process plays in a test: `None` for the parent.
+/// Returns the part that the current process plays in a test, or `None` in the parent.
 pub(crate) fn part() -> Option<String> {
     let part = std::env::var(PART).ok()?;
     let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -16,24 +16,24 @@ pub(crate) fn part() -> Option<String> {
     Some(part)
 }
 
-/// A child that plays `part` in the test at this path.
+/// Returns the command of a child that plays `part` in the test at this path.
 pub(crate) fn child(test: &str, part: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("the test binary has a path"));
     playing(command.args(arguments(test)), part).env("RUST_BACKTRACE", "0").stdin(Stdio::null());
     command
 }
 
-/// The arguments with which this binary runs the test at this path.
+/// Returns the arguments with which this binary runs the test at this path.
 pub(crate) fn arguments(test: &str) -> [String; 3] {
     ["--exact".into(), test.into(), "--nocapture".into()]
 }
 
-/// Has the program take this part.
+/// Lets the program play this part.
 pub(crate) fn playing<'c>(command: &'c mut Command, part: &str) -> &'c mut Command {
     command.env(PART, part)
 }
 
-/// How a child ended, and what it wrote.
+/// The end of a child, and its output.
 pub(crate) struct Ended {
     pub(crate) output: Output,
     pub(crate) stderr: String,
@@ -71,7 +71,7 @@ impl Ended {
     }
 }
 
-/// A child that is listened to while it runs. Dropped, it is killed.
+/// A running child whose output is read. Dropping it kills the child.
 pub(crate) struct Running {
     pub(crate) child: Child,
     stderr: BufReader<ChildStderr>,
@@ -79,7 +79,8 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Begins one. It may wait for its standard input to end, which is what [`ends`](Running::ends) sees to.
+    /// Starts a child. It may wait for the end of its standard input, which [`ends`](Running::ends)
+    /// causes.
     pub(crate) fn new(test: &str, part: &str) -> Self {
         let mut command = child(test, part);
         command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::null());
@@ -88,7 +89,7 @@ impl Running {
         Running { child, stderr, said: String::new() }
     }
 
-    /// Waits until it has said all of this, and gives the last line.
+    /// Waits until the child has printed all these texts, and returns the last line.
     #[track_caller]
     pub(crate) fn until_said(&mut self, all: &[&str]) -> String {
         let mut line = String::new();
@@ -101,7 +102,7 @@ impl Running {
         line
     }
 
-    /// Lets it go on to its end. Gives how it ended, and all it has said.
+    /// Lets the child run to its end. Returns its status and its whole output.
     pub(crate) fn ends(mut self) -> (ExitStatus, String) {
         drop(self.child.stdin.take());
         self.stderr.read_to_string(&mut self.said).expect("what it says is text");
@@ -116,7 +117,7 @@ impl Drop for Running {
     }
 }
 
-/// In a child: blocks the thread until the parent lets it go.
+/// Blocks the thread until the parent releases it. For use in a child.
 pub(crate) fn block_until_let_go() {
     std::io::stdin().read_to_end(&mut Vec::new()).expect("the parent keeps the other end");
 }

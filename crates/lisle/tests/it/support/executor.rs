@@ -1,7 +1,7 @@
-//! A small thread-pool executor that knows nothing of this library: the foreign executor of the tests.
+//! A small thread-pool executor that does not know this library: the foreign executor of the tests.
 //!
-//! A task may be polled on another thread each time, so whatever futures hold between polls has to
-//! stand being moved.
+//! A task may be polled on another thread each time, so the values that futures hold between polls
+//! must be movable between threads.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::JoinHandle;
 
-/// A pool of threads that poll futures. Dropping it drops what has not finished.
+/// A pool of threads that poll futures. Dropping it drops futures that have not finished.
 pub(crate) struct Executor {
     queue: Arc<Queue>,
     threads: Vec<JoinHandle<()>>,
@@ -24,8 +24,8 @@ struct Queue {
 #[derive(Default)]
 struct State {
     ready: VecDeque<Arc<Task>>,
-    /// Every task, until it is found to be gone. A future that waits keeps itself alive, since it holds its
-    /// own waker.
+    /// Every task, until it is found to be gone. A waiting future keeps itself alive, since it
+    /// holds its own waker.
     all: Vec<Weak<Task>>,
     closed: bool,
 }
@@ -36,9 +36,9 @@ struct Task {
 }
 
 struct Progress {
-    /// `None` while it is being polled, and when it has finished.
+    /// `None` while it is being polled, and after it has finished.
     future: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// Has it been woken since its last poll began?
+    /// Whether it has been woken since its last poll began.
     woken: bool,
     running: bool,
 }
@@ -156,7 +156,7 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Polls a future whose wakes are of no interest.
+/// Polls a future with a waker that does nothing.
 pub(crate) fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }

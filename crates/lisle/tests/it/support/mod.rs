@@ -1,9 +1,9 @@
-//! The worlds in which every case runs, and what the cases share.
+//! The worlds in which every case runs, and code that the cases share.
 //!
 //! A case is written once, as an `async` function over a [`Cx`]. Its performers are spawned through
-//! the `Cx` and perform events through it. In a world of futures an event is awaited; everywhere else
-//! `Cx::sync` calls `Event::sync`, which waits in place, so the `async` function never suspends and
-//! one poll runs it from start to end on the performer's own stack.
+//! the `Cx` and perform events through it. In a world of futures an event is awaited. Everywhere
+//! else `Cx::sync` calls `Event::sync`, which waits in place, so the `async` function never
+//! suspends, and one poll runs it from start to end on the performer's own stack.
 
 pub(crate) mod child;
 mod executor;
@@ -23,18 +23,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// Who the performers of a case are.
+/// The kind of performers of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum World {
-    /// Fibers of a runtime with so many domains. The first of them is the calling thread if `here`.
+    /// Fibers of a runtime with this many domains. The first domain is the calling thread if `here`
+    /// is set.
     Fibers { domains: usize, here: bool },
-    /// Tasks of a runtime with so many domains.
+    /// Tasks of a runtime with this many domains.
     Tasks { domains: usize },
     /// Plain OS threads.
     Threads,
-    /// Futures on a pool that is not this library's.
+    /// Futures on a pool that does not belong to this library.
     Futures,
-    /// Fibers, threads, futures and tasks by turns, all against all.
+    /// Fibers, threads, futures and tasks in turn, all against all.
     Mixed,
 }
 
@@ -53,7 +54,7 @@ struct Shared {
     spawned: AtomicUsize,
 }
 
-/// Where a performer runs.
+/// The context of a performer.
 #[derive(Clone)]
 pub(crate) struct Cx {
     shared: Arc<Shared>,
@@ -88,7 +89,8 @@ impl World {
             _ => first(),
         };
         if let Err(panic) = outcome {
-            // Others may still run, and wait for what never comes now: their world is left to them.
+            // Others may still run, and wait for partners that never come now, so their world is
+            // leaked.
             std::mem::forget(root);
             resume_unwind(panic);
         }
@@ -110,7 +112,8 @@ impl Cx {
         Fut: Future<Output = T> + Send + 'static,
         T: Send + 'static,
     {
-        // Boxed, so that the ways of starting one are compiled for each type of value, and not for each performer.
+        // Boxed, so the code that starts a performer is compiled for each type of value, and not
+        // for each performer.
         self.start(Box::new(move |cx| Box::pin(performer(cx))))
     }
 
@@ -136,7 +139,7 @@ impl Cx {
                 let executor = shared.executor.as_ref().expect("a world with futures has an executor");
                 executor.spawn(async move { finish(caught(performer(cx)).await) });
             }
-            // On the spawner's stack, whoever that is.
+            // On the spawner's stack, for every kind of spawner.
             Kind::Task => drop(lisle::spawn_task(async move { finish(caught(performer(cx)).await) })),
             Kind::Fiber => {
                 let shared = cx.shared.clone();
@@ -150,7 +153,7 @@ impl Cx {
         join
     }
 
-    /// Waits for a performer. Its panic goes on here.
+    /// Waits for a performer. Its panic continues here.
     pub(crate) async fn join<T: Send>(&self, join: Join<T>) -> T {
         match self.join_caught(join).await {
             Ok(value) => value,
@@ -163,7 +166,7 @@ impl Cx {
         self.sync(join.outcome.event(|outcome| outcome.take())).await
     }
 
-    /// Waits for several performers, and gives their values in order.
+    /// Waits for several performers, and returns their values in order.
     pub(crate) async fn join_all<T: Send>(&self, joins: impl Into<Vec<Join<T>>> + Send) -> Vec<T> {
         let joins: Vec<Join<T>> = joins.into();
         let mut values = Vec::with_capacity(joins.len());
@@ -175,8 +178,8 @@ impl Cx {
 
     /// Performs `event` in this world's way.
     ///
-    /// The future's type is hidden. Otherwise the compiler would have to show, for a spawned performer
-    /// to be `Send`, that bounds such as `E: Event` hold whatever the lifetimes in `E`, which it
+    /// The future's type is hidden. Otherwise, for a spawned performer to be `Send`, the compiler
+    /// would have to show that bounds such as `E: Event` hold for all lifetimes in `E`, and it
     /// cannot (rust-lang/rust#110338).
     pub(crate) fn sync<'a, E>(&self, event: E) -> Pin<Box<dyn Future<Output = E::Output> + Send + 'a>>
     where
@@ -188,7 +191,7 @@ impl Cx {
         }
     }
 
-    /// Lets others run.
+    /// Lets other performers run.
     pub(crate) async fn yield_now(&self) {
         match self.kind {
             Kind::Fiber => lisle::fiber::yield_now(),
@@ -208,15 +211,15 @@ impl Cx {
         }
     }
 
-    /// Goes on beside its spawner, if it is a part of that until it awaits: to be called before something that blocks in
-    /// place, and for which the spawner is needed.
+    /// Moves a task off its spawner's stack, where it runs until it awaits. To be called before an
+    /// operation that blocks in place and needs the spawner.
     pub(crate) async fn go_apart(&self) {
         if self.kind == Kind::Task {
             lisle::task::inflate().await;
         }
     }
 
-    /// Lets others run until `condition` holds.
+    /// Lets other performers run until `condition` holds.
     pub(crate) async fn until(&self, mut condition: impl FnMut() -> bool + Send) {
         let mut rounds = 0;
         while !condition() {
@@ -228,12 +231,12 @@ impl Cx {
         }
     }
 
-    /// Are performers cheap here, so that a case may have very many?
+    /// Returns `true` if performers are cheap here, so a case may have very many.
     pub(crate) fn is_light(&self) -> bool {
         matches!(self.shared.world, World::Futures | World::Fibers { .. } | World::Tasks { .. })
     }
 
-    /// Does this performer await, instead of waiting in place?
+    /// Returns `true` if this performer awaits instead of waiting in place.
     pub(crate) fn is_future(&self) -> bool {
         matches!(self.kind, Kind::Future | Kind::Task)
     }
@@ -276,7 +279,7 @@ pub(crate) fn at_once<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Runs a future, turning its panic into a value.
+/// Runs a future and converts its panic into a value.
 async fn caught<F: Future>(future: F) -> std::thread::Result<F::Output> {
     let mut future = pin!(future);
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
@@ -294,15 +297,15 @@ pub(crate) fn on_domains(f: impl Fn()) {
     }
 }
 
-/// How often to repeat: fewer times without optimization, and fewer still where `LISLE_TEST_SCALE`, a
-/// divisor, says so (sanitizers make everything slow).
+/// Returns the number of repetitions: fewer without optimization, and fewer still by the divisor
+/// `LISLE_TEST_SCALE` (sanitizers make everything slow).
 pub(crate) fn scaled(optimized: usize, debug: usize) -> usize {
     let count = if cfg!(debug_assertions) { debug } else { optimized };
     let divisor = std::env::var("LISLE_TEST_SCALE").ok().and_then(|divisor| divisor.parse().ok());
     (count / divisor.unwrap_or(1_usize).max(1)).max(1)
 }
 
-/// A counting semaphore, built as a user would.
+/// A user-defined counting semaphore.
 pub(crate) struct Semaphore(Source<usize, ()>);
 
 impl Semaphore {
@@ -326,7 +329,7 @@ impl Semaphore {
     }
 }
 
-/// A small generator of numbers, for cases that vary what they do.
+/// A small random number generator, for cases that vary their actions.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -334,7 +337,7 @@ impl Random {
         Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -348,7 +351,7 @@ impl World {
     pub(crate) const TWO_DOMAINS: World = World::Fibers { domains: 2, here: false };
     pub(crate) const TASKS_ON_ONE: World = World::Tasks { domains: 1 };
     pub(crate) const TASKS: World = World::Tasks { domains: 3 };
-    /// More domains than the machines have processors on which tests usually run.
+    /// More domains than the processors of a usual test machine.
     pub(crate) const EIGHT_DOMAINS: World = World::Fibers { domains: 8, here: true };
 }
 

@@ -1,12 +1,12 @@
-//! Ends the process, naming the test, when a test hangs; otherwise a lost wake would hang the whole run
-//! without a word.
+//! Ends the process and names the test when a test hangs. Otherwise a lost wake would hang the
+//! whole run without a message.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-/// Far beyond what any test takes, sanitizers included.
+/// Much longer than any test takes, also with sanitizers.
 const LIMIT: Duration = Duration::from_secs(600);
 
 static RUNNING: LazyLock<Mutex<HashMap<ThreadId, (String, Instant)>>> = LazyLock::new(|| {

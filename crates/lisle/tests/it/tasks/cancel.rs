@@ -1,4 +1,4 @@
-//! Cancelling: the future is dropped where the task waits, or when it next does.
+//! Cancelling: the future is dropped where the task waits, or where it waits next.
 
 use super::{Counted, Then, come_back, everywhere, until};
 use crate::support::{on_domains, scaled, watched};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What is no message, since it cannot be cloned.
+/// A value that cannot be a message by itself, since it cannot be cloned.
 type Lent<T> = Arc<Mutex<Option<T>>>;
 
 #[test]
@@ -60,7 +60,7 @@ fn one_that_has_ended_keeps_its_result() {
     });
 }
 
-/// One that runs goes on until it waits, or to its end.
+/// A running task continues until it waits, or to its end.
 #[test]
 fn one_that_runs_is_not_stopped() {
     on_domains(|| {
@@ -94,7 +94,7 @@ fn one_that_runs_is_not_stopped() {
     });
 }
 
-/// Queued: it has been woken, or not begun.
+/// A queued task: it has been woken or has not begun.
 #[test]
 fn one_that_is_queued_is_dropped() {
     for domains in [1, 3] {
@@ -125,7 +125,7 @@ fn one_that_is_queued_is_dropped() {
     }
 }
 
-/// A future's destructor may wait, for somebody on the same domain.
+/// A future's destructor may wait for a performer on the same domain.
 #[test]
 fn a_destructor_that_blocks() {
     on_domains(|| {
@@ -170,7 +170,7 @@ async fn sleep_long() {
     lisle::time::after(Duration::from_secs(3_600)).await;
 }
 
-/// Cancelled at the moment of a wake, from another thread.
+/// The task is cancelled at the moment of a wake, from another thread.
 #[test]
 fn a_cancellation_meets_a_wake() {
     on_domains(|| {
@@ -202,7 +202,7 @@ fn a_cancellation_meets_a_wake() {
     });
 }
 
-/// It is cancelled by somebody who spins, and waits in between.
+/// A performer that spins and waits in between cancels it.
 #[test]
 fn one_that_yields_for_ever_ends() {
     on_domains(|| {

@@ -1,4 +1,4 @@
-//! Many within each other, on one stack and on several.
+//! Many nested tasks, on one stack and on several.
 
 use super::{Boxed, everywhere};
 use crate::support::{scaled, watched};
@@ -8,7 +8,7 @@ fn nest(depth: usize) -> Boxed<usize> {
     Box::pin(async move { if depth == 0 { 0 } else { spawn_task(nest(depth - 1)).await.unwrap() + 1 } })
 }
 
-/// A task that spawns one that spawns one.
+/// A task spawns a task that spawns a task, and so on.
 #[test]
 fn a_hundred_thousand_within_each_other() {
     let depth = scaled(100_000, 100_000);
@@ -27,13 +27,13 @@ fn nest_in_place(depth: usize) -> Boxed<usize> {
     )
 }
 
-/// Each stops the stack on which it runs, until no more begin on that.
+/// Each task stops the stack on which it runs, until no more begin on that stack.
 #[test]
 fn many_within_each_other_that_join_in_place() {
     everywhere(|| assert_eq!(spawn_task(nest_in_place(2_000)).join().unwrap(), 2_000));
 }
 
-/// One of whom each waits for the one before, all of whom end at once.
+/// Each task waits for the one before, and all of them end at once.
 #[test]
 fn a_long_chain_of_joins() {
     let count = scaled(100_000, 20_000);

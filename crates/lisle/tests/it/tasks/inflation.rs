@@ -1,4 +1,4 @@
-//! Leaving the spawner's stack: asked for, or after a long turn; and what is counted.
+//! Leaving the spawner's stack, on request or after a long turn, and the statistics.
 
 use super::{at_last, come_back, everywhere, until};
 use crate::support::{on_domains, scaled, watched};
@@ -25,7 +25,7 @@ fn one_that_inflates_goes_on_beside_its_spawner() {
         assert_eq!(task.join().unwrap(), 1);
     });
     let _watched = watched();
-    // The spawner keeps its domain until the task has run, which can then only be elsewhere.
+    // The spawner keeps its domain until the task has run, so the task can only run on another one.
     Runtime::builder().domains(2).run(|| {
         let here = std::thread::current().id();
         let has_run = Arc::new(AtomicBool::new(false));
@@ -35,7 +35,7 @@ fn one_that_inflates_goes_on_beside_its_spawner() {
             runs.store(true, Ordering::SeqCst);
             std::thread::current().id()
         });
-        // To ask the handle would be to let others pass.
+        // A call on the handle would let other fibers run.
         while !has_run.load(Ordering::SeqCst) {
             std::thread::yield_now();
         }
@@ -44,7 +44,7 @@ fn one_that_inflates_goes_on_beside_its_spawner() {
     });
 }
 
-/// `yield_now` lets others go first, and is no inflation.
+/// `yield_now` lets others run first, and is not an inflation.
 #[test]
 fn one_that_yields_lets_others_run() {
     let _watched = watched();
@@ -68,8 +68,8 @@ fn one_that_yields_lets_others_run() {
     assert!(at_last(|| Runtime::builder().domains(1).run(attempt)));
 }
 
-/// One that has been polled beside something that was ready has not left, and whoever comes after it in its place
-/// does not either.
+/// A task whose inflation was polled next to an event that was ready has not left, and neither does
+/// the next task in its place.
 #[test]
 fn an_inflation_that_loses_is_none() {
     let _watched = watched();
@@ -98,14 +98,15 @@ fn an_inflation_that_loses_is_none() {
     assert!(at_last(|| Runtime::builder().domains(1).run(attempt)));
 }
 
-/// Spawns tasks that compute until one of them is found to have taken long, at its await. The event is ready.
+/// Spawns tasks that compute until one of them is found at its await to have taken long. The event
+/// is ready.
 fn until_one_is_inflated() {
     let before = statistics().inflations;
     while statistics().inflations == before {
         let (tx, rx) = lisle::channel::bounded(1);
         tx.send(1).unwrap();
         let task = spawn_task(async move {
-            // As long as it takes, but no longer than it can be.
+            // As long as is needed for a tick, but no longer than the tick can take.
             let start = std::time::Instant::now();
             while start.elapsed() < Duration::from_millis(15) {
                 std::hint::spin_loop();
@@ -121,7 +122,7 @@ fn one_that_takes_long_is_inflated_at_its_await() {
     on_domains(until_one_is_inflated);
 }
 
-/// The spawner of one that takes long has the next ten queued, and then none.
+/// The spawner of a task that takes long has the next ten tasks queued, and no more.
 #[test]
 fn the_next_ten_are_queued() {
     let _watched = watched();
@@ -132,7 +133,7 @@ fn the_next_ten_are_queued() {
     };
     for domains in [1, 2] {
         assert!(at_last(|| Runtime::builder().domains(domains).run(attempt)));
-        // It is the same for a task that spawns, whose charge is its own.
+        // The same holds for a task that spawns. It has a count of its own.
         let within_one = || {
             let spawns = spawn_task(async move {
                 let succeeds = attempt();
@@ -145,7 +146,7 @@ fn the_next_ten_are_queued() {
     }
 }
 
-/// Exact counts, of a small program on one domain.
+/// The counts are exact for a small program on one domain.
 #[test]
 fn statistics_are_exact() {
     let _watched = watched();
@@ -194,7 +195,7 @@ fn statistics_are_exact() {
     );
 }
 
-/// Each is counted once, on however many domains.
+/// Each is counted once, on any number of domains.
 #[test]
 fn statistics_add_up() {
     let _watched = watched();
@@ -217,16 +218,16 @@ fn statistics_add_up() {
         spawners.into_iter().for_each(|spawner| spawner.join().unwrap());
     });
     let expected = 4 * count as u64;
-    // A domain tells what it has counted before it sleeps.
+    // A domain publishes its counts before it sleeps.
     until(|| runtime.statistics().communications >= expected && runtime.statistics().tasks >= 2 * expected);
     let seen = runtime.statistics();
     assert_eq!((seen.tasks, seen.communications), (2 * expected, expected));
     assert!((expected..=2 * expected).contains(&seen.reifications));
-    // How many have been inflated depends on where the ticks fall. None is counted twice.
+    // The number of inflations depends on the ticks. None is counted twice.
     assert!(seen.inflations <= seen.reifications);
 }
 
-/// Timers and choices in tasks are those of anybody.
+/// Timers and choices work in tasks as everywhere.
 #[test]
 fn timers_and_choices() {
     everywhere(|| {

@@ -1,4 +1,4 @@
-//! From spawn to join.
+//! The life of a task, from spawn to join.
 
 use super::{Counted, come_back, everywhere, until};
 use crate::support::{Executor, block_on, on_domains, scaled, watched};
@@ -142,7 +142,7 @@ fn a_join_that_loses_takes_nothing() {
     });
 }
 
-/// Who has been let go of goes on, and its result is dropped, wherever it ends.
+/// A detached task continues, and its result is dropped wherever it ends.
 #[test]
 fn a_detached_one_goes_on() {
     everywhere(|| {
@@ -169,7 +169,7 @@ fn a_detached_one_goes_on() {
     });
 }
 
-/// The handle goes at the moment of the end.
+/// The handle is dropped at the moment of the end.
 #[test]
 fn what_ends_as_its_handle_goes_is_dropped_once() {
     on_domains(|| {
@@ -213,7 +213,7 @@ fn returns<T: Send + Clone + PartialEq + std::fmt::Debug + 'static>(value: T) {
             assert_eq!((&raw const *got).addr() % align_of::<T>(), 0);
             assert!(*got == value);
         }
-        // A large result of a small future, and a small one of a large future.
+        // A large result of a small future, and a small result of a large future.
         let small = spawn_task(held((), waits));
         assert!(
             value
@@ -230,7 +230,7 @@ fn returns<T: Send + Clone + PartialEq + std::fmt::Debug + 'static>(value: T) {
         let own = spawn_task(async move {
             let place = (&raw const large).addr();
             come_back().await;
-            // It does not move, and lies as it has to.
+            // It does not move, and is aligned.
             place == (&raw const large).addr() && place.is_multiple_of(align_of::<T>())
         });
         assert!(own.join().unwrap());
@@ -278,7 +278,7 @@ fn a_message_goes_around_a_ring() {
                         }
                     }
                 };
-                // A fiber among them, now and then.
+                // Now and then one of them is a fiber.
                 if i % 7 == 0 {
                     spawn_task(async move {
                         lisle::spawn(|| lisle::future::block_on(body)).join_evt().await.unwrap()
@@ -297,7 +297,7 @@ fn a_message_goes_around_a_ring() {
     });
 }
 
-/// One that blocks in place stops the stack on which it runs, and nobody else.
+/// A task that blocks in place stops the stack on which it runs, and nothing else.
 #[test]
 fn one_that_blocks_in_place_does_not_stop_its_domain() {
     on_domains(|| {
@@ -316,7 +316,7 @@ fn one_that_blocks_in_place_does_not_stop_its_domain() {
             })
             .collect();
         (0..20).for_each(|_| go.send(()).unwrap());
-        // Somebody else still goes on here.
+        // Other tasks still run here.
         let echo = spawn_task(async {
             for _ in 0..10 {
                 task::yield_now().await;

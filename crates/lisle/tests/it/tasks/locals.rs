@@ -1,4 +1,4 @@
-//! What belongs to a task goes with it.
+//! Values that belong to a task move with it.
 
 use super::{Counted, Then, come_back, everywhere, until};
 use crate::support::{on_domains, watched};
@@ -37,7 +37,7 @@ fn each_has_its_own() {
     });
 }
 
-/// From domain to domain, until it has been on two.
+/// The task moves from domain to domain until it has been on two.
 #[test]
 fn they_migrate() {
     let _watched = watched();
@@ -55,7 +55,7 @@ fn they_migrate() {
                 }
             }
         });
-        // Whoever sends has it go on.
+        // The sender makes it continue.
         for domain in [0, 1].into_iter().cycle() {
             let tx = tx.clone();
             if lisle::spawn_on(domain, move || tx.send(())).join().unwrap().is_err() {
@@ -103,7 +103,7 @@ fn they_are_dropped_with_it() {
     });
 }
 
-/// A destructor may use locals: its task's, and make some anew.
+/// A destructor may use its task's locals, and create new ones.
 #[test]
 fn destructors_use_them() {
     type Says = Box<dyn FnMut() + Send>;
@@ -134,7 +134,8 @@ fn destructors_use_them() {
                 until(|| begun.load(Ordering::SeqCst) == 1);
                 task.cancel();
                 drop(task.join());
-                // That of the number has gone first, as it was made last or not at all.
+                // The local with the number was dropped first, since it was created last or not at
+                // all.
                 let heard = std::mem::take(&mut *heard.lock().unwrap());
                 assert_eq!(heard.len(), 2);
                 assert_eq!(heard[0], 40);
@@ -144,7 +145,7 @@ fn destructors_use_them() {
     });
 }
 
-/// One that is attached runs on another's stack, and its destructors when it is cancelled there.
+/// An attached task runs on another's stack, and so do its destructors if it is cancelled there.
 #[test]
 fn who_goes_on_here_has_its_own() {
     on_domains(|| {

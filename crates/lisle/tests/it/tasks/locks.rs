@@ -1,5 +1,6 @@
-//! The lock-holding waker: who has a lock sends to one that wants the lock as soon as it has received. A receiver that
-//! went on inside the send, on the sender's stack, would wait for the lock there for ever.
+//! The lock-holding waker: a sender that holds a lock sends to a receiver that wants the lock as
+//! soon as it has received. If the receiver continued inside the send, on the sender's stack, it
+//! would wait for the lock there forever.
 
 use crate::support::{Executor, block_on, scaled, watched};
 use lisle::channel::Receiver;
@@ -18,7 +19,7 @@ enum Performer {
 
 const ALL: [Performer; 4] = [Performer::Fiber, Performer::Task, Performer::Thread, Performer::Future];
 
-/// What somebody counts under a lock, of the kind that is tried.
+/// A counter under a lock, of each tested kind.
 #[derive(Clone)]
 enum Count {
     Std(Arc<Mutex<usize>>),
@@ -42,7 +43,7 @@ impl Count {
     }
 }
 
-/// Somebody to be joined.
+/// A performer to be joined.
 enum Handle {
     Fiber(JoinHandle<()>),
     Task(task::TaskHandle<()>),
@@ -61,14 +62,14 @@ impl Handle {
     }
 }
 
-/// Where performers run: in a runtime, or outside.
+/// The place where performers run: in a runtime or outside.
 struct Place {
     runtime: Runtime,
     executor: Executor,
 }
 
 impl Place {
-    /// Runs `task` beside the others.
+    /// Runs `task` concurrently with the others.
     fn run(&self, performer: Performer, task: impl Future<Output = ()> + Send + 'static) -> Handle {
         match performer {
             Performer::Fiber => Handle::Fiber(self.runtime.spawn(|| block_on_here(task))),
@@ -104,7 +105,7 @@ fn all_pairs(f: impl Fn(&Place, Performer, Performer)) {
     }
 }
 
-/// Where the receiver is there when the lock is taken and the message sent.
+/// The receiver waits already when the lock is taken and the message sent.
 #[test]
 fn a_lock_is_held_across_the_send() {
     all_pairs(|place, sender, receiver| {

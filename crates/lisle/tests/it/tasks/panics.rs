@@ -1,4 +1,4 @@
-//! A panic stays in its task, and reaches whoever joins it.
+//! A panic stays in its task, and continues in the joiner.
 
 use super::{Then, come_back, everywhere, until};
 use crate::support::on_domains;
@@ -16,12 +16,12 @@ fn text(panic: Box<dyn Any + Send>) -> String {
         .expect("text")
 }
 
-/// Panics without a word on standard error.
+/// Panics without a message on standard error.
 fn throw(what: &'static str) -> ! {
     resume_unwind(Box::new(what))
 }
 
-/// The panic of a task that `future` is.
+/// Runs `future` as a task, and returns its panic.
 fn of<T: Send + std::fmt::Debug + 'static>(future: impl Future<Output = T> + Send + 'static) -> String {
     let error = spawn_task(future).join().unwrap_err();
     assert!(error.is_panic() && !error.is_cancelled());
@@ -42,7 +42,7 @@ fn a_panic_reaches_the_joiner() {
             rx.recv_evt().await.unwrap();
             throw("elsewhere") as ()
         });
-        // It goes on as a part of nobody; the sender hears nothing of it.
+        // It continues independently, and the sender does not notice its panic.
         lisle::spawn(move || tx.send(()).unwrap()).join().unwrap();
         assert_eq!(text(elsewhere.join().unwrap_err().into_panic().unwrap()), "elsewhere");
         let nested = async {
@@ -70,12 +70,13 @@ fn a_panic_that_nobody_joins_harms_nobody() {
     }
 }
 
-/// The future's destructor panics: when it has ended, when it has panicked before, and when it is cancelled.
+/// The future's destructor panics: after the future has ended, after it has panicked, and when it
+/// is cancelled.
 #[test]
 fn a_panic_of_the_futures_destructor() {
     everywhere(|| {
         for waits in [false, true] {
-            // A future whose destructor runs when it has given its value.
+            // A future whose destructor runs after it has returned its value.
             struct Ends(bool);
             impl Future for Ends {
                 type Output = u32;
@@ -96,7 +97,8 @@ fn a_panic_of_the_futures_destructor() {
                 }
             }
             assert_eq!(of(Ends(waits)), "in its destructor");
-            // In a body that unwinds a second panic would end the process, so there the first is one of the poll's.
+            // While a body unwinds, a second panic would end the process. Therefore the first panic
+            // here is one of the poll.
             struct Both(Ends);
             impl Future for Both {
                 type Output = ();
@@ -151,7 +153,8 @@ fn a_panic_of_a_value_that_is_lost_to_a_panic() {
     });
 }
 
-/// The result's destructor is whose who has it dropped: the joiner's, or, of one that is detached, nobody's.
+/// The panic of the result's destructor goes to the code that drops the result: the joiner, or
+/// nothing if the task is detached.
 #[test]
 fn a_panic_of_the_results_destructor() {
     let case = || {
@@ -175,7 +178,7 @@ fn a_panic_of_the_results_destructor() {
                 "the result's"
             );
             assert!(dropped.swap(false, Ordering::SeqCst));
-            // Dropped where it ends, or with its handle.
+            // The result is dropped where the task ends, or with its handle.
             drop(spawn());
             until(|| dropped.swap(false, Ordering::SeqCst));
             let task = spawn();
@@ -189,7 +192,7 @@ fn a_panic_of_the_results_destructor() {
     }
 }
 
-/// A panic with a payload whose destructor panics, in one that nobody joins.
+/// A task that is not joined panics with a payload whose destructor panics.
 #[test]
 fn a_panic_whose_payload_panics() {
     struct Payload;
@@ -219,7 +222,7 @@ fn a_panic_whose_payload_panics() {
     }
 }
 
-/// Spawned by code that unwinds.
+/// The task is spawned by code that unwinds.
 #[test]
 fn one_that_is_spawned_while_unwinding() {
     everywhere(|| {

@@ -16,7 +16,7 @@ fn hall<T>() -> Hall<T> {
     Arc::default()
 }
 
-/// One that waits there. Of several, any may come first.
+/// Spawns a task that waits in the hall. If there are several, any of them may come first.
 fn guest<T: Send + 'static>(hall: &Hall<T>) -> TaskHandle<Option<T>> {
     let hall = hall.clone();
     spawn_task(async move { reify(|me| hall.lock().unwrap().push_back(me)).await.ok() })
@@ -45,7 +45,7 @@ fn each_way_to_go_on() {
     });
 }
 
-/// Attached by a worker of its runtime, it goes on as a part of the caller.
+/// A task that is attached by a worker of its runtime continues as a part of the caller.
 #[test]
 fn one_that_is_attached_goes_on_at_once() {
     let _watched = watched();
@@ -59,7 +59,7 @@ fn one_that_is_attached_goes_on_at_once() {
     let halls = [(); 3].map(|()| hall());
     let runtimes = [1, 2].map(|domains| Runtime::builder().domains(domains).start().unwrap());
     let guests = runtimes[0].run(|| halls.each_ref().map(guest));
-    // Neither a worker of another runtime nor a plain thread is the place.
+    // Neither a worker of another runtime nor a plain thread can run it.
     runtimes[1].run(|| next(&halls[0]).prepare(1).attach().unwrap());
     next(&halls[1]).prepare(2).attach().unwrap();
     runtimes[0].run(|| next(&halls[2]).prepare(3).attach().unwrap());
@@ -100,7 +100,7 @@ fn the_value_comes_back_from_one_that_is_gone() {
             drop(back.unwrap_err());
             assert_eq!(count.load(Ordering::SeqCst), 0);
         }
-        // Given but not taken, it is dropped.
+        // A value that was given but not taken is dropped.
         let guest = guest(&hall);
         next(&hall).prepare(Counted::new(&count)).ready().unwrap();
         guest.cancel();
@@ -109,7 +109,8 @@ fn the_value_comes_back_from_one_that_is_gone() {
     });
 }
 
-/// In the same turn, before it has come to wait: by itself, by one that it has spawned, from another thread.
+/// The value is given in the same turn, before the task waits: by the task itself, by a task that
+/// it has spawned, and from another thread.
 #[test]
 fn one_that_has_not_come_to_wait() {
     everywhere(|| {
@@ -138,7 +139,7 @@ fn one_that_has_not_come_to_wait() {
     });
 }
 
-/// Each that goes on has the next go on, as a part of itself.
+/// Each task that continues makes the next one continue as a part of itself.
 #[test]
 fn a_hundred_thousand_attached_within_each_other() {
     on_domains(|| {
@@ -163,7 +164,7 @@ fn a_hundred_thousand_attached_within_each_other() {
     });
 }
 
-/// The reference goes to a thread as the task comes to wait.
+/// The reference goes to a thread while the task begins to wait.
 #[test]
 fn a_value_meets_who_comes_to_wait() {
     let _watched = watched();
@@ -194,7 +195,7 @@ fn a_value_meets_who_comes_to_wait() {
     });
 }
 
-/// Attached while it is cancelled by others: it goes on, or the value comes back.
+/// A task is attached while others cancel it: it continues, or the value comes back.
 #[test]
 fn a_value_meets_a_cancellation() {
     on_domains(|| {
@@ -220,7 +221,7 @@ fn a_value_meets_a_cancellation() {
     });
 }
 
-/// In a future that is no task's they do as well as they can.
+/// In a future that does not belong to a task they work as far as possible.
 #[test]
 fn in_foreign_futures() {
     let _watched = watched();
@@ -250,7 +251,7 @@ fn in_foreign_futures() {
     });
 }
 
-/// Two that attach each other in turns, as coroutines do.
+/// Two tasks attach each other in turn, as coroutines do.
 #[test]
 fn two_that_hand_each_other_the_stack() {
     on_domains(|| {
@@ -277,7 +278,7 @@ fn two_that_hand_each_other_the_stack() {
                         done.store(true, Ordering::SeqCst);
                     }
                 }
-                // The other one waits, if it has come to it.
+                // The other one waits, if it has got that far.
                 other.lock().unwrap().clear();
                 tx.send_evt(last).await.unwrap();
             }));

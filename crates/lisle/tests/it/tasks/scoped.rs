@@ -17,7 +17,7 @@ fn they_borrow_and_the_scope_waits_for_them() {
         let (tx, rx) = channel::<usize>();
         scope(|scope| {
             for chunk in numbers.chunks(10) {
-                // Dropped, it goes on all the same.
+                // A dropped handle lets the task continue.
                 drop(scope.spawn_task(async {
                     sum.fetch_add(rx.recv_evt().await.unwrap(), Ordering::SeqCst);
                     sum.fetch_add(chunk.iter().sum(), Ordering::SeqCst);
@@ -44,7 +44,7 @@ fn results_may_borrow() {
                     })
                 })
                 .collect();
-            // One result is taken, one is not.
+            // One result is taken, and the other is not.
             let first = tasks[0].join_evt().sync().unwrap().len();
             assert!(tasks[0].is_finished());
             first
@@ -75,7 +75,7 @@ fn a_panic_that_nobody_joins_is_noted() {
             }));
             assert!(outcome.is_err());
             assert_eq!(ended.into_inner(), 1, "all have ended");
-            // Joined, it is the joiner's.
+            // If it is joined, the panic belongs to the joiner.
             let error = scope(|scope| {
                 let panics = scope.spawn_task(async {
                     if waits {
@@ -137,7 +137,7 @@ fn they_are_cancelled() {
     });
 }
 
-/// A scope within a task waits in place, for those within it.
+/// A scope inside a task waits in place for the fibers and tasks inside the scope.
 #[test]
 fn a_scope_within_a_task() {
     on_domains(|| {

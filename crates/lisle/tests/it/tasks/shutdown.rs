@@ -1,4 +1,4 @@
-//! What becomes of tasks when their runtime ends.
+//! The fate of tasks when their runtime ends.
 
 use super::{Counted, Then, come_back, until};
 use crate::support::{scaled, watched};
@@ -56,8 +56,8 @@ fn those_that_wait_are_dropped_and_their_joiners_told() {
     }
 }
 
-/// It takes time in proportion to how many there are: with a minute for a domain's look at all of them after every few
-/// that have ended, most would be left.
+/// The time is proportional to the number of tasks. If a domain looked at all of them after every
+/// few that have ended, a minute would not be enough and most would be left.
 #[test]
 fn very_many_are_dropped_in_time() {
     let _watched = watched();
@@ -76,7 +76,7 @@ fn very_many_are_dropped_in_time() {
     assert_eq!(count.load(Ordering::SeqCst), 0);
 }
 
-/// They learn it while they wait: a thread, a future.
+/// The joiners, a thread and a future, learn it while they wait.
 #[test]
 fn joiners_elsewhere_are_woken() {
     let _watched = watched();
@@ -92,7 +92,7 @@ fn joiners_elsewhere_are_woken() {
     }
 }
 
-/// Blocked in place they are unwound as fibers are.
+/// Tasks that block in place are unwound as fibers are.
 #[test]
 fn those_that_block_in_place_are_unwound() {
     let _watched = watched();
@@ -125,7 +125,7 @@ fn those_that_block_in_place_are_unwound() {
     }
 }
 
-/// A fiber is interrupted while a task that it has just spawned blocks on its stack: both end.
+/// A fiber is interrupted while a task that it has just spawned blocks on its stack. Both end.
 #[test]
 fn a_spawner_is_unwound_with_the_task_on_its_stack() {
     let _watched = watched();
@@ -147,14 +147,14 @@ fn a_spawner_is_unwound_with_the_task_on_its_stack() {
         });
         until(|| !runtime.waiting().fibers.is_empty());
         assert!(runtime.shutdown(MINUTE).is_clean());
-        // If the task was queued the fiber has not waited.
+        // If the task was queued, the fiber has not waited.
         let _ = fiber.join();
         assert_eq!(count.load(Ordering::SeqCst), 0);
         drop(tx);
     }
 }
 
-/// What is dropped may wait, spawn and wake.
+/// Destructors of dropped values may wait, spawn and wake.
 #[test]
 fn destructors_do_what_they_like() {
     let _watched = watched();
@@ -214,7 +214,8 @@ fn draining_waits_for_tasks() {
     }
 }
 
-/// A waker that is used when its task has ended, and its runtime, and another lives in its place.
+/// A waker is used after its task and its runtime have ended, and after another task has taken its
+/// place.
 #[test]
 fn a_waker_outlives_its_task_and_its_runtime() {
     let _watched = watched();

@@ -1,4 +1,4 @@
-//! Who waits for what, if it is a task.
+//! The wait graph with tasks.
 
 use super::{polled, until};
 use crate::support::watched;
@@ -61,7 +61,7 @@ fn operation_object_and_site_are_told() {
     }
 }
 
-/// One that blocks in place is a task as well, on a domain.
+/// A task that blocks in place is listed as a task, too, with its domain.
 #[test]
 fn one_that_blocks_in_place_is_told() {
     let _watched = watched();
@@ -86,7 +86,7 @@ fn one_that_blocks_in_place_is_told() {
     assert_eq!(task.join().unwrap(), 1);
 }
 
-/// Asked again and again while they wait, are woken, cancelled, and end.
+/// The graph is requested again and again while tasks wait, are woken, are cancelled, and end.
 #[test]
 fn asking_disturbs_nobody() {
     let _watched = watched();
@@ -123,8 +123,8 @@ fn asking_disturbs_nobody() {
     });
 }
 
-/// What was noted is forgotten where it has been lent to others, who drop it: to a task on the same stack, to a
-/// thread. Else whoever asks would look at what is gone.
+/// The record of a wait is removed after the future was lent to others that drop it: to a task on
+/// the same stack, to a thread. Otherwise the graph would read memory that is gone.
 #[test]
 fn what_others_have_dropped_is_not_told() {
     let _watched = watched();
@@ -164,7 +164,7 @@ fn what_others_have_dropped_is_not_told() {
     }
 }
 
-/// A task's waker in the hands of a thread, that polls futures with it.
+/// A thread owns a task's waker and polls futures with it.
 #[test]
 fn a_thread_polls_with_a_tasks_waker() {
     let _watched = watched();
@@ -208,7 +208,7 @@ fn a_thread_polls_with_a_tasks_waker() {
     drop(tx);
 }
 
-/// Two tasks that join each other's locks.
+/// Two tasks wait for each other's locks.
 #[test]
 fn a_cycle_of_tasks_is_found() {
     let _watched = watched();

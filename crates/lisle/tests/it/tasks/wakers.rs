@@ -1,4 +1,5 @@
-//! How a task is woken: by anybody, often, too late; and futures that go from one to another while they wait.
+//! Wakes of tasks: from everywhere, often, too late; and futures that move from one task to another
+//! while they wait.
 
 use super::{Boxed, come_back, everywhere, until};
 use crate::support::{Executor, block_on, on_domains, scaled, watched};
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
 
-/// A number of marks to wait for, set by others.
+/// A number of marks to wait for, which others set.
 #[derive(Default)]
 struct Marks {
     set: AtomicUsize,
@@ -54,7 +55,7 @@ fn foreign_threads_wake_it_over_and_over() {
     });
 }
 
-/// Each turn ends because of exactly one mark, at most: none is lost in the park.
+/// Each turn ends because of one mark at most. No mark is lost during the park.
 #[test]
 fn no_wake_is_lost_beside_the_park() {
     let _watched = watched();
@@ -71,7 +72,8 @@ fn no_wake_is_lost_beside_the_park() {
     });
 }
 
-/// A future that waits goes from a task to another, to a thread, to a foreign executor, and back.
+/// A waiting future moves from a task to another task, to a thread, to a foreign executor, and
+/// back.
 #[test]
 fn a_future_goes_from_one_to_another_while_it_waits() {
     let _watched = watched();
@@ -91,7 +93,7 @@ fn a_future_goes_from_one_to_another_while_it_waits() {
             let mut got = None;
             for stage in 0..4 {
                 let (back, backs) = lisle::channel::bounded(1);
-                // Polls once, and hands it on.
+                // Polls once, and passes the future on.
                 let once = async move {
                     let polled = poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
                     back.try_send((polled, future)).map_err(drop).unwrap();
@@ -128,7 +130,7 @@ fn a_future_goes_from_one_to_another_while_it_waits() {
     }
 }
 
-/// Dropped by one who has not polled it last.
+/// The future is dropped by a performer that was not the last to poll it.
 #[test]
 fn a_future_is_dropped_by_another_while_it_waits() {
     on_domains(|| {
@@ -139,7 +141,7 @@ fn a_future_is_dropped_by_another_while_it_waits() {
                 Box::pin(async move { receiver.recv_evt().await.unwrap_or(round) });
             let (back, backs) = lisle::channel::bounded(1);
             drop(spawn_task(async move {
-                // It waits, unless this task was queued, and begins after the send.
+                // It waits, unless this task was queued and begins after the send.
                 let _ = poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
                 back.try_send(future).map_err(drop).unwrap();
             }));
@@ -156,7 +158,7 @@ fn a_future_is_dropped_by_another_while_it_waits() {
     });
 }
 
-/// A task drives other tasks: an executor of its own, within it.
+/// A task drives other futures: it is an executor of its own.
 #[test]
 fn foreign_executors_in_tasks() {
     on_domains(|| {
@@ -164,7 +166,7 @@ fn foreign_executors_in_tasks() {
             .map(|i| {
                 spawn_task(async move {
                     let (tx, rx) = channel::<usize>();
-                    // Both in one, polled by turns.
+                    // Both in one task, polled in turn.
                     let mut sends: Boxed<()> = Box::pin(async move {
                         for n in 0..10 {
                             tx.send_evt(n + i).await.unwrap();
@@ -186,7 +188,7 @@ fn foreign_executors_in_tasks() {
                         receives.as_mut().poll(context)
                     });
                     let first = both.await;
-                    // And one that blocks in place.
+                    // This one blocks in place.
                     let (tx, rx) = channel::<usize>();
                     let inner = spawn_task(async move { tx.send_evt(i).await.unwrap() });
                     let second = lisle::future::block_on(rx.recv_evt().future());
@@ -201,7 +203,8 @@ fn foreign_executors_in_tasks() {
     });
 }
 
-/// Of many wakes at once some come when it runs, some when it is queued, some when it has ended.
+/// Of many concurrent wakes, some come while the task runs, some while it is queued, and some after
+/// it has ended.
 #[test]
 fn many_wakes_at_once() {
     let _watched = watched();

@@ -1,4 +1,4 @@
-//! Figure 8: what the threads do together.
+//! Figure 8: the transitions that involve several threads.
 
 use super::{Code, Offer, Stack, Stacks, State, ThreadId, ThreadState, Value};
 use crate::interchange::program::{ChannelName, Datum, Exp, Kind, Name};
@@ -10,7 +10,7 @@ pub(crate) struct Silent {
     stack: Name,
 }
 
-/// A stack that is blocked, and one of its offers.
+/// A blocked stack, and one of its offers.
 #[derive(Debug, Clone, Copy)]
 struct Side {
     thread: ThreadId,
@@ -18,7 +18,7 @@ struct Side {
     alternative: usize,
 }
 
-/// Two that may communicate.
+/// Two sides that may communicate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Meeting {
     receiver: Side,
@@ -33,7 +33,7 @@ impl Meeting {
 }
 
 impl<'p> State<'p> {
-    /// All that can be done next without a communication or a migration.
+    /// Returns all possible next transitions that are neither a communication nor a migration.
     pub(crate) fn silent(&self) -> impl Iterator<Item = Silent> {
         self.threads.iter().flat_map(|(&thread, state)| {
             let (evaluating, returned) = match state {
@@ -46,7 +46,7 @@ impl<'p> State<'p> {
         })
     }
 
-    /// The state after that: (LocalEvaluation), (Channel), (Spawn) or (Inflate).
+    /// Returns the state after this transition: (LocalEvaluation), (Channel), (Spawn) or (Inflate).
     pub(crate) fn after(mut self, silent: Silent, kinds: &[Kind]) -> Self {
         let Silent { thread, stack: name } = silent;
         match self.threads.remove(&thread).expect("it was found there") {
@@ -86,7 +86,7 @@ impl<'p> State<'p> {
         }
     }
 
-    /// All pairs of blocked stacks that could communicate, in one thread or in two.
+    /// Returns all pairs of blocked stacks that could communicate, in one thread or in two.
     pub(crate) fn meetings(&self) -> Vec<Meeting> {
         let mut sides: Vec<(Side, &Offer)> = Vec::new();
         for (&thread, state) in &self.threads {
@@ -130,8 +130,8 @@ impl<'p> State<'p> {
         next
     }
 
-    /// (MigrateLeft), (MigrateRight): the receiver goes to the sender's thread, or the sender to the receiver's. The
-    /// same two meet there.
+    /// Returns the states after (MigrateLeft) and (MigrateRight): the receiver moves to the
+    /// sender's thread, or the sender to the receiver's. The same two sides meet there.
     pub(crate) fn migrations(&self, meeting: Meeting) -> [(Self, Meeting); 2] {
         let Meeting { receiver, sender, message } = meeting;
         let (left, right) = (sender.thread, receiver.thread);
@@ -143,7 +143,7 @@ impl<'p> State<'p> {
         [(self.migrate(receiver, left), meets_in(left)), (self.migrate(sender, right), meets_in(right))]
     }
 
-    /// (LocalCommunication)
+    /// Returns the state after (LocalCommunication).
     pub(crate) fn communicate(&self, meeting: Meeting) -> Self {
         assert!(meeting.is_local(), "they are in one thread by now");
         let mut next = self.clone();

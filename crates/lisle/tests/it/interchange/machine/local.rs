@@ -1,12 +1,12 @@
-//! Figure 7: what a thread can do by itself, whatever the others do. `LocalCommunication` is with those between two
-//! threads, in `global.rs`.
+//! Figure 7: the transitions of one thread, independent of the others. `LocalCommunication` is in
+//! `global.rs`, with those between two threads.
 
 use super::{Code, Env, Frame, Offer, Stack, Stacks, ThreadState, Value};
 use crate::interchange::program::{Datum, Exp, Fate};
 use std::rc::Rc;
 
 impl<'p> ThreadState<'p> {
-    /// The control transitions: what `code` is evaluated to next, by `stack`.
+    /// Performs a control transition: the next step in the evaluation of `code` by `stack`.
     pub(super) fn control(
         code: Code<'p>,
         env: Env<'p>,
@@ -38,7 +38,8 @@ impl<'p> ThreadState<'p> {
         ThreadState::Control(Code(next), env, stack, others)
     }
 
-    /// The return transitions, by `stack`; with what became of it, if that is its end.
+    /// Performs a return transition of `stack`. Also returns the fate of the stack if that is its
+    /// end.
     pub(super) fn returns(mut stack: Stack<'p>, others: Stacks<'p>) -> (Self, Option<Fate>) {
         let top = stack.frames.pop().expect("a stack is not empty");
         let (code, env) = match (top, stack.frames.pop()) {
@@ -90,7 +91,7 @@ impl<'p> ThreadState<'p> {
         (ThreadState::Control(code, env, stack, others), None)
     }
 
-    /// The expression has this value.
+    /// Returns the state in which the expression has this value.
     pub(super) fn value(value: Value<'p>, stack: Stack<'p>, others: Stacks<'p>) -> Self {
         Self::with(Frame::Return(value), stack, others)
     }
