@@ -1,6 +1,6 @@
 //! Unix datagrams.
 
-use super::AdaptiveSpin;
+use super::Backoff;
 use crate::net::face::{clone, descriptor, readable, socket, writable};
 use crate::net::pollable::{Kind, Pollable, would_block};
 use crate::sched::reactor::Direction;
@@ -81,10 +81,10 @@ impl UnixDatagram {
 
     /// Sends one datagram to the socket at `address`, as [`send_to`](UnixDatagram::send_to) does.
     pub fn send_to_addr(&self, bytes: &[u8], address: &SocketAddr) -> io::Result<usize> {
-        let mut adaptive_spin = AdaptiveSpin::new();
+        let mut backoff = Backoff::new();
         loop {
             match self.pollable.get_ref().send_to_addr(bytes, address) {
-                Err(error) if would_block(&error) => adaptive_spin.wait(),
+                Err(error) if would_block(&error) => backoff.wait(),
                 outcome => return outcome,
             }
         }

@@ -16,14 +16,14 @@ use std::time::Duration;
 /// Connecting to a listener whose backlog is full, and sending to a socket that the sender is not
 /// connected to, fail at once and leave nothing that could be waited for. Therefore they are
 /// repeated, less and less often.
-struct AdaptiveSpin(Duration);
+struct Backoff(Duration);
 
-impl AdaptiveSpin {
+impl Backoff {
     const FIRST: Duration = Duration::from_millis(1);
     const LONGEST: Duration = Duration::from_millis(32);
 
     fn new() -> Self {
-        AdaptiveSpin(Self::FIRST)
+        Backoff(Self::FIRST)
     }
 
     fn wait(&mut self) {

@@ -1,6 +1,6 @@
 //! A Unix connection.
 
-use super::AdaptiveSpin;
+use super::Backoff;
 use crate::net::face::{clone, descriptor, readable, reading, socket, writable, writing};
 use crate::net::pollable::{Kind, Pollable, would_block};
 use std::io;
@@ -52,10 +52,10 @@ impl UnixStream {
     ///
     /// Returns the errors of connect(2).
     pub fn connect_addr(address: &SocketAddr) -> io::Result<Self> {
-        let mut adaptive_spin = AdaptiveSpin::new();
+        let mut backoff = Backoff::new();
         loop {
             match mio::net::UnixStream::connect_addr(address) {
-                Err(error) if would_block(&error) => adaptive_spin.wait(),
+                Err(error) if would_block(&error) => backoff.wait(),
                 outcome => return Ok(Self::nonblocking(outcome?.into())),
             }
         }
