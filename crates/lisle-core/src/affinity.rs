@@ -115,7 +115,7 @@ mod system {
     pub(super) enum Allowed {}
 
     impl Allowed {
-        pub fn now() -> Option<Self> {
+        pub(super) fn now() -> Option<Self> {
             None
         }
 

@@ -138,6 +138,8 @@ fn wait_for_exit(id: u32) {
     loop {
         // SAFETY: `siginfo_t` is plain data, for which zeroes are valid.
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // Systems differ in the type of a process's number.
+        let id = id as libc::id_t;
         // SAFETY: `info` is valid for writes during the call.
         let outcome = unsafe { libc::waitid(libc::P_PID, id, &raw mut info, libc::WEXITED | libc::WNOWAIT) };
         if outcome == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
