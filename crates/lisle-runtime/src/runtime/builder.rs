@@ -202,7 +202,8 @@ impl Builder {
     ///     let (_tx, never) = lisle::channel::named::<u32>("numbers", 0);
     ///     drop(lisle::fiber::Builder::new().name("waits").spawn(move || never.recv()));
     ///     lisle::fiber::yield_now();
-    ///     // As a user does with Ctrl-\ on a terminal, or `kill -QUIT`, while this fiber keeps its domain.
+    ///     // As a user does with Ctrl-\ on a terminal, or with `kill -QUIT`, while this fiber keeps its
+    ///     // domain.
     ///     // SAFETY: the signal is caught.
     ///     unsafe { libc::raise(SIGQUIT) };
     ///     let dump = rx.recv().unwrap();

@@ -57,8 +57,8 @@ const KEEP_WARM: usize = 256;
 
 /// A stack with a guard below it, on loan from a [`StackPool`].
 ///
-/// Give it back with [`StackPool::give`]. Dropping it instead is safe, but loses it: its slab is then never
-/// unmapped.
+/// Give it back with [`StackPool::give`]. Dropping it instead is safe, but loses it: its slab is
+/// then never unmapped.
 #[derive(Debug)]
 pub(crate) struct Stack {
     /// The highest address, from where the stack grows down.

@@ -173,7 +173,8 @@ unsafe fn forward(
             }
         }
         handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {
-            // SAFETY: an action with SA_SIGINFO, and neither of the special values above, holds such a function.
+            // SAFETY: an action with SA_SIGINFO, and neither of the special values above, holds
+            // such a function.
             let handler = unsafe {
                 mem::transmute::<
                     libc::sighandler_t,
@@ -184,7 +185,8 @@ unsafe fn forward(
             unsafe { handler(signal, info, context) };
         }
         handler => {
-            // SAFETY: an action without SA_SIGINFO, and neither of the special values above, holds such a function.
+            // SAFETY: an action without SA_SIGINFO, and neither of the special values above, holds
+            // such a function.
             let handler =
                 unsafe { mem::transmute::<libc::sighandler_t, unsafe extern "C" fn(libc::c_int)>(handler) };
             // SAFETY: it was installed for this signal.

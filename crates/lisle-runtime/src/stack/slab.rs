@@ -268,7 +268,8 @@ unsafe fn install_guard(start: NonNull<libc::c_void>, guarding: Guarding) -> io:
         if unsafe { libc::madvise(start.as_ptr(), guard_size(), MADV_GUARD_INSTALL) } == 0 {
             return Ok(());
         }
-        // Some kernels refuse guard regions in locked memory (`mlockall`), which may have begun since the probe.
+        // Some kernels refuse guard regions in locked memory (`mlockall`), which may have begun
+        // since the probe.
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     let Guarding::Protection = guarding;

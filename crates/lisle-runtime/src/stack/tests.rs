@@ -163,7 +163,8 @@ fn a_hundred_thousand_stacks() {
     drop(pool);
     let mut answer = 0;
     for limit in [limits[0], limits[limits.len() - 1]] {
-        // SAFETY: a system call checks the addresses given to it, and one page needs one byte for the answer.
+        // SAFETY: a system call checks the addresses given to it, and one page needs one byte for
+        // the answer.
         let result = unsafe { libc::mincore(ptr_to(limit).cast(), 1, &raw mut answer) };
         assert_eq!(
             (result, io::Error::last_os_error().raw_os_error()),
@@ -252,7 +253,8 @@ fn only_used_stacks_are_trimmed_again() {
 #[test]
 #[cfg(target_os = "linux")]
 fn guards_survive_trimming() {
-    // The kernel is asked to write into each page of the guard, and answers with an error instead of a fault.
+    // The kernel is asked to write into each page of the guard, and returns an error instead of a
+    // fault.
     let guarded = |stack: &Stack| {
         assert!(stack.guard().len() >= 64 * 1024);
         stack.guard().step_by(slab::page_size()).all(|address| {

@@ -82,7 +82,8 @@ fn overflow_is_named_on_a_foreign_thread() {
 /// stack.
 fn on_foreign_thread(body: fn()) {
     extern "C" fn start(body: *mut libc::c_void) -> *mut libc::c_void {
-        // A sanitizer's runtime has given the thread an alternate stack. It expects to find it again at the end.
+        // A sanitizer's runtime has given the thread an alternate stack, and expects to find it
+        // again at the end.
         let found = current_alt_stack(Some(DISABLED)).unwrap();
         // SAFETY: the argument is that of `pthread_create` below, where it was such a function.
         let body = unsafe { mem::transmute::<*mut libc::c_void, fn()>(body) };
@@ -94,7 +95,8 @@ fn on_foreign_thread(body: fn()) {
     }
     let mut thread = mem::MaybeUninit::uninit();
     let body = body as *mut libc::c_void;
-    // SAFETY: `start` has the right signature and gets the argument it expects; default attributes are asked for.
+    // SAFETY: `start` has the right signature and gets the argument it expects; default attributes
+    // are asked for.
     let result = unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), start, body) };
     assert_eq!(result, 0);
     // SAFETY: the call above succeeded, so it has set the value.
