@@ -107,7 +107,7 @@ impl Counts {
     }
 }
 
-/// What is counted for [`Statistics`](super::Statistics).
+/// What is counted for `Statistics`.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) fibers: Counter,

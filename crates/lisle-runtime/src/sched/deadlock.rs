@@ -239,7 +239,7 @@ mod tests {
         let fiber = runtime.run(|| {
             spawn(|| {
                 for _ in 0..rounds(300) {
-                    // More than a ring holds, so that some go to the common queue.
+                    // More than a ring holds: some go to the common queue.
                     let fibers: Vec<_> = (0..400).map(|i| spawn(move || assert!(i < 400))).collect();
                     fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
                     spawn_on(1, || spawn_on(2, || ()).join().unwrap()).join().unwrap();

@@ -62,7 +62,7 @@ pub struct Worker {
     /// The run-next slot: what the running code has woken last.
     pub(super) next: Cell<Option<NonNull<Runnable>>>,
     pub(super) streak: Cell<u32>,
-    /// Says which of the three queues has the next turn of theirs.
+    /// Which of the three queues of `pick` has the next turn.
     pub(super) queue: Cell<u8>,
     pub(super) ready: Fifo<Runnable>,
     /// What timers have woken. It goes before what has not begun, which may take long.
@@ -103,10 +103,10 @@ pub struct Worker {
     pub joining: Cell<*const Joining>,
     /// Set until the worker first runs something or looks for something to run.
     pub is_starting: Cell<bool>,
-    /// The tick at which a computation here last looked at what others want.
+    /// When a computation here last looked at what others want, in ticks.
     pub last_beat: Cell<u64>,
-    /// How many spawns pass before an idle domain is woken again, and how many passed the first
-    /// time.
+    /// How many more spawns pass before an idle domain is woken again, and the length of the whole
+    /// pause.
     pub(super) wake_pause: Cell<(u32, u32)>,
     pub(super) stolen_before: Cell<u64>,
     pub(super) last_poll: Cell<u64>,

@@ -72,7 +72,7 @@ pub(crate) fn install(describe: Describe) {
     let previous = SIGNALS.map(|signal| {
         // SAFETY: all-zero is a valid `sigaction`: default action, no flags, an empty mask.
         let mut action: libc::sigaction = unsafe { mem::zeroed() };
-        // SAFETY: a null pointer asks to leave the action as it is; the other points to a live value.
+        // SAFETY: a null pointer leaves the action as it is; the other points to a live value.
         let result = unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) };
         debug_assert_eq!(result, 0, "reading an action: {}", io::Error::last_os_error());
         action
@@ -181,7 +181,7 @@ unsafe fn forward(
                     unsafe extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void),
                 >(handler)
             };
-            // SAFETY: it was installed for this signal and gets what the kernel would have passed to it.
+            // SAFETY: it was installed for this signal and gets what the kernel would pass to it.
             unsafe { handler(signal, info, context) };
         }
         handler => {

@@ -48,10 +48,10 @@ const GUARD: usize = 64 * 1024;
 /// The number of colours: different distances between a stack's base and the end of its last page.
 ///
 /// The first-level cache is indexed by the lower twelve bits of an address. With one colour only,
-/// the hottest lines of all stacks would compete for the same few sets. Measured on an AMD EPYC (32
-/// KiB, eight ways), with 16 or 32 coroutines taking turns: resuming one and coming back takes 22
-/// ns with one colour, and 18 ns with these eight. With more than some sixty stacks, colours gain
-/// nothing and lose nothing.
+/// the hottest lines of all stacks would compete for the same few sets. Measured on an AMD EPYC
+/// (32 KiB, eight ways), with 16 or 32 coroutines taking turns: resuming one and coming back takes
+/// 22 ns with one colour, and 18 ns with these eight. With more than some sixty stacks, colours
+/// gain nothing and lose nothing.
 const COLOURS: usize = 8;
 
 /// The distance between two neighbouring colours, in bytes. The largest leaves a parked fiber half
@@ -264,7 +264,7 @@ pub(crate) unsafe fn give_back(range: Range<usize>) {
 unsafe fn install_guard(start: NonNull<libc::c_void>, guarding: Guarding) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if guarding == Guarding::Region {
-        // SAFETY: the caller promises that it owns the pages.
+        // SAFETY: the caller promises that it owns the pages and that nothing refers to them.
         if unsafe { libc::madvise(start.as_ptr(), guard_size(), MADV_GUARD_INSTALL) } == 0 {
             return Ok(());
         }
@@ -273,7 +273,7 @@ unsafe fn install_guard(start: NonNull<libc::c_void>, guarding: Guarding) -> io:
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     let Guarding::Protection = guarding;
-    // SAFETY: the caller promises that it owns the pages.
+    // SAFETY: the caller promises that it owns the pages and that nothing refers to them.
     if unsafe { libc::mprotect(start.as_ptr(), guard_size(), libc::PROT_NONE) } == 0 {
         return Ok(());
     }
