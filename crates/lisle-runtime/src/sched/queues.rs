@@ -155,8 +155,8 @@ impl Worker {
         }
     }
 
-    /// Called when a fiber has had its turn. If it has left too many ready tasks, makes them go
-    /// before the next fiber.
+    /// Ends the turn of a fiber: if it has left too many ready tasks, makes them go before the next
+    /// fiber.
     pub(super) fn look_at_backlog(&self) {
         if self.backlog.get() >= BACKLOG {
             self.due.set(self.backlog.get());

@@ -74,7 +74,7 @@ impl Shared {
         self.phase.load(Ordering::Relaxed) >= STOPPING
     }
 
-    /// Called when a fiber has ended. If a thread waits for the last one, checks whether this was
+    /// Notes that a fiber has ended. If a thread waits for the last one, checks whether this was
     /// it.
     #[inline]
     pub(crate) fn fiber_ended(&self) {

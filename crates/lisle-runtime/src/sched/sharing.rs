@@ -110,7 +110,7 @@ impl Worker {
         self.domain.reactor.is_empty() && self.wheel.borrow().is_empty() && !self.domain.inbox.has_news()
     }
 
-    /// Called when the worker has found something to do. It has been counted as searching from the
+    /// Notes that the worker has found something to do. It has been counted as searching from the
     /// start until its first look: what is divided before it arrives is divided for it, too.
     #[inline]
     pub fn arrive(&self) {

@@ -7,8 +7,8 @@ use crate::event::step::Fenced;
 use crate::event::{installed, parker, step, suspend, turn};
 use std::panic::Location;
 
-/// A fiber that asks in vain looks at timers and sockets every so many times, if nothing else calls
-/// for it.
+/// While a fiber asks in vain, timers and sockets are looked at once in this many times, if nothing
+/// else calls for a visit.
 const LOOK: u32 = 8;
 
 /// Lets other fibers of this domain run before the current one goes on. On a plain thread it yields
@@ -62,8 +62,8 @@ pub(crate) fn checkpoint(site: &'static Location<'static>) {
     });
 }
 
-/// Called when the current fiber, which may be suspended, has often asked for what had not
-/// happened.
+/// Has the worker note that the current fiber, which may be suspended, has often asked for what had
+/// not happened.
 pub(super) fn asked_often() {
     with_current(|worker| worker.into_iter().for_each(Worker::asked_in_vain));
 }
@@ -88,8 +88,8 @@ impl Worker {
         self.has_ready() || !self.interrupting.get().is_null()
     }
 
-    /// Called when the current fiber has often asked for what had not happened. It gives way if it
-    /// did so before in the same turn.
+    /// Notes that the current fiber has often asked for what had not happened. Makes it give way if
+    /// it did so before in the same turn.
     #[cold]
     fn asked_in_vain(&self) {
         let (turn, (before, times)) = (self.turn.get(), self.asked.get());

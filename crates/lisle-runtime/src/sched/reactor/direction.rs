@@ -163,7 +163,7 @@ impl DirectionState {
         self.waiters.update(|(), waiters| !waiters.is_empty())
     }
 
-    /// Called when the kernel reports that this direction has become ready.
+    /// Notes that the kernel reports this direction as ready, and wakes what waits.
     pub(super) fn edge(&self, is_final: bool) {
         let flags = if is_final { READY | FINAL } else { READY };
         let before = self
