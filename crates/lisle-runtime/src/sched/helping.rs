@@ -2,16 +2,16 @@
 //!
 //! What a worker takes while a fiber waits is that fiber's *helper*: it runs on the stack of
 //! another fiber of the domain. The rule of what may be taken (`src/jobs/README.md`) ensures that a
-//! helper wants no lock that its fiber holds. The other half of the rule is that the fiber does not
-//! go on before the helper has ended, since it might then want a lock that the helper holds. This
-//! is as if the fiber had called the helper. Where the helper is a part of what the fiber waits
-//! for, it holds by itself. Where the helper is another job that the fiber has spawned, the fiber
-//! waits for it as well, even if its own part is done.
+//! helper wants no lock that its fiber holds. Conversely, the fiber might want a lock that the
+//! helper holds, so it does not go on before the helper has ended, like a caller of the helper.
+//! Where the helper is a part of what the fiber waits for, this holds by itself. Where the helper
+//! is another job that the fiber has spawned, the fiber waits for it as well, even if its own part
+//! is done.
 //!
 //! The fiber does not wait for a helper that itself waits for something other than jobs, such as a
-//! message or a timer: that may be what the fiber does next. Such a helper is from then on a fiber
-//! like any other. This is checked when the fiber has what it waited for, and whenever the worker
-//! visits its inbox or has nothing to run.
+//! message or a timer: the fiber may be about to send that message. Such a helper is from then on a
+//! fiber like any other. This is checked when the fiber has what it waited for, and whenever the
+//! worker visits its inbox or has nothing to run.
 
 use crate::event::parker::State;
 use crate::event::{Description, Label, described, sync_masked};
