@@ -1,5 +1,5 @@
-//! A queue of fibers and tasks linked through themselves, for one thread at a time. What says no other is first in,
-//! first out.
+//! A queue of fibers and tasks linked through themselves, for one thread at a time. It is first in,
+//! first out, except for what is added with `push_first`.
 
 use super::inbox::Linked;
 use std::cell::Cell;
@@ -30,7 +30,7 @@ impl<T: Linked> Fifo<T> {
     /// The item is in no list and stays alive until it is popped.
     #[inline]
     pub(crate) unsafe fn push(&self, item: NonNull<T>) {
-        // SAFETY: alive by the caller's promise.
+        // SAFETY: alive, by the caller's promise.
         unsafe { item.as_ref() }.set_link(std::ptr::null_mut());
         match NonNull::new(self.tail.replace(item.as_ptr())) {
             // SAFETY: queued items are alive.
@@ -49,7 +49,7 @@ impl<T: Linked> Fifo<T> {
         if next.is_null() {
             self.tail.set(item.as_ptr());
         }
-        // SAFETY: alive by the caller's promise.
+        // SAFETY: alive, by the caller's promise.
         unsafe { item.as_ref() }.set_link(next);
     }
 

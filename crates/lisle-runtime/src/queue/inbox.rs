@@ -1,25 +1,27 @@
 //! A domain's inbox: what other threads hand to it, and whether it sleeps.
 //!
-//! Both are one word, so that "is there work?" and "may I sleep?" cannot disagree: the head of a list
-//! that any thread pushes to and only the owner takes, as a whole; or a mark that the owner sleeps.
-//! The push that replaces the mark is the one that has to wake the owner, so a wake is made only
-//! for a sleeping owner, and only once. The README beside this file tells the rest.
+//! Both are in one word, so "is there work?" and "may I sleep?" cannot disagree. The word is the
+//! head of a list that any thread pushes to and that only the owner takes, as a whole; or a mark
+//! that the owner sleeps. The push that replaces the mark is the one that has to wake the owner, so
+//! a wake is made only for a sleeping owner, and only once. The README of `sched` explains the
+//! rest.
 
 use crate::shim::atomic::{AtomicPtr, Ordering};
 use std::ptr::NonNull;
 
-/// What can lie in an inbox: things with a link of their own.
+/// What can lie in an inbox: items with a link of their own.
 ///
 /// # Safety
 ///
-/// `set_link` stores what `link` returns; both touch nothing else.
+/// `link` returns what `set_link` has stored; neither touches anything else.
 pub(crate) unsafe trait Linked {
     fn link(&self) -> *mut Self;
     fn set_link(&self, next: *mut Self);
 }
 
 pub(crate) struct Inbox<T> {
-    /// Null: empty. `asleep()`: empty, and the owner sleeps. Else: the last one pushed.
+    /// Null if empty, `asleep()` if empty while the owner sleeps, and otherwise the item pushed
+    /// last.
     head: AtomicPtr<T>,
 }
 
@@ -28,12 +30,12 @@ impl<T: Linked> Inbox<T> {
         Inbox { head: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    /// The mark of a sleeping owner: an address at which nothing lies.
+    /// Returns the mark of a sleeping owner: an address at which nothing lies.
     fn asleep() -> *mut T {
         std::ptr::without_provenance_mut(1)
     }
 
-    /// Hands `item` over. True if the owner sleeps and the caller has to wake it.
+    /// Hands `item` over. Returns `true` if the owner sleeps and the caller has to wake it.
     ///
     /// # Safety
     ///
@@ -43,9 +45,9 @@ impl<T: Linked> Inbox<T> {
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
             let next = if head == Self::asleep() { std::ptr::null_mut() } else { head };
-            // SAFETY: the item is alive and, until the exchange succeeds, ours alone.
+            // SAFETY: the item is alive and belongs to this call alone until the exchange succeeds.
             unsafe { item.as_ref() }.set_link(next);
-            // Release: what we did to the item happens before the owner takes it.
+            // Release: what the caller did to the item happens before the owner takes it.
             match self.head.compare_exchange_weak(head, item.as_ptr(), Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return head == Self::asleep(),
                 Err(seen) => head = seen,
@@ -53,15 +55,15 @@ impl<T: Linked> Inbox<T> {
         }
     }
 
-    /// Might something have been handed over? Owner only.
+    /// Returns `true` if something may have been handed over. Owner only.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
         !self.head.load(Ordering::Relaxed).is_null()
     }
 
-    /// Takes everything, in the order it was pushed, and ends a sleep. Owner only.
+    /// Takes everything, in the order in which it was pushed, and ends a sleep. Owner only.
     pub(crate) fn take_all(&self, mut each: impl FnMut(NonNull<T>)) {
-        // Acquire: pairs with the pushes' release.
+        // Acquire: pairs with the release of the pushes.
         let head = self.head.swap(std::ptr::null_mut(), Ordering::AcqRel);
         if head == Self::asleep() {
             return;
@@ -69,7 +71,7 @@ impl<T: Linked> Inbox<T> {
         let mut reversed: *mut T = std::ptr::null_mut();
         let mut next = NonNull::new(head);
         while let Some(item) = next {
-            // SAFETY: what was pushed is alive, and ours since the swap.
+            // SAFETY: what was pushed is alive, and belongs to the owner since the swap.
             let item_ref = unsafe { item.as_ref() };
             next = NonNull::new(item_ref.link());
             item_ref.set_link(reversed);
@@ -82,15 +84,16 @@ impl<T: Linked> Inbox<T> {
         }
     }
 
-    /// Marks the owner as asleep. False if something has been handed over: then it stays awake.
+    /// Marks the owner as asleep. Returns `false` if something has been handed over: then the owner
+    /// stays awake.
     pub(crate) fn fall_asleep(&self) -> bool {
         self.head
             .compare_exchange(std::ptr::null_mut(), Self::asleep(), Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
     }
 
-    /// Ends a sleep from outside, handing over nothing. True if the owner slept and the caller has to
-    /// wake it.
+    /// Ends a sleep from outside and hands nothing over. Returns `true` if the owner slept and the
+    /// caller has to wake it.
     pub(crate) fn rouse(&self) -> bool {
         self.is_asleep()
             && self
@@ -103,7 +106,8 @@ impl<T: Linked> Inbox<T> {
         self.head.load(Ordering::Relaxed) == Self::asleep()
     }
 
-    /// Does the owner sleep? What it did before it fell asleep happens before the answer.
+    /// Returns `true` if the owner sleeps. What it did before it fell asleep happens before this
+    /// returns.
     pub(crate) fn is_still_asleep(&self) -> bool {
         self.head.load(Ordering::Acquire) == Self::asleep()
     }

@@ -1,4 +1,5 @@
-//! Models of what domains share, explored by loom: the inbox, and the fibers that have not begun, in slot and ring.
+//! Models of what domains share, explored by loom: the inbox, and the fibers that have not begun,
+//! in slot and ring.
 
 use super::inbox::{Inbox, Linked};
 use super::ring::{CAPACITY, Ring};
@@ -36,11 +37,11 @@ fn item(number: usize) -> NonNull<Item> {
 
 /// Takes an item back.
 fn number(item: NonNull<Item>) -> usize {
-    // SAFETY: `item` has leaked it, and whoever takes it out of an inbox or a ring owns it.
+    // SAFETY: `item` has leaked it, and the code that takes it out of an inbox or a ring owns it.
     unsafe { Box::from_raw(item.as_ptr()) }.number
 }
 
-/// An inbox and how its owner is woken.
+/// An inbox, and how its owner is woken.
 struct Domain {
     pub inbox: Inbox<Item>,
     poller: Notify,
@@ -104,7 +105,7 @@ fn one_pushers_order_is_kept() {
     });
 }
 
-/// Whoever ends a sleep, by handing over or from outside, is the only one who has to wake.
+/// Only one thread has to wake: the one that ends a sleep, by handing over or from outside.
 #[test]
 fn a_sleep_is_ended_once() {
     explore(3, || {

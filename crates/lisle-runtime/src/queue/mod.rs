@@ -1,6 +1,7 @@
-//! Where what is ready to run lies: lists that link their entries through themselves, and what other threads may take.
+//! The queues of what is ready to run: lists that link their entries through themselves, and what
+//! other threads may take.
 //!
-//! None of them knows what it holds, so loom explores them as they are.
+//! None of them depends on what it holds, so loom explores them as they are.
 
 pub(crate) mod fifo;
 pub(crate) mod inbox;

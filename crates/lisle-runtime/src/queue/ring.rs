@@ -1,9 +1,10 @@
-//! Fibers that have not begun, and tasks, where idle domains may take them: a bounded first-in first-out ring.
+//! A bounded first-in first-out ring of fibers that have not begun, and of tasks, where idle
+//! domains may take them.
 //!
-//! One producer, the owner, at the tail; any number of takers at the head. Slots are atomic words, and a
-//! taker's exchange of the head is what makes a slot its own, so no read can be torn and no entry
-//! taken twice: a slot is written again only after the head has passed it, and then the exchange of a
-//! taker that had read the old entry fails.
+//! It has one producer, the owner, at the tail, and any number of takers at the head. Slots are
+//! atomic words, and a taker owns a slot's entry by its exchange of the head. So no read can be
+//! torn and no entry taken twice: a slot is written again only after the head has passed it, and
+//! then the exchange of a taker that had read the old entry fails.
 
 use crate::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::ptr::NonNull;
@@ -30,20 +31,20 @@ impl<T> Ring<T> {
         &self.slots[(index % CAPACITY) as usize]
     }
 
-    /// How many entries there are, more or less.
+    /// Returns about how many entries there are.
     #[inline]
     pub(crate) fn len(&self) -> u64 {
         let (head, tail) = self.positions();
         tail.wrapping_sub(head).min(CAPACITY)
     }
 
-    /// The positions of the oldest entry and after the youngest, more or less. They only grow.
+    /// Returns about the positions of the oldest entry and after the youngest. They only grow.
     pub(crate) fn positions(&self) -> (u64, u64) {
         let head = self.head.load(Ordering::Relaxed);
         (head, self.tail.load(Ordering::Relaxed))
     }
 
-    /// Adds an entry. Owner only. False if the ring is full.
+    /// Adds an entry. Returns `false` if the ring is full. Owner only.
     #[inline]
     pub(crate) fn push(&self, entry: NonNull<T>) -> bool {
         let tail = self.tail.load(Ordering::Relaxed);
@@ -52,12 +53,12 @@ impl<T> Ring<T> {
             return false;
         }
         self.slot(tail).store(entry.as_ptr(), Ordering::Relaxed);
-        // Release: the entry and its slot are there before the tail says so.
+        // Release: the entry and its slot are written before the tail shows them.
         self.tail.store(tail.wrapping_add(1), Ordering::Release);
         true
     }
 
-    /// Takes the oldest entry. Anybody.
+    /// Takes the oldest entry. Any thread.
     #[inline]
     pub(crate) fn take(&self) -> Option<NonNull<T>> {
         let mut head = self.head.load(Ordering::Acquire);

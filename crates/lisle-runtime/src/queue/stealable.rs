@@ -1,13 +1,15 @@
-//! What a domain has that others may take: fibers that have not begun, the youngest in a slot of its own and the others in a
-//! ring, and tasks that are ready, in the ring.
+//! What a domain has that others may take: fibers that have not begun, the youngest in a slot of
+//! its own and the others in a ring, and tasks that are ready, in the ring.
 //!
-//! The youngest begins as soon as the fiber that spawned it waits, since it is most likely what that waits for: they
-//! follow each other while their data is in the cache, and stay on one domain. The others begin in the order in which
-//! they were spawned, and that is also the order in which thieves take them. So what is taken first has waited
-//! longest, and is the least likely to belong to a fiber that has begun here.
+//! The youngest begins as soon as the fiber that spawned it waits, because that fiber most likely
+//! waits for it: they follow each other while their data is in the cache, and stay on one domain.
+//! The others begin in the order in which they were spawned, which is also the order in which
+//! thieves take them. So what is taken first has waited longest, and is the least likely to belong
+//! to a fiber that has begun here.
 //!
-//! Only the owner puts anything into the slot, so an empty one stays empty until it does: no exchange is needed to
-//! fill it. Whoever empties it exchanges it for null, and so has what was there alone.
+//! Only the owner puts anything into the slot, so an empty slot stays empty until it does: no
+//! exchange is needed to fill it. A thread that empties the slot exchanges its content for null,
+//! and so it alone has what was there.
 
 use super::ring::Ring;
 use crate::shim::atomic::{AtomicPtr, Ordering};
@@ -31,19 +33,21 @@ impl<T> Stealable<T> {
         Stealable { youngest: AtomicPtr::new(null_mut()), ring: Ring::new() }
     }
 
-    /// How many there are, more or less.
+    /// Returns about how many there are.
     #[inline]
     pub(crate) fn len(&self) -> u64 {
         self.ring.len() + u64::from(!self.youngest.load(Ordering::Relaxed).is_null())
     }
 
-    /// Makes `entry` the youngest. Gives back the one that was, if there is no room for it. Owner only.
+    /// Makes `entry` the youngest. Returns the previous youngest as an error if there is no room
+    /// for it in the ring. Owner only.
     #[inline]
     pub(crate) fn push(&self, entry: NonNull<T>) -> Result<(), NonNull<T>> {
-        // An exchange is next after what it has read, so none that has found the slot empty comes after this store.
-        // Loom does not order a store and an exchange so, and is given an exchange instead.
+        // An exchange comes directly after the write whose value it has read. So no exchange that
+        // has found the slot empty comes after this store. Loom does not order a store and an
+        // exchange in this way, and is given an exchange instead.
         if cfg!(not(lisle_loom)) && self.youngest.load(Ordering::Relaxed).is_null() {
-            // Release: what we did to the entry happens before somebody takes it.
+            // Release: what the owner did to the entry happens before another thread takes it.
             self.youngest.store(entry.as_ptr(), Ordering::Release);
             return Ok(());
         }
@@ -53,12 +57,13 @@ impl<T> Stealable<T> {
         }
     }
 
-    /// Puts `entry` behind the others, as it is no younger than they are. Owner only. False if there is no room.
+    /// Puts `entry` behind the others, because it is no younger than they are. Returns `false` if
+    /// there is no room. Owner only.
     pub(crate) fn append(&self, entry: NonNull<T>) -> bool {
         self.ring.push(entry)
     }
 
-    /// Takes the youngest. Anybody.
+    /// Takes the youngest. Any thread.
     #[inline]
     pub(crate) fn take_youngest(&self) -> Option<NonNull<T>> {
         if self.youngest.load(Ordering::Relaxed).is_null() {
@@ -67,20 +72,21 @@ impl<T> Stealable<T> {
         NonNull::new(self.youngest.swap(null_mut(), Ordering::AcqRel))
     }
 
-    /// Takes the oldest. Anybody.
+    /// Takes the oldest. Any thread.
     #[inline]
     pub(crate) fn take_oldest(&self) -> Option<NonNull<T>> {
         self.ring.take().or_else(|| self.take_youngest())
     }
 
-    /// What waits now; `None` if nothing does.
+    /// Returns what waits now; `None` if nothing does.
     pub(crate) fn sight(&self) -> Option<Sight> {
         let (begun, end) = self.ring.positions();
         let youngest = self.youngest.load(Ordering::Relaxed).addr();
         (begun < end || youngest != 0).then_some(Sight { youngest, end })
     }
 
-    /// Does any of what was seen still wait, if the last of the ring is taken for all of it?
+    /// Returns `true` if any of what was seen still waits, where the last entry of the ring stands
+    /// for all of it.
     pub(crate) fn still_waits(&self, seen: Sight) -> bool {
         let (begun, _) = self.ring.positions();
         seen.end > begun

@@ -31,7 +31,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How to start a runtime.
+/// A builder that sets up a runtime and starts it.
 ///
 /// ```
 /// let answer = lisle::Runtime::builder().domains(2).thread_name("answers").run(|| 6 * 7);
@@ -77,11 +77,11 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// How many domains. The default is one for each processor that this process may use.
+    /// Sets the number of domains. The default is one for each processor that this process may use.
     ///
     /// # Panics
     ///
-    /// With no domain at all.
+    /// Panics if `count` is 0.
     #[must_use]
     #[track_caller]
     pub fn domains(mut self, count: usize) -> Self {
@@ -90,42 +90,43 @@ impl Builder {
         self
     }
 
-    /// Whether each domain's thread is pinned to a processor. Off by default: pinning helps a machine that
-    /// does nothing else, and hurts one that does.
+    /// Sets whether each domain's thread is pinned to a processor. Off by default: pinning helps on
+    /// a machine that does nothing else, and hurts on one that does.
     ///
-    /// [`run`](Builder::run) pins the calling thread for as long as it takes. A thread that a fiber starts with the standard
-    /// library is pinned like its domain, as the system has it; those of `lisle::thread` and
-    /// [`blocking`](crate::blocking) are not.
+    /// [`run`](Builder::run) pins the calling thread while it runs. A thread that a fiber starts
+    /// with the standard library is pinned like its domain, because the system inherits the pin;
+    /// threads of `lisle::thread` and [`blocking`](crate::blocking) are not pinned.
     #[must_use]
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = pin;
         self
     }
 
-    /// The usable bytes of each fiber's stack, 1 MiB by default. It is address space: memory is
-    /// taken as the stack grows, and given back. Less than 16 KiB is raised to that.
+    /// Sets the usable bytes of each fiber's stack, 1 MiB by default. This is address space: memory
+    /// is taken as the stack grows, and given back. A value below 16 KiB is raised to that.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = bytes.max(stack::MIN_USABLE_SIZE);
         self
     }
 
-    /// How the threads are named: this, a dash and the domain's index. `lisle` by default.
+    /// Sets the prefix of the thread names, `lisle` by default. A dash and the domain's index
+    /// follow it.
     #[must_use]
     pub fn thread_name(mut self, prefix: impl Into<String>) -> Self {
         self.thread_name = prefix.into();
         self
     }
 
-    /// What happens when a fiber panics that nobody joins.
+    /// Sets what happens when a fiber panics that is not joined.
     #[must_use]
     pub fn panic_policy(mut self, policy: PanicPolicy) -> Self {
         self.panic_policy = policy;
         self
     }
 
-    /// Adds what is to be done whenever a fiber of this runtime is resumed or suspended, after what was added before. See
-    /// [`Hooks`].
+    /// Adds hooks that are called whenever a fiber of this runtime is resumed or suspended, after
+    /// those that were added before. See [`Hooks`].
     #[must_use]
     #[track_caller]
     pub fn hooks(mut self, hooks: impl Hooks) -> Self {
@@ -133,28 +134,32 @@ impl Builder {
         self
     }
 
-    /// After how long a fiber or task that does not block is reported, if others of its domain wait meanwhile, see
-    /// [`on_report`](Builder::on_report). One second by default; `None` for never.
+    /// Sets after how long a fiber or task that does not block is reported, if others of its domain
+    /// wait meanwhile; see [`on_report`](Builder::on_report). One second by default; `None` for
+    /// never.
     ///
-    /// Others wait if they are ready to go on, or have not begun; if they have been woken from elsewhere; if their timer is
-    /// overdue; or if their descriptor is ready. The report says which, and for how long that has been so.
+    /// Others wait if they are ready to go on or have not begun, if another thread has woken them,
+    /// if their timer is overdue, or if their descriptor is ready. The report says which of these
+    /// it was, and for how long.
     #[must_use]
     pub fn stall_report(mut self, after: Option<Duration>) -> Self {
         self.stall_report = after;
         self
     }
 
-    /// What is done with what the runtime has to say: fibers that keep their domain, deadlocks, panics that nobody joins, fibers
-    /// that have not ended in time; see [`Report`]. By default it is written to standard error.
+    /// Sets the handler of the runtime's reports: fibers that keep their domain, deadlocks, panics
+    /// of fibers that are not joined, and fibers that have not ended in time; see [`Report`]. By
+    /// default they are written to standard error.
     ///
-    /// `handle` is called on a thread of the runtime, on which others wait: its monitor, or a domain's, there perhaps on
-    /// the stack of a fiber. It must not wait for fibers of the runtime, and should take no longer than it takes to note
-    /// something down: put it into a [mailbox](crate::channel::unbounded_mailbox), a log, a counter. If it panics, that goes no further than
-    /// to standard error, and so does what it was told. What there is to be told while it runs goes there, too, if
-    /// it is about the same thread.
+    /// `handle` is called on a thread of the runtime that others wait for: its monitor, or a
+    /// domain's thread, there perhaps on the stack of a fiber. It must not wait for fibers of the
+    /// runtime, and should only note something down: put it into a
+    /// [mailbox](crate::channel::unbounded_mailbox), a log or a counter. If it panics, the panic
+    /// and the report are written to standard error and go no further. A report about the same
+    /// thread that is made while `handle` runs goes to standard error, too.
     ///
-    /// What ends the process is written to standard error in any case, and so is what belongs to no runtime: what happens on
-    /// plain threads, and on those that serve all runtimes.
+    /// What ends the process is written to standard error in any case. So is what belongs to no
+    /// runtime: what happens on plain threads, and on those that serve all runtimes.
     ///
     /// ```
     /// use lisle::{Report, Runtime, fiber};
@@ -178,12 +183,13 @@ impl Builder {
         self
     }
 
-    /// At which signal the runtime says who waits for what, who runs, and what keeps its domain:
-    /// [`Report::Waiting`], see [`on_report`](Builder::on_report). At none by default.
+    /// Sets a signal at which the runtime reports what waits for what, what runs, and what keeps
+    /// its domain: [`Report::Waiting`], see [`on_report`](Builder::on_report). No signal by
+    /// default.
     ///
-    /// A thread of its own answers, which needs no domain for it. The signal is caught from then on for the rest of the process,
-    /// see `lisle::signal`. If it cannot be caught, or if there is none of this number, the start of the runtime
-    /// says so.
+    /// A separate thread answers, and it needs no domain for that. The signal is caught from then
+    /// on for the rest of the process, see `lisle::signal`. If it cannot be caught, or if no signal
+    /// has this number, starting the runtime fails.
     ///
     /// ```
     /// use lisle::signal::SIGQUIT;
@@ -196,7 +202,8 @@ impl Builder {
     ///     let (_tx, never) = lisle::channel::named::<u32>("numbers", 0);
     ///     drop(lisle::fiber::Builder::new().name("waits").spawn(move || never.recv()));
     ///     lisle::fiber::yield_now();
-    ///     // As somebody would with Ctrl-\ on a terminal, or `kill -QUIT`, while this fiber keeps its domain.
+    ///     // As a user does with Ctrl-\ on a terminal, or with `kill -QUIT`, while this fiber keeps its
+    ///     // domain.
     ///     // SAFETY: the signal is caught.
     ///     unsafe { libc::raise(SIGQUIT) };
     ///     let dump = rx.recv().unwrap();
@@ -209,63 +216,71 @@ impl Builder {
         self
     }
 
-    /// Whether [`run`](Builder::run) waits for all fibers to end once its function has returned. By default it
-    /// does not: fibers that are left are unwound at their next blocking call.
+    /// Sets whether [`run`](Builder::run) waits for all fibers to end once its function has
+    /// returned. By default it does not: fibers that are left are unwound at their next blocking
+    /// call.
     #[must_use]
     pub fn drain(mut self, drain: bool) -> Self {
         self.drain = drain;
         self
     }
 
-    /// How long [`run`](Builder::run) waits for fibers to unwind once its function has returned. Five seconds
-    /// by default; `Duration::MAX` is for as long as it takes. For those that have begun on its caller's thread it waits in any
-    /// case, and [says so](Builder::on_report) when this time is over: others may still use what they have lent.
+    /// Sets how long [`run`](Builder::run) waits for fibers to unwind once its function has
+    /// returned. Five seconds by default; `Duration::MAX` waits for as long as it takes. `run`
+    /// waits in any case for the fibers that have begun on its caller's thread, and [reports
+    /// them](Builder::on_report) when this time is over: others may still use what they have lent.
     #[must_use]
     pub fn shutdown_deadline(mut self, deadline: Duration) -> Self {
         self.shutdown_deadline = deadline;
         self
     }
 
-    /// What happens when every fiber waits, and nothing could wake one: no timer, no descriptor, no foreign call that does
-    /// anything but wait for a fiber, no other thread. By default the fibers are unwound, and [`run`](Builder::run) panics with
-    /// a text that says who waits for what. With [`OnDeadlock::Report`] it goes to [`on_report`](Builder::on_report).
+    /// Sets what happens when every fiber waits and nothing could wake one: no timer, no
+    /// descriptor, no other thread, and no foreign call that does anything but wait for a fiber. By
+    /// default the fibers are unwound, and [`run`](Builder::run) panics with a text that says what
+    /// waits for what. With [`OnDeadlock::Report`] the text goes to
+    /// [`on_report`](Builder::on_report).
     ///
-    /// It is noticed within a tenth of a second, and only for half a minute after the last fiber has begun to wait.
-    /// What is reported is one: whoever is not known to sleep counts as somebody who could wake a fiber. In
-    /// particular any thread that the program has started does, be it the one that has called
-    /// [`start`](Builder::start); [`closed_world`](Builder::closed_world) leaves those out. Where the threads of the
-    /// process cannot be counted, which is anywhere but on Linux, nothing is noticed without it.
+    /// A deadlock is noticed within a tenth of a second, and only for half a minute after the last
+    /// fiber has begun to wait. Everything reported is a deadlock: a thread that is not known to
+    /// sleep counts as one that could wake a fiber. This includes every thread that the program has
+    /// started, and the one that has called [`start`](Builder::start);
+    /// [`closed_world`](Builder::closed_world) leaves those out. Where the threads of the process
+    /// cannot be counted, which is anywhere but on Linux, nothing is noticed without
+    /// `closed_world`.
     #[must_use]
     pub fn on_deadlock(mut self, policy: OnDeadlock) -> Self {
         self.on_deadlock = policy;
         self
     }
 
-    /// Promises that nobody but this runtime's own fibers wakes them: no other thread of the program (that of a
-    /// [`kill_safe`](lisle_core::kill_safe) server on a thread is one), no other runtime. Then a deadlock is noticed although
-    /// there are such, see [`on_deadlock`](Builder::on_deadlock).
+    /// Promises that only this runtime's own fibers wake them: no other thread of the program (such
+    /// as that of a [`kill_safe`](lisle_core::kill_safe) server on a thread), and no other runtime.
+    /// A deadlock is then noticed although there are such threads, see
+    /// [`on_deadlock`](Builder::on_deadlock).
     #[must_use]
     pub fn closed_world(mut self, closed: bool) -> Self {
         self.closed_world = closed;
         self
     }
 
-    /// As [`run`](Builder::run), but if no fiber can ever go on the runtime is shut down, its fibers are unwound, and
-    /// the error says who waited for what.
+    /// Does the same as [`run`](Builder::run), but if no fiber can ever go on, shuts the runtime
+    /// down, unwinds its fibers, and returns an error that says what waited for what.
     ///
     /// # Errors
     ///
-    /// A deadlock, see [`on_deadlock`](Builder::on_deadlock); whose policy is not asked. It may also befall the fibers
-    /// that [`drain`](Builder::drain) waits for; then the value of `f` is lost.
+    /// Returns a deadlock, see [`on_deadlock`](Builder::on_deadlock), whatever policy is set there.
+    /// The deadlock may also be one of the fibers that [`drain`](Builder::drain) waits for; the
+    /// value of `f` is then lost.
     ///
     /// # Panics
     ///
-    /// As [`run`](Builder::run).
+    /// Panics as [`run`](Builder::run) does.
     ///
     /// ```
     /// let outcome = lisle::Runtime::builder().domains(1).closed_world(true).try_run(|| {
     ///     let (_tx, rx) = lisle::channel::named::<u32>("numbers", 0);
-    ///     rx.recv() // nobody sends, but somebody could
+    ///     rx.recv() // no fiber sends, but one could
     /// });
     /// let deadlock = outcome.unwrap_err();
     /// assert_eq!(deadlock.waiting().fibers[0].waits[0].object.name(), Some("numbers"));
@@ -280,13 +295,14 @@ impl Builder {
     ///
     /// The calling thread becomes domain 0 for that time, and `f` runs on it, so `f` may borrow and
     /// need not be `Send`. Fibers that have not ended when `f` returns are unwound, unless
-    /// [`drain`](Builder::drain) says to wait for them; what does not end in time is reported (see
-    /// [`on_report`](Builder::on_report)), and its thread left behind.
+    /// [`drain`](Builder::drain) is set, which waits for them. What does not end in time is
+    /// reported (see [`on_report`](Builder::on_report)), and its thread is left behind.
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; with a deadlock, unless [`on_deadlock`](Builder::on_deadlock) says otherwise; if the system gives
-    /// no threads or pollers; or inside another runtime, where the fiber should rather call `f`.
+    /// Panics with the panic of `f`; with a deadlock, unless [`on_deadlock`](Builder::on_deadlock)
+    /// says otherwise; if the system gives no threads or pollers; or if called inside another
+    /// runtime, where the fiber should call `f` itself.
     #[track_caller]
     pub fn run<F: FnOnce() -> T, T>(self, f: F) -> T {
         match self.run_to_end(f) {
@@ -301,7 +317,8 @@ impl Builder {
         let mut result = None;
         let deadlock = self.run_fiber(&mut || result = f.take().map(|f| catch_unwind(AssertUnwindSafe(f))));
         match (result, deadlock) {
-            // All fibers waited when it was found, so what `f` has come to since comes of the unwinding.
+            // All fibers waited when the deadlock was found, so a result that `f` has since is due
+            // to the unwinding.
             (_, Some(deadlock)) => Err(deadlock),
             (Some(Ok(value)), None) => Ok(value),
             (Some(Err(panic)), None) => resume_unwind(panic),
@@ -309,8 +326,8 @@ impl Builder {
         }
     }
 
-    /// Starts a runtime, runs `main` in it as a fiber, and shuts it down. Not generic, so that it is compiled once, and not
-    /// for each program's function.
+    /// Starts a runtime, runs `main` in it as a fiber, and shuts it down. Not generic: it is
+    /// compiled once, and not for each program's function.
     #[track_caller]
     fn run_fiber(self, main: &mut dyn FnMut()) -> Option<Deadlock> {
         let site = Location::caller();
@@ -335,9 +352,9 @@ impl Builder {
             worker.spawn(fiber, Some(0));
             // SAFETY: the handle's reference keeps the fiber alive until it is released below.
             let finished = || unsafe { fiber.as_ref() }.finished.with(|finished| *finished);
-            // Only a deadlock stops it before.
+            // Only a deadlock stops the runtime before that.
             worker.work(&|| finished() || shared.is_stopping());
-            // SAFETY: not used any more.
+            // SAFETY: the fiber is not used any more.
             unsafe { crate::spawned::fiber_cell::release(fiber) };
             if drain {
                 shared.drain();
@@ -350,7 +367,8 @@ impl Builder {
                 if shared.may_leave() || Instant::now() < end {
                     return shared.may_leave();
                 }
-                // Others may borrow from these fibers, and from this thread, which is to go on with the caller's code.
+                // Others may borrow from these fibers, and from this thread, which is about to
+                // return to the caller's code.
                 let begun = worker.begun(3);
                 let may_end = begun.is_empty();
                 if !may_end && !has_told.replace(true) {
@@ -372,7 +390,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// The system gives no threads or pollers.
+    /// Returns an error if the system gives no threads or pollers, or if the signal of
+    /// [`dump_on`](Builder::dump_on) cannot be caught.
     ///
     /// ```
     /// use std::time::Duration;
@@ -446,11 +465,11 @@ impl Builder {
     }
 }
 
-/// Pins this thread to `core`, if given, until what this returns is dropped.
+/// Pins this thread to `core`, if given, until the returned value is dropped.
 pub(super) fn pinned_to(core: Option<core_affinity::CoreId>) -> Pinned {
     Pinned::by(core.map(|core| {
         move || {
-            // A processor that was taken away meanwhile is no reason not to run.
+            // If the processor was taken away meanwhile, the thread runs unpinned.
             core_affinity::set_for_current(core);
         }
     }))

@@ -1,5 +1,6 @@
-//! The default runtime: that of those who spawn or divide loops outside any. The first of them starts it, unless the program
-//! has installed one of its own choice before. It is never shut down.
+//! The default runtime, for code that spawns or divides loops outside any runtime. The first such
+//! code starts it, unless the program has installed one with other settings before. It is never
+//! shut down.
 
 use super::{Builder, Runtime, failed};
 use crate::sched::OnDeadlock;
@@ -11,21 +12,22 @@ use std::io;
 
 static DEFAULT: OnceLock<Runtime> = OnceLock::new();
 
-/// The default runtime, started if need be and possible.
+/// Returns the default runtime. Starts it if that has not been done, and returns `None` if that
+/// fails.
 pub fn try_default_runtime() -> Option<&'static Arc<Shared>> {
     started_default_runtime().or_else(|| {
         let runtime = default_builder().start().ok()?;
-        // Another thread may have been faster; then this one goes again.
+        // Another thread may have been faster; then the runtime that was started here is dropped.
         Some(default::set(&DEFAULT.get_or_init(|| runtime).shared))
     })
 }
 
-/// How it is started unless the program says so.
+/// Returns the settings of a default runtime that the program has not installed.
 fn default_builder() -> Builder {
     Builder::default().staying()
 }
 
-/// That runtime, started if need be.
+/// Returns the default runtime. Starts it if that has not been done, and panics if that fails.
 pub fn default_runtime() -> &'static Arc<Shared> {
     started_default_runtime().unwrap_or_else(|| {
         let start = || default_builder().start().unwrap_or_else(|error| failed(&error));
@@ -33,11 +35,13 @@ pub fn default_runtime() -> &'static Arc<Shared> {
     })
 }
 
-/// Why there is no default runtime with the settings that were asked for, see [`Builder::install_default`].
+/// The error of [`Builder::install_default`]: why there is no default runtime with the requested
+/// settings.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InstallDefaultError {
-    /// There is one already: it was installed before, or started by a spawn, a join or a loop on a plain thread.
+    /// There is one already: it was installed before, or started by a spawn, a join or a loop on a
+    /// plain thread.
     AlreadyStarted,
     /// The system gives no threads or pollers.
     Start(io::Error),
@@ -65,7 +69,8 @@ impl std::error::Error for InstallDefaultError {
 }
 
 impl Builder {
-    /// Nobody could start the default runtime again if a deadlock had ended it.
+    /// Replaces a policy by which a deadlock ends the runtime: the default runtime could not be
+    /// started again.
     fn staying(self) -> Self {
         match self.on_deadlock {
             OnDeadlock::Panic => self.on_deadlock(OnDeadlock::Report),
@@ -73,17 +78,18 @@ impl Builder {
         }
     }
 
-    /// Starts a runtime with these settings as the default one, on which fibers and tasks run that are spawned outside any
-    /// runtime, and whose domains help the joins and loops of plain threads.
+    /// Starts a runtime with these settings as the default one. Fibers and tasks that are spawned
+    /// outside any runtime run on it, and its domains help the joins and loops of plain threads.
     ///
-    /// To be called early in `main`, by the program and not by a library: what spawns or divides a loop first starts the default
-    /// runtime with the default settings, and then it is too late. It is never shut down, so what the settings say of the end
-    /// is of no importance. Nor does a deadlock end it: with [`OnDeadlock::Panic`], which is the default, one is reported
-    /// as with [`OnDeadlock::Report`].
+    /// The program calls this early in `main`; a library should not call it. The first code that
+    /// spawns or divides a loop starts the default runtime with the default settings, and then it
+    /// is too late. The default runtime is never shut down, so settings about the end have no
+    /// effect. A deadlock does not end it either: with [`OnDeadlock::Panic`], which is the default,
+    /// a deadlock is reported as with [`OnDeadlock::Report`].
     ///
     /// # Errors
     ///
-    /// If it has been started already, or cannot be.
+    /// Returns an error if the default runtime has been started already, or cannot be started.
     ///
     /// # Examples
     ///
@@ -105,7 +111,7 @@ impl Builder {
             return Err(InstallDefaultError::AlreadyStarted);
         }
         let runtime = self.staying().start().map_err(InstallDefaultError::Start)?;
-        // If somebody else was faster, this one goes again.
+        // If another thread was faster, this runtime is dropped.
         let shared = runtime.shared.clone();
         DEFAULT.set(runtime).map_err(|_| InstallDefaultError::AlreadyStarted)?;
         default::set(&shared);

@@ -1,4 +1,4 @@
-//! A runtime in the hands of somebody who is none of its fibers.
+//! A handle to a runtime, for code that runs outside it.
 
 use super::Runtime;
 use super::Statistics;
@@ -10,11 +10,12 @@ use crate::shim::sync::Arc;
 use std::fmt;
 use std::panic::Location;
 
-/// A runtime, for those who are none of its fibers: to spawn on it, and to ask who waits there. From
-/// [`Runtime::handle`], or, within a runtime and so also one of [`run`](crate::run), from [`Handle::current`].
+/// A handle to a runtime, for code that is not one of its fibers: to spawn on it, and to ask what
+/// waits there. It comes from [`Runtime::handle`], or from [`Handle::current`] within a runtime,
+/// that of [`run`](crate::run) included.
 ///
-/// It may be cloned and used on any thread. It does not keep the runtime going: when that has ended nothing is run any more,
-/// and nobody waits.
+/// It may be cloned and used on any thread. It does not keep the runtime from ending: after that
+/// nothing is run any more, and nothing waits there.
 ///
 /// ```
 /// use lisle::{Handle, channel};
@@ -41,11 +42,11 @@ impl Handle {
         Handle { shared }
     }
 
-    /// The runtime of the fiber or task that calls this.
+    /// Returns a handle to the runtime of the fiber or task that calls this.
     ///
     /// # Panics
     ///
-    /// If it is called by none.
+    /// Panics if no fiber or task calls it.
     ///
     /// ```should_panic
     /// lisle::Handle::current(); // on a plain thread
@@ -60,19 +61,20 @@ impl Handle {
         })
     }
 
-    /// The runtime of the fiber or task that calls this, if it is called by one.
+    /// Returns a handle to the runtime of the fiber or task that calls this, if one does.
     pub fn try_current() -> Option<Handle> {
         worker::with_current(|worker| worker.map(|worker| Handle::new(worker.shared().clone())))
     }
 
-    /// How many domains it has.
+    /// Returns the number of domains.
     pub fn domains(&self) -> usize {
         self.shared.domains.len()
     }
 
-    /// Spawns a fiber on this runtime, from anywhere. See [`spawn`](crate::spawn).
+    /// Spawns a fiber on this runtime, from any thread. See [`spawn`](crate::spawn).
     ///
-    /// Once the runtime is being shut down the fiber is not run; joining it says so. Its function is dropped within this call.
+    /// Once the runtime is being shut down, the fiber is not run, and joining it returns an error
+    /// that says this. Its function is dropped within this call.
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -83,22 +85,23 @@ impl Handle {
         unsafe { Shared::spawn(&self.shared, f, Location::caller()) }
     }
 
-    /// Who waits for what, and who runs; see [`Runtime::waiting`]. Nobody, when the runtime has ended; then only plain threads
-    /// are listed.
+    /// Returns what waits for what, and what runs; see [`Runtime::waiting`]. When the runtime has
+    /// ended, only plain threads are listed.
     ///
     /// # Blocking
     ///
-    /// As [`Runtime::waiting`]: while a domain does not answer, for a tenth of a second.
+    /// Blocks as [`Runtime::waiting`] does: while a domain does not answer, for a tenth of a
+    /// second.
     pub fn waiting(&self) -> WaitGraph {
         self.shared.snapshot().graph
     }
 
-    /// What the runtime has done so far, see [`Runtime::statistics`].
+    /// Returns the counts of what the runtime has done so far, see [`Runtime::statistics`].
     pub fn statistics(&self) -> Statistics {
         self.shared.statistics()
     }
 
-    /// Returns `true` if the runtime has ended, but for fibers that did not end in time.
+    /// Returns `true` if the runtime has ended, apart from fibers that did not end in time.
     pub fn has_ended(&self) -> bool {
         self.shared.has_ended()
     }
@@ -111,7 +114,8 @@ impl fmt::Debug for Handle {
 }
 
 impl Runtime {
-    /// The runtime, for those who are to spawn on it or to ask who waits there while somebody else has this value.
+    /// Returns a handle to the runtime: code that has it can spawn on the runtime and ask what
+    /// waits there, while other code has this value.
     ///
     /// ```
     /// let runtime = lisle::Runtime::builder().domains(1).start()?;

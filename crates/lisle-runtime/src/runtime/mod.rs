@@ -1,4 +1,4 @@
-//! Runtimes: what starts domains, and what ends them.
+//! Runtimes: the code that starts domains and ends them.
 
 mod builder;
 mod default;
@@ -33,7 +33,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 impl Shared {
-    /// Spawns a fiber, from anywhere.
+    /// Spawns a fiber on this runtime, from any thread.
     ///
     /// # Safety
     ///
@@ -66,14 +66,14 @@ fn failed(error: &io::Error) -> ! {
 
 /// A runtime with all domains on threads of its own, see [`Builder::start`].
 ///
-/// Dropping it shuts it down, waiting for up to a second.
+/// Dropping it shuts it down, and waits for up to a second.
 pub struct Runtime {
     shared: Arc<Shared>,
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
 }
 
 impl Runtime {
-    /// How to start a runtime.
+    /// Returns a builder, which sets up a runtime and starts it.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -103,8 +103,8 @@ impl Runtime {
                         worker.work(&|| worker.shared().may_leave());
                         worker.wind_up();
                         left.leave(index);
-                        // Fibers that were given up stay as they are, and so does what others may have borrowed from
-                        // them, this thread's locals included.
+                        // Fibers that were abandoned stay as they are. So does what others may have
+                        // borrowed from them, this thread's locals included.
                         while !worker.is_empty() {
                             thread::park();
                         }
@@ -123,14 +123,14 @@ impl Runtime {
         Ok(())
     }
 
-    /// How many domains it has.
+    /// Returns the number of domains.
     pub fn domains(&self) -> usize {
         self.shared.domains.len()
     }
 
-    /// Spawns a fiber on this runtime, from anywhere. See [`spawn`](crate::spawn).
+    /// Spawns a fiber on this runtime, from any thread. See [`spawn`](crate::spawn).
     ///
-    /// After a shutdown the fiber is not run; joining it says so.
+    /// After a shutdown the fiber is not run, and joining it returns an error that says this.
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -141,12 +141,12 @@ impl Runtime {
         unsafe { self.spawn_unchecked(f, Location::caller()) }
     }
 
-    /// Runs `f` as a fiber of this runtime and waits for it, so `f` may borrow.
+    /// Runs `f` as a fiber of this runtime and waits for it, which allows `f` to borrow.
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; or if the runtime is shut down before `f` has returned, by a deadlock unless
-    /// [`on_deadlock`](Builder::on_deadlock) says otherwise.
+    /// Panics with the panic of `f`. Panics if the runtime is shut down before `f` has returned. A
+    /// deadlock shuts it down, unless [`on_deadlock`](Builder::on_deadlock) says otherwise.
     #[track_caller]
     pub fn run<F, T>(&self, f: F) -> T
     where
@@ -161,7 +161,8 @@ impl Runtime {
         let outcome = handle.join_masked().map_err(JoinError::into_panic);
         match (outcome, self.shared.deadlocks.fatal()) {
             (Err(Ok(panic)), _) => resume_unwind(panic),
-            // What a fiber makes of the end of those that it waits for is no answer of its own.
+            // The fibers were unwound, so the result of this one depends on that and is not an
+            // answer.
             (_, Some(deadlock)) => panic!("{deadlock}"),
             (Ok(value), None) => value,
             (Err(Err(error)), None) => panic!("{error}"),
@@ -180,19 +181,21 @@ impl Runtime {
         unsafe { Shared::spawn(&self.shared, f, site) }
     }
 
-    /// Who waits for what: each fiber that is parked, with its name and place of spawning, and what it waits for,
-    /// with that one's name and place of making; and the plain threads of the process that wait. To print it, use
-    /// its `Display` form.
+    /// Returns what waits for what: each parked fiber with its name and spawn location, and what it
+    /// waits for, with the name of that object and the location where it was made. The plain
+    /// threads of the process that wait are listed, too. The `Display` form of the graph is its
+    /// text.
     ///
-    /// Futures are not listed: nobody knows who polls them.
+    /// Futures are not listed: it is not known which executor polls them.
     ///
-    /// Blocks the calling thread while each domain looks at its fibers, a few milliseconds for ten thousand, and for a
-    /// tenth of a second if some domain does not answer, since it has a fiber that does not block: such a domain is
-    /// listed as silent, with that fiber, and with what is known of the domain without its help. Where fibers wait for sockets
-    /// the system is asked for their addresses, which takes a microsecond or two each. The domains' looks are not at one moment, so what was on its way between
-    /// them may be seen twice or not at all.
+    /// Blocks the calling thread while each domain looks at its fibers: a few milliseconds for ten
+    /// thousand fibers. A domain that does not answer, because it has a fiber that does not block,
+    /// makes this take a tenth of a second. Such a domain is listed as silent, with that fiber, and
+    /// with what is known of the domain without its help. Where fibers wait for sockets, the system
+    /// is asked for their addresses, which takes a microsecond or two each. The domains do not look
+    /// at the same moment, so what was on its way between them may be seen twice or not at all.
     ///
-    /// Not to be called by a function given to a [`Source`](crate::event::Source).
+    /// A function given to a [`Source`](crate::event::Source) must not call this.
     ///
     /// ```
     /// use lisle::{channel, sync::Condition};
@@ -218,13 +221,13 @@ impl Runtime {
         self.shared.snapshot().graph
     }
 
-    /// Shuts the runtime down: fibers are unwound at their next blocking call, or where they block now. Waits
-    /// for at most `deadline` and says what was still running then; its threads are left behind. `Duration::MAX` is for as
-    /// long as it takes.
+    /// Shuts the runtime down: fibers are unwound where they block now, or at their next blocking
+    /// call. Waits for at most `deadline`, and returns what was still running then; the threads of
+    /// those fibers are left behind. `Duration::MAX` waits for as long as it takes.
     ///
     /// # Panics
     ///
-    /// If called by a fiber of this runtime, which would wait for itself.
+    /// Panics if a fiber of this runtime calls it, which would wait for itself.
     pub fn shutdown(self, deadline: Duration) -> Shutdown {
         self.end(deadline)
     }
@@ -235,12 +238,12 @@ impl Runtime {
         self.finish(clock::instant_after(deadline))
     }
 
-    /// Is this one of the runtime's own fibers?
+    /// Returns `true` if the calling code runs on one of this runtime's workers.
     fn is_inside(&self) -> bool {
         worker::with_current(|worker| worker.is_some_and(|w| Arc::ptr_eq(w.shared(), &self.shared)))
     }
 
-    /// Waits for the workers to leave until `end`.
+    /// Waits for the workers to leave, until `end` at the latest.
     fn finish(&self, end: Instant) -> Shutdown {
         let mut threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(|p| p.into_inner()));
         let mut pause = Duration::from_micros(20);
@@ -251,7 +254,8 @@ impl Runtime {
         let shutdown = self.shared.abandon();
         for thread in threads.drain(..) {
             if shutdown.is_clean() {
-                // A worker thread ends after it has said so; it has no panic to tell of.
+                // A worker thread ends after it has counted itself as left, and it has no panic to
+                // report.
                 let _ = thread.join();
             }
         }
@@ -266,7 +270,7 @@ impl Drop for Runtime {
     fn drop(&mut self) {
         let started = !self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).is_empty();
         if started && self.is_inside() {
-            // Nobody can wait for itself: the threads end by themselves when their fibers have.
+            // A fiber cannot wait for itself: the threads end by themselves when their fibers have.
             self.shared.stop();
         } else if started {
             let shutdown = self.end(Duration::from_secs(1));
@@ -283,8 +287,8 @@ impl fmt::Debug for Runtime {
     }
 }
 
-/// Starts a runtime with a domain for each processor, runs `f` in it as a fiber, shuts it down and returns
-/// the value of `f`. See [`Builder::run`].
+/// Starts a runtime with a domain for each processor, runs `f` in it as a fiber, shuts it down and
+/// returns the value of `f`. See [`Builder::run`].
 ///
 /// ```
 /// let answer = lisle::run(|| {
@@ -299,8 +303,8 @@ pub fn run<F: FnOnce() -> T, T>(f: F) -> T {
     Builder::default().run(f)
 }
 
-/// Who waits for what in the runtime whose fiber calls this, see [`Runtime::waiting`]. On a plain thread, which is in no
-/// runtime, only the threads that wait are listed.
+/// Returns what waits for what in the runtime whose fiber calls this, see [`Runtime::waiting`]. On
+/// a plain thread, which is in no runtime, only the waiting threads are listed.
 ///
 /// ```
 /// let graph = lisle::run(|| {

@@ -1,4 +1,4 @@
-//! How many threads a runtime has had, and how much they have said to each other.
+//! How many fibers and tasks a runtime has had, and how many messages they have exchanged.
 
 use super::Runtime;
 use crate::event::tally;
@@ -6,10 +6,11 @@ use crate::sched::shared::Shared;
 use crate::sched::worker::{self, Worker};
 use std::fmt;
 
-/// What a runtime has done so far: [`Runtime::statistics`], [`statistics`].
+/// The counts of what a runtime has done so far: [`Runtime::statistics`], [`statistics`].
 ///
-/// The figures are those of table 2 in *Featherweight Threads for Communication* (Sivaramakrishnan, Ziarek and
-/// Jagannathan 2011). Counting costs an addition for each message and each task, and a few for each reification.
+/// The figures are those of table 2 in *Featherweight Threads for Communication* (Sivaramakrishnan,
+/// Ziarek and Jagannathan 2011). Counting costs an addition for each message and each task, and a
+/// few for each reification.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
@@ -21,19 +22,19 @@ pub struct Statistics {
     pub communications: u64,
     /// Tasks that had to wait, for the first time, and so became records.
     pub reifications: u64,
-    /// Tasks that became threads scheduled by themselves: because they asked to, because they took long, or as
-    /// their spawner was charged for others that did.
+    /// Tasks that became threads scheduled by themselves: because they asked for it, because they
+    /// took long, or because their spawner was charged for others that did.
     pub inflations: u64,
-    /// Turns of tasks on a domain other than that of their turn before.
+    /// Turns of tasks on a domain other than that of their previous turn.
     pub migrations: u64,
-    /// How many bytes the tasks have taken together that were reified, each with its future and its record.
+    /// How many bytes all reified tasks took together, each with its future and its record.
     pub reified_bytes: u64,
     /// How many bytes the largest of them took.
     pub largest_task: u64,
 }
 
 impl Statistics {
-    /// How many bytes a reified task took, on average. 0 if there was none.
+    /// Returns how many bytes a reified task took on average, or 0 if there was none.
     pub fn mean_task(&self) -> f64 {
         if self.reifications == 0 { 0.0 } else { self.reified_bytes as f64 / self.reifications as f64 }
     }
@@ -78,17 +79,18 @@ impl Shared {
 }
 
 impl Runtime {
-    /// What the runtime has done so far.
+    /// Returns the counts of what the runtime has done so far.
     ///
-    /// A domain tells what it has counted every few turns and before it sleeps, so one that works may be some turns
-    /// behind. What plain threads do that are no workers of the runtime counts only if a task of theirs is reified.
+    /// A domain publishes its counts every few turns and before it sleeps, so the counts of one
+    /// that works may be some turns behind. What plain threads do that are no workers of the
+    /// runtime counts only if a task of theirs is reified.
     pub fn statistics(&self) -> Statistics {
         self.shared().statistics()
     }
 }
 
-/// What the runtime of the calling fiber or task has done so far, see [`Runtime::statistics`]. Nothing, on a plain
-/// thread.
+/// Returns the counts of the runtime of the calling fiber or task, see [`Runtime::statistics`]. On
+/// a plain thread all are 0.
 ///
 /// ```
 /// let statistics = lisle::run(|| {
@@ -107,7 +109,7 @@ pub fn statistics() -> Statistics {
 }
 
 impl Worker {
-    /// Tells what this thread has counted for itself.
+    /// Publishes what this thread has counted for itself.
     pub(crate) fn tell_tally(&self) {
         let (communications, tasks) = tally::read();
         let (communications_before, tasks_before) = self.tally_before;

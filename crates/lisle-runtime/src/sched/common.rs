@@ -1,7 +1,7 @@
-//! What may move between domains and belongs to none.
+//! The common queues: what may move between domains and belongs to none.
 //!
-//! It is taken in the order in which it came, but for what rings had no room for: of that the youngest goes first, and it
-//! goes last, see `Worker::take_unbegun`.
+//! It is taken in the order in which it came, except for the surplus, which rings had no room for:
+//! that is taken last, and the youngest first, see `Worker::take_unbegun`.
 
 use crate::event::lock::Lock;
 use crate::queue::fifo::Fifo;
@@ -12,18 +12,19 @@ use std::ptr::NonNull;
 
 pub(crate) struct Common {
     queues: Lock<Queues>,
-    /// How many are in either queue; never too few. Part of how a domain falls asleep, see the README.
+    /// How many are in either queue; never too few. Part of how a domain falls asleep, see the
+    /// README.
     waiting: AtomicUsize,
-    /// How many are surplus, more or less: most often there is none, and then no lock is taken.
+    /// About how many are surplus. Usually there are none, and then no lock is taken.
     surplus: AtomicUsize,
 }
 
 struct Queues {
-    /// From outside, or to go elsewhere.
+    /// What has come from outside, or goes to another domain.
     first_come: Fifo<Runnable>,
     /// What rings had no room for.
     surplus: Fifo<Runnable>,
-    /// Nothing comes from outside any more.
+    /// Set when nothing more is accepted from outside.
     closed: Cell<bool>,
 }
 
@@ -40,13 +41,13 @@ impl Common {
         }
     }
 
-    /// How many wait here.
+    /// Returns how many wait here.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.waiting.load(Ordering::SeqCst)
     }
 
-    /// Adds what has come from outside, or is to go elsewhere.
+    /// Adds what has come from outside, or goes to another domain.
     ///
     /// # Safety
     ///
@@ -55,7 +56,8 @@ impl Common {
         self.add(&self.queues.lock(), movable);
     }
 
-    /// Adds what has come from outside, calling `count` before anybody can take it; unless this is closed.
+    /// Adds what has come from outside, and calls `count` before it can be taken. Returns `false`
+    /// and adds nothing if the queue is closed.
     ///
     /// # Safety
     ///
@@ -70,13 +72,15 @@ impl Common {
         is_open
     }
 
-    /// From here on [`push_if_open`](Common::push_if_open) adds nothing, and what it has added before has been counted.
+    /// Closes the queue: from here on [`push_if_open`](Common::push_if_open) adds nothing, and what
+    /// it has added before has been counted.
     pub(super) fn close(&self) {
         self.queues.lock().closed.set(true);
     }
 
     fn add(&self, queues: &Queues, movable: NonNull<Runnable>) {
-        // SAFETY: it is in no list and stays until it is taken, by the promise of our callers' callers.
+        // SAFETY: it is in no list and stays until it is taken, by the promise of the callers of
+        // `push` and `push_if_open`.
         unsafe { queues.first_come.push(movable) };
         self.waiting.fetch_add(1, Ordering::SeqCst);
     }
@@ -94,7 +98,7 @@ impl Common {
         self.waiting.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Takes what came first, and surplus if nothing else is there.
+    /// Takes what came first, or surplus if there is nothing else.
     #[inline]
     pub(super) fn take(&self) -> Option<NonNull<Runnable>> {
         if self.len() == 0 {
@@ -106,7 +110,7 @@ impl Common {
         Some(taken)
     }
 
-    /// Is there surplus? What is seen may be late.
+    /// Returns `true` if there is surplus. The answer may be out of date.
     #[inline]
     pub(super) fn has_surplus(&self) -> bool {
         self.surplus.load(Ordering::Relaxed) > 0

@@ -1,21 +1,21 @@
-//! What the owner of a domain tells the others, by plain stores.
+//! What the owner of a domain tells other threads, by plain stores.
 
 use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use crate::spawned::fiber_cell::Fiber;
 use std::panic::Location;
 
-/// A number that only its owner changes, and anybody may read.
+/// A number that only its owner changes and any thread may read.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Owner only.
+    /// Adds `more`. Owner only.
     #[inline]
     pub(crate) fn add(&self, more: u64) {
         self.set(self.0.load(Ordering::Relaxed) + more);
     }
 
-    /// Owner only.
+    /// Sets the number. Owner only.
     #[inline]
     pub(crate) fn set(&self, value: u64) {
         // Release: what was counted has been done.
@@ -29,24 +29,26 @@ impl Counter {
 
 #[derive(Default)]
 pub(crate) struct Counts {
-    /// Fibers, and tasks from when they are reified or queued.
+    /// Counts fibers, and tasks from when they are reified or queued.
     pub(super) spawned: Counter,
     pub(crate) finished: Counter,
     pub(crate) tally: Tally,
-    /// The current turn; its lowest bit tells whether others are ready for theirs.
+    /// The current turn. The lowest bit says whether others are ready for theirs.
     turn: AtomicU64,
     pub(super) next_timer: NextTimer,
-    /// Where the running fiber or task was spawned, with a mark if it is a task; null if the domain rests.
+    /// The spawn location of what runs now, with a mark if it is a task; null while nothing runs.
     pub(super) site: AtomicPtr<Location<'static>>,
     /// The running fiber, if it has a name.
     pub(super) named: AtomicPtr<Fiber>,
-    /// While the worker waits in its poller, having seen that there is nothing to do: the number of that sleep.
+    /// The number of the current sleep, while the worker waits in its poller and has nothing to do;
+    /// 0 otherwise.
     pub(super) asleep: AtomicU64,
-    /// Whether a timer is armed in its wheel, as of its last sleep.
+    /// Set if a timer was armed in the worker's wheel at its last sleep.
     pub(super) timers: AtomicBool,
 }
 
-/// The deadline of a timer that is armed: of the first one, or of one that is not much later. The end of time if none is.
+/// The deadline of an armed timer: the first one, or one that is not much later. `u64::MAX` if no
+/// timer is armed.
 pub(super) struct NextTimer(AtomicU64);
 
 impl Default for NextTimer {
@@ -60,13 +62,13 @@ impl NextTimer {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Owner only.
+    /// Sets the deadline. Owner only.
     #[inline]
     pub(super) fn set(&self, deadline: u64) {
         self.0.store(deadline, Ordering::Relaxed);
     }
 
-    /// One more is armed. Owner only.
+    /// Notes that one more timer is armed. Owner only.
     #[inline]
     pub(super) fn armed(&self, deadline: u64) {
         if deadline < self.get() {
@@ -76,40 +78,40 @@ impl NextTimer {
 }
 
 impl Counts {
-    /// A turn begins, and others are ready, or none is. Owner only.
+    /// Notes that a turn begins, and whether others are ready. Owner only.
     #[inline]
     pub(crate) fn begin_turn(&self, turn: u32, others_are_ready: bool) {
         self.turn.store(u64::from(turn) << 1 | u64::from(others_are_ready), Ordering::Relaxed);
     }
 
-    /// Something becomes ready within a turn, or between two. Owner only.
+    /// Notes that something has become ready within a turn or between two. Owner only.
     #[inline]
     pub(super) fn one_is_ready(&self) {
         self.turn.store(self.turn.load(Ordering::Relaxed) | 1, Ordering::Relaxed);
     }
 
-    /// The turn that it is in.
+    /// Returns the current turn.
     pub(super) fn turn(&self) -> u64 {
         self.turn.load(Ordering::Acquire) >> 1
     }
 
-    /// Was something else ready when the turn began, or has become so since?
+    /// Returns `true` if something else was ready when the turn began or has become ready since.
     pub(super) fn others_are_ready(&self) -> bool {
         self.turn.load(Ordering::Relaxed) & 1 == 1
     }
 
-    /// A task of this size has been reified. Owner only.
+    /// Counts a task of `bytes` bytes that has been reified. Owner only.
     pub(crate) fn begun_task(&self, bytes: usize) {
         self.spawned.add(1);
         self.tally.reified(bytes);
     }
 }
 
-/// What is counted for [`Statistics`](super::Statistics).
+/// What is counted for `Statistics`.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) fibers: Counter,
-    /// As of the last look at what the thread has counted for itself.
+    /// As of the last time that the thread's own count was read.
     pub(crate) tasks: Counter,
     pub(crate) communications: Counter,
     pub(crate) reifications: Counter,
@@ -120,7 +122,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts a reification of a task of this size. Owner only.
+    /// Counts a reification of a task of `bytes` bytes. Owner only.
     pub(crate) fn reified(&self, bytes: usize) {
         let bytes = bytes as u64;
         self.reifications.add(1);

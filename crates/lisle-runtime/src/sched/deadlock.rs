@@ -1,7 +1,8 @@
-//! Noticing that no fiber of a runtime will ever go on.
+//! How a runtime notices that none of its fibers will ever go on.
 //!
-//! The README beside this file argues why what is reported here is one. Nobody who runs does anything for it: a worker
-//! stores a word as it goes to sleep, and the monitor, which notices anyway that all sleep, looks around.
+//! The README beside this file argues why everything that is reported here is a deadlock. Running
+//! fibers pay nothing for it: a worker stores a word as it goes to sleep, and the monitor, which
+//! notices anyway that all domains sleep, does the rest.
 
 use super::reactor;
 use super::shared::Shared;
@@ -15,17 +16,20 @@ use crate::shim::{
 use crate::spawned::foreign_calls;
 use crate::time::outside;
 
-/// What a runtime does when none of its fibers can ever go on, see [`Builder::on_deadlock`](crate::Builder::on_deadlock).
+/// What a runtime does when none of its fibers can ever go on, see
+/// [`Builder::on_deadlock`](crate::Builder::on_deadlock).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnDeadlock {
-    /// Nothing: it does not even look.
+    /// The runtime does nothing, and does not check for deadlocks.
     Ignore,
-    /// Say, once, who waits for what, see [`Builder::on_report`](crate::Builder::on_report), and stay so. For programs in
-    /// which somebody looks into them with a debugger, or that a signal's handler is to end.
+    /// The runtime reports once what waits for what, see
+    /// [`Builder::on_report`](crate::Builder::on_report), and stays as it is. For programs that are
+    /// examined with a debugger, or that a signal's handler ends.
     Report,
-    /// Shut the runtime down, unwinding its fibers, and have `run` panic with that text. Where nobody is in `run`, as may
-    /// be with a runtime that was [started](crate::Builder::start), it is [reported](crate::Builder::on_report).
+    /// The runtime is shut down, its fibers are unwound, and `run` panics with the same text. If no
+    /// thread is in `run`, as may be with a runtime that was [started](crate::Builder::start), the
+    /// deadlock is [reported](crate::Builder::on_report).
     #[default]
     Panic,
 }
@@ -34,17 +38,18 @@ pub enum OnDeadlock {
 #[derive(Debug)]
 pub(crate) struct Deadlocks {
     pub(crate) policy: OnDeadlock,
-    /// A deadlock ends the runtime and is given back as an error.
+    /// Set if a deadlock ends the runtime and is returned as an error.
     pub(crate) is_returned: bool,
-    /// Nothing outside wakes fibers, it has been promised.
+    /// Set if the user has promised that nothing outside wakes fibers.
     pub(crate) closed_world: bool,
     pub(crate) found: OnceLock<Deadlock>,
-    /// How many are in `run` or `try_run`, and will be told of a deadlock that ends the runtime.
+    /// How many threads are in `run` or `try_run`, and will learn of a deadlock that ends the
+    /// runtime.
     pub(crate) callers: AtomicUsize,
 }
 
 impl Deadlocks {
-    /// The deadlock that has ended the runtime.
+    /// Returns the deadlock that has ended the runtime.
     pub(crate) fn fatal(&self) -> Option<&Deadlock> {
         self.found.get().filter(|_| self.is_fatal())
     }
@@ -53,14 +58,14 @@ impl Deadlocks {
         self.is_returned || self.policy == OnDeadlock::Panic
     }
 
-    /// Says that the caller will be told, until dropped.
+    /// Counts the calling thread as one that will learn of a deadlock, until the result is dropped.
     pub(crate) fn caller(&self) -> Caller<'_> {
         self.callers.fetch_add(1, Ordering::SeqCst);
         Caller(self)
     }
 }
 
-/// Somebody who will be told of a deadlock that ends the runtime.
+/// A guard for a thread that will learn of a deadlock that ends the runtime.
 pub(crate) struct Caller<'a>(&'a Deadlocks);
 
 impl Drop for Caller<'_> {
@@ -69,12 +74,12 @@ impl Drop for Caller<'_> {
     }
 }
 
-/// What a look has found.
+/// The result of a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Somebody will come up without being looked after; or there is nothing more to be found.
+    /// A domain will wake the monitor by itself; or there is nothing more to find.
     GoesOn,
-    /// Something may wake a fiber from outside, or something moved just now.
+    /// Something outside may wake a fiber, or something moved just now.
     Unknown,
     Dead,
 }
@@ -82,12 +87,13 @@ pub(crate) enum Verdict {
 /// What the monitor remembers between two looks.
 #[derive(Default)]
 pub(crate) struct Watch {
-    /// The turns at which a snapshot has not confirmed what the look had found.
+    /// The turns at which a snapshot has not confirmed what a look had found.
     refuted: Option<Vec<u64>>,
 }
 
 impl Watch {
-    /// Looks whether a runtime, all of whose domains seem to sleep, is dead, and if so does what is to be done.
+    /// Checks whether a runtime, all of whose domains seem to sleep, is dead, and carries out its
+    /// policy if so.
     pub(crate) fn look(&mut self, shared: &Shared) -> Verdict {
         let deadlocks = &shared.deadlocks;
         let ignored = deadlocks.policy == OnDeadlock::Ignore && !deadlocks.is_returned;
@@ -107,29 +113,30 @@ impl Watch {
             return Verdict::Unknown;
         }
         let deadlock = Deadlock { graph: Arc::new(snapshot.graph) };
-        // Found before it is told, so that who is told may ask.
+        // Stored before it is reported: the handler of the report may ask for it.
         let _ = deadlocks.found.set(deadlock.clone());
         if !deadlocks.is_fatal() || deadlocks.callers.load(Ordering::SeqCst) == 0 {
             shared.report(&Report::Deadlock(deadlock));
         }
         if deadlocks.is_fatal() {
             shared.stop();
-            // Fibers wait for their foreign calls to return, which these would never do.
+            // Fibers wait for their foreign calls to return, and these would never do so.
             calls::interrupt(shared.number);
         }
         Verdict::Dead
     }
 }
 
-/// How much the threads that serve all runtimes have done; `None` while one of them does something, or will.
+/// Returns how much the threads that serve all runtimes have done; `None` while one of them does
+/// something, or has something to do.
 fn services() -> Option<[u64; 4]> {
     let [calls, sleeps] = foreign_calls::stillness()?;
     Some([outside::stillness()?, reactor::stillness()?, calls, sleeps])
 }
 
-/// The steps A to D of the README.
+/// Makes the steps A to D of the README.
 fn judge(shared: &Shared) -> Verdict {
-    // A: who sleeps, and what the service threads have done so far.
+    // A: which sleep each domain is in, and what the service threads have done so far.
     let Some(services_before) = services() else { return Verdict::Unknown };
     let mut sleeps = Vec::with_capacity(shared.domains.len());
     for domain in &shared.domains {
@@ -144,11 +151,11 @@ fn judge(shared: &Shared) -> Verdict {
     if !shared.domains.iter().all(|domain| domain.reactor.is_empty()) {
         return Verdict::Unknown;
     }
-    // B: is anybody there who is not one of these?
+    // B: whether there is a thread that is not one of these.
     if !shared.deadlocks.closed_world && own_threads::has_strangers(shared.number) {
         return Verdict::Unknown;
     }
-    // C: is anything on its way?
+    // C: whether anything is on its way.
     fence(Ordering::SeqCst);
     let nothing_registered = shared.domains.iter().all(|domain| domain.reactor.is_empty());
     if services() != Some(services_before)
@@ -158,7 +165,7 @@ fn judge(shared: &Shared) -> Verdict {
     {
         return Verdict::Unknown;
     }
-    // D: are they the same sleeps still?
+    // D: whether the sleeps are still the same.
     for (domain, sleep) in shared.domains.iter().zip(sleeps) {
         if !domain.inbox.is_still_asleep() || domain.counts.asleep.load(Ordering::Acquire) != sleep {
             return Verdict::Unknown;
@@ -179,8 +186,8 @@ mod tests {
     use std::task::{Context, Wake, Waker};
     use std::time::Duration;
 
-    /// Judges a runtime again and again, much more often than its monitor does, until these fibers have ended. They need
-    /// nobody else to do so, and may not be judged dead.
+    /// Judges a runtime again and again, much more often than its monitor does, until these fibers
+    /// have ended. They need nothing else to do so, and must not be judged dead.
     fn never_dead(runtime: &Runtime, fibers: Vec<JoinHandle<()>>) {
         let mut looks = 0_u64;
         while !fibers.iter().all(JoinHandle::is_finished) {
@@ -232,7 +239,7 @@ mod tests {
         let fiber = runtime.run(|| {
             spawn(|| {
                 for _ in 0..rounds(300) {
-                    // More than a ring holds, so that some go to the common queue.
+                    // More than a ring holds: some go to the common queue.
                     let fibers: Vec<_> = (0..400).map(|i| spawn(move || assert!(i < 400))).collect();
                     fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
                     spawn_on(1, || spawn_on(2, || ()).join().unwrap()).join().unwrap();
@@ -294,13 +301,14 @@ mod tests {
 
     impl Wake for Sends {
         fn wake(self: Arc<Self>) {
-            // Others may go on while this has not.
+            // Others may go on before this has sent.
             std::thread::yield_now();
             self.0.try_send(()).unwrap();
         }
     }
 
-    /// A fiber waits for a message that a future's waker sends, from whichever thread has made the future ready.
+    /// A fiber waits for a message that a future's waker sends, from the thread that has made the
+    /// future ready.
     #[test]
     fn wakers_of_futures_are_no_deadlock() {
         let runtime = runtime(2);

@@ -1,7 +1,8 @@
-//! A thread that says who waits, each time that a signal comes.
+//! A thread that reports a snapshot each time a signal comes.
 //!
-//! What a program is doing is most wanted when it does nothing, so no fiber is asked for it, nor a reactor: the thread reads a pipe into which
-//! the signal's handler writes, and the standard library's way, which blocks. So the signal counts as nothing that could wake a fiber, either.
+//! A report is wanted most when the program does nothing, so this needs no fiber and no reactor:
+//! the thread makes a blocking read, with the standard library, of a pipe that the signal's handler
+//! writes to. For the same reason the signal does not count as something that could wake a fiber.
 
 use super::shared::Shared;
 use crate::own_threads;
@@ -11,7 +12,7 @@ use crate::signals::Caught;
 use std::io::{self, Read};
 use std::sync::Weak;
 
-/// Begins to answer the signal. It ends when what is returned is dropped.
+/// Starts a thread that answers the signal. It ends when the returned value is dropped.
 pub(crate) fn start(shared: &Arc<Shared>, signal: i32) -> io::Result<Caught> {
     let (caught, pipe) = Caught::new(signal)?;
     let weak = Arc::downgrade(shared);
@@ -30,7 +31,7 @@ fn serve(weak: &Weak<Shared>, mut pipe: io::PipeReader) {
         return;
     };
     let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(number));
-    // Several that have come by now are answered at once, as the system merges them, too.
+    // The signals that have come by now are answered together. The system merges signals, too.
     let mut bytes = [0; 64];
     loop {
         match pipe.read(&mut bytes) {

@@ -1,11 +1,11 @@
-//! What a worker takes out of a queue, as what it is.
+//! What a worker takes out of a queue, by its kind.
 
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::runnable::{Kind, Runnable};
 use crate::task::Task;
 use std::ptr::NonNull;
 
-/// A runnable, as what it is.
+/// A runnable, by its kind.
 pub(super) enum Either {
     Fiber(NonNull<Fiber>),
     Task(NonNull<Task>),
@@ -15,10 +15,10 @@ pub(super) enum Either {
 ///
 /// # Safety
 ///
-/// The runnable is alive, and what it is the first field of may be used by the caller.
+/// The runnable is alive, and the caller may use what it is the first field of.
 #[inline(always)]
 pub(super) unsafe fn either(runnable: NonNull<Runnable>) -> Either {
-    // SAFETY: alive by the caller's promise.
+    // SAFETY: alive, by the caller's promise.
     match unsafe { runnable.as_ref() }.kind() {
         Kind::Fiber | Kind::Runner => Either::Fiber(runnable.cast()),
         Kind::Task => Either::Task(runnable.cast()),

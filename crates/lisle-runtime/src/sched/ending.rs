@@ -1,4 +1,4 @@
-//! How a worker ends what it has, when its runtime does.
+//! How a worker ends what it has when its runtime ends.
 
 use super::worker::Worker;
 use crate::event::parker::State;
@@ -9,10 +9,11 @@ use crate::task;
 use std::ptr::NonNull;
 
 impl Worker {
-    /// Starts interrupting the fibers of this domain: those that are parked, now; others at their next park.
+    /// Starts interrupting the fibers of this domain: those that are parked now, and the others at
+    /// their next park.
     ///
-    /// To look for tasks that wait takes time in proportion to all there are, so that is done at first, and then only
-    /// where there is nothing else to do.
+    /// Looking for tasks that wait takes time in proportion to all there are, so that is done at
+    /// the start, and then only when there is nothing else to do.
     pub(super) fn stop(&self, is_idle: bool) {
         if (is_idle || !self.stopping.get()) && self.shared.live() > 0 {
             task::wake_all(&self.shared);
@@ -27,7 +28,7 @@ impl Worker {
         self.interrupting.set(self.begun.get());
     }
 
-    /// The next fiber that is parked and to be interrupted.
+    /// Takes the next fiber that is parked and to be interrupted.
     #[cold]
     pub(super) fn next_interrupted(&self) -> Option<NonNull<Fiber>> {
         while let Some(fiber) = NonNull::new(self.interrupting.get()) {
@@ -41,12 +42,12 @@ impl Worker {
         None
     }
 
-    /// Have all fibers that began here ended?
+    /// Returns `true` if all fibers that began here have ended.
     pub(crate) fn is_empty(&self) -> bool {
         self.begun.get().is_null()
     }
 
-    /// The first fibers that have begun here and not ended, so many at most, described.
+    /// Describes the first fibers that have begun here and have not ended, at most `limit` of them.
     pub(crate) fn begun(&self, limit: usize) -> Vec<String> {
         let mut begun = Vec::new();
         self.for_each_begun(|fiber| {
@@ -57,7 +58,7 @@ impl Worker {
         begun
     }
 
-    /// Ends what is queued and will not be run, since the runtime has ended or was given up.
+    /// Ends what is queued and will not be run, because the runtime has ended or was abandoned.
     pub(crate) fn wind_up(&self) {
         self.take_inbox();
         let next = || {
@@ -70,8 +71,8 @@ impl Worker {
                 .or_else(|| self.shared.common.take())
         };
         while let Some(queued) = next() {
-            // Their destructors run on this thread's own stack, and nothing makes anything ready any more that they
-            // could wait for.
+            // Their destructors run on this thread's own stack, and nothing that they could wait
+            // for becomes ready any more.
             let given_up = |site| Forbidden {
                 by: "the end of a runtime that had no time left for a fiber spawned at",
                 site,
@@ -81,16 +82,16 @@ impl Worker {
                 Either::Fiber(fiber) => {
                     // SAFETY: as above.
                     let this = unsafe { fiber.as_ref() };
-                    // One that has begun is left as it is.
+                    // A fiber that has begun is left as it is.
                     if this.parker.state.get() == State::New {
-                        // SAFETY: it has not begun, and was just taken from its list.
+                        // SAFETY: it has not begun, and was just taken out of its list.
                         step::fenced(given_up(this.site), || unsafe { fiber_cell::refuse(fiber) });
                     }
                 }
                 Either::Task(task) => {
                     // SAFETY: as above.
                     let site = unsafe { task.as_ref() }.site();
-                    // SAFETY: it was just taken from its list.
+                    // SAFETY: it was just taken out of its list.
                     step::fenced(given_up(site), || unsafe { task::run(task, self) });
                 }
             }

@@ -1,14 +1,17 @@
-//! Fibers that wait for parts of what they do, and what runs on their domain meanwhile.
+//! Fibers that wait for parts of their own work, and what runs on their domain meanwhile.
 //!
-//! What a worker takes while a fiber waits is that fiber's *helper*: it runs on the stack of another fiber of the domain. The rule
-//! of what may be taken (`par/README.md`) sees to it that a helper wants no lock that its fiber holds. The other half is
-//! that the fiber does not go on, and perhaps want a lock that the helper holds, before the helper has ended: as if the fiber had
-//! called it. Where the helper is a part of what the fiber waits for, that goes without saying. Where it is another job
-//! that the fiber has spawned, the fiber waits for it as well, even if its own is done.
+//! What a worker takes while a fiber waits is that fiber's *helper*: it runs on the stack of
+//! another fiber of the domain. The rule of what may be taken (`src/jobs/README.md`) ensures that a
+//! helper wants no lock that its fiber holds. Conversely, the fiber might want a lock that the
+//! helper holds, so it does not go on before the helper has ended, like a caller of the helper.
+//! Where the helper is a part of what the fiber waits for, this holds by itself. Where the helper
+//! is another job that the fiber has spawned, the fiber waits for it as well, even if its own part
+//! is done.
 //!
-//! But not for a helper that waits for something else than jobs: a message, a timer. What it waits for may be what the fiber does
-//! next. Such a helper is a fiber like any other from then on. It is found when the fiber has what it has waited for, and
-//! whenever the worker visits its inbox or has nothing to run.
+//! The fiber does not wait for a helper that itself waits for something other than jobs, such as a
+//! message or a timer: the fiber may be about to send that message. Such a helper is from then on a
+//! fiber like any other. This is checked when the fiber has what it waited for, and whenever the
+//! worker visits its inbox or has nothing to run.
 
 use crate::event::parker::State;
 use crate::event::{Description, Label, described, sync_masked};
@@ -22,43 +25,44 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::{NonNull, null};
 
-/// A fiber waits for a part of what it does.
+/// A fiber that waits for a part of its work.
 pub struct Joining {
     fiber: Option<NonNull<Fiber>>,
-    /// What may be taken meanwhile.
+    /// What the domain may take meanwhile.
     pub(super) descendants: Descendants,
-    /// The one that waited before.
+    /// The fiber that waited before.
     before: Cell<*const Joining>,
-    /// How many jobs have been taken meanwhile that have not begun.
+    /// The number of jobs that were taken meanwhile and have not begun.
     expected: Cell<usize>,
     /// The last of the helpers that have not ended.
     helpers: Cell<*const Helper>,
-    /// That they have been seen off, if no more is waited for than that.
+    /// Signalled when no helper is at work, while the fiber waits for nothing else.
     helper_ended: Cell<Option<NonNull<Condition>>>,
 }
 
-/// A job that was taken, while the fiber waited last that this tells of.
+/// A job that was taken, and the fiber that waited last at that time.
 #[derive(Clone, Copy)]
 pub struct Taken {
     pub(super) job: NonNull<Job>,
     joining: *const Joining,
 }
 
-/// Something runs that was taken while a fiber waited.
+/// A job that runs and was taken while a fiber waited.
 struct Helper {
-    /// Who runs it.
+    /// The fiber that runs it.
     fiber: NonNull<Fiber>,
-    /// Who waited; null if he has gone on.
+    /// The fiber that waited; null once that has gone on.
     joining: Cell<*const Joining>,
     /// The helper before.
     before: Cell<*const Helper>,
 }
 
 impl Worker {
-    /// Calls `wait`, in which a fiber of this domain waits for a part of what it does. Meanwhile the domain takes no other
-    /// parts of loops and jobs of scopes than those of `descendants`, and this returns when what was taken has ended.
+    /// Calls `wait`, in which a fiber of this domain waits for a part of its work. Meanwhile the
+    /// domain takes only those parts of loops and jobs of scopes that are in `descendants`. Returns
+    /// when `wait` has returned and no helper is at work any more.
     pub(crate) fn while_waiting_for<R>(&self, descendants: Descendants, wait: impl FnOnce() -> R) -> R {
-        /// Takes it out of the list.
+        /// Takes the waiting fiber out of the list when dropped.
         struct Linked<'a>(&'a Worker, &'a Joining);
         impl Drop for Linked<'_> {
             fn drop(&mut self) {
@@ -78,7 +82,7 @@ impl Worker {
         let linked = Linked(self, &joining);
         let result = wait();
         while self.has_helpers_at_work(&joining) {
-            // Only this stack can offer what it has put off, and it may take a while.
+            // Only this stack can offer what it has put off, and the wait may take a while.
             self.give_away(&this_stack().pending, self.shared.most_at_once());
             joining.wait_for_helpers();
         }
@@ -89,7 +93,7 @@ impl Worker {
     fn unlink(&self, joining: &Joining) {
         let mut place = &self.joining;
         while !std::ptr::eq(place.get(), joining) {
-            // SAFETY: what is in the list stays until it is taken out, and this one is in it.
+            // SAFETY: what is in the list stays until it is taken out, and `joining` is in it.
             place = unsafe { &(*place.get()).before };
         }
         place.set(joining.before.get());
@@ -97,7 +101,7 @@ impl Worker {
         joining.helpers().for_each(|helper| helper.joining.set(null()));
     }
 
-    /// `job` was just taken.
+    /// Notes that `job` was just taken.
     pub(super) fn expect_helper(&self, job: NonNull<Job>) -> Taken {
         let joining = self.joining.get();
         // SAFETY: what is in the list stays until it is taken out.
@@ -107,7 +111,8 @@ impl Worker {
         Taken { job, joining }
     }
 
-    /// Runs what was taken, in a fiber of this domain: as a helper of that which waited last then, if any waited.
+    /// Runs what was taken, in a fiber of this domain: as a helper of the fiber that waited last
+    /// when it was taken, if any did.
     ///
     /// # Safety
     ///
@@ -115,7 +120,7 @@ impl Worker {
     pub(super) unsafe fn run_as_helper(&self, Taken { job, joining }: Taken) {
         let fiber = self.current_fiber().expect("what was taken runs in a fiber");
         let helper = Helper { fiber, joining: Cell::new(joining), before: Cell::new(null()) };
-        // SAFETY: who expects a helper does not go on before it has come.
+        // SAFETY: a fiber that expects a helper does not go on before the helper has begun.
         if let Some(joining) = unsafe { joining.as_ref() } {
             joining.expected.update(|expected| expected - 1);
             helper.before.set(joining.helpers.replace(&raw const helper));
@@ -129,23 +134,23 @@ impl Worker {
         }
     }
 
-    /// Lets those go on that wait for no more than their helpers, as far as these are at work no more.
+    /// Wakes the fibers that wait only for their helpers, if none of these is at work any more.
     pub fn look_after_joining(&self) {
-        // Those who are woken here take themselves out of the list only when they run.
+        // A fiber that is woken here takes itself out of the list only when it runs.
         self.all_joining().for_each(|joining| self.look_after(joining));
     }
 
-    /// Those that wait, the last one first.
+    /// Returns the fibers that wait, the last one first.
     fn all_joining(&self) -> impl Iterator<Item = &Joining> {
         // SAFETY: what is in the list stays until it is taken out.
         let joining = |joining: *const Joining| unsafe { joining.as_ref() };
         std::iter::successors(joining(self.joining.get()), move |this| joining(this.before.get()))
     }
 
-    /// Is a helper about to come, or does one run, or wait for its turn, or for jobs?
+    /// Returns `true` if a helper is about to begin, runs, waits for its turn, or waits for jobs.
     fn has_helpers_at_work(&self, joining: &Joining) -> bool {
         let is_at_work = |helper: &Helper| {
-            // SAFETY: a fiber does not end before what it runs.
+            // SAFETY: a fiber does not end before the job that it runs.
             let state = unsafe { helper.fiber.as_ref() }.parker.state.get();
             let waits = matches!(state, State::Parked | State::ParkedMasked);
             !waits || self.all_joining().any(|joining| joining.fiber == Some(helper.fiber))
@@ -158,7 +163,8 @@ impl Worker {
             && !self.has_helpers_at_work(joining)
         {
             joining.helper_ended.set(None);
-            // SAFETY: on the stack of the fiber, which does not go on before this, and wakes on this thread.
+            // SAFETY: it is on the stack of the fiber, which does not go on before this and is
+            // woken on this thread.
             unsafe { helper_ended.as_ref() }.signal();
         }
     }
@@ -166,14 +172,14 @@ impl Worker {
 
 impl Joining {
     fn helpers(&self) -> impl Iterator<Item = &Helper> {
-        // SAFETY: a helper is on the stack of its fiber until it has been seen off.
+        // SAFETY: a helper is on the stack of its fiber until it is taken out of the list.
         let helper = |helper: *const Helper| unsafe { helper.as_ref() };
         std::iter::successors(helper(self.helpers.get()), move |this| helper(this.before.get()))
     }
 
-    /// Waits until none is at work, or one was found that is not.
+    /// Waits until no helper is at work, or until a helper is found that waits for something else.
     fn wait_for_helpers(&self) {
-        // SAFETY: a fiber does not end before what it runs.
+        // SAFETY: a fiber does not end before the job that it runs.
         let site = self.helpers().next().map(|helper| unsafe { helper.fiber.as_ref() }.code_site());
         let label = Label::anywhere("job").made_at(site.unwrap_or(Location::caller()));
         let helper_ended = Condition::new();

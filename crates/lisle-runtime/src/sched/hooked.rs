@@ -5,18 +5,18 @@ use crate::fiber::hooks::Moment;
 use crate::spawned::fiber_cell::{self, Fiber};
 
 impl Worker {
-    /// `fiber`, which is the current one, is about to run.
+    /// Calls the hooks before `fiber`, which is the current one, is resumed.
     #[cold]
     pub(super) fn before_turn(&self, fiber: &Fiber) {
         self.hooks.resumed(fiber);
     }
 
-    /// `fiber`, which is the current one, has run.
+    /// Calls the hooks after `fiber`, which is the current one, has run.
     #[cold]
     pub(super) fn after_turn(&self, fiber: &Fiber, moment: Moment) {
         self.hooks.suspended(fiber, moment);
         if moment == Moment::Ends {
-            // They may have left locals of the fiber's behind, which must not leave this thread.
+            // The hooks may have left locals of the fiber behind, which must not leave this thread.
             fiber_cell::clear_locals(fiber);
         }
     }

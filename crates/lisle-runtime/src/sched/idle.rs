@@ -12,17 +12,17 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// At most this many stacks are trimmed each time a worker goes to sleep.
+/// How many stacks a worker trims at most each time it goes to sleep.
 const TRIM: usize = 16;
-/// The longest pause between wakes of idle domains that turn out to find nothing, in spawns.
+/// The longest pause, in spawns, between wakes of idle domains that find nothing.
 const LONGEST_PAUSE: u32 = 4096;
-/// While a runtime drains, its domains look at least so often whether all fibers have ended.
+/// While a runtime drains, its domains check at least this often whether all fibers have ended.
 const DRAIN_LOOK: Duration = Duration::from_millis(50);
-/// Sockets of a busy domain are looked at no more often than this.
+/// The shortest time between two looks at the sockets of a busy domain, in nanoseconds.
 const POLL_PAUSE: u64 = 20_000;
 
 impl Worker {
-    /// Looks after everything that is not in a queue of this worker, though there is work.
+    /// Visits everything that is not in a queue of this worker, although there is work.
     #[cold]
     pub(crate) fn visit(&self) {
         self.visited.set(tick::now());
@@ -88,7 +88,8 @@ impl Worker {
         self.sleep();
     }
 
-    /// Looks around for a while, if somebody may come up with something.
+    /// Looks around for a while if another domain may produce work, or if looking has paid lately.
+    /// Returns `true` if something was found.
     fn look(&self) -> bool {
         let others = self.shared.others_work();
         if !others && !self.adaptive_spin.is_long() {
@@ -104,8 +105,8 @@ impl Worker {
         }) || (others && self.wait_for_overdue())
     }
 
-    /// Looks, for the `count`th time in a row, whether there is something to run: always at the inbox, now and then
-    /// at what costs more to look at.
+    /// Checks, for the `count`th time in a row, whether there is something to run: the inbox every
+    /// time, and what costs more only now and then.
     pub(super) fn glance(&self, count: u32, others: bool) -> bool {
         if self.domain.inbox.has_news() {
             return true;
@@ -133,18 +134,20 @@ impl Worker {
         }
         self.sighting.set(None);
         self.shared.idle.fetch_add(1, Ordering::SeqCst);
-        // Who spawns looks for sleepers after its spawn; we look for work after we are seen to sleep.
-        // So does who asks who waits; it has woken the poller, unless we have looked since, and see the question.
+        // A thread that spawns looks for sleepers after its spawn; this worker looks for work after
+        // it can be seen to sleep. The same holds for a thread that requests a snapshot: either its
+        // wake of the poller is still pending, or this worker sees the request here.
         if !self.take_common() && !self.take_job() && !self.shared.is_stopping() && !self.is_asked() {
             let next = self.wheel.borrow().next_deadline();
             let mut pause = next.map(|next| Duration::from_nanos(next.saturating_sub(clock::now())));
             if self.shared.is_draining() {
-                // The last fiber may have ended elsewhere just before the mark of draining was to be seen.
+                // The last fiber may have ended elsewhere just before draining could be seen.
                 pause = Some(pause.map_or(DRAIN_LOOK, |pause| pause.min(DRAIN_LOOK)));
             }
             self.domain.counts.timers.store(next.is_some(), Ordering::Relaxed);
             self.sleeps.set(self.sleeps.get() + 1);
-            // Release: whoever sees this sleep sees what was done before. `poll` ends it.
+            // Release: a thread that sees this sleep sees what was done before it. `poll` ends the
+            // sleep.
             self.domain.counts.asleep.store(self.sleeps.get(), Ordering::Release);
             let asleep = clock::now();
             self.poll(pause);
@@ -165,7 +168,8 @@ impl Worker {
     }
 
     fn poll(&self, timeout: Option<Duration>) {
-        // What is done from here on is seen by nobody who does not see this, since handing a fiber over is a release.
+        // What is done from here on is seen only by threads that also see this store, since handing
+        // a fiber over is a release.
         let awake = || self.domain.counts.asleep.store(0, Ordering::Release);
         let polled = self.driver.borrow_mut().wait_then(timeout, awake);
         if let Err(error) = polled {
@@ -174,15 +178,16 @@ impl Worker {
         }
     }
 
-    /// Puts what may move between domains where it will be run, and may be stolen from.
+    /// Queues what may move between domains where this domain will run it, and where it may be
+    /// stolen.
     pub(super) fn adopt(&self, movable: NonNull<Runnable>) {
         if !self.domain.stealable.append(movable) {
             self.shared.push_common(movable);
         }
     }
 
-    /// Takes a share of the common queue: the first of it straight into the ready queue, so that it has its turn
-    /// however many wait to begin here.
+    /// Takes a share of the common queue. The first goes straight into the ready queue: it has its
+    /// turn however many wait to begin here.
     fn take_common(&self) -> bool {
         let mut taken = 0;
         while taken < SHARE
@@ -200,7 +205,7 @@ impl Worker {
         taken > 0
     }
 
-    /// After a spawn: wakes an idle domain, unless that has been of no use lately.
+    /// Wakes an idle domain after a spawn, unless that has been of no use lately.
     #[inline]
     pub(super) fn share_work(&self) {
         if self.shared.idle.load(Ordering::Relaxed) > 0 {
@@ -214,7 +219,7 @@ impl Worker {
         if left > 0 {
             return self.wake_pause.set((left - 1, pause));
         }
-        // Has anybody taken anything since the last wake? If not, the fibers end before a thief is there.
+        // If nothing was taken since the last wake, the fibers end before a thief arrives.
         let stolen = self.domain.stolen.load(Ordering::Relaxed);
         let useful = self.stolen_before.replace(stolen) != stolen;
         let pause = if useful { 0 } else { (pause * 2 + 1).min(LONGEST_PAUSE) };

@@ -1,12 +1,20 @@
-//! Domains: one worker thread each, with its own queues, poller, timers and stacks.
+//! The scheduler: domains, each with a worker thread, queues, a poller, timers and stacks of its
+//! own.
 //!
-//! `worker.rs` is the loop, `queues.rs` what runs next, `ending.rs` what happens when there is to be no next, `runner.rs` where
-//! tasks run, `loops.rs` how it takes part in loops, `way.rs` how a fiber lets others pass, `hooked.rs` what
-//! else is done around a turn, `idle.rs` how it looks for work and sleeps, `thief.rs` how it takes work from
-//! others, `inbox.rs` how others hand it something, `common.rs` what belongs to no domain, `stealable.rs` and `ring.rs` where fibers wait that have not
-//! begun and may be stolen, `reactor.rs` its sockets, `runtime.rs` what starts and ends it all,
-//! `snapshot.rs` asks who waits, `deadlock.rs` notices that all do, and `monitor.rs` and `stall.rs` that one keeps its domain. The README beside this file explains how a domain
-//! sleeps and is woken.
+//! - `worker.rs` is the worker's loop; `queues.rs` decides what runs next and where woken work
+//!   goes; `ending.rs` ends what a worker has left at a shutdown; `runner.rs` runs tasks and parts
+//!   of loops on the stacks of runners.
+//! - `sharing.rs` and `helping.rs` take part in loops; `way.rs` lets other fibers pass; `hooked.rs`
+//!   calls the hooks around a turn.
+//! - `idle.rs` looks for work and sleeps; `thief.rs` steals from other domains; `common.rs` holds
+//!   what belongs to no domain.
+//! - `reactor.rs` waits for the sockets of a domain; `shared.rs` is what the domains of a runtime
+//!   share.
+//! - `snapshot.rs` collects what each fiber waits for; `deadlock.rs` notices that all fibers wait
+//!   for good; `monitor.rs` and `stall.rs` notice that a fiber keeps its domain.
+//!
+//! The queues are in `queue/`, and `runtime/` starts and ends a runtime. The README beside this
+//! file explains how a domain sleeps and is woken.
 
 pub(crate) mod common;
 pub(crate) mod counts;
@@ -58,22 +66,22 @@ use stall::Watched;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// Marks the place of spawning of a task: a bit that no location's address has.
+/// A bit that marks a noted spawn location as that of a task. No location's address has it set.
 const TASK: usize = 1;
 const _: () = assert!(align_of::<Location<'static>>() > TASK);
 
 /// The part of a domain that other threads see.
 pub(crate) struct Domain {
     pub(crate) index: usize,
-    /// Written by others.
+    /// Written by other threads.
     pub inbox: CachePadded<Inbox<Runnable>>,
     /// Written by the owner and by thieves.
     stealable: CachePadded<Stealable<Runnable>>,
     pub stolen: AtomicU64,
-    /// Fibers of it wait for parts of their loops.
+    /// Set while fibers of this domain wait for parts of their loops.
     pub is_joining: AtomicBool,
     pub(crate) reactor: Arc<Reactor>,
-    /// Looked at by the loops that run here.
+    /// Read by the loops that run here.
     pub(crate) heartbeat: CachePadded<Beat>,
     /// Written by the owner and by thieves, but seldom.
     pub(crate) offers: CachePadded<Offers>,
@@ -81,11 +89,12 @@ pub(crate) struct Domain {
     pub(crate) counts: CachePadded<Counts>,
     /// Written by the monitor.
     watched: Watched,
-    /// That a fiber which keeps the domain is to let others pass.
+    /// Set to ask a fiber that keeps the domain to let others pass.
     pub(crate) mark: Mark,
-    /// What is needed to name the fiber that runs now. Held while a named fiber is retired or looked at.
+    /// Guards the name of the fiber that runs now. Held while a named fiber is retired or its name
+    /// is read.
     naming: Lock<()>,
-    /// Its worker has left, and runs nothing any more.
+    /// Set when the worker has left and runs nothing any more.
     has_left: AtomicBool,
 }
 
@@ -108,9 +117,10 @@ impl Domain {
         }
     }
 
-    /// Hands a fiber over to this domain, waking it if it sleeps.
+    /// Hands `fiber` over to this domain, and wakes the domain if it sleeps.
     fn hand_over(&self, fiber: NonNull<Fiber>) {
-        // SAFETY: the fiber is in no list: it is new, or parked and woken by us; it is alive until it runs.
+        // SAFETY: the fiber is in no list: it is new, or parked and woken by this call. It is alive
+        // until it runs.
         if unsafe { self.inbox.push(fiber.cast()) } {
             self.reactor.wake();
         } else {
@@ -118,21 +128,21 @@ impl Domain {
         }
     }
 
-    /// Hands a fiber over to its domain, from a thread that does not keep that domain alive.
+    /// Hands `fiber` over to `domain`, from a thread that does not keep that domain alive.
     ///
     /// # Safety
     ///
     /// `domain` comes from [`Arc::as_ptr`] and is alive until the fiber has been handed over.
     unsafe fn hand_over_at(domain: *const Domain, fiber: NonNull<Fiber>) {
-        // Once it has the fiber the domain may end, while we are still to wake it.
+        // The domain may end as soon as it has the fiber, before this thread has woken it.
         // SAFETY: alive, by the caller's promise.
         unsafe { Arc::increment_strong_count(domain) };
-        // SAFETY: the count that was just added.
+        // SAFETY: this takes over the count that was just added.
         let domain = unsafe { Arc::from_raw(domain) };
         domain.hand_over(fiber);
     }
 
-    /// Notes which fiber runs now.
+    /// Notes that `fiber` runs now.
     #[inline]
     fn running(&self, turn: u32, fiber: &Fiber, others_wait: bool) {
         self.counts.begin_turn(turn, others_wait);
@@ -145,20 +155,22 @@ impl Domain {
         self.counts.named.store(named.cast_mut(), Ordering::Release);
     }
 
-    /// Notes where the fiber was spawned that runs now, or the loop of which it runs a part.
+    /// Notes the spawn location of the fiber that runs now, or the location of the loop if it runs
+    /// a part of one.
     #[inline]
     pub(crate) fn running_code_of(&self, site: &'static Location<'static>) {
         self.counts.site.store(std::ptr::from_ref(site).cast_mut(), Ordering::Relaxed);
     }
 
-    /// Notes where the task was spawned that runs now.
+    /// Notes the spawn location of the task that runs now.
     #[inline]
     pub(crate) fn running_task(&self, site: &'static Location<'static>) {
         let site = std::ptr::from_ref(site).cast_mut();
         self.counts.site.store(site.map_addr(|address| address | TASK), Ordering::Relaxed);
     }
 
-    /// Notes what a runner goes on with that has waited in it.
+    /// Notes the code that a runner resumes: a task that has waited in it, or the runner's own
+    /// code.
     #[cold]
     fn running_borne(&self, runner: &Fiber) {
         match Task::borne_by(runner) {
@@ -167,12 +179,12 @@ impl Domain {
         }
     }
 
-    /// Notes that no fiber runs, since there is none to run.
+    /// Notes that no fiber runs, because none is ready.
     fn resting(&self) {
         self.counts.site.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
 
-    /// Notes that a fiber has ended, before it goes.
+    /// Notes that `fiber` has ended. Called before the fiber is freed.
     #[inline]
     fn retire(&self, fiber: &Fiber) {
         if fiber.name.is_some() {
@@ -181,14 +193,15 @@ impl Domain {
         }
     }
 
-    /// The fiber that runs now, as far as another thread can tell.
+    /// Returns the fiber that runs now, as far as another thread can tell.
     fn running_now(&self) -> Option<RunningFiber> {
         let _naming = self.naming.lock();
         let noted = self.counts.site.load(Ordering::Relaxed);
         let kind = if noted.addr() & TASK == 0 { Performer::Fiber } else { Performer::Task };
-        // SAFETY: without its mark, it is that of a location, which live forever.
+        // SAFETY: without the mark it is the address of a location, and locations live forever.
         let site = unsafe { noted.map_addr(|address| address & !TASK).as_ref() }?;
-        // SAFETY: a named fiber stays until it is retired, for which the lock is needed.
+        // SAFETY: a named fiber stays until it is retired, and retiring it takes the lock that is
+        // held here.
         let named = unsafe { self.counts.named.load(Ordering::Acquire).as_ref() };
         let name = named.and_then(|fiber| fiber.name.as_deref()).map(str::to_owned);
         Some(RunningFiber { domain: self.index, kind, name, site })

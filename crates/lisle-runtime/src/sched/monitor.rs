@@ -1,13 +1,15 @@
-//! A thread that watches a runtime at work: it reports fibers that keep their domain for long while others
-//! wait, wakes idle domains for fibers that nobody has begun, and notices when no fiber can ever go on.
+//! A thread that watches a runtime at work: it reports fibers that keep their domain for long while
+//! others wait, wakes idle domains for fibers that no domain has begun, and notices when no fiber
+//! can ever go on.
 //!
-//! It also looks at what loops have put off on stacks whose owner is in a long call, or waits, and offers some of it if
-//! anybody could take it (`../par/stacks.rs`). That of the default runtime does so for the threads that are no workers.
+//! It also looks at what loops have put off on stacks whose owner is in a long call or waits, and
+//! offers some of it if another domain could take it (`../jobs/stacks.rs`). The monitor of the
+//! default runtime does so for the threads that are no workers.
 //!
-//! Every second, and before it sleeps, it has the memory given back that tasks have left unused
+//! Every second, and before it sleeps, it gives back the memory that tasks have left unused
 //! (`../task/pieces.rs`).
 //!
-//! It looks every 10 ms while any domain works, and sleeps for good when none does.
+//! It looks every 10 ms while any domain works, and sleeps for good when no domain does.
 
 use super::Domain;
 use super::deadlock::{self, Verdict};
@@ -26,18 +28,19 @@ use std::thread::Thread;
 use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_millis(10);
-/// After so many looks at a runtime that sleeps the monitor sleeps, too.
+/// After this many looks at a runtime that sleeps, the monitor sleeps, too.
 const QUIET: u32 = 20;
-/// After so many it is time to look whether it can ever wake up.
+/// After this many, it checks whether the runtime can ever wake up.
 const SETTLED: u32 = 5;
-/// If that could not be told, it is looked for again after a pause, and after twice that, up to the longest.
+/// If that could not be told, it checks again after a pause, and after twice that, up to the
+/// longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
-/// What tasks have not used for so many looks gives its memory back.
+/// Memory that tasks have not used for this many looks is given back.
 const UNUSED: u32 = 100;
 
-/// Between two looks at all the descriptors that fibers of a stuck domain wait for.
+/// The pause between two looks at all the descriptors that fibers of a stuck domain wait for.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
@@ -48,7 +51,7 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Work begins on some domain, or for it.
+    /// Wakes the monitor if it sleeps. Called when work begins on a domain, or for it.
     #[inline]
     pub fn wake(&self) {
         if self.asleep.load(Ordering::SeqCst)
@@ -70,13 +73,13 @@ impl Monitor {
 /// What the monitor remembers of a domain between two looks.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    /// It has been reported to be in its turn for long.
+    /// Set when it has been reported that the domain has been in its turn for long.
     reported: bool,
     /// When all descriptors that are waited for may be looked at again.
     next_look: u64,
 }
 
-/// Starts the monitor of a runtime. It ends with it.
+/// Starts the monitor of a runtime. The thread ends with the runtime.
 pub(crate) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
     let weak = Arc::downgrade(shared);
     let thread = std::thread::Builder::new()
@@ -116,7 +119,8 @@ fn watch(weak: &Weak<Shared>) {
             }
             let all_sleep = shared.idle.load(Ordering::Relaxed) == shared.domains.len();
             quiet = if all_sleep && !has_loops_outside(&shared) { quiet + 1 } else { 0 };
-            // A domain may have woken and fallen asleep again between two looks, and then the verdict is of no worth.
+            // If a domain has woken and fallen asleep again between two looks, the earlier verdict
+            // is worthless.
             if quiet == SETTLED || (quiet > QUIET && sleeps_of(&shared) != judged) {
                 judged = sleeps_of(&shared);
                 verdict = deadlocks.look(&shared);
@@ -124,7 +128,8 @@ fn watch(weak: &Weak<Shared>) {
             if quiet > QUIET {
                 task::give_back_all();
                 shared.monitor.asleep.store(true, Ordering::SeqCst);
-                // A domain that woke in between may not have seen the mark, so its wake is looked for once more.
+                // A domain that woke in between may have missed the mark, so its wake is checked
+                // for once more.
                 if shared.idle.load(Ordering::SeqCst) != shared.domains.len()
                     || sleeps_of(&shared) != judged
                     || has_loops_outside(&shared)
@@ -153,7 +158,7 @@ fn watch(weak: &Weak<Shared>) {
     }
 }
 
-/// Changes whenever a domain falls asleep or wakes.
+/// Returns a number that changes whenever a domain falls asleep or wakes.
 fn sleeps_of(shared: &Shared) -> u64 {
     shared
         .domains
@@ -161,12 +166,12 @@ fn sleeps_of(shared: &Shared) -> u64 {
         .fold(0, |sum, domain| sum.wrapping_mul(31).wrapping_add(domain.counts.asleep.load(Ordering::SeqCst)))
 }
 
-/// Do threads that are no workers compute loops, which this runtime helps?
+/// Returns `true` if threads that are no workers compute loops, and this runtime helps them.
 fn has_loops_outside(shared: &Arc<Shared>) -> bool {
     helps_outside(shared) && !heartbeat::OUTSIDE.stacks.is_empty()
 }
 
-/// Is it the runtime that helps threads that are no workers?
+/// Returns `true` if this is the runtime that helps threads that are no workers.
 fn helps_outside(shared: &Arc<Shared>) -> bool {
     started_default_runtime().is_some_and(|helper| Arc::ptr_eq(helper, shared))
 }
@@ -207,7 +212,8 @@ fn look(shared: &Arc<Shared>, seen: &mut [Seen]) {
             *seen = Seen::default();
         }
     }
-    // Who offers from outside may look at nothing any more, and it may have missed one that was about to sleep.
+    // A thread that offers from outside may look at nothing any more, and may have missed a domain
+    // that was about to sleep.
     if shared.offers.len() > 0 && shared.could_wake_one() {
         shared.wake_for_loop(0);
     }
@@ -220,9 +226,9 @@ fn look(shared: &Arc<Shared>, seen: &mut [Seen]) {
             && seen.is_delayed(domain, shared, all_are_busy, now)
         {
             let mut stall = domain.stall(shared, all_are_busy);
-            // Who waits for what is not ready does not wait for the domain.
+            // A fiber whose descriptor is not ready does not wait for the domain.
             stall.delayed.descriptors.retain(|awaited| awaited.is_ready);
-            // It may have come to an end just now.
+            // The turn may have ended just now.
             if stall.lasted.is_some_and(|lasted| lasted >= limit) && !stall.delayed.is_empty() {
                 seen.reported = true;
                 shared.report(&Report::Stall(stall));
@@ -232,7 +238,7 @@ fn look(shared: &Arc<Shared>, seen: &mut [Seen]) {
 }
 
 impl Seen {
-    /// Does anybody wait for a domain that has been in one turn for long?
+    /// Returns `true` if anything waits for a domain that has been in one turn for long.
     fn is_delayed(&mut self, domain: &Domain, shared: &Shared, all_are_busy: bool, now: u64) -> bool {
         if !domain.delayed(shared, all_are_busy, now).is_empty() {
             return true;
@@ -240,7 +246,7 @@ impl Seen {
         if domain.reactor.is_empty() || now < self.next_look || !domain.reactor.has_news() {
             return false;
         }
-        // There may be many descriptors to look at, and news of one that nobody waits for stays.
+        // There may be many descriptors to look at, and news of one that is not waited for stays.
         self.next_look = now.saturating_add(clock::saturating_nanos(LOOK_PAUSE));
         domain.reactor.awaited().iter().any(|awaited| awaited.is_ready)
     }

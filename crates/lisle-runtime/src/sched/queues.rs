@@ -1,4 +1,4 @@
-//! The queues of a worker: what runs next, and where that goes which is ready.
+//! The queues of a worker: what runs next, and where ready fibers and tasks go.
 
 use super::thief::SHARE;
 use super::worker::Worker;
@@ -10,14 +10,14 @@ use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::runnable::Runnable;
 use std::ptr::NonNull;
 
-/// If a fiber leaves so many tasks that are ready, they go first. One fiber can unblock many in a turn, and the next
-/// as many again: they would pile up.
+/// If a fiber leaves at least this many ready tasks, these go before the next fiber. One fiber can
+/// unblock many tasks in a turn, and the next fiber as many again: the tasks would pile up.
 const BACKLOG: u32 = 32;
 /// How many in a row may be due, come from the run-next slot or be the youngest while others wait.
 pub(super) const STREAK: u32 = 16;
 
 impl Worker {
-    /// What to run next.
+    /// Takes what runs next.
     #[inline]
     pub(super) fn pick(&self) -> Option<NonNull<Runnable>> {
         if !self.interrupting.get().is_null()
@@ -47,7 +47,7 @@ impl Worker {
             return Some(youngest);
         }
         self.streak.set(0);
-        // Not by the parity of the turn: turns of the slots may fall on every other one.
+        // Not by the parity of the turn: the turns of the slots may fall on every other one.
         let first = self.queue.get();
         self.queue.set((first + 1) % 3);
         (first..first + 3).find_map(|queue| match queue % 3 {
@@ -57,9 +57,11 @@ impl Worker {
         })
     }
 
-    /// A fiber that has not begun: the one that has waited longest; but if there are more than the ring holds, the youngest
-    /// of those, so that what they spawn in turn is done before others begin to spawn. Then no more are alive than the
-    /// ring holds and they lead to, and one that has waited longest begins every 10 ms.
+    /// Takes a fiber that has not begun: usually the one that has waited longest. If there is
+    /// surplus, that is, more than the rings hold, takes the youngest of it: what that one spawns
+    /// is then done before others begin to spawn. This limits the live fibers to those that the
+    /// ring holds and those that they lead to. Even then, the one that has waited longest begins
+    /// every 10 ms.
     fn take_unbegun(&self) -> Option<NonNull<Runnable>> {
         let oldest = || self.domain.stealable.take_oldest();
         let common = &self.shared.common;
@@ -70,7 +72,7 @@ impl Worker {
         if self.oldest_began.replace(now) == now { common.take_surplus().or_else(oldest) } else { oldest() }
     }
 
-    /// Is anything ready that only this domain may run, or tasks?
+    /// Returns `true` if a task is ready, or anything that only this domain may run.
     #[inline]
     pub fn others_are_ready(&self) -> bool {
         !self.ready.is_empty() || !self.timed.is_empty() || !self.woken.is_empty()
@@ -103,10 +105,10 @@ impl Worker {
         }
     }
 
-    /// Queues a fiber that has been woken, to run next if a fiber woke it.
+    /// Queues a fiber that has been woken. It runs next if a fiber woke it.
     #[inline]
     pub(super) fn wake(&self, fiber: NonNull<Fiber>) {
-        // SAFETY: a fiber to be woken is alive.
+        // SAFETY: a fiber that is to be woken is alive.
         let this = unsafe { fiber.as_ref() };
         this.parker.woken.set(true);
         if !matches!(this.parker.state.get(), State::Parked | State::ParkedMasked) {
@@ -116,7 +118,7 @@ impl Worker {
         self.put_next(fiber.cast());
     }
 
-    /// Queues what has been woken, to run next if somebody runs now, who then has woken it.
+    /// Queues what has been woken. It runs next if a fiber runs now: that fiber has woken it.
     #[inline]
     pub(crate) fn put_next(&self, woken: NonNull<Runnable>) {
         if !self.current.get().is_null() {
@@ -132,8 +134,8 @@ impl Worker {
         }
     }
 
-    /// Queues what is in no list, to go on after the others: a task where it may be stolen, if anybody is there to do
-    /// so and nothing lies there yet.
+    /// Queues what is in no list, to go on after the others. A task goes where it may be stolen if
+    /// a domain is idle, which could steal it, and if nothing lies there yet.
     #[inline]
     pub(crate) fn postpone(&self, later: NonNull<Runnable>) {
         // SAFETY: what is to be queued is alive.
@@ -153,19 +155,20 @@ impl Worker {
         }
     }
 
-    /// A fiber has had its turn: has it left so many tasks that they go before the next one?
+    /// Ends the turn of a fiber: if it has left too many ready tasks, makes them go before the next
+    /// fiber.
     pub(super) fn look_at_backlog(&self) {
         if self.backlog.get() >= BACKLOG {
             self.due.set(self.backlog.get());
         }
     }
 
-    /// Are tasks to run before the next fiber does?
+    /// Returns `true` if tasks are to run before the next fiber does.
     pub(super) fn due(&self) -> bool {
         self.due.get() > 0
     }
 
-    /// The next of the tasks that are ready.
+    /// Takes the next of the ready tasks.
     #[inline]
     pub(super) fn take_woken(&self) -> Option<NonNull<Runnable>> {
         let woken = self.woken.pop()?;
@@ -174,7 +177,7 @@ impl Worker {
         Some(woken)
     }
 
-    /// Lets thieves have some of the tasks that are ready, if there are thieves.
+    /// Lets thieves have some of the ready tasks, if there are thieves.
     pub(super) fn offer_woken(&self) {
         if self.woken.is_empty() || self.shared.idle.load(Ordering::Relaxed) == 0 {
             return;
@@ -187,14 +190,14 @@ impl Worker {
         self.share_work();
     }
 
-    /// Takes what others have handed over.
+    /// Takes what other threads have handed over.
     pub(super) fn take_inbox(&self) {
         if !self.domain.inbox.has_news() {
             return;
         }
         self.domain.inbox.take_all(|handed_over| {
             let fiber = handed_over.cast::<Fiber>();
-            // SAFETY: what is handed over is a fiber, and alive.
+            // SAFETY: what is handed over is a fiber, and it is alive.
             if unsafe { fiber.as_ref() }.parker.state.get() == State::New {
                 // SAFETY: it has just left the inbox.
                 unsafe { self.ready.push(handed_over) };

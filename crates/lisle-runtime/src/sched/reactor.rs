@@ -1,20 +1,24 @@
-//! Readiness from the operating system: who waits for which descriptor, and the one place that asks the kernel.
+//! Readiness from the operating system: what waits for which descriptor, and the one place that
+//! asks the kernel.
 //!
-//! Each domain has a reactor of its own, driven by its worker when it has nothing better to do and now
-//! and then when it has. Threads that belong to no runtime share one, see [`current`](current::current).
+//! Each domain has a reactor of its own. Its worker drives it when it has nothing else to do, and
+//! now and then when it has. Threads that belong to no runtime share one, see
+//! [`current`](current::current).
 //!
-//! - [`Reactor`] is the part that anybody may use: registering a descriptor, waking the driver.
-//! - [`Driver`] is the part that one thread owns: waiting for the kernel and handing readiness out.
-//! - [`Readiness`] is what is known about one descriptor, and who waits for it; `direction.rs` argues why
-//!   no edge is lost.
+//! - [`Reactor`] is the part that any thread may use: it registers descriptors and wakes the
+//!   driver.
+//! - [`Driver`] is the part that one thread owns: it waits for the kernel and hands readiness out.
+//! - [`Readiness`] is what is known about one descriptor, and what waits for it; `direction.rs`
+//!   argues why no edge is lost.
 //!
-//! **A descriptor is registered once**, edge-triggered, for everything it can do; waiting and ceasing to
-//! wait are no business of the kernel's. It stays with the reactor it was registered with.
+//! **A descriptor is registered once**, edge-triggered, for everything it can do. The kernel is not
+//! told when a wait begins or ends. A descriptor stays with the reactor that it was registered
+//! with.
 //!
-//! **A stale event reaches nobody.** Events are told apart by tokens that are never given out again, not by
-//! descriptors, which the system reuses at once: a token holds the generation of its slot, and a slot's
-//! generation ends with its registration. A batch of events that the driver has fetched already is thereby
-//! harmless to whoever registers next.
+//! **A stale event wakes nothing.** Events are told apart by tokens that are never given out again,
+//! not by descriptors, which the system reuses at once: a token holds the generation of its slot,
+//! and a slot's generation ends with its registration. So a batch of events that the driver has
+//! already fetched is harmless to the next registration.
 
 #[doc(hidden)]
 pub mod address;
@@ -46,7 +50,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::time::Duration;
 
-/// The token of the wake-up call, which no slot can have.
+/// The token of a wake, which no slot can have.
 const WAKE: Token = Token(usize::MAX);
 /// How many events one system call brings at most.
 const BATCH: usize = 1024;
@@ -58,7 +62,8 @@ pub struct Reactor {
     waker: Waker,
     sockets: Lock<Slab>,
     registrations: AtomicUsize,
-    /// The driver lost its thread while descriptors were registered, and lives until they are gone.
+    /// Set when the driver has lost its thread while descriptors were registered. It lives until
+    /// they are gone.
     orphaned: AtomicBool,
 }
 
@@ -70,11 +75,11 @@ pub struct Terms {
 }
 
 impl Reactor {
-    /// A reactor and its driver.
+    /// Creates a reactor and its driver.
     ///
     /// # Errors
     ///
-    /// The system is out of descriptors or memory.
+    /// Returns an error if the system is out of descriptors or memory.
     pub fn new() -> io::Result<(Arc<Reactor>, Driver)> {
         let poll = Poll::new()?;
         let reactor = Arc::new(Reactor {
@@ -88,26 +93,29 @@ impl Reactor {
         Ok((reactor, Driver(Some(engine))))
     }
 
-    /// Has the driver's present or next [`wait`](Driver::wait) return at once. One system call.
+    /// Makes the driver's present or next [`wait`](Driver::wait) return at once. One system call.
     pub(crate) fn wake(&self) {
-        // The counter behind the waker cannot be closed while we hold it, and `mio` handles its being full.
+        // The counter behind the waker cannot be closed while this holds it, and `mio` handles a
+        // full one.
         let woken = self.waker.wake();
         debug_assert!(woken.is_ok(), "waking a reactor: {woken:?}");
     }
 
-    /// Is nothing registered? Then a worker that is not about to sleep need not ask the kernel.
+    /// Returns `true` if nothing is registered. A worker that is not about to sleep then need not
+    /// ask the kernel.
     pub(crate) fn is_empty(&self) -> bool {
         self.registrations.load(Ordering::Relaxed) == 0
     }
 
-    /// Registers `fd`, of which it is known that it is not ready in the direction `blocked`.
+    /// Registers `fd`, which is known not to be ready in the direction `blocked`.
     ///
-    /// The kernel reports at once what is ready, so nothing is missed between an operation that would
-    /// have blocked and the registration. In the other direction readiness is assumed.
+    /// The kernel reports at once what is ready, so nothing is missed between an operation that
+    /// would have blocked and the registration. In the other direction readiness is assumed.
     ///
     /// # Errors
     ///
-    /// The descriptor cannot be waited for (a regular file), or the system's limits are reached.
+    /// Returns an error if the descriptor cannot be waited for (a regular file), or if the system's
+    /// limits are reached.
     pub fn register(
         self: &Arc<Self>,
         fd: BorrowedFd<'_>,
@@ -118,7 +126,7 @@ impl Reactor {
         let readiness = Arc::new(Readiness::new(terms.wakes, blocked, fd));
         let token = self.sockets.lock().insert(readiness.clone())?;
         self.registrations.fetch_add(1, Ordering::SeqCst);
-        // From here on the slot is given back by `Registration::drop`, or below.
+        // From here on the slot is freed by `Registration::drop`, or below.
         if let Err(error) = self.registry.register(&mut SourceFd(&fd), token, terms.interest) {
             self.free(token);
             return Err(error);
@@ -126,7 +134,7 @@ impl Reactor {
         Ok(Registration { reactor: self.clone(), readiness, token, fd })
     }
 
-    /// Ends the life of a token.
+    /// Frees the slot of `token` and ends the token's life.
     fn free(&self, token: Token) {
         let readiness = self.sockets.lock().remove(token);
         debug_assert!(readiness.is_some(), "a registration is ended once");
@@ -136,8 +144,8 @@ impl Reactor {
     }
 }
 
-/// A descriptor's place in a reactor. Dropped, which must happen before the descriptor is closed, it
-/// ends there.
+/// A descriptor's place in a reactor. Dropping it ends the registration, which must happen before
+/// the descriptor is closed.
 #[derive(Debug)]
 pub struct Registration {
     reactor: Arc<Reactor>,
@@ -147,7 +155,7 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// What is known of one direction, and who waits for it.
+    /// Returns what is known of one direction, and what waits for it.
     #[inline]
     pub fn state(&self, direction: Direction) -> &DirectionState {
         self.readiness.state(direction)
@@ -156,8 +164,9 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        // Closing alone would not do: a duplicate keeps the open file, and with it the registration, alive.
-        // It fails only for a descriptor that somebody else has closed, which the kernel has forgotten.
+        // Closing alone would not do: a duplicate keeps the open file, and with it the
+        // registration, alive. This fails only for a descriptor that other code has closed, which
+        // the kernel has forgotten.
         let _ = self.reactor.registry.deregister(&mut SourceFd(&self.fd));
         self.reactor.free(self.token);
     }
@@ -165,22 +174,23 @@ impl Drop for Registration {
 
 /// The part of a reactor that one thread owns.
 ///
-/// A driver that is dropped while descriptors are still registered goes on in a thread of its own until they
-/// are not: sockets may outlive the runtime in which they were first waited for.
+/// A driver that is dropped while descriptors are still registered goes on in a thread of its own
+/// until none is: sockets may outlive the runtime in which they were first waited for.
 #[derive(Debug)]
 pub struct Driver(Option<Engine>);
 
 impl Driver {
-    /// As [`wait_then`](Driver::wait_then), with nothing in between.
+    /// Does the same as [`wait_then`](Driver::wait_then), with nothing in between.
     #[cfg(test)]
     pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<usize> {
         self.wait_then(timeout, || ())
     }
 
-    /// Waits for readiness, a [`wake`](Reactor::wake) or the end of `timeout`, and wakes those who
-    /// waited for what is ready. Calls `awake` in between. Returns how many descriptors had news. A zero timeout only looks.
+    /// Waits for readiness, a [`wake`](Reactor::wake) or the end of `timeout`, calls `awake`, and
+    /// then wakes what waited for what is ready. Returns how many descriptors had news. A zero
+    /// timeout does not wait.
     ///
-    /// Allocates nothing, unless more than four wait for one direction of one socket.
+    /// Allocates nothing, unless more than four performers wait for one direction of one socket.
     pub fn wait_then(&mut self, timeout: Option<Duration>, awake: impl FnOnce()) -> io::Result<usize> {
         self.0.as_mut().expect("only `drop` takes the engine").wait(timeout, awake)
     }
@@ -190,8 +200,9 @@ impl Drop for Driver {
     fn drop(&mut self) {
         let Some(mut engine) = self.0.take() else { return };
         let reactor = engine.reactor.clone();
-        // Whoever ends the last registration looks at the flag after counting down, and we count after
-        // raising it, both sequentially consistent: one of the two sees the other.
+        // The thread that ends the last registration reads the flag after it has counted down, and
+        // this reads the count after it has set the flag. Both are sequentially consistent, so one
+        // of the two sees the other.
         reactor.orphaned.store(true, Ordering::SeqCst);
         if reactor.registrations.load(Ordering::SeqCst) == 0 {
             return;
@@ -209,7 +220,7 @@ impl Drop for Driver {
     }
 }
 
-/// What a driver hands on if it must.
+/// What a driver passes on when it is dropped.
 #[derive(Debug)]
 struct Engine {
     reactor: Arc<Reactor>,
@@ -230,7 +241,7 @@ impl Engine {
             if event.token() == WAKE {
                 continue;
             }
-            // Kept alive by a count of its own, since its wakes come after the lock is released.
+            // Kept alive by a count of its own, because its wakes come after the lock is released.
             let readiness = self.reactor.sockets.lock().get(event.token()).cloned();
             if let Some(readiness) = readiness {
                 readiness.report(event);

@@ -1,12 +1,13 @@
-//! On whose stack a worker runs tasks, and parts of loops: a fiber of its own, the *runner*.
+//! The *runner*: the fiber on whose stack a worker runs tasks, and parts of loops.
 //!
-//! A task that is ready has no stack: it needs one for as long as it is polled. It could be the worker's. But
-//! then a task that blocks in place (it locks a mutex, joins a fiber, calls a function that receives) would
-//! stop its whole domain, and whom it waits for may be on that. So tasks run in a fiber. It rests between them,
-//! and is resumed with the next, which costs a switch. If one blocks, the runner is parked like any fiber, and the
-//! next task gets a new one; when there are two that rest, one ends.
+//! A task that is ready has no stack, and needs one while it is polled. The worker's stack would
+//! do, but a task that blocks in place (it locks a mutex, joins a fiber, calls a function that
+//! receives) would then stop its whole domain, and what it waits for may be on that domain. So
+//! tasks run in a fiber. The runner rests between tasks and is resumed with the next one, which
+//! costs a switch of stacks. If a task blocks, the runner is parked like any fiber, and the next
+//! task gets a new runner. When two runners rest, one ends.
 //!
-//! A runner counts for nothing: what is counted as alive is the tasks.
+//! A runner does not count as live; its tasks do.
 
 use super::queues::STREAK;
 use super::worker::{VISIT, Worker, with_current};
@@ -32,7 +33,8 @@ impl Worker {
         self.run(runner, turn);
     }
 
-    /// The next task for a runner that runs, if no fiber is to run next and nothing else is due.
+    /// Takes the next task for a running runner, if no fiber is to run next and nothing else is
+    /// due.
     fn follow(&self) -> Option<Load> {
         let turn = self.turn.get().wrapping_add(1);
         if turn.is_multiple_of(VISIT) || self.streak.get() >= STREAK || !self.interrupting.get().is_null() {
@@ -41,13 +43,14 @@ impl Worker {
         let following = match self.next.get() {
             Some(_) if self.due() => self.take_woken()?.cast(),
             Some(next) => {
-                // SAFETY: what is queued is alive, and is run by who takes it.
+                // SAFETY: what is queued is alive, and the worker that takes it runs it.
                 let Either::Task(task) = (unsafe { either(next) }) else { return None };
                 self.next.set(None);
                 self.streak.set(self.streak.get() + 1);
                 task
             }
-            // They are many at times: each that somebody unblocks who goes on. None of them is to pile up.
+            // There may be many: code that goes on may unblock one after the other. They must not
+            // pile up.
             None => self.take_woken()?.cast(),
         };
         self.turn.set(turn);
@@ -67,29 +70,30 @@ impl Worker {
 fn new_runner(first: Load) -> NonNull<Fiber> {
     let traits = Traits { kind: Some(Kind::Runner), ..Traits::default() };
     let runner = Fiber::new(move || bear(first), traits, Location::caller());
-    // SAFETY: the handle's reference, which nobody needs.
+    // SAFETY: this is the reference of a handle, and there is no handle.
     unsafe { fiber_cell::release(runner) };
     runner
 }
 
-/// A runner's life.
+/// Runs loads for as long as the runner lives.
 fn bear(first: Load) {
     with_current(|worker| {
         let worker = worker.expect("a runner runs in a worker, and stays there");
         let mut next = Some(first);
         while let Some(load) = next {
             match load {
-                // SAFETY: it was taken out of its queue for this.
+                // SAFETY: it was taken out of its queue to be run here.
                 Load::Task(task) => unsafe { task::run(task, worker) },
-                // SAFETY: it was taken for this.
+                // SAFETY: it was taken to be run here.
                 Load::Job(taken) => unsafe { worker.run_job(taken) },
             }
-            // One that never got a stack is run on the worker's, when the runtime is wound up.
+            // When the runtime is wound up, a runner that never got a stack is run on the worker's
+            // stack.
             let Some(runner) = parker::running() else { return };
             next = worker.follow();
             if next.is_none() && worker.runner.get().is_none() {
                 runner.suspend(Suspend::Resting);
-                // Resumed without one, it is to end.
+                // A runner that is resumed without a load ends.
                 next = worker.borne.take();
             }
         }

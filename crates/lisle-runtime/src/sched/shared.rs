@@ -1,4 +1,5 @@
-//! What the domains of a runtime share: who they are, what phase the runtime is in, what waits for any of them.
+//! The state that the domains of a runtime share: the domains, the phase, and the work that belongs
+//! to no domain.
 
 use crate::event::lock::Lock;
 use crate::fiber::PanicPolicy;
@@ -23,14 +24,14 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 pub(crate) const RUNNING: u8 = 0;
-/// Fibers go on; somebody waits for all to have ended.
+/// Fibers run, and a thread waits until all of them have ended.
 const DRAINING: u8 = 1;
-/// Fibers are interrupted, and the workers end when all have ended.
+/// Fibers are interrupted, and each worker leaves when all fibers have ended.
 const STOPPING: u8 = 2;
-/// The time is over: workers end, whatever is left.
+/// The deadline is over: workers leave, whatever is left.
 const ABANDONED: u8 = 3;
 
-/// What the domains of a runtime share.
+/// The state that the domains of a runtime share.
 pub struct Shared {
     pub(crate) domains: Box<[Arc<Domain>]>,
     pub(crate) stack_size: usize,
@@ -43,23 +44,25 @@ pub struct Shared {
     pub(crate) deadlocks: Deadlocks,
     /// Tells runtimes apart.
     pub(crate) number: usize,
-    /// How many domains sleep.
+    /// The number of domains that sleep.
     pub idle: AtomicUsize,
-    /// How many domains look for work, those that sleep included. At first all do: their threads are about to be there.
+    /// The number of domains that look for work, those that sleep included. At the start all are
+    /// counted: their threads are about to begin.
     pub searching: AtomicUsize,
-    /// How many the process may use.
+    /// The number of processors that the process may use.
     pub processors: usize,
-    /// What threads offer that are no workers.
+    /// The offers of threads that are no workers.
     pub(crate) offers: Offers,
     pub(crate) phase: AtomicU8,
-    /// How many workers have left.
+    /// The number of workers that have left.
     pub(crate) left: AtomicUsize,
     pub(crate) common: Common,
-    /// Those spawned by threads that are no workers; less the tasks that have ended on such threads.
+    /// The fibers and tasks spawned by threads that are no workers, less the tasks that have ended
+    /// on such threads.
     pub(crate) spawned_outside: AtomicU64,
     pub(crate) outside: Lock<Tally>,
     pub(crate) handler: Option<Handler>,
-    /// The signal at which it says who waits.
+    /// The signal at which the runtime reports a snapshot.
     pub(crate) dumps: Mutex<Option<Caught>>,
     pub(crate) has_told_of_stacks: AtomicBool,
     pub(crate) has_told_of_sockets: AtomicBool,
@@ -71,7 +74,8 @@ impl Shared {
         self.phase.load(Ordering::Relaxed) >= STOPPING
     }
 
-    /// A fiber has ended. If somebody waits for the last one, it may have been that.
+    /// Notes that a fiber has ended. If a thread waits for the last one, checks whether this was
+    /// it.
     #[inline]
     pub(crate) fn fiber_ended(&self) {
         if self.phase.load(Ordering::Relaxed) != RUNNING {
@@ -81,7 +85,7 @@ impl Shared {
 
     #[cold]
     pub(crate) fn fiber_ended_late(&self) {
-        // Of two domains that count their last fibers at once, at least one sees both counts.
+        // If two domains count their last fibers at once, at least one of them sees both counts.
         fence(Ordering::SeqCst);
         if self.live() == 0 {
             self.wake_all();
@@ -93,7 +97,7 @@ impl Shared {
     }
 
     pub(crate) fn drain(&self) {
-        // Unless a deadlock has ended it.
+        // Fails if a deadlock has already stopped the runtime.
         let _ = self.phase.compare_exchange(RUNNING, DRAINING, Ordering::SeqCst, Ordering::Relaxed);
         fence(Ordering::SeqCst);
     }
@@ -102,12 +106,12 @@ impl Shared {
         self.left.load(Ordering::Acquire) == self.domains.len()
     }
 
-    /// The domain with this index, which [`Shared::check`] has seen to exist.
+    /// Returns the domain with this index, which [`Shared::check`] has seen to exist.
     pub(crate) fn domain(&self, index: usize) -> &Domain {
         &self.domains[index]
     }
 
-    /// Refuses a domain that does not exist, before anything has been done.
+    /// Panics if there is no domain `index`, before anything has been done.
     #[track_caller]
     pub(crate) fn check(&self, index: Option<usize>) {
         let count = self.domains.len();
@@ -116,12 +120,12 @@ impl Shared {
         }
     }
 
-    /// Does any other domain work, so that something may come from it soon?
+    /// Returns `true` if any other domain works, and work may soon come from it.
     pub(crate) fn others_work(&self) -> bool {
         self.idle.load(Ordering::Relaxed) + 1 < self.domains.len()
     }
 
-    /// Wakes a domain that sleeps, other than `except`.
+    /// Wakes one sleeping domain. Tries `except` last.
     pub(crate) fn wake_one(&self, except: usize) {
         let count = self.domains.len();
         for offset in 1..=count {
@@ -140,7 +144,7 @@ impl Shared {
         }
     }
 
-    /// Queues a fiber that has not begun, or a task, for whichever domain comes first.
+    /// Queues a fiber that has not begun, or a task, for the first domain that takes it.
     #[cold]
     pub(crate) fn push_common(&self, movable: NonNull<Runnable>) {
         // SAFETY: it is in no list, and stays until it runs.
@@ -148,7 +152,7 @@ impl Shared {
         self.wake_if_idle();
     }
 
-    /// The same for what a ring has no room for.
+    /// Does the same for what a ring has no room for.
     #[cold]
     pub(crate) fn push_surplus(&self, movable: NonNull<Runnable>) {
         // SAFETY: as above.
@@ -162,8 +166,8 @@ impl Shared {
         }
     }
 
-    /// Queues a fiber spawned by a thread that is no worker. It is refused if the runtime is being shut down: perhaps nobody is
-    /// there any more who would take it.
+    /// Queues a fiber spawned by a thread that is no worker. During a shutdown an unplaced fiber is
+    /// refused, because there may be no worker left to take it.
     pub(crate) fn spawn_outside(&self, fiber: NonNull<Fiber>, domain: Option<usize>) {
         let count = || {
             self.spawned_outside.fetch_add(1, Ordering::SeqCst);
@@ -176,12 +180,12 @@ impl Shared {
             }
             // SAFETY: a new fiber is in no list, and stays until it runs.
             None if unsafe { self.common.push_if_open(fiber.cast(), count) } => self.wake_if_idle(),
-            // SAFETY: it has not begun, and nobody else has it.
+            // SAFETY: the fiber has not begun, and no other code has it.
             None => unsafe { fiber_cell::refuse(fiber) },
         }
     }
 
-    /// A task has been reified by a thread that is no worker.
+    /// Counts a task of `bytes` bytes that a thread that is no worker has reified.
     pub(crate) fn task_from_outside(&self, bytes: usize) {
         self.spawned_outside.fetch_add(1, Ordering::SeqCst);
         let outside = self.outside.lock();
@@ -189,7 +193,8 @@ impl Shared {
         outside.reified(bytes);
     }
 
-    /// As [`push_common`](Shared::push_common), by somebody who does not keep the runtime alive.
+    /// Does the same as [`push_common`](Shared::push_common), for a caller that does not keep the
+    /// runtime alive.
     ///
     /// # Safety
     ///
@@ -197,34 +202,35 @@ impl Shared {
     pub(crate) unsafe fn push_common_at(home: *const Shared, task: NonNull<Runnable>) {
         // SAFETY: alive, by the caller's promise.
         unsafe { Arc::increment_strong_count(home) };
-        // SAFETY: the count that was just added.
+        // SAFETY: this takes over the count that was just added.
         unsafe { Arc::from_raw(home) }.push_common(task);
     }
 
-    /// How many fibers have been spawned and have not ended, and tasks that have been reified; never too few.
+    /// Returns how many fibers have been spawned, and tasks reified, that have not ended. Never too
+    /// few.
     pub(crate) fn live(&self) -> u64 {
         let finished: u64 = self.domains.iter().map(|domain| domain.counts.finished.get()).sum();
-        // Before what was spawned inside: this is taken from for those that end outside.
+        // Read before what was spawned inside: tasks that end outside are subtracted here.
         let outside = self.spawned_outside.load(Ordering::SeqCst);
         let spawned: u64 = self.domains.iter().map(|domain| domain.counts.spawned.get()).sum();
         let spawned = spawned.wrapping_add(outside);
-        // Less than none: what has ended since it was looked at.
+        // A negative number means that more has ended since the counts were read.
         u64::try_from(spawned.wrapping_sub(finished).cast_signed()).unwrap_or(0)
     }
 
-    /// How many fibers lie where those wait that have not begun, but for those that were placed on a domain.
+    /// Returns how many fibers wait to begin, without those that were placed on a domain.
     pub(crate) fn waiting_to_begin(&self) -> usize {
         let unbegun: u64 = self.domains.iter().map(|domain| domain.stealable.len()).sum();
         self.common.len() + usize::try_from(unbegun).unwrap_or(usize::MAX)
     }
 
-    /// A worker leaves.
+    /// Notes that the worker `index` leaves.
     pub(crate) fn leave(&self, index: usize) {
         self.domains[index].has_left.store(true, Ordering::Release);
         self.left.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// May a worker that has nothing to run leave?
+    /// Returns `true` if a worker that has nothing to run may leave.
     pub(crate) fn may_leave(&self) -> bool {
         match self.phase.load(Ordering::Acquire) {
             RUNNING | DRAINING => false,
@@ -233,22 +239,23 @@ impl Shared {
         }
     }
 
-    /// Has it fibers, and does nobody end it? Then it might be that none of them can go on.
+    /// Returns `true` if the runtime has live fibers and is not being stopped. Then it may be that
+    /// none of them can go on.
     pub(crate) fn may_be_dead(&self) -> bool {
         self.phase.load(Ordering::SeqCst) < STOPPING && self.live() > 0
     }
 
-    /// Which turn each domain is in.
+    /// Returns the current turn of each domain.
     pub(crate) fn turns(&self) -> Vec<u64> {
         self.domains.iter().map(|domain| domain.counts.turn()).collect()
     }
 
-    /// Says something of this runtime.
+    /// Hands `report` to this runtime's handler, or to the default one.
     pub(crate) fn report(&self, report: &Report) {
         report::say(self.handler.as_ref(), report);
     }
 
-    /// The same, the first time.
+    /// Does the same if `is_said` is not set yet, and sets it.
     pub(crate) fn report_once(&self, is_said: &AtomicBool, report: impl FnOnce() -> Report) {
         if !is_said.swap(true, Ordering::Relaxed) {
             self.report(&report());
@@ -256,21 +263,22 @@ impl Shared {
     }
 
     pub(crate) fn stop(&self) {
-        // Before the phase: what has been queued by then is seen by workers that look whether they may leave.
+        // The queue is closed before the phase is stored: a worker that checks whether it may leave
+        // sees everything that was queued by then.
         self.common.close();
         self.phase.fetch_max(STOPPING, Ordering::SeqCst);
         self.wake_all();
     }
 
-    /// Tells workers that still wait for fibers to leave, and says what is left.
+    /// Tells workers that still wait for fibers to leave, and returns what is left.
     pub(crate) fn abandon(self: &Arc<Self>) -> Shutdown {
-        // As long as the domains can answer.
+        // Asked now, while the domains can still answer.
         let waiting = if self.has_ended() { Vec::new() } else { self.snapshot().graph.fibers };
         self.phase.store(ABANDONED, Ordering::Release);
         self.wake_all();
         let unfinished = usize::try_from(self.live()).unwrap_or(usize::MAX);
         if unfinished > 0 {
-            // What has not ended may be a task, and refers to it.
+            // What has not ended may be a task that refers to this.
             std::mem::forget(self.clone());
         }
         let running = self.domains.iter().filter_map(|domain| domain.running_now()).map(Straggler::from);

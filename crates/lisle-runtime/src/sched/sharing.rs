@@ -1,8 +1,9 @@
 //! How a worker takes part in loops: what it gives away of its own, and what it takes.
 //!
-//! A fiber that computes looks at its domain's word (`par/heartbeat.rs`) wherever it puts something off, and comes here if
-//! that says that somebody looks for work, or that it is time to look at the clock. So this is also where a long
-//! loop lets others have their turn: the sockets, timers and fibers of its domain.
+//! A fiber that computes looks at its domain's word (`jobs/heartbeat.rs`) wherever it puts
+//! something off. It comes here if the word says that another domain looks for work, or that it is
+//! time to look at the clock. So this is also where a long loop lets others have their turn: the
+//! sockets, timers and fibers of its domain.
 
 use super::helping::Taken;
 use super::shared::Shared;
@@ -17,11 +18,11 @@ use crate::shim::{atomic::Ordering, ticks};
 use crate::spawned::this_stack::this_stack;
 use std::ptr::NonNull;
 
-/// Between two beats: so long what is put off is left to its domain if those that could take it sleep. It is about what
-/// it costs to wake one.
+/// The time between two heartbeats: for this long, what is put off is left to its domain if those
+/// that could take it sleep. It is about the cost of waking a domain.
 pub const PERIOD: u64 = 50 * ticks::A_MICROSECOND;
 
-/// What a runner is given.
+/// The work of a runner.
 #[derive(Clone, Copy)]
 pub(crate) enum Load {
     Task(NonNull<crate::task::Task>),
@@ -29,7 +30,7 @@ pub(crate) enum Load {
 }
 
 impl Worker {
-    /// Looks whether somebody wants something, on behalf of the code that runs on this stack.
+    /// Checks whether others want work or a turn, on behalf of the code that runs on this stack.
     #[cold]
     pub(crate) fn heartbeat(&self, pending: &Pending) {
         pending.looked();
@@ -47,9 +48,9 @@ impl Worker {
         }
         if is_due {
             self.last_beat.set(now);
-            // Without the back-off of spawns: one wake each period is little enough.
+            // This does not use the back-off of spawns: one wake each period is little enough.
             let could_wake = self.shared.could_wake_one();
-            // Who looks for work has said so once, and may have come to nothing.
+            // A domain that looks for work has said so once, and may have got nothing.
             let is_missed = self.domain.offers.len() == 0 && self.shared.looking() > 0;
             let has_more = (could_wake || is_missed) && self.offer(pending);
             if could_wake && (has_more || self.domain.offers.len() > 0) {
@@ -59,7 +60,8 @@ impl Worker {
         }
     }
 
-    /// Offers so many of what is pending on the stack that this runs on, if there are and there is room.
+    /// Offers up to `count` of what is pending on this stack, if there is room, and wakes a domain
+    /// for it.
     pub(crate) fn give_away(&self, pending: &Pending, count: usize) {
         if parker::running().is_none() {
             return;
@@ -70,18 +72,20 @@ impl Worker {
         }
     }
 
-    /// Offers the oldest of what is pending.
+    /// Offers the oldest of what is pending. Returns `false` if nothing is pending or there is no
+    /// room.
     fn offer(&self, pending: &Pending) -> bool {
         // SAFETY: what is pending stays in place until it has been taken back or is done.
         unsafe { self.domain.offers.offer(|| pending.offer()) }
     }
 
-    /// Lets others have their turn, if there are any.
+    /// Lets others have their turn, if there are any. If there are none and none can come, quietens
+    /// the heartbeat.
     fn attend(&self, pending: &Pending) {
         if self.give_way() {
             return;
         }
-        // As good as a new turn: nobody has waited for longer.
+        // This counts as a new turn: nothing has waited for longer.
         let turn = self.turn.get().wrapping_add(1);
         self.turn.set(turn);
         self.domain.counts.begin_turn(turn, self.others_are_ready());
@@ -96,18 +100,18 @@ impl Worker {
         }
     }
 
-    /// Could anybody take what is put off here?
+    /// Returns `true` if another domain could take what is put off here.
     fn is_of_use(&self) -> bool {
         self.shared.looking() > 0 || self.shared.could_wake_one()
     }
 
-    /// Can nothing but its own code make a fiber of this domain ready?
+    /// Returns `true` if only the domain's own code can make a fiber of it ready.
     fn is_alone(&self) -> bool {
         self.domain.reactor.is_empty() && self.wheel.borrow().is_empty() && !self.domain.inbox.has_news()
     }
 
-    /// It has found something to do. It has been counted among those that look for work until it first looks itself, so that
-    /// what is divided before it is there is divided for it, too.
+    /// Notes that the worker has found something to do. It has been counted as searching from the
+    /// start until its first look: what is divided before it arrives is divided for it, too.
     #[inline]
     pub fn arrive(&self) {
         if self.is_starting.take() {
@@ -115,7 +119,8 @@ impl Worker {
         }
     }
 
-    /// Looks for work, until dropped: what other domains put off is wanted.
+    /// Starts searching, until the result is dropped. Tells all other domains that what they put
+    /// off is wanted.
     pub fn search(&self) -> Searching<'_> {
         if !self.is_starting.take() {
             self.shared.searching.fetch_add(1, Ordering::SeqCst);
@@ -127,14 +132,15 @@ impl Worker {
         Searching(self)
     }
 
-    /// Takes what a domain offers. If fibers wait here for parts of what they do, then only what belongs to what was waited for
-    /// last: other code might want a lock that one of them holds, and which it could not let go of, since this is its
-    /// domain.
+    /// Takes a job that a domain offers. If fibers wait here for parts of their work, takes only
+    /// what belongs to the part that was waited for last: other code might want a lock that one of
+    /// these fibers holds and could not release, since this is its domain. Returns `false` if there
+    /// is no such job.
     pub fn take_job(&self) -> bool {
         let domains = &self.shared.domains;
         // SAFETY: it stays until it is taken out of the list.
         let waited_for = unsafe { self.joining.get().as_ref() }.map(|joining| joining.descendants);
-        // SAFETY: `take` asks about what is offered.
+        // SAFETY: `take` calls this with what is offered.
         let may = |job: &Job| waited_for.is_none_or(|waited_for| unsafe { job.is_part_of(waited_for) });
         let start = self.random.next() as usize;
         for offset in 0..domains.len() {
@@ -157,8 +163,9 @@ impl Worker {
         false
     }
 
-    /// Will run `job`, which was taken out of these offers. If there may be more of the kind, another is to be there when that is
-    /// done: its owner may be in the midst of one then, and those need not look at anything.
+    /// Notes that `job`, which was taken out of `offers`, runs next. If there may be more of its
+    /// kind, asks for another to be offered by the time it is done: its owner may then be in the
+    /// middle of one, and such code need not look at the word.
     fn take(&self, job: NonNull<Job>, offers: &Offers, heartbeat: &Beat) {
         // SAFETY: taken, and not done.
         if unsafe { job.as_ref() }.has_siblings() {
@@ -172,7 +179,8 @@ impl Worker {
     pub fn run_taken(&self) {
         if let Some(taken) = self.taken.take() {
             if self.shared.could_wake_one() {
-                // Those that still sleep are to be woken by who has something for them, at once.
+                // Domains that still sleep are to be woken at once by those that have work for
+                // them.
                 self.hurry();
                 self.domain.heartbeat.want();
                 if self.shared.has_offers() {
@@ -183,7 +191,7 @@ impl Worker {
         }
     }
 
-    /// Runs what was taken on the stack of the runner that calls this.
+    /// Runs what was taken, on the stack of the runner that calls this.
     ///
     /// # Safety
     ///
@@ -200,12 +208,12 @@ impl Worker {
         pending.job.set(std::ptr::null());
     }
 
-    /// The next heartbeat is due at once.
+    /// Makes the next heartbeat due at once.
     pub(crate) fn hurry(&self) {
         self.last_beat.set(0);
     }
 
-    /// Is it time to look at what others want?
+    /// Returns `true` if it is time to look at what others want.
     #[inline]
     pub(crate) fn is_due(&self, now: u64) -> bool {
         now.wrapping_sub(self.last_beat.get()) >= PERIOD
@@ -213,42 +221,43 @@ impl Worker {
 }
 
 impl Shared {
-    /// How many domains can work at the same time.
+    /// Returns how many domains can work at the same time.
     pub fn most_at_once(&self) -> usize {
         self.domains.len().min(self.processors)
     }
 
-    /// Has the monitor look at what a thread puts off that is no worker.
+    /// Wakes the monitor, which looks at what a thread that is no worker puts off.
     #[inline]
     pub(crate) fn wake_monitor(&self) {
         self.monitor.wake();
     }
 
-    /// Does a domain sleep for which there would be a processor?
+    /// Returns `true` if a domain sleeps for which there would be a processor.
     pub(crate) fn could_wake_one(&self) -> bool {
         let asleep = self.idle.load(Ordering::SeqCst);
         asleep > 0 && self.domains.len() - asleep.min(self.domains.len()) < self.processors
     }
 
-    /// How many domains look for work and do not sleep.
+    /// Returns how many domains look for work and do not sleep.
     pub(crate) fn looking(&self) -> usize {
         let searching = self.searching.load(Ordering::SeqCst);
         searching.saturating_sub(self.idle.load(Ordering::SeqCst))
     }
 
-    /// How many domains could take something now, or once they have been woken.
+    /// Returns how many domains could take something now, or once they have been woken.
     pub fn takers(&self) -> usize {
         let asleep = self.idle.load(Ordering::SeqCst).min(self.domains.len());
         let awake = self.domains.len() - asleep;
         self.looking() + asleep.min(self.processors.saturating_sub(awake))
     }
 
-    /// Does a domain offer something?
+    /// Returns `true` if anything is offered.
     pub(super) fn has_offers(&self) -> bool {
         self.offers.len() > 0 || self.domains.iter().any(|domain| domain.offers.len() > 0)
     }
 
-    /// Wakes a domain that sleeps, other than `except`, for a part of a loop: if there is one, one that may take any.
+    /// Wakes a sleeping domain for a part of a loop. Tries `except` last, and prefers a domain that
+    /// may take any part.
     pub(crate) fn wake_for_loop(&self, except: usize) {
         let count = self.domains.len();
         for may_take_any in [true, false] {
@@ -262,7 +271,7 @@ impl Shared {
     }
 }
 
-/// A domain looks for work.
+/// A guard that counts a domain as searching until it is dropped.
 pub struct Searching<'a>(&'a Worker);
 
 impl Drop for Searching<'_> {

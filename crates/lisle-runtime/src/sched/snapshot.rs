@@ -1,9 +1,10 @@
-//! Asking all domains of a runtime who waits there.
+//! The snapshot: all domains of a runtime are asked what waits there.
 //!
-//! What a fiber waits for lies on its stack, and only its own domain's thread may look there, while the fiber is
-//! parked. So whoever wants to know leaves a question for all domains and wakes them, and each answers between two
-//! turns. The running of fibers costs nothing but a look, where a worker visits its inbox anyway, at the number of
-//! questions that have been asked.
+//! What a fiber waits for lies on its stack. Only the thread of its own domain may look there,
+//! while the fiber is parked. So a thread that requests a snapshot leaves a question for all
+//! domains and wakes them, and each answers between two turns. Where a worker visits its inbox
+//! anyway, it also looks at the number of questions that have been asked; running fibers costs no
+//! more than that.
 
 use super::Domain;
 use super::shared::Shared;
@@ -20,13 +21,13 @@ use crate::spawned::this_stack::this_stack;
 use crate::task::{self, Task};
 use std::time::Duration;
 
-/// How long a domain has to answer. One that does not has a fiber that runs for as long.
+/// How long a domain has to answer. One that does not answer has a fiber that runs for that long.
 const TIME_TO_ANSWER: Duration = Duration::from_millis(100);
 
-/// The questions that a runtime's domains are to answer.
+/// The questions that the domains of a runtime are to answer.
 #[derive(Default)]
 pub(crate) struct Snapshots {
-    /// How many have been asked, ever.
+    /// The number of questions ever asked.
     asked: AtomicU64,
     open: Mutex<Vec<Arc<Question>>>,
 }
@@ -34,21 +35,21 @@ pub(crate) struct Snapshots {
 /// One question, and the answers so far, by domain.
 struct Question(Mutex<Vec<Option<DomainSnapshot>>>);
 
-/// What one domain says.
+/// The answer of one domain.
 pub(crate) struct DomainSnapshot {
     fibers: Vec<Blocked>,
-    /// The fibers that belong to a scope: the numbers of both.
+    /// The fibers that belong to a scope, as pairs of the scope's number and the fiber's.
     members: Vec<(usize, usize)>,
     running: Option<RunningFiber>,
     ready: usize,
-    /// Nothing but parked fibers is here: none that could run, no timer that could wake one.
+    /// Set if only parked fibers are here: none that could run, and no timer that could wake one.
     is_still: bool,
 }
 
-/// What came of asking.
+/// The combined answers.
 pub(crate) struct Snapshot {
     pub(crate) graph: WaitGraph,
-    /// All domains have answered, and nothing but parked fibers is on any.
+    /// Set if all domains have answered, and only parked fibers are on any of them.
     pub(crate) is_still: bool,
 }
 
@@ -57,17 +58,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    /// Asks who waits. Blocks the thread until all domains have answered, or for [`TIME_TO_ANSWER`].
+    /// Takes a snapshot. Blocks the thread until all domains have answered, or for
+    /// [`TIME_TO_ANSWER`].
     pub(crate) fn snapshot(&self) -> Snapshot {
         let question = Arc::new(Question(Mutex::new(self.domains.iter().map(|_| None).collect())));
         lock(&self.snapshot.open).push(question.clone());
-        // Before the wakes, so that a domain that has not seen it is woken after it could.
+        // Before the wakes: a domain that has not seen it is woken after it could.
         self.snapshot.asked.fetch_add(1, Ordering::SeqCst);
         self.wake_all();
         let end = clock::now().saturating_add(clock::saturating_nanos(TIME_TO_ANSWER));
         let mut pause = Duration::from_micros(20);
         loop {
-            // A fiber that asks keeps its own domain from answering, and perhaps another's fiber waits for that.
+            // A fiber that asks keeps its own domain from answering, and a fiber of another domain
+            // may be waiting for that answer.
             worker::with_current(|worker| worker.into_iter().for_each(Worker::answer));
             let is_answered = |(domain, answer): (&Arc<Domain>, &Option<DomainSnapshot>)| {
                 answer.is_some() || domain.has_left.load(Ordering::Acquire)
@@ -105,7 +108,7 @@ impl Shared {
                 }
             }
         }
-        // What an event says of itself is a user's code, which must not park here.
+        // The description of an event is the user's code, which must not park here.
         let told = {
             let _between = Between::new();
             task::waiting(self)
@@ -134,7 +137,7 @@ impl Shared {
     }
 }
 
-/// The plain threads that wait.
+/// Returns the plain threads that wait.
 pub(crate) fn threads() -> Vec<Blocked> {
     let told = sleepers::ask(TIME_TO_ANSWER).into_iter();
     told.map(|told| Blocked {
@@ -148,10 +151,11 @@ pub(crate) fn threads() -> Vec<Blocked> {
     .collect()
 }
 
-/// Keeps what a worker does in the turn of a fiber from being taken for the fiber's doing: it must not park.
+/// A guard for what a worker does during the turn of a fiber. Until it is dropped, the thread
+/// counts as between fibers: what runs must not park.
 pub(crate) struct Between {
     running: *const parker::Parker,
-    /// Of the thread's own stack, on which this is not if a fiber runs.
+    /// The limit of the thread's own stack, which is not the current stack if a fiber runs.
     limit: usize,
 }
 
@@ -162,7 +166,7 @@ impl Between {
         let thread = &this_stack().state().limit;
         let limit = thread.get();
         if !running.is_null() {
-            // How much is left of the fiber's stack is not known here, so no task is to begin on it.
+            // How much is left of the fiber's stack is not known here, so no task may begin on it.
             thread.set(usize::MAX);
         }
         Between { running, limit }
@@ -177,16 +181,16 @@ impl Drop for Between {
 }
 
 impl Worker {
-    /// Is there a question that this domain has not answered?
+    /// Returns `true` if there is a question that this domain has not answered.
     #[inline]
     pub(crate) fn is_asked(&self) -> bool {
         self.shared.snapshot.asked.load(Ordering::SeqCst) != self.answered.get()
     }
 
-    /// Answers all questions that are open, between turns or in the turn of a fiber that asks.
+    /// Answers all open questions, between turns or during the turn of a fiber that asks.
     #[cold]
     pub(crate) fn answer(&self) {
-        // Read first: what is asked later is seen to have been.
+        // Read first: a question that is asked later is then seen as new.
         self.answered.set(self.shared.snapshot.asked.load(Ordering::SeqCst));
         let open = lock(&self.shared.snapshot.open).clone();
         for question in open {
@@ -218,7 +222,7 @@ impl Worker {
             if running.is_some_and(|running| std::ptr::eq(running.as_ptr(), fiber)) {
                 snapshot.running = self.domain.running_now();
             } else if fiber.parker.state.get() == parker::State::Resting {
-                // A runner that bears nothing.
+                // A runner without a load.
             } else if fiber.parker.is_parked() {
                 snapshot.fibers.push(self.waiter(fiber, id));
             } else {

@@ -1,9 +1,10 @@
 //! A domain on which something runs for long, and what waits there meanwhile.
 //!
-//! Another thread looks, without the domain's help, since that is just what cannot be had. So the domain tells, by plain stores,
-//! in which turn it is, whether something else was ready when that began or was woken in it, and a timer of its
-//! wheel that is not much later than the first. The rest can be seen from outside: the inbox, the fibers that have not begun, and
-//! the descriptors, see `reactor/waited.rs`.
+//! Another thread finds this out, without the domain's help, because a stuck domain cannot help. So
+//! the domain publishes, by plain stores, its current turn; whether something else was ready when
+//! that began or has been woken during it; and the deadline of a timer of its wheel that is not
+//! much later than the first. The rest can be seen from outside: the inbox, the fibers that have
+//! not begun, and the descriptors, see `reactor/waited.rs`.
 
 use super::Domain;
 use super::shared::Shared;
@@ -12,19 +13,20 @@ use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::clock;
 use std::time::Duration;
 
-/// What the monitor tells the others of a domain.
+/// What the monitor publishes about a domain.
 #[derive(Default)]
 pub(super) struct Watched {
-    /// The turn that it was in when the monitor looked last, and when it was first seen to be in that.
+    /// The turn that the domain was in when the monitor last looked, and when it was first seen in
+    /// it.
     turn: AtomicU64,
     since: AtomicU64,
 }
 
 impl Watched {
-    /// Monitor only: the domain is in a turn that it was not in before.
+    /// Notes that the domain is in a turn that it was not in before. Monitor only.
     pub(super) fn begins(&self, turn: u64, now: u64) {
         self.since.store(now, Ordering::Relaxed);
-        // Release: who sees the turn sees since when.
+        // Release: a thread that sees the turn sees since when.
         self.turn.store(turn, Ordering::Release);
     }
 
@@ -38,14 +40,15 @@ impl Watched {
 }
 
 impl Domain {
-    /// For how long it has been in the turn that it is in, as the monitor has seen.
+    /// Returns for how long the domain has been in its current turn, as far as the monitor has
+    /// seen.
     pub(super) fn lasted(&self, now: u64) -> Option<Duration> {
         let is_seen = self.watched.turn() == self.counts.turn() && !self.inbox.is_asleep();
         is_seen.then(|| Duration::from_nanos(now.saturating_sub(self.watched.since())))
     }
 
-    /// What waits for it, but for descriptors. What lies in the common queue may be taken by any domain, and waits for this
-    /// one only if all are busy.
+    /// Returns what waits for this domain, without descriptors. What lies in the common queue may
+    /// be taken by any domain, and waits for this one only if all are busy.
     pub(super) fn delayed(&self, shared: &Shared, all_are_busy: bool, now: u64) -> Delayed {
         let common = if all_are_busy { shared.common.len() } else { 0 };
         let due = self.counts.next_timer.get();
@@ -58,7 +61,7 @@ impl Domain {
         }
     }
 
-    /// What is known of it without its help.
+    /// Returns what is known of the domain without its help.
     pub(super) fn stall(&self, shared: &Shared, all_are_busy: bool) -> Stall {
         let now = clock::now();
         let mut delayed = self.delayed(shared, all_are_busy, now);

@@ -1,23 +1,25 @@
-//! How an idle worker takes fibers that have not begun, and tasks that are ready, from another domain.
+//! How an idle worker steals fibers that have not begun, and tasks that are ready, from another
+//! domain.
 //!
-//! It does not take what it sees, but what the other domain does not get to. A fiber that has begun stays on its
-//! domain for good, and most fibers that are spawned talk to the one that spawned them, at once: taken away, each
-//! message between the two would cross domains, which costs several times as much as to stay. So a thief notes
-//! what waits, and takes a share only if that has still not all begun [`OVERDUE`]
-//! later: then there is more to do than one domain can. Fibers that compute are spread within that time; pairs,
-//! chains and short-lived fibers stay together.
+//! It does not take everything that it sees, but what the other domain does not get to. A fiber
+//! that has begun stays on its domain for good, and most spawned fibers exchange messages at once
+//! with the fiber that spawned them. If they were stolen, each message between the two would cross
+//! domains, which costs several times as much as staying. So a thief notes what waits, and takes a
+//! share only if that has not all begun [`OVERDUE`] later: then there is more to do than one domain
+//! can. Fibers that compute are spread within that time; pairs, chains and short-lived fibers stay
+//! together.
 
 use super::worker::Worker;
 use crate::queue::stealable::Sight;
 use crate::shim::{atomic::Ordering, clock, hint};
 
-/// For how long fibers are left to the domain that they were spawned on, in nanoseconds: about twice what it
-/// costs to wake a domain, and what it takes to begin a hundred fibers on new stacks.
+/// For how long fibers are left to the domain that they were spawned on, in nanoseconds. This is
+/// about twice the cost of waking a domain, and the time to begin a hundred fibers on new stacks.
 const OVERDUE: u64 = 100_000;
 /// How many fibers a thief takes at most.
 pub(super) const SHARE: u64 = 32;
 
-/// What a thief has seen to wait.
+/// What a thief has seen waiting.
 #[derive(Clone, Copy)]
 pub(super) struct Sighting {
     victim: usize,
@@ -26,7 +28,8 @@ pub(super) struct Sighting {
 }
 
 impl Worker {
-    /// Takes a share of what has waited for too long, if anything has. Notes what waits otherwise.
+    /// Steals a share of what has waited for too long. Returns `false` if nothing has; then notes
+    /// what waits.
     pub(super) fn steal_overdue(&self) -> bool {
         let domains = &self.shared.domains;
         if let Some(seen) = self.sighting.take()
@@ -38,7 +41,8 @@ impl Worker {
             self.sighting.set(Some(seen));
             return false;
         }
-        // What was seen has begun. Any domain may be the next, lest one that begins all in time hide the others.
+        // What was seen has begun. The next look starts at a random domain: otherwise one that
+        // begins everything in time would hide the others.
         let start = self.random.next() as usize;
         for offset in 0..domains.len() {
             let victim = start.wrapping_add(offset) % domains.len();
@@ -52,8 +56,9 @@ impl Worker {
         false
     }
 
-    /// Goes on looking while something is seen to wait, until it has begun or is overdue. Not for ever: where each
-    /// fiber begins in time there is nothing to be had.
+    /// Goes on looking while something is seen to wait, until it has begun or is overdue. Gives up
+    /// after a while: where each fiber begins in time there is nothing to steal. Returns `true` if
+    /// something was found.
     pub(super) fn wait_for_overdue(&self) -> bool {
         let start = clock::now();
         let mut count = 0;
@@ -67,7 +72,7 @@ impl Worker {
         false
     }
 
-    /// Takes half of what waits in a domain.
+    /// Steals half of what waits in a domain. Returns `false` if nothing was left there.
     fn steal_from(&self, victim: usize) -> bool {
         let victim = &self.shared.domains[victim];
         let half = victim.stealable.len().div_ceil(2).min(SHARE);

@@ -1,4 +1,4 @@
-//! How a fiber that waits for nothing lets the others of its domain have their turn.
+//! How a fiber that does not wait lets the others of its domain have their turn.
 
 use super::snapshot::Between;
 use super::worker::{Worker, with_current};
@@ -7,15 +7,16 @@ use crate::event::step::Fenced;
 use crate::event::{installed, parker, step, suspend, turn};
 use std::panic::Location;
 
-/// So often a fiber that asks in vain, and sees nobody who wants a turn, goes on before timers and sockets are looked at.
+/// While a fiber asks in vain, timers and sockets are looked at once in this many times, if nothing
+/// else calls for a visit.
 const LOOK: u32 = 8;
 
-/// Lets other fibers of this domain run before the current one goes on. On a plain thread it yields the
-/// processor.
+/// Lets other fibers of this domain run before the current one goes on. On a plain thread it yields
+/// the processor.
 ///
 /// # Panics
 ///
-/// In [`no_suspend`](crate::fiber::no_suspend()).
+/// Panics in [`no_suspend`](crate::fiber::no_suspend()).
 #[inline]
 #[track_caller]
 pub fn yield_now() {
@@ -36,14 +37,15 @@ fn refuse_to_yield(site: &Location<'_>) -> ! {
     step::refuse(&format!("yield (at {site})"))
 }
 
-/// Lets others have a turn, if this is a fiber that may be suspended.
+/// Lets others have a turn, if the current fiber may be suspended.
 pub fn pass() {
     if turn::may_pass() {
         yield_now();
     }
 }
 
-/// Others are due a turn, at a checkpoint of the code that runs here.
+/// Lets others have a turn at a checkpoint of the code that runs here. Called when they are due
+/// one.
 #[cold]
 pub(crate) fn checkpoint(site: &'static Location<'static>) {
     if parker::running().is_none() {
@@ -60,13 +62,14 @@ pub(crate) fn checkpoint(site: &'static Location<'static>) {
     });
 }
 
-/// The fiber that runs here, which may be suspended, has often asked for what had not happened.
+/// Has the worker note that the current fiber, which may be suspended, has often asked for what had
+/// not happened.
 pub(super) fn asked_often() {
     with_current(|worker| worker.into_iter().for_each(Worker::asked_in_vain));
 }
 
 impl Worker {
-    /// Lets others have their turn, if there are any. False: there are none.
+    /// Lets others have their turn. Returns `false` if there are none.
     pub fn give_way(&self) -> bool {
         let is_wanted = self.is_wanted();
         if is_wanted {
@@ -75,23 +78,24 @@ impl Worker {
         is_wanted
     }
 
-    /// Looks after what is not in the queues of this worker, and then whether anybody wants a turn: a fiber or task
-    /// that is ready, or, when the runtime shuts down, one that is to unwind.
+    /// Visits what is not in the queues of this worker. Then returns `true` if a fiber or task is
+    /// ready or, at a shutdown, if a fiber is to unwind.
     fn is_wanted(&self) -> bool {
-        // Foreign code may run meanwhile, which cannot be suspended between what a visit does.
+        // Foreign code may run meanwhile. It cannot be suspended in the middle of a visit.
         let between = Between::new();
         self.visit();
         drop(between);
         self.has_ready() || !self.interrupting.get().is_null()
     }
 
-    /// The fiber that runs has often asked for what had not happened: it gives way if it did so before in the same turn.
+    /// Notes that the current fiber has often asked for what had not happened. Makes it give way if
+    /// it did so before in the same turn.
     #[cold]
     fn asked_in_vain(&self) {
         let (turn, (before, times)) = (self.turn.get(), self.asked.get());
         let times = if before == turn { times.wrapping_add(1) } else { 0 };
         self.asked.set((turn, times));
-        // To look after everything takes as long as to ask some ten times.
+        // A visit takes as long as asking some ten times.
         let is_time = times.is_multiple_of(LOOK) || self.has_ready() || self.domain.inbox.has_news();
         if times > 0 && is_time {
             self.give_way();

@@ -1,4 +1,4 @@
-//! Being within a join, a loop or a scope that is part of no other.
+//! The outermost join, loop or scope on a stack.
 
 use super::default::started_default_runtime;
 use crate::event::parker;
@@ -6,13 +6,15 @@ use crate::jobs::heartbeat;
 use crate::jobs::pending::{FIRST_LEVELS, Inside, Pending};
 use crate::jobs::stacks::Seat;
 
-/// What runs on this stack is within a join, a loop or a scope, until this is dropped, and what it puts off is found by others.
+/// A guard of an outermost join, loop or scope: while it exists, others find what this stack puts
+/// off.
 pub struct Within<'a> {
     pending: &'a Pending,
     seat: Option<Seat<'a>>,
 }
 
-/// Begins what is part of no other. `None` if it is. `pending` is that of the stack on which this runs.
+/// Enters an outermost join, loop or scope. Returns `None` if the stack is within one already.
+/// `pending` is that of the stack on which this runs.
 #[inline]
 pub fn enter(pending: &Pending) -> Option<Within<'_>> {
     if pending.inside.get() != Inside::Nothing {
@@ -21,7 +23,7 @@ pub fn enter(pending: &Pending) -> Option<Within<'_>> {
     pending.inside.set(Inside::One(FIRST_LEVELS));
     let word = heartbeat::here();
     let is_outside = std::ptr::eq(word, &raw const heartbeat::OUTSIDE);
-    // What runs between fibers, or unwinds, cannot wait for what another has taken.
+    // What runs between fibers, or unwinds, cannot wait for what another thread has taken.
     let could_wait = (is_outside || in_domain()) && !parker::is_unwinding();
     let seat = could_wait.then(|| word.stacks.enter(pending));
     if is_outside && let Some(shared) = started_default_runtime() {
@@ -38,7 +40,7 @@ impl Drop for Within<'_> {
     }
 }
 
-/// Does this run in a domain, and not on a plain thread?
+/// Returns `true` if this runs in a fiber of a domain, and not on a plain thread.
 #[inline]
 pub fn in_domain() -> bool {
     parker::running().is_some()

@@ -1,9 +1,10 @@
-//! The worker of a domain: the thread's loop, and the context its fibers run in.
+//! The worker of a domain: the thread's loop, and the context that its fibers run in.
 //!
-//! A turn runs one fiber until it parks, yields or ends. In between the worker looks, in this order, at its
-//! run-next slot and at the youngest fiber that has not begun (bounded in how often they may jump the queue),
-//! its ready queue and the other fibers that have not begun, by turns; every `VISIT` turns, after a long turn, and when
-//! there is nothing to run, also at its inbox, timers and sockets. How it falls asleep is in `idle.rs`.
+//! A turn runs one fiber until it parks, yields or ends. Between turns the worker takes the next
+//! fiber from its run-next slot; from the youngest fiber that has not begun (a streak limits how
+//! often these two go first); or, in alternation, from its ready queue and the other fibers that
+//! have not begun. Every `VISIT` turns, after a long turn, and when it has nothing to run, it also
+//! visits its inbox, timers and sockets. `idle.rs` describes how it falls asleep.
 
 use super::Domain;
 use super::reactor::{self, Driver};
@@ -33,16 +34,16 @@ use std::cell::{Cell, RefCell};
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
 
-/// How many turns pass between visits to the inbox, the timers and the sockets of a busy domain, if they are short.
+/// The number of short turns between two visits of a busy domain to its inbox, timers and sockets.
 pub(super) const VISIT: u32 = 32;
-/// Of a fiber's stack so much is left to the code that runs last on it: tasks do not begin there.
+/// The part of a fiber's stack that is left to the code that runs last on it. No task begins there.
 const LEFT_TO_LEAVES: usize = 64 * 1024;
 
 thread_local! {
     static WORKER: Cell<*const Worker> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Runs `f` with the worker of this thread, if it is one.
+/// Calls `f` with the worker of this thread, or with `None` if this thread is no worker.
 #[inline(always)]
 pub fn with_current<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     // SAFETY: `Worker::enter` keeps the worker in place for as long as its address is here.
@@ -56,63 +57,66 @@ pub struct Worker {
     pub wheel: RefCell<Wheel<*const Timer>>,
     pub(super) stacks: RefCell<StackPool>,
     pub random: Random,
-    /// The fiber that runs now; null in between.
+    /// The fiber that runs now; null between turns.
     pub(super) current: Cell<*mut Fiber>,
-    /// Woken by who runs: goes next.
+    /// The run-next slot: what the running code has woken last.
     pub(super) next: Cell<Option<NonNull<Runnable>>>,
     pub(super) streak: Cell<u32>,
-    /// Which of the three queues has the next turn of those.
+    /// Which of the three queues of `pick` has the next turn.
     pub(super) queue: Cell<u8>,
     pub(super) ready: Fifo<Runnable>,
-    /// Those for whom the time has come: they go before what has not begun, which may take long.
+    /// What timers have woken. It goes before what has not begun, which may take long.
     pub(super) timed: Fifo<Runnable>,
-    /// Timers fire: what is woken now is woken by them.
+    /// Set while timers fire: what is woken meanwhile is woken by a timer.
     pub(super) firing: Cell<bool>,
-    /// When it last looked after what is not in its queues, see `tick.rs`.
+    /// The tick (see `tick.rs`) of the last visit to what is not in the worker's queues.
     pub(super) visited: Cell<u32>,
-    /// Tasks that are ready, but for those that lie where they may be stolen; how many; and how many of them are to
-    /// run before the next fiber does.
+    /// Tasks that are ready, except those that lie where they may be stolen; how many there are;
+    /// and how many of them run before the next fiber does.
     pub(super) woken: Fifo<Runnable>,
     pub(super) backlog: Cell<u32>,
     pub(super) due: Cell<u32>,
-    /// When the oldest of those that have not begun had its turn before younger ones, see `tick.rs`.
+    /// The tick (see `tick.rs`) at which the oldest of those that have not begun last had its turn
+    /// before younger ones.
     pub(super) oldest_began: Cell<u32>,
     pub turn: Cell<u32>,
-    /// In which turn a fiber has last asked so often in vain that it was to be looked into, and how often it did so before.
+    /// The turn in which a fiber last asked in vain often enough to be looked into, and how often
+    /// it did so before.
     pub(super) asked: Cell<(u32, u32)>,
-    /// What is to be done when a fiber is resumed, and when it is suspended.
+    /// The hooks to call when a fiber is resumed and when it is suspended.
     pub(super) hooks: HookList,
-    /// All fibers that have begun here and not ended, for shutdown.
+    /// All fibers that have begun here and have not ended, for the shutdown.
     pub(super) begun: Cell<*mut Fiber>,
-    /// Its fibers are being interrupted.
+    /// Set while the fibers of this domain are being interrupted.
     pub(super) stopping: Cell<bool>,
-    /// Where in the list of begun fibers the interrupting has come to. A parked fiber that has been committed
-    /// may lie in the inbox, so it is run straight from here and put into no other list.
+    /// The next fiber to interrupt in the list of begun fibers. A parked fiber that has been
+    /// committed may lie in the inbox, so it is run straight from here and put into no other list.
     pub(super) interrupting: Cell<*mut Fiber>,
-    /// Some fiber waits that has caught an interrupt.
+    /// Set when a fiber that has caught an interrupt waits again.
     pub(super) stubborn: Cell<bool>,
-    /// A runner that rests, and what it is to begin with when it is resumed.
+    /// A runner that rests, and the work that it begins with when it is resumed.
     pub(super) runner: Cell<Option<NonNull<Fiber>>>,
     pub(super) borne: Cell<Option<Load>>,
-    /// A part of a loop that was taken from elsewhere and is to be run next.
+    /// A part of a loop that was taken from elsewhere and runs next.
     pub taken: Cell<Option<Taken>>,
     /// The last of the fibers here that wait for parts of their loops.
     pub joining: Cell<*const Joining>,
-    /// It has neither run anything yet nor looked for something to run.
+    /// Set until the worker first runs something or looks for something to run.
     pub is_starting: Cell<bool>,
-    /// When it last looked what others want while something computes here, in ticks.
+    /// When a computation here last looked at what others want, in ticks.
     pub last_beat: Cell<u64>,
-    /// How many spawns to let pass before an idle domain is woken again, and how many at first.
+    /// How many more spawns pass before an idle domain is woken again, and the length of the whole
+    /// pause.
     pub(super) wake_pause: Cell<(u32, u32)>,
     pub(super) stolen_before: Cell<u64>,
     pub(super) last_poll: Cell<u64>,
     pub(super) adaptive_spin: AdaptiveSpin,
     pub(super) sighting: Cell<Option<Sighting>>,
-    /// How many questions about who waits had been asked when it last answered.
+    /// The number of snapshots that had been requested when this worker last answered.
     pub(super) answered: Cell<u64>,
-    /// What its thread had counted before it became a worker.
+    /// What this thread had counted before it became a worker.
     pub(crate) tally_before: (u64, u64),
-    /// How often it has slept.
+    /// How often this worker has slept.
     pub(super) sleeps: Cell<u64>,
 }
 
@@ -161,7 +165,7 @@ impl Worker {
         }
     }
 
-    /// Makes this thread the domain's, runs `f`, and lets go of the thread again.
+    /// Makes this thread the worker of its domain, runs `f`, and undoes that.
     pub(crate) fn enter<R>(self, f: impl FnOnce(&Worker) -> R) -> R {
         struct Leave<'a>(&'a Domain);
         impl Drop for Leave<'_> {
@@ -169,12 +173,12 @@ impl Worker {
                 WORKER.with(|worker| worker.set(std::ptr::null()));
                 reactor::set_current(None);
                 report::set_current(None);
-                // SAFETY: nothing is put in its place.
+                // SAFETY: this removes the address and puts nothing in its place.
                 unsafe { heartbeat::set_here(None) };
                 self.0.mark.leave();
             }
         }
-        // Boxed for good: fibers that outlive a failed shutdown may still refer to it.
+        // Leaked here: fibers that outlive a failed shutdown may still refer to it.
         let worker: &'static Worker = Box::leak(Box::new(self));
         let _alternative = AltStack::ensure();
         let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(worker.shared.number));
@@ -184,14 +188,15 @@ impl Worker {
             WORKER.with(|current| current.set(worker));
             reactor::set_current(Some(worker.domain.reactor.clone()));
             report::set_current(worker.shared.handler.clone());
-            // SAFETY: the worker keeps its domain, and takes this back when it leaves.
+            // SAFETY: the worker keeps its domain alive, and takes this back when it leaves.
             unsafe { heartbeat::set_here(Some(NonNull::from(&*worker.domain.heartbeat))) };
             // SAFETY: dropped at the end of this block, on this thread.
             let _installed = unsafe { install(worker) };
             f(worker)
         };
         if worker.begun.get().is_null() {
-            // SAFETY: leaked above; no fiber refers to it, and nothing else keeps a worker's address.
+            // SAFETY: leaked above. No fiber refers to it, and nothing else keeps a worker's
+            // address.
             drop(unsafe { Box::from_raw(std::ptr::from_ref(worker).cast_mut()) });
         }
         result
@@ -205,11 +210,12 @@ impl Worker {
         NonNull::new(self.current.get())
     }
 
-    /// Works until `done`, which is asked now and then, and whenever there is nothing to run.
+    /// Runs fibers until `done` returns `true`. Calls `done` now and then, and whenever there is
+    /// nothing to run.
     pub(crate) fn work(&self, done: &dyn Fn() -> bool) {
-        // Half a domain would leave its fibers waiting for ever.
+        // A worker that stopped here would leave its fibers waiting for ever.
         let why = "a panic has reached a worker's loop, which its fibers cannot survive";
-        // Compiled twice, so that those who have no hooks need not look whether they have.
+        // Compiled twice: a runtime without hooks does not pay for checking whether it has any.
         abort::if_it_unwinds(why, || {
             if self.hooks.is_empty() { self.work_on::<false>(done) } else { self.work_on::<true>(done) }
         });
@@ -219,7 +225,7 @@ impl Worker {
         loop {
             let turn = self.turn.get().wrapping_add(1);
             self.turn.set(turn);
-            // One long turn counts for many.
+            // One long turn counts as many short ones.
             if turn.is_multiple_of(VISIT) || tick::now() != self.visited.get() {
                 self.visit();
                 if done() {
@@ -227,7 +233,7 @@ impl Worker {
                 }
             }
             match self.pick() {
-                // SAFETY: what was queued is alive, and is run by who takes it.
+                // SAFETY: what was queued is alive, and the worker that takes it runs it.
                 Some(picked) => match unsafe { either(picked) } {
                     Either::Fiber(fiber) => {
                         self.run_hooked::<HOOKED>(fiber, turn);
@@ -250,7 +256,8 @@ impl Worker {
         }
     }
 
-    /// The same, if it is known whether there are hooks.
+    /// Does the same as [`run`](Worker::run), where it is known at compile time whether there are
+    /// hooks.
     #[inline]
     fn run_hooked<const HOOKED: bool>(&self, fiber: NonNull<Fiber>, turn: u32) {
         // SAFETY: a queued fiber is alive.
@@ -261,12 +268,12 @@ impl Worker {
         this.parker.state.set(State::Running);
         self.current.set(fiber.as_ptr());
         self.domain.running(turn, this, self.others_are_ready());
-        // It may have been turned off by a fiber that waits now, and not be to be for this one.
+        // A fiber that waits now may have turned it off, and that need not be right for this one.
         self.domain.heartbeat.turn_on();
         if HOOKED {
             self.before_turn(this);
         }
-        // SAFETY: it is this field of a live fiber.
+        // SAFETY: this is a field of a live fiber.
         parker::set_running(unsafe { &raw const (*fiber.as_ptr()).parker });
         // SAFETY: only the domain's own worker touches the coroutine, and it is not running.
         let coroutine = unsafe { &mut *this.coroutine.get() };
@@ -295,11 +302,11 @@ impl Worker {
         }
     }
 
-    /// Gives a new fiber its stack. False if there is none to be had now.
+    /// Gives a new fiber its stack. Returns `false` if no stack can be had now.
     #[inline(never)]
     fn begin(&self, fiber: NonNull<Fiber>) -> bool {
         self.arrive();
-        // SAFETY: a queued fiber is alive, and not begun it is ours alone.
+        // SAFETY: a queued fiber is alive, and one that has not begun belongs to this worker alone.
         let this = unsafe { fiber.as_ref() };
         let taken = self.stacks.borrow_mut().take();
         let stack = match taken {
@@ -311,21 +318,21 @@ impl Worker {
         };
         // SAFETY: the fiber keeps the stack until its coroutine has ended, see `end`.
         let lent = unsafe { stack.lend() };
-        // SAFETY: a fiber that has not begun has no stack, and nobody looks at it.
+        // SAFETY: a fiber that has not begun has no stack, and no other code reads this field.
         unsafe { *this.stack.get() = Some(stack) };
         this.domain.set(Arc::as_ptr(&self.domain).cast());
         this.parker.interrupted.set(self.stopping.get());
-        // SAFETY: just put there.
+        // SAFETY: only this worker touches the field, which was just written.
         let usable = unsafe { &*this.stack.get() }.as_ref().map_or(0..0, |stack| stack.usable());
         this.stack_state.limit.set(usable.start + LEFT_TO_LEAVES.min(self.shared.stack_size / 2));
-        // SAFETY: `wake_fiber` may be called from any thread while the fiber lives, and a fiber with an
-        // unconsumed wake does not end.
+        // SAFETY: `wake_fiber` may be called from any thread while the fiber lives, and a fiber
+        // with an unconsumed wake does not end.
         this.parker.waker.set(Some(unsafe { Waker::new(fiber.as_ptr().cast(), wake_fiber) }));
         let random = &raw const self.random;
         let coroutine = Coroutine::with_stack(lent, move |yielder: &Yielder<(), Suspend>, ()| {
             // SAFETY: a fiber is alive while it runs.
             unsafe { fiber.as_ref() }.parker.begin(yielder, random);
-            // SAFETY: it begins here, once.
+            // SAFETY: the fiber begins here, once.
             unwinding::outermost(|| unsafe { fiber_cell::live(fiber) });
         });
         // SAFETY: as above.
@@ -340,7 +347,7 @@ impl Worker {
         true
     }
 
-    /// Keeps a fiber for which there is no stack until others have ended.
+    /// Puts back a fiber that gets no stack until other fibers have ended, and reports it once.
     #[cold]
     fn out_of_stacks(&self, fiber: NonNull<Fiber>, error: &std::io::Error) {
         if self.begun.get().is_null() {
@@ -355,10 +362,10 @@ impl Worker {
         self.park_briefly();
     }
 
-    /// Takes back a fiber's stack and lets its joiners go on.
+    /// Takes back a fiber's stack and wakes its joiners.
     #[inline(never)]
     fn end(&self, fiber: NonNull<Fiber>) {
-        // SAFETY: its own reference keeps it alive.
+        // SAFETY: the fiber's own reference keeps it alive.
         let this = unsafe { fiber.as_ref() };
         if !self.hooks.is_empty() {
             self.after_turn(this, Moment::Ends);
@@ -366,7 +373,7 @@ impl Worker {
         self.current.set(std::ptr::null_mut());
         // SAFETY: only the domain's own worker touches the coroutine, and it has ended.
         unsafe { *this.coroutine.get() = None };
-        // SAFETY: likewise.
+        // SAFETY: only the domain's own worker touches the stack, and the coroutine has ended.
         let stack = unsafe { &mut *this.stack.get() }.take();
         self.stacks.borrow_mut().give(stack.expect("it has just run"));
         let (before, after) = this.siblings.get();
@@ -384,10 +391,11 @@ impl Worker {
         }
         self.domain.retire(this);
         let is_runner = this.is_runner();
-        // SAFETY: it has lived.
+        // SAFETY: the fiber has run to its end.
         if unsafe { fiber_cell::finish(fiber) } {
             if this.outcome() == Outcome::Done {
-                // Its handle went at the last moment. Destructors may block, so they get a fiber.
+                // The handle was dropped at the last moment. Destructors may block, so they get a
+                // fiber.
                 self.free_in_fiber(fiber);
             } else {
                 // SAFETY: that was the last reference.
@@ -402,7 +410,7 @@ impl Worker {
 
     #[cold]
     fn free_in_fiber(&self, fiber: NonNull<Fiber>) {
-        /// Frees also if the closure that owns it is dropped unrun.
+        /// Frees the fiber also if the closure that owns this is dropped unrun.
         struct Last(NonNull<Fiber>);
         impl Drop for Last {
             fn drop(&mut self) {
@@ -411,11 +419,11 @@ impl Worker {
             }
         }
         let last = Last(fiber);
-        // SAFETY: alive, until the last reference is let go.
+        // SAFETY: alive until the last reference is released.
         let site = unsafe { fiber.as_ref() }.site;
         let cleaner = Fiber::new(move || drop(last), Traits::default(), site);
         self.spawn(cleaner, None);
-        // SAFETY: the handle's reference, which nobody needs.
+        // SAFETY: this is the reference of a handle, and there is no handle.
         unsafe { fiber_cell::release(cleaner) };
     }
 
@@ -430,7 +438,7 @@ impl Worker {
         wheel.advance(now, |entry| {
             // SAFETY: the wheel has just handed the entry out; its fiber is parked on this thread.
             if let Some(waker) = unsafe { Timer::expire(entry) } {
-                // The fiber is only queued, so nothing here is in its way.
+                // This only queues the fiber, so nothing borrowed here is in its way.
                 waker.wake();
             }
         });
@@ -440,7 +448,8 @@ impl Worker {
         }
     }
 
-    /// Calls `look` with each fiber that has begun here and not ended. It must not run fibers, nor end any.
+    /// Calls `look` with each fiber that has begun here and has not ended. `look` must neither run
+    /// fibers nor end any.
     pub(super) fn for_each_begun(&self, mut look: impl FnMut(&Fiber)) {
         let mut next = NonNull::new(self.begun.get());
         while let Some(fiber) = next {
@@ -455,7 +464,7 @@ impl Worker {
 /// Wakes the fiber at `data`, from any thread.
 fn wake_fiber(data: *const ()) {
     let fiber = NonNull::new(data.cast_mut().cast::<Fiber>()).expect("the fiber of a waker");
-    // SAFETY: a fiber that is to be woken does not end before.
+    // SAFETY: a fiber does not end before a wake that is under way has arrived.
     let domain = unsafe { fiber.as_ref() }.domain.get().cast::<Domain>();
     with_current(|worker| match worker {
         Some(worker) if std::ptr::eq(Arc::as_ptr(&worker.domain), domain) => worker.wake(fiber),
@@ -464,8 +473,9 @@ fn wake_fiber(data: *const ()) {
     });
 }
 
-// SAFETY: `park` suspends the fiber, which is resumed by `wake`, by an interrupt (and says so), or not at
-// all when a wake came first. Timers are kept in the worker's own wheel, on this thread.
+// SAFETY: `park` suspends the fiber. The fiber is resumed by `wake`, or by an interrupt (and then
+// says so), or does not suspend at all if a wake came first. Timers are kept in the worker's own
+// wheel, on this thread.
 unsafe impl Context for Worker {
     fn waker(&self) -> Waker {
         unreachable!("fibers wait by their parker, and a worker does not wait between fibers")
@@ -488,7 +498,8 @@ unsafe impl Context for Worker {
     }
 
     fn can_wait(&self) -> bool {
-        // Between fibers foreign code may run: a waker's, a destructor's. It waits as on a plain thread.
+        // Foreign code may run between fibers, such as a waker or a destructor. It waits as on a
+        // plain thread.
         parker::running().is_some()
     }
 
@@ -508,7 +519,7 @@ unsafe impl Context for Worker {
         let next_timer = &self.domain.counts.next_timer;
         let was_told = timer.is_linked() && timer.deadline() <= next_timer.get();
         let mut wheel = self.wheel.borrow_mut();
-        // SAFETY: linked into this wheel, if into any.
+        // SAFETY: if it is linked, then into this wheel.
         unsafe { wheel.remove(entry) };
         if was_told {
             next_timer.set(wheel.early_deadline().unwrap_or(u64::MAX));

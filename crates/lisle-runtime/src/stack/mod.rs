@@ -1,30 +1,33 @@
 //! Stacks for fibers: where they come from, how they are guarded, how they are used again.
 //!
-//! A fiber's stack is generous in virtual size, because loops recurse on it, and small in resident size, because
-//! most fibers use a page or two of it. Both follow from how the pages come and go:
+//! A fiber's stack is generous in virtual size, because loops recurse on it, and small in resident
+//! size, because most fibers use a page or two of it. Both follow from how the pages come and go:
 //!
-//! - Stacks are cut from *slabs* ([`slab`]), large mappings that double in size, so that 100,000 stacks need
-//!   some thirty calls of `mmap`. A page becomes resident when it is first touched.
-//! - The lowest 64 KiB of each stack are its *guard*. A stack is guarded when it is first handed out, not when its
-//!   slab is mapped, so that a program with three fibers pays for three guards.
-//! - A domain keeps its free stacks in a [`StackPool`], last in, first out: the stack handed out next is the one
-//!   whose pages are most likely still in the cache. Taking one and giving it back are a few instructions,
-//!   without a system call and without an allocation.
-//! - [`StackPool::trim`] gives pages back to the kernel in small portions. First touch of a page costs a hundred
-//!   times what recycling does, therefore nothing is given back on the path of a fiber that ends.
+//! - Stacks are cut from *slabs* ([`slab`]), large mappings that double in size: 100,000 stacks
+//!   need some thirty calls of `mmap`. A page becomes resident when it is first touched.
+//! - The lowest 64 KiB of each stack are its *guard*. A stack is guarded when it is first handed
+//!   out, not when its slab is mapped: a program with three fibers pays for three guards.
+//! - A domain keeps its free stacks in a [`StackPool`], last in, first out: the stack handed out
+//!   next is the one whose pages are most likely still in the cache. Taking one and giving it back
+//!   are a few instructions, without a system call and without an allocation.
+//! - [`StackPool::trim`] gives pages back to the kernel in small portions. The first touch of a
+//!   page costs a hundred times what recycling does, so nothing is given back on the path of a
+//!   fiber that ends.
 //!
-//! Running into the guard is not silent: [`overflow`] turns the fault into a message that names the fiber.
+//! Running into the guard is not silent: [`overflow`] turns the fault into a message that names the
+//! fiber.
 //!
 //! # Invariant
 //!
-//! A [`Stack`] is owned: there is one value for each stack, either outside the pool (somebody runs on it) or in the
-//! pool's free list. Its pages are given back, and its slab unmapped, only while it is in the free list of the pool
-//! that is doing so.
+//! A [`Stack`] is owned: there is one value for each stack, either outside the pool (a fiber runs
+//! on it) or in the pool's free list. Its pages are given back, and its slab unmapped, only while
+//! it is in the free list of the pool that does so.
 //!
 //! # Portability
 //!
-//! This module is for Unix. Guard regions exist on Linux and Android alone; elsewhere, and on kernels before 6.13,
-//! the guard is a range without access rights, which takes two mappings a stack.
+//! This module is for Unix. Guard regions exist only on Linux and Android; elsewhere, and on
+//! kernels before 6.13, the guard is a range without access rights, which takes two mappings a
+//! stack.
 
 pub(crate) mod overflow;
 mod slab;
@@ -38,24 +41,24 @@ use corosensei::stack::StackPointer;
 use self::slab::{Shape, Slab};
 pub(crate) use self::slab::{give_back, map_anonymous, page_size};
 
-/// The usable size of a stack for which nobody asked otherwise.
+/// The usable size of a stack if no other size was requested.
 pub(crate) const DEFAULT_USABLE_SIZE: usize = 1024 * 1024;
 
-/// The least usable size of a stack. A smaller request is raised to this: unwinding out of a panic and formatting
-/// its message take several kilobytes by themselves.
+/// The least usable size of a stack. A smaller request is raised to this: unwinding from a panic
+/// and formatting its message take several kilobytes by themselves.
 pub(crate) const MIN_USABLE_SIZE: usize = 16 * 1024;
 
 /// How much of a free stack, counted from its top, stays resident when it is first trimmed.
 const KEEP_RESIDENT: usize = 16 * 1024;
 
-/// How many free stacks, counted from the most recently used one, keep their top pages however often the pool is
-/// trimmed. The pages of those beyond go back to the kernel entirely.
+/// How many free stacks, counted from the most recently used one, keep their top pages however
+/// often the pool is trimmed. The pages of those beyond go back to the kernel entirely.
 const KEEP_WARM: usize = 256;
 
 /// A stack with a guard below it, on loan from a [`StackPool`].
 ///
-/// Give it back with [`StackPool::give`]. Dropping it instead is safe, but loses it: its slab is then never
-/// unmapped.
+/// Give it back with [`StackPool::give`]. Dropping it instead is safe, but loses it: its slab is
+/// then never unmapped.
 #[derive(Debug)]
 pub(crate) struct Stack {
     /// The highest address, from where the stack grows down.
@@ -65,34 +68,36 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    /// The addresses of the guard. Safe to call in a signal handler.
+    /// Returns the addresses of the guard. Safe to call in a signal handler.
     pub(crate) fn guard(&self) -> Range<usize> {
         let limit = self.limit.get();
         limit..limit + slab::guard_size()
     }
 
-    /// A handle to the same stack, for a coroutine to run on.
+    /// Returns a handle to the same stack, for a coroutine to run on.
     ///
-    /// A coroutine that owned the stack would have to be moved to get it back, and reading it just after the
-    /// switch has written it costs 8 ns: the processor cannot forward those stores to wider loads.
+    /// A coroutine that owned the stack would have to be moved to get it back, and reading it just
+    /// after the switch has written it costs 8 ns: the processor cannot forward those stores to
+    /// wider loads.
     ///
     /// # Safety
     ///
-    /// The coroutine ends before the stack is given back or dropped, and the stack is lent to one at a time.
+    /// The coroutine ends before the stack is given back or dropped, and the stack is lent to one
+    /// coroutine at a time.
     pub(crate) unsafe fn lend(&self) -> Lent {
         Lent { base: self.base, limit: self.limit }
     }
 
-    /// The pages above the guard.
+    /// Returns the addresses of the pages above the guard.
     pub(crate) fn usable(&self) -> Range<usize> {
         self.guard().end..self.base.get().next_multiple_of(slab::page_size())
     }
 }
 
-// SAFETY: between `limit` and `base` lie a guard, installed by `Slab::cut` before the value came into being, and
-// at least `MIN_USABLE_SIZE` bytes of readable and writable memory that no other stack shares. Both ends are multiples
-// of `STACK_ALIGNMENT`. The mapping outlives the value, because a slab is unmapped only when all of its stacks lie in
-// the pool, from where they are dropped without being used.
+// SAFETY: between `limit` and `base` lie a guard, installed by `Slab::cut` before the value
+// existed, and at least `MIN_USABLE_SIZE` bytes of readable and writable memory that no other stack
+// shares. Both ends are multiples of `STACK_ALIGNMENT`. The mapping outlives the value: a slab is
+// unmapped only when all of its stacks lie in the pool, where they are dropped without being used.
 unsafe impl corosensei::stack::Stack for Stack {
     #[inline]
     fn base(&self) -> StackPointer {
@@ -112,7 +117,8 @@ pub(crate) struct Lent {
     limit: StackPointer,
 }
 
-// SAFETY: as for the stack it stands for, which `lend`'s caller keeps until the coroutine has ended.
+// SAFETY: as for the stack that this stands for. The caller of `lend` keeps that stack until the
+// coroutine has ended.
 unsafe impl corosensei::stack::Stack for Lent {
     #[inline]
     fn base(&self) -> StackPointer {
@@ -129,31 +135,33 @@ unsafe impl corosensei::stack::Stack for Lent {
 ///
 /// # When it is dropped
 ///
-/// Each slab whose stacks are all in the pool is unmapped. A slab of which a stack is still out stays mapped for the
-/// rest of the process: memory is leaked rather than taken from under a live stack.
+/// Each slab whose stacks are all in the pool is unmapped. A slab with a stack outside the pool
+/// stays mapped for the rest of the process: memory is leaked rather than taken from under a live
+/// stack.
 ///
 /// # How trimming finds its work
 ///
-/// `free` is a stack in both senses, so whatever has not been used lately lies at its bottom, in three layers:
+/// `free` is a stack in both senses, so what has not been used lately lies at its bottom, in three
+/// layers:
 ///
 /// ```text
 /// free:  [ cold: nothing resident | trimmed: top pages resident | used since the last trim ]
 ///          0 .. cold                cold .. trimmed               trimmed .. free.len()
 /// ```
 ///
-/// Taking a stack can only lower the two borders. The hot path does not touch them, but notes how short the list has
-/// been (`low`), and `trim` lowers them to that before it looks for work. Each call therefore costs its budget, however
-/// many stacks are free.
+/// Taking a stack can only lower the two borders. The hot path does not touch them, but notes how
+/// short the list has been (`low`), and `trim` lowers them to that before it looks for work. Each
+/// call therefore costs its budget, however many stacks are free.
 #[derive(Debug)]
 pub(crate) struct StackPool {
-    /// Free stacks, the most recently used one last. Its capacity is that of all stacks ever handed out, so that giving
-    /// one back never allocates.
+    /// Free stacks, the most recently used one last. The capacity is that of all stacks ever handed
+    /// out, so giving one back never allocates.
     free: Vec<Stack>,
-    /// The shortest `free` has been since the last call of `trim`.
+    /// The shortest length of `free` since the last call of `trim`.
     low: usize,
-    /// The number of stacks at the bottom of `free` of which nothing is resident.
+    /// The number of stacks at the bottom of `free` without resident pages.
     cold: usize,
-    /// The number of stacks at the bottom of `free` that are trimmed, the cold ones among them.
+    /// The number of stacks at the bottom of `free` that are trimmed, the cold ones included.
     trimmed: usize,
     /// The mappings. Only the last one has stacks that were never handed out.
     slabs: Vec<Slab>,
@@ -164,8 +172,8 @@ pub(crate) struct StackPool {
 }
 
 impl StackPool {
-    /// A pool of stacks of `usable_size` bytes each, rounded up to pages and to [`MIN_USABLE_SIZE`], guard excluded.
-    /// Nothing is mapped before the first stack is taken.
+    /// Creates a pool of stacks of `usable_size` bytes each, rounded up to pages and to
+    /// [`MIN_USABLE_SIZE`], guard excluded. Nothing is mapped before the first stack is taken.
     pub(crate) fn new(usable_size: usize) -> Self {
         Self::with_shape(Shape::new(usable_size))
     }
@@ -178,8 +186,8 @@ impl StackPool {
     ///
     /// # Errors
     ///
-    /// If a fresh stack is needed and the kernel refuses memory or a guard. The pool is unharmed; the call may be
-    /// repeated when there is hope.
+    /// Returns an error if a fresh stack is needed and the kernel refuses memory or a guard. The
+    /// pool is unharmed, and the call may be repeated later.
     #[inline]
     pub(crate) fn take(&mut self) -> io::Result<Stack> {
         match self.free.pop() {
@@ -193,7 +201,8 @@ impl StackPool {
 
     /// Takes back a stack that [`take`](Self::take) of this pool has handed out.
     ///
-    /// Never allocates and never fails. Its pages stay as they are until [`trim`](Self::trim) comes to it.
+    /// Never allocates and never fails. The stack's pages stay as they are until
+    /// [`trim`](Self::trim) treats it.
     #[inline]
     pub(crate) fn give(&mut self, stack: Stack) {
         self.free.push(stack);
@@ -212,12 +221,14 @@ impl StackPool {
         Ok(stack)
     }
 
-    /// Gives pages of free stacks back to the kernel and returns how many stacks it has treated, `budget` at most.
+    /// Gives pages of free stacks back to the kernel and returns how many stacks it has treated,
+    /// `budget` at most.
     ///
-    /// A stack that was used since it was last trimmed keeps its top 16 KiB. Of the stacks that an earlier call has
-    /// trimmed, and that nobody has used since, all but the 256 most recently used ones lose these pages too. A return
-    /// value of zero means that nothing is left to give back. Each stack treated costs one system call; the call as a
-    /// whole does not depend on the number of free stacks.
+    /// A stack that was used since it was last trimmed keeps its top 16 KiB. Of the stacks that an
+    /// earlier call has trimmed, and that have not been used since, all but the 256 most recently
+    /// used ones lose these pages too. A return value of zero means that nothing is left to give
+    /// back. Each stack treated costs one system call; the cost of the call as a whole does not
+    /// depend on the number of free stacks.
     pub(crate) fn trim(&mut self, budget: usize) -> usize {
         let len = self.free.len();
         let low = mem::replace(&mut self.low, len);
@@ -231,7 +242,8 @@ impl StackPool {
         for stack in &self.free[used.clone()] {
             let pages = stack.usable();
             let kept = KEEP_RESIDENT.next_multiple_of(slab::page_size()).min(pages.len());
-            // SAFETY: the stack is in the free list, so nobody runs on it or refers to its contents.
+            // SAFETY: the stack is in the free list, so no fiber runs on it and nothing refers to
+            // its contents.
             unsafe { slab::give_back(pages.start..pages.end - kept) };
         }
         for stack in &self.free[cooling.clone()] {
@@ -249,8 +261,9 @@ impl Drop for StackPool {
         for slab in mem::take(&mut self.slabs) {
             let home = self.free.iter().filter(|stack| slab.contains(stack)).count();
             if home == slab.handed_out() {
-                // SAFETY: every stack of the slab that was ever handed out is in the free list, which dies here
-                // without using them. `Stack` cannot be cloned, so none is out there a second time.
+                // SAFETY: every stack of the slab that was ever handed out is in the free list,
+                // which is dropped here without using them. `Stack` cannot be cloned, so no second
+                // value of one exists elsewhere.
                 unsafe { slab.unmap() };
             } else {
                 slab.abandon();

@@ -1,20 +1,21 @@
 //! Stack overflow: a fault in a guard becomes a message that names the fiber, and an abort.
 //!
-//! The handler for `SIGSEGV` and `SIGBUS` runs on the thread's alternate signal stack, for the fiber's own is full. It
-//! asks whether the faulting address lies in the guard of the fiber running on this thread. If so it writes what
-//! happened and what to do about it to standard error, and aborts. If not, the fault is somebody else's, and goes to
-//! whoever handled the signal before: the standard library (which reports overflows of thread stacks), a sanitizer, a
-//! crash reporter, or the kernel's default.
+//! The handler for `SIGSEGV` and `SIGBUS` runs on the thread's alternate signal stack, because the
+//! fiber's own is full. It checks whether the faulting address lies in the guard of the fiber that
+//! runs on this thread. If so, it writes to standard error what happened and what to do about it,
+//! and aborts. If not, the fault is passed to the previous handler of the signal: the standard
+//! library (which reports overflows of thread stacks), a sanitizer, a crash reporter, or the
+//! kernel's default.
 //!
 //! # Invariant
 //!
-//! Between the fault and the abort nothing allocates, takes a lock, or switches stacks. The faulting code may hold the
-//! allocator's lock.
+//! Between the fault and the abort nothing allocates, takes a lock, or switches stacks. The
+//! faulting code may hold the allocator's lock.
 //!
 //! # What it cannot see
 //!
-//! A function compiled without stack probes (foreign code, mostly) may step over the guard in one stride, if its frame
-//! is larger than that: 64 KiB. Rust probes every page.
+//! A function compiled without stack probes (foreign code, mostly) may step over the guard in one
+//! stride, if its frame is larger than the guard: 64 KiB. Rust probes every page.
 
 use std::{
     io,
@@ -29,11 +30,12 @@ use super::slab::{map_anonymous, page_size};
 #[cfg(test)]
 mod tests;
 
-/// Says whether the address `fault` lies in the guard of the fiber running on this thread, and if so passes, in
-/// pieces, who overflowed what to `out`: `fiber 'NAME' overflowed its stack of N KiB`.
+/// Returns `true` if the address `fault` lies in the guard of the fiber that runs on this thread.
+/// If so, passes a description to `out`, in pieces: `fiber 'NAME' overflowed its stack of N KiB`.
 ///
-/// It is called in a signal handler: it must not allocate, lock, panic, or touch a thread-local variable that is
-/// initialized lazily or has a destructor. [`decimal`] writes numbers under these conditions.
+/// It is called in a signal handler: it must not allocate, lock, panic, or touch a thread-local
+/// variable that is initialized lazily or has a destructor. [`decimal`] writes numbers under these
+/// conditions.
 pub(crate) type Describe = fn(fault: usize, out: &mut dyn FnMut(&[u8])) -> bool;
 
 /// What follows the description.
@@ -41,13 +43,14 @@ const ADVICE: &[u8] =
     b"; give it a larger one (Builder::stack_size), or let it recurse less or keep large values on \
     the heap\n";
 
-/// The signals that a fault in a guard may raise. Linux raises the first; some systems raise the second.
+/// The signals that a fault in a guard may raise. Linux raises the first; some systems raise the
+/// second.
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
 /// The least size of an alternate stack. Only what is used of it becomes resident.
 const MIN_ALT_STACK: usize = 64 * 1024;
 
-/// No alternate stack. Some systems insist on a size all the same.
+/// No alternate stack. Some systems require a size all the same.
 const DISABLED: libc::stack_t =
     libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: MIN_ALT_STACK };
 
@@ -63,12 +66,13 @@ static INSTALLED: OnceLock<Installed> = OnceLock::new();
 ///
 /// The threads that run fibers need an alternate signal stack: see [`AltStack`].
 pub(crate) fn install(describe: Describe) {
-    // The handler needs `INSTALLED`, and may run as soon as it is installed, so the actions it replaces are read first.
-    // Whoever wins the race to set it goes on to install the handler.
+    // The handler needs `INSTALLED`, and may run as soon as it is installed, so the actions that it
+    // replaces are read first. The thread that wins the race to set `INSTALLED` installs the
+    // handler.
     let previous = SIGNALS.map(|signal| {
         // SAFETY: all-zero is a valid `sigaction`: default action, no flags, an empty mask.
         let mut action: libc::sigaction = unsafe { mem::zeroed() };
-        // SAFETY: a null pointer asks to leave the action as it is; the other points to a live value.
+        // SAFETY: a null pointer leaves the action as it is; the other points to a live value.
         let result = unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) };
         debug_assert_eq!(result, 0, "reading an action: {}", io::Error::last_os_error());
         action
@@ -78,15 +82,17 @@ pub(crate) fn install(describe: Describe) {
     }
     for (signal, mut action) in SIGNALS.into_iter().zip(previous) {
         action.sa_sigaction = handle as *const () as libc::sighandler_t;
-        // The mask of the previous action stays, for its handler may be called from ours.
+        // The mask of the previous action stays, because its handler may be called from this one.
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // SAFETY: `handle` has the signature that SA_SIGINFO asks for and does only what a handler may do.
+        // SAFETY: `handle` has the signature that SA_SIGINFO asks for and does only what a handler
+        // may do.
         let result = unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
         debug_assert_eq!(result, 0, "installing a handler: {}", io::Error::last_os_error());
     }
 }
 
-/// Writes `number` in decimal digits to the end of `buffer` and returns them. Safe to call in a signal handler.
+/// Writes `number` in decimal digits to the end of `buffer` and returns them. Safe to call in a
+/// signal handler.
 pub(crate) fn decimal(mut number: usize, buffer: &mut [u8; 20]) -> &[u8] {
     let mut start = buffer.len();
     loop {
@@ -99,7 +105,8 @@ pub(crate) fn decimal(mut number: usize, buffer: &mut [u8; 20]) -> &[u8] {
     }
 }
 
-/// Writes to standard error, as far as that works: nobody could be told that it does not.
+/// Writes to standard error. Stops without an error if that fails: there is no other place to
+/// report it.
 fn write_stderr(mut bytes: &[u8]) {
     while !bytes.is_empty() {
         // SAFETY: the pointer and the length are those of a live slice.
@@ -132,15 +139,17 @@ unsafe extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, con
         }
     }
     let previous = if signal == SIGNALS[0] { &previous[0] } else { &previous[1] };
-    // SAFETY: the arguments are those of the kernel for this signal, which `previous` was the action of.
+    // SAFETY: the arguments are those of the kernel for this signal, and `previous` was the action
+    // for it.
     unsafe { forward(previous, raised_by_fault, signal, info, context) };
 }
 
-/// Does what would have been done about the signal had this module not replaced `previous`.
+/// Does what would have been done about the signal if this module had not replaced `previous`.
 ///
 /// # Safety
 ///
-/// `previous` was the action for `signal`, and this is a handler that got the other arguments from the kernel.
+/// `previous` was the action for `signal`, and this is a handler that got the other arguments from
+/// the kernel.
 unsafe fn forward(
     previous: &libc::sigaction,
     raised_by_fault: bool,
@@ -156,26 +165,28 @@ unsafe fn forward(
         libc::SIG_IGN if !raised_by_fault => {}
         libc::SIG_DFL | libc::SIG_IGN => {
             restore_default(signal);
-            // A faulting instruction runs again when the handler returns. A signal that was sent must be sent again;
-            // it waits until then.
+            // A faulting instruction runs again when the handler returns. A signal that was sent
+            // must be sent again; it stays pending until the handler returns.
             if !raised_by_fault {
                 // SAFETY: `raise` may be called in a signal handler.
                 unsafe { libc::raise(signal) };
             }
         }
         handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {
-            // SAFETY: an action with SA_SIGINFO, and neither of the special values above, holds such a function.
+            // SAFETY: an action with SA_SIGINFO, and neither of the special values above, holds
+            // such a function.
             let handler = unsafe {
                 mem::transmute::<
                     libc::sighandler_t,
                     unsafe extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void),
                 >(handler)
             };
-            // SAFETY: it was installed for this signal and gets what the kernel would have passed to it.
+            // SAFETY: it was installed for this signal and gets what the kernel would pass to it.
             unsafe { handler(signal, info, context) };
         }
         handler => {
-            // SAFETY: an action without SA_SIGINFO, and neither of the special values above, holds such a function.
+            // SAFETY: an action without SA_SIGINFO, and neither of the special values above, holds
+            // such a function.
             let handler =
                 unsafe { mem::transmute::<libc::sighandler_t, unsafe extern "C" fn(libc::c_int)>(handler) };
             // SAFETY: it was installed for this signal.
@@ -192,20 +203,21 @@ fn restore_default(signal: libc::c_int) {
     unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
 }
 
-/// The alternate signal stack of a thread that runs fibers. Without one, an overflow kills the process wordlessly.
+/// The alternate signal stack of a thread that runs fibers. Without one, an overflow kills the
+/// process without a message.
 ///
-/// Threads of the standard library usually have one already, and it is left in place. A thread that comes from
-/// elsewhere gets one, until this value is dropped on it.
+/// Threads of the standard library usually have one already, and it is left in place. A thread that
+/// comes from elsewhere gets one, until this value is dropped on it.
 #[derive(Debug)]
 pub(crate) struct AltStack {
-    /// The mapping, guard page included, if the stack is ours.
+    /// The mapping, guard page included, if the stack was made here.
     mapping: Option<(NonNull<libc::c_void>, usize)>,
     /// The alternate stack belongs to a thread, so the value stays there: a pointer is not `Send`.
     _thread: PhantomData<*mut ()>,
 }
 
 impl AltStack {
-    /// Makes sure that the calling thread has an alternate stack.
+    /// Ensures that the calling thread has an alternate stack.
     pub(crate) fn ensure() -> io::Result<Self> {
         if current_alt_stack(None)?.ss_flags & libc::SS_DISABLE == 0 {
             return Ok(Self { mapping: None, _thread: PhantomData });
@@ -230,26 +242,27 @@ impl AltStack {
 impl Drop for AltStack {
     fn drop(&mut self) {
         let Some((start, len)) = self.mapping else { return };
-        // Somebody may have put another one in place meanwhile, which is not ours to remove.
+        // Other code may have put another one in place meanwhile, which is not removed here.
         let ours = |stack: &libc::stack_t| stack.ss_sp.addr().wrapping_sub(start.addr().get()) < len;
         let in_place = current_alt_stack(None).as_ref().is_ok_and(ours);
         if in_place && current_alt_stack(Some(DISABLED)).is_err() {
-            // The kernel refuses only while the thread runs on it. It then has to stay.
+            // The kernel refuses only while the thread runs on it. The stack then has to stay.
             return;
         }
-        // SAFETY: the mapping is ours, and the thread does not use it as its alternate stack any more.
+        // SAFETY: this owns the mapping, and the thread does not use it as its alternate stack any
+        // more.
         let result = unsafe { libc::munmap(start.as_ptr(), len) };
         debug_assert_eq!(result, 0, "unmapping an alternate stack: {}", io::Error::last_os_error());
     }
 }
 
-/// Returns the thread's alternate stack, having replaced it by `new` if there is one.
+/// Returns the thread's alternate stack, and replaces it by `new` if that is given.
 fn current_alt_stack(new: Option<libc::stack_t>) -> io::Result<libc::stack_t> {
     let new = new.as_ref().map_or(ptr::null(), ptr::from_ref);
     // SAFETY: all-zero is a valid `stack_t`.
     let mut old: libc::stack_t = unsafe { mem::zeroed() };
-    // SAFETY: `new` is null or points to a live value, which describes memory that the caller reserved for this;
-    // `old` is live.
+    // SAFETY: `new` is null or points to a live value, which describes memory that the caller
+    // reserved for this; `old` is live.
     if unsafe { libc::sigaltstack(new, &raw mut old) } == 0 {
         Ok(old)
     } else {
@@ -257,7 +270,8 @@ fn current_alt_stack(new: Option<libc::stack_t>) -> io::Result<libc::stack_t> {
     }
 }
 
-/// The kernel saves all registers on the alternate stack, and some processors have many: it says how much that takes.
+/// Returns the size of an alternate stack. The kernel saves all registers there, and some
+/// processors have many: the kernel says how much that takes.
 fn alt_stack_size() -> usize {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     // SAFETY: `getauxval` only reads its argument.

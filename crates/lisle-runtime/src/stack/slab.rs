@@ -1,23 +1,26 @@
-//! Slabs: the mappings that stacks are cut from, their guards, and pages going back to the kernel.
+//! Slabs: the mappings that stacks are cut from, their guards, and the return of pages to the
+//! kernel.
 //!
 //! # Why guard regions
 //!
-//! A guard made with `mprotect` splits its mapping, so each stack takes two, and a process may have 65,530 by default
-//! (`vm.max_map_count`). That ends at about 32,000 stacks, and the same limit then fails whatever else maps memory.
-//! Since Linux 6.13, `madvise(MADV_GUARD_INSTALL)` marks the pages in the page table instead and leaves the mapping
+//! A guard made with `mprotect` splits its mapping, so each stack takes two, and a process may have
+//! 65,530 by default (`vm.max_map_count`). That ends at about 32,000 stacks, and the same limit
+//! then makes everything else that maps memory fail. Since Linux 6.13,
+//! `madvise(MADV_GUARD_INSTALL)` marks the pages in the page table instead and leaves the mapping
 //! whole. Whether the kernel has it is found out once, by trying.
 //!
 //! # Why guards of many pages
 //!
-//! Rust touches the pages of a large frame in order, and so do C compilers where they are told to. The C library was not:
-//! `vfwprintf` has a frame of 33 KiB, and `fnmatch` and `glob` have such as large as a name. Begun within the last pages of
-//! a stack, it would come out below a guard of one page, in the stack of another fiber, and write there without a word.
-//! A guard takes address space, and page tables, but no memory.
+//! Rust touches the pages of a large frame in order, and so do C compilers with the right option.
+//! The C library was not compiled with it: `vfwprintf` has a frame of 33 KiB, and `fnmatch` and
+//! `glob` have frames as large as a name. If such a function began within the last pages of a
+//! stack, its frame would end below a guard of one page, in the stack of another fiber, and it
+//! would write there without a fault. A guard takes address space, and page tables, but no memory.
 //!
 //! # Why not huge pages
 //!
-//! Where transparent huge pages are always on, the first touch of a stack would make two megabytes resident, eight
-//! neighbours included, and would be zeroed at once. Slabs are exempted from them.
+//! Where transparent huge pages are always on, the first touch of a stack would make two megabytes
+//! resident, eight neighbours included, and would zero them at once. Slabs are exempted from them.
 
 use std::{
     io,
@@ -44,20 +47,22 @@ const GUARD: usize = 64 * 1024;
 
 /// The number of colours: different distances between a stack's base and the end of its last page.
 ///
-/// The first-level cache is indexed by the lower twelve bits of an address. Were there one colour only, the hottest
-/// lines of all stacks would compete for the same few sets. Measured on an AMD EPYC (32 KiB, eight ways), with 16 or 32
-/// coroutines taking turns: 22 ns for resuming one and coming back with one colour, 18 with these eight. More stacks
-/// than some sixty gain nothing and lose nothing.
+/// The first-level cache is indexed by the lower twelve bits of an address. With one colour only,
+/// the hottest lines of all stacks would compete for the same few sets. Measured on an AMD EPYC
+/// (32 KiB, eight ways), with 16 or 32 coroutines taking turns: resuming one and coming back takes
+/// 22 ns with one colour, and 18 ns with these eight. With more than some sixty stacks, colours
+/// gain nothing and lose nothing.
 const COLOURS: usize = 8;
 
-/// The distance between two neighbouring colours, in bytes. The largest leaves a parked fiber half of its first page.
+/// The distance between two neighbouring colours, in bytes. The largest leaves a parked fiber half
+/// of its first page.
 const COLOUR_STEP: usize = 256;
 
 /// `MADV_GUARD_INSTALL` of `<linux/mman.h>`, which the `libc` crate does not name.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const MADV_GUARD_INSTALL: libc::c_int = 102;
 
-/// The size of a page. Safe to call in a signal handler once a [`Shape`] has been made.
+/// Returns the size of a page. Safe to call in a signal handler once a [`Shape`] has been made.
 pub(crate) fn page_size() -> usize {
     static SIZE: OnceLock<usize> = OnceLock::new();
     *SIZE.get_or_init(|| {
@@ -67,7 +72,8 @@ pub(crate) fn page_size() -> usize {
     })
 }
 
-/// The size of a guard in whole pages. Safe to call in a signal handler once a [`Shape`] has been made.
+/// Returns the size of a guard in whole pages. Safe to call in a signal handler once a [`Shape`]
+/// has been made.
 pub(super) fn guard_size() -> usize {
     GUARD.next_multiple_of(page_size())
 }
@@ -83,7 +89,7 @@ pub(super) enum Guarding {
 }
 
 impl Guarding {
-    /// The better of the ways that this kernel has.
+    /// Returns the better of the ways that this kernel has.
     pub(super) fn available() -> Self {
         static AVAILABLE: OnceLock<Guarding> = OnceLock::new();
         *AVAILABLE.get_or_init(Self::probe)
@@ -94,16 +100,16 @@ impl Guarding {
         Self::Protection
     }
 
-    /// Guards a page and asks the kernel to write to it. Success of `madvise` alone does not prove anything: user-mode
-    /// emulators answer so to every advice that they do not know.
+    /// Guards a page and asks the kernel to write to it. Success of `madvise` alone does not prove
+    /// anything: user-mode emulators report success for every advice that they do not know.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn probe() -> Self {
         let page = page_size();
         let Ok(start) = map_anonymous(page) else { return Self::Protection };
         // SAFETY: the page was mapped above and nothing refers to it.
         let installed = unsafe { libc::madvise(start.as_ptr(), page, MADV_GUARD_INSTALL) } == 0;
-        // The kernel answers `EFAULT` where a program would fault. The raw call keeps the C library from writing in its
-        // stead.
+        // The kernel returns `EFAULT` where a program would fault. The call is a raw one: the C
+        // library might write by itself.
         // SAFETY: the call writes one byte to the page mapped above, or none.
         let written =
             unsafe { libc::syscall(libc::SYS_getrandom, start.as_ptr(), 1usize, libc::GRND_NONBLOCK) };
@@ -114,10 +120,10 @@ impl Guarding {
     }
 }
 
-/// What the stacks of a pool look like.
+/// The layout of the stacks of a pool.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// Bytes from one stack to the next: the guard, the usable ones, and what colours take.
+    /// Bytes from one stack to the next: the guard, the usable ones, and those for the colours.
     stride: usize,
     guarding: Guarding,
 }
@@ -130,14 +136,16 @@ impl Shape {
     pub(super) fn with_guarding(usable_size: usize, guarding: Guarding) -> Self {
         let page = page_size();
         let colours = (COLOURS - 1) * COLOUR_STEP;
-        // A size beyond all reason is lowered to one that `mmap` refuses and that arithmetic survives.
+        // An unreasonable size is lowered to one that `mmap` refuses and that does not overflow
+        // here.
         let usable = usable_size.clamp(MIN_USABLE_SIZE, isize::MAX as usize / (2 * MIN_STACKS));
-        // An odd number of pages, for translation caches are indexed by the lower bits of the page number: with 64
-        // pages a stack and 256 coroutines taking turns, a resume and back takes 36 ns; with 65, 22.
+        // An odd number of pages, because translation caches are indexed by the lower bits of the
+        // page number: with 64 pages a stack and 256 coroutines taking turns, a resume and back
+        // takes 36 ns; with 65, 22.
         Self { stride: (guard_size() + (usable + colours).next_multiple_of(page)) | page, guarding }
     }
 
-    /// The number of stacks in the pool's slab number `index`.
+    /// Returns the number of stacks in the pool's slab number `index`.
     fn stacks_in_slab(self, index: usize) -> usize {
         let doublings = index.min((LARGEST_SLAB / FIRST_SLAB).ilog2() as usize);
         ((FIRST_SLAB << doublings) / self.stride).max(MIN_STACKS)
@@ -146,13 +154,14 @@ impl Shape {
 
 /// One mapping of many stacks.
 ///
-/// A slab has no destructor: whether it may be unmapped depends on where its stacks are, which the pool knows.
+/// A slab has no destructor: whether it may be unmapped depends on where its stacks are, which the
+/// pool knows.
 #[derive(Debug)]
 pub(super) struct Slab {
     start: NonNull<libc::c_void>,
     /// The number of stacks that fit.
     stacks: usize,
-    /// Tells valgrind where each stack handed out so far lies. Does nothing outside valgrind.
+    /// Tell valgrind where each stack handed out so far lies. They do nothing outside valgrind.
     registrations: Vec<ValgrindStackRegistration>,
     shape: Shape,
 }
@@ -161,7 +170,8 @@ pub(super) struct Slab {
 unsafe impl Send for Slab {}
 
 impl Slab {
-    /// Maps the slab number `index` of a pool, smaller than its turn where the address space is short.
+    /// Maps the slab number `index` of a pool. It is smaller than its index demands where address
+    /// space is short.
     pub(super) fn map(shape: Shape, index: usize) -> io::Result<Self> {
         let mut stacks = shape.stacks_in_slab(index);
         let start = loop {
@@ -178,7 +188,7 @@ impl Slab {
         self.handed_out() == self.stacks
     }
 
-    /// The number of stacks cut so far.
+    /// Returns the number of stacks cut so far.
     pub(super) fn handed_out(&self) -> usize {
         self.registrations.len()
     }
@@ -194,7 +204,8 @@ impl Slab {
         let index = self.handed_out();
         // SAFETY: `index` is less than `stacks`, so the offset is within the mapping.
         let limit = unsafe { self.start.byte_add(index * self.shape.stride) };
-        // SAFETY: the pages are the lowest of a stack of this slab that was never handed out, so nothing refers to them.
+        // SAFETY: the pages are the lowest of a stack of this slab that was never handed out, so
+        // nothing refers to them.
         unsafe { install_guard(limit, self.shape.guarding) }?;
         let address = StackPointer::from(limit.addr());
         let base = address.get() + self.shape.stride - index % COLOURS * COLOUR_STEP;
@@ -204,8 +215,8 @@ impl Slab {
         Ok(Stack { base, limit: address })
     }
 
-    /// Keeps the slab for the rest of the process, because somebody may still use a stack of it. It stays reachable, so
-    /// that no leak checker takes the intent for an accident.
+    /// Keeps the slab for the rest of the process, because a stack of it may still be in use. The
+    /// slab stays reachable: a leak checker would otherwise report it.
     pub(super) fn abandon(self) {
         static ABANDONED: Mutex<Vec<Slab>> = Mutex::new(Vec::new());
         ABANDONED.lock().unwrap_or_else(PoisonError::into_inner).push(self);
@@ -218,18 +229,20 @@ impl Slab {
     /// No stack of the slab is in use, nor will be.
     pub(super) unsafe fn unmap(self) {
         drop(self.registrations);
-        // SAFETY: the slab owns its mapping of this length, and the caller vouches that nobody uses it.
+        // SAFETY: the slab owns its mapping of this length, and the caller promises that it is not
+        // used.
         let result = unsafe { libc::munmap(self.start.as_ptr(), self.stacks * self.shape.stride) };
         debug_assert_eq!(result, 0, "unmapping a slab: {}", io::Error::last_os_error());
     }
 }
 
-/// Lets the kernel take the pages of `range` away. Whoever touches them next finds zeros, or on systems that free
-/// lazily possibly the old contents.
+/// Lets the kernel take away the pages of `range`. The next access to them finds zeros or, on
+/// systems that free lazily, possibly the old contents.
 ///
 /// # Safety
 ///
-/// The range consists of whole pages of a mapping of [`map_anonymous`], whose contents nobody needs any more.
+/// The range consists of whole pages of a mapping of [`map_anonymous`], whose contents are not
+/// needed any more.
 pub(crate) unsafe fn give_back(range: Range<usize>) {
     if range.is_empty() {
         return;
@@ -238,8 +251,8 @@ pub(crate) unsafe fn give_back(range: Range<usize>) {
     let advice = libc::MADV_DONTNEED;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     let advice = libc::MADV_FREE;
-    // The result does not matter: if the pages are locked in memory, say, then they stay, as their locker wished.
-    // SAFETY: the caller vouches that the range lies in a slab and that its contents may be lost.
+    // The result does not matter: if the pages are locked in memory, for example, they stay.
+    // SAFETY: the caller promises that the range lies in a slab and that its contents may be lost.
     unsafe { libc::madvise(ptr::with_exposed_provenance_mut(range.start), range.len(), advice) };
 }
 
@@ -247,19 +260,20 @@ pub(crate) unsafe fn give_back(range: Range<usize>) {
 ///
 /// # Safety
 ///
-/// They are pages of a mapping that the caller owns, and nobody refers to them.
+/// They are pages of a mapping that the caller owns, and nothing refers to them.
 unsafe fn install_guard(start: NonNull<libc::c_void>, guarding: Guarding) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if guarding == Guarding::Region {
-        // SAFETY: the caller vouches for the pages.
+        // SAFETY: the caller promises that it owns the pages and that nothing refers to them.
         if unsafe { libc::madvise(start.as_ptr(), guard_size(), MADV_GUARD_INSTALL) } == 0 {
             return Ok(());
         }
-        // Some kernels refuse guard regions in locked memory (`mlockall`), which may have begun since the probe.
+        // Some kernels refuse guard regions in locked memory (`mlockall`), which may have begun
+        // since the probe.
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     let Guarding::Protection = guarding;
-    // SAFETY: the caller vouches for the pages.
+    // SAFETY: the caller promises that it owns the pages and that nothing refers to them.
     if unsafe { libc::mprotect(start.as_ptr(), guard_size(), libc::PROT_NONE) } == 0 {
         return Ok(());
     }
@@ -269,12 +283,12 @@ unsafe fn install_guard(start: NonNull<libc::c_void>, guarding: Guarding) -> io:
 /// Maps `len` bytes that read as zero and take memory only when touched.
 pub(crate) fn map_anonymous(len: usize) -> io::Result<NonNull<libc::c_void>> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // Stacks are mostly untouched, so the kernel shall not count them against its commit limit.
+    // Stacks are mostly untouched, so the kernel should not count them against its commit limit.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let flags = flags | libc::MAP_NORESERVE | libc::MAP_STACK;
     #[cfg(target_os = "openbsd")]
     let flags = flags | libc::MAP_STACK;
-    // SAFETY: a new mapping at an address of the kernel's choice disturbs nothing.
+    // SAFETY: a new mapping at an address that the kernel chooses disturbs nothing.
     let start = unsafe { libc::mmap(ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
     if start == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());

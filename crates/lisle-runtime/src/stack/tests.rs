@@ -17,8 +17,9 @@ use super::*;
 /// Set in a child process, to the part that it plays.
 const CHILD: &str = "LISLE_STACK_TEST_CHILD";
 
-/// Runs the calling test once more, in a process of its own that plays `part`, and returns what came of it. In that
-/// process returns the part instead. `test` is the function's name in `module`, which is `module_path!()` there.
+/// Runs the calling test once more, in a process of its own that plays `part`, and returns the
+/// output of that. In that process returns the part instead. `test` is the function's name in
+/// `module`, which is `module_path!()` there.
 pub(super) fn in_child(module: &str, test: &str, part: &str) -> Result<Output, String> {
     if let Ok(part) = env::var(CHILD) {
         let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -51,7 +52,7 @@ fn touch_all(stack: &Stack) {
     }
 }
 
-/// How many bytes of the stack's usable pages are resident.
+/// Returns how many bytes of the stack's usable pages are resident.
 #[cfg(target_os = "linux")]
 fn resident(stack: &Stack) -> usize {
     let range = stack.usable();
@@ -138,7 +139,7 @@ fn coroutines_run_on_recycled_stacks() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_hundred_thousand_stacks() {
-    // In a process of its own, so that other tests do not change the number of mappings.
+    // In a process of its own: other tests would change the number of mappings.
     if let Ok(output) = in_child(module_path!(), "a_hundred_thousand_stacks", "") {
         assert!(output.status.success(), "{output:?}");
         return;
@@ -162,7 +163,8 @@ fn a_hundred_thousand_stacks() {
     drop(pool);
     let mut answer = 0;
     for limit in [limits[0], limits[limits.len() - 1]] {
-        // SAFETY: a system call checks the addresses given to it, and one page needs one byte for the answer.
+        // SAFETY: a system call checks the addresses given to it, and one page needs one byte for
+        // the answer.
         let result = unsafe { libc::mincore(ptr_to(limit).cast(), 1, &raw mut answer) };
         assert_eq!(
             (result, io::Error::last_os_error().raw_os_error()),
@@ -199,7 +201,7 @@ fn running_out_of_mappings_says_what_to_do() {
         assert!(stacks.len() <= limit);
     };
     assert!(stacks.len() > limit / 2 - 1000);
-    // What is out stays usable, and what comes back is handed out again.
+    // The stacks outside stay usable, and those given back are handed out again.
     let last = stacks.pop().unwrap();
     pool.give(last);
     stacks.push(pool.take().unwrap());
@@ -251,7 +253,8 @@ fn only_used_stacks_are_trimmed_again() {
 #[test]
 #[cfg(target_os = "linux")]
 fn guards_survive_trimming() {
-    // The kernel is asked to write into each page of the guard, and answers with an error instead of a fault.
+    // The kernel is asked to write into each page of the guard, and returns an error instead of a
+    // fault.
     let guarded = |stack: &Stack| {
         assert!(stack.guard().len() >= 64 * 1024);
         stack.guard().step_by(slab::page_size()).all(|address| {

@@ -1,4 +1,4 @@
-//! Where a descriptor leads, in words: for those who ask who waits.
+//! The addresses of a socket, in words: for the wait graph.
 
 use std::fmt::Display;
 use std::io;
@@ -7,7 +7,8 @@ use std::net::TcpStream;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd};
 use std::os::unix::net::{SocketAddr, UnixStream};
 
-/// `tcp 127.0.0.1:80 -> 127.0.0.1:40000`, and the like. `None` if it is no socket.
+/// Returns `tcp 127.0.0.1:80 -> 127.0.0.1:40000`, and the like. Returns `None` if `fd` is no
+/// socket.
 pub fn of(fd: BorrowedFd<'_>) -> Option<String> {
     let kind = match option(fd, libc::SO_TYPE)? {
         libc::SOCK_STREAM => "tcp",
@@ -16,7 +17,7 @@ pub fn of(fd: BorrowedFd<'_>) -> Option<String> {
     };
     let listens = option(fd, libc::SO_ACCEPTCONN).is_some_and(|listens| listens != 0);
     // What the standard library's types ask of the system is the same for all sockets of a family.
-    // SAFETY: open while it is borrowed, and not closed, since it is never dropped.
+    // SAFETY: open while it is borrowed, and not closed here, since this is never dropped.
     let internet = ManuallyDrop::new(unsafe { TcpStream::from_raw_fd(fd.as_raw_fd()) });
     if let Ok(local) = internet.local_addr() {
         return Some(told(kind, local, internet.peer_addr(), listens));
@@ -39,11 +40,12 @@ fn path(address: &SocketAddr) -> String {
     address.as_pathname().map_or_else(|| "(unnamed)".to_owned(), |path| path.display().to_string())
 }
 
-/// A number that the system keeps of a socket.
+/// Returns a number that the system keeps for a socket.
 fn option(fd: BorrowedFd<'_>, name: libc::c_int) -> Option<libc::c_int> {
     let mut value: libc::c_int = 0;
     let mut size = libc::socklen_t::try_from(size_of_val(&value)).ok()?;
-    // SAFETY: the descriptor is open while it is borrowed; the pointers are to a number and to its size.
+    // SAFETY: the descriptor is open while it is borrowed; the pointers are to a number and to its
+    // size.
     let asked = unsafe {
         libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, name, (&raw mut value).cast(), &raw mut size)
     };

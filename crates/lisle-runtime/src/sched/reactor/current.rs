@@ -1,4 +1,5 @@
-//! Which reactor a descriptor is registered with: the worker's, or the one of everybody else.
+//! Which reactor a descriptor is registered with: that of the worker, or the process-wide one of
+//! all other threads.
 
 use super::{Driver, Reactor};
 use crate::affinity;
@@ -12,16 +13,18 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Reactor>>> = const { RefCell::new(None) };
 }
 
-/// Makes `reactor` the one of this thread. A worker calls it when it starts, and with `None` when it ends.
+/// Makes `reactor` the one of this thread. A worker calls it when it starts, and with `None` when
+/// it ends.
 pub fn set_current(reactor: Option<Arc<Reactor>>) {
     CURRENT.with(|current| *current.borrow_mut() = reactor);
 }
 
-/// The reactor of the worker that this thread is; on any other thread the process-wide one.
+/// Returns the reactor of this thread's worker; on any other thread, the process-wide one.
 ///
 /// # Errors
 ///
-/// The process-wide reactor had to be started, and the system is out of descriptors, memory or threads.
+/// Returns an error if the process-wide reactor had to be started, and the system is out of
+/// descriptors, memory or threads.
 pub fn current() -> io::Result<Arc<Reactor>> {
     // A thread that is ending may have dropped its own already.
     match CURRENT.try_with(|current| current.borrow().clone()) {
@@ -32,22 +35,24 @@ pub fn current() -> io::Result<Arc<Reactor>> {
 
 static SHARED: Mutex<Option<Arc<Reactor>>> = Mutex::new(None);
 
-/// How often the process-wide reactor's thread has begun, and has ended, to hand readiness out.
+/// Counts each time that the thread of the process-wide reactor begins, and ends, to hand readiness
+/// out.
 static STEPS: AtomicU64 = AtomicU64::new(0);
 
 fn shared() -> MutexGuard<'static, Option<Arc<Reactor>>> {
     SHARED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// How much the process-wide reactor's thread has done; `None` while it does something, or if something is
-/// registered there.
+/// Returns how much the thread of the process-wide reactor has done; `None` while it does
+/// something, or if something is registered there.
 pub fn stillness() -> Option<u64> {
     let is_empty = shared().as_ref().is_none_or(|reactor| reactor.is_empty());
     let steps = STEPS.load(Ordering::SeqCst);
     (is_empty && steps.is_multiple_of(2)).then_some(steps)
 }
 
-/// The reactor of plain OS threads and of futures on foreign executors, with a thread of its own.
+/// Returns the reactor of plain OS threads and of futures on foreign executors. It has a thread of
+/// its own.
 fn process_wide() -> io::Result<Arc<Reactor>> {
     let mut shared = shared();
     if let Some(reactor) = &*shared {

@@ -1,8 +1,8 @@
-//! What is known of one direction of a descriptor, and who waits for it.
+//! What is known of one direction of a descriptor, and what waits for it.
 //!
-//! An edge-triggered kernel speaks once: when something becomes possible. Whoever then finds that it is
-//! possible no longer must not forget an edge that comes at the same moment, or it waits for ever. Each
-//! direction therefore has one word,
+//! An edge-triggered kernel reports once, when something becomes possible. An operation that then
+//! finds that it is no longer possible must not forget an edge that comes at the same moment;
+//! otherwise it would wait for ever. Each direction therefore has one word,
 //!
 //! ```text
 //! [ tick: count of edges | FINAL | READY ]
@@ -10,30 +10,34 @@
 //!
 //! and these rules:
 //!
-//! 1. An *edge* sets READY and adds one to the tick, in one step, and then, if READY was not set before,
-//!    takes the lock of the queue and wakes who is in it. Only the driver does this.
-//! 2. An *operation* reads the word, runs its system call if READY is set, and if that would have blocked
-//!    clears READY **by comparing with the word it has read**. If that fails because of the tick, an edge
-//!    has come since, and it starts over.
-//! 3. A *waiter* links itself into the queue under its lock, and only if it reads READY as not set there.
+//! 1. An *edge* sets READY and adds one to the tick, in one step. Then, if READY was not set
+//!    before, it takes the lock of the queue and wakes what is in it. Only the driver does this.
+//! 2. An *operation* reads the word and runs its system call if READY is set. If that would have
+//!    blocked, the operation clears READY **by comparing with the word it has read**. If that fails
+//!    because of the tick, an edge has come since, and it starts over.
+//! 3. A *waiter* links itself into the queue under its lock, and only if it reads READY as not set
+//!    there.
 //!
-//! **No edge is lost.** Let the kernel make a direction ready after an operation's system call found that
-//! it was not. The edge for it is reported after the call, so its rule-1 step comes after the word was
-//! read. If it comes before the clearing, the clearing fails. If it comes after, READY is set when it is
-//! done. So after the last edge READY stays set until a later system call has found nothing.
+//! **No edge is lost.** Let the kernel make a direction ready after an operation's system call
+//! found that it was not. The edge for it is reported after the call, so its step of rule 1 comes
+//! after the word was read. If the step comes before the clearing, the clearing fails. If it comes
+//! after, READY is set when it is done. So after the last edge READY stays set until a later system
+//! call has found nothing.
 //!
-//! **No waiter sleeps through an edge.** A waiter that read READY as not set held the queue's lock. Either
-//! the edge's wake takes the lock after it, and finds it in the queue; or before it, and then the waiter
-//! saw the word of that edge or a later one, hence one that a system call after the edge had cleared.
+//! **No waiter sleeps through an edge.** A waiter that read READY as not set held the queue's lock.
+//! If the edge's wake takes the lock after it, it finds the waiter in the queue. If before it, the
+//! waiter saw the word of that edge or a later one, so one that a system call after the edge had
+//! cleared.
 //!
-//! **READY set before means an empty queue.** Waiters join only while READY is not set, and the step
-//! that last set it went on to empty the queue. Edges come from one thread, so that has been done when
-//! the next one comes. This spares a busy socket, whose every event says anew that it is writable, a lock.
+//! **READY set before means an empty queue.** Waiters join only while READY is not set, and the
+//! step that last set it went on to empty the queue. Edges come from one thread, so that has been
+//! done when the next one comes. This spares a busy socket, whose every event says anew that it is
+//! writable, a lock.
 //!
-//! The fast path, an operation on a descriptor believed ready that indeed is, costs one load.
+//! The fast path, an operation on a descriptor that is believed to be ready and is, costs one load.
 //!
-//! FINAL says that a short read no longer proves that nothing is left: the peer has shut down, or has
-//! marked data as urgent. See [`DirectionState::attempt`].
+//! FINAL says that a short read no longer proves that nothing is left: the peer has shut down, or
+//! has marked data as urgent. See [`DirectionState::attempt`].
 
 use crate::event::{Event, Source, Waiting};
 use crate::shim::atomic::{AtomicUsize, Ordering};
@@ -43,12 +47,13 @@ const READY: usize = 1;
 const FINAL: usize = 2;
 const TICK: usize = 4;
 
-/// What an edge does for those who wait.
+/// What an edge does for those that wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wakes {
     /// It commits them: what they wait for is the edge.
     Commit,
-    /// It has them try again: what they wait for is an operation, which only some of them may get done.
+    /// It makes them try again: what they wait for is an operation, which only some of them may
+    /// complete.
     Retry,
 }
 
@@ -63,9 +68,9 @@ pub struct DirectionState {
 /// Whether an operation asks the kernel even where the word says that it would block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ask {
-    /// No: the caller would go on to wait anyway.
+    /// It does not: the caller would go on to wait anyway.
     IfReady,
-    /// Yes: the caller wants to know.
+    /// It does: the caller needs the answer.
     Always,
 }
 
@@ -78,21 +83,22 @@ impl DirectionState {
         }
     }
 
-    /// May an operation succeed, as far as is known?
+    /// Returns `true` if an operation may succeed, as far as is known.
     #[inline]
     pub fn is_ready(&self) -> bool {
         self.word.load(Ordering::Acquire) & READY != 0
     }
 
-    /// Runs `operation`, a non-blocking system call, and keeps the books.
+    /// Runs `operation`, a non-blocking system call, and updates the word.
     ///
-    /// `drained` looks at a result and tells whether it shows that nothing is left. On Linux a short
-    /// read from a stream does (epoll(7), "Questions and answers", 9), which spares a reader that is
-    /// about to wait the call that would tell it so.
+    /// `drained` returns whether a result shows that nothing is left. On Linux a short read from a
+    /// stream does (epoll(7), "Questions and answers", 9), which spares a reader that is about to
+    /// wait the call that would return nothing.
     ///
     /// # Errors
     ///
-    /// Those of the operation. `WouldBlock`: READY is not set, or was not a moment ago.
+    /// Returns those of the operation. `WouldBlock` means that READY is not set, or was not a
+    /// moment ago.
     #[inline]
     pub fn attempt<R>(
         &self,
@@ -109,7 +115,7 @@ impl DirectionState {
             match operation() {
                 Ok(done) => {
                     if ready && seen & FINAL == 0 && drained(&done) {
-                        // If it fails, an edge has come since, and more is there.
+                        // If this fails, an edge has come since, and more is there.
                         self.clear(seen);
                     }
                     return Ok(done);
@@ -124,38 +130,40 @@ impl DirectionState {
         }
     }
 
-    /// Notes that a look at the descriptor, begun when [`observe`](DirectionState::observe) returned `seen`, has found
-    /// it not ready. `false`: an edge has come since.
+    /// Notes that a look at the descriptor has found it not ready. The look began when
+    /// [`observe`](DirectionState::observe) returned `seen`. Returns `false` if an edge has come
+    /// since.
     #[inline]
     pub fn clear(&self, seen: usize) -> bool {
         self.word.compare_exchange(seen, seen & !READY, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// The word, if READY is set.
+    /// Returns the word, if READY is set.
     #[inline]
     pub fn observe(&self) -> Option<usize> {
         let seen = self.word.load(Ordering::Acquire);
         (seen & READY != 0).then_some(seen)
     }
 
-    /// The event of READY being or becoming set.
+    /// Returns the event of READY being or becoming set.
     #[inline]
     pub fn ready(&self) -> impl Event<Output = ()> {
         self.waiters.event(|()| self.is_ready().then_some(()))
     }
 
-    /// A branch of an event that waits here.
+    /// Returns a branch of an event that waits here.
     #[inline]
     pub fn waiting(&self) -> Waiting<'_, (), ()> {
         self.waiters.waiting()
     }
 
-    /// Does somebody wait here? What looks like it may turn out to have been served elsewhere.
+    /// Returns `true` if anything waits here. What seems to wait may turn out to have been served
+    /// elsewhere.
     pub(super) fn is_waited_for(&self) -> bool {
         self.waiters.update(|(), waiters| !waiters.is_empty())
     }
 
-    /// The kernel says that this direction has become ready.
+    /// Notes that the kernel reports this direction as ready, and wakes what waits.
     pub(super) fn edge(&self, is_final: bool) {
         let flags = if is_final { READY | FINAL } else { READY };
         let before = self

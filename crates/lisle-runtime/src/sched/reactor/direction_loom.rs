@@ -1,5 +1,5 @@
-//! Models of readiness, explored by loom: one thread is kernel and driver, the others are performers.
-//! Loom reports an edge that is forgotten, or slept through, as a deadlock.
+//! Models of readiness, explored by loom: one thread is kernel and driver, the others are
+//! performers. Loom reports an edge that is forgotten, or slept through, as a deadlock.
 
 use super::{Ask, DirectionState, Wakes};
 use crate::event::Event;
@@ -26,7 +26,7 @@ impl Descriptor {
         Arc::new(Descriptor { units: AtomicUsize::new(0), state: DirectionState::new(wakes, ready) })
     }
 
-    /// The kernel gets units, one after the other, and the driver hears of each.
+    /// Plays the kernel, which gets units one after the other, and the driver, which reports each.
     fn supply(&self, units: usize) {
         for _ in 0..units {
             self.units.fetch_add(1, Ordering::AcqRel);
@@ -34,7 +34,7 @@ impl Descriptor {
         }
     }
 
-    /// The system call: takes up to `most` units.
+    /// Plays the system call: takes up to `most` units.
     fn take(&self, most: usize) -> io::Result<usize> {
         let taken = self.units.fetch_update(Ordering::AcqRel, Ordering::Acquire, |units| {
             (units > 0).then(|| units - units.min(most))
@@ -42,7 +42,7 @@ impl Descriptor {
         taken.map(|units| units.min(most)).map_err(|_| io::ErrorKind::WouldBlock.into())
     }
 
-    /// Reads as a socket does, waiting.
+    /// Reads as a socket does, and waits if it must.
     fn read(&self, most: usize) -> usize {
         loop {
             match self.state.attempt(Ask::IfReady, || self.take(most), |&taken| taken < most) {

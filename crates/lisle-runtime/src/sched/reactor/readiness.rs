@@ -3,7 +3,7 @@
 use super::direction::{DirectionState, Wakes};
 use std::os::fd::RawFd;
 
-/// Which operations.
+/// A direction of a descriptor, by its operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Reading, receiving, accepting.
@@ -17,7 +17,7 @@ pub enum Direction {
 pub struct Readiness {
     read: DirectionState,
     write: DirectionState,
-    /// Open for as long as it is registered.
+    /// The descriptor, open for as long as it is registered.
     fd: RawFd,
 }
 
@@ -42,7 +42,8 @@ impl Readiness {
         }
     }
 
-    /// Takes in what the kernel says. An error is for either direction to find out.
+    /// Notes what the kernel reports. An error makes both directions ready: the next operation
+    /// finds it.
     pub(super) fn report(&self, event: &mio::event::Event) {
         let failed = event.is_error();
         if event.is_readable() || event.is_read_closed() || failed {

@@ -1,17 +1,18 @@
-//! The table from tokens to descriptors' readiness.
+//! The table from tokens to the readiness of descriptors.
 //!
-//! A token is the number of a slot and the slot's generation, which changes when its content goes. So a
-//! token names one registration, and never a later one in the same slot.
+//! A token consists of the number of a slot and the slot's generation, which changes when its
+//! content is removed. So a token names one registration, and never a later one in the same slot.
 
 use super::Readiness;
 use crate::shim::sync::Arc;
 use mio::Token;
 use std::io;
 
-/// How many bits of a token number the slot: four thousand million where tokens are wide, else a million.
+/// How many bits of a token number the slot: four thousand million slots where tokens are wide,
+/// else a million.
 const INDEX_BITS: u32 = if usize::BITS == 64 { 32 } else { 20 };
 const INDEX_MASK: usize = (1 << INDEX_BITS) - 1;
-/// The end of the list of free slots; also what keeps the wake-up call's token out of the table.
+/// The end of the list of free slots. It also keeps the token of a wake out of the table.
 const NONE: usize = INDEX_MASK;
 
 #[derive(Debug)]
@@ -37,7 +38,7 @@ impl Slab {
         Slab { slots: Vec::new(), free: NONE }
     }
 
-    /// Puts `readiness` into a free slot.
+    /// Puts `readiness` into a free slot and returns its token.
     pub(super) fn insert(&mut self, readiness: Arc<Readiness>) -> io::Result<Token> {
         let index = self.free;
         if let Some(slot) = self.slots.get_mut(index) {
@@ -54,7 +55,7 @@ impl Slab {
         Ok(token(index, 0))
     }
 
-    /// What `token` names, if its registration still stands.
+    /// Returns what `token` names, if its registration has not ended.
     pub(super) fn get(&self, token: Token) -> Option<&Arc<Readiness>> {
         let slot = self.slots.get(token.0 & INDEX_MASK)?;
         match &slot.content {
@@ -63,7 +64,7 @@ impl Slab {
         }
     }
 
-    /// All that there are.
+    /// Returns all that are registered.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Readiness>> {
         self.slots.iter().filter_map(|slot| match &slot.content {
             Content::Used(readiness) => Some(readiness),
@@ -71,7 +72,8 @@ impl Slab {
         })
     }
 
-    /// Frees the slot of `token` and ends its generation.
+    /// Frees the slot of `token` and ends its generation. Returns `None` if that has been done
+    /// before.
     pub(super) fn remove(&mut self, token: Token) -> Option<Arc<Readiness>> {
         self.get(token)?;
         let index = token.0 & INDEX_MASK;

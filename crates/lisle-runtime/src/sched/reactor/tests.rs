@@ -51,7 +51,7 @@ fn an_edge_during_an_operation_is_not_forgotten() {
             calls += 1;
             let read = (&one).read(&mut [0; 8]);
             if calls == 1 {
-                // Between the system call and the noting of its outcome.
+                // Between the system call and the recording of its outcome.
                 other.write_all(b"abc").unwrap();
                 driver.wait(None).unwrap();
             }
@@ -93,7 +93,8 @@ fn a_stale_event_reaches_nobody() {
         engine.poll.poll(&mut engine.events, None).unwrap();
         assert!(engine.events.iter().any(|event| event.token() == registration.token));
 
-        // The driver has the event in hand; its slot, and mostly its descriptor's number, go to another.
+        // The driver has fetched the event; its slot, and mostly its descriptor's number, go to
+        // another registration.
         let token = registration.token;
         drop(registration);
         drop(one);
@@ -159,7 +160,8 @@ fn a_descriptor_outlives_the_driver_that_served_it() {
     });
     let weak = Arc::downgrade(&reactor);
     drop((registration, reactor));
-    // The heir's thread ends with the last registration, and the reactor with it.
+    // The thread that took the driver over ends with the last registration, and the reactor with
+    // it.
     let mut backoff = crate::shim::Backoff::new();
     while weak.strong_count() > 0 {
         backoff.wait();

@@ -44,7 +44,7 @@ fn recurse_for_ever() {
 
 fn fault() {
     let address = black_box(std::ptr::without_provenance_mut::<u8>(16));
-    // SAFETY: it is not safe, and the child process that does it is expected to die of it.
+    // SAFETY: it is not safe; the child process that does this is expected to die of it.
     unsafe { address.write_volatile(1) };
 }
 
@@ -78,10 +78,12 @@ fn overflow_is_named_on_a_foreign_thread() {
     assert_message(&output);
 }
 
-/// Runs `body` on a thread that the standard library knows nothing of, and that has no alternate stack.
+/// Runs `body` on a thread that the standard library has not started, and that has no alternate
+/// stack.
 fn on_foreign_thread(body: fn()) {
     extern "C" fn start(body: *mut libc::c_void) -> *mut libc::c_void {
-        // A sanitizer's runtime has given the thread an alternate stack. It expects to find it again at the end.
+        // A sanitizer's runtime has given the thread an alternate stack, and expects to find it
+        // again at the end.
         let found = current_alt_stack(Some(DISABLED)).unwrap();
         // SAFETY: the argument is that of `pthread_create` below, where it was such a function.
         let body = unsafe { mem::transmute::<*mut libc::c_void, fn()>(body) };
@@ -93,7 +95,8 @@ fn on_foreign_thread(body: fn()) {
     }
     let mut thread = mem::MaybeUninit::uninit();
     let body = body as *mut libc::c_void;
-    // SAFETY: `start` has the right signature and gets the argument it expects; default attributes are asked for.
+    // SAFETY: `start` has the right signature and gets the argument it expects; default attributes
+    // are asked for.
     let result = unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), start, body) };
     assert_eq!(result, 0);
     // SAFETY: the call above succeeded, so it has set the value.
@@ -102,7 +105,7 @@ fn on_foreign_thread(body: fn()) {
     assert_eq!(unsafe { libc::pthread_join(thread, ptr::null_mut()) }, 0);
 }
 
-/// Runs `body`, which crashes, with and without the handler, and returns the two ends.
+/// Runs `body`, which crashes, with and without the handler, and returns both outputs.
 fn with_and_without(test: &str, body: fn()) -> Option<[Output; 2]> {
     match (in_child(module_path!(), test, "with"), in_child(module_path!(), test, "without")) {
         (Ok(with), Ok(without)) => Some([with, without]),
