@@ -55,7 +55,7 @@ use std::panic::Location;
 ///
 /// ```should_panic
 /// let (tx, rx) = lisle::channel::<u32>();
-/// lisle::fiber::no_suspend(|| rx.recv()); // nobody sends
+/// lisle::fiber::no_suspend(|| rx.recv()); // no message comes
 /// # drop(tx);
 /// ```
 ///

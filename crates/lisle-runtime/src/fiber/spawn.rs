@@ -136,7 +136,7 @@ where
     })
 }
 
-/// Does the same on a thread that runs no worker.
+/// Does what [`spawn_unchecked`] does, on a thread that runs no worker.
 unsafe fn spawn_outside<F, T>(
     f: F,
     mut traits: Traits,

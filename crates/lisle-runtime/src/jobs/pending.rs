@@ -34,7 +34,7 @@ pub struct Entry {
     reach: Cell<Reach>,
 }
 
-/// Who may offer an entry. Touched by its owner's thread, and by the thread that looks from
+/// Which threads may offer an entry. Touched by its owner's thread, and by the thread that looks from
 /// outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {

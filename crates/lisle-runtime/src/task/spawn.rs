@@ -95,7 +95,8 @@ where
 
 /// # Safety
 ///
-/// What `future` and its output borrow outlives the task and its unclaimed result, and so does the scope.
+/// What `future` and its output borrow outlives the task and its unclaimed result. So does the
+/// scope.
 #[inline(always)]
 pub(crate) unsafe fn spawn_unchecked<F>(
     future: F,
