@@ -7,7 +7,8 @@ use std::panic::Location;
 use std::ptr::NonNull;
 
 pub(crate) struct ScopeState {
-    /// The number of fibers that have not finished. The scope waits until it is 0.
+    /// The number of fibers and reified tasks that have not finished. The scope waits until it is
+    /// 0.
     pub(crate) running: Source<usize, ()>,
     pub(crate) panicked: AtomicBool,
     /// Set if nothing may wait where the scope was opened. Then it cannot wait for what it spawns.
