@@ -360,8 +360,8 @@ pub(super) unsafe fn vacate_joinable(task: NonNull<Task>) {
     unsafe { vacate(task) };
 }
 
-/// Makes a slot vacant. Drops an unclaimed result, in the task's fiber if that is still there,
-/// where destructors may block.
+/// Makes a slot vacant. Drops an unclaimed result on this stack, where its destructors may block if
+/// this is a fiber.
 ///
 /// # Safety
 ///
