@@ -1,14 +1,17 @@
-//! The scheduler of [`lisle`](https://docs.rs/lisle), which programs depend on instead: fibers, tasks, the domains that run
-//! them, and what loops put off and give away.
+//! The scheduler of [`lisle`](https://docs.rs/lisle): fibers, tasks, the domains that run them, and
+//! the work that loops put off and give away. Programs depend on `lisle`, not on this crate.
 //!
-//! - [`fiber`] and [`task`]: what is spawned.
-//! - `sched`: domains and their workers, queues, stealing, sleeping, the poller, who waits, and [`Runtime`].
-//! - `jobs`: what joins and loops put off, offer to other domains and take back. `lisle-par` is built on it.
+//! - [`fiber`] and [`task`]: what a program spawns.
+//! - `sched`: domains and their workers, queues, stealing, sleeping, the poller, the wait graph,
+//!   and [`Runtime`].
+//! - `jobs`: what joins and loops put off, offer to other domains and take back. `lisle-par` is
+//!   built on it.
 //!
-//! The examples name the facade: read `lisle::fiber` as `lisle_runtime::fiber`. What is hidden from the documentation is for
-//! the crates above this one, and changes without notice.
+//! The examples use the names of the facade: read `lisle::fiber` as `lisle_runtime::fiber`. Items
+//! that are hidden from the documentation are for the crates above this one and change without
+//! notice.
 
-// Under loom only the protocols are built, not their users.
+// Under loom only the protocols are built. The code that uses them is not.
 #![cfg_attr(lisle_loom, allow(dead_code, unused_imports, unreachable_pub))]
 
 #[cfg(all(test, lisle_loom))]
@@ -47,7 +50,7 @@ mod stack;
 #[cfg(not(lisle_loom))]
 pub mod task;
 
-// The layer below, under the names by which the modules here know it.
+// The layer below, under the names that the modules here use for it.
 #[cfg(not(lisle_loom))]
 use lisle_core::{abort, affinity, channel, own_threads, sync, time, unwinding};
 use lisle_core::{event, panics, shim};

@@ -1,4 +1,4 @@
-//! Catching signals: each time that one comes, its handler writes a byte into a pipe.
+//! Catching signals: the handler writes a byte into a pipe each time that the signal arrives.
 
 pub mod names;
 
@@ -6,15 +6,17 @@ use signal_hook_registry::{FORBIDDEN, SigId, register, unregister};
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// A signal's being caught, until dropped.
+/// A registration that catches a signal until it is dropped.
 pub struct Caught(SigId);
 
 impl Caught {
-    /// Catches the signal `number`. Returns the end of the pipe to be read; it ends when the other value is dropped.
+    /// Catches the signal `number`. Returns the reading end of the pipe, which reports its end when
+    /// the registration is dropped.
     ///
     /// # Errors
     ///
-    /// `InvalidInput`: the signal cannot be caught, or there is none of this number. Else the system is out of descriptors.
+    /// `InvalidInput` if the signal cannot be caught, or if there is none of this number. Else the
+    /// system is out of descriptors.
     pub fn new(number: i32) -> io::Result<(Caught, io::PipeReader)> {
         if FORBIDDEN.contains(&number) {
             let message = format!("{} cannot be received", names::of(number));
@@ -22,7 +24,7 @@ impl Caught {
         }
         let (reader, writer) = io::pipe()?;
         let notifier = Notifier::new(writer)?;
-        // SAFETY: what it does is async-signal-safe: see `Notifier::notify`.
+        // SAFETY: the action is async-signal-safe, see `Notifier::notify`.
         let caught = unsafe { register(number, move || notifier.notify()) }.map(Caught)?;
         Ok((caught, reader))
     }
@@ -30,12 +32,12 @@ impl Caught {
 
 impl Drop for Caught {
     fn drop(&mut self) {
-        // When this returns the handler does not use the pipe any more, and the writing end is closed.
+        // After this the handler does not use the pipe any more, and the writing end is closed.
         unregister(self.0);
     }
 }
 
-/// What the handler has.
+/// What the handler uses.
 struct Notifier {
     pipe: io::PipeWriter,
     process: u32,
@@ -43,8 +45,8 @@ struct Notifier {
 
 impl Notifier {
     fn new(pipe: io::PipeWriter) -> io::Result<Self> {
-        // The handler must not wait for room.
-        // SAFETY: the descriptor is open; its flags are those of its pipe's writing end alone.
+        // The handler must not wait for room. SAFETY: the descriptor is open. Its flags are those
+        // of its pipe's writing end alone.
         let flags = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_GETFL) };
         // SAFETY: as above.
         let status = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK) };
@@ -54,14 +56,15 @@ impl Notifier {
         Ok(Notifier { pipe, process: std::process::id() })
     }
 
-    /// Runs in the handler.
+    /// Writes a byte into the pipe. Runs in the handler.
     fn notify(&self) {
-        // A child that has not executed its program yet shares the pipe, and what it is sent is not for us.
+        // A forked child that has not executed its program yet shares the pipe. Its signals are not
+        // for us.
         if std::process::id() != self.process {
             return;
         }
-        // SAFETY: one byte is read, from a constant; the descriptor is open as long as the action is registered.
-        // If the pipe is full, enough is there to be received.
+        // SAFETY: one byte is read, from a constant. The descriptor is open as long as the action
+        // is registered. If the pipe is full, the reader has enough bytes to find.
         let _ = unsafe { libc::write(self.pipe.as_raw_fd(), [1_u8].as_ptr().cast(), 1) };
     }
 }

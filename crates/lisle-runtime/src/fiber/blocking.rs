@@ -13,15 +13,16 @@ use pool::Job;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::time::Duration;
 
-/// How long a call waits, if there is no thread and the system gives none, before it tries again.
+/// How long a call waits before it tries again, if there is no thread and the system provides none.
 const RETRY: Duration = Duration::from_millis(20);
 
-/// Runs `f`, which may block its OS thread, without blocking the current domain: on a pool of threads that
-/// grows and shrinks with need. The caller waits as [`Event::sync`](lisle_core::Event::sync) does; a plain
-/// thread runs `f` itself.
+/// Runs `f`, which may block its OS thread, without blocking the current domain: on a pool of
+/// threads that grows and shrinks with need. The caller waits as
+/// [`Event::sync`](lisle_core::Event::sync) does. A plain thread runs `f` itself.
 ///
-/// The wait is not given up when the runtime shuts down: a foreign call cannot be taken back. But if that is done because
-/// of a [deadlock](crate::Builder::on_deadlock), and `f` itself waits for an event, it is unwound from there like a fiber.
+/// A shutdown of the runtime does not end the wait, since a foreign call cannot be taken back. But
+/// if the runtime shuts down because of a [deadlock](crate::Builder::on_deadlock), and `f` itself
+/// waits for an event, `f` is unwound from there like a fiber.
 ///
 /// # Panics
 ///
@@ -54,7 +55,7 @@ where
     let mut job: Job = Box::new(move || {
         let _counted = counted;
         let result = catch_unwind(AssertUnwindSafe(|| running.run(f)));
-        // The caller waits; if its runtime was abandoned there is nobody to tell.
+        // The caller waits. If its runtime was abandoned, no receiver is left.
         let _ = done.send(result);
     });
     while let Err(refused) = pool::submit(job) {
@@ -63,7 +64,7 @@ where
     }
     let label = Label::anywhere("blocking call").made_at(site);
     let answer = described(result.recv_evt(), |waits| match call.sleeper() {
-        // It waits for an event, as fibers do: no more can be expected of it than of them.
+        // The call waits for an event, as fibers do, so it counts like a fiber in the wait graph.
         Some(sleeper) => waits.on_held("wait for", &label, 0, [sleeper]),
         None => waits.on_the_world("wait for", &label, 0),
     });

@@ -1,4 +1,4 @@
-//! Cooperative cancellation: the side of the fiber that is asked to end.
+//! Cooperative cancellation, seen from the fiber that is asked to end.
 
 use super::current;
 use crate::event::{Attempt, Description, Event, Label, Step, awaitable, may_wait_at};
@@ -6,15 +6,17 @@ use crate::spawned::fiber_cell::FiberRef;
 use std::fmt;
 use std::pin::Pin;
 
-/// Has the current fiber been asked to end, by [`JoinHandle::cancel`](super::JoinHandle::cancel)? Never, on
-/// a plain thread.
+/// Returns `true` if the current fiber has been asked to end, by
+/// [`JoinHandle::cancel`](super::JoinHandle::cancel). Always returns `false` on a plain thread.
 pub fn is_cancelled() -> bool {
     cancelled_evt().poll().is_some()
 }
 
-/// The event of the current fiber having been asked to end: once it has, ready for good.
+/// Returns the event that the current fiber has been asked to end. Once it is ready, it stays
+/// ready.
 ///
-/// It belongs to the fiber that calls this, whoever performs it. On a plain thread it is never ready.
+/// It belongs to the fiber that calls this function, also if another one performs it. On a plain
+/// thread it is never ready.
 ///
 /// ```
 /// use lisle::{Event, choose, fiber};
@@ -39,11 +41,11 @@ pub fn is_cancelled() -> bool {
 /// });
 /// ```
 pub fn cancelled_evt() -> CancelledEvt {
-    // SAFETY: the current fiber is alive: it is running this.
+    // SAFETY: the current fiber runs this code, so it is alive.
     CancelledEvt { fiber: current().map(|fiber| unsafe { FiberRef::new(fiber) }) }
 }
 
-/// The event of a fiber having been asked to end, see [`cancelled_evt`].
+/// The event that a fiber has been asked to end, see [`cancelled_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct CancelledEvt {
     fiber: Option<FiberRef>,
@@ -53,7 +55,7 @@ fn asked(cancelled: &mut bool) -> Option<()> {
     cancelled.then_some(())
 }
 
-/// Where no fiber runs.
+/// The attempt of a performance where no fiber was running.
 fn nobody_asks(attempt: &Attempt<'_>) -> Step {
     attempt.evidence().never_was();
     Step::Waiting

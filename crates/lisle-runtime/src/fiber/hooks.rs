@@ -1,7 +1,8 @@
 //! Hooks that run when a fiber is resumed and when it is suspended.
 //!
-//! They are for what belongs to a fiber but lies where its thread has one place for it: the span stack of a tracer, the
-//! current dispatcher, a locale, the counters of a profiler. A hook puts it aside when the fiber goes and back when it comes.
+//! They are for state that belongs to a fiber but is kept in one place of its thread: the span
+//! stack of a tracer, the current dispatcher, a locale, the counters of a profiler. A hook saves it
+//! when the fiber is suspended and restores it when the fiber is resumed.
 
 use crate::abort;
 use crate::event::step::{self, Forbidden};
@@ -11,54 +12,59 @@ use std::any::Any;
 use std::fmt;
 use std::panic::Location;
 
-/// What is to be done whenever a fiber is resumed and whenever it is suspended.
+/// Functions that are called whenever a fiber is resumed and whenever it is suspended.
 ///
-/// Hooks belong to a runtime, which is given them by [`Builder::hooks`](crate::Builder::hooks), or to the process
-/// ([`add_hooks`]).
+/// Hooks belong to a runtime, if added with [`Builder::hooks`](crate::Builder::hooks), or to the
+/// process ([`add_hooks`]).
 ///
 /// # When they are called
 ///
-/// [`resumed`](Hooks::resumed) before a fiber begins and each time before it goes on, [`suspended`](Hooks::suspended) each
-/// time after it has given its worker away and after it has ended, by returning or by unwinding. So the calls for a fiber come
-/// in pairs, on the thread of its domain, and of the fibers of a domain one at most is between the two. A call that could
-/// wait and need not is no suspension. A fiber that never begins, since its runtime is shut down before, has no calls, and one
-/// that a shutdown gives up has no last one.
+/// [`resumed`](Hooks::resumed) is called before a fiber begins and each time before it goes on.
+/// [`suspended`](Hooks::suspended) is called each time after it has given its worker away, and
+/// after it has ended, by returning or by unwinding. So the calls for a fiber come in pairs, on the
+/// thread of its domain, and at most one fiber of a domain is between the two. A call that could
+/// wait and does not need to is no suspension. A fiber that never begins, since its runtime is shut
+/// down before, has no calls. A fiber that a shutdown gives up has no last one.
 ///
-/// If there are several, those of the process come first, then those of the builder, in the order in which they were
-/// added, and in the reverse order when the fiber is suspended.
+/// If there are several, those of the process come first, then those of the builder, in the order
+/// in which they were added. When the fiber is suspended the order is reversed.
 ///
 /// # Tasks and loops
 ///
-/// Hooks see stacks. A task that begins runs on the stack of its spawner, as a part of it, and there is no call when it
-/// waits and stays behind. When tasks go on, and when a domain runs a part of a loop or a job that began elsewhere, they
-/// do so in a fiber of the library's own, a *runner* ([`Switch::is_runner`]). It is resumed when it is given something to do,
-/// and suspended when that waits in place (not when a task awaits something), or when it has nothing more to do. So several
-/// tasks and parts may run one after the other between two calls, each from the beginning of a turn to its end.
-/// Halves, parts and jobs that run on the stack of who has called `join` or the loop are a part of
-/// that fiber. On plain threads there are no calls.
+/// Hooks see stacks. A task that begins runs on the stack of its spawner, as a part of it, and
+/// there is no call when it waits and stays behind. When tasks go on, and when a domain runs a part
+/// of a loop or a job that began elsewhere, they run in a fiber of the library's own, a *runner*
+/// ([`Switch::is_runner`]). A runner is resumed when it is given work. It is suspended when that
+/// work waits in place (not when a task awaits something), or when it has no more work. So several
+/// tasks and parts may run one after the other between two calls, each from the beginning of a turn
+/// to its end. Halves, parts and jobs that run on the stack of the code that has called `join` or
+/// the loop are a part of that fiber. On plain threads there are no calls.
 ///
 /// # What they may do
 ///
 /// They run on the worker's own stack. The fiber counts as the current one: a
-/// [`fiber_local!`](crate::fiber_local) is that of the fiber. They may spawn, signal, and try; they
-/// must not wait, which panics as in [`no_suspend`](super::no_suspend()). They delay everybody on the domain.
+/// [`fiber_local!`](crate::fiber_local) is that of the fiber. They may spawn, signal, and try. They
+/// must not wait, which panics as in [`no_suspend`](super::no_suspend()). They delay everything on
+/// the domain.
 ///
 /// # Panics
 ///
-/// A hook that panics ends the process with a message: who went on would do so with what belongs to another fiber.
+/// A hook that panics ends the process with a message, since fibers would otherwise go on with
+/// state that belongs to another fiber.
 ///
 /// # Cost
 ///
-/// Without hooks nothing a turn, since the loop of a domain is compiled for both cases; a branch, which is foreseen, when a
-/// fiber ends and when tasks are given a stack to run on. With hooks, an indirect call for each, and their local values are
-/// allocated when a fiber begins.
+/// Without hooks a turn costs nothing more, since the loop of a domain is compiled for both cases.
+/// When a fiber ends, and when tasks are given a stack to run on, there is a branch, which is
+/// predicted. With hooks, each is an indirect call, and their local values are allocated when a
+/// fiber begins.
 ///
 /// ```
 /// use lisle::fiber::{Hooks, Switch};
 /// use std::cell::Cell;
 ///
 /// thread_local! {
-///     /// What a library takes for the language of whoever runs.
+///     /// A place where a library keeps the current language.
 ///     static LANGUAGE: Cell<&'static str> = const { Cell::new("en") };
 /// }
 ///
@@ -86,23 +92,25 @@ use std::panic::Location;
 /// });
 /// ```
 pub trait Hooks: Send + Sync + 'static {
-    /// What the hooks keep for each fiber: made before it begins, dropped after it has ended, on its thread.
+    /// What the hooks keep for each fiber. It is made before the fiber begins and dropped after it
+    /// has ended, on its thread.
     type Local: Default + 'static;
 
-    /// The fiber is about to begin or to go on.
+    /// Called when the fiber is about to begin or to go on.
     fn resumed(&self, switch: &Switch<'_>, local: &mut Self::Local) {
         let _ = (switch, local);
     }
 
-    /// The fiber has given its worker away, or has ended.
+    /// Called when the fiber has given its worker away, or has ended.
     fn suspended(&self, switch: &Switch<'_>, local: &mut Self::Local) {
         let _ = (switch, local);
     }
 }
 
-/// Adds hooks for the fibers of all runtimes that are started from now on, the default one included. They stay.
+/// Adds hooks for the fibers of all runtimes that are started from now on, including the default
+/// one. They cannot be removed.
 ///
-/// To be called early, by the program: one runtime that runs already does without.
+/// The program should call this early: a runtime that already runs does not get the hooks.
 ///
 /// ```
 /// use lisle::fiber::{Hooks, Moment, Switch};
@@ -135,47 +143,49 @@ fn of_process() -> impl std::ops::DerefMut<Target = Vec<Hook>> {
     ADDED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Why hooks are called.
+/// The reason why hooks are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// The fiber is about to begin.
     Begins,
-    /// It is about to go on.
+    /// The fiber is about to go on.
     GoesOn,
-    /// It has given its worker away: it waits, or lets others have a turn.
+    /// The fiber has given its worker away: it waits, or lets others have a turn.
     Waits,
-    /// It has ended.
+    /// The fiber has ended.
     Ends,
 }
 
-/// What hooks are told.
+/// The event that hooks are called for, and its fiber.
 pub struct Switch<'a> {
     fiber: &'a Fiber,
     moment: Moment,
 }
 
 impl Switch<'_> {
-    /// What happens to the fiber.
+    /// Returns what happens to the fiber.
     pub fn moment(&self) -> Moment {
         self.moment
     }
 
-    /// The number of the fiber, as in `Blocked::id`. It is used again when the fiber has ended.
+    /// Returns the number of the fiber, as in `Blocked::id`. It may be used again after the fiber
+    /// has ended.
     pub fn id(&self) -> usize {
         self.fiber.performer_id()
     }
 
-    /// The name given by [`fiber::Builder::name`](super::Builder::name).
+    /// Returns the name given by [`fiber::Builder::name`](super::Builder::name).
     pub fn name(&self) -> Option<&str> {
         self.fiber.name.as_deref()
     }
 
-    /// Where the fiber was spawned.
+    /// Returns the place where the fiber was spawned.
     pub fn spawned_at(&self) -> &'static Location<'static> {
         self.fiber.site
     }
 
-    /// Is it a fiber of the library's own, on which a domain runs tasks that go on, and parts of loops?
+    /// Returns `true` if the fiber is the library's own, on which a domain runs tasks that go on,
+    /// and parts of loops.
     pub fn is_runner(&self) -> bool {
         self.fiber.is_runner()
     }
@@ -187,7 +197,7 @@ impl fmt::Debug for Switch<'_> {
     }
 }
 
-/// Hooks, whatever they keep.
+/// Hooks with any type of local value.
 trait Erased: Send + Sync {
     fn local(&self) -> Box<dyn Any>;
     fn resumed(&self, switch: &Switch<'_>, local: &mut dyn Any);
@@ -213,7 +223,7 @@ fn own<H: Hooks>(local: &mut dyn Any) -> &mut H::Local {
 #[derive(Clone)]
 struct Hook {
     hooks: Arc<dyn Erased>,
-    /// Where they were added.
+    /// The place where they were added.
     site: &'static Location<'static>,
 }
 
@@ -222,7 +232,7 @@ impl Hook {
         Hook { hooks: Arc::new(hooks), site }
     }
 
-    /// Calls one of them.
+    /// Calls one of the hooks.
     fn call(&self, hook: impl FnOnce(&dyn Erased)) {
         abort::if_it_unwinds(
             "a hook has panicked, and fibers would go on with what belongs to others",
@@ -242,7 +252,7 @@ impl HookList {
         self.0.push(Hook::new(hooks, site));
     }
 
-    /// These, after those of the process.
+    /// Returns these hooks, after those of the process.
     pub(crate) fn after_process(self) -> Self {
         HookList(of_process().iter().cloned().chain(self.0).collect())
     }
@@ -252,7 +262,7 @@ impl HookList {
         self.0.is_empty()
     }
 
-    /// `fiber` is about to run.
+    /// Calls the hooks as `fiber` is about to run.
     pub(crate) fn resumed(&self, fiber: &Fiber) {
         let before = fiber.hooked.take();
         let moment = if before.is_none() { Moment::Begins } else { Moment::GoesOn };
@@ -269,7 +279,7 @@ impl HookList {
         fiber.hooked.set(Some(locals));
     }
 
-    /// `fiber` has run.
+    /// Calls the hooks after `fiber` has run.
     pub(crate) fn suspended(&self, fiber: &Fiber, moment: Moment) {
         let switch = Switch { fiber, moment };
         let mut locals = fiber.hooked.take().expect("it was resumed");

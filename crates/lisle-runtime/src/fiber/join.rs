@@ -11,21 +11,24 @@ use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-/// The right to a fiber's result. Dropping it detaches the fiber, which goes on.
+/// A handle that gives the right to a fiber's result. Dropping it detaches the fiber, which goes
+/// on.
 ///
-/// A fiber that panics when its handle is gone is dealt with as its runtime's
-/// [`PanicPolicy`](super::PanicPolicy) says.
+/// The [`PanicPolicy`](super::PanicPolicy) of the runtime says what happens if a fiber panics after
+/// its handle has been dropped.
 pub struct JoinHandle<T> {
     fiber: NonNull<Fiber>,
     _result: PhantomData<T>,
 }
 
-// SAFETY: the handle reads the fiber's synchronized parts, and moves the result out once it has finished.
+// SAFETY: the handle reads only the synchronized parts of the fiber, and it moves the result out
+// once the fiber has finished.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
-// SAFETY: sharing the handle shares the right to take the result, one taker at a time: see `take`.
+// SAFETY: sharing the handle shares the right to take the result. `take` admits one taker at a
+// time.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
 
-/// Why there is no result.
+/// The reason why there is no result.
 pub struct JoinError {
     kind: Kind,
     who: String,
@@ -33,9 +36,9 @@ pub struct JoinError {
 
 enum Kind {
     Panicked(Box<dyn Any + Send>),
-    /// By its runtime.
+    /// The runtime has shut down.
     ShutDown,
-    /// By whoever has its handle.
+    /// The holder of the handle has cancelled it.
     Cancelled,
     Taken,
 }
@@ -49,32 +52,35 @@ impl<T> JoinHandle<T> {
     }
 
     pub(super) fn fiber(&self) -> &Fiber {
-        // SAFETY: the handle's reference keeps it alive.
+        // SAFETY: the handle's reference keeps the fiber alive.
         unsafe { self.fiber.as_ref() }
     }
 
-    /// Waits for the fiber to finish and gives its result.
+    /// Waits for the fiber to finish and returns its result.
     ///
     /// # Errors
     ///
-    /// The fiber panicked (the error holds the payload), or its runtime shut down before it was done.
+    /// If the fiber panicked (the error holds the payload), or if its runtime shut down before it
+    /// was done.
     ///
     /// # Cancel safety
     ///
-    /// Waiting takes nothing; to give up waiting, use [`join_evt`](JoinHandle::join_evt) in a choice.
+    /// Waiting takes nothing. To give up waiting, use [`join_evt`](JoinHandle::join_evt) in a
+    /// choice.
     #[inline]
     pub fn join(self) -> Result<T, JoinError> {
         self.join_evt().sync()
     }
 
-    /// As [`join`](JoinHandle::join), but not to be interrupted when the runtime shuts down.
+    /// Does the same as [`join`](JoinHandle::join), but is not interrupted when the runtime shuts
+    /// down.
     pub(crate) fn join_masked(self) -> Result<T, JoinError> {
         sync_masked(&self.join_evt())
     }
 
-    /// The event of the fiber having finished; it gives the result.
+    /// Returns the event that the fiber has finished. Its value is the fiber's result.
     ///
-    /// The result can be had once: a second performance gives an error that says so.
+    /// The result can be taken once: a second performance yields an error that says so.
     ///
     /// ```
     /// use lisle::{Event, choose, time::after};
@@ -93,9 +99,9 @@ impl<T> JoinHandle<T> {
         JoinEvt { handle: self }
     }
 
-    /// Asks the fiber to end. It learns it from [`is_cancelled`](super::is_cancelled) and
-    /// [`cancelled_evt`](super::cancelled_evt) and ends when it is ready to; nothing is forced, so
-    /// nothing is lost. Wait for it with `join` or `join_evt`.
+    /// Asks the fiber to end. The fiber learns of it from [`is_cancelled`](super::is_cancelled) and
+    /// [`cancelled_evt`](super::cancelled_evt), and ends when it is ready to. Nothing is forced, so
+    /// nothing is lost. Use `join` or `join_evt` to wait for the end.
     pub fn cancel(&self) {
         self.fiber().cancelled.update(|cancelled, waiters| {
             *cancelled = true;
@@ -103,12 +109,12 @@ impl<T> JoinHandle<T> {
         });
     }
 
-    /// Has the fiber finished?
+    /// Returns `true` if the fiber has finished.
     pub fn is_finished(&self) -> bool {
         turn::asked_whether(self.fiber().finished.with(|finished| *finished))
     }
 
-    /// The name given by [`Builder::name`](super::Builder::name).
+    /// Returns the name given by [`Builder::name`](super::Builder::name).
     pub fn name(&self) -> Option<&str> {
         self.fiber().name.as_deref()
     }
@@ -117,15 +123,18 @@ impl<T> JoinHandle<T> {
     fn take(&self) -> Result<T, JoinError> {
         let fiber = self.fiber();
         let error = |kind| JoinError { kind, who: fiber.describe() };
-        // One taker at a time: two threads may have shared the handle.
+        // Two threads may share the handle. The source's lock admits one taker at a time.
         let mut place = MaybeUninit::<std::thread::Result<T>>::uninit();
         let outcome = fiber.finished.with(|&finished| {
-            // Whoever calls `complete` by hand may do so before: what the fiber is writing is not looked at.
+            // A direct call of `complete` may come too early. Then what the fiber is writing is not
+            // read.
             finished.then(|| {
                 let outcome = fiber.outcome();
                 if outcome == Outcome::Done {
-                    // SAFETY: finished, as just seen under the source's lock, which was taken to say so after the result
-                    // had been written; of this type; and only moved here, under that lock.
+                    // SAFETY: the fiber has finished, as seen just now under the source's lock. The
+                    // fiber wrote the result before it took that lock to set `finished`, so the
+                    // write happens before this read. The result is of this type, and is moved only
+                    // here, under that lock.
                     unsafe { fiber_cell::take_result(self.fiber, place.as_mut_ptr().cast()) };
                 }
                 outcome
@@ -133,7 +142,7 @@ impl<T> JoinHandle<T> {
         });
         let outcome = outcome.expect("`complete` on the event of a fiber that has not finished");
         match outcome {
-            // SAFETY: just written.
+            // SAFETY: `take_result` has just written it.
             Outcome::Done => unsafe { place.assume_init() }.map_err(|panic| error(Kind::Panicked(panic))),
             Outcome::Cancelled => Err(error(Kind::ShutDown)),
             Outcome::Nothing | Outcome::Closure => Err(error(Kind::Taken)),
@@ -144,10 +153,10 @@ impl<T> JoinHandle<T> {
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
         if self.fiber().scope.is_some() {
-            // SAFETY: the fiber has a scope; the handle's reference is given up.
+            // SAFETY: the fiber has a scope, and the handle's reference is given up here.
             unsafe { fiber_cell::part(self.fiber) };
         } else {
-            // SAFETY: the handle's reference is given up.
+            // SAFETY: the handle's reference is given up here.
             unsafe { fiber_cell::release(self.fiber) };
         }
     }
@@ -159,7 +168,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// The event of a fiber having finished, see [`JoinHandle::join_evt`].
+/// The event that a fiber has finished, see [`JoinHandle::join_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct JoinEvt<'a, T> {
     handle: &'a JoinHandle<T>,
@@ -192,7 +201,7 @@ impl<T> fmt::Debug for JoinEvt<'_, T> {
 awaitable!(['a, T] JoinEvt<'a, T>);
 
 impl<T> JoinEvt<'_, T> {
-    /// The error for a future that was cancelled in this fiber, which drives it.
+    /// Returns the error for a future that was cancelled in this fiber, which drives it.
     #[doc(hidden)]
     pub fn cancelled(&self) -> JoinError {
         JoinError { kind: Kind::Cancelled, who: self.handle.fiber().describe() }
@@ -200,44 +209,44 @@ impl<T> JoinEvt<'_, T> {
 }
 
 impl JoinError {
-    /// Of `who`, which is no fiber.
+    /// Returns the error for the panic of `who`, which is not a fiber.
     #[doc(hidden)]
     pub fn panicked(who: String, panic: Box<dyn Any + Send>) -> Self {
         JoinError { kind: Kind::Panicked(panic), who }
     }
 
-    /// Of `who`, which is no fiber.
+    /// Returns the error for the cancellation of `who`, which is not a fiber.
     pub(crate) fn cancelled(who: String) -> Self {
         JoinError { kind: Kind::Cancelled, who }
     }
 
-    /// Of `who`, which is no fiber.
+    /// Returns the error for the end of the runtime of `who`, which is not a fiber.
     pub(crate) fn shut_down(who: String) -> Self {
         JoinError { kind: Kind::ShutDown, who }
     }
 
-    /// Of `who`, which is no fiber.
+    /// Returns the error for the result of `who`, which is not a fiber, having been taken.
     #[doc(hidden)]
     pub fn taken(who: String) -> Self {
         JoinError { kind: Kind::Taken, who }
     }
 
-    /// Did the fiber panic?
+    /// Returns `true` if the fiber panicked.
     pub fn is_panic(&self) -> bool {
         matches!(self.kind, Kind::Panicked(_))
     }
 
-    /// Was it ended before it was done: a fiber because its runtime shut down, a future because its
-    /// handle was asked to?
+    /// Returns `true` if it was ended before it was done: a fiber because its runtime shut down, a
+    /// future because its handle cancelled it.
     pub fn is_cancelled(&self) -> bool {
         matches!(self.kind, Kind::ShutDown | Kind::Cancelled)
     }
 
-    /// The payload of the panic, for [`std::panic::resume_unwind`].
+    /// Returns the payload of the panic, for [`std::panic::resume_unwind`].
     ///
     /// # Errors
     ///
-    /// The error itself, if there was no panic.
+    /// Returns the error itself if there was no panic.
     pub fn into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
         match self.kind {
             Kind::Panicked(panic) => Ok(panic),

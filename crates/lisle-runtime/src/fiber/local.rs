@@ -1,12 +1,12 @@
 //! Values that belong to a fiber, as thread-locals belong to a thread.
 //!
-//! Thread-locals keep working in fibers, since a fiber stays on its thread, but all fibers of a domain
-//! share them. A fiber-local belongs to one fiber; on a plain OS thread it belongs to the thread.
+//! A fiber stays on its thread, so thread-locals work in fibers, but all fibers of a domain share
+//! them. A fiber-local belongs to one fiber. On a plain OS thread it belongs to the thread.
 
 use super::current;
 use crate::spawned::locals::Locals;
 
-/// A key for a value of which each fiber has its own, made by [`fiber_local!`](crate::fiber_local).
+/// A key for a value that each fiber has its own of, made by [`fiber_local!`](crate::fiber_local).
 pub struct LocalKey<T: 'static> {
     init: fn() -> T,
 }
@@ -17,7 +17,7 @@ impl<T> std::fmt::Debug for LocalKey<T> {
     }
 }
 
-/// Declares values of which each fiber has its own, made on first use.
+/// Declares values that each fiber has its own of, made on first use.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -50,9 +50,11 @@ impl<T: 'static> LocalKey<T> {
         LocalKey { init }
     }
 
-    /// Runs `f` with the current fiber's value (on a plain thread the thread's), making it first if need be.
+    /// Runs `f` with the value of the current fiber, or on a plain thread with that of the thread.
+    /// Makes the value first if there is none.
     ///
-    /// The value is dropped when its fiber ends. Costs a search through the few locals a fiber has.
+    /// The value is dropped when its fiber ends. The call searches through the few locals that a
+    /// fiber has.
     ///
     /// # Panics
     ///
@@ -60,7 +62,7 @@ impl<T: 'static> LocalKey<T> {
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         let id = std::ptr::from_ref(self) as usize;
         let value = match current() {
-            // SAFETY: the current fiber is alive, and its locals are touched by this thread only.
+            // SAFETY: the current fiber is alive, and only this thread touches its locals.
             Some(fiber) => unsafe { fiber.as_ref() }.locals.get(id, self.init),
             None => OF_THREAD.with(|locals| locals.get(id, self.init)),
         };

@@ -1,9 +1,9 @@
-//! Fibers: light threads in direct style, each with a stack of its own.
+//! Fibers: light threads with a stack of their own.
 //!
-//! A fiber runs like a thread and costs like an object: a control block of some hundred bytes and, from
-//! when it begins, a stack of which it touches a page or two. It blocks by giving its worker away, so a
-//! hundred thousand of them may wait at once. It never changes its OS thread once it has begun;
-//! before that it may be taken over by an idle domain.
+//! A fiber runs like a thread and costs about as much as an object: a control block of some hundred
+//! bytes and, from its beginning, a stack of which it touches a page or two. A fiber that blocks
+//! hands its worker to other fibers, so a hundred thousand of them may wait at once. A fiber that
+//! has begun never changes its OS thread. Before that, an idle domain may take it over.
 //!
 //! ```
 //! lisle::run(|| {
@@ -15,32 +15,38 @@
 //!
 //! # Soundness
 //!
-//! The fibers of a domain take turns on one thread: while one waits another runs, in the midst of the first one's calls.
-//! Code that trusts that the calls on a thread end in the reverse order of their beginning is wrong here, and *unsound*
-//! where `unsafe` relies on it, although only safe code is written: the crate `scoped-tls`, whose reference is lent
-//! to the thread for the time of a call, a thread-local that is set and reset, a guard of a `tracing` span or of tokio's
-//! `Handle::enter`, a `std` `MutexGuard`. The same is so with any coroutine that has a stack of its own.
+//! The fibers of a domain take turns on one thread. While one fiber waits, another runs, in the
+//! middle of the first one's calls. Code that relies on the calls of a thread ending in the reverse
+//! order of their beginning is wrong here. It is *unsound* if `unsafe` code relies on that order,
+//! even if the program contains only safe code. Examples are the crate `scoped-tls`, which lends a
+//! reference to the thread for the duration of a call; a thread-local that is set and reset; a
+//! guard of a `tracing` span or of tokio's `Handle::enter`; a `std` `MutexGuard`. The same is true
+//! of every coroutine that has a stack of its own.
 //!
-//! The rule: **do not wait between the beginning and the end of such a call.** Inside [`no_suspend`](no_suspend()) waiting is a panic
-//! that names both places. What may be held across a wait is what belongs to the fiber: a
-//! [`fiber_local!`](crate::fiber_local), a lock of [`sync`](crate::sync); [`Hooks`], which are called when a fiber
-//! is suspended and resumed, make other things the fiber's.
+//! The rule: **do not wait between the beginning and the end of such a call.** Inside
+//! [`no_suspend`](no_suspend()) waiting is a panic that names both places. What belongs to the
+//! fiber may be held across a wait: a [`fiber_local!`](crate::fiber_local), or a lock of
+//! [`sync`](crate::sync). [`Hooks`], which are called when a fiber is suspended and resumed, attach
+//! other things to the fiber.
 //!
-//! What may suspend a fiber: all that waits, [`yield_now`](yield_now()), [`checkpoint`](checkpoint()), and, now and then, what asks in vain whether
-//! something has happened ([`Event::poll`](lisle_core::Event::poll)).
+//! These calls may suspend a fiber: everything that waits, [`yield_now`](yield_now()),
+//! [`checkpoint`](checkpoint()), and, now and then, a question whether something has happened
+//! ([`Event::poll`](lisle_core::Event::poll)) whose answer is no.
 //!
 //! # Caveats
 //!
-//! - Fibers are not preempted, as fibers of Guile are: in Rust that would not be sound. One that computes for long without
-//!   blocking keeps its domain to itself. Put a [`checkpoint`](checkpoint()) into the loop, which lets others pass when it is time.
-//!   Calls that block the OS thread go through [`blocking`].
-//! - While a destructor waits that a panic runs, `std::thread::panicking` returns `true` for all fibers of the domain,
-//!   since the standard library counts panics by thread. See *Destructors* in `guide::cancellation`.
-//! - Values on a stack are touched by one thread only, but a thread-local is shared by all fibers of its
-//!   domain: one that is set, kept across a blocking call and reset works for threads, not here. Use
-//!   [`fiber_local!`](crate::fiber_local). See *Soundness*.
-//! - Stacks are 1 MiB of address space unless [`Builder::stack_size`](crate::Builder::stack_size) says
-//!   otherwise. Overflow ends the process with a message that names the fiber.
+//! - Fibers are not preempted, unlike fibers of Guile, since that would be unsound in Rust. A fiber
+//!   that computes for long without blocking keeps its domain from others. Put a
+//!   [`checkpoint`](checkpoint()) into the loop: it lets other fibers pass when it is time. Put
+//!   calls that block the OS thread into [`blocking`].
+//! - The standard library counts panics by thread. While a destructor that a panic runs waits,
+//!   `std::thread::panicking` therefore returns `true` for all fibers of the domain. See
+//!   *Destructors* in `guide::cancellation`.
+//! - Only one thread touches the values on a stack, but all fibers of a domain share its
+//!   thread-locals. To set a thread-local, keep it across a blocking call and reset it works for
+//!   threads, but not here. Use [`fiber_local!`](crate::fiber_local). See *Soundness*.
+//! - Stacks are 1 MiB of address space unless [`Builder::stack_size`](crate::Builder::stack_size)
+//!   says otherwise. A stack overflow ends the process with a message that names the fiber.
 
 mod blocking;
 mod cancel;
@@ -70,7 +76,7 @@ pub(crate) use spawn::spawn_unchecked;
 use crate::spawned::fiber_cell::Fiber;
 use std::ptr::NonNull;
 
-/// The fiber that runs this, if it is one.
+/// Returns the fiber that runs this code, if a fiber runs it.
 #[doc(hidden)]
 pub(crate) fn current() -> Option<NonNull<Fiber>> {
     crate::sched::worker::with_current(|worker| worker.and_then(|worker| worker.current_fiber()))

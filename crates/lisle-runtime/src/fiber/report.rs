@@ -5,7 +5,8 @@ use crate::sched::worker;
 use std::any::Any;
 use std::panic::Location;
 
-/// Reports the panic of somebody whose handle is gone, as the runtime wants it whose worker this is.
+/// Reports the panic of a fiber or task whose handle is gone, as the runtime of this thread's
+/// worker prescribes.
 #[cold]
 pub(crate) fn unclaimed(who: String, site: &'static Location<'static>, panic: Box<dyn Any + Send>) {
     let policy = worker::with_current(|worker| worker.map(|worker| worker.shared().panic_policy));

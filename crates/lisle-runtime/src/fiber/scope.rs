@@ -1,4 +1,4 @@
-//! Fibers that borrow from the one that spawns them.
+//! Fibers and tasks that borrow from their spawner.
 
 use super::join::{JoinError, JoinHandle};
 use super::spawn::spawn_unchecked;
@@ -14,15 +14,17 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
-/// Runs `f`, which may spawn fibers that borrow from outside the scope, and returns when all of them have
-/// finished.
+/// Runs `f`, which may spawn fibers that borrow from outside the scope, and returns when all of
+/// them have finished.
 ///
-/// Waits as [`Event::sync`](lisle_core::Event::sync) does; the wait is not given up for a shutdown either, since
-/// the fibers borrow from what would be unwound. It cannot be leaked out of: the wait is part of the call.
+/// This waits as [`Event::sync`](lisle_core::Event::sync) does, but a shutdown does not end the
+/// wait either, since the fibers borrow from what would be unwound. The scope cannot be leaked,
+/// since the wait is part of this call.
 ///
 /// # Panics
 ///
-/// With the panic of `f`, once all fibers have finished; or if a fiber that nobody joined has panicked.
+/// With the panic of `f`, once all fibers have finished, or if a fiber that was not joined has
+/// panicked.
 ///
 /// ```
 /// lisle::run(|| {
@@ -69,7 +71,7 @@ where
     }
 }
 
-/// Where scoped fibers are spawned, see [`scope`].
+/// A scope that fibers and tasks are spawned in, see [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     state: ScopeState,
     scope: PhantomData<&'scope mut &'scope ()>,
@@ -87,7 +89,7 @@ impl<'scope> Scope<'scope, '_> {
         self.spawn_at(f, Location::caller())
     }
 
-    /// As [`spawn`](Scope::spawn), on behalf of the call at `site`.
+    /// Does the same as [`spawn`](Scope::spawn), for the call at `site`.
     pub(crate) fn spawn_at<F, T>(
         &'scope self,
         f: F,
@@ -97,7 +99,7 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        /// Counts the fiber out again if it cannot be spawned.
+        /// A guard that counts the fiber out again if it cannot be spawned.
         struct Entered(NonNull<ScopeState>);
         impl Drop for Entered {
             fn drop(&mut self) {
@@ -109,8 +111,8 @@ impl<'scope> Scope<'scope, '_> {
         self.state.enter();
         let entered = Entered(NonNull::from(&self.state));
         let traits = Traits { scope: Some(NonNull::from(&self.state)), ..Traits::default() };
-        // SAFETY: what `f` borrows outlives 'scope, and the scope does not end before the fiber has ended
-        // and an unclaimed result has been dropped.
+        // SAFETY: what `f` borrows outlives 'scope. The scope does not end before the fiber has
+        // ended and an unclaimed result has been dropped.
         let handle = unsafe { spawn_unchecked(f, traits, None, site) };
         std::mem::forget(entered);
         ScopedJoinHandle { handle, scope: PhantomData }
@@ -118,8 +120,8 @@ impl<'scope> Scope<'scope, '_> {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Spawns a [task](crate::task) that may borrow what outlives the scope. It begins at once, as a part of
-    /// the caller; see [`spawn_task`](crate::spawn_task()).
+    /// Spawns a [task](crate::task) that may borrow what outlives the scope. It begins at once, as
+    /// a part of the caller, see [`spawn_task`](crate::spawn_task()).
     ///
     /// ```
     /// use lisle::fiber;
@@ -150,15 +152,16 @@ impl<'scope> Scope<'scope, '_> {
         F::Output: Send + 'scope,
     {
         self.state.check();
-        // SAFETY: what the future borrows outlives 'scope, and the scope does not end before the task has ended,
-        // if it is reified, and an unclaimed result has been dropped.
+        // SAFETY: what the future borrows outlives 'scope. The scope does not end before the task,
+        // if it is reified, has ended and an unclaimed result has been dropped.
         let handle =
             unsafe { task::spawn_unchecked(future, Some(NonNull::from(&self.state)), Location::caller()) };
         ScopedTaskHandle { handle, scope: PhantomData }
     }
 }
 
-/// The right to a scoped task's result, and the event of its end: see [`TaskHandle`].
+/// A handle that gives the right to a scoped task's result, and the event of its end: see
+/// [`TaskHandle`].
 #[derive(Debug)]
 pub struct ScopedTaskHandle<'scope, T> {
     handle: TaskHandle<T>,
@@ -166,26 +169,26 @@ pub struct ScopedTaskHandle<'scope, T> {
 }
 
 impl<T> ScopedTaskHandle<'_, T> {
-    /// Waits for the task to end and gives its result, as [`TaskHandle::join`] does.
+    /// Waits for the task to end and returns its result, as [`TaskHandle::join`] does.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// As [`TaskHandle::join`].
     pub fn join(self) -> Result<T, JoinError> {
         self.handle.join()
     }
 
-    /// The event of the task's end, as [`TaskHandle::join_evt`].
+    /// Returns the event of the task's end, as [`TaskHandle::join_evt`] does.
     pub fn join_evt(&self) -> &TaskHandle<T> {
         &self.handle
     }
 
-    /// Has the task's future dropped, as [`TaskHandle::cancel`] does.
+    /// Cancels the task, as [`TaskHandle::cancel`] does.
     pub fn cancel(&self) {
         self.handle.cancel();
     }
 
-    /// Has the task ended?
+    /// Returns `true` if the task has ended.
     pub fn is_finished(&self) -> bool {
         self.handle.is_finished()
     }
@@ -197,7 +200,7 @@ impl fmt::Debug for Scope<'_, '_> {
     }
 }
 
-/// The right to a scoped fiber's result.
+/// A handle that gives the right to a scoped fiber's result.
 #[derive(Debug)]
 pub struct ScopedJoinHandle<'scope, T> {
     handle: JoinHandle<T>,
@@ -205,16 +208,16 @@ pub struct ScopedJoinHandle<'scope, T> {
 }
 
 impl<T> ScopedJoinHandle<'_, T> {
-    /// Waits for the fiber to finish and gives its result, as [`JoinHandle::join`] does.
+    /// Waits for the fiber to finish and returns its result, as [`JoinHandle::join`] does.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// As [`JoinHandle::join`].
     pub fn join(self) -> Result<T, JoinError> {
         self.handle.join()
     }
 
-    /// The event of the fiber having finished, as [`JoinHandle::join_evt`].
+    /// Returns the event that the fiber has finished, as [`JoinHandle::join_evt`] does.
     pub fn join_evt(&self) -> super::JoinEvt<'_, T> {
         self.handle.join_evt()
     }
@@ -224,7 +227,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.handle.cancel();
     }
 
-    /// Has the fiber finished?
+    /// Returns `true` if the fiber has finished.
     pub fn is_finished(&self) -> bool {
         self.handle.is_finished()
     }

@@ -9,23 +9,24 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Spawns a fiber that runs `f`, on the current runtime, or on the default one outside any.
+/// Spawns a fiber that runs `f`, on the current runtime, or outside any runtime on the default one.
 ///
-/// The fiber begins on this domain when the spawner blocks or yields: of those that wait to begin the youngest
-/// goes first, as its spawner most likely waits for it, the others in the order in which they were spawned. What
-/// has not begun for 100 µs may be taken over by a domain that is idle. Costs no allocation once warm, if `f` and
-/// its result take less than about 700 bytes.
+/// The fiber begins on this domain when the spawner blocks or yields. Of the fibers that have not
+/// begun the youngest goes first, since its spawner most likely waits for it. The others follow in
+/// the order in which they were spawned. An idle domain may take over a fiber that has not begun
+/// for 100 µs. Once warm, spawning allocates nothing if `f` and its result take less than about 700
+/// bytes.
 ///
 /// # Panics
 ///
-/// If the default runtime has to be started and the system gives no threads.
+/// If the default runtime has to be started and the system provides no threads.
 ///
 /// ```
 /// let fiber = lisle::spawn(|| "hello from a fiber");
 /// assert_eq!(fiber.join().unwrap(), "hello from a fiber");
 /// ```
 ///
-/// What a fiber takes along must be `Send`, since it may begin on another thread:
+/// `f` and its result must be `Send`, since the fiber may begin on another thread:
 ///
 /// ```compile_fail,E0277
 /// let local = std::rc::Rc::new(1);
@@ -41,7 +42,7 @@ where
     unsafe { spawn_unchecked(f, Traits::default(), None, Location::caller()) }
 }
 
-/// Spawns a fiber on the domain with this index, to stay there. See [`spawn`].
+/// Spawns a fiber on the domain with this index, where it stays. See [`spawn`].
 ///
 /// # Panics
 ///
@@ -56,7 +57,7 @@ where
     unsafe { spawn_unchecked(f, Traits::default(), Some(domain), Location::caller()) }
 }
 
-/// How to spawn a fiber with a name, or on a domain of choice.
+/// A builder for fibers with a name or on a given domain.
 ///
 /// ```
 /// let fiber = lisle::fiber::Builder::new().name("adder").spawn(|| 1 + 1);
@@ -70,19 +71,19 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A nameless fiber, on any domain.
+    /// Creates a builder for a fiber without a name, on any domain.
     pub fn new() -> Self {
         Builder::default()
     }
 
-    /// The name, for messages about panics, overflows and shutdowns.
+    /// Sets the name that appears in messages about panics, overflows and shutdowns.
     #[must_use]
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// The domain the fiber stays on.
+    /// Sets the domain that the fiber stays on.
     #[must_use]
     pub fn domain(mut self, index: usize) -> Self {
         self.domain = Some(index);
@@ -93,7 +94,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// As [`spawn`]; or if the runtime has no such domain.
+    /// As [`spawn`], and if the runtime has no such domain.
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> JoinHandle<T>
     where
@@ -135,7 +136,7 @@ where
     })
 }
 
-/// As [`spawn_unchecked`], from where no worker runs.
+/// Does what [`spawn_unchecked`] does, on a thread that runs no worker.
 unsafe fn spawn_outside<F, T>(
     f: F,
     mut traits: Traits,
@@ -152,9 +153,9 @@ where
     unsafe impl Send for Unbegun {}
     impl Unbegun {
         fn run(self) {
-            // SAFETY: not begun, and run once.
+            // SAFETY: the fiber has not begun, and it is run only here, since `run` takes `self`.
             unsafe { fiber_cell::live(self.0) };
-            // SAFETY: it has just lived.
+            // SAFETY: `live` has just returned.
             if unsafe { fiber_cell::finish(self.0) } {
                 // SAFETY: that was the last reference.
                 unsafe { fiber_cell::free(self.0) };

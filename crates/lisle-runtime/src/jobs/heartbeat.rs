@@ -1,34 +1,36 @@
-//! Whether what is put off could be of use to anybody: a word for each domain, which the loops there look at.
+//! Whether any domain could use what is put off: a word for each domain, which the loops there look
+//! at.
 //!
-//! A half of a join that nobody could take is not even noted down: then a join is a look at this word and two calls. The
-//! word belongs to the domain on which the code runs, and is reached through the thread, so looking at it costs two
-//! loads, of memory that hardly ever changes.
+//! If no domain could take the second half of a join, it is not even noted down. Such a join is a
+//! look at this word and two calls. The word belongs to the domain on which the code runs, and is
+//! reached through a thread-local. Looking at it costs two loads, of memory that hardly ever
+//! changes.
 
 use super::stacks::Stacks;
 use crate::shim::atomic::{AtomicU8, Ordering};
 use crate::shim::{CachePadded, const_fn};
 
-/// Nobody could take anything, and nothing else wants this domain. Only where enough is noted down already, see
-/// [`FIRST_LEVELS`](super::pending::FIRST_LEVELS).
+/// No domain could take anything, and nothing else wants this domain. Set only where enough is
+/// noted down already, see [`FIRST_LEVELS`](super::pending::FIRST_LEVELS).
 const OFF: u8 = 0;
-/// The same, but halves and rests are to be noted down.
+/// The same as `OFF`, but halves and rests are noted down.
 const QUIET: u8 = 1;
-/// Halves and rests are to be noted down, and the clock is to be looked at now and then.
+/// Halves and rests are noted down, and the clock is looked at now and then.
 const ON: u8 = 2;
-/// Somebody looks for work: give something away at once.
+/// Another domain looks for work: the owner gives something away at once.
 const WANTED: u8 = 3;
 
-/// The word of one domain, and what is to be found by whoever looks at it.
+/// The word of one domain, and the stacks that other threads look at.
 #[derive(Debug)]
 pub struct Beat {
     word: AtomicU8,
-    /// Where something may be put off.
+    /// The stacks where something may be put off.
     pub(crate) stacks: CachePadded<Stacks>,
 }
 
 impl Beat {
     const_fn! {
-        /// For one domain, or if `is_shared`, for several threads.
+        /// Creates the word of one domain, or, if `is_shared`, of several threads.
         pub(crate) fn new(is_shared: bool) -> Self {
             Beat { word: AtomicU8::new(WANTED), stacks: CachePadded(Stacks::new(is_shared)) }
         }
@@ -44,14 +46,14 @@ impl Beat {
         self.word.load(Ordering::Relaxed) == WANTED
     }
 
-    /// Is nobody to be asked now whether anything is wanted?
+    /// Returns `true` if it is not worth looking whether anything is wanted.
     #[inline(always)]
     pub fn is_quiet(&self) -> bool {
         self.word.load(Ordering::Relaxed) <= QUIET
     }
 
-    /// Somebody looks for work. He has been counted before, so an owner that turns the word off at the same time sees
-    /// either this or him.
+    /// Says that the caller looks for work. The caller has been counted before. So an owner that
+    /// turns the word off at the same time sees either the word or the count.
     #[inline]
     pub(crate) fn want(&self) {
         if self.word.load(Ordering::SeqCst) != WANTED {
@@ -59,19 +61,21 @@ impl Beat {
         }
     }
 
-    /// The wish has been heard. Owner only, who then looks who wishes.
+    /// Says that the owner has seen `WANTED`. Only the owner calls this, and then looks which
+    /// domains want work.
     pub(crate) fn heard(&self) {
         self.word.swap(ON, Ordering::SeqCst);
     }
 
-    /// Nobody seems to want anything. Owner only, who then has to look once more.
+    /// Says that no domain seems to want anything. Only the owner calls this, and has to look once
+    /// more afterwards.
     pub(crate) fn quieten(&self) {
-        // Not if somebody has come to want something meanwhile.
+        // This fails if another domain has begun to look for work meanwhile.
         let _ = self.word.compare_exchange(ON, QUIET, Ordering::SeqCst, Ordering::Relaxed);
     }
 
-    /// Nobody is asked, whoever looks for work, until what this gives is dropped. Owner only, for so short a while that it is
-    /// not worth the asking.
+    /// Makes the word quiet, whatever looks for work, until the returned guard is dropped. Only the
+    /// owner calls this, for a time so short that looking is not worth it.
     #[inline]
     pub fn silence(&self) -> Silence<'_> {
         let was_quiet = self.is_quiet();
@@ -81,23 +85,26 @@ impl Beat {
         Silence { word: self, was_quiet }
     }
 
-    /// What is put off from here on need not be noted down as long as it is quiet. Owner only.
+    /// Says that what is put off from here on need not be noted down as long as the word is quiet.
+    /// Only the owner calls this.
     #[inline]
     pub fn turn_off(&self) {
         self.exchange(QUIET, OFF);
     }
 
-    /// What is put off from here on is to be noted down, even if it is quiet. Owner only.
+    /// Says that what is put off from here on is noted down, even if the word is quiet. Only the
+    /// owner calls this.
     #[inline]
     pub fn note_down(&self) {
         self.exchange(OFF, QUIET);
     }
 
-    /// Something else wants the domain: it is to look at the clock again.
+    /// Makes the owner look at the clock again, since something else wants the domain.
     #[inline]
     pub(crate) fn turn_on(&self) {
         if self.is_quiet() {
-            // The words are in this order, and its owner may just be going up or down a level.
+            // The values are in this order, and the owner may be changing the word at the same
+            // time.
             self.word.fetch_max(ON, Ordering::SeqCst);
         }
     }
@@ -110,7 +117,7 @@ impl Beat {
     }
 }
 
-/// See [`Beat::silence`].
+/// A guard, see [`Beat::silence`].
 pub struct Silence<'a> {
     word: &'a Beat,
     was_quiet: bool,
@@ -119,7 +126,8 @@ pub struct Silence<'a> {
 impl Drop for Silence<'_> {
     #[inline]
     fn drop(&mut self) {
-        // Whoever has written in between is lost, as was who had written before; the monitor sees to both.
+        // A value that another thread has written in between is lost, and so is the one before
+        // `silence`. The monitor finds out about both.
         if !self.was_quiet && self.word.is_quiet() {
             self.word.word.store(ON, Ordering::Relaxed);
         }
@@ -136,25 +144,29 @@ mod here {
     use std::cell::Cell;
     use std::ptr::NonNull;
 
-    /// That of all threads that are no workers: somebody might always take what they put off.
+    /// The word of all threads that are no workers. Some domain might always take what they put
+    /// off.
     pub static OUTSIDE: Beat = Beat::new(true);
 
     thread_local! {
         static HERE: Cell<*const Beat> = const { Cell::new(&raw const OUTSIDE) };
     }
 
-    /// The word of the domain whose code runs on this thread. To be used within the current call.
+    /// Returns the word of the domain whose code runs on this thread, for use within the current
+    /// call.
     #[inline(always)]
     pub fn here<'a>() -> &'a Beat {
-        // SAFETY: it is `OUTSIDE`, or what `set_here` was given, which is there until it is taken back.
+        // SAFETY: the pointer is to `OUTSIDE`, or was given to `set_here` and stays valid until
+        // taken back.
         unsafe { &*HERE.with(Cell::get) }
     }
 
-    /// Makes `heartbeat` the word of this thread, or with `None` that of the threads that are no workers.
+    /// Makes `heartbeat` the word of this thread, or with `None` that of the threads that are no
+    /// workers.
     ///
     /// # Safety
     ///
-    /// It stays in place until it is taken back.
+    /// The word stays in place until it is taken back.
     #[inline]
     pub unsafe fn set_here(heartbeat: Option<NonNull<Beat>>) {
         HERE.with(|here| {

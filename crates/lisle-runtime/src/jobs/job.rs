@@ -1,36 +1,38 @@
-//! What is offered to other domains: it lies on the stack of who has put it off, who waits there until it is done.
+//! Jobs: what is offered to other domains. A job is on the stack of the code that has put it off,
+//! which waits there until the job is done.
 
 use crate::event::{Description, Label, Source, described, sync_masked};
 use std::panic::Location;
 use std::ptr::{NonNull, null};
 
-/// In the ancestor of what something is done. It is in place until that is done.
+/// A link to a job that something is a part of. It stays in place until that part is done.
 pub struct Ancestor {
-    /// The larger whole, if there is any. It is not done before this is.
+    /// The larger whole that this is a part of, or null. It is not done before this is.
     within: *const Ancestor,
-    /// By which code it was put off, see [`Pending::level`](super::pending::Pending::level); 0 if that does not matter.
+    /// The code that has put this off, see [`Pending::level`](super::pending::Pending::level), or 0
+    /// if that does not matter.
     level: u64,
 }
 
 impl Ancestor {
-    /// A part of `within`, which may be null.
+    /// Creates a part of `within`, which may be null.
     #[inline]
     pub const fn new(within: *const Ancestor, level: u64) -> Self {
         Ancestor { within, level }
     }
 }
 
-/// All parts of a ancestor, or those of one level.
+/// All parts of an ancestor, or those of one level.
 #[derive(Clone, Copy)]
 pub struct Descendants {
     ancestor: *const Ancestor,
     level: Option<u64>,
-    /// And all parts of this.
+    /// All parts of this are included, too.
     job: *const Ancestor,
 }
 
 impl Descendants {
-    /// Of which nothing is a part.
+    /// The set that has no parts.
     pub(crate) const NOTHING: Descendants =
         Descendants { ancestor: null(), level: Some(u64::MAX), job: null() };
 
@@ -44,14 +46,15 @@ impl Descendants {
         Descendants { ancestor, level: Some(level), job: null() }
     }
 
-    /// This, and all that is done in the ancestor of `job`.
+    /// Returns this set and all that is done as a part of `job`.
     #[inline]
     pub fn and(self, job: &Job) -> Self {
         Descendants { job: &job.ancestor, ..self }
     }
 }
 
-/// Something to be run once, by whoever has it: its owner, who takes it back, or who has taken it.
+/// Work that is done once, by the thread that has it: its owner, which has taken it back, or
+/// another thread, which has taken it.
 pub struct Job {
     run: unsafe fn(NonNull<Job>),
     ancestor: Ancestor,
@@ -60,35 +63,35 @@ pub struct Job {
 }
 
 impl Job {
-    /// `run` does what there is to do, from any thread, and does not unwind.
+    /// Creates a job. `run` does the work, on any thread, and does not unwind.
     #[inline]
     pub fn new(run: unsafe fn(NonNull<Job>), ancestor: Ancestor, site: &'static Location<'static>) -> Self {
         let done = Source::labelled(Label::anywhere("part of a loop").made_at(site), false);
         Job { run, ancestor, site, done }
     }
 
-    /// All that is done in the ancestor of it.
+    /// Returns the set of all that is done as a part of this job.
     #[inline]
     pub fn descendants(&self) -> Descendants {
         Descendants::all(&self.ancestor)
     }
 
-    /// In the ancestor of this job: what to say of what is put off there. Null for none.
+    /// Returns the ancestor of what is put off as a part of `job`. It is null if `job` is.
     pub(crate) fn ancestor_of(job: *const Job) -> *const Ancestor {
-        // SAFETY: a job in whose ancestor something is put off is in place.
+        // SAFETY: a job is in place while something is put off as a part of it.
         unsafe { job.as_ref() }.map_or(null(), |job| &raw const job.ancestor)
     }
 
-    /// Is it one of several of a level, of which there may be more?
+    /// Returns `true` if the job is one of several of a level, of which there may be more.
     pub(crate) fn has_siblings(&self) -> bool {
         self.ancestor.level > 0
     }
 
-    /// Is it part of `descendants`?
+    /// Returns `true` if the job is part of `descendants`.
     ///
     /// # Safety
     ///
-    /// It has been offered, and neither taken back nor done.
+    /// The job has been offered, and neither taken back nor done.
     pub(crate) unsafe fn is_part_of(&self, descendants: Descendants) -> bool {
         let mut ancestor = Some(&self.ancestor);
         while let Some(this) = ancestor {
@@ -98,35 +101,36 @@ impl Job {
             if std::ptr::eq(this.within, descendants.ancestor) {
                 return descendants.level.is_none_or(|level| level == this.level);
             }
-            // SAFETY: what is done in the ancestor of something ends before that does, and this has not.
+            // SAFETY: a part of a job ends before that job does, and this part has not ended.
             ancestor = unsafe { this.within.as_ref() };
         }
         false
     }
 
-    /// Runs it, and tells its owner.
+    /// Runs the job, and wakes the threads that wait for it.
     ///
     /// # Safety
     ///
-    /// The caller has taken it, and does not use it afterwards.
+    /// The caller has taken the job, and does not use it afterwards.
     pub unsafe fn run(job: NonNull<Job>) {
-        // SAFETY: its owner waits until it is done.
+        // SAFETY: the job's owner waits until it is done.
         let run = unsafe { job.as_ref() }.run;
-        // SAFETY: taken by the caller, and run once.
+        // SAFETY: the caller has taken the job, which is run once.
         unsafe { run(job) };
-        // SAFETY: still not done.
+        // SAFETY: the job is not done yet.
         unsafe { Job::finish(job) };
     }
 
-    /// Tells all who wait for it that it is done.
+    /// Marks the job as done, and wakes all that wait for it.
     ///
     /// # Safety
     ///
-    /// It is in place, and this is called once, by whoever has done what there was to do.
+    /// The job is in place, and this is called once, by the thread that has done the work.
     #[inline]
     pub unsafe fn finish(job: NonNull<Job>) {
-        // SAFETY: in place. Its owner may go as soon as we have let go of the source's lock; the wake that follows touches
-        // only his job, which waits for it.
+        // SAFETY: the job is in place. Its owner may go as soon as this code has released the
+        // source's lock. The wake that follows touches only the waiting performer, which waits for
+        // it.
         let done = unsafe { &(*job.as_ptr()).done };
         done.update_plain(|done, waiters| {
             *done = true;
@@ -134,13 +138,14 @@ impl Job {
         });
     }
 
-    /// Is it done? Its owner may not go before it has [waited](Job::wait), all the same.
+    /// Returns `true` if the job is done. Its owner must still [wait](Job::wait) before it goes.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.done.with(|done| *done)
     }
 
-    /// Waits until it is done. For its owner, if somebody else has taken it, and for those for whom he keeps it in place.
+    /// Waits until the job is done. Its owner calls this if another thread has taken it, and so
+    /// does the code that the owner keeps it in place for.
     #[inline]
     pub fn wait(&self) {
         let done = self.done.event(|done| done.then_some(()));

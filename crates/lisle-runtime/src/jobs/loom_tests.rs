@@ -1,5 +1,6 @@
-//! Models of what is offered, explored by loom: offering against taking and taking back, the end of a job
-//! against its owner's waiting for it, and who looks from outside at what is pending against its owner.
+//! Models that loom explores: offering against taking and taking back, the end of a job against its
+//! owner's waiting for it, and a thread that looks at pending entries from outside against their
+//! owner.
 
 use super::job::{Ancestor, Descendants, Job};
 use super::offers::{Offers, ROOM};
@@ -17,7 +18,8 @@ fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
-/// A job that counts how often it was run. Loom sees it if two do so at once, or the owner looks too early.
+/// A job that counts how often it was run. Loom notices if two threads run it at once, or if the
+/// owner looks too early.
 #[repr(C)]
 struct Counted {
     job: Job,
@@ -28,7 +30,7 @@ impl Counted {
     #[track_caller]
     fn new(within: *const Ancestor) -> Self {
         unsafe fn run(job: NonNull<Job>) {
-            // SAFETY: it is the first field of this, which its owner keeps until it is done.
+            // SAFETY: the job is the first field of this, which its owner keeps until it is done.
             unsafe { job.cast::<Counted>().as_ref() }.run();
         }
         Counted { job: Job::new(run, Ancestor::new(within, 0), Location::caller()), runs: UnsafeCell::new(0) }
@@ -39,16 +41,16 @@ impl Counted {
     }
 
     fn run(&self) {
-        // SAFETY: loom checks that nobody else is here.
+        // SAFETY: loom checks that no other thread is here.
         self.runs.with_mut(|runs| unsafe { *runs += 1 });
     }
 
     fn offer(&self, offers: &Offers) -> bool {
-        // SAFETY: `settle` is called before it goes.
+        // SAFETY: `settle` is called before the job goes.
         unsafe { offers.offer(|| Some(self.job())) }
     }
 
-    /// What its owner does when it is its turn.
+    /// Does what the owner does when it comes back to the job.
     fn settle(&self, offers: &Offers) {
         if offers.take_back(self.job()) {
             self.run();
@@ -58,7 +60,7 @@ impl Counted {
     }
 
     fn runs(&self) -> u32 {
-        // SAFETY: loom checks that nobody else is here.
+        // SAFETY: loom checks that no other thread is here.
         self.runs.with(|runs| unsafe { *runs })
     }
 }
@@ -68,7 +70,7 @@ fn thief(offers: &Arc<Offers>) -> thread::JoinHandle<()> {
     let offers = offers.clone();
     thread::spawn(move || {
         if let Some(job) = offers.take(|_| true) {
-            // SAFETY: taken just now.
+            // SAFETY: the job was taken just now.
             unsafe { Job::run(job) };
         }
     })
@@ -85,7 +87,7 @@ fn what_is_offered_is_run_once() {
             counted.settle(&offers);
             assert_eq!(counted.runs(), 1);
         }
-        // The memory is gone; whoever ran it does not touch it any more.
+        // The memory is gone. The thread that ran the job does not touch it any more.
         thief.join().unwrap();
         assert_eq!(offers.len(), 0);
     });
@@ -154,10 +156,10 @@ fn what_is_taken_back_is_out_of_reach() {
     });
 }
 
-/// Of a job, on its way to another thread.
+/// A pointer to a job, on its way to another thread.
 struct Whole(Descendants);
 
-// SAFETY: only compared.
+// SAFETY: the pointer is only compared.
 unsafe impl Send for Whole {}
 
 #[test]
@@ -171,10 +173,10 @@ fn only_what_is_part_of_a_job_is_taken() {
             let whole = Whole(ancestor.job.descendants());
             thread::spawn(move || {
                 let whole = whole;
-                // SAFETY: asked about what is offered, whose ancestors are in place.
+                // SAFETY: the question is about an offered job, whose ancestors are in place.
                 let may = |job: &Job| unsafe { job.is_part_of(whole.0) };
                 if let Some(job) = offers.take(may) {
-                    // SAFETY: taken just now.
+                    // SAFETY: the job was taken just now.
                     unsafe { Job::run(job) };
                 }
             })
@@ -188,7 +190,7 @@ fn only_what_is_part_of_a_job_is_taken() {
     });
 }
 
-/// What is put off, as a half of a join is.
+/// Work that is put off, like the second half of a join.
 #[repr(C)]
 struct Half {
     entry: Entry,
@@ -205,9 +207,10 @@ impl Half {
         Half { entry: Entry::open(offer), counted: Counted::new(null()) }
     }
 
-    /// Puts it off while `first` is done, and then does it or waits for who has taken it.
+    /// Puts the work off while `first` runs, and then does it or waits for the thread that has
+    /// taken it.
     fn beside(&self, pending: &Pending, offers: &Offers, first: impl FnOnce()) {
-        // SAFETY: it is popped below, and what `first` puts off is popped before.
+        // SAFETY: the entry is popped below, and what `first` puts off is popped before.
         let older = unsafe { pending.push(NonNull::from(&self.entry)) };
         first();
         if pending.pop(&self.entry, older) {
@@ -219,14 +222,14 @@ impl Half {
     }
 }
 
-/// A stack, and where its owner has a seat.
+/// A stack, and the place where its owner has a seat.
 struct Place {
     stacks: Stacks,
     pending: Pending,
     offers: Offers,
 }
 
-// SAFETY: what is its owner's is left to him.
+// SAFETY: other threads leave alone what belongs to the owner.
 unsafe impl Sync for Place {}
 // SAFETY: as above.
 unsafe impl Send for Place {}
@@ -236,14 +239,15 @@ impl Place {
         Arc::new(Place { stacks: Stacks::new(is_shared), pending: Pending::new(), offers: Offers::new() })
     }
 
-    /// Looks from outside, twice, since who came since the last look is left alone, and runs what it has offered.
+    /// Looks from outside, twice, since a stack that is new since the last look is left alone, and
+    /// runs what it has offered.
     fn look(place: &Arc<Self>) -> thread::JoinHandle<()> {
         let place = place.clone();
         thread::spawn(move || {
             let given = (0..2).map(|_| place.stacks.look(&place.offers, 1)).sum::<usize>();
             for _ in 0..given {
                 if let Some(job) = place.offers.take(|_| true) {
-                    // SAFETY: taken just now.
+                    // SAFETY: the job was taken just now.
                     unsafe { Job::run(job) };
                 }
             }
@@ -286,7 +290,7 @@ fn a_half_and_one_within_it_are_found_from_outside() {
     });
 }
 
-/// Its owner offers what somebody else is about to offer.
+/// The owner offers what another thread is about to offer.
 #[test]
 fn owner_and_outsider_offer_the_same() {
     explore(3, || {
@@ -296,7 +300,7 @@ fn owner_and_outsider_offer_the_same() {
         {
             let half = Half::new();
             half.beside(&place.pending, &place.offers, || {
-                // SAFETY: it is settled before it goes.
+                // SAFETY: the job is settled before it goes.
                 unsafe { place.offers.offer(|| place.pending.offer()) };
             });
         }
@@ -306,7 +310,7 @@ fn owner_and_outsider_offer_the_same() {
     });
 }
 
-/// What an entry has to offer comes and goes, under a hold.
+/// What an entry has to offer changes, while the list is held.
 #[test]
 fn what_is_held_is_not_looked_at() {
     #[repr(C)]
@@ -317,7 +321,7 @@ fn what_is_held_is_not_looked_at() {
     unsafe fn offer(entry: NonNull<Entry>, _: *const Ancestor) -> Offer {
         // SAFETY: the entry is its first field.
         let chest = unsafe { entry.cast::<Chest>().as_ref() };
-        // SAFETY: loom checks that nobody else is here.
+        // SAFETY: loom checks that no other thread is here.
         chest.inside.with_mut(|inside| unsafe { *inside += 1 });
         Offer::Nothing
     }
@@ -327,11 +331,11 @@ fn what_is_held_is_not_looked_at() {
         let outsider = Place::look(&place);
         {
             let chest = Chest { entry: Entry::open(offer), inside: UnsafeCell::new(0) };
-            // SAFETY: popped below.
+            // SAFETY: the entry is popped below.
             let older = unsafe { place.pending.push(NonNull::from(&chest.entry)) };
             for _ in 0..2 {
                 let _held = place.pending.hold();
-                // SAFETY: loom checks that nobody else is here.
+                // SAFETY: loom checks that no other thread is here.
                 chest.inside.with_mut(|inside| unsafe { *inside += 1 });
             }
             assert!(place.pending.pop(&chest.entry, older));

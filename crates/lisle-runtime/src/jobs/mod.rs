@@ -1,13 +1,16 @@
-//! What is put off and given away: the halves of joins, the rests of loops, the jobs of scopes.
+//! What is put off and given away: the second halves of joins, the rests of loops, the jobs of
+//! scopes.
 //!
-//! See the [README](https://docs.rs/crate/lisle-runtime/latest/source/src/jobs/README.md) of this module for the protocol.
+//! See the [README](https://docs.rs/crate/lisle-runtime/latest/source/src/jobs/README.md) of this
+//! module for the protocol.
 //!
 //! - `pending`: what a stack has put off, a list that grows and shrinks at its young end.
-//! - `job`, `offers`: what is offered to other domains, and where it lies.
-//! - `heartbeat`, `stacks`: whether somebody could take something; which stacks are looked at from outside.
+//! - `job`, `offers`: what is offered to other domains, and where the offers are.
+//! - `heartbeat`, `stacks`: whether a domain could take something, and which stacks are looked at
+//!   from outside.
 //!
-//! How a worker gives away and takes is in `sched/sharing.rs`, what runs while a fiber waits for a part of a loop in
-//! `sched/helping.rs`, and what the owner does in `loops`.
+//! `sched/sharing.rs` holds how a worker gives jobs away and takes them, `sched/helping.rs` what
+//! runs while a fiber waits for a part of a loop, and `loops` what the owner does.
 
 pub mod heartbeat;
 pub mod job;

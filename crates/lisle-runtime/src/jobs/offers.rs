@@ -1,32 +1,35 @@
-//! What a domain offers to others: a few jobs, the oldest first.
+//! What a domain offers to others: a few jobs, in an order that begins with the oldest.
 
 use super::job::Job;
 use crate::event::lock::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use std::ptr::NonNull;
 
-/// No more are offered at a time. Whoever takes a half offers parts of it in turn; but the jobs of a scope may be
-/// such as cannot be divided, and for them it bounds how many domains are served at once.
+/// The number of jobs that are offered at a time. A thread that takes a half offers parts of it in
+/// turn. The jobs of a scope may be indivisible, and for them this limits how many domains they
+/// serve at once.
 pub(super) const ROOM: usize = if cfg!(lisle_loom) { 3 } else { 16 };
 
-/// The jobs that a domain offers, or that the threads do that are no workers.
+/// The jobs that a domain offers, or that the threads offer that are no workers.
 pub struct Offers {
-    /// How many there are. Part of how a domain falls asleep, as is the count of the common queue.
+    /// The number of jobs. A domain looks at it as it falls asleep, as at the count of the common
+    /// queue.
     count: AtomicUsize,
-    /// How many have taken one of several, and will be back for another.
+    /// The number of threads that have taken one of several jobs, and will come back for another.
     returning: AtomicUsize,
     jobs: Lock<Jobs>,
 }
 
 struct Jobs {
-    /// The oldest first, and then nothing.
+    /// The jobs, the oldest first, followed by empty places.
     places: [Option<NonNull<Job>>; ROOM],
     offered: usize,
-    /// How many places more are spoken for.
+    /// The number of places that are reserved besides.
     reserved: usize,
 }
 
-// SAFETY: a job that is offered may be taken by any thread; the jobs themselves are touched under the lock only.
+// SAFETY: any thread may take a job that is offered. The jobs themselves are touched only under the
+// lock.
 unsafe impl Sync for Offers {}
 // SAFETY: as above.
 unsafe impl Send for Offers {}
@@ -37,27 +40,28 @@ impl Offers {
         Offers { count: AtomicUsize::new(0), returning: AtomicUsize::new(0), jobs: Lock::new(jobs) }
     }
 
-    /// How many there are, more or less.
+    /// Returns the number of jobs, which may change at once.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.count.load(Ordering::SeqCst)
     }
 
-    /// Takes the number of those that have taken one of several since this was asked last.
+    /// Takes the number of threads that have taken one of several jobs since the last call.
     pub(crate) fn returning(&self) -> usize {
         self.returning.swap(0, Ordering::Relaxed)
     }
 
-    /// Somebody has taken one of several.
+    /// Counts a thread that has taken one of several jobs.
     pub(crate) fn will_return(&self) {
         self.returning.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Offers what `prepare` gives, if there is room. It is called without a lock, and may be a user's.
+    /// Offers the job that `prepare` returns, if there is room. Returns `false` if there is no room
+    /// or no job. `prepare` is called without a lock, and may run the user's code.
     ///
     /// # Safety
     ///
-    /// The job stays in place until it has been taken back, or taken by another and done.
+    /// The job stays in place until it has been taken back, or taken by another thread and done.
     pub unsafe fn offer(&self, prepare: impl FnOnce() -> Option<NonNull<Job>>) -> bool {
         if !self.jobs.lock().reserve() {
             return false;
@@ -71,13 +75,14 @@ impl Offers {
         true
     }
 
-    /// Takes the job that has been offered longest of those that `may` be taken.
+    /// Takes the job that has been offered longest of those that `may` accepts.
     pub fn take(&self, may: impl Fn(&Job) -> bool) -> Option<NonNull<Job>> {
-        // SAFETY: what is offered is in place, and neither taken back nor done while the lock is held.
+        // SAFETY: an offered job is in place, and is neither taken back nor done while the lock is
+        // held.
         self.remove(|job| may(unsafe { job.as_ref() }))
     }
 
-    /// Takes `job` back. False if another has taken it.
+    /// Takes `job` back. Returns `false` if another thread has taken it.
     pub fn take_back(&self, job: NonNull<Job>) -> bool {
         self.remove(|offered| offered == job).is_some()
     }
@@ -91,21 +96,21 @@ impl Offers {
 }
 
 impl Jobs {
-    /// Speaks for a place, if there is one.
+    /// Reserves a place. Returns `false` if there is none.
     fn reserve(&mut self) -> bool {
         let has_room = self.offered + self.reserved < ROOM;
         self.reserved += usize::from(has_room);
         has_room
     }
 
-    /// Uses a place that was spoken for.
+    /// Fills a place that was reserved.
     fn fill(&mut self, job: NonNull<Job>) {
         self.reserved -= 1;
         self.places[self.offered] = Some(job);
         self.offered += 1;
     }
 
-    /// Removes the oldest of those that are wanted.
+    /// Removes the oldest of the jobs that `which` accepts.
     fn remove(&mut self, which: impl Fn(NonNull<Job>) -> bool) -> Option<NonNull<Job>> {
         let offered = &mut self.places[..self.offered];
         let index = offered.iter().position(|job| job.is_some_and(&which))?;
@@ -115,7 +120,7 @@ impl Jobs {
     }
 }
 
-/// Gives a place back that was spoken for, as nothing has come of it.
+/// A guard that gives a reserved place back, unless it is forgotten.
 struct Reserved<'a>(&'a Offers);
 
 impl Drop for Reserved<'_> {

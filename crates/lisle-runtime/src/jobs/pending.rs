@@ -1,15 +1,18 @@
-//! What has been put off on a stack: the second halves of joins, the rests of loops, the jobs of scopes.
+//! What has been put off on a stack: the second halves of joins, the rests of loops, the jobs of
+//! scopes.
 //!
-//! Whoever puts something off goes on with something else, and comes back to it. So the entries lie where they were
-//! made, on the stack, in a list that grows and shrinks at its young end, and belongs to one thread: noting one down
-//! is four stores, crossing it out a comparison and a store. Only what is *offered* is ever seen by another thread. The
-//! oldest is offered first, since it is most likely the largest.
+//! Code that puts something off goes on with something else, and comes back to it. So the entries
+//! stay where they were made, on the stack, in a list that grows and shrinks at its young end and
+//! belongs to one thread. Noting one down is four stores; crossing it out is a comparison and a
+//! store. Other threads see only what is *offered*. The oldest entry is offered first, since it is
+//! most likely the largest.
 //!
-//! An entry that has been offered is no longer in the list. When it would be its turn to be crossed out, all
-//! younger ones have gone; so it is the youngest if and only if it has not been offered.
+//! An offered entry is no longer in the list. When the owner comes back to an entry, all younger
+//! ones have gone. So the entry is the youngest if and only if it has not been offered.
 //!
-//! Its owner may be in a long call and look at nothing. So others may offer what is in the list, too, if it is such as they
-//! can: `outside.rs` says how, and what that asks of the owner.
+//! The owner may be in a long call, in which it does not look at the list. So other threads may
+//! also offer entries, if these allow it. `outside.rs` says how, and what that requires of the
+//! owner.
 
 #[path = "pending/outside.rs"]
 mod outside;
@@ -21,24 +24,25 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::{NonNull, null, null_mut};
 
-/// What has been put off, first field of what knows more of it.
+/// An entry of the list, the first field of a larger value that holds the work.
 #[repr(C)]
 pub struct Entry {
     older: Cell<*const Entry>,
-    /// Of use if this is not the youngest.
+    /// Valid if this is not the youngest.
     newer: AtomicPtr<Entry>,
     offer: unsafe fn(NonNull<Entry>, *const Ancestor) -> Offer,
     reach: Cell<Reach>,
 }
 
-/// Who may offer what an entry has. Of its owner's thread, and of who looks at the list from outside.
+/// Which threads may offer an entry. Touched by its owner's thread, and by the thread that looks from
+/// outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// Its owner, since that runs code of the user's.
+    /// Only the owner, since offering it runs the user's code.
     Owner,
-    /// Anybody.
+    /// Any thread.
     All,
-    /// Somebody else has offered it, and it is still in the list.
+    /// Another thread has offered the entry, which is still in the list.
     Gone,
 }
 
@@ -46,16 +50,17 @@ enum Reach {
 pub enum Offer {
     /// Nothing now.
     Nothing,
-    /// This, and the entry is to leave the list.
+    /// This job. The entry leaves the list.
     Last(NonNull<Job>),
-    /// This, and there may be more.
+    /// This job, and there may be more.
     More(NonNull<Job>),
 }
 
 impl Entry {
     const_fn! {
-        /// `offer` prepares something for others, in the ancestor of this, or if null, of nothing. It is called while the entry is
-        /// in a list, by the thread of that.
+        /// Creates an entry. `offer` prepares a job for others, as a part of the given ancestor, or
+        /// of nothing if that is null. The thread of the list calls it while the entry is in the
+        /// list.
         #[inline(always)]
         pub fn new(offer: unsafe fn(NonNull<Entry>, *const Ancestor) -> Offer) -> Self {
             Entry::with(offer, Reach::Owner)
@@ -63,8 +68,8 @@ impl Entry {
     }
 
     const_fn! {
-        /// The same, but `offer` may also be called by another thread, if the one of the list [holds](Pending::hold) nothing
-        /// meanwhile, nor crosses anything out.
+        /// Creates an entry whose `offer` may also be called by another thread. Meanwhile the
+        /// thread of the list neither [holds](Pending::hold) the list nor crosses anything out.
         #[inline(always)]
         pub fn open(offer: unsafe fn(NonNull<Entry>, *const Ancestor) -> Offer) -> Self {
             Entry::with(offer, Reach::All)
@@ -84,53 +89,56 @@ impl Entry {
     }
 }
 
-/// What was the youngest before.
+/// The entry that was the youngest before.
 #[derive(Clone, Copy)]
 pub struct Older(*const Entry);
 
-/// Where code is, as joins and loops see it.
+/// What the running code is part of, as joins and loops see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inside {
-    /// In none.
+    /// Neither a join nor a loop.
     Nothing,
-    /// In one, and so many levels of the joins in it are to be noted down in any case.
+    /// A join or a loop. This many levels of the joins in it are noted down in any case.
     One(u8),
-    /// Where nothing may wait, and so nothing is put off for others.
+    /// Code that must not wait, and so puts nothing off for others.
     Fenced,
 }
 
-/// So many levels of joins in a join, a loop or a scope that is part of no other are noted down though nobody could take
-/// anything as they begin: they may be long, and others may come to look for work meanwhile. What is put off below is what
-/// the code of the first levels comes back to soon, or so one hopes.
+/// In a join, a loop or a scope that is part of no other, this many levels of joins are noted down
+/// even if no domain could take anything as they begin. They may be long, and domains may look for
+/// work meanwhile. Deeper joins are left out, since the code of the first levels most likely comes
+/// back soon.
 pub(crate) const FIRST_LEVELS: u8 = 3;
 
-/// How many joins there are between two looks at the clock.
+/// The number of joins between two looks at the clock.
 const JOINS_A_LOOK: u32 = 64;
 
 /// The list of one stack, and what else a stack keeps for its loops.
 pub struct Pending {
-    /// These two are written by the owner.
+    /// The owner writes this field and the next one.
     youngest: AtomicPtr<Entry>,
-    /// Of use if there is any.
+    /// Valid if the list is not empty.
     oldest: AtomicPtr<Entry>,
-    /// How many of the entries others have offered, and whether somebody looks at them now: see `outside.rs`.
+    /// The number of entries that others have offered, and a flag that says that a thread looks at
+    /// the list now: see `outside.rs`.
     disturbed: AtomicU32,
-    /// The owner changes what nobody is to look at meanwhile.
+    /// `true` while the owner changes what no other thread may look at.
     held: AtomicBool,
-    /// How many joins are left until the next look at the clock.
+    /// The number of joins until the next look at the clock.
     until_look: Cell<u32>,
-    /// What was taken from elsewhere and runs on this stack; null for the stack's own code.
+    /// The job taken from elsewhere that runs on this stack, or null for the stack's own code.
     pub(crate) job: Cell<*const Job>,
-    /// Is this within a join or a loop?
+    /// Whether the code that runs here is part of a join or a loop.
     pub inside: Cell<Inside>,
-    /// On behalf of what call the library runs loops of its own here, see `origin.rs`.
+    /// The call for which the library runs loops of its own here, see `origin.rs` of `lisle-par`.
     pub origin: Cell<Option<&'static Location<'static>>>,
-    /// By which code it is that jobs are spawned here: each job that runs on this stack has a number of its own, and so has
-    /// what has called the first.
+    /// The number of the code that spawns jobs here. Each job that runs on this stack has a number
+    /// of its own, and so has the code that has called the first.
     pub level: Cell<u64>,
-    /// How many numbers have been given.
+    /// The last number that was given.
     levels: Cell<u64>,
-    /// The entry of the innermost scope that runs here, or that a job running here belongs to; null for none.
+    /// The entry of the innermost scope that runs here, or that a job running here belongs to, or
+    /// null.
     pub scope: Cell<*const Entry>,
 }
 
@@ -157,28 +165,31 @@ impl Pending {
     ///
     /// # Safety
     ///
-    /// It is in no list, the pointer may be used for all that it is the first field of, and it stays in place until [`pop`](Pending::pop) has been called for it, before which all that is
-    /// noted down after it has been popped.
+    /// The entry is in no list. The pointer may be used for all of the value that it is the first
+    /// field of. The value stays in place until [`pop`](Pending::pop) has been called for it, and
+    /// all entries noted down after it are popped before.
     #[inline(always)]
     pub unsafe fn push(&self, entry: NonNull<Entry>) -> Older {
         let older = self.youngest.load(Ordering::Relaxed);
         // SAFETY: in place, by the caller's promise.
         unsafe { entry.as_ref() }.older.set(older);
-        // SAFETY: what is in the list is in place.
+        // SAFETY: entries of the list are in place.
         let place = unsafe { older.as_ref() }.map_or(&self.oldest, |older| &older.newer);
         place.store(entry.as_ptr(), Ordering::Relaxed);
-        // Release: who finds it here, finds it complete.
+        // Release: a thread that finds the entry here sees it complete.
         self.youngest.store(entry.as_ptr(), Ordering::Release);
         Older(older)
     }
 
-    /// Crosses `entry` out, whose push gave `older`. False if it is no longer in the list, since it has been offered.
+    /// Crosses `entry` out, whose push returned `older`. Returns `false` if the entry is no longer
+    /// in the list, since it has been offered.
     #[inline(always)]
     pub fn pop(&self, entry: &Entry, Older(older): Older) -> bool {
         let is_youngest = self.is_youngest(entry);
         if is_youngest {
-            // The same, most often. But to compare and to store what one has is not to wait for what is read: a join is
-            // so short that what one join writes and the next reads would be most of its time.
+            // Most often both are the same. To compare first and then store the value at hand
+            // avoids waiting for the load: a join is so short that a load of what the last join
+            // wrote would take most of its time.
             if std::ptr::eq(entry.older.get(), older) {
                 self.youngest.store(older.cast_mut(), Ordering::Release);
             } else {
@@ -192,20 +203,20 @@ impl Pending {
         is_youngest
     }
 
-    /// The end of a pop, if the one before it has been offered.
+    /// Finishes a pop if the entry before it has been offered.
     #[cold]
     #[inline(never)]
     fn restore(&self, entry: &Entry) {
         self.youngest.store(entry.older.get().cast_mut(), Ordering::Release);
     }
 
-    /// Is `entry`, of which all younger ones have been popped, still in the list?
+    /// Returns `true` if `entry`, whose younger ones have all been popped, is still in the list.
     #[inline(always)]
     pub fn is_youngest(&self, entry: &Entry) -> bool {
         std::ptr::eq(self.youngest.load(Ordering::Relaxed), entry)
     }
 
-    /// Counts a join. True if it is time to look at the clock.
+    /// Counts a join. Returns `true` if it is time to look at the clock.
     #[inline(always)]
     pub fn count(&self) -> bool {
         let left = self.until_look.get();
@@ -213,29 +224,31 @@ impl Pending {
         left == 0
     }
 
-    /// The clock has been looked at.
+    /// Says that the clock has been looked at.
     pub(crate) fn looked(&self) {
         self.until_look.set(JOINS_A_LOOK);
     }
 
-    /// Until what this gives is dropped, nothing is put off here for others.
+    /// Puts nothing off here for others until the returned guard is dropped.
     pub(crate) fn fence(&self) -> Fence<'_> {
         Fence { pending: self, around: self.inside.replace(Inside::Fenced) }
     }
 
-    /// The next look at the clock is to be soon.
+    /// Makes the next look at the clock come soon.
     #[inline]
     pub fn hurry(&self) {
         self.until_look.set(0);
     }
 
-    /// In the ancestor of what is done what runs on this stack? Null if that is its own code.
+    /// Returns the ancestor of the code that runs on this stack, or null if that is the stack's own
+    /// code.
     #[inline]
     pub fn ancestor(&self) -> *const Ancestor {
         Job::ancestor_of(self.job.get())
     }
 
-    /// Until what this gives is dropped, a job runs on this stack.
+    /// Gives the code that runs on this stack the level of a new job until the returned guard is
+    /// dropped.
     #[inline]
     pub fn descend(&self) -> Level<'_> {
         let level = self.levels.get() + 1;
@@ -243,22 +256,22 @@ impl Pending {
         Level { pending: self, around: self.level.replace(level) }
     }
 
-    /// Prepares what the oldest entry that has anything has to offer.
+    /// Prepares the offer of the oldest entry that has any.
     pub(crate) fn offer(&self) -> Option<NonNull<Job>> {
         let mut held = self.hold();
         self.unlink_gone();
         let mut next = self.first();
         while let Some(entry) = next {
-            // SAFETY: what is in the list is in place.
+            // SAFETY: entries of the list are in place.
             let this = unsafe { entry.as_ref() };
             let offer = match this.reach.get() {
                 Reach::Gone => Offer::Nothing,
-                // SAFETY: it is in the list, and this is its thread.
+                // SAFETY: the entry is in the list, and this is the list's thread.
                 Reach::All => unsafe { (this.offer)(entry, self.ancestor()) },
                 Reach::Owner => {
-                    // Code of the user's, which may do anything.
+                    // The user's code, which may do anything.
                     drop(held);
-                    // SAFETY: as above.
+                    // SAFETY: the entry is in the list, and this is the list's thread.
                     let offer = unsafe { (this.offer)(entry, self.ancestor()) };
                     held = self.hold();
                     offer
@@ -277,9 +290,9 @@ impl Pending {
         None
     }
 
-    /// The oldest entry.
+    /// Returns the oldest entry.
     fn first(&self) -> Option<NonNull<Entry>> {
-        // Acquire: who finds an entry here finds which is the oldest.
+        // Acquire: a thread that finds an entry here sees which one is the oldest.
         let youngest = self.youngest.load(Ordering::Acquire);
         NonNull::new(self.oldest.load(Ordering::Relaxed)).filter(|_| !youngest.is_null())
     }
@@ -289,16 +302,17 @@ impl Pending {
         if self.is_youngest(entry) {
             self.youngest.store(older.cast_mut(), Ordering::Release);
         } else {
-            // SAFETY: what is in the list is in place, and an entry that is not the youngest has a newer one.
+            // SAFETY: entries of the list are in place, and an entry that is not the youngest has a
+            // newer one.
             unsafe { &*newer }.older.set(older);
-            // SAFETY: as above.
+            // SAFETY: entries of the list are in place.
             let place = unsafe { older.as_ref() }.map_or(&self.oldest, |older| &older.newer);
             place.store(newer, Ordering::Relaxed);
         }
     }
 }
 
-/// See [`Pending::fence`].
+/// A guard, see [`Pending::fence`].
 pub(crate) struct Fence<'p> {
     pending: &'p Pending,
     around: Inside,
@@ -310,10 +324,10 @@ impl Drop for Fence<'_> {
     }
 }
 
-/// See [`Pending::descend`].
+/// A guard, see [`Pending::descend`].
 pub struct Level<'p> {
     pending: &'p Pending,
-    /// That of the code around.
+    /// The level of the surrounding code.
     around: u64,
 }
 
@@ -328,7 +342,7 @@ impl Drop for Level<'_> {
 mod tests {
     use super::*;
 
-    /// An entry that has so many things to offer.
+    /// An entry that has this many things to offer.
     #[repr(C)]
     struct Chest {
         entry: Entry,
@@ -338,7 +352,7 @@ mod tests {
     impl Chest {
         fn new(left: usize) -> Self {
             unsafe fn offer(entry: NonNull<Entry>, _: *const Ancestor) -> Offer {
-                // SAFETY: made below, as the first field of this.
+                // SAFETY: the entry was made below, as the first field of this.
                 let this = unsafe { entry.cast::<Chest>().as_ref() };
                 let job = entry.cast();
                 match this.left.get() {
@@ -366,7 +380,7 @@ mod tests {
     fn the_oldest_that_has_something_is_offered_first() {
         let pending = Pending::new();
         let boxes = [0, 1, 2, 0, 1].map(Chest::new);
-        // SAFETY: they stay until the end of the test, and are popped in turn.
+        // SAFETY: the entries stay in place until the end of the test, and are popped in turn.
         let older = boxes.each_ref().map(|each| unsafe { pending.push(each.entry()) });
         for expected in [1, 2, 2, 4] {
             assert!(boxes[expected].is(pending.offer()), "number {expected}");

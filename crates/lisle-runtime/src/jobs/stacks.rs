@@ -1,12 +1,15 @@
-//! The stacks of a domain, or of the threads that are no workers, on which joins, loops and scopes are under way.
+//! The stacks of a domain, or of the threads that are no workers, on which joins, loops and scopes
+//! are under way.
 //!
-//! Its owner looks at what a stack has put off only between calls. So that something is done about it in a long one, too, or
-//! while the owner waits, the monitor of the runtime looks every 10 ms at the stacks that are here, if
-//! somebody could take anything. To come and to go are a few stores for a worker, for it is the only one here.
+//! The owner of a stack looks at what it has put off only between calls. For long calls, and while
+//! the owner waits, the monitor of the runtime looks every 10 ms at the stacks that are registered
+//! here, if a domain could take anything. To register a stack and to remove it are a few stores for
+//! a worker, since it is the only thread that does so here.
 //!
-//! A stack must not go while the monitor looks at it. That is the same question as in `pending/outside.rs`, and has the same
-//! answer: who leaves its seat looks afterwards whether seats are looked at, and waits until they are not; who looks at
-//! them says so first, and has all processors pass a fence before he does.
+//! A stack must not go while the monitor looks at it. That is the same problem as in
+//! `pending/outside.rs`, with the same solution. An owner that has left its seat looks whether a
+//! thread looks at the seats, and waits until that is over. A thread that looks at the seats first
+//! says so, and makes all processors pass a fence.
 
 use super::offers::Offers;
 use super::pending::Pending;
@@ -16,7 +19,7 @@ use crate::shim::sync::OnceLock;
 use crate::shim::{asymmetric, const_fn};
 use std::ptr::null_mut;
 
-/// How many stacks there is room for before more is made.
+/// The number of stacks that there is room for before more is allocated.
 const SEATS: usize = if cfg!(lisle_loom) { 1 } else { 64 };
 
 /// The stacks on which something may be put off.
@@ -24,18 +27,18 @@ const SEATS: usize = if cfg!(lisle_loom) { 1 } else { 64 };
 pub(crate) struct Stacks {
     /// One bit for each seat that is taken.
     taken: AtomicU64,
-    /// The lowest bit: it was there at the last look already.
+    /// The lowest bit of a pointer says that the stack was there at an earlier look.
     seats: [AtomicPtr<Pending>; SEATS],
-    /// Somebody is looking at the stacks.
+    /// `true` while a thread looks at the stacks.
     looked_at: AtomicBool,
-    /// By who does.
+    /// Locked by the thread that looks at the stacks.
     gate: Lock<()>,
-    /// Do several threads come and go?
+    /// Whether several threads come and go.
     is_shared: bool,
     more: OnceLock<Box<Stacks>>,
 }
 
-/// A stack is there until this is dropped.
+/// A guard: the stack is registered until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Seat<'a> {
     stacks: &'a Stacks,
@@ -44,7 +47,7 @@ pub(crate) struct Seat<'a> {
 
 impl Stacks {
     const_fn! {
-        /// For the stacks of one thread, or if `is_shared`, of any.
+        /// Creates the set for the stacks of one thread, or, if `is_shared`, of any thread.
         pub(crate) fn new(is_shared: bool) -> Self {
             Stacks {
                 taken: AtomicU64::new(0),
@@ -60,13 +63,14 @@ impl Stacks {
         }
     }
 
-    /// Is no stack here?
+    /// Returns `true` if no stack is registered.
     pub(crate) fn is_empty(&self) -> bool {
-        // Whoever goes to sleep since it is looks here after it has said so, and who comes wakes it afterwards.
+        // A thread that goes to sleep because there is none first says so and then looks here. A
+        // thread that enters wakes it afterwards.
         self.taken.load(Ordering::SeqCst) == 0
     }
 
-    /// Something may be put off on the stack of `pending` from now on, which is that of the caller.
+    /// Registers the caller's stack, that of `pending`. Something may be put off on it from now on.
     #[inline]
     pub(crate) fn enter(&self, pending: &Pending) -> Seat<'_> {
         let mut taken = self.taken.load(Ordering::Relaxed);
@@ -84,7 +88,7 @@ impl Stacks {
                 taken = now;
                 continue;
             }
-            // Release: who finds it here, finds it as it is.
+            // Release: a thread that finds the stack here sees its contents.
             self.seats[index].store(std::ptr::from_ref(pending).cast_mut(), Ordering::Release);
             return Seat { stacks: self, index };
         }
@@ -95,7 +99,8 @@ impl Stacks {
         self.more.get_or_init(|| Box::new(Stacks::new(self.is_shared))).enter(pending)
     }
 
-    /// Offers what was put off on stacks that were here when this was last called, too: no more than `most`. Gives how much.
+    /// Offers what was put off on stacks that were also here at the last call, at most `most` jobs.
+    /// Returns how many.
     pub(crate) fn look(&self, offers: &Offers, most: usize) -> usize {
         let given = self.look_here(offers, most);
         given + self.more.get().map_or(0, |more| more.look(offers, most - given))
@@ -104,7 +109,7 @@ impl Stacks {
     fn look_here(&self, offers: &Offers, most: usize) -> usize {
         let known =
             self.all().filter(|index| self.was_here(*index)).fold(0_u64, |set, index| set | 1 << index);
-        // Before anybody could wait at the gate, since that takes long the first time.
+        // Called before any thread could wait at the gate, since it takes long the first time.
         if known == 0 || most == 0 || !asymmetric::prepare() {
             return 0;
         }
@@ -113,7 +118,8 @@ impl Stacks {
         if !asymmetric::heavy() {
             return 0;
         }
-        // Who has a seat now goes no further than to leave it, so it is looked up but once.
+        // An owner that has a seat now goes no further than to leave it, so one look at the seats
+        // suffices.
         let seated: [Option<&Pending>; SEATS] =
             std::array::from_fn(|index| if known >> index & 1 == 1 { self.seated(index) } else { None });
         let stacks = || seated.iter().copied().flatten();
@@ -121,7 +127,8 @@ impl Stacks {
         let mut given = 0;
         if asymmetric::heavy() {
             for stack in stacks() {
-                // SAFETY: disturbed before the fence; and who leaves its seat waits until nobody looks at the seats.
+                // SAFETY: the stack was disturbed before the fence, and an owner that leaves its
+                // seat waits until no thread looks at the seats.
                 while given < most && unsafe { stack.offer_from_outside(offers) } {
                     given += 1;
                 }
@@ -131,13 +138,13 @@ impl Stacks {
         given
     }
 
-    /// The seats that are taken.
+    /// Returns the seats that are taken.
     fn all(&self) -> impl Iterator<Item = usize> {
         let taken = self.taken.load(Ordering::Relaxed);
         (0..SEATS).filter(move |index| taken >> index & 1 == 1)
     }
 
-    /// Has whoever sits there been marked? Now it is.
+    /// Returns `true` if the stack on this seat is marked. Else marks it.
     fn was_here(&self, index: usize) -> bool {
         let seat = &self.seats[index];
         let there = seat.load(Ordering::Relaxed);
@@ -149,15 +156,16 @@ impl Stacks {
         false
     }
 
-    /// Who sits there. For use while seats are looked at.
+    /// Returns the stack on this seat. For use while the seats are looked at.
     fn seated(&self, index: usize) -> Option<&Pending> {
         let there = self.seats[index].load(Ordering::Acquire).map_addr(|address| address & !1);
-        // SAFETY: who sits there leaves the seat before it goes, and then waits until nobody looks at the seats.
+        // SAFETY: an owner leaves the seat before its stack goes, and then waits until no thread
+        // looks at the seats.
         unsafe { there.as_ref() }
     }
 }
 
-/// Somebody looks at the stacks, until dropped.
+/// A guard: until it is dropped, this thread looks at the stacks.
 struct Look<'a>(&'a Stacks);
 
 impl<'a> Look<'a> {
@@ -169,7 +177,7 @@ impl<'a> Look<'a> {
 
 impl Drop for Look<'_> {
     fn drop(&mut self) {
-        // Release: whoever goes on does so after what was done here.
+        // Release: an owner that goes on does so after what was done here.
         self.0.looked_at.store(false, Ordering::Release);
     }
 }

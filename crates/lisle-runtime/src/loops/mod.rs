@@ -1,3 +1,3 @@
-//! What a join or a loop does about what it has put off: for `lisle-par`.
+//! What a join or a loop does about the work that it has put off. Used by `lisle-par`.
 
 pub mod owner;

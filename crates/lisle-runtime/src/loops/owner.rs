@@ -1,4 +1,5 @@
-//! What the owner of something pending does: looks whether it is wanted, and settles what has been offered.
+//! What the owner of pending entries does: it looks whether they are wanted, and takes back what it
+//! has offered or waits for it.
 
 use crate::abort;
 use crate::event::parker::{self, Parker};
@@ -21,42 +22,46 @@ use std::cell::Cell;
 use std::panic::{Location, resume_unwind};
 use std::ptr::NonNull;
 
-/// What is pending on the stack that this runs on. For use by what runs on that stack, and no longer.
+/// Returns what is pending on the stack that this runs on. Only code that runs on that stack may
+/// use it, and only while it does.
 #[inline(always)]
 pub fn pending<'a>() -> &'a Pending {
     &this_stack().state().pending
 }
 
-/// May others find what is put off on this stack, which is that of the caller? Who unwinds, or has ruled waiting out, cannot
-/// wait for what they have taken.
+/// Returns `true` if others may find what is put off on this stack, which is the caller's. Code
+/// that unwinds, or that must not wait, cannot wait for what others have taken.
 #[inline(always)]
 pub fn may_be_helped(pending: &Pending) -> bool {
     pending.inside.get() != Inside::Fenced && !parker::is_unwinding()
 }
 
-/// May the code that runs here wait for what it gives away? Not if it unwinds, or has ruled that out.
+/// Returns `true` if the code that runs here may wait for what it gives away. It may not if it
+/// unwinds, or where waiting is forbidden.
 fn may_wait() -> bool {
     !parker::is_unwinding() && step::forbidden().is_none()
 }
 
-/// Is enough left of this stack for a loop to run on it?
+/// Returns `true` if enough of this stack is left for a loop to run on it, or if the code could not
+/// wait for another stack.
 #[inline]
 pub fn has_room() -> bool {
-    // Who cannot wait cannot wait for another stack, and what runs on a worker's own cannot either.
+    // Code that cannot wait cannot wait for another stack. Nor can code on a worker's own stack.
     let cannot_wait = || !may_wait() || with_current(|worker| worker.is_some() && !in_domain());
     task::has_room(this_stack()) || cannot_wait()
 }
 
-/// Runs `f` on the stack of a fiber of its own, and waits for it, as for a part of what runs here.
+/// Runs `f` on the stack of a new fiber, and waits for it, as for a part of what runs here.
 #[cold]
 pub fn on_another_stack<R: Send>(
     pending: &Pending,
     site: &'static Location<'static>,
     f: impl FnOnce() -> R + Send,
 ) -> R {
-    /// Which job this is in the ancestor of, to be told to another stack.
+    /// The job that this code is a part of, for another stack.
     struct Parent(*const Job);
-    // SAFETY: it is only compared and followed, and stays until what is done in its ancestor is.
+    // SAFETY: the pointer is only compared and followed, and the job stays until its parts are
+    // done.
     unsafe impl Send for Parent {}
     let parent = Parent(pending.job.get());
     let run = move || {
@@ -67,7 +72,7 @@ pub fn on_another_stack<R: Send>(
         f()
     };
     let joined = with_current(|worker| {
-        // Nothing else is to run on the domain meanwhile that might be a part of the same loop.
+        // Meanwhile the domain runs nothing else that might be a part of the same loop.
         let wait = || fiber::scope(|scope| scope.spawn_at(run, site).join());
         match worker {
             Some(worker) => worker.while_waiting_for(Descendants::NOTHING, wait),
@@ -81,8 +86,8 @@ pub fn on_another_stack<R: Send>(
     }
 }
 
-/// Goes on with a panic that code has ended with which may have run elsewhere. If it is to end with its runtime, and this
-/// cannot be unwound, it waits for ever.
+/// Goes on with a panic that has ended code which may have run elsewhere. If the panic is the end
+/// of the runtime, and this stack cannot be unwound, this waits for ever.
 #[cold]
 pub fn raise(panic: Box<dyn Any + Send>) -> ! {
     if panic.is::<Interrupted>() {
@@ -91,7 +96,8 @@ pub fn raise(panic: Box<dyn Any + Send>) -> ! {
     resume_unwind(panic)
 }
 
-/// Has the code that runs here look at the clock the next time that it puts something off, and if `now`, heartbeat then.
+/// Makes the code that runs here look at the clock the next time that it puts something off. If
+/// `now`, that look is a heartbeat.
 #[inline]
 pub fn hurry(pending: &Pending, now: bool) {
     pending.hurry();
@@ -101,7 +107,7 @@ pub fn hurry(pending: &Pending, now: bool) {
     }
 }
 
-/// Is it time, on this thread, to look whether somebody wants something?
+/// Returns `true` if it is time, on this thread, to look whether another domain wants something.
 #[inline]
 pub fn is_due(now: u64) -> bool {
     heartbeat::here().is_wanted()
@@ -116,7 +122,8 @@ thread_local! {
     static LAST: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Looks whether somebody wants something. It does not unwind: entries are pending that lie on the stack.
+/// Looks whether another domain wants something. It does not unwind, since pending entries are on
+/// the stack.
 #[cold]
 pub fn heartbeat(pending: &Pending) {
     if !may_wait() {
@@ -130,7 +137,7 @@ pub fn heartbeat(pending: &Pending) {
     });
 }
 
-/// The same for a thread that is no worker: the domains of the default runtime help it.
+/// Does the same for a thread that is no worker: the domains of the default runtime help it.
 fn beat_outside(pending: &Pending) {
     pending.looked();
     if heartbeat::OUTSIDE.is_wanted() {
@@ -143,7 +150,7 @@ fn beat_outside(pending: &Pending) {
     let now = ticks::now();
     if now.wrapping_sub(LAST.get()) >= PERIOD {
         LAST.set(now);
-        // If it cannot be started nobody helps.
+        // If the default runtime cannot be started, there is no help.
         if let Some(shared) = try_default_runtime()
             && (shared.could_wake_one() || shared.looking() > 0)
             && (offer_outside(pending, shared) || shared.offers.len() > 0)
@@ -155,11 +162,11 @@ fn beat_outside(pending: &Pending) {
 }
 
 fn offer_outside(pending: &Pending, shared: &Shared) -> bool {
-    // SAFETY: what is pending stays in place until it has been taken back or is done.
+    // SAFETY: a pending entry stays in place until its job has been taken back or is done.
     unsafe { shared.offers.offer(|| pending.offer()) }
 }
 
-/// Offers so many more of what is pending, if there are and there is room.
+/// Offers up to `count` more of what is pending, as far as there is room.
 #[inline]
 pub fn give_away(pending: &Pending, count: usize) {
     if !may_wait() {
@@ -178,7 +185,8 @@ fn give_away_outside(pending: &Pending, shared: &Shared, count: usize) {
     }
 }
 
-/// Settles what has been offered and is to be gone on with: true if the caller has it back, false if another has done it.
+/// Takes back a job that was offered, or waits until it is done. Returns `true` if the caller has
+/// it back, `false` if another thread has done it.
 #[inline]
 pub fn settle(job: &Job) -> bool {
     let is_ours = take_back(job);
@@ -188,7 +196,7 @@ pub fn settle(job: &Job) -> bool {
     is_ours
 }
 
-/// Takes back what has been offered. False if another has taken it.
+/// Takes back a job that was offered. Returns `false` if another thread has taken it.
 #[inline]
 pub fn take_back(job: &Job) -> bool {
     let this = NonNull::from(job);
@@ -198,8 +206,8 @@ pub fn take_back(job: &Job) -> bool {
     })
 }
 
-/// Waits until `job`, which somebody else runs, is done. Of what loops and scopes have put off only parts of `descendants` run here
-/// meanwhile.
+/// Waits until `job`, which another thread runs, is done. Of what loops and scopes have put off,
+/// only parts of `descendants` run here meanwhile.
 #[inline]
 pub fn wait_for(job: &Job, descendants: Descendants) {
     with_current(|worker| match worker {

@@ -1,19 +1,19 @@
-//! A descriptor that somebody waits for, as it is told.
+//! A report of a descriptor that a fiber or thread waits for.
 
 use std::fmt;
 use std::os::fd::RawFd;
 
-/// A descriptor that somebody waits for.
+/// A descriptor that something waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Awaited {
-    /// Its number.
+    /// The number of the descriptor.
     pub fd: RawFd,
-    /// Waits somebody to write? Else to read.
+    /// `true` if the wait is for writing, `false` if it is for reading.
     pub to_write: bool,
-    /// Would that not block any more?
+    /// `true` if the operation would not block any more.
     pub is_ready: bool,
-    /// Where it leads, if it is a socket: `tcp 127.0.0.1:80 -> 127.0.0.1:40000`.
+    /// The address of the descriptor, if it is a socket: `tcp 127.0.0.1:80 -> 127.0.0.1:40000`.
     pub address: Option<String>,
 }
 

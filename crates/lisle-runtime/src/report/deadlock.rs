@@ -1,20 +1,20 @@
-//! The end of a runtime none of whose fibers can ever go on.
+//! The report that no fiber of a runtime can ever go on.
 
 use super::wait_graph::WaitGraph;
 use crate::shim::sync::Arc;
 use std::error::Error;
 use std::fmt;
 
-/// All fibers of a runtime waited, and nothing could wake one.
+/// A state in which all fibers of a runtime waited, and nothing could wake one.
 ///
-/// Its `Display` form tells who waited for what, and a cycle if there is one.
+/// Its `Display` form lists who waited for what, and a cycle if there is one.
 #[derive(Clone)]
 pub struct Deadlock {
     pub(crate) graph: Arc<WaitGraph>,
 }
 
 impl Deadlock {
-    /// Who waited for what.
+    /// Returns who waited for what.
     pub fn waiting(&self) -> &WaitGraph {
         &self.graph
     }

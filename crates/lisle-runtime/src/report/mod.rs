@@ -1,10 +1,13 @@
-//! What the library says unasked: that a fiber keeps its domain, that none can go on, that a panic reaches nobody.
+//! What the library reports unasked: a fiber keeps its domain, no fiber can go on, a panic has no
+//! joiner.
 //!
-//! All of it goes through [`say`], to the handler of the runtime that it is about, or else to standard error. What ends the
-//! process does not come here: `abort` writes its last words itself, and so does the handler of stack overflows.
+//! All of it goes through [`say`], to the handler of the runtime that it is about, or else to
+//! standard error. What ends the process does not come here: `abort` writes its last message
+//! itself, and so does the handler of stack overflows.
 //!
-//! A handler is foreign code in a place that others rely on, a worker between two fibers or the monitor. So a panic of it
-//! goes no further, and what the library has to say while one runs goes to standard error, lest it call itself.
+//! A handler is foreign code in a place that others rely on: on a worker between two fibers, or on
+//! the monitor. So a panic of the handler is contained, and what the library reports while a
+//! handler runs goes to standard error, since the handler must not be called within itself.
 
 mod awaited;
 mod deadlock;
@@ -28,44 +31,47 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
-/// Something that a runtime has to say, see [`Builder::on_report`](crate::Builder::on_report).
+/// A message from a runtime, see [`Builder::on_report`](crate::Builder::on_report).
 ///
-/// Its `Display` form is what is written to standard error, after `lisle: `, where no handler has been set.
+/// If no handler is set, its `Display` form is written to standard error, after `lisle: `.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Report {
-    /// A fiber or task keeps its domain, and others of that domain wait, see
+    /// A fiber or task keeps its domain while others of that domain wait, see
     /// [`Builder::stall_report`](crate::Builder::stall_report).
     Stall(Stall),
     /// No fiber can ever go on, see [`Builder::on_deadlock`](crate::Builder::on_deadlock).
     Deadlock(Deadlock),
-    /// A fiber or a task has panicked, and nobody joins it, see [`PanicPolicy`](crate::PanicPolicy).
+    /// A fiber or a task that has no joiner has panicked, see [`PanicPolicy`](crate::PanicPolicy).
     Panic(Unjoined),
     /// A runtime has ended, and some of its fibers have not.
     Unfinished(Shutdown),
-    /// The time that [`run`](crate::Builder::run) gives fibers to unwind is over, and it waits all the same, for these, in words. They
-    /// are on its caller's thread, and have caught the unwinding or cannot be unwound; what they have lent, others may still use.
+    /// The time that [`run`](crate::Builder::run) gives fibers to unwind is over, and it still
+    /// waits for the fibers described here. They are on the thread of its caller, and have caught
+    /// the unwinding or cannot be unwound. Others may still use what they have lent.
     Staying(Vec<String>),
-    /// The system gives no stack to a fiber, which now waits until others have ended. Said once.
+    /// The system provides no stack for a fiber, which now waits until others have ended. Reported
+    /// once.
     NoStack(NoStack),
-    /// Somebody has asked who waits, by the signal of [`Builder::dump_on`](crate::Builder::dump_on).
+    /// The signal of [`Builder::dump_on`](crate::Builder::dump_on) has asked who waits.
     Waiting(WaitGraph),
-    /// Code that the library has called has panicked where nobody could be told, and what was called for goes on: a
-    /// waker, a destructor, an event that was to tell what it waits for.
+    /// Code that the library has called has panicked where no caller could be told, and the
+    /// library's operation goes on. Such code is a waker, a destructor, or an event that describes
+    /// what it waits for.
     Contained(String),
-    /// The system has refused something that a runtime cannot do without. What it was, and why.
+    /// The system has refused something that a runtime needs. The text says what, and why.
     System(String),
 }
 
-/// A fiber waits for a stack.
+/// A report that a fiber waits for a stack.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct NoStack {
-    /// On which domain.
+    /// The index of its domain.
     pub domain: usize,
-    /// Where the fiber was spawned that was to begin.
+    /// The place where the waiting fiber was spawned.
     pub site: &'static Location<'static>,
-    /// Why the system gives none.
+    /// The reason why the system provides none.
     pub error: String,
 }
 
@@ -98,7 +104,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// What a program does with reports.
+/// The function that a program handles reports with.
 #[derive(Clone)]
 pub(crate) struct Handler(Arc<AssertUnwindSafe<Box<Handle>>>);
 
@@ -106,7 +112,7 @@ type Handle = dyn Fn(&Report) + Send + Sync;
 
 impl Handler {
     pub(crate) fn new(handle: impl Fn(&Report) + Send + Sync + 'static) -> Self {
-        // A panic of it is contained, and says so.
+        // Unwind safe: `say` contains a panic of the handler, and reports it.
         Handler(Arc::new(AssertUnwindSafe(Box::new(handle))))
     }
 }
@@ -123,7 +129,8 @@ thread_local! {
     static IS_REPORTING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes `handler` the one of this thread. A worker calls it when it starts, and with `None` when it ends.
+/// Makes `handler` the one of this thread. A worker calls this when it starts, and with `None` when
+/// it ends.
 pub(crate) fn set_current(handler: Option<Handler>) {
     CURRENT.with(|current| *current.borrow_mut() = handler);
 }
@@ -131,7 +138,7 @@ pub(crate) fn set_current(handler: Option<Handler>) {
 /// Reports to the runtime of this thread, if it works for one.
 #[cold]
 pub(crate) fn here(report: &Report) {
-    // A thread that is ending may have dropped its own already.
+    // On a thread that is ending, `CURRENT` may be gone already.
     let handler = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
     say(handler.as_ref(), report);
 }
@@ -142,10 +149,11 @@ pub(crate) fn contained(what: &str) {
     here(&Report::Contained(what.to_owned()));
 }
 
-/// Says it. Everything that the library says unasked comes through here.
+/// Passes `report` to `handler`, or writes it to standard error. All reports go through this
+/// function.
 #[cold]
 pub(crate) fn say(handler: Option<&Handler>, report: &Report) {
-    /// The handler runs, until dropped.
+    /// Says that the handler runs, until it is dropped.
     struct Reporting;
     impl Drop for Reporting {
         fn drop(&mut self) {
@@ -165,7 +173,7 @@ pub(crate) fn say(handler: Option<&Handler>, report: &Report) {
             "the handler of reports has panicked: {}; what it was told is: {report}",
             panics::message(&*panic)
         ));
-        // What it panicked with may panic as it is dropped.
+        // The payload may panic in its destructor.
         std::mem::forget(panic);
     }
 }

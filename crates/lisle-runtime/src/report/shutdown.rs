@@ -1,4 +1,4 @@
-//! What was still running when a runtime's time to shut down was over.
+//! The report of what was still running when a runtime's time to shut down was over.
 
 use super::wait_graph::{Blocked, Performer, RunningFiber, who};
 use crate::event::BlockedOn;
@@ -9,36 +9,38 @@ use std::panic::Location;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Straggler {
-    /// The domain it is on.
+    /// The domain of the fiber or task.
     pub domain: usize,
-    /// What it is.
+    /// Whether it is a fiber or a task.
     pub kind: Performer,
     /// Its name, if it has one.
     pub name: Option<String>,
     /// Where it was spawned.
     pub site: Location<'static>,
-    /// What it waits for, if it waits: since it catches the unwinding, or since it cannot be unwound from there (foreign code has
-    /// called it, or it is in a destructor that a panic runs). `None`: it runs, and does not give its worker back.
+    /// What it waits for, if it waits: because it catches the unwinding, or because it cannot be
+    /// unwound from there (foreign code has called it, or it is in a destructor that a panic runs).
+    /// `None` if it runs, and does not give its worker back.
     pub waits: Option<Vec<BlockedOn>>,
 }
 
-/// So many are told in words.
+/// The number of stragglers that are described in the text.
 const TOLD: usize = 8;
 
-/// How a shutdown went.
+/// The result of a shutdown.
 #[derive(Debug, Clone, Default)]
 #[must_use = "it tells whether anything was still running"]
 #[non_exhaustive]
 pub struct Shutdown {
-    /// The fibers that were still there: those that ran and did not give their worker back, one a domain, and those that waited.
-    /// Fibers that wait on a domain that another keeps to itself are not known.
+    /// The fibers that were still there: those that ran and did not give their worker back, one per
+    /// domain, and those that waited. Fibers that wait on a domain that another keeps to itself are
+    /// not known.
     pub stragglers: Vec<Straggler>,
-    /// How many fibers and tasks have not ended, stragglers included.
+    /// The number of fibers and tasks that have not ended, including stragglers.
     pub unfinished: usize,
 }
 
 impl Shutdown {
-    /// Has everything ended?
+    /// Returns `true` if everything has ended.
     pub fn is_clean(&self) -> bool {
         self.unfinished == 0
     }
@@ -51,7 +53,8 @@ impl From<RunningFiber> for Straggler {
 }
 
 impl Straggler {
-    /// A fiber that waits. `None` if it is something else.
+    /// Creates a straggler that waits. Returns `None` if it has no domain or no site, so is not a
+    /// fiber.
     pub(crate) fn waiting(waiter: Blocked) -> Option<Self> {
         let (domain, site) = (waiter.domain?, *waiter.site?);
         Some(Straggler { domain, kind: waiter.kind, name: waiter.name, site, waits: Some(waiter.waits) })

@@ -1,4 +1,4 @@
-//! A domain on which something runs for long, and what waits there meanwhile.
+//! The report of a domain on which something runs for long, and of what waits there meanwhile.
 
 use super::awaited::Awaited;
 use super::wait_graph::{RunningFiber, counted};
@@ -6,17 +6,18 @@ use crate::shim::clock;
 use std::fmt;
 use std::time::Duration;
 
-/// A fiber or task that keeps its domain while others of it wait.
+/// A report that a fiber or task keeps its domain while others of that domain wait.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Stall {
-    /// On which domain.
+    /// The index of the domain.
     pub domain: usize,
-    /// Who runs there, as far as it is known.
+    /// The fiber or task that runs there, as far as it is known.
     pub fiber: Option<RunningFiber>,
-    /// For how long the domain has been seen to be in this turn, to about ten milliseconds. `None`: for less than that.
+    /// How long the domain has been seen in this turn, to about ten milliseconds, or `None` for
+    /// less than that.
     pub lasted: Option<Duration>,
-    /// Who waits for it.
+    /// What waits for the domain.
     pub delayed: Delayed,
 }
 
@@ -24,33 +25,33 @@ pub struct Stall {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Delayed {
-    /// Fibers or tasks of it are ready to go on.
+    /// `true` if fibers or tasks of the domain are ready to go on.
     pub ready: bool,
-    /// So many have not begun.
+    /// The number of fibers or tasks that have not begun.
     pub unbegun: usize,
-    /// Other threads have woken fibers of it, or placed new ones there.
+    /// `true` if other threads have woken fibers of the domain, or placed new ones there.
     pub woken: bool,
-    /// A timer of it is overdue by so much.
+    /// How long a timer of the domain is overdue.
     pub timer: Option<Duration>,
-    /// What fibers of it wait for and has become ready: descriptors, with their addresses.
+    /// Descriptors that fibers of the domain wait for, with their addresses.
     pub descriptors: Vec<Awaited>,
 }
 
 impl Delayed {
-    /// Nobody waits.
+    /// Returns `true` if nothing waits.
     pub fn is_empty(&self) -> bool {
         !self.ready && self.unbegun == 0 && !self.woken && self.timer.is_none() && self.descriptors.is_empty()
     }
 }
 
-/// So long durations are told in steps that one can read.
+/// Rounds a duration to a step that is easy to read.
 fn readable(duration: Duration) -> Duration {
     let step = if duration < Duration::from_secs(1) { 1_000_000 } else { 100_000_000 };
     let nanos = clock::saturating_nanos(duration);
     Duration::from_nanos((nanos / step * step).max(1_000_000))
 }
 
-/// The first of many, in words.
+/// The number of descriptors that are written.
 const TOLD: usize = 8;
 
 impl fmt::Display for Delayed {
@@ -91,7 +92,7 @@ impl fmt::Display for Delayed {
 }
 
 impl Stall {
-    /// Who keeps the domain, and for how long.
+    /// Returns what keeps the domain, and for how long.
     pub(crate) fn who(&self) -> String {
         let domain = self.domain;
         let who = self.fiber.as_ref().map_or_else(|| "code between two fibers".to_owned(), RunningFiber::who);

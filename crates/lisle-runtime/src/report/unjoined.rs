@@ -6,32 +6,33 @@ use crate::panics;
 use std::any::Any;
 use std::panic::Location;
 
-/// What a runtime does about a fiber or a task that panics and whose handle is gone.
+/// What a runtime does about a panic of a fiber or a task whose handle is gone.
 ///
 /// The panic hook has run by then, as for every panic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PanicPolicy {
-    /// Report it, see [`Builder::on_report`](crate::Builder::on_report): the fiber's name, where it was spawned, the message.
+    /// Report the fiber's name, where it was spawned and the message, see
+    /// [`Builder::on_report`](crate::Builder::on_report).
     #[default]
     Report,
-    /// Nothing more.
+    /// Do nothing more.
     Ignore,
-    /// Report, then end the process.
+    /// Report the panic, then end the process.
     Abort,
 }
 
-/// A panic that nobody is told of by joining.
+/// A panic that no joiner will see.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Unjoined {
-    /// Who has panicked, in words, with its name and where it was spawned.
+    /// A description of the fiber or task, with its name and where it was spawned.
     pub who: String,
     /// Its name, if it has one.
     pub name: Option<String>,
     /// Where it was spawned.
     pub site: &'static Location<'static>,
-    /// With which words, if it was words.
+    /// The message of the panic, if it has one.
     pub message: String,
 }
 
@@ -64,6 +65,6 @@ pub(crate) fn nobody_joins(
     if policy == PanicPolicy::Abort {
         std::process::abort();
     }
-    // Dropping a payload runs the user's code; a second panic from there must not reach a worker.
+    // Dropping a payload runs the user's code. A panic there must not reach a worker.
     panics::told("the destructor of that panic's payload", || drop(panic));
 }

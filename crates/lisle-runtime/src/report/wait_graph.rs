@@ -1,6 +1,6 @@
-//! Who waits for what, as a value.
+//! The wait graph as a value: who waits for what.
 //!
-//! `sched/snapshot.rs` puts it together, `text.rs` makes it readable, `cycle.rs` finds those who wait for
+//! `sched/snapshot.rs` builds it, `text.rs` formats it, `cycle.rs` finds performers that wait for
 //! each other.
 
 mod cycle;
@@ -13,9 +13,11 @@ use crate::event::BlockedOn;
 use std::collections::HashMap;
 use std::panic::Location;
 
-/// Who waits for what in a runtime, at about one moment: see [`Runtime::waiting`](crate::Runtime::waiting).
+/// A graph that shows who waits for what in a runtime, at about one moment: see
+/// [`Runtime::waiting`](crate::Runtime::waiting).
 ///
-/// Its `Display` form has a block for each fiber and thread that waits; those that look the same share one.
+/// Its `Display` form has a block for each fiber and thread that waits. Those that look the same
+/// share one.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct WaitGraph {
@@ -25,37 +27,40 @@ pub struct WaitGraph {
     pub tasks: Vec<Blocked>,
     /// The plain OS threads that wait, in all of the process: they belong to no runtime.
     pub threads: Vec<Blocked>,
-    /// The fibers that run, as far as that can be seen: who has asked, and those whose domains did not answer.
+    /// The fibers that run, as far as that can be seen: the one that has asked, and those whose
+    /// domains did not answer.
     pub running: Vec<RunningFiber>,
-    /// How many fibers could go on, and wait for their turn.
+    /// The number of fibers that could go on, and wait for their turn.
     pub ready: usize,
-    /// How many fibers have not begun, and tasks could go on.
+    /// The number of fibers that have not begun and of tasks that could go on.
     pub unbegun: usize,
     /// The domains that have not answered in time. What waits there is not listed.
     pub silent: Vec<usize>,
-    /// What is known of these domains all the same: how long they have been busy with what, and what waits there.
+    /// What is known of the domains in `silent`: how long they have been busy with what, and what
+    /// waits there.
     pub stuck: Vec<Stall>,
 }
 
-/// Somebody who waits.
+/// A performer that waits.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Blocked {
-    /// What it is.
+    /// What kind of performer it is.
     pub kind: Performer,
-    /// Its number, by which [`BlockedOn::held_by`] refers to it.
+    /// The number of the performer, which [`BlockedOn::held_by`] refers to.
     pub id: usize,
-    /// Its name, if it has one.
+    /// The name, if it has one.
     pub name: Option<String>,
-    /// Where it was spawned; `None` for a thread.
+    /// The place where it was spawned, or `None` for a thread.
     pub site: Option<&'static Location<'static>>,
-    /// The domain it is on; `None` for threads and tasks, which are on none while they wait.
+    /// Its domain, or `None` for threads and tasks, which are on none while they wait.
     pub domain: Option<usize>,
-    /// What it waits for: the first of these that happens. Nothing, if its event does not tell.
+    /// What it waits for: the first of these that happens. Empty if its event does not describe
+    /// that.
     pub waits: Vec<BlockedOn>,
 }
 
-/// Who performs events.
+/// A kind of performer of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Performer {
@@ -82,24 +87,24 @@ pub struct RunningFiber {
 }
 
 impl WaitGraph {
-    /// Some performers each of which waits for the next, and the last for the first, if there are such: none of them
-    /// will ever go on.
+    /// Returns performers each of which waits for the next, and the last for the first, if there
+    /// are any: none of them will ever go on.
     ///
-    /// It follows what is known to be in somebody's hands: a fiber that is joined, a scope's fibers, the owner of a
-    /// lock. Of a channel nobody knows who would have sent. A choice counts only if all its alternatives lead to such
-    /// performers.
+    /// This follows what is known to be held by a performer: a fiber that is joined, a scope's
+    /// fibers, a lock and its owner. It is not known which performer would have sent on a channel.
+    /// A choice counts only if all its alternatives lead to such performers.
     ///
-    /// Takes time and memory proportional to what waits.
+    /// Takes time and memory proportional to the number of waits.
     pub fn cycle(&self) -> Option<Vec<&Blocked>> {
         cycle::find(self.waiters())
     }
 
-    /// Everybody who waits.
+    /// Returns all performers that wait.
     fn waiters(&self) -> impl Iterator<Item = &Blocked> + Clone {
         self.fibers.iter().chain(&self.tasks).chain(&self.threads)
     }
 
-    /// Notes that a scope is in the hands of its fibers, given as pairs of both their numbers.
+    /// Notes that a scope is held by its fibers, given as pairs of both their numbers.
     pub(crate) fn link_scopes(&mut self, members: &[(usize, usize)]) {
         let mut scopes: HashMap<usize, Vec<usize>> = HashMap::new();
         for &(scope, fiber) in members {

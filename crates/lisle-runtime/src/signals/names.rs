@@ -1,8 +1,8 @@
-//! What signals are called.
+//! The names of signals.
 
 use std::borrow::Cow;
 
-/// The name of the signal `number`, as in signal(7); `signal 99` where there is none.
+/// Returns the name of the signal `number`, as in signal(7), or `signal 99` if it has none.
 pub fn of(number: i32) -> Cow<'static, str> {
     macro_rules! names {
         ($($name:ident)*) => {

@@ -1,12 +1,14 @@
-//! A fiber's control block: one block of recycled memory that holds everything about a fiber but its
-//! stack, from spawn until the last handle is gone.
+//! A fiber's control block: one block of recycled memory that holds everything of a fiber but its
+//! stack, from its spawning until the last handle is gone.
 //!
-//! The closure and later its result lie in the block's body, behind a small table of functions that
-//! know their types. Ownership is by count: the fiber itself until it has finished, its join handle,
-//! and events that refer to it. Whoever lets go last drops an unclaimed result and recycles the block.
+//! The closure and later its result are in the block's body, behind a small table of functions that
+//! know their types. The owners are counted: the fiber itself until it has finished, its join
+//! handle, and events that refer to it. The last owner that lets go drops an unclaimed result and
+//! recycles the block.
 //!
-//! All `Cell`s belong to one thread at a time: the spawner's until the fiber is handed over, then that
-//! of the domain it begins on. The handing over (ring, inbox) carries release and acquire.
+//! All `Cell`s belong to one thread at a time: to the spawner's until the fiber is handed over,
+//! then to that of the domain that it begins on. The ring or inbox that hands it over provides
+//! release and acquire.
 
 use super::locals::Locals;
 use super::runnable::{Kind, Runnable};
@@ -30,16 +32,16 @@ use std::sync::Arc;
 
 pub(crate) type Stackful = Coroutine<(), Suspend, (), Lent>;
 
-/// What the body holds.
+/// What the body of a fiber holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The closure: the fiber has not run.
     Closure,
-    /// A value or a panic.
+    /// A value, or the payload of a panic.
     Done,
-    /// Nothing, since its runtime shut down before it was done.
+    /// Nothing, since the runtime shut down before the fiber was done.
     Cancelled,
-    /// Nothing: it is running, or its result has been taken.
+    /// Nothing, since the fiber runs, or its result has been taken.
     Nothing,
 }
 
@@ -49,12 +51,12 @@ pub(crate) type HookLocals = Vec<Box<dyn Any>>;
 #[repr(C)]
 pub(crate) struct Fiber {
     pub(crate) runnable: Runnable,
-    /// Neighbours in the list of all fibers that have begun on the domain.
+    /// The neighbours in the list of all fibers that have begun on the domain.
     pub(crate) siblings: Cell<(*mut Fiber, *mut Fiber)>,
-    /// The domain it is pinned to, from when it begins or was placed there.
+    /// The domain that the fiber stays on, set when it begins or is placed there.
     pub(crate) domain: Cell<*const ()>,
     pub(crate) parker: Parker,
-    /// What its stack keeps for the tasks and loops that run on it.
+    /// What the stack keeps for the tasks and loops that run on it.
     pub(crate) stack_state: StackState,
     pub(crate) coroutine: UnsafeCell<Option<Stackful>>,
     /// The stack that the coroutine runs on.
@@ -62,16 +64,16 @@ pub(crate) struct Fiber {
     pub(crate) site: &'static Location<'static>,
     pub(crate) name: Option<Arc<str>>,
     pub(crate) locals: Locals,
-    /// What its runtime's hooks keep for it: from when it begins, if there are any.
+    /// What the hooks of the runtime keep for the fiber, from its beginning, if there are any.
     #[allow(clippy::box_collection, reason = "a word, for what most fibers do not have")]
     pub(crate) hooked: Cell<Option<Box<HookLocals>>>,
-    /// True once finished.
+    /// `true` once the fiber has finished.
     pub(crate) finished: Source<bool, ()>,
-    /// True once asked to cancel.
+    /// `true` once the fiber has been asked to cancel.
     pub(crate) cancelled: Source<bool, ()>,
     pub(crate) scope: Option<NonNull<ScopeState>>,
     pub(crate) panic_policy: PanicPolicy,
-    /// Whether the fiber or its handle is done with the other; used with a scope only.
+    /// `true` once the fiber or its handle no longer needs the other. Used only with a scope.
     parted: AtomicBool,
     outcome: Cell<Outcome>,
     references: AtomicUsize,
@@ -102,12 +104,12 @@ pub(crate) struct Traits {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) scope: Option<NonNull<ScopeState>>,
     pub(crate) panic_policy: PanicPolicy,
-    /// A fiber like any other, if none.
+    /// `None` means `Kind::Fiber`.
     pub(crate) kind: Option<Kind>,
 }
 
 impl Fiber {
-    /// Makes a fiber that will run `f`. There are two references: the fiber's own and the caller's.
+    /// Creates a fiber that will run `f`, with two references: the fiber's own and the caller's.
     pub(crate) fn new<F: FnOnce() -> T, T>(
         f: F,
         traits: Traits,
@@ -152,29 +154,31 @@ impl Fiber {
         self.outcome.get()
     }
 
-    /// What it is called where somebody waits for it.
+    /// Returns the name that waits show for the fiber.
     pub(crate) fn label(&self) -> Label {
         let label = Label::anywhere("fiber").made_at(self.site);
         self.name.as_ref().map_or(label.clone(), |name| label.named(name))
     }
 
-    /// Is it a worker's own, on whose stack that runs what has none?
+    /// Returns `true` if the fiber is a worker's own, on whose stack it runs tasks and parts of
+    /// loops.
     pub(crate) fn is_runner(&self) -> bool {
         self.runnable.kind() == Kind::Runner
     }
 
-    /// Where the code comes from that runs on it: a runner's may be a part of a loop.
+    /// Returns the site of the code that runs on the fiber. On a runner that may be a part of a
+    /// loop.
     pub(crate) fn code_site(&self) -> &'static Location<'static> {
-        // SAFETY: a job is in place while it runs.
+        // SAFETY: a job stays in place while it runs.
         unsafe { self.stack_state.pending.job.get().as_ref() }.map_or(self.site, |job| job.site)
     }
 
-    /// Its number as a performer, see `event/waits.rs`.
+    /// Returns the fiber's number as a performer, see `event/waits.rs`.
     pub(crate) fn performer_id(&self) -> usize {
         std::ptr::from_ref(&self.parker).addr()
     }
 
-    /// For messages: `fiber 'name'` or `a fiber`, and where it was spawned.
+    /// Returns `fiber 'name'` or `a fiber`, and where it was spawned, for messages.
     pub(crate) fn describe(&self) -> String {
         describe(self.name.as_deref(), self.site)
     }
@@ -187,34 +191,35 @@ pub(crate) fn describe(name: Option<&str>, site: &Location<'_>) -> String {
     }
 }
 
-/// A fiber's life on its stack: runs the closure, leaves the result in the body, and drops what nobody
-/// will ask for, here where destructors may still block. A fiber whose runtime is already shutting down
-/// drops the closure instead.
+/// Runs a fiber's life on its stack: runs the closure, leaves the result in the body, and drops
+/// what no other code can ask for, here where destructors may still block. If the runtime is
+/// already shutting down, drops the closure instead.
 ///
 /// # Safety
 ///
-/// The fiber has not run, and nobody else touches its body until `finish`.
+/// The fiber has not run, and no other code touches its body until `finish`.
 pub(crate) unsafe fn live(fiber: NonNull<Fiber>) {
     // SAFETY: alive by the caller's promise.
     let this = unsafe { fiber.as_ref() };
-    // SAFETY: the table belongs to this fiber; the rest is the caller's promise.
+    // SAFETY: the table belongs to this fiber. The rest is the caller's promise.
     unsafe { (this.table.run)(fiber) };
     clear_locals(this);
     let unclaimed = match this.scope {
-        // What a scoped fiber leaves must not outlive the scope it may borrow from: an unclaimed result
-        // is dropped by whoever comes second, this fiber or its handle, and both come within the scope.
+        // What a scoped fiber leaves must not outlive the scope that it may borrow from. Of this
+        // fiber and its handle, the one that comes second drops an unclaimed result. Both come
+        // within the scope.
         Some(_) => this.parted.swap(true, Ordering::AcqRel),
         None => this.references.load(Ordering::Acquire) == 1,
     };
     if unclaimed {
-        // SAFETY: the handle is gone, so nobody else looks at the body.
+        // SAFETY: the handle is gone, so no other code refers to the body.
         unsafe { drop_unclaimed(fiber) };
-        // A result's destructor may have used locals, which must not leave this thread.
+        // A destructor of the result may have used locals, which must not leave this thread.
         clear_locals(this);
     }
 }
 
-/// Drops a fiber's locals in the fiber, whatever their destructors do.
+/// Drops a fiber's locals in the fiber. Reports panics of their destructors.
 #[inline]
 pub(crate) fn clear_locals(fiber: &Fiber) {
     if !fiber.locals.is_empty() {
@@ -228,12 +233,12 @@ fn clear_some_locals(fiber: &Fiber) {
     fiber.locals.clear_for_good(|panic| detached(fiber, panic));
 }
 
-/// Ends a fiber that has lived: joiners go on, and the fiber's own reference is let go. True if that was
-/// the last one: then the caller has to [`free`] the fiber.
+/// Ends a fiber that has lived: wakes its joiners and lets go of the fiber's own reference. Returns
+/// `true` if that was the last one. The caller then has to [`free`] the fiber.
 ///
 /// # Safety
 ///
-/// `live` has returned; unless the answer is true, the fiber is not used by the caller afterwards.
+/// `live` has returned. Unless this returns `true`, the caller does not use the fiber afterwards.
 #[must_use]
 pub(crate) unsafe fn finish(fiber: NonNull<Fiber>) -> bool {
     // SAFETY: the fiber's own reference keeps it alive until it is let go below.
@@ -243,11 +248,11 @@ pub(crate) unsafe fn finish(fiber: NonNull<Fiber>) -> bool {
         while waiters.grant(()).is_ok() {}
     });
     let scope = this.scope;
-    // SAFETY: the own reference, given up here.
+    // SAFETY: the fiber's own reference is given up here.
     let last = unsafe { let_go(fiber) };
     if let Some(scope) = scope {
-        // SAFETY: a scope waits for its fibers before it goes, and what a scoped fiber leaves does not
-        // borrow from it any more.
+        // SAFETY: a scope waits for its fibers before it ends, and what a scoped fiber leaves does
+        // not borrow from it any more.
         unsafe { ScopeState::exit(scope) };
     }
     last
@@ -257,22 +262,22 @@ pub(crate) unsafe fn finish(fiber: NonNull<Fiber>) -> bool {
 ///
 /// # Safety
 ///
-/// The fiber has a scope; the caller owns the handle's reference and gives it up.
+/// The fiber has a scope. The caller owns the handle's reference and gives it up.
 pub(crate) unsafe fn part(fiber: NonNull<Fiber>) {
-    // SAFETY: the handle's reference keeps it alive.
+    // SAFETY: the handle's reference keeps the fiber alive.
     if unsafe { fiber.as_ref() }.parted.swap(true, Ordering::AcqRel) {
-        // SAFETY: the fiber has run, so nobody else looks at the body.
+        // SAFETY: the fiber has run, so no other code refers to the body.
         unsafe { drop_unclaimed(fiber) };
     }
-    // SAFETY: given up by the caller.
+    // SAFETY: the caller gives up this reference.
     unsafe { release(fiber) };
 }
 
-/// Drops an unclaimed result; a panic is reported, or noted in the scope.
+/// Drops an unclaimed result. A panic is reported, or noted in the scope.
 ///
 /// # Safety
 ///
-/// Nobody else refers to the body.
+/// No other code refers to the body.
 unsafe fn drop_unclaimed(fiber: NonNull<Fiber>) {
     // SAFETY: alive by the caller's promise.
     let this = unsafe { fiber.as_ref() };
@@ -287,19 +292,19 @@ unsafe fn drop_unclaimed(fiber: NonNull<Fiber>) {
         Some(scope) => {
             // SAFETY: neither a scoped fiber nor its handle outlives the scope.
             unsafe { scope.as_ref() }.note_panic();
-            // What it was raised with is the user's, and may panic in turn.
+            // The payload is the user's, and may panic in its destructor.
             forget_panic(panic);
         }
         None => detached(this, panic),
     }
 }
 
-/// Moves the result into `place`, a `std::thread::Result<T>` to be written, `T` being the type that
-/// the fiber was made with. The outcome must be [`Outcome::Done`].
+/// Moves the result into `place`, a `std::thread::Result<T>` to be written, where `T` is the type
+/// that the fiber was made with. The outcome must be [`Outcome::Done`].
 ///
 /// # Safety
 ///
-/// As said; and the fiber has finished, and nobody else takes its result.
+/// The above holds, the fiber has finished, and no other code takes its result.
 pub(crate) unsafe fn take_result(fiber: NonNull<Fiber>, place: *mut ()) {
     // SAFETY: alive by the caller's promise.
     let table = unsafe { fiber.as_ref() }.table;
@@ -317,7 +322,7 @@ pub(crate) unsafe fn retain(fiber: NonNull<Fiber>) {
     unsafe { fiber.as_ref() }.references.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Gives up a reference; the last one drops what is in the body and recycles the block.
+/// Gives up a reference. The last one drops what is in the body and recycles the block.
 ///
 /// # Safety
 ///
@@ -330,28 +335,28 @@ pub(crate) unsafe fn release(fiber: NonNull<Fiber>) {
     }
 }
 
-/// Gives up a reference. True if it was the last.
+/// Gives up a reference. Returns `true` if it was the last.
 ///
 /// # Safety
 ///
-/// The caller owns a reference and, unless it was the last, does not use the fiber again.
+/// The caller owns a reference. Unless it was the last, the caller does not use the fiber again.
 unsafe fn let_go(fiber: NonNull<Fiber>) -> bool {
-    // SAFETY: the reference keeps the fiber alive. Release: what we did happens before the freeing. Acquire: and so does what
-    // others did.
+    // SAFETY: the reference keeps the fiber alive. Release: what this thread did to the fiber
+    // happens before the freeing. Acquire: so does what other threads did.
     unsafe { fiber.as_ref() }.references.fetch_sub(1, Ordering::AcqRel) == 1
 }
 
-/// Ends a fiber that has not begun and never will: its closure is dropped, its joiners learn it.
+/// Ends a fiber that has not begun and never will: drops its closure and wakes its joiners.
 ///
 /// # Safety
 ///
-/// The fiber has not begun and is in no list; the caller does not use it afterwards.
+/// The fiber has not begun and is in no list. The caller does not use it afterwards.
 pub(crate) unsafe fn refuse(fiber: NonNull<Fiber>) {
     // SAFETY: alive by the caller's promise.
     unsafe { fiber.as_ref() }.parker.interrupted.set(true);
-    // SAFETY: it has not begun, and is run here once.
+    // SAFETY: the fiber has not begun, and is run only here, once.
     unsafe { live(fiber) };
-    // SAFETY: it has just lived.
+    // SAFETY: `live` has just returned.
     if unsafe { finish(fiber) } {
         // SAFETY: that was the last reference.
         unsafe { free(fiber) };
@@ -364,7 +369,7 @@ pub(crate) unsafe fn refuse(fiber: NonNull<Fiber>) {
 ///
 /// The last reference is gone.
 pub(crate) unsafe fn free(fiber: NonNull<Fiber>) {
-    // SAFETY: still alive.
+    // SAFETY: the fiber is still alive.
     let table = unsafe { fiber.as_ref() }.table;
     // SAFETY: the last reference is gone.
     unsafe { drop_unclaimed(fiber) };
@@ -373,15 +378,15 @@ pub(crate) unsafe fn free(fiber: NonNull<Fiber>) {
     slots::give(fiber.cast(), table.layout);
 }
 
-/// The body of a fiber that was made with these types.
+/// Returns the body of a fiber that was made with these types.
 fn body<F, T>(fiber: NonNull<Fiber>) -> *mut Body<F, T> {
-    // SAFETY: `fiber` is the header of such a block; no reference to the body is made.
+    // SAFETY: `fiber` is the header of such a block. No reference to the body is made.
     unsafe { UnsafeCell::raw_get(&raw const (*fiber.cast::<Block<F, T>>().as_ptr()).body) }
 }
 
 /// # Safety
 ///
-/// As for [`live`], the types being those of `new`.
+/// As for [`live`]. The types are those of `new`.
 unsafe fn run<F: FnOnce() -> T, T>(fiber: NonNull<Fiber>) {
     // SAFETY: alive by the caller's promise.
     let this = unsafe { fiber.as_ref() };
@@ -389,9 +394,9 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: NonNull<Fiber>) {
     this.outcome.set(Outcome::Nothing);
     // SAFETY: a fiber that has not run holds its closure, which is moved out here, once.
     let closure = ManuallyDrop::into_inner(unsafe { (&raw mut (*body).closure).read() });
-    // A runner has been given a task, which is to end in it.
+    // A runner that is interrupted has been given a task, which has to end in it.
     let stopped = this.parker.interrupted.get() && !this.is_runner();
-    // It is dropped instead, and that is to complete.
+    // The closure is dropped instead, and its destructor runs to its end.
     let _masked = if stopped { parker::masked() } else { None };
     let result = catch_unwind(AssertUnwindSafe(|| if stopped { Err(Interrupted) } else { Ok(closure()) }));
     let (result, outcome) = match result {
@@ -407,7 +412,7 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: NonNull<Fiber>) {
 
 /// # Safety
 ///
-/// As for [`take_result`], the types being those of `new`.
+/// As for [`take_result`]. The types are those of `new`.
 unsafe fn take<F, T>(fiber: NonNull<Fiber>, place: *mut ()) {
     // SAFETY: alive by the caller's promise.
     unsafe { fiber.as_ref() }.outcome.set(Outcome::Nothing);
@@ -417,11 +422,11 @@ unsafe fn take<F, T>(fiber: NonNull<Fiber>, place: *mut ()) {
     unsafe { place.cast::<std::thread::Result<T>>().write(ManuallyDrop::into_inner(result)) };
 }
 
-/// Empties the body. An unclaimed panic is returned.
+/// Empties the body. Returns an unclaimed panic.
 ///
 /// # Safety
 ///
-/// Nobody else refers to the body; the types are those of `new`.
+/// No other code refers to the body. The types are those of `new`.
 unsafe fn drop_body<F, T>(fiber: NonNull<Fiber>) -> Option<Box<dyn Any + Send>> {
     // SAFETY: alive by the caller's promise.
     let outcome = unsafe { fiber.as_ref() }.outcome.replace(Outcome::Nothing);
@@ -438,10 +443,11 @@ unsafe fn drop_body<F, T>(fiber: NonNull<Fiber>) -> Option<Box<dyn Any + Send>> 
     None
 }
 
-/// A reference to a fiber.
+/// A counted reference to a fiber.
 pub(crate) struct FiberRef(NonNull<Fiber>);
 
-// SAFETY: through a reference only what may be touched from any thread is touched: the sources.
+// SAFETY: a reference touches only what any thread may touch: the sources, and what does not
+// change.
 unsafe impl Send for FiberRef {}
 // SAFETY: as above.
 unsafe impl Sync for FiberRef {}
@@ -466,14 +472,14 @@ impl FiberRef {
     }
 
     pub(crate) fn label(&self) -> Label {
-        // SAFETY: the reference keeps the fiber alive, and what the label tells does not change.
+        // SAFETY: the reference keeps the fiber alive, and what the label shows does not change.
         unsafe { self.0.as_ref() }.label()
     }
 }
 
 impl Drop for FiberRef {
     fn drop(&mut self) {
-        // SAFETY: this reference is given up.
+        // SAFETY: this reference is given up here.
         unsafe { release(self.0) };
     }
 }

@@ -1,13 +1,13 @@
-//! How many foreign calls are under way.
+//! The count of foreign calls that are under way.
 
 use crate::event::calls;
 use crate::shim::atomic::{AtomicU64, Ordering};
 
-/// How many jobs have been submitted, and how many have ended.
+/// The number of jobs that have been submitted, and the number of those that have ended.
 static SUBMITTED: AtomicU64 = AtomicU64::new(0);
 static ENDED: AtomicU64 = AtomicU64::new(0);
 
-/// A job that is counted, until it has ended or been dropped.
+/// A job that is counted until it has ended or been dropped.
 pub(crate) struct Counted;
 
 impl Counted {
@@ -23,11 +23,11 @@ impl Drop for Counted {
     }
 }
 
-/// How many foreign calls have ended, and how often one has fallen asleep, waiting for an event; `None` if one of them does
-/// anything else.
+/// Returns how many foreign calls have ended, and how often one has fallen asleep waiting for an
+/// event. Returns `None` if one of them does anything else than wait for an event.
 pub(crate) fn stillness() -> Option<[u64; 2]> {
-    // One that had ended by now does not sleep when that is looked at, so none is counted twice; and all that are counted had
-    // been submitted before their number is read.
+    // A call that has ended by now is not asleep when `calls` looks, so none is counted twice. All
+    // that are counted were submitted before `SUBMITTED` is read.
     let ended = ENDED.load(Ordering::SeqCst);
     let (asleep, sleeps) = calls::stillness()?;
     (SUBMITTED.load(Ordering::SeqCst) == ended + asleep).then_some([ended, sleeps])

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-/// The locals of one fiber: few, so a list is searched.
+/// The locals of one fiber. They are few, so they are in a list that is searched.
 #[derive(Default)]
 pub(crate) struct Locals {
     values: RefCell<Vec<(usize, Rc<dyn Any>)>>,
@@ -23,10 +23,11 @@ impl Locals {
         self.values.borrow().is_empty()
     }
 
-    /// Drops the values, last made first, whatever their destructors do: `told` is given what they panic with. What
-    /// is left after many rounds is forgotten, for it must not be dropped elsewhere.
+    /// Drops the values, the last made first, whatever their destructors do. Passes the payloads of
+    /// their panics to `told`. Forgets what is left after many rounds, since it must not be dropped
+    /// elsewhere.
     pub(crate) fn clear_for_good(&self, mut told: impl FnMut(Box<dyn Any + Send>)) {
-        // Each round drops at least one, but destructors may make new ones for ever.
+        // Each round drops at least one value, but destructors may make new ones for ever.
         for _ in 0..64 {
             match catch_unwind(AssertUnwindSafe(|| self.clear())) {
                 Ok(()) => return,
@@ -36,8 +37,7 @@ impl Locals {
         self.leak();
     }
 
-    /// Drops the values, last made first. Those that a destructor makes anew are dropped as well, up to a
-    /// limit.
+    /// Drops the values, the last made first, and up to a limit also those that a destructor makes.
     fn clear(&self) {
         for _ in 0..10_000 {
             let Some(last) = self.values.borrow_mut().pop() else { return };
@@ -50,14 +50,14 @@ impl Locals {
         std::mem::forget(self.values.take());
     }
 
-    /// The value with this number, made by `init` if it is not there.
+    /// Returns the value with this number. Calls `init` if there is no such value.
     pub(crate) fn get<T: 'static>(&self, id: usize, init: fn() -> T) -> Rc<T> {
         let find = |values: &Vec<(usize, Rc<dyn Any>)>| {
             values.iter().find(|entry| entry.0 == id).map(|entry| entry.1.clone())
         };
         let found = find(&self.values.borrow());
         let value = found.unwrap_or_else(|| {
-            // Not borrowed while the user's function runs: it may use other locals.
+            // The list is not borrowed while the user's function runs, which may use other locals.
             let made: Rc<dyn Any> = Rc::new(init());
             self.values.borrow_mut().push((id, made.clone()));
             made
@@ -67,7 +67,8 @@ impl Locals {
 }
 
 impl Drop for Locals {
-    /// Those of a fiber are gone by then. Those of a thread go with it, and a panic there would end the process.
+    /// Those of a fiber are gone by then. Those of a thread are dropped with it, and a panic of
+    /// their destructors there would end the process.
     fn drop(&mut self) {
         if self.is_empty() {
             return;

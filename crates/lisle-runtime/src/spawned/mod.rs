@@ -1,9 +1,12 @@
-//! What is spawned, as the scheduler sees it: the memory of a fiber, and what every spawned thing has.
+//! What the scheduler sees of fibers and tasks: the memory of a fiber, and what everything spawned
+//! has.
 //!
-//! - `runnable`: the header of whatever lies in a worker's queues.
+//! - `runnable`: the header of everything that lies in a worker's queues.
 //! - `fiber_cell`: the control block of a fiber, its closure and its result.
-//! - `stack_state`, `this_stack`: what a stack keeps for the tasks and loops that run on it, and how they find it.
-//! - `locals`, `scope_state`: a fiber's locals, and what a scope knows of those that it waits for.
+//! - `stack_state`, `this_stack`: what a stack keeps for the tasks and loops that run on it, and
+//!   how they find it.
+//! - `locals`, `scope_state`: a fiber's locals, and what a scope knows of the fibers and tasks that
+//!   it waits for.
 //! - `foreign_calls`: how many functions of `blocking` are under way.
 //! - `slots`: recycled memory.
 

@@ -1,13 +1,13 @@
-//! What a worker runs: a fiber, or a task that is ready to go on. Its queues hold either.
+//! What a worker's queues hold: a fiber, or a task that is ready to go on.
 
 use crate::queue::inbox::Linked;
 use std::cell::Cell;
 
-/// The first field of whatever may lie in a worker's queue, of which it is in one at a time.
+/// The first field of everything that may lie in a worker's queue. It is in one queue at a time.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Runnable {
-    /// The next one in whichever list this one is in.
+    /// The next one in the list that this one is in.
     link: Cell<*mut Runnable>,
     kind: Kind,
 }
@@ -15,7 +15,7 @@ pub(crate) struct Runnable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Fiber,
-    /// A fiber of the worker's own, on whose stack it runs tasks.
+    /// A fiber of the worker's own, on whose stack it runs tasks and parts of loops.
     Runner,
     Task,
 }
@@ -39,7 +39,7 @@ impl Runnable {
     }
 }
 
-// SAFETY: `link` is read and written as the trait asks.
+// SAFETY: `link` is read and written as the trait requires.
 unsafe impl Linked for Runnable {
     #[inline]
     fn link(&self) -> *mut Self {

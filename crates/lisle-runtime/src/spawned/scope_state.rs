@@ -7,10 +7,11 @@ use std::panic::Location;
 use std::ptr::NonNull;
 
 pub(crate) struct ScopeState {
-    /// How many fibers have not finished; the scope waits for none.
+    /// The number of fibers and reified tasks that have not finished. The scope waits until it is
+    /// 0.
     pub(crate) running: Source<usize, ()>,
     pub(crate) panicked: AtomicBool,
-    /// If nothing may wait where it was opened, it cannot wait for what it spawns.
+    /// Set if nothing may wait where the scope was opened. Then it cannot wait for what it spawns.
     pub(crate) fenced: Option<Forbidden>,
 }
 
@@ -26,7 +27,7 @@ impl ScopeState {
             .note(format!("{running} of its fibers {} not ended", if running == 1 { "has" } else { "have" }));
     }
 
-    /// Panics if the scope could not wait for what is to be spawned by the caller.
+    /// Panics if the scope could not wait for what the caller is about to spawn.
     #[track_caller]
     pub(crate) fn check(&self) {
         if let Some(forbidden) = self.fenced {
@@ -35,7 +36,7 @@ impl ScopeState {
         }
     }
 
-    /// Counts in somebody whom the scope is to wait for.
+    /// Counts in a fiber or a task that the scope is to wait for.
     pub(crate) fn enter(&self) {
         self.running.update(|running, _| *running += 1);
     }
@@ -44,11 +45,11 @@ impl ScopeState {
     ///
     /// # Safety
     ///
-    /// Called once for each fiber of the scope, as its last step.
+    /// This is called once for each fiber or task that has entered the scope, as its last step.
     pub(crate) unsafe fn exit(state: NonNull<ScopeState>) {
-        // SAFETY: the scope waits until the count is 0. It may go as soon as we have let go of the
-        // source's lock; the wake that follows touches the waiting performer only, and its scope is
-        // left only by consuming that wake.
+        // SAFETY: the scope waits until the count is 0. It may end as soon as this code has
+        // released the source's lock. The wake that follows touches only the waiting performer,
+        // which leaves its scope only by consuming that wake.
         let state = unsafe { state.as_ref() };
         state.running.update(|running, waiters| {
             *running -= 1;

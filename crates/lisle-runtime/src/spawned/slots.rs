@@ -1,7 +1,8 @@
-//! Recycled memory for control blocks, so that spawning allocates nothing once warm.
+//! Recycled memory for control blocks. Once warm, spawning allocates nothing.
 //!
-//! Each thread keeps free blocks of three sizes. A thread that frees more than it spawns (it steals,
-//! or is spawned onto) hands half of what it keeps to a shared list, where the others find it.
+//! Each thread keeps free blocks of three sizes. A thread that frees more than it spawns (it
+//! steals, or others spawn onto it) moves half of what it keeps to a shared list, where the others
+//! find it.
 
 use crate::event::lock::Lock;
 use crate::shim::sync::OnceLock;
@@ -11,12 +12,12 @@ use std::ptr::NonNull;
 
 const SIZES: [usize; 3] = [512, 640, 1216];
 const ALIGN: usize = 64;
-/// How many free blocks of a size a thread keeps.
+/// The number of free blocks of a size that a thread keeps.
 const KEPT: usize = 1024;
 
 type Blocks = [Vec<NonNull<u8>>; SIZES.len()];
 
-/// The blocks of one thread; those still kept when it ends go to the shared list.
+/// The free blocks of one thread. When the thread ends, they go to the shared list.
 #[derive(Default)]
 struct Local(Blocks);
 
@@ -52,7 +53,7 @@ fn layout_of(class: usize) -> Layout {
     Layout::from_size_align(SIZES[class], ALIGN).expect("a small size, a power of two")
 }
 
-/// A block for `layout`, uninitialized.
+/// Returns a block for `layout`, uninitialized.
 #[inline]
 pub fn take(layout: Layout) -> NonNull<u8> {
     let Some(class) = class_of(layout) else { return allocate(layout) };

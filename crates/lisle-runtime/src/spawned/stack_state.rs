@@ -5,9 +5,9 @@ use std::cell::Cell;
 
 /// What a stack keeps for the tasks and loops that run on it.
 pub struct StackState {
-    /// How many of the next tasks are not to begin on this stack, since some took long that did.
+    /// How many of the next tasks do not begin on this stack, since an earlier one took long there.
     pub(crate) penalty: Cell<u32>,
-    /// No task begins if the stack has come down below this address.
+    /// No task begins on the stack below this address.
     pub(crate) limit: Cell<usize>,
     /// What loops have put off.
     pub pending: Pending,

@@ -9,20 +9,21 @@ use std::mem::offset_of;
 use std::ops::Deref;
 
 thread_local! {
-    /// For code that runs in no fiber.
+    /// The state for code that runs in no fiber.
     static OF_THREAD: StackState = const { StackState::new() };
 }
 
-/// The stack on which this runs. For use by what runs on that stack, and no longer.
+/// The stack on which this code runs. Only code that runs on that stack may use it, and only while
+/// it does.
 #[derive(Clone, Copy)]
 pub struct ThisStack<'a> {
-    /// Whose code runs on top of the stack: a task's, or, if null, the stack's own.
+    /// The task whose code runs on top of the stack, or null if the stack's own code does.
     pub(crate) task: &'a Cell<*const Recycled>,
     state: &'a StackState,
 }
 
 impl<'a> ThisStack<'a> {
-    /// What the stack keeps.
+    /// Returns what the stack keeps for tasks and loops.
     #[inline(always)]
     pub fn state(self) -> &'a StackState {
         self.state
@@ -38,21 +39,22 @@ impl Deref for ThisStack<'_> {
     }
 }
 
-/// The stack on which this runs.
+/// Returns the stack on which this code runs.
 #[inline(always)]
 pub fn this_stack<'a>() -> ThisStack<'a> {
     let running = parker::running_ptr();
     if running.is_null() {
-        // SAFETY: the thread's own stays, without a destructor, as long as the thread does.
+        // SAFETY: the thread's own state has no destructor, and stays as long as the thread does.
         let state = unsafe { &*OF_THREAD.with(std::ptr::from_ref) };
         return ThisStack { task: parker::top_task(), state };
     }
-    // SAFETY: workers set the parkers of fibers, as pointers that may be used for all of the fiber; and it is there while it runs.
+    // SAFETY: workers set the parkers of fibers, as pointers that may be used for all of the fiber.
+    // A fiber is alive while it runs.
     let fiber = unsafe { &*running.byte_sub(offset_of!(Fiber, parker)).cast::<Fiber>() };
     ThisStack { task: &fiber.parker.task, state: &fiber.stack_state }
 }
 
-/// Returns `true` if the code that runs here does so within a join or a loop.
+/// Returns `true` if the code that runs here is part of a join or a loop.
 pub(crate) fn is_in_loop() -> bool {
     this_stack().pending.inside.get() != crate::jobs::pending::Inside::Nothing
 }

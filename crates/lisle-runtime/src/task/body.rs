@@ -1,6 +1,7 @@
-//! What lies behind the head of a slot: the future, and when that has ended its result.
+//! The body of a slot, behind its head: the future, and after its end the result.
 //!
-//! The functions that know the type are reached by a table, but for the first turn, which is a part of the spawner's code.
+//! Functions that know the type are called through a table. The first turn is not, since it is a
+//! part of the spawner's code.
 
 use super::record::{Outcome, Task, unclaimed};
 use super::slots;
@@ -17,7 +18,7 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-/// How a slot is used for one type of future.
+/// The functions and sizes of a slot for one type of future.
 pub(super) struct Table {
     pub(super) poll: unsafe fn(NonNull<Task>, &mut Context<'_>) -> Progress,
     pub(super) drop_future: unsafe fn(NonNull<Task>) -> std::thread::Result<()>,
@@ -27,11 +28,12 @@ pub(super) struct Table {
     pub(super) size: usize,
 }
 
-/// What came of a poll.
+/// The result of a poll.
 pub(super) enum Progress {
     Description,
     Ended,
-    /// By the interruption of the fiber on whose stack it ran, which is to go on.
+    /// The interruption of the fiber on whose stack it ran has ended it. The payload is raised
+    /// again.
     Interrupted(Box<dyn Any + Send>),
 }
 
@@ -52,7 +54,7 @@ pub(super) struct Kept<F>(std::marker::PhantomData<F>);
 impl<F: Future> Kept<F> {
     const LAYOUT: Layout = Layout::new::<Block<F>>();
     pub(super) const CLASS: usize = slots::class_of(Self::LAYOUT);
-    /// Too large to be kept for ever.
+    /// `true` if the future is too large to keep a slot for it for ever.
     pub(super) const IS_LARGE: bool =
         size_of::<F>() > size_of::<F::Output>() && Self::LAYOUT.size() > slots::LARGEST_STEP;
     pub(super) const TABLE: &'static Table = &Table {
@@ -77,7 +79,7 @@ pub(super) unsafe fn settle<F: Future>(
     scope: Option<NonNull<ScopeState>>,
     site: &'static Location<'static>,
 ) {
-    // SAFETY: it is ours.
+    // SAFETY: the slot is the caller's.
     let this = unsafe { slot.as_ref() };
     this.table.set(Some(Kept::<F>::TABLE));
     this.site.set(Some(site));
@@ -90,7 +92,7 @@ pub(super) unsafe fn settle<F: Future>(
 
 #[inline(always)]
 fn body<F: Future>(task: NonNull<Task>) -> *mut Body<F> {
-    // SAFETY: the slot is such a block; no reference to the body is made.
+    // SAFETY: the slot is such a block. No reference to the body is made.
     unsafe { UnsafeCell::raw_get(&raw const (*task.cast::<Block<F>>().as_ptr()).body) }
 }
 
@@ -104,9 +106,9 @@ pub(super) unsafe fn poll_future<F: Future>(
     task: NonNull<Task>,
     context: &mut Context<'_>,
 ) -> std::thread::Result<Poll<F::Output>> {
-    // SAFETY: by the caller's promise; a slot does not move.
+    // SAFETY: by the caller's promise. A slot does not move.
     let future = unsafe { &mut *(&raw mut (*body::<F>(task)).future).cast::<F>() };
-    // SAFETY: as above.
+    // SAFETY: a slot does not move, and the future is dropped in place.
     let future = unsafe { Pin::new_unchecked(future) };
     catch_unwind(AssertUnwindSafe(|| future.poll(context)))
 }
@@ -122,15 +124,15 @@ unsafe fn poll<F: Future>(task: NonNull<Task>, context: &mut Context<'_>) -> Pro
         Ok(Poll::Ready(value)) => Ok(value),
         Err(panic) => Err(panic),
     };
-    // SAFETY: as above; it is not polled again.
+    // SAFETY: the caller runs the task, and the future is not polled again.
     unsafe { end_body::<F>(task, result) }
 }
 
-/// Puts the result of a future that has ended where that was.
+/// Replaces a future that has ended with its result.
 ///
 /// # Safety
 ///
-/// As for [`poll_future`]; the future is not used again.
+/// As for [`poll_future`]. The future is not used again.
 unsafe fn end_body<F: Future>(task: NonNull<Task>, result: std::thread::Result<F::Output>) -> Progress {
     // SAFETY: by the caller's promise.
     let result = unsafe { drop_after::<F>(task, result) };
@@ -164,8 +166,8 @@ pub(super) unsafe fn drop_future<F: Future>(task: NonNull<Task>) -> std::thread:
     if std::mem::needs_drop::<F>() { catch_unwind(AssertUnwindSafe(drop)) } else { Ok(()) }
 }
 
-/// Drops the future of a task that has come to `result`. The destructor's panic counts, unless
-/// the future had panicked before.
+/// Drops the future of a task that has ended with `result`. A panic of the destructor counts,
+/// unless the future had panicked before.
 ///
 /// # Safety
 ///
@@ -175,15 +177,15 @@ pub(super) unsafe fn drop_after<F: Future>(
     task: NonNull<Task>,
     result: std::thread::Result<F::Output>,
 ) -> std::thread::Result<F::Output> {
-    // What has unwound it, perhaps the end of the runtime, is caught; its destructors are to
-    // complete all the same.
+    // The unwinding, perhaps by the end of the runtime, has been caught. The future's destructors
+    // still run to their end.
     let _masked = if result.is_err() { parker::masked() } else { None };
     // SAFETY: passed on to the caller.
     let dropped = unsafe { drop_future::<F>(task) };
     with_drop(result, dropped)
 }
 
-/// The result of a future whose destructor has run.
+/// Returns the result of a future whose destructor has run.
 #[inline(always)]
 fn with_drop<T>(result: std::thread::Result<T>, dropped: std::thread::Result<()>) -> std::thread::Result<T> {
     match dropped {
@@ -206,7 +208,8 @@ fn first_panic<T>(result: std::thread::Result<T>, second: Box<dyn Any + Send>) -
 
 /// # Safety
 ///
-/// The outcome is `Done`, the place is for a `std::thread::Result<F::Output>`, and nobody else looks at the body.
+/// The outcome is `Done`, the place is for a `std::thread::Result<F::Output>`, and no other code
+/// refers to the body.
 unsafe fn take<F: Future>(task: NonNull<Task>, place: *mut ()) {
     // SAFETY: alive, by the caller's promise.
     unsafe { task.as_ref() }.outcome.set(Outcome::Taken);
@@ -216,11 +219,11 @@ unsafe fn take<F: Future>(task: NonNull<Task>, place: *mut ()) {
     unsafe { place.cast::<std::thread::Result<F::Output>>().write(ManuallyDrop::into_inner(result)) };
 }
 
-/// Empties the body of a task that has ended. An unclaimed panic is returned.
+/// Empties the body of a task that has ended. Returns an unclaimed panic.
 ///
 /// # Safety
 ///
-/// Nobody else refers to the body.
+/// No other code refers to the body.
 unsafe fn drop_result<F: Future>(task: NonNull<Task>) -> Option<Box<dyn Any + Send>> {
     // SAFETY: alive, by the caller's promise.
     if unsafe { task.as_ref() }.outcome.replace(Outcome::Taken) != Outcome::Done {
@@ -228,7 +231,7 @@ unsafe fn drop_result<F: Future>(task: NonNull<Task>) -> Option<Box<dyn Any + Se
     }
     // SAFETY: the body holds the result, which is moved out here, once.
     let result = ManuallyDrop::into_inner(unsafe { (&raw mut (*body::<F>(task)).result).read() });
-    // Its destructor is to complete, be it that the runtime ends.
+    // The destructor of the result runs to its end, even if the runtime ends.
     let _masked = if std::mem::needs_drop::<F::Output>() { parker::masked() } else { None };
     match catch_unwind(AssertUnwindSafe(|| result.map(drop))) {
         Ok(result) => result.err(),
@@ -236,12 +239,12 @@ unsafe fn drop_result<F: Future>(task: NonNull<Task>) -> Option<Box<dyn Any + Se
     }
 }
 
-/// Moves the result into `place`, a `std::thread::Result` of the future's output. The outcome must be
-/// [`Outcome::Done`].
+/// Moves the result into `place`, a `std::thread::Result` of the future's output. The outcome must
+/// be [`Outcome::Done`].
 ///
 /// # Safety
 ///
-/// As said; and nobody else takes it.
+/// The above holds, and no other code takes the result.
 pub(super) unsafe fn take_result(task: NonNull<Task>, place: *mut ()) {
     // SAFETY: alive, by the caller's promise.
     let table = unsafe { task.as_ref() }.table();
@@ -249,11 +252,11 @@ pub(super) unsafe fn take_result(task: NonNull<Task>, place: *mut ()) {
     unsafe { (table.take)(task, place) }
 }
 
-/// Drops an unclaimed result; a panic is reported, or noted in the scope.
+/// Drops an unclaimed result. A panic is reported, or noted in the scope.
 ///
 /// # Safety
 ///
-/// Nobody else refers to the body, which holds no future.
+/// No other code refers to the body, which holds no future.
 pub(super) unsafe fn drop_unclaimed(task: NonNull<Task>) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };

@@ -13,10 +13,11 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-/// The right to a task's result, and the event of its end. Dropping it detaches the task, which goes on.
+/// A handle that gives the right to a task's result, and the event of its end. Dropping it detaches
+/// the task, which goes on.
 ///
-/// As an event it gives the result, once: a second performance gives an error that says so. It can be chosen against
-/// other events, and awaited.
+/// As an event it yields the result, once: a second performance yields an error that says so. It
+/// can be part of a choice, and can be awaited.
 ///
 /// ```
 /// use lisle::{Event, choose, spawn_task, time::after};
@@ -35,20 +36,20 @@ use std::ptr::NonNull;
 ///
 /// # Errors
 ///
-/// The task has panicked (the error holds the payload), was [cancelled](TaskHandle::cancel), or its runtime
-/// has ended before it was done.
+/// If the task has panicked (the error holds the payload), was [cancelled](TaskHandle::cancel), or
+/// if its runtime has ended before it was done.
 ///
 /// # Cancel safety
 ///
-/// Waiting takes nothing: the result is taken by the performance that completes.
+/// Waiting takes nothing: the performance that completes takes the result.
 pub struct TaskHandle<T> {
     held: Held<T>,
 }
 
 enum Held<T> {
-    /// It ended as it was spawned.
+    /// The task ended as it was spawned.
     Ended(Ended<T>),
-    /// It was reified, or queued.
+    /// The task was reified, or queued.
     Living(NonNull<Task>, PhantomData<T>),
 }
 
@@ -58,9 +59,11 @@ struct Ended<T> {
     scope: Option<NonNull<ScopeState>>,
 }
 
-// SAFETY: the handle reads the task's synchronized parts, and moves the result out once it has ended.
+// SAFETY: the handle reads only the synchronized parts of the task, and it moves the result out
+// once the task has ended.
 unsafe impl<T: Send> Send for TaskHandle<T> {}
-// SAFETY: sharing the handle shares the right to take the result, one taker at a time, under a lock.
+// SAFETY: sharing the handle shares the right to take the result. A lock admits one taker at a
+// time.
 unsafe impl<T: Send> Sync for TaskHandle<T> {}
 
 impl<T> TaskHandle<T> {
@@ -84,7 +87,7 @@ impl<T> TaskHandle<T> {
     fn task(&self) -> Option<&Task> {
         match &self.held {
             Held::Ended(_) => None,
-            // SAFETY: a slot is not vacated before the handle goes.
+            // SAFETY: a slot is not vacated before the handle is dropped.
             Held::Living(task, _) => Some(unsafe { task.as_ref() }),
         }
     }
@@ -92,24 +95,25 @@ impl<T> TaskHandle<T> {
     fn site(&self) -> &'static Location<'static> {
         match &self.held {
             Held::Ended(ended) => ended.site,
-            // SAFETY: as above.
+            // SAFETY: a slot is not vacated before the handle is dropped.
             Held::Living(task, _) => unsafe { task.as_ref() }.site(),
         }
     }
 
-    /// Waits for the task to end and gives its result, as [`Event::sync`] does.
+    /// Waits for the task to end and returns its result, as [`Event::sync`] does.
     ///
-    /// In a task await the handle instead: this would stop the stack on which the task runs.
+    /// In a task await the handle instead: this call would block the stack on which the task runs.
     ///
     /// # Errors
     ///
     /// As the [event](TaskHandle).
-    // Inlined, so that a handle which has ended is never made: to write it in pieces, and move it right after, takes
-    // longer than all the rest. Not where nothing is optimized: there it would only add to its caller's frame.
+    // Inlined, so a handle that has ended is never built: to write it in pieces, and move it right
+    // after, takes longer than all the rest. Not inlined without optimization, where that would
+    // only enlarge the caller's frame.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(self) -> Result<T, JoinError> {
         let mut this = ManuallyDrop::new(self);
-        // Nobody else has the handle, so no lock is needed. What is left of it has no destructor.
+        // The handle is not shared, so no lock is needed. What is left of it has no destructor.
         if let Held::Ended(ended) = &mut this.held
             && let Some(Ok(value)) = ended.result.get_mut().take_if(|result| result.is_ok())
         {
@@ -123,37 +127,38 @@ impl<T> TaskHandle<T> {
         self.sync()
     }
 
-    /// The event of the task's end, which is the handle itself. For code that is to read like that for
-    /// [fibers](crate::JoinHandle::join_evt).
+    /// Returns the event of the task's end, which is the handle itself. For code that is to read
+    /// like that for [fibers](crate::JoinHandle::join_evt).
     pub fn join_evt(&self) -> &Self {
         self
     }
 
-    /// Has the task's future dropped, where it waits, or when it next does. If it ends first, its result stays.
+    /// Drops the task's future where it waits, or when it next waits. If the task ends first, its
+    /// result stays.
     ///
-    /// Nothing is forced: a task that does not wait is not stopped. To know when it has ended, wait for it. What
-    /// reaches it before that, a message for one, is dropped with it.
+    /// Nothing is forced: a task that does not wait is not stopped. To know when it has ended, wait
+    /// for it. What reaches it before that, for instance a message, is dropped with it.
     pub fn cancel(&self) {
         let Held::Living(task, _) = &self.held else { return };
         // SAFETY: a slot is not vacated before the handle goes.
         if unsafe { task.as_ref() }.state().cancel() {
-            // SAFETY: it was parked, and is ours now.
+            // SAFETY: the task was parked, and this code owns it now.
             unsafe { life::ready(*task) };
         }
     }
 
-    /// As [`cancel`](TaskHandle::cancel), but where it waits its future is dropped here, before this returns. For
-    /// futures of the library's own.
+    /// Does the same as [`cancel`](TaskHandle::cancel), but drops the future of a task that waits
+    /// here, before this returns. For the library's own futures.
     pub(super) fn cancel_here(&self) {
         let Held::Living(task, _) = &self.held else { return };
         // SAFETY: a slot is not vacated before the handle goes.
         if unsafe { task.as_ref() }.state().cancel() {
-            // SAFETY: it was parked, and is ours now.
+            // SAFETY: the task was parked, and this code owns it now.
             unsafe { life::end_here(*task) };
         }
     }
 
-    /// Has the task ended?
+    /// Returns `true` if the task has ended.
     pub fn is_finished(&self) -> bool {
         turn::asked_whether(self.has_ended())
     }
@@ -162,7 +167,8 @@ impl<T> TaskHandle<T> {
         self.task().is_none_or(|task| task.finished.with(|finished| *finished))
     }
 
-    /// Did the task end without having had to wait, before it was seen by anybody but its spawner?
+    /// Returns `true` if the task ended in its first turn, as a part of its spawner, without
+    /// waiting.
     pub fn is_inline(&self) -> bool {
         matches!(self.held, Held::Ended(_))
     }
@@ -180,15 +186,18 @@ impl<T> TaskHandle<T> {
         };
         // SAFETY: a slot is not vacated before the handle goes.
         let this = unsafe { task.as_ref() };
-        // One taker at a time: two threads may have shared the handle.
+        // Two threads may share the handle. The source's lock admits one taker at a time.
         let mut place = MaybeUninit::<std::thread::Result<T>>::uninit();
         let outcome = this.finished.with(|&finished| {
-            // Whoever calls `complete` by hand may do so before: what the task is writing is not looked at.
+            // A direct call of `complete` may come too early. Then what the task is writing is not
+            // read.
             finished.then(|| {
                 let outcome = this.outcome.get();
                 if outcome == Outcome::Done {
-                    // SAFETY: ended, as just seen under the source's lock, which was taken to say so after the result had
-                    // been written; of this type; and only moved here, under that lock.
+                    // SAFETY: the task has ended, as seen just now under the source's lock. The
+                    // result was written before that lock was taken to set `finished`, so the write
+                    // happens before this read. The result is of this type, and is moved only here,
+                    // under that lock.
                     unsafe { body::take_result(task, place.as_mut_ptr().cast()) };
                 }
                 outcome
@@ -197,7 +206,7 @@ impl<T> TaskHandle<T> {
         let outcome = outcome.expect("`complete` on the event of a task that has not ended");
         match outcome {
             Outcome::Done => {
-                // SAFETY: just written.
+                // SAFETY: `take_result` has just written it.
                 let result = unsafe { place.assume_init() };
                 result.map_err(|panic| JoinError::panicked(who(), panic))
             }
@@ -213,7 +222,7 @@ impl<T> TaskHandle<T> {
     fn let_go(&mut self) {
         match &mut self.held {
             Held::Ended(ended) => {
-                // Its destructor is to complete, be it that the runtime ends.
+                // The destructor of the result runs to its end, even if the runtime ends.
                 let _masked = parker::masked();
                 let dropped = match ended.result.get_mut().take() {
                     Some(Ok(value)) => catch_unwind(AssertUnwindSafe(|| drop(value))),
@@ -227,7 +236,7 @@ impl<T> TaskHandle<T> {
             Held::Living(task, _) => {
                 // SAFETY: a slot is not vacated before the handle goes.
                 if unsafe { task.as_ref() }.state().detach() {
-                    // SAFETY: it has ended, and its handle goes here.
+                    // SAFETY: the task has ended, and its handle is dropped here.
                     unsafe { life::vacate_joinable(*task) };
                 }
             }
@@ -258,7 +267,7 @@ fn finished(finished: &mut bool) -> Option<()> {
 
 impl<T> Event for TaskHandle<T> {
     type Output = Result<T, JoinError>;
-    // One that has ended at once has no source.
+    // A task that has ended at once has no source.
     may_wait_at!(this: bool, (); this.task().map(|task| &task.finished), finished, Attempt::at_once);
 
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {

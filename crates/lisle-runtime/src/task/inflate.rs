@@ -1,4 +1,4 @@
-//! Leaving the spawner's stack.
+//! Futures that make a task leave its spawner's stack.
 
 use super::current;
 use crate::event::recycled::Recycled;
@@ -6,20 +6,21 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Makes of the task that awaits this a thread that is scheduled by itself: it goes on on whichever domain comes
-/// first, and its spawner goes on at once.
+/// Makes the awaiting task a thread that is scheduled by itself: it goes on on the first domain
+/// that takes it, and its spawner goes on at once.
 ///
-/// For a task that finds out that it has much to do. It need not know: a task whose turn has lasted for about
-/// 10 ms does the same at its next await of an event, and whoever has spawned it is charged: the next
-/// ten tasks that it spawns are queued like this from the start. To find that out costs two loads a turn: the turn is
-/// compared with a clock that moves on every 10 ms. So a shorter turn is taken for a long one now and then, in proportion
-/// to how long it was; that is of no harm.
+/// For a task that finds out that it has much to do. A task need not call this: one whose turn has
+/// lasted for about 10 ms does the same at its next await of an event, and its spawner is charged:
+/// the next ten tasks that it spawns are queued like this from the start. That check costs two
+/// loads a turn: the turn is compared with a clock that advances every 10 ms. So a shorter turn is
+/// now and then taken for a long one, with a probability in proportion to its length. That does no
+/// harm.
 ///
 /// From Multi-MLton's `inflate`, and its *penalty count*.
 ///
 /// # Cancel safety
 ///
-/// Nothing is lost if it is dropped.
+/// Nothing is lost if the future is dropped.
 ///
 /// ```
 /// let sum = lisle::spawn_task(async {
@@ -32,7 +33,8 @@ pub fn inflate() -> Inflate {
     Inflate { step: Step { taken: false } }
 }
 
-/// Lets others run before the task that awaits this goes on. In any other future it lets its executor have a turn.
+/// Lets others run before the awaiting task goes on. In any other future it lets the executor have
+/// a turn.
 ///
 /// ```
 /// let task = lisle::spawn_task(async {
@@ -59,7 +61,7 @@ pub struct YieldNow {
     step: Step,
 }
 
-/// One coming back to who polls, having been woken.
+/// A future that is pending once, and wakes itself.
 #[derive(Debug)]
 struct Step {
     taken: bool,
@@ -71,7 +73,7 @@ impl Step {
             return Poll::Ready(());
         }
         if let Some(task) = current() {
-            // SAFETY: it is running this.
+            // SAFETY: the task runs this code.
             leave(unsafe { &task.as_ref().recycled });
         }
         context.waker().wake_by_ref();

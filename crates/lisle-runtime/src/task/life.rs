@@ -1,4 +1,4 @@
-//! The life of a task once it has had to wait: queued, run, parked, ended.
+//! The life of a task that has had to wait: queued, run, parked, ended.
 
 use super::body;
 use super::record::{Outcome, Task, describe};
@@ -22,7 +22,7 @@ use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use std::task::Context;
 
-/// Makes a thread of a task: from now on its runtime knows of it.
+/// Makes a thread of a task: its runtime knows of it from now on.
 ///
 /// # Safety
 ///
@@ -43,16 +43,18 @@ pub(super) unsafe fn reify(task: NonNull<Task>) {
             shared.task_from_outside(size);
         }
     };
-    // It waits already, and what it waits for may refer to it, and to what its spawner has lent it.
+    // The task waits already. What it waits for may refer to it, and to what its spawner has lent
+    // it.
     let why = "a task waits, and the runtime that it would belong to cannot be started";
     abort::if_it_unwinds(why, || with_current(enter));
     if let Some(scope) = this.scope.get() {
-        // SAFETY: who spawned it is within the scope.
+        // SAFETY: the spawner of the task is within the scope.
         unsafe { scope.as_ref() }.enter();
     }
 }
 
-/// What follows a poll that came to no end: the task is parked, or queued again if it has been woken meanwhile.
+/// Parks a task whose poll has returned `Pending`, or queues it again if it has been woken
+/// meanwhile.
 ///
 /// # Safety
 ///
@@ -67,43 +69,45 @@ pub(super) unsafe fn wait(task: NonNull<Task>) {
     if this.state().park() {
         return;
     }
-    // Cancelled or not: that is seen when it is taken.
+    // The next turn looks whether the task is cancelled.
     this.state().absorb();
-    // SAFETY: ours still, and not used afterwards.
+    // SAFETY: the caller still owns the task, and it is not used afterwards.
     unsafe { queue_at_home(task, Worker::postpone) };
 }
 
-/// Queues a task as `here` does, if this is a worker of its runtime, and else for whichever domain comes first there.
+/// Queues a task with `here` if this thread is a worker of its runtime, and else for the first
+/// domain of its runtime that takes it.
 ///
 /// # Safety
 ///
-/// The caller owns it, and does not use it afterwards.
+/// The caller owns the task, and does not use it afterwards.
 unsafe fn queue_at_home(task: NonNull<Task>, here: fn(&Worker, NonNull<Runnable>)) {
-    // SAFETY: ours, by the caller's promise.
+    // SAFETY: the caller owns the task, which is therefore alive.
     let home = unsafe { task.as_ref() }.home.load(Ordering::Relaxed).cast_const();
     with_current(|worker| match worker {
         Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => here(worker, task.cast()),
-        // SAFETY: its home does not go before it.
+        // SAFETY: a runtime outlives its tasks.
         _ => unsafe { Shared::push_common_at(home, task.cast()) },
     });
 }
 
-/// Lets go of a task that was claimed.
+/// Gives up the claim on a task.
 ///
 /// # Safety
 ///
-/// The caller has claimed it, and does not use it afterwards.
+/// The caller has claimed the task, and does not use it afterwards.
 pub(super) unsafe fn release(task: NonNull<Task>) {
     // SAFETY: claimed by the caller.
     let this = unsafe { task.as_ref() };
     if !this.state().park() {
         this.state().absorb();
-        // SAFETY: it is ours still.
+        // SAFETY: the caller still owns the task.
         unsafe { ready(task) };
     }
 }
 
-/// Has a task that waits go on here. False: it does not wait, or this is not the place.
+/// Runs a task that waits on this stack. Returns `false` if the task does not wait, or if it cannot
+/// run here.
 pub(super) fn attach(task: NonNull<Task>) -> bool {
     with_current(|worker| {
         let is_of = |worker: &&Worker| Task::is_of(task, worker.shared());
@@ -113,28 +117,30 @@ pub(super) fn attach(task: NonNull<Task>) -> bool {
         }
         let is_here = is_of(&worker);
         if is_here {
-            // SAFETY: claimed, so it is ours, and this is its worker.
+            // SAFETY: the task is claimed, so this code owns it, and this is a worker of its
+            // runtime.
             unsafe { run(task, worker) };
         } else {
-            // Another has moved in meanwhile.
-            // SAFETY: just claimed.
+            // Another task has moved into the slot meanwhile. SAFETY: just claimed.
             unsafe { release(task) };
         }
         is_here
     })
 }
 
-/// Queues a task that waits for whichever domain comes first. False: it does not wait.
+/// Queues a task that waits for the first domain that takes it. Returns `false` if it does not
+/// wait.
 pub(super) fn inflate_parked(task: NonNull<Task>) -> bool {
     let claimed = Task::state_of(task).claim();
     if claimed {
-        // SAFETY: claimed, so it is ours, and reified as it was parked.
+        // SAFETY: the task is claimed, so this code owns it. It has been reified, since it was
+        // parked.
         unsafe { inflate(task) };
     }
     claimed
 }
 
-/// Queues a task that runs for whichever domain comes first.
+/// Queues a task that runs for the first domain that takes it.
 ///
 /// # Safety
 ///
@@ -142,81 +148,81 @@ pub(super) fn inflate_parked(task: NonNull<Task>) -> bool {
 unsafe fn inflate(task: NonNull<Task>) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
-    // Cancelled or not: that is seen when it is taken.
+    // The next turn looks whether the task is cancelled.
     if !this.inflated.replace(true) {
         count_inflation(this);
     }
     this.state().absorb();
-    // SAFETY: reified, and queued by us, for it.
+    // SAFETY: the task has been reified, and its owner queues it here, with its own runtime.
     unsafe { Shared::push_common_at(this.home.load(Ordering::Relaxed), task.cast()) };
 }
 
 fn count_inflation(this: &Task) {
     with_current(|worker| match worker {
         Some(worker) => worker.domain.counts.tally.inflations.add(1),
-        // SAFETY: who counts is about to queue it, so it is alive, and has been reified.
+        // SAFETY: the caller is about to queue the task, so it is alive, and it has been reified.
         None => unsafe { this.home() }.outside.lock().inflations.add(1),
     });
 }
 
-/// Queues a task that has not begun for whichever domain comes first.
+/// Queues a task that has not begun for the first domain that takes it.
 ///
 /// # Safety
 ///
-/// The caller has just settled it.
+/// The caller has just put the task into its slot.
 pub(super) unsafe fn queue(task: NonNull<Task>) {
     // SAFETY: passed on to the caller.
     unsafe { reify(task) };
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
     this.inflated.set(true);
-    // It has had no turn.
+    // The task has not had a turn.
     this.domain.set(usize::MAX);
     count_inflation(this);
     this.state().begin();
-    // SAFETY: as above.
+    // SAFETY: the task has just been reified, and its owner queues it here, with its own runtime.
     unsafe { Shared::push_common_at(this.home.load(Ordering::Relaxed), task.cast()) };
 }
 
-/// As [`ready`], by the part of the task that wakers know.
+/// Does the same as [`ready`], given the part of the task that wakers know.
 ///
 /// # Safety
 ///
-/// As there.
+/// As for [`ready`].
 pub(super) unsafe fn ready_recycled(recycled: NonNull<Recycled>) {
     // SAFETY: passed on to the caller.
     unsafe { ready(Task::of(recycled)) };
 }
 
-/// Queues a task that was parked: to run next here, if this is a worker of its runtime.
+/// Queues a task that was parked, to run next here if this thread is a worker of its runtime.
 ///
 /// # Safety
 ///
-/// The caller owns it, by a wake, a cancellation or a claim, and does not use it afterwards.
+/// The caller owns the task, by a wake, a cancellation or a claim, and does not use it afterwards.
 pub(super) unsafe fn ready(task: NonNull<Task>) {
     // SAFETY: passed on to the caller.
     unsafe { queue_at_home(task, Worker::put_next) };
 }
 
-/// A turn of a task that has left its queue, on this stack.
+/// Runs a turn of a task that has left its queue, on this stack.
 ///
 /// # Panics
 ///
-/// When the runtime interrupts the fiber on whose stack it runs.
+/// If the runtime interrupts the fiber on whose stack the task runs.
 ///
 /// # Safety
 ///
-/// The caller owns it: it was taken out of its queue for this, or claimed. This is the thread of `worker`, one of its
-/// runtime.
+/// The caller owns the task: it was taken out of its queue for this, or claimed. This is the thread
+/// of `worker`, which is a worker of the task's runtime.
 pub(crate) unsafe fn run(task: NonNull<Task>, worker: &Worker) {
-    // SAFETY: ours, so it lives.
+    // SAFETY: the caller owns the task, so it is alive.
     let this = unsafe { task.as_ref() };
     this.note_domain(&worker.domain);
-    // SAFETY: it is ours.
+    // SAFETY: the caller owns the task, and `worker` is of its runtime.
     unsafe { turn(task, worker.shared()) };
 }
 
-/// Says that a task's code runs on this stack, until dropped.
+/// A guard that says, until it is dropped, that a task's code runs on this stack.
 pub(super) struct Aboard<'a> {
     stack: ThisStack<'a>,
     pub(super) before: *const Recycled,
@@ -236,11 +242,12 @@ impl Drop for Aboard<'_> {
     }
 }
 
-/// A turn of a task, on this stack.
+/// Runs a turn of a task, on this stack.
 ///
 /// # Safety
 ///
-/// The caller runs the task, which has been reified and is at home here, and does not use it afterwards.
+/// The caller runs the task, which has been reified and whose runtime is `home`, and does not use
+/// it afterwards.
 unsafe fn turn(task: NonNull<Task>, home: &Shared) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
@@ -254,7 +261,7 @@ unsafe fn turn(task: NonNull<Task>, home: &Shared) {
         return unsafe { drop_and_end(task, outcome) };
     }
     let waker = ManuallyDrop::new(Recycled::waker(recycled));
-    // SAFETY: it holds a future, and runs here.
+    // SAFETY: the task holds a future, and runs here.
     match unsafe { (this.table().poll)(task, &mut Context::from_waker(&waker)) } {
         // SAFETY: passed on to the caller.
         body::Progress::Description => unsafe { wait(task) },
@@ -272,14 +279,14 @@ unsafe fn turn(task: NonNull<Task>, home: &Shared) {
 ///
 /// # Safety
 ///
-/// The caller owns it, and does not use it afterwards.
+/// The caller owns the task, and does not use it afterwards.
 pub(super) unsafe fn end_here(task: NonNull<Task>) {
     let _aboard = Aboard::new(this_stack(), Task::recycled(task));
     // SAFETY: passed on to the caller.
     unsafe { drop_and_end(task, Outcome::Cancelled) };
 }
 
-/// Drops the future of a task that is not to go on.
+/// Drops the future of a task that is not to go on, and ends the task.
 ///
 /// # Safety
 ///
@@ -287,9 +294,9 @@ pub(super) unsafe fn end_here(task: NonNull<Task>) {
 unsafe fn drop_and_end(task: NonNull<Task>, outcome: Outcome) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
-    // Its destructors are to complete, be it that the runtime ends.
+    // The future's destructors run to their end, even if the runtime ends.
     let masked = parker::masked();
-    // SAFETY: it holds a future, which is not polled again.
+    // SAFETY: the task holds a future, which is not polled again.
     let dropped = unsafe { (this.table().drop_future)(task) };
     this.outcome.set(outcome);
     let interrupted = match dropped {
@@ -308,7 +315,7 @@ unsafe fn drop_and_end(task: NonNull<Task>, outcome: Outcome) {
     }
 }
 
-/// Ends a reified task whose body holds no future any more: joiners go on.
+/// Ends a reified task whose body holds no future any more, and wakes its joiners.
 ///
 /// # Safety
 ///
@@ -320,8 +327,8 @@ unsafe fn end(task: NonNull<Task>) {
     let home = this.home.load(Ordering::Relaxed);
     this.locals.clear();
     if this.state().is_detached() {
-        // Nobody can wait for it, or ask.
-        // SAFETY: it has ended, and its handle is gone.
+        // The handle is gone, so no other code can wait for the task, or ask about it. SAFETY: the
+        // task has ended, and its handle is gone.
         unsafe { vacate(task) };
     } else {
         this.finished.update_plain(|finished, waiters| {
@@ -329,39 +336,41 @@ unsafe fn end(task: NonNull<Task>) {
             while waiters.grant(()).is_ok() {}
         });
         if this.state().finish() {
-            // SAFETY: it has ended, and its handle is gone.
+            // SAFETY: the task has ended, and its handle is gone.
             unsafe { vacate_joinable(task) };
         }
     }
     if let Some(scope) = scope {
-        // SAFETY: the scope waits for what has entered it, and this was all.
+        // SAFETY: the scope waits for what has entered it, and this is the last step of the task.
         unsafe { ScopeState::exit(scope) };
     }
-    // SAFETY: counted out here, and its home was alive until then.
+    // SAFETY: the task is counted out here, and its home was alive until then.
     unsafe { count_out(home) };
 }
 
-/// Makes the slot vacant of a task whose handle went when it could be joined already.
+/// Makes the slot of a task vacant whose handle was dropped when the task could already be joined.
 ///
 /// # Safety
 ///
 /// As for [`vacate`].
 pub(super) unsafe fn vacate_joinable(task: NonNull<Task>) {
-    // SAFETY: the caller's alone.
+    // SAFETY: the slot is the caller's alone.
     unsafe { task.as_ref() }.finished.update_plain(|finished, _| *finished = false);
     // SAFETY: passed on to the caller.
     unsafe { vacate(task) };
 }
 
-/// Makes a slot vacant. What is unclaimed is dropped: where destructors may block, if its fiber is still there.
+/// Makes a slot vacant. Drops an unclaimed result on this stack, where its destructors may block if
+/// this is a fiber.
 ///
 /// # Safety
 ///
-/// The task was reified and has ended, and its handle is gone; the caller does not use it afterwards.
+/// The task was reified and has ended, and its handle is gone. The caller does not use it
+/// afterwards.
 unsafe fn vacate(task: NonNull<Task>) {
-    // SAFETY: the caller's alone.
+    // SAFETY: the slot is the caller's alone.
     let this = unsafe { task.as_ref() };
-    // SAFETY: nobody else looks at the body.
+    // SAFETY: no other code refers to the body.
     unsafe { body::drop_unclaimed(task) };
     this.locals.clear();
     this.inflated.set(false);
@@ -369,11 +378,11 @@ unsafe fn vacate(task: NonNull<Task>) {
     this.domain.set(usize::MAX);
     this.home.store(std::ptr::null_mut(), Ordering::Relaxed);
     this.state().vacate();
-    // SAFETY: everything in it has been dropped.
+    // SAFETY: everything in the slot has been dropped.
     unsafe { slots::give(task, this.table().class) };
 }
 
-/// Counts out a task that was reified. A runtime may go as soon as none is left.
+/// Counts out a task that was reified. A runtime may end as soon as no task is left.
 ///
 /// # Safety
 ///
@@ -387,7 +396,7 @@ unsafe fn count_out(home: *const Shared) {
         _ => {
             // SAFETY: alive, since the task has not been counted out.
             unsafe { Arc::increment_strong_count(home) };
-            // SAFETY: the count that was just added.
+            // SAFETY: this is the count that was just added.
             let home = unsafe { Arc::from_raw(home) };
             home.spawned_outside.fetch_sub(1, Ordering::SeqCst);
             home.fiber_ended();

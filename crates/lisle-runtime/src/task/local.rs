@@ -7,7 +7,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
-/// A key for a value of which each task has its own, made by [`task_local!`](crate::task_local).
+/// A key for a value that each task has its own of, made by [`task_local!`](crate::task_local).
 pub struct LocalKey<T: 'static> {
     init: fn() -> T,
 }
@@ -18,10 +18,10 @@ impl<T> std::fmt::Debug for LocalKey<T> {
     }
 }
 
-/// Declares values of which each task has its own, made on first use.
+/// Declares values that each task has its own of, made on first use.
 ///
-/// They go with the task from domain to domain, so they must be `Send`. Code that runs in no task has values
-/// as well, those of its thread.
+/// They move with the task from domain to domain, so they must be `Send`. Code that runs in no task
+/// uses the values of its thread.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -33,7 +33,7 @@ impl<T> std::fmt::Debug for LocalKey<T> {
 /// DEPTH.with(|depth| depth.set(7));
 /// let inside = lisle::spawn_task(async {
 ///     DEPTH.with(|depth| depth.set(depth.get() + 1));
-///     lisle::task::yield_now().await; // it may go on elsewhere
+///     lisle::task::yield_now().await; // it may go on on another thread
 ///     DEPTH.with(Cell::get)
 /// });
 /// assert_eq!((inside.join().unwrap(), DEPTH.with(Cell::get)), (1, 7));
@@ -55,7 +55,8 @@ macro_rules! task_local {
 
 type Values = Vec<(usize, NonNull<dyn Any + Send>)>;
 
-/// The locals of one task: few, so a list is searched. Most have none.
+/// The locals of one task. They are few, so they are in a list that is searched. Most tasks have
+/// none.
 #[derive(Default)]
 pub(super) struct Locals {
     values: RefCell<Option<Box<Values>>>,
@@ -66,7 +67,7 @@ impl Locals {
         Locals { values: RefCell::new(None) }
     }
 
-    /// Drops the values, last made first. Those that a destructor makes anew are dropped as well.
+    /// Drops the values, the last made first. Those that a destructor makes are dropped as well.
     #[inline]
     pub(super) fn clear(&self) {
         if self.values.borrow().is_some() {
@@ -76,30 +77,31 @@ impl Locals {
 
     #[cold]
     fn clear_some(&self) {
-        // Their destructors are to complete, be it that the runtime ends.
+        // The destructors run to their end, even if the runtime ends.
         let _masked = parker::masked();
-        // A destructor may make new ones for ever; what is left then is leaked.
+        // Destructors may make new values for ever. What is left after the limit is leaked.
         for _ in 0..10_000 {
             let last = self.values.borrow_mut().as_mut().and_then(|values| values.pop());
             let Some((_, value)) = last else { break };
-            // SAFETY: `get` has leaked it, and it has just left the list.
+            // SAFETY: `get` has leaked the value, which has just left the list.
             let value = unsafe { Box::from_raw(value.as_ptr()) };
             panics::told("the destructor of a task-local", || drop(value));
         }
         *self.values.borrow_mut() = None;
     }
 
-    /// The value of `key`, which stays until `clear`.
+    /// Returns the value of `key`, which stays until `clear`.
     fn get<T: Send + 'static>(&self, key: &'static LocalKey<T>) -> NonNull<T> {
         let id = std::ptr::from_ref(key).addr();
         let found = self.values.borrow().as_ref().and_then(|values| {
             // Constants that are no statics may share an address, so the type is compared, too.
-            // SAFETY: values stay until they have left the list, and nobody has one for itself.
+            // SAFETY: values stay until they have left the list, and no mutable reference to one
+            // exists.
             let is_it = |value: &NonNull<dyn Any + Send>| unsafe { value.as_ref() }.is::<T>();
             values.iter().find(|(of, value)| *of == id && is_it(value)).map(|(_, value)| value.cast::<T>())
         });
         found.unwrap_or_else(|| {
-            // Not borrowed while the user's function runs: it may use other locals.
+            // The list is not borrowed while the user's function runs, which may use other locals.
             let made: Box<dyn Any + Send> = Box::new((key.init)());
             let made = NonNull::from(Box::leak(made));
             self.values.borrow_mut().get_or_insert_default().push((id, made));
@@ -119,21 +121,24 @@ thread_local! {
 }
 
 impl<T: Send + 'static> LocalKey<T> {
-    /// Runs `f` with the current task's value (elsewhere the thread's), making it first if need be.
+    /// Runs `f` with the value of the current task, or outside of tasks with that of the thread.
+    /// Makes the value first if there is none.
     ///
-    /// The value is dropped when its task ends. Costs a search through the few locals that a task has.
+    /// The value is dropped when its task ends. The call searches through the few locals that a
+    /// task has.
     ///
     /// # Panics
     ///
     /// Outside of tasks, if called while the thread's own locals are being destroyed.
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         let value = match current() {
-            // SAFETY: the current task is alive, and its locals are touched by who runs it only.
+            // SAFETY: the current task is alive, and only the thread that runs it touches its
+            // locals.
             Some(task) => unsafe { task.as_ref() }.locals.get(self),
             None => OF_THREAD.with(|locals| locals.get(self)),
         };
-        // SAFETY: it is dropped when the task has ended, of which this is a part, and by nobody before. It is
-        // shared by the calls of this function that are under way, all on this thread.
+        // SAFETY: the value is dropped only when the task has ended, and this call is a part of the
+        // task. The calls of this function that are under way share it, all on this thread.
         f(unsafe { value.as_ref() })
     }
 }

@@ -1,16 +1,17 @@
 //! Tasks: light threads without a stack, which cost a call unless they wait.
 //!
-//! A task is an `async` block that begins at once, on the stack of whoever [spawns](spawn_task) it. If it does
-//! not wait, that was all: a call and a few instructions. If it waits, it is *reified*: it stays where it lies, in
-//! recycled memory, and its spawner goes on. Whoever has what it waits for has it go on next, on the same domain, so
-//! that those who talk to each other come together.
+//! A task is an `async` block that begins at once, on the stack of the code that
+//! [spawns](spawn_task) it. If it does not wait, it costs a call and a few instructions. If it
+//! waits, it is *reified*: it stays where it is, in recycled memory, and its spawner goes on. The
+//! performer that provides what the task waits for makes the task run next, on its own domain.
+//! Tasks that communicate thus come together on one domain.
 //!
 //! ```
 //! use lisle::{channel, spawn_task};
 //!
 //! lisle::run(|| {
 //!     let (tx, rx) = channel::<u64>();
-//!     // Each sends when somebody receives; none has a stack, and none holds up the loop.
+//!     // Each task sends when the message is received. None has a stack, and none blocks the loop.
 //!     for i in 0..100 {
 //!         let tx = tx.clone();
 //!         spawn_task(async move { tx.send_evt(i).await });
@@ -22,32 +23,37 @@
 //!
 //! # Fibers or tasks?
 //!
-//! They are interchangeable: both perform the same events, join each other, and are run by the same domains. A
-//! [fiber](crate::fiber) is a function that waits wherever it calls something that does; it has a stack, and stays on its
-//! domain. A task is a future: it waits at an `.await`, takes as many bytes as it keeps across one, and goes where
-//! what it waits for is. So: tasks for what is short, or many, or most often does not wait: to send without
-//! waiting, to gather from many, to watch over something. Fibers for what is deep, or calls code that blocks in place.
+//! They are interchangeable: both perform the same events, join each other, and run on the same
+//! domains. A [fiber](crate::fiber) is a function that waits wherever it calls something that
+//! waits. It has a stack, and stays on its domain. A task is a future: it waits at an `.await`,
+//! takes as many bytes as it keeps across one, and moves to the domain where what it waits for is.
+//! Use tasks for work that is short, or numerous, or that most often does not wait: to send without
+//! waiting, to gather from many, to watch something. Use fibers for deep calls, or for code that
+//! blocks in place.
 //!
-//! On top of them are *asynchronous events* ([`acml`]): sends and receives that begin and go on by themselves, all of
-//! several events, the first of several futures.
+//! *Asynchronous events* ([`acml`]) are built on tasks: sends and receives that begin and go on by
+//! themselves, all of several events, the first of several futures.
 //!
 //! # Caveats
 //!
-//! - `.sync()`, `recv()` and the like work in a task, but stop the stack on which it runs: at first its spawner's. Await
-//!   the event instead.
-//! - A task that computes for long without awaiting keeps its spawner waiting: see [`inflate`](inflate()).
-//! - [`fiber::is_cancelled`](crate::fiber::is_cancelled) and a [`fiber_local!`](crate::fiber_local) are those of the fiber on
-//!   whose stack a task runs. A task is [cancelled](TaskHandle::cancel) by dropping its future; for values of its
-//!   own there is [`task_local!`](crate::task_local).
-//! - A fiber that unblocks many and never waits itself, nor yields, keeps them from going on, and their memory in use. So
-//!   does a fiber that keeps its domain from other fibers.
-//! - Timers in tasks belong to a thread that serves the whole process. One costs more than in a fiber.
+//! - `.sync()`, `recv()` and the like work in a task, but they block the stack on which it runs. At
+//!   first that is its spawner's. Await the event instead.
+//! - A task that computes for long without awaiting keeps its spawner waiting: see
+//!   [`inflate`](inflate()).
+//! - [`fiber::is_cancelled`](crate::fiber::is_cancelled) and a [`fiber_local!`](crate::fiber_local)
+//!   are those of the fiber on whose stack a task runs. A task is [cancelled](TaskHandle::cancel)
+//!   by dropping its future. For values of its own use [`task_local!`](crate::task_local).
+//! - A fiber that unblocks many tasks and neither waits nor yields keeps them from going on, and
+//!   keeps their memory in use. So does a fiber that keeps its domain from other fibers.
+//! - Timers in tasks belong to a thread that serves the whole process. One costs more than in a
+//!   fiber.
 //!
 //! # Where it comes from
 //!
-//! Tasks are the *parasitic threads* of Multi-MLton: Sivaramakrishnan, Ziarek and Jagannathan, *[Featherweight Threads for
-//! Communication](https://docs.lib.purdue.edu/cstech/1749)* (Purdue 2011). There such a thread is a piece of its fiber's stack
-//! that is copied away when it waits; here it is what the compiler makes of an `async` block.
+//! Tasks are the *parasitic threads* of Multi-MLton: Sivaramakrishnan, Ziarek and Jagannathan,
+//! *[Featherweight Threads for Communication](https://docs.lib.purdue.edu/cstech/1749)* (Purdue
+//! 2011). There such a thread is a piece of its fiber's stack that is copied away when it waits.
+//! Here it is the future that the compiler makes of an `async` block.
 
 pub mod acml;
 mod body;
@@ -80,7 +86,7 @@ pub(crate) use spawn::{has_room, spawn_unchecked};
 use crate::event::parker::top_task;
 use std::ptr::NonNull;
 
-/// The task that runs this, if it is one.
+/// Returns the task that runs this code, if a task runs it.
 fn current() -> Option<NonNull<Task>> {
     NonNull::new(top_task().get().cast_mut()).map(Task::of)
 }

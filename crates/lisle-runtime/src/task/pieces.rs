@@ -1,16 +1,18 @@
 //! The pieces of memory that slots are cut from, and the slots that no thread keeps.
 //!
-//! Slots of up to a kilobyte are cut from pieces of 64 KiB, which lie at multiples of their size, so that the piece of a
-//! slot is known from its address. A piece has the list of its slots that are in no thread's hands. When these are all, it is
-//! *empty*; those that have been empty for long enough, say a second, give their memory back, which is to say all
-//! pages but the first, where the piece's own head lies. A piece without its memory is *cold*: as if nothing had been cut from it.
+//! Slots of up to a kilobyte are cut from pieces of 64 KiB. A piece starts at a multiple of its
+//! size, so the address of a slot gives its piece. A piece has the list of those of its slots that
+//! no thread has. When all its slots are in that list, the piece is *empty*. Pieces that have been
+//! empty for about a second give their memory back: all pages but the first, where the piece's own
+//! head is. A piece without its memory is *cold*, like a piece that nothing has been cut from.
 //!
-//! Giving memory back unmaps nothing. A late wake of a task that lived in a cold piece finds zeros, or on systems that
-//! free lazily perhaps what was there: both are the state of a vacant slot (`event/recycled/state.rs`), in which it counts for
-//! nothing. For its sake a slot that is cut anew is written field by field, without the two words that others may look at
-//! meanwhile.
+//! Giving memory back unmaps nothing. A late wake of a task that was in a cold piece finds zeros,
+//! or, on systems that free lazily, perhaps the old contents. Both are the state of a vacant slot
+//! (`event/recycled/state.rs`), in which the wake has no effect. For such wakes, a slot that is cut
+//! again is written field by field, without the two words that others may read meanwhile.
 //!
-//! Larger slots are few, since large futures are put into boxes: they are allocated one by one, and kept.
+//! Larger slots are few, since large futures are put into boxes. They are allocated one by one, and
+//! kept.
 
 use super::record::Task;
 use super::slots::{CLASSES, List, STEP, STEPS, size_of};
@@ -21,22 +23,22 @@ use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
 
 const PIECE: usize = 64 * 1024;
-/// So much is mapped at a time, and aligned within.
+/// The number of bytes that are mapped at a time, and aligned within.
 const CHUNK: usize = 64 * PIECE;
-/// How many slots are cut at a time.
+/// The number of slots that are cut at a time.
 const CUT: u32 = 32;
-/// So many empty pieces of a size keep their memory in any case.
+/// The number of empty pieces of a size that keep their memory in any case.
 const WARM: usize = 16;
-/// So many give theirs back between two moments at which others have their turn with the lists.
+/// The number of pieces that give their memory back before other threads may use the lists again.
 const BATCH: usize = 16;
 
-/// The head of a piece, in its first step. All of it belongs to who has the lock.
+/// The head of a piece, in its first step. All of it belongs to the thread that has the lock.
 struct Piece {
     class: usize,
-    /// How many slots have been cut.
+    /// The number of slots that have been cut.
     cut: Cell<u32>,
     vacant: List,
-    /// The neighbours in the list of those of which some are vacant.
+    /// The neighbours in the list of pieces with vacant slots.
     next: Cell<*mut Piece>,
     previous: Cell<*mut Piece>,
 }
@@ -44,10 +46,10 @@ struct Piece {
 const _: () = assert!(std::mem::size_of::<Piece>() <= STEP);
 
 impl Piece {
-    /// The piece that a slot of up to a kilobyte was cut from.
+    /// Returns the piece that a slot of up to a kilobyte was cut from.
     fn of<'a>(slot: NonNull<Task>) -> &'a Piece {
         let piece = slot.as_ptr().map_addr(|address| address & !(PIECE - 1)).cast::<Piece>();
-        // SAFETY: such slots are cut from pieces only, which stay, with their heads.
+        // SAFETY: such slots are cut only from pieces, which stay, with their heads.
         unsafe { &*piece }
     }
 
@@ -63,19 +65,20 @@ impl Piece {
         self.vacant.count() == self.most()
     }
 
-    /// Cuts a slot. There is one left to be cut.
+    /// Cuts a slot. At least one must be left to be cut.
     fn cut(&self) -> NonNull<Task> {
         let cut = self.cut.get();
         assert!(cut < self.most(), "an open piece has something left");
         self.cut.set(cut + 1);
         let slot = self.slot(cut);
-        // SAFETY: within the piece, of zeros or what was a vacant slot there; and nobody has it.
+        // SAFETY: the slot is within the piece and in no list. It is of zeros, or was a vacant slot
+        // there.
         unsafe { Task::make_vacant(slot.as_ptr(), size_of(self.class)) };
         slot
     }
 
     fn slot(&self, index: u32) -> NonNull<Task> {
-        // SAFETY: within the piece.
+        // SAFETY: the slot is within the piece.
         unsafe { self.start().add(STEP + index as usize * size_of(self.class)) }.cast()
     }
 
@@ -83,27 +86,27 @@ impl Piece {
     ///
     /// # Safety
     ///
-    /// All of its slots are vacant, and the caller's.
+    /// All slots of the piece are vacant, and the caller's.
     unsafe fn cool(&self) {
         self.vacant.forget();
         self.cut.set(0);
         let start = self.start().addr().get();
-        // SAFETY: whole pages of a mapping of ours, in which there are vacant slots.
+        // SAFETY: these are whole pages of the library's own mapping, which hold only vacant slots.
         unsafe { stack::give_back(start + stack::page_size().min(PIECE)..start + PIECE) };
     }
 }
 
 /// The slots of one size that no thread keeps.
 struct Class {
-    /// The first of those pieces of which some slots are vacant, but not all.
+    /// The first of the pieces that have some vacant slots, but not only such.
     partial: *mut Piece,
-    /// From which new slots are cut, as long as there are any left.
+    /// The piece that new slots are cut from, as long as any are left.
     open: Option<NonNull<Piece>>,
     empty: Vec<NonNull<Piece>>,
     cold: Vec<NonNull<Piece>>,
-    /// How few were empty at any time since memory was last given back.
+    /// The smallest number of pieces that were empty since memory was last given back.
     unused: usize,
-    /// For those that are not cut from pieces.
+    /// The slots that are not cut from pieces.
     large: List,
 }
 
@@ -119,7 +122,7 @@ impl Class {
         }
     }
 
-    /// Some of the piece's slots are vacant, and not all.
+    /// Adds a piece that has some vacant slots, but not only such, to the list of these.
     fn list(&mut self, piece: &Piece) {
         let next = std::mem::replace(&mut self.partial, NonNull::from(piece).as_ptr());
         piece.next.set(next);
@@ -143,7 +146,7 @@ impl Class {
         }
     }
 
-    /// A piece of which some slots are vacant.
+    /// Returns a piece that has vacant slots.
     fn vacant(&mut self) -> Option<&'static Piece> {
         // SAFETY: pieces stay.
         if let Some(piece) = unsafe { self.partial.as_ref() } {
@@ -158,16 +161,17 @@ impl Class {
     }
 }
 
-/// All pieces there are, and the slots that no thread keeps.
+/// All pieces, and the slots that no thread keeps.
 pub(crate) struct Shared {
     classes: [Class; CLASSES],
     pieces: Vec<NonNull<Piece>>,
     larges: Vec<NonNull<Task>>,
-    /// What is left of the last chunk that was mapped.
+    /// The rest of the last chunk that was mapped.
     chunk: Option<(NonNull<u8>, usize)>,
 }
 
-// SAFETY: vacant slots and heads of pieces are plain memory, and who has the lock has the lists.
+// SAFETY: vacant slots and heads of pieces are plain memory. The lists belong to the thread that
+// has the lock.
 unsafe impl Send for Shared {}
 
 pub(super) static SHARED: Lock<Shared> = Lock::new(Shared {
@@ -178,7 +182,7 @@ pub(super) static SHARED: Lock<Shared> = Lock::new(Shared {
 });
 
 impl Shared {
-    /// Moves vacant slots to `to`: one at least, and no more than `most`.
+    /// Moves vacant slots to `to`: at least one, and at most `most`.
     pub(super) fn take(&mut self, class: usize, to: &List, most: u32) {
         if class >= STEPS {
             return to.push(self.classes[class].large.pop().unwrap_or_else(|| self.allocate(class)));
@@ -202,7 +206,7 @@ impl Shared {
         }
     }
 
-    /// Takes vacant slots out of `from`, no more than `most`.
+    /// Takes up to `most` vacant slots out of `from`.
     pub(super) fn give(&mut self, class: usize, from: &List, most: u32) {
         let lists = &mut self.classes[class];
         for _ in 0..most {
@@ -223,7 +227,7 @@ impl Shared {
         }
     }
 
-    /// A slot that has just been cut.
+    /// Returns a slot that has just been cut.
     fn cut(&mut self, class: usize) -> NonNull<Task> {
         let piece = self.classes[class].open.take().unwrap_or_else(|| self.uncut(class));
         // SAFETY: pieces stay.
@@ -233,14 +237,14 @@ impl Shared {
         slot
     }
 
-    /// A piece from which nothing has been cut.
+    /// Returns a piece from which nothing has been cut.
     fn uncut(&mut self, class: usize) -> NonNull<Piece> {
         self.classes[class].cold.pop().unwrap_or_else(|| self.piece(class))
     }
 
     fn piece(&mut self, class: usize) -> NonNull<Piece> {
         let (start, pieces) = self.chunk.take().unwrap_or_else(map);
-        // SAFETY: within the chunk.
+        // SAFETY: the next piece is within the chunk.
         self.chunk = (pieces > 1).then(|| (unsafe { start.add(PIECE) }, pieces - 1));
         let piece = start.cast::<Piece>();
         let head = Piece {
@@ -250,7 +254,7 @@ impl Shared {
             next: Cell::new(null_mut()),
             previous: Cell::new(null_mut()),
         };
-        // SAFETY: memory that nobody has had, large and aligned enough.
+        // SAFETY: this memory has not been used before, and is large and aligned enough.
         unsafe { piece.write(head) };
         self.pieces.push(piece);
         piece
@@ -263,25 +267,26 @@ impl Shared {
         let slot =
             NonNull::new(unsafe { alloc_zeroed(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
         let slot = slot.cast::<Task>();
-        // SAFETY: zeros, and nobody has it.
+        // SAFETY: the memory is of zeros, and has just been allocated.
         unsafe { Task::make_vacant(slot.as_ptr(), size) };
         self.larges.push(slot);
         slot
     }
 }
 
-/// Maps a chunk: where its first piece begins, and how many it has.
+/// Maps a chunk. Returns the start of its first piece, and the number of its pieces.
 #[cold]
 fn map() -> (NonNull<u8>, usize) {
     let Ok(start) = stack::map_anonymous(CHUNK + PIECE) else {
         handle_alloc_error(Layout::from_size_align(CHUNK, PIECE).expect("a layout"))
     };
     let start = start.cast::<u8>();
-    // SAFETY: there is room for one more than there are.
+    // SAFETY: the mapping has room for one piece more than are used.
     (unsafe { start.add(start.align_offset(PIECE)) }, CHUNK / PIECE)
 }
 
-/// Gives the memory back of what has not been used since this was called last. Others may take and give slots meanwhile.
+/// Gives the memory back that has not been used since the last call. Others may take and give slots
+/// meanwhile.
 pub(crate) fn give_back() {
     for class in 0..STEPS {
         let mut spare = {
@@ -294,7 +299,7 @@ pub(crate) fn give_back() {
         while spare > 0 {
             let pieces = {
                 let lists = &mut SHARED.lock().classes[class];
-                // Those that have been empty longest; others may have taken some.
+                // The pieces that have been empty longest. Others may have taken some.
                 let count = lists.empty.len().saturating_sub(WARM).min(BATCH).min(spare);
                 lists.empty.drain(..count).collect::<Vec<_>>()
             };
@@ -302,7 +307,7 @@ pub(crate) fn give_back() {
                 break;
             }
             for piece in &pieces {
-                // SAFETY: empty, and in no list.
+                // SAFETY: the piece is empty, and in no list.
                 unsafe { piece.as_ref().cool() };
             }
             spare -= pieces.len();
@@ -314,15 +319,16 @@ pub(crate) fn give_back() {
     }
 }
 
-/// Gives all memory back that is not in use, but for a little.
+/// Gives all memory back that is not in use, except for a little.
 pub(crate) fn give_back_all() {
-    // The first call begins to look what is used.
+    // The first call starts the count of what is used.
     give_back();
     give_back();
 }
 
-/// Calls `look` with every slot that has been cut, vacant or not. Others may use them, or give their memory back, meanwhile: all
-/// that may be looked at before it is claimed is what `Task::is_of` and `Task::state_of` look at.
+/// Calls `look` with every slot that has been cut, vacant or not. Others may use them, or give
+/// their memory back, meanwhile. Only `Task::is_of` and `Task::state_of` may be used before a
+/// claim.
 pub(super) fn for_each(mut look: impl FnMut(NonNull<Task>)) {
     let (pieces, larges) = {
         let shared = SHARED.lock();
@@ -331,7 +337,7 @@ pub(super) fn for_each(mut look: impl FnMut(NonNull<Task>)) {
         (shared.pieces.iter().map(cut).collect::<Vec<_>>(), shared.larges.clone())
     };
     for (piece, cut) in pieces {
-        // SAFETY: as above, and its class does not change.
+        // SAFETY: pieces stay, and the class of a piece does not change.
         (0..cut).for_each(|index| look(unsafe { piece.as_ref() }.slot(index)));
     }
     larges.into_iter().for_each(look);

@@ -1,9 +1,10 @@
-//! A task's record: the head of its slot. What comes behind it is in `body.rs`, what it goes through in `life.rs`.
+//! A task's record: the head of its slot. `body.rs` has what follows the head, `life.rs` the life
+//! of a task.
 //!
-//! While a task runs for the first time its record is little more than the place of its future; `spawn.rs` polls that
-//! as part of the spawner. Only when it waits does it become a thread that others know of: it is *reified*. From then on
-//! everything in it belongs to whoever owns it in the sense of `event/recycled/state.rs`; the handle may look at
-//! `finished`, which has a lock.
+//! In its first turn a task's record is little more than the place of its future, which `spawn.rs`
+//! polls as a part of the spawner. Only when the task waits does it become a thread that others
+//! know of: it is *reified*. From then on everything in it belongs to its owner, in the sense of
+//! `event/recycled/state.rs`. The handle may look at `finished`, which has a lock.
 
 use super::body::Table;
 use super::life::ready_recycled;
@@ -30,60 +31,60 @@ pub(crate) struct Task {
     runnable: Runnable,
     pub(super) recycled: Recycled,
     pub(super) outcome: Cell<Outcome>,
-    /// It has become a thread that is scheduled by itself.
+    /// `true` once the task is scheduled by itself.
     pub(super) inflated: Cell<bool>,
-    /// How many of the next tasks that it spawns are not to begin on its stack.
+    /// How many of the next tasks that this one spawns do not begin on its stack.
     pub(super) penalty: Cell<u32>,
-    /// Where it had its last turn.
+    /// The domain of the last turn.
     pub(super) domain: Cell<usize>,
     pub(super) table: Cell<Option<&'static Table>>,
     pub(super) site: Cell<Option<&'static Location<'static>>>,
-    /// The runtime it belongs to, from when it is reified. That does not end before it.
+    /// The runtime of the task, set when it is reified. The runtime does not end before the task.
     pub(super) home: AtomicPtr<Shared>,
     pub(super) locals: Locals,
     pub(super) scope: Cell<Option<NonNull<ScopeState>>>,
-    /// True once it has ended, if it was reified.
+    /// `true` once the task has ended, if it was reified.
     pub(super) finished: Source<bool, ()>,
 }
 
-/// What the body holds.
+/// What the body of a task holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// The future.
     Future,
-    /// A value or a panic.
+    /// A value, or the payload of a panic.
     Done,
-    /// Nothing: whoever has the handle did not want it to go on.
+    /// Nothing, since the task was cancelled.
     Cancelled,
-    /// Nothing: its runtime has ended before.
+    /// Nothing, since the runtime ended before the task.
     ShutDown,
-    /// Nothing: the result has been taken.
+    /// Nothing, since the result has been taken.
     Taken,
 }
 
 impl Task {
-    /// The task that runs on the stack of `fiber`, if that is a worker's runner.
+    /// Returns the task that runs on the stack of `fiber`, if that is a worker's runner.
     pub(crate) fn borne_by(fiber: &Fiber) -> Option<&Task> {
         let borne = NonNull::new(fiber.parker.task.get().cast_mut());
         let borne = borne.filter(|_| fiber.is_runner())?;
-        // SAFETY: what runs on the stack of a fiber is alive.
+        // SAFETY: a task that runs on the stack of a fiber is alive.
         Some(unsafe { Task::of(borne).as_ref() })
     }
 
-    /// Makes memory the head of a slot of so many bytes in which nobody lives.
+    /// Makes memory the head of a vacant slot of `size` bytes.
     ///
     /// # Safety
     ///
-    /// The memory is of zeros, or has been a slot which is vacant, or of both; it is never used for anything but a slot of
-    /// this size; and the caller has it. Late wakes, and those who look at all slots, may look at its state and its home
-    /// meanwhile.
+    /// The memory is of zeros, or was a vacant slot, or parts of it are of either kind. It is never
+    /// used for anything but a slot of this size, and it is the caller's. Meanwhile late wakes, and
+    /// code that looks at all slots, may read its state and its home.
     pub(super) unsafe fn make_vacant(slot: *mut Task, size: usize) {
         let size = size - offset_of!(Task, recycled);
-        // SAFETY: by the caller's promise. The two words that others may look at are those of a vacant slot and are not
-        // written; there is nothing in the rest that would have to be dropped.
+        // SAFETY: by the caller's promise. The two words that others may read are already those of
+        // a vacant slot and are not written. Nothing in the rest needs to be dropped.
         unsafe {
             (&raw mut (*slot).runnable).write(Runnable::new(Kind::Task));
-            // As there, and `ready_recycled` asks for what is promised.
+            // By the same promise, which is also what `ready_recycled` needs.
             Recycled::make_vacant(&raw mut (*slot).recycled, ready_recycled, size);
             (&raw mut (*slot).outcome).write(Cell::new(Outcome::Taken));
             (&raw mut (*slot).inflated).write(Cell::new(false));
@@ -105,19 +106,19 @@ impl Task {
         self.runnable.set_next(next.cast());
     }
 
-    /// The task whose `recycled` this is.
+    /// Returns the task whose `recycled` this is.
     pub(crate) fn of(recycled: NonNull<Recycled>) -> NonNull<Task> {
-        // SAFETY: the only recycled are those in slots.
+        // SAFETY: every `Recycled` is in a slot.
         unsafe { recycled.byte_sub(offset_of!(Task, recycled)) }.cast()
     }
 
     #[inline(always)]
     pub(super) fn recycled(task: NonNull<Task>) -> NonNull<Recycled> {
-        // SAFETY: within the slot.
+        // SAFETY: the field is within the slot.
         unsafe { task.byte_add(offset_of!(Task, recycled)) }.cast()
     }
 
-    /// Its number as a performer, see `event/waits.rs`.
+    /// Returns the task's number as a performer, see `event/waits.rs`.
     pub(crate) fn id(&self) -> usize {
         std::ptr::from_ref(&self.recycled).addr()
     }
@@ -127,7 +128,7 @@ impl Task {
         self.recycled.state()
     }
 
-    /// Where it was spawned.
+    /// Returns the place where the task was spawned.
     pub(crate) fn site(&self) -> &'static Location<'static> {
         self.site.get().expect("a task has been spawned somewhere")
     }
@@ -140,30 +141,32 @@ impl Task {
         self.table.get().expect("a task has a future")
     }
 
-    /// The runtime it belongs to.
+    /// Returns the runtime that the task belongs to.
     ///
     /// # Safety
     ///
-    /// It has been reified and has not been counted out.
+    /// The task has been reified and has not been counted out.
     pub(super) unsafe fn home(&self) -> &Shared {
-        // SAFETY: a runtime does not go before its tasks.
+        // SAFETY: a runtime outlives its tasks.
         unsafe { &*self.home.load(Ordering::Relaxed) }
     }
 
-    /// Does a task of this runtime live in the slot? For those who do not know whether anybody does.
+    /// Returns `true` if the slot holds a task of this runtime. The caller need not know whether
+    /// the slot is vacant.
     pub(super) fn is_of(slot: NonNull<Task>, shared: &Shared) -> bool {
-        // SAFETY: the memory of a slot stays, and so does this word's: zeros are the home of nobody. The rest of the slot may
-        // just be given back or written, and is not referred to.
+        // SAFETY: the memory of a slot stays, and so does this word, where zeros are no runtime's
+        // address. The rest of the slot may be given back or written at the same time, and is not
+        // referred to.
         let home = unsafe { &(*slot.as_ptr()).home };
         std::ptr::eq(home.load(Ordering::Relaxed), shared)
     }
 
-    /// Where whoever lives in the slot stands. Likewise.
+    /// Returns the state of the slot, which may be vacant.
     pub(super) fn state_of<'a>(slot: NonNull<Task>) -> &'a State {
         Recycled::state_of(Task::recycled(slot))
     }
 
-    /// It has a turn on this domain.
+    /// Notes that the task has a turn on this domain.
     #[inline]
     pub(super) fn note_domain(&self, domain: &Domain) {
         domain.running_task(self.site());
@@ -173,27 +176,28 @@ impl Task {
         }
     }
 
-    /// What it waits for.
+    /// Describes what the task waits for.
     ///
     /// # Safety
     ///
-    /// It has been claimed.
+    /// The caller has claimed the task.
     pub(super) unsafe fn describe(&self, waits: &mut Description) {
         if let Some(parked) = self.recycled.parked() {
-            // SAFETY: it is parked and claimed: its future has what it waits for, and only we have the future.
+            // SAFETY: the task is parked and claimed. Its future keeps what it waits for, and only
+            // the caller has the future.
             unsafe { parked.describe(waits) };
         }
     }
 }
 
-/// Deals with a panic that nobody has asked for.
+/// Reports a panic that has no joiner, or notes it in the scope.
 #[cold]
 pub(super) fn unclaimed(
     panic: Box<dyn Any + Send>,
     scope: Option<NonNull<ScopeState>>,
     site: &'static Location<'static>,
 ) {
-    // What it was raised with may have a destructor that waits.
+    // The payload may have a destructor that waits.
     let _masked = parker::masked();
     match scope {
         Some(scope) => {
@@ -205,7 +209,7 @@ pub(super) fn unclaimed(
     }
 }
 
-/// For messages: what it is, and where it was spawned.
+/// Returns `a task`, and where it was spawned, for messages.
 pub(super) fn describe(site: &Location<'_>) -> String {
     format!("a task (spawned at {site})")
 }

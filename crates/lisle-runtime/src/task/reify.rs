@@ -1,4 +1,4 @@
-//! The primitives: a task gives itself away, is given a value, and goes on.
+//! The primitives: a task waits, is given a value, and goes on.
 
 use super::life;
 use super::record::Task;
@@ -10,18 +10,19 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// Has the task that awaits this wait, after `f` has been called with a reference to it. It goes on with the value
-/// that it is [prepared](Reified::prepare) with.
+/// Makes the awaiting task wait, after calling `f` with a reference to it. The task goes on with
+/// the value that it is [prepared](Reified::prepare) with.
 ///
-/// `f` runs at once, as a part of the task. What it does with the reference is what the task waits for: it is
-/// how one builds operations that wait. Where events will do, they do better: they can be chosen between.
+/// `f` runs at once, as a part of the task, and decides what the task waits for. New operations
+/// that wait are built like this. Prefer events where they suffice, since a choice can be made of
+/// them.
 ///
-/// From Multi-MLton's `reify`; the others are [`Reified::prepare`], [`Prepared::attach`] and
-/// [`inflate`](super::inflate()).
+/// From Multi-MLton's `reify`. The other primitives are [`Reified::prepare`], [`Prepared::attach`]
+/// and [`inflate`](super::inflate()).
 ///
 /// # Errors
 ///
-/// The reference was dropped, so nobody can prepare the task any more.
+/// If the reference was dropped, since the task can never be prepared then.
 ///
 /// # Cancel safety
 ///
@@ -31,7 +32,7 @@ use std::task::{Context, Poll, Waker};
 /// use lisle::{task, spawn_task};
 /// use std::sync::Mutex;
 ///
-/// // A place where tasks wait until somebody opens it.
+/// // Tasks wait here until the loop below gives them a value.
 /// static WAITING: Mutex<Vec<task::Reified<u32>>> = Mutex::new(Vec::new());
 ///
 /// let helpers: Vec<_> = (0..3)
@@ -58,23 +59,23 @@ pub struct Reify<T, F> {
     place: Option<Arc<Place<T>>>,
 }
 
-/// Where the value lies between who prepares and the task.
+/// The place of the value between the code that prepares the task and the task.
 struct Place<T> {
     content: Lock<Content<T>>,
 }
 
 enum Content<T> {
-    /// Nothing yet; whom to wake.
+    /// Nothing yet. The waker of the task.
     Nothing(Waker),
     Value(T),
-    /// Nothing, and there never will be.
+    /// Nothing, and a value will never come.
     Unprepared,
-    /// Nobody waits for it.
+    /// The task no longer waits for a value.
     Left,
 }
 
 impl<T> Content<T> {
-    /// Puts `content` in, for the task to find. Gives it back if that is gone.
+    /// Puts `content` in for the task. Returns it as the error if the task has left.
     fn fill(&mut self, content: Content<T>) -> Result<Waker, Content<T>> {
         match std::mem::replace(self, content) {
             Content::Nothing(waker) => Ok(waker),
@@ -83,7 +84,7 @@ impl<T> Content<T> {
     }
 }
 
-// The closure is only ever moved out.
+// The closure is only ever moved out, never pinned.
 impl<T, F> Unpin for Reify<T, F> {}
 
 impl<T, F: FnOnce(Reified<T>)> Future for Reify<T, F> {
@@ -97,7 +98,7 @@ impl<T, F: FnOnce(Reified<T>)> Future for Reify<T, F> {
             f(Reified { place: Some(place.clone()) });
         }
         let place = this.place.as_ref().expect("a future that has given its value is not polled again");
-        // Cloning and dropping wakers may run anybody's code, so neither is done under the lock.
+        // To clone or drop a waker may run foreign code, so neither is done under the lock.
         let fresh = context.waker().clone();
         let (polled, _unused) = {
             let mut content = place.content.lock();
@@ -128,12 +129,12 @@ impl<T, F> Drop for Reify<T, F> {
 
 /// A task that waits to be prepared, see [`reify`].
 pub struct Reified<T> {
-    /// Taken by `prepare` only.
+    /// Taken only by `prepare` and by the destructor.
     place: Option<Arc<Place<T>>>,
 }
 
 impl<T> Reified<T> {
-    /// Gives the task the value with which it is to go on.
+    /// Gives the task the value that it will go on with.
     pub fn prepare(mut self, value: T) -> Prepared<T> {
         Prepared { place: self.place.take(), value: Some(value) }
     }
@@ -145,7 +146,7 @@ impl<T> Drop for Reified<T> {
     }
 }
 
-/// Tells a task that nobody will prepare it.
+/// Tells a task that it will never be prepared.
 fn abandon<T>(place: Option<Arc<Place<T>>>) {
     let Some(place) = place else { return };
     let woken = place.content.lock().fill(Content::Unprepared);
@@ -161,14 +162,14 @@ pub struct Prepared<T> {
 }
 
 impl<T> Prepared<T> {
-    /// Has the task go on here, as a part of the caller, until it ends or waits again.
+    /// Runs the task here, as a part of the caller, until it ends or waits again.
     ///
-    /// If it belongs to another runtime, if this is no worker, if the stack is used up for the most part, or if it has not
-    /// come to wait yet, it is made [`ready`](Prepared::ready) instead.
+    /// Makes it [`ready`](Prepared::ready) instead if it belongs to another runtime, if this is no
+    /// worker, if most of the stack is used, or if the task does not wait yet.
     ///
     /// # Errors
     ///
-    /// The value: the task's future has been dropped.
+    /// Returns the value if the task's future has been dropped.
     pub fn attach(self) -> Result<(), T> {
         self.hand_over(|waker| match Recycled::of(&waker).map(Task::of) {
             Some(task) if life::attach(task) => {}
@@ -176,7 +177,7 @@ impl<T> Prepared<T> {
         })
     }
 
-    /// Has the task go on when it is its turn: next on this domain, if this is a worker of its runtime.
+    /// Queues the task: to run next on this domain, if this is a worker of its runtime.
     ///
     /// # Errors
     ///
@@ -185,7 +186,7 @@ impl<T> Prepared<T> {
         self.hand_over(Waker::wake)
     }
 
-    /// Has the task go on as a thread that is scheduled by itself, on whichever domain comes first.
+    /// Makes the task a thread that is scheduled by itself, on the first domain that takes it.
     ///
     /// # Errors
     ///
@@ -236,7 +237,7 @@ impl<T, F> fmt::Debug for Reify<T, F> {
     }
 }
 
-/// Nobody can prepare the task any more: the reference to it is gone.
+/// The error of [`reify`]: the reference to the task is gone, so the task can never be prepared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unprepared;
 

@@ -1,12 +1,13 @@
-//! The memory of tasks: slots, recycled by each thread.
+//! The memory of tasks: slots, which each thread recycles.
 //!
-//! A task's waker is the address of its *slot* (`event/recycled.rs`). A wake may come when the task has long ended;
-//! what it finds must still be the head of a slot, so slots are cut once and keep their places and sizes. They come in
-//! multiples of 64 bytes up to a kilobyte, then in powers of two.
+//! A task's waker is the address of its *slot* (`event/recycled.rs`). A wake may come long after
+//! the task has ended, and must still find the head of a slot. So slots are cut once and keep their
+//! places and sizes. The sizes are multiples of 64 bytes up to a kilobyte, then powers of two.
 //!
-//! Each thread keeps the slots that become vacant on it, and takes the last one first, which is still in its cache. A
-//! thread that has more than it uses hands half back to the pieces that they were cut from, where others find them
-//! (`pieces.rs`). What nobody uses for a while gives its memory back, and keeps its address.
+//! Each thread keeps the slots that become vacant on it, and takes the last one first, which is
+//! still in its cache. A thread that has more than it uses moves half of them back to the pieces
+//! that they were cut from, where others find them (`pieces.rs`). A piece that is unused for a
+//! while gives its memory back, and keeps its address.
 
 use super::pieces::SHARED;
 use super::record::Task;
@@ -14,18 +15,18 @@ use std::alloc::Layout;
 use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
 
-/// The step of the sizes, and how slots are aligned.
+/// The step of the sizes, and the alignment of slots.
 pub(super) const STEP: usize = 64;
-/// How many sizes are multiples of the step.
+/// The number of sizes that are multiples of the step.
 pub(super) const STEPS: usize = 16;
 pub(super) const LARGEST_STEP: usize = STEP * STEPS;
-/// Then powers of two, of which this is the largest.
+/// The number of sizes that follow, which are powers of two.
 const POWERS: usize = 40;
 pub(super) const CLASSES: usize = STEPS + POWERS;
-/// How many vacant slots of a size a thread keeps.
+/// The number of vacant slots of a size that a thread keeps.
 const KEPT: u32 = 1024;
 
-/// Which of the sizes is for a block of this layout.
+/// Returns the class of slots for a block of this layout.
 pub(super) const fn class_of(layout: Layout) -> usize {
     if layout.size() <= LARGEST_STEP && layout.align() <= STEP {
         return layout.size().div_ceil(STEP) - 1;
@@ -36,12 +37,12 @@ pub(super) const fn class_of(layout: Layout) -> usize {
     STEPS + power as usize
 }
 
-/// How large the slots of a class are.
+/// Returns the size of the slots of a class.
 pub(super) const fn size_of(class: usize) -> usize {
     if class < STEPS { (class + 1) * STEP } else { LARGEST_STEP << (class - STEPS) }
 }
 
-/// A list of vacant slots, linked through themselves.
+/// A list of vacant slots, which are linked through themselves.
 pub(super) struct List {
     first: Cell<*mut Task>,
     count: Cell<u32>,
@@ -60,7 +61,7 @@ impl List {
     #[inline(always)]
     pub(super) fn pop(&self) -> Option<NonNull<Task>> {
         let first = NonNull::new(self.first.get())?;
-        // SAFETY: a vacant slot that has been cut and is in a list is that list's alone.
+        // SAFETY: a vacant slot that has been cut and is in a list belongs to that list alone.
         self.first.set(unsafe { first.as_ref() }.next_vacant());
         self.count.set(self.count.get() - 1);
         Some(first)
@@ -68,12 +69,12 @@ impl List {
 
     #[inline(always)]
     pub(super) fn push(&self, slot: NonNull<Task>) {
-        // SAFETY: as above; a slot in no list is the caller's alone.
+        // SAFETY: a vacant slot in no list is the caller's alone.
         unsafe { slot.as_ref() }.set_next_vacant(self.first.replace(slot.as_ptr()));
         self.count.set(self.count.get() + 1);
     }
 
-    /// Forgets the slots that are in it.
+    /// Empties the list without touching its slots.
     pub(super) fn forget(&self) {
         self.first.set(null_mut());
         self.count.set(0);
@@ -82,7 +83,7 @@ impl List {
 
 struct Local {
     lists: [List; CLASSES],
-    /// Has it been seen to that what is kept is handed back when the thread ends?
+    /// Whether `GUARD` will hand back what is kept when the thread ends.
     is_guarded: Cell<bool>,
 }
 
@@ -91,7 +92,8 @@ thread_local! {
     static GUARD: Guard = const { Guard };
 }
 
-/// Hands the thread's slots back when the thread ends. Apart from them, so that to use them is to use plain memory.
+/// Hands the thread's slots back when the thread ends. It is apart from them, so they have no
+/// destructor and are plain memory to use.
 struct Guard;
 
 impl Drop for Guard {
@@ -106,7 +108,7 @@ impl Drop for Guard {
     }
 }
 
-/// A vacant slot of this class, for the caller alone.
+/// Takes a vacant slot of this class, which is the caller's alone.
 #[inline(always)]
 pub(super) fn take(class: usize) -> NonNull<Task> {
     LOCAL.with(|local| local.lists[class].pop()).unwrap_or_else(|| take_shared(class))
@@ -118,24 +120,24 @@ fn take_shared(class: usize) -> NonNull<Task> {
     guard();
     LOCAL.with(|local| {
         let mine = &local.lists[class];
-        // A thread that ends keeps nothing, and what it had not used would be lost.
+        // A thread that ends keeps nothing, and slots that it did not use would be lost.
         let most = if local.is_guarded.get() { KEPT / 2 } else { 1 };
         SHARED.lock().take(class, mine, most);
         mine.pop().expect("some have just been put there")
     })
 }
 
-/// Makes sure that what this thread keeps is not lost with it. When the thread ends already, it is.
+/// Makes sure that the slots of this thread are handed back. That fails if the thread is ending.
 fn guard() {
     LOCAL.with(|local| local.is_guarded.set(GUARD.try_with(|_| ()).is_ok()));
 }
 
-/// Vacates a slot.
+/// Gives a slot back.
 ///
 /// # Safety
 ///
-/// It comes from [`take`] with this class, what was in it has been dropped, and its state is that of a vacant one; the
-/// caller does not use it again.
+/// The slot comes from [`take`] with this class, its contents have been dropped, and its state is
+/// that of a vacant one. The caller does not use it again.
 #[inline(always)]
 pub(super) unsafe fn give(slot: NonNull<Task>, class: usize) {
     LOCAL.with(|local| {

@@ -1,7 +1,7 @@
-//! Looking at all tasks of a runtime: who waits for what, and who is to end with it.
+//! Looks at all tasks of a runtime: what they wait for, and which must end with the runtime.
 //!
-//! There is no list of them: keeping one would cost every reification a lock. But their slots keep their places, so all slots
-//! there are can be looked at.
+//! There is no list of them, since that would cost every reification a lock. But slots keep their
+//! places, so all slots can be looked at.
 
 use super::record::Task;
 use super::{life, pieces};
@@ -23,9 +23,9 @@ pub(crate) struct ParkedTask {
 fn for_each_parked(shared: &Shared, mut look: impl FnMut(&Task)) {
     pieces::for_each(|slot| {
         if Task::is_of(slot, shared) && Task::state_of(slot).claim() {
-            // Another may have moved in since the first look.
+            // Another task may have moved into the slot since the first look.
             if Task::is_of(slot, shared) {
-                // SAFETY: claimed, so it lives.
+                // SAFETY: the task is claimed, so it is alive.
                 look(unsafe { slot.as_ref() });
             }
             // SAFETY: just claimed.
@@ -34,14 +34,15 @@ fn for_each_parked(shared: &Shared, mut look: impl FnMut(&Task)) {
     });
 }
 
-/// The tasks of this runtime that wait, and what for.
+/// Returns the tasks of this runtime that wait, and what they wait for.
 ///
-/// Takes time proportional to the number of tasks that there have ever been at once, in all runtimes.
+/// Takes time proportional to the largest number of tasks that have existed at once, in all
+/// runtimes.
 pub(crate) fn waiting(shared: &Shared) -> Vec<ParkedTask> {
     let mut all = Vec::new();
     for_each_parked(shared, |task| {
         let mut waits = Description::default();
-        // SAFETY: it is claimed.
+        // SAFETY: the task is claimed.
         let describe = || unsafe { task.describe(&mut waits) };
         panics::told("an event that was to tell what a task waits for", describe);
         all.push(ParkedTask {
@@ -54,10 +55,10 @@ pub(crate) fn waiting(shared: &Shared) -> Vec<ParkedTask> {
     all
 }
 
-/// Wakes all tasks of this runtime that wait: it is stopping, and they end when they are taken.
+/// Wakes all tasks of this runtime that wait. The runtime stops, so each ends at its next turn.
 pub(crate) fn wake_all(shared: &Shared) {
     for_each_parked(shared, |task| {
-        // It is claimed, so this only leaves the mark.
+        // The task is claimed, so this only leaves a mark.
         let _ = task.state().wake();
     });
 }

@@ -1,4 +1,4 @@
-//! Spawning: a task begins as a part of whoever spawns it.
+//! Spawning tasks: a task begins as a part of its spawner.
 
 use super::body::{self, Kept};
 use super::handle::TaskHandle;
@@ -15,20 +15,22 @@ use std::panic::{Location, resume_unwind};
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-/// How many of the next tasks do not begin on the stack of a spawner one of whose tasks has taken long: the
-/// *penalty count* of the paper, where ten works well in practice, too.
+/// The number of following tasks that do not begin on the stack of a spawner after one of its tasks
+/// has taken long. This is the *penalty count* of the paper. Ten works well in practice there, too.
 pub(super) const PENALTY: u32 = 10;
-/// How far a plain thread's stack may come down, from where it first spawns a task, for others to begin on it.
+/// How many bytes the stack of a plain thread may grow, from where it first spawns a task, before
+/// tasks no longer begin on it.
 const ROOM_ON_THREADS: usize = 32 * 1024;
 
 /// Spawns a task that runs `future`.
 ///
-/// It begins at once, as a part of the caller: if it does not wait, it has ended when this returns, and has cost little
-/// more than a call. If it waits, it stays where it lies, in recycled memory, and goes on later, on the domain
-/// of whoever has what it waits for.
+/// The task begins at once, as a part of the caller. If it does not wait, it has ended when this
+/// function returns, and has cost little more than a call. If it waits, it stays where it is, in
+/// recycled memory, and goes on later, on the domain of the performer that provides what it waits
+/// for.
 ///
-/// It belongs to the current runtime, or, if it waits outside any, to the default one. Dropping the handle lets the
-/// task go on.
+/// It belongs to the current runtime, or, if it waits outside any runtime, to the default one.
+/// Dropping the handle lets the task go on.
 ///
 /// ```
 /// use lisle::spawn_task;
@@ -54,7 +56,8 @@ const ROOM_ON_THREADS: usize = 32 * 1024;
 /// });
 /// ```
 ///
-/// and it may outlive its spawner; see [`Scope::spawn_task`](crate::fiber::Scope::spawn_task) for what borrows:
+/// It may outlive its spawner, so it must not borrow from it. See
+/// [`Scope::spawn_task`](crate::fiber::Scope::spawn_task) for tasks that borrow:
 ///
 /// ```compile_fail,E0597
 /// let text = String::from("here");
@@ -64,19 +67,21 @@ const ROOM_ON_THREADS: usize = 32 * 1024;
 ///
 /// # Where it does not begin at once
 ///
-/// - If the spawner is charged for tasks that took long, see [`inflate`](super::inflate()).
-/// - If the stack is used up for the most part: tasks that spawn tasks do so on one stack.
+/// The task is queued for the first domain that takes it
 ///
-/// Then it is queued for whichever domain comes first.
+/// - if the spawner is charged for tasks that took long, see [`inflate`](super::inflate()), or
+/// - if most of the stack is used: tasks that spawn tasks do so on one stack.
 ///
 /// # Panics
 ///
-/// Not with the panic of `future`, which goes to whoever joins it. (If it waits, so that the default runtime has to be
-/// started, and the system gives no threads, the process is ended with a message.)
+/// This function does not panic with the panic of `future`, which goes to the joiner. (If the task
+/// waits, so that the default runtime has to be started, and the system provides no threads, the
+/// process is ended with a message.)
 ///
 /// # Complexity
 ///
-/// No allocation once warm, if the future takes less than about 800 bytes; a larger one is boxed.
+/// Once warm, spawning allocates nothing if the future takes less than about 800 bytes. A larger
+/// future is boxed.
 #[track_caller]
 #[inline]
 pub fn spawn_task<F>(future: F) -> TaskHandle<F::Output>
@@ -90,7 +95,8 @@ where
 
 /// # Safety
 ///
-/// What `future` and its output borrow outlives the task and its unclaimed result, and so does the scope.
+/// What `future` and its output borrow outlives the task and its unclaimed result. So does the
+/// scope.
 #[inline(always)]
 pub(crate) unsafe fn spawn_unchecked<F>(
     future: F,
@@ -110,10 +116,11 @@ where
     }
 }
 
-/// Spawns a task that begins here, whatever the spawner is charged with, and however little is left of the stack.
+/// Spawns a task that begins here, whatever the spawner is charged with and however little is left
+/// of the stack.
 ///
-/// For tasks whose beginnings have to come in order, and that need no more stack to begin than an event that is
-/// performed in place.
+/// For tasks that have to begin in order, and that need no more stack to begin than an event that
+/// is performed in place.
 #[inline]
 pub(super) fn spawn_here<F>(future: F, site: &'static Location<'static>) -> TaskHandle<F::Output>
 where
@@ -142,15 +149,15 @@ unsafe fn begin<F: Future>(
     tally::task();
     let stack = this_stack();
     let slot = slots::take(Kept::<F>::CLASS);
-    // SAFETY: it has just been taken, for a future of this type.
+    // SAFETY: the slot has just been taken, for a future of this type.
     unsafe { body::settle(slot, future, scope, site) };
     if !may_begin(stack) {
-        // SAFETY: it has just been settled.
+        // SAFETY: the task has just been put into the slot.
         unsafe { life::queue(slot) };
-        // SAFETY: made with this output.
+        // SAFETY: the task was made with this output.
         return unsafe { TaskHandle::living(slot) };
     }
-    // SAFETY: it is ours.
+    // SAFETY: the task is this function's own.
     let this = unsafe { slot.as_ref() };
     this.state().begin();
     let recycled = Task::recycled(slot);
@@ -158,7 +165,7 @@ unsafe fn begin<F: Future>(
     unsafe { recycled.as_ref() }.begin_turn();
     let aboard = Aboard::new(stack, recycled);
     let waker = ManuallyDrop::new(Recycled::waker(recycled));
-    // SAFETY: it has just begun, here.
+    // SAFETY: the task has just begun, here.
     let polled = unsafe { body::poll_future::<F>(slot, &mut Context::from_waker(&waker)) };
     // SAFETY: as above.
     if unsafe { recycled.as_ref() }.began() != tick::now() {
@@ -167,16 +174,16 @@ unsafe fn begin<F: Future>(
     let result = match polled {
         Ok(Poll::Ready(value)) => Ok(value),
         Ok(Poll::Pending) => {
-            // SAFETY: it runs here, and has not been reified.
+            // SAFETY: the task runs here, and has not been reified.
             unsafe { life::reify(slot) };
-            // SAFETY: it runs here.
+            // SAFETY: the task runs here.
             unsafe { life::wait(slot) };
-            // SAFETY: made with this output.
+            // SAFETY: the task was made with this output.
             return unsafe { TaskHandle::living(slot) };
         }
         Err(panic) => Err(panic),
     };
-    // SAFETY: it has ended, and nobody knows of it.
+    // SAFETY: the task has ended, and no other code knows of it.
     let result = unsafe { body::drop_after::<F>(slot, result) };
     this.locals.clear();
     if this.penalty.get() != 0 {
@@ -184,21 +191,22 @@ unsafe fn begin<F: Future>(
     }
     this.state().vacate();
     drop(aboard);
-    // SAFETY: nothing is in it, and its state is that of a vacant one.
+    // SAFETY: nothing is in the slot, and its state is that of a vacant one.
     unsafe { slots::give(slot, Kept::<F>::CLASS) };
     match result {
-        // The fiber on whose stack it ran is interrupted, not the task alone.
+        // The fiber on whose stack the task ran is interrupted, not the task alone.
         Err(panic) if panic.is::<Interrupted>() => resume_unwind(panic),
         result => TaskHandle::ended(result, scope, site),
     }
 }
 
-/// May a task begin on this stack now? If its spawner is charged, that is one less.
+/// Returns `true` if a task may begin on this stack now. If the spawner is charged, this returns
+/// `false` and lowers the charge by one.
 #[inline(always)]
 fn may_begin(stack: ThisStack<'_>) -> bool {
     let penalty = match NonNull::new(stack.task.get().cast_mut()) {
         None => &stack.penalty,
-        // SAFETY: it runs, below us.
+        // SAFETY: that task runs, below this code.
         Some(task) => unsafe { &(*Task::of(task).as_ptr()).penalty },
     };
     if penalty.get() > 0 {
@@ -208,7 +216,7 @@ fn may_begin(stack: ThisStack<'_>) -> bool {
     has_room(stack)
 }
 
-/// Is enough left of this stack for a task to run on it?
+/// Returns `true` if enough of this stack is left for a task to run on it.
 #[inline(always)]
 pub(crate) fn has_room(stack: ThisStack<'_>) -> bool {
     let here = 0_u8;
@@ -219,11 +227,12 @@ pub(crate) fn has_room(stack: ThisStack<'_>) -> bool {
     here > stack.limit.get()
 }
 
-/// Charges the spawner of a task whose first turn has been long: the task below it, or else the stack's owner.
+/// Charges the spawner of a task whose first turn was long: the task below it, or the stack's
+/// owner.
 #[cold]
 fn charge(stack: ThisStack<'_>, spawner: *const Recycled) {
     match NonNull::new(spawner.cast_mut()) {
-        // SAFETY: it runs, below the one that it has spawned.
+        // SAFETY: the spawner runs, below the task that it has spawned.
         Some(task) => unsafe { &(*Task::of(task).as_ptr()).penalty }.set(PENALTY),
         None => stack.penalty.set(PENALTY),
     }

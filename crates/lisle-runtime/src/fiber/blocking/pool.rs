@@ -1,7 +1,8 @@
 //! The threads on which foreign calls run.
 //!
-//! They wait for calls at a condition variable of the system's, not at a channel with a timeout: an armed timer would be
-//! somebody who is going to do something, and all that a thread without calls does is to end.
+//! They wait for calls at a condition variable of the system, not at a channel with a timeout. An
+//! armed timer would count as something that may still happen, although a thread without calls only
+//! ends.
 
 use crate::affinity;
 use crate::own_threads;
@@ -10,9 +11,9 @@ use crate::unwinding;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// How many threads there may be. They wait for disks and name servers, not for processors.
+/// The largest number of threads. They wait for disks and name servers, not for processors.
 const MOST: usize = 512;
-/// A thread that has had nothing to do for so long ends.
+/// A thread that has been idle for this long ends.
 const KEEP: Duration = Duration::from_secs(10);
 
 pub(super) type Job = Box<dyn FnOnce() + Send>;
@@ -23,10 +24,10 @@ struct Pool {
 }
 
 struct State {
-    /// In the order in which they were submitted.
+    /// The jobs, in the order in which they were submitted.
     jobs: VecDeque<Job>,
     threads: usize,
-    /// How many threads wait for a job, woken or not.
+    /// The number of threads that wait for a job, woken or not.
     resting: usize,
 }
 
@@ -39,11 +40,12 @@ fn lock() -> MutexGuard<'static, State> {
     POOL.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Has a thread run `job`: one that rests, or a new one, or, at the limit, the first that is free.
+/// Runs `job` on a thread: on one that rests, or a new one, or, at the limit, the first that is
+/// free.
 ///
 /// # Errors
 ///
-/// The job, if there is no thread and the system gives none.
+/// Returns the job if there is no thread and the system provides none.
 pub(super) fn submit(job: Job) -> Result<(), Job> {
     let mut state = lock();
     state.jobs.push_back(job);
@@ -63,7 +65,7 @@ pub(super) fn submit(job: Job) -> Result<(), Job> {
     }
     let mut state = lock();
     state.threads -= 1;
-    // If there are others, one of them is free some time.
+    // If there are other threads, one of them will be free later.
     let last = if state.threads == 0 { state.jobs.pop_back() } else { None };
     last.map_or(Ok(()), Err)
 }
@@ -74,13 +76,14 @@ fn serve() {
     }
 }
 
-/// The next job; or none, and then this thread is no more of the pool.
+/// Returns the next job. After `None` this thread is no longer part of the pool.
 fn next() -> Option<Job> {
     let mut state = lock();
     if let Some(job) = state.jobs.pop_front() {
         return Some(job);
     }
-    // What a job does is the program's doing; only while it waits is the thread one of the library's.
+    // While a job runs, the thread counts as the program's. Only while it waits is it the library's
+    // own.
     let _enlisted = own_threads::enlist(own_threads::Owner::Everybody);
     let end = Instant::now() + KEEP;
     state.resting += 1;

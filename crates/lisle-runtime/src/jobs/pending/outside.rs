@@ -1,20 +1,25 @@
-//! How others offer what a stack has put off, while its owner is in a long call and looks at nothing.
+//! How other threads offer what a stack has put off while its owner is in a long call.
 //!
-//! The owner pushes and pops at any time, with plain stores. So who looks from outside first *disturbs* the list: he sets a flag
-//! in it, has all processors pass a fence ([`asymmetric`]), and looks. The owner looks at the flag *after* it has crossed an
-//! entry out, before it goes on and the entry's memory with it. So either its store comes before that fence, and the entry is
-//! not seen any more, or it sees the flag, and waits until the other has done. What is found in the list
-//! therefore stays in place; what is pushed meanwhile is seen or not.
+//! The owner pushes and pops at any time, with plain stores. So a thread that looks from outside
+//! first *disturbs* the list: it sets a flag in the list, makes all processors pass a fence
+//! ([`asymmetric`]), and looks. The owner looks at the flag *after* it has crossed an entry out,
+//! before it goes on and the entry's memory is gone. Either the owner's store comes before that
+//! fence, and the entry is no longer seen; or the owner sees the flag, and waits until the other
+//! thread has looked. So what is found in the list stays in place. What is pushed meanwhile may be
+//! seen or not.
 //!
-//! He who looks from outside changes no link, for these are the owner's. He offers the job of an entry and marks the entry as
-//! *gone*, and counts it. The owner finds the count not to be 0 the next time that it crosses anything out or offers something,
-//! and then takes all out of the list that are gone. From then on they are as if it had offered them itself.
+//! The thread that looks from outside changes no link, since the links are the owner's. It offers
+//! the job of an entry, marks the entry as *gone*, and counts it. The next time that the owner
+//! crosses anything out or offers something, it finds that the count is not 0, and takes all gone
+//! entries out of the list. From then on they are like entries that the owner has offered itself.
 //!
-//! What an entry has to offer may change without a pop: a scope's jobs come and go. Who changes that *holds* the list
-//! for the few instructions that it takes. That is the same the other way round: the owner sets a flag and looks whether the
-//! list is disturbed; who disturbs it waits until it is not held.
+//! What an entry has to offer may change without a pop: the jobs of a scope come and go. Code that
+//! changes it *holds* the list, for a few instructions. That is the same protocol with the two
+//! sides exchanged: the owner sets a flag and looks whether the list is disturbed; the thread that
+//! disturbs the list waits until it is not held.
 //!
-//! Where the fence is not to be had, which is on old kernels and in narrow sandboxes, nobody looks from outside.
+//! Where the fence is not available, on old kernels and in narrow sandboxes, no thread looks from
+//! outside.
 
 use super::{Entry, Offer, Pending, Reach};
 use crate::jobs::offers::Offers;
@@ -23,22 +28,23 @@ use crate::shim::asymmetric;
 use crate::shim::atomic::Ordering;
 use std::ptr::NonNull;
 
-/// Somebody looks at the list from outside.
+/// The flag that a thread looks at the list from outside.
 const LOOKED_AT: u32 = 1 << 31;
 
-/// The owner changes what nobody is to look at meanwhile, until this is dropped.
+/// A guard: until it is dropped, the owner changes what no other thread may look at.
 pub struct Held<'p>(&'p Pending);
 
 impl Drop for Held<'_> {
     #[inline]
     fn drop(&mut self) {
-        // Release: who looks afterwards sees what was changed.
+        // Release: a thread that looks afterwards sees the change.
         self.0.held.store(false, Ordering::Release);
     }
 }
 
 impl Pending {
-    /// Keeps others from looking. For the owner, for a few instructions in which no code of a user runs; not within itself.
+    /// Keeps others from looking. The owner calls this for a few instructions that run none of the
+    /// user's code. Calls must not be nested.
     #[inline]
     pub fn hold(&self) -> Held<'_> {
         self.held.store(true, Ordering::Relaxed);
@@ -66,7 +72,8 @@ impl Pending {
         }
     }
 
-    /// The end of a pop of a list that was disturbed: was `entry` still there, and not gone?
+    /// Finishes a pop of a list that was disturbed. Returns `true` if `entry` was still in the
+    /// list, and not gone.
     #[cold]
     #[inline(never)]
     pub(super) fn was_left(&self, entry: &Entry) -> bool {
@@ -75,16 +82,16 @@ impl Pending {
         entry.reach.get() != Reach::Gone
     }
 
-    /// Takes all out of the list that others have offered. For the owner, who holds it.
+    /// Takes all gone entries out of the list. Only the owner calls this, while it holds the list.
     pub(super) fn unlink_gone(&self) {
-        // One of them may have been crossed out already.
+        // The count may include an entry that has been crossed out already.
         if self.disturbed.load(Ordering::Relaxed) & !LOOKED_AT == 0 {
             return;
         }
         self.disturbed.fetch_and(LOOKED_AT, Ordering::Relaxed);
         let mut next = self.first();
         while let Some(entry) = next {
-            // SAFETY: what is in the list is in place.
+            // SAFETY: entries of the list are in place.
             let this = unsafe { entry.as_ref() };
             let is_youngest = self.is_youngest(this);
             next = NonNull::new(this.newer.load(Ordering::Relaxed)).filter(|_| !is_youngest);
@@ -94,41 +101,45 @@ impl Pending {
         }
     }
 
-    /// Announces that this thread, which is not the owner, is about to look. It does so after [`asymmetric::heavy`], by
-    /// [`offer_from_outside`](Pending::offer_from_outside), and then [leaves](Pending::leave).
+    /// Says that this thread, which is not the owner, is about to look. After [`asymmetric::heavy`]
+    /// it looks with [`offer_from_outside`](Pending::offer_from_outside), and then it
+    /// [leaves](Pending::leave).
     ///
-    /// One thread at a time.
+    /// Only one thread at a time does this.
     pub(crate) fn disturb(&self) {
         self.disturbed.fetch_or(LOOKED_AT, Ordering::Relaxed);
     }
 
-    /// Has looked.
+    /// Says that this thread has looked.
     pub(crate) fn leave(&self) {
-        // Release: the owner, going on, sees what was marked.
+        // Release: the owner, as it goes on, sees what was marked.
         self.disturbed.fetch_and(!LOOKED_AT, Ordering::Release);
     }
 
-    /// Offers what is the oldest of what anybody may offer. False if there is nothing, or no room.
+    /// Offers the oldest of the entries that any thread may offer. Returns `false` if there is
+    /// none, or no room.
     ///
     /// # Safety
     ///
-    /// The list has been [disturbed](Pending::disturb) by this thread, before a call of [`asymmetric::heavy`] that has come to
-    /// true, and the list stays in place until this returns.
+    /// This thread has [disturbed](Pending::disturb) the list and then called
+    /// [`asymmetric::heavy`], which returned `true`. The list stays in place until this returns.
     pub(crate) unsafe fn offer_from_outside(&self, offers: &Offers) -> bool {
-        // Nobody holds it for longer than a few instructions, nor again.
+        // The owner holds the list for a few instructions, and not again while it is disturbed.
         let mut backoff = Backoff::new();
         while self.held.load(Ordering::Acquire) {
             backoff.wait();
         }
         let prepare = || {
-            // What is pushed later than this is not looked at.
+            // Entries that are pushed later are not looked at.
             let youngest = self.youngest.load(Ordering::Acquire);
             let mut next = self.first().filter(|_| !youngest.is_null());
             while let Some(entry) = next {
-                // SAFETY: it is in the list, and as argued above it stays in place.
+                // SAFETY: the entry is in the list, and stays in place, as argued at the top of
+                // this file.
                 let this = unsafe { entry.as_ref() };
                 if this.reach.get() == Reach::All {
-                    // SAFETY: it is in the list; its owner neither holds that nor crosses it out.
+                    // SAFETY: the entry is in the list. The owner neither holds the list nor
+                    // crosses the entry out.
                     match unsafe { (this.offer)(entry, self.ancestor()) } {
                         Offer::Last(job) => {
                             this.reach.set(Reach::Gone);
@@ -144,7 +155,8 @@ impl Pending {
             }
             None
         };
-        // SAFETY: its owner goes on only when it has taken back what was offered, or when that is done.
+        // SAFETY: the owner goes on only when it has taken back what was offered, or when that is
+        // done.
         unsafe { offers.offer(prepare) }
     }
 }

@@ -1,10 +1,10 @@
-//! Finding performers that wait for each other.
+//! Finds performers that wait for each other.
 //!
-//! A performer that waits for several things goes on with the first of them; one thing may be in the hands of several
-//! performers, all of whom have to let go. So a performer is *stuck* if each thing it waits for is in the hands of
-//! somebody stuck. Those for whom that can be true at all are what is left when everybody is taken away for whom it
-//! is not, again and again; each who is left waits for another who is left, so going from one to the next must come
-//! round.
+//! A performer that waits for several things goes on with the first of them. Several performers may
+//! hold one thing, and then all of them have to release it. So a performer is *stuck* if each thing
+//! that it waits for has a stuck holder. To find the largest set for which that can be true,
+//! performers for which it is false are removed until none is left to remove. Each remaining
+//! performer waits for another remaining one, so a walk from one to the next must come round.
 
 use super::Blocked;
 use std::collections::HashMap;
@@ -12,7 +12,8 @@ use std::collections::HashMap;
 pub(super) fn find<'a>(waiters: impl Iterator<Item = &'a Blocked>) -> Option<Vec<&'a Blocked>> {
     let all: Vec<&Blocked> = waiters.collect();
     let places: HashMap<usize, usize> = all.iter().enumerate().map(|(place, one)| (one.id, place)).collect();
-    // For each, which waits it has in its hands, and how many still stuck have each wait in theirs.
+    // For each performer, the waits that it holds the objects of; and for each wait, the number of
+    // its holders that are still stuck.
     let mut holds: Vec<Vec<(usize, usize)>> = vec![Vec::new(); all.len()];
     let mut holders: Vec<Vec<usize>> = Vec::with_capacity(all.len());
     for (waiter, one) in all.iter().enumerate() {
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
     use crate::event::{Description, Label};
 
-    /// A performer that waits for one of these things, each in the hands of these performers.
+    /// Creates a performer that waits for one of these things, each held by these performers.
     fn waiter(id: usize, things: &[&[usize]]) -> Blocked {
         let mut waits = Description::default();
         for holders in things {
@@ -80,7 +81,7 @@ mod tests {
         assert_eq!(cycle(&[]), None);
         assert_eq!(cycle(&[waiter(1, &[]), waiter(2, &[&[]])]), None);
         assert_eq!(cycle(&[waiter(1, &[&[1]])]), Some(vec![1]));
-        // A chain that ends at one who waits for nobody known, or at one who does not wait.
+        // A chain that ends at a performer without known holders, or at one that does not wait.
         assert_eq!(cycle(&[waiter(1, &[&[2]]), waiter(2, &[&[3]]), waiter(3, &[&[]])]), None);
         assert_eq!(cycle(&[waiter(1, &[&[2]]), waiter(2, &[&[7]])]), None);
         // A chain into a cycle.

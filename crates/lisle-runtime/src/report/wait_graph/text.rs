@@ -1,4 +1,4 @@
-//! Who waits for what, in words.
+//! The wait graph as text.
 
 use super::{Blocked, Performer, RunningFiber, WaitGraph};
 use crate::event::{Label, Said};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::panic::Location;
 
-/// What makes waiters look the same. In the order in which they are listed.
+/// The properties that make waiters look the same, in the order in which they are sorted.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Look<'a> {
     kind: Performer,
@@ -26,7 +26,7 @@ impl Blocked {
     }
 }
 
-/// `fiber 'name' (spawned at ...)`, and the like for threads and for several of them.
+/// Returns `fiber 'name' (spawned at ...)`, or the same for threads and for several of them.
 pub(in crate::report) fn who(
     kind: Performer,
     count: usize,
@@ -52,7 +52,7 @@ pub(in crate::report) fn who(
     text
 }
 
-/// A number with its digits in groups of three.
+/// Returns a number with its digits in groups of three.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -65,7 +65,7 @@ fn grouped(number: usize) -> String {
     text
 }
 
-/// `one fiber`, `2,000 fibers`, `no fibers`.
+/// Returns `one fiber`, `2,000 fibers` or `no fibers`.
 pub(in crate::report) fn counted(count: usize, what: &str) -> String {
     match count {
         0 => format!("no {what}s"),
@@ -81,7 +81,7 @@ impl fmt::Display for Blocked {
 }
 
 impl RunningFiber {
-    /// What it is and is called, and where it was spawned.
+    /// Returns the kind and the name, and where it was spawned.
     pub(in crate::report) fn who(&self) -> String {
         who(self.kind, 1, self.name.as_deref(), Some(self.site))
     }
@@ -93,10 +93,10 @@ impl fmt::Display for RunningFiber {
     }
 }
 
-/// Of so many that look the same it is told what is said of each.
+/// The number of waiters of a block whose details are written.
 const TOLD: usize = 8;
 
-/// The block for waiters that look the same.
+/// Writes the block for waiters that look the same.
 fn block(f: &mut fmt::Formatter<'_>, alike: &[&Blocked]) -> fmt::Result {
     let first = alike[0];
     writeln!(f, "{}:", who(first.kind, alike.len(), first.name.as_deref(), first.site))?;
@@ -112,7 +112,7 @@ fn block(f: &mut fmt::Formatter<'_>, alike: &[&Blocked]) -> fmt::Result {
         if alike.iter().all(is_alike) {
             writeln!(f, "{}", Said(wait))?;
         } else if wait.address.is_some() {
-            // Not alike are most often the clients of a server.
+            // Waiters with different details are most often the clients of a server.
             alike.iter().take(TOLD).try_for_each(|waiter| write!(f, "{}", Said(&waiter.waits[place])))?;
             match alike.len().saturating_sub(TOLD) {
                 0 => writeln!(f)?,

@@ -1,9 +1,10 @@
-//! Asynchronous events: to begin without waiting for the end, to wait for all, to take whoever is first.
+//! Asynchronous events: operations that begin without waiting for their end, that wait for all of
+//! several events, or that take the first of several futures.
 //!
-//! What an event of Concurrent ML does is done when it has happened. Here are those that are done when something has
-//! *begun*, and those that are about many things at once. What goes on meanwhile goes on in
-//! [tasks](crate::task), which cost little, and nothing where nothing has to be waited for; or, if it is a message
-//! that is sent, by itself.
+//! An event of Concurrent ML has happened when its operation is complete. This module has events
+//! that have happened when something has *begun*, and operations on several events or futures at
+//! once. What goes on meanwhile runs in [tasks](crate::task), which cost little, and nothing if
+//! nothing has to be waited for. A message that is sent goes on by itself, without a task.
 //!
 //! ```
 //! use lisle::{Event, channel, choose, event::choose_all, task::timeout, time::after};
@@ -14,22 +15,22 @@
 //!     let (parts, part) = channel();
 //!     let (bills, bill) = channel();
 //!
-//!     // To begin to send, and go on. What it gives is the event of the message having been taken.
+//!     // Begin to send, and go on. The result is the event that the message has been taken.
 //!     let ordered = orders.send_async("two wheels");
 //!     assert!(!ordered.has_ended());
 //!
 //!     lisle::spawn(move || {
 //!         assert_eq!(order.recv(), Ok("two wheels"));
-//!         bills.send(80).unwrap(); // in whatever order
+//!         bills.send(80).unwrap(); // in any order
 //!         parts.send("wheels").unwrap();
 //!     });
 //!
-//!     // To wait for all, at the same time.
+//!     // Wait for all at the same time.
 //!     let both = choose_all((part.recv_evt(), bill.recv_evt()));
 //!     assert_eq!(both.sync(), (Ok("wheels"), Ok(80)));
 //!     ordered.join().unwrap();
 //!
-//!     // To wait for what is more than one event, for so long.
+//!     // Limit the time of a future that is more than one event.
 //!     let never = async move { (part.recv_async().await, std::future::pending::<()>().await) };
 //!     assert!(timeout(Duration::from_millis(1), never).join().is_err());
 //! });
@@ -46,16 +47,17 @@
 //!
 //! # When not to use them
 //!
-//! - To have a message wait for its receiver a [buffer](crate::channel::bounded) costs less, and to send without ever
-//!   waiting there are [mailboxes](crate::channel::unbounded_mailbox).
-//! - To take one of several events [`choose`](lisle_core::choose) costs less than [`race`], and its losers have taken
-//!   nothing. Races are for futures that do more than wait once.
+//! - If a message is to wait for its receiver, a [buffer](crate::channel::bounded) costs less. To
+//!   send without ever waiting, use a [mailbox](crate::channel::unbounded_mailbox).
+//! - To take one of several events, [`choose`](lisle_core::choose) costs less than [`race`], and
+//!   its losers have taken nothing. Races are for futures that do more than wait once.
 //!
 //! # Where it comes from
 //!
-//! Ziarek, Sivaramakrishnan and Jagannathan: *Composable Asynchronous Events* (PLDI 2011); on top of tasks in
-//! *Featherweight Threads for Communication* (Purdue 2011), section 5. There each event of a `chooseAll` has a
-//! thread, and each asynchronous send; here the one is one performance in several stages, and the other a message in line.
+//! Ziarek, Sivaramakrishnan and Jagannathan: *Composable Asynchronous Events* (PLDI 2011); on top
+//! of tasks in *Featherweight Threads for Communication* (Purdue 2011), section 5. There each event
+//! of a `chooseAll` has a thread, and so has each asynchronous send. Here a `choose_all` is one
+//! performance in several stages, and an asynchronous send is a message in the channel's queue.
 
 mod race;
 mod receiving;

@@ -1,4 +1,4 @@
-//! Several futures of which the first to end gives the answer.
+//! Races: several futures, of which the first to end provides the answer.
 
 use super::super::handle::TaskHandle;
 use super::super::record;
@@ -14,15 +14,17 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
-/// Runs futures beside each other, until one has ended: that one's value is the answer, the others are cancelled.
+/// Runs futures beside each other until one has ended. Its value is the answer, and the others are
+/// cancelled.
 ///
-/// Each is a task, begun from first to last; once one has ended, no other begins. `contenders` are a tuple of two
-/// to eight futures, or of events and whatever else can be awaited, with one output, or an array or a vector of one type.
-/// The losers are dropped where they wait, when it is next their turn, so they have taken what they had taken by
-/// then, which may be a little after the answer is there. Where only events compete, [`choose`](lisle_core::choose) is better,
-/// since its losers have taken nothing.
+/// Each is a task. They begin in order, and once one has ended, no other begins. `contenders` is a
+/// tuple of two to eight futures, or of events and other values that can be awaited, all with one
+/// output; or an array or a vector of one type. Losers are dropped where they wait, at their next
+/// turn. So a loser has taken what it had taken by then, which may be a little after the answer is
+/// there. Where only events compete, [`choose`](lisle_core::choose) is better, since its losers
+/// have taken nothing.
 ///
-/// Dropping what this gives cancels all. Of nothing, nobody wins: an empty race is never ready, as an empty choice.
+/// Dropping the returned handle cancels all. An empty race is never ready, like an empty choice.
 ///
 /// From Esterel and Verse, and from structured concurrency.
 ///
@@ -44,10 +46,11 @@ pub fn race<C: Contenders>(contenders: C) -> Race<C::Output> {
     Race::start(contenders, true)
 }
 
-/// Runs futures beside each other; the value of the first to end is the answer, and the others go on to their ends.
+/// Runs futures beside each other. The value of the first to end is the answer, and the others go
+/// on to their ends.
 ///
-/// As [`race`], but nobody is cancelled, neither by the winner nor when what this gives is dropped, and all begin. What
-/// the losers give is dropped.
+/// Like [`race`], but all futures begin, and none is cancelled, neither when one wins nor when the
+/// returned handle is dropped. The values of the losers are dropped.
 ///
 /// From Verse.
 ///
@@ -73,43 +76,44 @@ pub fn rush<C: Contenders>(contenders: C) -> Race<C::Output> {
     Race::start(contenders, false)
 }
 
-/// What [`race`] and [`rush`] run: tuples of two to eight, arrays and vectors of what can be awaited. The method is for the
-/// library.
+/// What [`race`] and [`rush`] run: tuples of two to eight, arrays and vectors of what can be
+/// awaited. Only the library calls the method.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot compete in a race",
     note = "it wants a tuple of two to eight futures with one output, or an array or a vector of futures of one type, all \
             `Send` and without borrowed data"
 )]
 pub trait Contenders {
-    /// What each of them gives.
+    /// The value of each of them.
     type Output: Send + 'static;
-    /// Begins them, from first to last.
+    /// Begins them in order.
     fn begin(self, start: &mut Start<'_, Self::Output>);
 }
 
-/// Where contenders begin, see [`Contenders`].
+/// The place where contenders begin, see [`Contenders`].
 pub struct Start<'a, T> {
     ring: &'a Arc<Ring<T>>,
     has_any: bool,
 }
 
-/// What the contenders know of each other.
+/// The state that contenders share.
 struct Ring<T> {
     state: Source<State<T>, ()>,
-    /// Those that are to be cancelled when one has won. For a rush, none.
+    /// The contenders to cancel when one has won. Empty for a rush.
     contenders: Lock<Vec<TaskHandle<()>>>,
-    /// Are the losers cancelled?
+    /// Whether the losers are cancelled.
     cancels: bool,
     site: &'static Location<'static>,
 }
 
-/// How a race stands.
+/// The state of a race.
 pub enum State<T> {
-    /// How many may still give an answer; while they begin, one more, so that it is not too early taken for lost.
+    /// How many contenders may still win. While they begin it is one more, so that the race is not
+    /// taken for lost too early.
     Open(usize),
-    /// What the first to end gave.
+    /// The result of the first to end.
     Won(std::thread::Result<T>),
-    /// None of them has ended by itself: their runtime has ended.
+    /// None of them has ended by itself, since their runtime has ended.
     Lost,
     /// The answer has been taken.
     Taken,
@@ -122,7 +126,7 @@ impl<T> State<T> {
 }
 
 impl<T> Ring<T> {
-    /// The first to call this decides. Gives back what came too late.
+    /// Decides the race if it is open. Else returns the late result as the error.
     fn win(&self, result: std::thread::Result<T>) -> Result<(), std::thread::Result<T>> {
         let result = self.state.update(|state, waiters| {
             if state.is_decided() {
@@ -136,7 +140,7 @@ impl<T> Ring<T> {
         result
     }
 
-    /// One of those that might have won will not.
+    /// Says that a contender that might have won will not.
     fn leave(&self) {
         self.state.update(|state, waiters| {
             if let State::Open(count) = state {
@@ -188,13 +192,13 @@ impl<T: Send + 'static> Start<'_, T> {
         }
         ring.contenders.lock().push(handle);
         if ring.state.with(is_over) {
-            // It may have been decided before the handle was there to be seen.
+            // The race may have been decided before the handle was in the list.
             ring.cancel_all();
         }
     }
 }
 
-/// A place in the ring. Given up if it is dropped.
+/// A place in the ring. Dropping it gives the place up.
 struct Runner<T> {
     ring: Option<Arc<Ring<T>>>,
 }
@@ -225,7 +229,7 @@ async fn compete<F: Future>(future: F, runner: Runner<F::Output>) {
     }
 }
 
-/// Runs a future, and gives its panic as a value.
+/// Runs a future, and returns its panic as a value.
 async fn caught<F: Future>(future: F) -> Result<F::Output, Box<dyn Any + Send>> {
     let mut future = pin!(future);
     poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
@@ -235,14 +239,15 @@ async fn caught<F: Future>(future: F) -> Result<F::Output, Box<dyn Any + Send>> 
     .await
 }
 
-/// The answer of a [`race`] or a [`rush`], and the event of it.
+/// The answer of a [`race`] or a [`rush`], and the event of that answer.
 ///
-/// As an event it gives the answer, once: a second performance gives an error that says so. Dropping that of a race
-/// cancels all that compete in it; dropping that of a rush does not.
+/// As an event it yields the answer, once: a second performance yields an error that says so.
+/// Dropping it cancels all contenders of a race, but not those of a rush.
 ///
 /// # Errors
 ///
-/// The first to end has panicked (the error holds the payload), or all have been ended because their runtime has.
+/// If the first to end has panicked (the error holds the payload), or if all have ended because
+/// their runtime has.
 ///
 /// # Cancel safety
 ///
@@ -275,12 +280,12 @@ impl<T: Send + 'static> Race<T> {
         self.sync()
     }
 
-    /// The event of the answer, which is the handle itself.
+    /// Returns the event of the answer, which is the handle itself.
     pub fn join_evt(&self) -> &Self {
         self
     }
 
-    /// Is there an answer?
+    /// Returns `true` if there is an answer.
     pub fn is_decided(&self) -> bool {
         turn::asked_whether(self.ring.state.with(State::is_decided))
     }
@@ -338,7 +343,7 @@ impl<T> fmt::Debug for Start<'_, T> {
     }
 }
 
-/// One implementation for everything that is a list of contenders.
+/// Implements the trait for a list of contenders.
 macro_rules! list {
     ([$($generics:tt)*] $list:ty) => {
         impl<F, $($generics)*> Contenders for $list
@@ -357,7 +362,7 @@ macro_rules! list {
 list!([] Vec<F>);
 list!([const N: usize] [F; N]);
 
-/// One implementation for tuples of each size.
+/// Implements the trait for tuples of one size.
 macro_rules! tuple {
     ($($letter:ident $index:tt),+) => {
         impl<T, $($letter),+> Contenders for ($($letter,)+)

@@ -11,13 +11,13 @@ use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
 
-/// Receiving without waiting for the sender: methods of [`Receiver`].
+/// Methods of [`Receiver`] that receive without waiting for the sender.
 pub trait RecvAsync<T: Send + 'static> {
-    /// Begins to receive a message, and goes on: what it gives is the event of the message.
+    /// Begins to receive a message, and goes on. The result is the event of the message.
     ///
-    /// A sender that waits is met at once, and one that comes later meets a [task](crate::task), which waits in
-    /// the channel from now on, so the sender need not wait for whoever asked. As long as the receive is under way the
-    /// channel has a receiver.
+    /// If a sender waits, its message is received at once. A later sender finds a
+    /// [task](crate::task) that waits in the channel from now on, so it need not wait for the
+    /// caller. As long as the receive is under way the channel has a receiver.
     ///
     /// # Fairness
     ///
@@ -29,7 +29,7 @@ pub trait RecvAsync<T: Send + 'static> {
     /// lisle::run(|| {
     ///     let (tx, rx) = lisle::channel();
     ///     let (first, second) = (rx.recv_async(), rx.recv_async());
-    ///     tx.send("a").unwrap(); // is taken, though nobody waits here
+    ///     tx.send("a").unwrap(); // does not wait: the first receive takes it
     ///     tx.send("b").unwrap();
     ///     assert_eq!((second.join(), first.join()), (Ok("b"), Ok("a")));
     /// });
@@ -37,15 +37,16 @@ pub trait RecvAsync<T: Send + 'static> {
     #[track_caller]
     fn recv_async(&self) -> AsyncRecv<T>;
 
-    /// The event of having begun to receive, which is always ready.
+    /// Returns the event of having begun to receive, which is always ready.
     ///
-    /// As [`recv_async`](RecvAsync::recv_async), for a choice in which a receive is to begin only if this is chosen.
+    /// It does the same as [`recv_async`](RecvAsync::recv_async), for a choice in which a receive
+    /// begins only if this event is chosen.
     ///
     /// From Asynchronous CML's `aRecvEvt`.
     ///
     /// # Cancel safety
     ///
-    /// If it loses a choice nothing has begun.
+    /// If it loses a choice, nothing has begun.
     ///
     /// ```
     /// use lisle::{Event, task::RecvAsync};
@@ -102,8 +103,8 @@ awaitable!(['a, T: Send + 'static] RecvAsyncEvt<'a, T>);
 
 type Received<T> = Result<T, AsyncRecvError>;
 
-/// A receive that is under way: a task that performs it, and the place of its outcome, which outlasts the task if
-/// that is cancelled.
+/// A receive that is under way: a task that performs it, and the place of its outcome, which
+/// outlives a task that is cancelled.
 struct Receive<T: Send + 'static> {
     place: Arc<Place<Received<T>>>,
     task: TaskHandle<()>,
@@ -112,8 +113,8 @@ struct Receive<T: Send + 'static> {
 impl<T: Send + 'static> Receive<T> {
     /// Begins to receive before this returns.
     ///
-    /// Receives that are begun one after another so come to wait one after another: the task neither is queued nor
-    /// leaves the stack before it waits.
+    /// Receives that are begun one after another thus wait in that order: the task is not queued,
+    /// and does not leave the stack before it waits.
     fn begin(receiver: Receiver<T>, site: &'static Location<'static>) -> Self {
         let place = Arc::new(Source::labelled(Label::anywhere("outcome"), None));
         let gone = Gone(place.clone());
@@ -129,8 +130,8 @@ impl<T: Send + 'static> UnderWay<Received<T>> for Receive<T> {
         &self.place
     }
 
-    /// When this returns nobody can meet it any more, unless the task was queued or runs elsewhere: that is so when
-    /// somebody has met it, or has woken it in vain.
+    /// When this returns, no sender can meet the receive any more, unless the task was queued or
+    /// runs elsewhere. That is so when a sender has met it, or something has woken it in vain.
     fn take_back(&self) {
         self.task.cancel_here();
     }
@@ -140,7 +141,7 @@ impl<T: Send + 'static> UnderWay<Received<T>> for Receive<T> {
     }
 }
 
-/// Says that a receive was cancelled, when it goes without an outcome.
+/// A guard that settles a receive as cancelled if it is dropped without an outcome.
 struct Gone<T: Send + 'static>(Arc<Place<Received<T>>>);
 
 impl<T: Send + 'static> Gone<T> {
@@ -164,15 +165,16 @@ impl<T: Send + 'static> Drop for Gone<T> {
 
 /// A receive that has begun, and the event of its message, see [`RecvAsync::recv_async`].
 ///
-/// As an event it gives the message, once. **Dropping it cancels the receive**, so that no message goes to somebody
-/// who does not want one. Only a message that a sender has given to it before is dropped with it; who must not lose
-/// that one [cancels](AsyncRecv::cancel), and looks. (If its task was woken in vain a moment ago, which a race
-/// with an earlier user of its memory may bring about, "before" is before its next turn.)
+/// As an event it yields the message, once. **Dropping it cancels the receive**, so no message goes
+/// to a receiver that does not want one. Only a message that a sender has given to it before is
+/// dropped with it. To keep such a message, [cancel](AsyncRecv::cancel) the receive and perform the
+/// event. (If its task was woken in vain a moment ago, which a race with an earlier user of its
+/// memory may cause, "before" is before its next turn.)
 ///
 /// # Errors
 ///
-/// [`AsyncRecvError::Closed`] if the channel is closed and empty, and [`AsyncRecvError::Cancelled`] if the receive has been
-/// cancelled or its runtime has ended.
+/// [`AsyncRecvError::Closed`] if the channel is closed and empty, and [`AsyncRecvError::Cancelled`]
+/// if the receive has been cancelled or its runtime has ended.
 ///
 /// # Cancel safety
 ///
@@ -208,18 +210,18 @@ impl<T: Send + 'static> AsyncRecv<T> {
         self.sync()
     }
 
-    /// The event of the message, which is the handle itself.
+    /// Returns the event of the message, which is the handle itself.
     pub fn done_evt(&self) -> &Self {
         self
     }
 
-    /// Takes the receive back, unless a sender has given it a message. Which of the two it was is told by the
-    /// [event](AsyncRecv).
+    /// Takes the receive back, unless a sender has given it a message. The [event](AsyncRecv) tells
+    /// which of the two happened.
     pub fn cancel(&self) {
         self.begun.take_back();
     }
 
-    /// Is the message there, or certain not to come?
+    /// Returns `true` if the message has come, or is certain not to come.
     pub fn has_ended(&self) -> bool {
         turn::asked_whether(self.begun.has_ended())
     }

@@ -1,4 +1,4 @@
-//! A future that has only so long.
+//! Futures with a time limit.
 
 use super::race::{Race, race};
 use crate::event::{Event, awaitable, forwarded};
@@ -10,10 +10,11 @@ use std::future::IntoFuture;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
-/// Runs a future for at most so long; then it is cancelled.
+/// Runs a future, and cancels it after `limit`.
 ///
-/// It is a task, which begins before this returns. Dropping what this gives cancels it, too. Where it is
-/// one event that is waited for, a [`choose`](lisle_core::choose) with an [`after`] costs less, and loses nothing.
+/// The future is a task, which begins before this returns. Dropping the returned handle cancels it,
+/// too. To wait for a single event, a [`choose`](lisle_core::choose) with an [`after`] costs less,
+/// and loses nothing.
 ///
 /// ```
 /// use lisle::{channel, task::{TimeoutError, timeout}};
@@ -40,12 +41,12 @@ where
     Timeout { race: race((async move { Some(future.await) }, elapsed)) }
 }
 
-/// What becomes of a future within a time, see [`timeout`], and the event of it.
+/// The result of a future within a time, see [`timeout`], and the event of that result.
 ///
 /// # Errors
 ///
-/// [`TimeoutError::Elapsed`] when the time is over; [`TimeoutError::Ended`] if the future has panicked, or its runtime has
-/// ended.
+/// [`TimeoutError::Elapsed`] if the time is over, [`TimeoutError::Ended`] if the future has
+/// panicked or its runtime has ended.
 #[must_use = "a future whose handle is dropped is cancelled"]
 pub struct Timeout<T> {
     race: Race<Option<T>>,
@@ -61,7 +62,7 @@ impl<T: Send + 'static> Timeout<T> {
         self.sync()
     }
 
-    /// The event of the end, which is the handle itself.
+    /// Returns the event of the end, which is the handle itself.
     pub fn join_evt(&self) -> &Self {
         self
     }
@@ -80,13 +81,13 @@ impl<T: Send + 'static> Event for Timeout<T> {
 awaitable!([T: Send + 'static] Timeout<T>);
 awaitable!(['a, T: Send + 'static] &'a Timeout<T>);
 
-/// Why a future gave nothing within its time.
+/// The reason why a future has no result within its time.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TimeoutError {
     /// The time is over.
     Elapsed,
-    /// It has panicked, its runtime has ended, or the answer has been taken already.
+    /// The future has panicked, its runtime has ended, or the answer has been taken already.
     Ended(JoinError),
 }
 
