@@ -66,6 +66,7 @@ mod option;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod parker;
+mod performer;
 #[cfg(not(lisle_loom))]
 #[allow(missing_debug_implementations, reason = "not for users")]
 mod polled;
@@ -114,6 +115,8 @@ pub use context::{Context, Unparked};
 pub use future::EventFuture;
 pub use guard::{Guard, guard};
 pub use nack::{Nack, WithNack, with_nack};
+#[doc(hidden)]
+pub use performer::performer_id;
 pub use record::{Attempt, Waker};
 pub use replace::Replace;
 #[doc(hidden)]
@@ -121,9 +124,9 @@ pub use source::Hidden;
 pub use source::{Source, SourceEvent, Waiters, Waiting};
 pub use timer::Timer;
 pub use wait_set::{Key, Taking, WaitSet, WaitSetEvt};
-pub use waits::{BlockedOn, Description, Label, ParkedEvent};
 #[doc(hidden)]
-pub use waits::{Said, performer_id};
+pub use waits::Said;
+pub use waits::{BlockedOn, Description, Label, ParkedEvent};
 pub use wrap::{Wrap, WrapPanic};
 
 #[doc(hidden)]

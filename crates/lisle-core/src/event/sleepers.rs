@@ -9,7 +9,8 @@
 use super::calls;
 use super::context::Unparked;
 use super::parker;
-use super::waits::{BlockedOn, Description, ParkedEvent, performer_id};
+use super::performer::performer_id;
+use super::waits::{BlockedOn, Description, ParkedEvent};
 use crate::own_threads;
 use crate::panics;
 use crate::shim::{

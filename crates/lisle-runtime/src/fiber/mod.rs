@@ -51,7 +51,6 @@
 mod blocking;
 mod cancel;
 mod checkpoint;
-pub(crate) mod hooks;
 mod join;
 mod local;
 pub(crate) mod no_suspend;
@@ -61,10 +60,10 @@ mod spawn;
 
 pub use crate::report::PanicPolicy;
 pub use crate::sched::way::yield_now;
+pub use crate::spawned::hooks::{Hooks, Moment, Switch, add_hooks};
 pub use blocking::blocking;
 pub use cancel::{CancelledEvt, cancelled_evt, is_cancelled};
 pub use checkpoint::checkpoint;
-pub use hooks::{Hooks, Moment, Switch, add_hooks};
 pub use join::{JoinError, JoinEvt, JoinHandle};
 pub use local::LocalKey;
 pub use no_suspend::no_suspend;

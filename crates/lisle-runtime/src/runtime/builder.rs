@@ -3,17 +3,17 @@
 use super::{Runtime, failed};
 use crate::affinity::{self, Pinned};
 use crate::event::lock::Lock;
-use crate::fiber::hooks::HookList;
 use crate::fiber::{Hooks, PanicPolicy, no_suspend};
 use crate::jobs::offers::Offers;
 use crate::report::Deadlock;
 use crate::report::{self, Handler, Report};
 use crate::sched::common::Common;
-use crate::sched::deadlock::{Deadlocks, OnDeadlock};
-use crate::sched::monitor::{self, Monitor};
+use crate::sched::deadlock_policy::{Deadlocks, OnDeadlock};
+use crate::sched::monitor;
+use crate::sched::monitor_handle::Monitor;
+use crate::sched::questions::Snapshots;
 use crate::sched::reactor::{Driver, Reactor};
 use crate::sched::shared::{RUNNING, Shared};
-use crate::sched::snapshot::Snapshots;
 use crate::sched::worker::{self, Worker};
 use crate::sched::{Domain, dump, overflow};
 use crate::shim::{
@@ -22,6 +22,7 @@ use crate::shim::{
     sync::{Arc, Mutex, OnceLock},
 };
 use crate::spawned::fiber_cell::{Fiber, Traits};
+use crate::spawned::hooks::HookList;
 use crate::spawned::this_stack;
 use crate::stack;
 use lisle_core::seam::{self, Seam};

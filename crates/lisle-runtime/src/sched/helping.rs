@@ -13,49 +13,17 @@
 //! fiber like any other. This is checked when the fiber has what it waited for, and whenever the
 //! worker visits its inbox or has nothing to run.
 
+use super::joining::{Helper, Joining, Taken};
+use super::worker::Worker;
 use crate::event::parker::State;
 use crate::event::{Description, Label, described, sync_masked};
 use crate::jobs::job::{Descendants, Job};
-use crate::sched::worker::Worker;
 use crate::shim::atomic::Ordering;
-use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::this_stack::this_stack;
 use crate::sync::Condition;
 use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::{NonNull, null};
-
-/// A fiber that waits for a part of its work.
-pub struct Joining {
-    fiber: Option<NonNull<Fiber>>,
-    /// What the domain may take meanwhile.
-    pub(super) descendants: Descendants,
-    /// The fiber that waited before.
-    before: Cell<*const Joining>,
-    /// The number of jobs that were taken meanwhile and have not begun.
-    expected: Cell<usize>,
-    /// The last of the helpers that have not ended.
-    helpers: Cell<*const Helper>,
-    /// Signalled when no helper is at work, while the fiber waits for nothing else.
-    helper_ended: Cell<Option<NonNull<Condition>>>,
-}
-
-/// A job that was taken, and the fiber that waited last at that time.
-#[derive(Clone, Copy)]
-pub struct Taken {
-    pub(super) job: NonNull<Job>,
-    joining: *const Joining,
-}
-
-/// A job that runs and was taken while a fiber waited.
-struct Helper {
-    /// The fiber that runs it.
-    fiber: NonNull<Fiber>,
-    /// The fiber that waited; null once that has gone on.
-    joining: Cell<*const Joining>,
-    /// The helper before.
-    before: Cell<*const Helper>,
-}
 
 impl Worker {
     /// Calls `wait`, in which a fiber of this domain waits for a part of its work. Meanwhile the

@@ -1,8 +1,8 @@
 //! What a worker does around a turn of a fiber if its runtime has hooks (`fiber/hooks.rs`).
 
 use super::worker::Worker;
-use crate::fiber::hooks::Moment;
 use crate::spawned::fiber_cell::{self, Fiber};
+use crate::spawned::hooks::Moment;
 
 impl Worker {
     /// Calls the hooks before `fiber`, which is the current one, is resumed.

@@ -19,6 +19,7 @@
 pub(crate) mod common;
 pub(crate) mod counts;
 pub(crate) mod deadlock;
+pub(crate) mod deadlock_policy;
 pub mod default;
 pub(crate) mod dump;
 mod either;
@@ -26,14 +27,18 @@ mod ending;
 pub(crate) mod helping;
 mod hooked;
 mod idle;
+pub(crate) mod joining;
 pub(crate) mod monitor;
+pub(crate) mod monitor_handle;
 pub(crate) mod overflow;
+pub(crate) mod questions;
 mod queues;
 #[doc(hidden)]
 pub mod reactor;
 mod runner;
 pub mod shared;
 pub mod sharing;
+mod sighting;
 pub(crate) mod snapshot;
 mod stall;
 mod thief;
@@ -43,7 +48,7 @@ pub mod within;
 #[doc(hidden)]
 pub mod worker;
 
-pub use deadlock::OnDeadlock;
+pub use deadlock_policy::OnDeadlock;
 
 use crate::event::lock::Lock;
 use crate::event::turn::Mark;

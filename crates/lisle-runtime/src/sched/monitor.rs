@@ -19,12 +19,11 @@ use crate::event::tick;
 use crate::jobs::heartbeat;
 use crate::own_threads;
 use crate::report::{self, Report};
-use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::shim::atomic::Ordering;
 use crate::shim::clock;
-use crate::shim::sync::{Arc, OnceLock};
+use crate::shim::sync::Arc;
 use crate::task;
 use std::sync::Weak;
-use std::thread::Thread;
 use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_millis(10);
@@ -42,33 +41,6 @@ const UNUSED: u32 = 100;
 
 /// The pause between two looks at all the descriptors that fibers of a stuck domain wait for.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
-
-#[derive(Default)]
-pub struct Monitor {
-    asleep: AtomicBool,
-    ended: AtomicBool,
-    thread: OnceLock<Thread>,
-}
-
-impl Monitor {
-    /// Wakes the monitor if it sleeps. Called when work begins on a domain, or for it.
-    #[inline]
-    pub fn wake(&self) {
-        if self.asleep.load(Ordering::SeqCst)
-            && self.asleep.swap(false, Ordering::AcqRel)
-            && let Some(thread) = self.thread.get()
-        {
-            thread.unpark();
-        }
-    }
-
-    pub(crate) fn end(&self) {
-        self.ended.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.get() {
-            thread.unpark();
-        }
-    }
-}
 
 /// What the monitor remembers of a domain between two looks.
 #[derive(Clone, Copy, Default)]

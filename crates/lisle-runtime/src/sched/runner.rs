@@ -13,7 +13,7 @@ use super::queues::STREAK;
 use super::worker::{VISIT, Worker, with_current};
 use crate::event::parker::{self, Suspend};
 use crate::sched::either::{Either, either};
-use crate::sched::sharing::Load;
+use crate::sched::joining::Load;
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::runnable::Kind;
 use crate::task;

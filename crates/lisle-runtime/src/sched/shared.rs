@@ -2,23 +2,23 @@
 //! to no domain.
 
 use crate::event::lock::Lock;
-use crate::fiber::PanicPolicy;
-use crate::fiber::hooks::HookList;
 use crate::jobs::offers::Offers;
+use crate::report::PanicPolicy;
 use crate::report::{self, Handler, Report};
 use crate::report::{Shutdown, Straggler};
 use crate::sched::Domain;
 use crate::sched::common::Common;
 use crate::sched::counts::Tally;
-use crate::sched::deadlock::Deadlocks;
-use crate::sched::monitor::Monitor;
-use crate::sched::snapshot::Snapshots;
+use crate::sched::deadlock_policy::Deadlocks;
+use crate::sched::monitor_handle::Monitor;
+use crate::sched::questions::Snapshots;
 use crate::shim::{
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Mutex},
 };
 use crate::signals::Caught;
 use crate::spawned::fiber_cell::{self, Fiber};
+use crate::spawned::hooks::HookList;
 use crate::spawned::runnable::Runnable;
 use std::ptr::NonNull;
 use std::time::Duration;

@@ -5,7 +5,7 @@
 //! time to look at the clock. So this is also where a long loop lets others have their turn: the
 //! sockets, timers and fibers of its domain.
 
-use super::helping::Taken;
+use super::joining::{Load, Taken};
 use super::shared::Shared;
 use super::within;
 use crate::event::parker;
@@ -21,13 +21,6 @@ use std::ptr::NonNull;
 /// The time between two heartbeats: for this long, what is put off is left to its domain if those
 /// that could take it sleep. It is about the cost of waking a domain.
 pub const PERIOD: u64 = 50 * ticks::A_MICROSECOND;
-
-/// The work of a runner.
-#[derive(Clone, Copy)]
-pub(crate) enum Load {
-    Task(NonNull<crate::task::Task>),
-    Job(Taken),
-}
 
 impl Worker {
     /// Checks whether others want work or a turn, on behalf of the code that runs on this stack.

@@ -7,14 +7,15 @@
 //! more than that.
 
 use super::Domain;
+use super::questions::{DomainSnapshot, Question, lock};
 use super::shared::Shared;
 use super::worker::{self, Worker};
 use crate::event::{Description, parker, sleepers};
-use crate::report::{Blocked, Performer, RunningFiber, WaitGraph};
+use crate::report::{Blocked, Performer, WaitGraph};
 use crate::shim::{
-    atomic::{AtomicU64, Ordering},
+    atomic::Ordering,
     clock,
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{Arc, Mutex},
 };
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::this_stack::this_stack;
@@ -24,37 +25,11 @@ use std::time::Duration;
 /// How long a domain has to answer. One that does not answer has a fiber that runs for that long.
 const TIME_TO_ANSWER: Duration = Duration::from_millis(100);
 
-/// The questions that the domains of a runtime are to answer.
-#[derive(Default)]
-pub(crate) struct Snapshots {
-    /// The number of questions ever asked.
-    asked: AtomicU64,
-    open: Mutex<Vec<Arc<Question>>>,
-}
-
-/// One question, and the answers so far, by domain.
-struct Question(Mutex<Vec<Option<DomainSnapshot>>>);
-
-/// The answer of one domain.
-pub(crate) struct DomainSnapshot {
-    fibers: Vec<Blocked>,
-    /// The fibers that belong to a scope, as pairs of the scope's number and the fiber's.
-    members: Vec<(usize, usize)>,
-    running: Option<RunningFiber>,
-    ready: usize,
-    /// Set if only parked fibers are here: none that could run, and no timer that could wake one.
-    is_still: bool,
-}
-
 /// The combined answers.
 pub(crate) struct Snapshot {
     pub(crate) graph: WaitGraph,
     /// Set if all domains have answered, and only parked fibers are on any of them.
     pub(crate) is_still: bool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl Shared {

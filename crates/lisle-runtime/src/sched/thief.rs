@@ -9,8 +9,8 @@
 //! can. Fibers that compute are spread within that time; pairs, chains and short-lived fibers stay
 //! together.
 
+use super::sighting::Sighting;
 use super::worker::Worker;
-use crate::queue::stealable::Sight;
 use crate::shim::{atomic::Ordering, clock, hint};
 
 /// For how long fibers are left to the domain that they were spawned on, in nanoseconds. This is
@@ -18,14 +18,6 @@ use crate::shim::{atomic::Ordering, clock, hint};
 const OVERDUE: u64 = 100_000;
 /// How many fibers a thief takes at most.
 pub(super) const SHARE: u64 = 32;
-
-/// What a thief has seen waiting.
-#[derive(Clone, Copy)]
-pub(super) struct Sighting {
-    victim: usize,
-    sight: Sight,
-    since: u64,
-}
 
 impl Worker {
     /// Steals a share of what has waited for too long. Returns `false` if nothing has; then notes

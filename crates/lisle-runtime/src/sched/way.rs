@@ -62,12 +62,6 @@ pub(crate) fn checkpoint(site: &'static Location<'static>) {
     });
 }
 
-/// Has the worker note that the current fiber, which may be suspended, has often asked for what had
-/// not happened.
-pub(super) fn asked_often() {
-    with_current(|worker| worker.into_iter().for_each(Worker::asked_in_vain));
-}
-
 impl Worker {
     /// Lets others have their turn. Returns `false` if there are none.
     pub fn give_way(&self) -> bool {
@@ -91,7 +85,7 @@ impl Worker {
     /// Notes that the current fiber has often asked for what had not happened. Makes it give way if
     /// it did so before in the same turn.
     #[cold]
-    fn asked_in_vain(&self) {
+    pub(super) fn asked_in_vain(&self) {
         let (turn, (before, times)) = (self.turn.get(), self.asked.get());
         let times = if before == turn { times.wrapping_add(1) } else { 0 };
         self.asked.set((turn, times));

@@ -9,22 +9,21 @@
 use super::Domain;
 use super::reactor::{self, Driver};
 use super::shared::Shared;
-use super::thief::Sighting;
-use super::way;
+use super::sighting::Sighting;
 use crate::abort;
 use crate::event::adaptive_spin::AdaptiveSpin;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::{Context, Interrupted, Timer, Unparked, Waker, install, tally, tick};
-use crate::fiber::hooks::{HookList, Moment};
 use crate::jobs::heartbeat;
 use crate::own_threads;
 use crate::queue::fifo::Fifo;
 use crate::report::{self, NoStack, Report};
 use crate::sched::either::{Either, either};
-use crate::sched::helping::{Joining, Taken};
-use crate::sched::sharing::Load;
+use crate::sched::joining::Load;
+use crate::sched::joining::{Joining, Taken};
 use crate::shim::{clock, random::Random, sync::Arc};
 use crate::spawned::fiber_cell::{self, Fiber, Outcome, Traits};
+use crate::spawned::hooks::{HookList, Moment};
 use crate::spawned::runnable::Runnable;
 use crate::stack::{StackPool, overflow::AltStack};
 use crate::time::wheel::Wheel;
@@ -48,6 +47,12 @@ thread_local! {
 pub fn with_current<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     // SAFETY: `Worker::enter` keeps the worker in place for as long as its address is here.
     f(unsafe { WORKER.with(Cell::get).as_ref() })
+}
+
+/// Has the worker note that the current fiber, which may be suspended, has often asked for what had
+/// not happened.
+fn asked_often() {
+    with_current(|worker| worker.into_iter().for_each(Worker::asked_in_vain));
 }
 
 pub struct Worker {
@@ -184,7 +189,7 @@ impl Worker {
         let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(worker.shared.number));
         let result = {
             let _leave = Leave(&worker.domain);
-            worker.domain.mark.settle(way::asked_often);
+            worker.domain.mark.settle(asked_often);
             WORKER.with(|current| current.set(worker));
             reactor::set_current(Some(worker.domain.reactor.clone()));
             report::set_current(worker.shared.handler.clone());

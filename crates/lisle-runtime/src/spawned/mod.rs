@@ -12,6 +12,7 @@
 
 pub(crate) mod fiber_cell;
 pub(crate) mod foreign_calls;
+pub(crate) mod hooks;
 pub(crate) mod locals;
 pub(crate) mod runnable;
 pub(crate) mod scope_state;

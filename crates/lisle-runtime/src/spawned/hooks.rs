@@ -4,10 +4,10 @@
 //! stack of a tracer, the current dispatcher, a locale, the counters of a profiler. A hook saves it
 //! when the fiber is suspended and restores it when the fiber is resumed.
 
+use super::fiber_cell::Fiber;
 use crate::abort;
 use crate::event::step::{self, Forbidden};
 use crate::shim::sync::{Arc, Mutex};
-use crate::spawned::fiber_cell::Fiber;
 use std::any::Any;
 use std::fmt;
 use std::panic::Location;

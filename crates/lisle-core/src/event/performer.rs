@@ -1,0 +1,27 @@
+//! The numbers of performers.
+
+/// Returns a number for the performer that runs here: the task or the fiber, or else the thread.
+/// The number is used again when that one has ended.
+///
+/// It identifies the owner of an object; a performer that waits for the object is then seen to wait
+/// for its owner. A future of a foreign executor has no number of its own: it has that of the
+/// thread or fiber that polls it.
+#[cfg(not(lisle_loom))]
+#[inline(always)]
+#[doc(hidden)]
+pub fn performer_id() -> usize {
+    thread_local! { static HERE: u8 = const { 0 }; }
+    let task = super::parker::top_task().get();
+    match super::parker::running() {
+        _ if !task.is_null() => task.addr(),
+        Some(parker) => std::ptr::from_ref(parker).addr(),
+        None => HERE.with(|here| std::ptr::from_ref(here).addr()),
+    }
+}
+
+/// Models do not use it.
+#[cfg(lisle_loom)]
+#[doc(hidden)]
+pub fn performer_id() -> usize {
+    1
+}

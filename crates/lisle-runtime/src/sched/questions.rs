@@ -1,0 +1,33 @@
+//! The questions of who waits, which the domains of a runtime answer.
+
+use crate::report::{Blocked, RunningFiber};
+use crate::shim::{
+    atomic::AtomicU64,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+/// The questions that the domains of a runtime are to answer.
+#[derive(Default)]
+pub(crate) struct Snapshots {
+    /// The number of questions ever asked.
+    pub(super) asked: AtomicU64,
+    pub(super) open: Mutex<Vec<Arc<Question>>>,
+}
+
+/// One question, and the answers so far, by domain.
+pub(super) struct Question(pub(super) Mutex<Vec<Option<DomainSnapshot>>>);
+
+/// The answer of one domain.
+pub(crate) struct DomainSnapshot {
+    pub(super) fibers: Vec<Blocked>,
+    /// The fibers that belong to a scope, as pairs of the scope's number and the fiber's.
+    pub(super) members: Vec<(usize, usize)>,
+    pub(super) running: Option<RunningFiber>,
+    pub(super) ready: usize,
+    /// Set if only parked fibers are here: none that could run, and no timer that could wake one.
+    pub(super) is_still: bool,
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
