@@ -15,7 +15,7 @@
 //!     .sync()
 //! };
 //! assert!(!told()?);
-//! SAFETY: the signal is caught by now.
+//! // SAFETY: the signal is caught by now.
 //! unsafe { libc::raise(SIGUSR1) };
 //! reload.recv()?;
 //! # Ok(())

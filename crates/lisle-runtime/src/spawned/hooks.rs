@@ -44,7 +44,7 @@ use std::panic::Location;
 ///
 /// They run on the worker's own stack. The fiber counts as the current one: a
 /// [`fiber_local!`](crate::fiber_local) is that of the fiber. They may spawn, signal, and try. They
-/// must not wait, which panics as in [`no_suspend`](super::no_suspend()). They delay everything on
+/// must not wait, which panics as in [`no_suspend`](crate::fiber::no_suspend()). They delay everything on
 /// the domain.
 ///
 /// # Panics
@@ -174,7 +174,7 @@ impl Switch<'_> {
         self.fiber.performer_id()
     }
 
-    /// Returns the name given by [`fiber::Builder::name`](super::Builder::name).
+    /// Returns the name given by [`fiber::Builder::name`](crate::fiber::Builder::name).
     pub fn name(&self) -> Option<&str> {
         self.fiber.name.as_deref()
     }

@@ -21,7 +21,7 @@
 //! server.read_exact(&mut buffer)?;
 //! assert_eq!(&buffer, b"ping");
 //!
-//! Waits for a connection for a millisecond. A connection that comes later is not taken.
+//! // Waits for a connection for a millisecond. A connection that comes later is not taken.
 //! let next = choose((
 //!     listener.accept_evt().wrap(|accepted| accepted.map(Some)),
 //!     after(Duration::from_millis(1)).wrap(|()| Ok(None)),

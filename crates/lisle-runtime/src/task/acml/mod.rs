@@ -7,7 +7,9 @@
 //! nothing has to be waited for. A message that is sent goes on by itself, without a task.
 //!
 //! ```
-//! use lisle::{Event, channel, choose, event::choose_all, task::timeout, time::after};
+//! use lisle::event::choose_all;
+//! use lisle::task::{RecvAsync, timeout};
+//! use lisle::{Event, channel, choose, time::after};
 //! use std::time::Duration;
 //!
 //! lisle::run(|| {
@@ -39,7 +41,7 @@
 //! | | begins when performed or called | has happened when | what it leaves |
 //! |---|---|---|---|
 //! | [`send_async`](crate::channel::Sender::send_async), [`send_async_evt`](crate::channel::Sender::send_async_evt) | one send | it has begun | an `AsyncSend`: the send goes on if it is dropped |
-//! | [`recv_async`](crate::channel::Receiver::recv_async), [`recv_async_evt`](crate::channel::Receiver::recv_async_evt) | one receive | it has begun | an [`AsyncRecv`]: cancelled if it is dropped |
+//! | [`recv_async`](RecvAsync::recv_async), [`recv_async_evt`](RecvAsync::recv_async_evt) | one receive | it has begun | an [`AsyncRecv`]: cancelled if it is dropped |
 //! | `choose_all`, `scatter`, `gather` | all its events | all have happened | |
 //! | [`race`] | futures, until one has ended | one has ended | a [`Race`]: the losers are cancelled |
 //! | [`rush`] | futures | one has ended | a [`Race`]: the losers go on |
