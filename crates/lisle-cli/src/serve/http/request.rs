@@ -154,7 +154,8 @@ fn check_limits(input: &[u8], limits: &HeadLimits) -> Result<(), Status> {
     }
     let input = &input[leading..];
     match memchr::memchr(b'\n', input) {
-        None if input.len() > limits.line => Err(Status::URI_TOO_LONG),
+        // A line without an end may be whole, with the first half of its end behind it.
+        None if input.len() > limits.line + 1 => Err(Status::URI_TOO_LONG),
         Some(line) if line > limits.line + 1 => Err(Status::URI_TOO_LONG),
         Some(line) if input.len() - (line + 1) > limits.fields => Err(Status::FIELDS_TOO_LARGE),
         _ => Ok(()),
@@ -206,11 +207,12 @@ fn parse_head(input: &[u8]) -> Result<Option<Head>, Status> {
     }))
 }
 
-/// Returns `true` if the line ends with a version that this server does not support.
+/// Returns `true` if the line has three words and the third is a version that this server does not
+/// support.
 fn names_another_version(input: &[u8]) -> bool {
-    let line = first_line(input);
-    let last = line.rsplit(|byte| *byte == b' ').next().unwrap_or(line);
-    last.strip_prefix(b"HTTP/").is_some_and(|number| number.first().is_some_and(u8::is_ascii_digit))
+    let mut words = first_line(input).split(|byte| *byte == b' ').skip(2);
+    let (Some(version), None) = (words.next(), words.next()) else { return false };
+    version.strip_prefix(b"HTTP/").is_some_and(|number| number.first().is_some_and(u8::is_ascii_digit))
 }
 
 /// Finds path and query in a target of any of the forms of section 3.2 of RFC 9112.
@@ -218,6 +220,10 @@ fn split_target(target: Span, method: Method, input: &[u8]) -> Option<(Span, Spa
     let bytes = target.of(input);
     if !method.is_served() || (method == Method::Options && bytes == b"*") {
         return Some((target, target.cut(bytes.len(), bytes.len())));
+    }
+    // A fragment is none of the server's business, and no form of a target has one.
+    if memchr::memchr(b'#', bytes).is_some() {
+        return None;
     }
     let path = if bytes.starts_with(b"/") {
         0
@@ -227,7 +233,7 @@ fn split_target(target: Span, method: Method, input: &[u8]) -> Option<(Span, Spa
             return None;
         }
         let authority = scheme + 3;
-        let length = bytes[authority..].iter().position(|byte| matches!(byte, b'/' | b'?' | b'#'));
+        let length = bytes[authority..].iter().position(|byte| matches!(byte, b'/' | b'?'));
         let end = length.map_or(bytes.len(), |length| authority + length);
         if !is_authority(&bytes[authority..end]) {
             return None;
@@ -240,9 +246,6 @@ fn split_target(target: Span, method: Method, input: &[u8]) -> Option<(Span, Spa
             Some(query) => return Some((target.cut(scheme + 1, scheme + 2), target.cut(query, bytes.len()))),
         }
     };
-    if memchr::memchr(b'#', bytes).is_some() {
-        return None;
-    }
     let query = memchr::memchr(b'?', &bytes[path..]).map_or(bytes.len(), |at| path + at);
     Some((target.cut(path, query), target.cut(query, bytes.len())))
 }

@@ -227,6 +227,38 @@ fn limits() {
     assert_eq!(refused(&"\r\n".repeat(MAX_LEADING)), 400);
 }
 
+/// The line's end may come in two parts. The answer does not depend on how the bytes arrive.
+#[test]
+fn a_line_as_long_as_may_be_whose_end_comes_in_two_parts() {
+    let text = "GET /12345678 HTTP/1.1\r\nHost: a\r\n\r\n";
+    let line = text.find('\r').expect("it has an end");
+    let limits = HeadLimits { line, fields: 256 };
+    for end in 0..text.len() {
+        let mut parser = HeadParser::default();
+        let outcome = parser.parse(&text.as_bytes()[..end], &limits);
+        assert!(matches!(outcome, Ok(None)), "after {end} bytes: {outcome:?}");
+        assert!(matches!(parser.parse(text.as_bytes(), &limits), Ok(Some(_))), "in two parts, at {end}");
+    }
+    let outcome = HeadParser::default().parse(text.as_bytes(), &HeadLimits { line: line - 1, ..limits });
+    assert_eq!(outcome.expect_err("one byte too long").code(), 414);
+}
+
+/// A fragment belongs to no form of a target.
+#[test]
+fn fragments_are_refused_in_every_form() {
+    for target in ["/a#b", "/#", "http://h#x", "http://h/#x", "http://h?a#x", "#"] {
+        assert_eq!(refused(&format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n")), 400, "{target}");
+    }
+}
+
+/// A line of four words has no version, whatever its last word is.
+#[test]
+fn a_space_in_a_target_is_no_other_version() {
+    assert_eq!(refused("GET /a b HTTP/1.1\r\nHost: a\r\n\r\n"), 400);
+    assert_eq!(refused("GET /a b HTTP/2.0\r\nHost: a\r\n\r\n"), 400);
+    assert_eq!(refused("GET /a HTTP/2.0\r\nHost: a\r\n\r\n"), 505);
+}
+
 #[test]
 fn the_log_gets_a_line_of_bounded_length() {
     assert_eq!(first_line(b"\r\n\x16\x03 rubbish\r\nmore"), b"\x16\x03 rubbish");
