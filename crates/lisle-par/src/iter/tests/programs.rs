@@ -142,7 +142,7 @@ fn exact_adapter(random: &Random, iter: Exact, items: Vec<i64>) -> (Exact, Vec<i
 /// Applies an adapter after which the length is not known, or not used.
 fn loose_adapter(random: &Random, iter: Loose, items: Vec<i64>) -> (Loose, Vec<i64>) {
     let n = below(random, 5) as i64;
-    match below(random, 8) {
+    match below(random, 11) {
         0 => {
             (Loose::new(iter.filter(move |x| x % 5 != n)), items.into_iter().filter(|x| x % 5 != n).collect())
         }
