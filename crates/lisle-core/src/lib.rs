@@ -29,7 +29,8 @@
 //!   beside the events, and not in the runtime (see `event/parker.rs`).
 //!
 //! Items that are hidden from the documentation are for the crates above this one and change
-//! without notice.
+//! without notice. They have conditions that their signatures do not state, so a program that calls
+//! them has none of the guarantees of safe code.
 
 // Under loom only the protocols are built, not the code that uses them.
 #![cfg_attr(lisle_loom, allow(dead_code, unused_imports))]

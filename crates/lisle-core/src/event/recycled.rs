@@ -60,7 +60,7 @@ static TABLE: RawWakerVTable =
 
 /// Returns the address as that of a recycled task, see `TABLE` and `Recycled::wait_directly`.
 fn at(recycled: *const ()) -> NonNull<Recycled> {
-    NonNull::new(recycled.cast_mut().cast()).expect("a recycled's address")
+    NonNull::new(recycled.cast_mut().cast()).expect("the address of recycled memory")
 }
 
 fn wake(recycled: *const ()) {
