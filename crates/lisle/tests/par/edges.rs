@@ -197,3 +197,19 @@ fn more_than_there_is() {
         assert_eq!(data, [1, 2, 9]);
     });
 }
+
+/// A step that leads beyond the end costs nothing, however far beyond.
+#[test]
+fn huge_steps_are_one_step() {
+    everywhere(|| {
+        let steps = |step: usize| {
+            let all: Vec<u32> = (0..10_u32).into_par_iter().step_by(step).step_by(step).collect();
+            let back: Vec<u32> = (0..10_u32).into_par_iter().step_by(step).step_by(step).rev().collect();
+            (all, back)
+        };
+        assert_eq!(steps(usize::MAX), (vec![0], vec![0]));
+        assert_eq!(steps(10), (vec![0], vec![0]));
+        assert_eq!(steps(3), (vec![0, 9], vec![9, 0]));
+        assert_eq!((0..0_u32).into_par_iter().step_by(usize::MAX).count(), 0);
+    });
+}

@@ -51,6 +51,14 @@ pub struct Strided<P> {
     step: usize,
 }
 
+impl<P: Part> Strided<P> {
+    /// Returns the step, or, if that leads beyond the end, one that just does so: the standard
+    /// library walks the rest of a huge step in a step iterator one by one.
+    fn step_within(&self) -> usize {
+        self.step.min(self.base.len().max(1))
+    }
+}
+
 impl<P: Part> Part for Strided<P> {
     type Item = P::Item;
     type Items = iter::StepBy<P::Items>;
@@ -71,7 +79,8 @@ impl<P: Part> Part for Strided<P> {
 
     #[inline]
     fn items(self) -> Self::Items {
-        self.base.items().step_by(self.step)
+        let step = self.step_within();
+        self.base.items().step_by(step)
     }
 }
 
@@ -84,6 +93,7 @@ impl<P: ExactPart> ExactPart for Strided<P> {
             0 => 0,
             len => (len - 1) * self.step + 1,
         };
-        first(self.base, up_to_last).back().step_by(self.step)
+        let step = self.step_within();
+        first(self.base, up_to_last).back().step_by(step)
     }
 }
