@@ -28,15 +28,10 @@ pub(crate) fn running<'a>() -> Option<&'a Parker> {
     None
 }
 
-thread_local! {
-    static TASK: Cell<*const Recycled> = const { Cell::new(std::ptr::null()) };
-}
-
 /// Returns the cell that holds the innermost task that runs on this stack; null if the stack's own
 /// code runs. To be used only by code on that stack.
 pub(crate) fn top_task<'a>() -> &'a Cell<*const Recycled> {
-    // SAFETY: the thread's own cell has no destructor and stays as long as the thread.
-    unsafe { &*TASK.with(std::ptr::from_ref) }
+    Recycled::top_of_thread()
 }
 
 /// Returns `false`: nothing is unwound from where it waits.

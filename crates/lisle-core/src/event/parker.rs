@@ -69,19 +69,13 @@ pub struct Parker {
     masked: Cell<u32>,
 }
 
-thread_local! {
-    /// For code that runs in no fiber.
-    static TASK: Cell<*const Recycled> = const { Cell::new(std::ptr::null()) };
-}
-
 /// Returns the cell that holds the innermost task that runs on this stack; null if the stack's own
 /// code runs. To be used only by code on that stack.
 #[inline(always)]
 pub fn top_task<'a>() -> &'a Cell<*const Recycled> {
     match running() {
         Some(parker) => &parker.task,
-        // SAFETY: the thread's own cell has no destructor and stays as long as the thread.
-        None => unsafe { &*TASK.with(std::ptr::from_ref) },
+        None => Recycled::top_of_thread(),
     }
 }
 

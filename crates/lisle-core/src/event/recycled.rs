@@ -83,7 +83,20 @@ fn queue(recycled: NonNull<Recycled>) {
     unsafe { (recycled.as_ref().ready)(recycled) };
 }
 
+thread_local! {
+    /// The innermost task that runs on the thread's own stack, in no fiber.
+    static TOP_OF_THREAD: Cell<*const Recycled> = const { Cell::new(std::ptr::null()) };
+}
+
 impl Recycled {
+    /// Returns the cell that holds the innermost task that runs on the thread's own stack; null if
+    /// none does. To be used only by code on that stack.
+    #[inline(always)]
+    pub fn top_of_thread<'a>() -> &'a Cell<*const Recycled> {
+        // SAFETY: the cell has no destructor and stays as long as the thread.
+        unsafe { &*TOP_OF_THREAD.with(std::ptr::from_ref) }
+    }
+
     /// Prepares `size` bytes of memory from here on as a place for recycled tasks. No task lives
     /// there now.
     ///

@@ -46,7 +46,7 @@ pub fn this_stack<'a>() -> ThisStack<'a> {
     if running.is_null() {
         // SAFETY: the thread's own state has no destructor, and stays as long as the thread does.
         let state = unsafe { &*OF_THREAD.with(std::ptr::from_ref) };
-        return ThisStack { task: parker::top_task(), state };
+        return ThisStack { task: Recycled::top_of_thread(), state };
     }
     // SAFETY: workers set the parkers of fibers, as pointers that may be used for all of the fiber.
     // A fiber is alive while it runs.
