@@ -45,10 +45,12 @@ impl Drop for Local {
     }
 }
 
+#[inline]
 fn class_of(layout: Layout) -> Option<usize> {
     (layout.align() <= ALIGN).then(|| SIZES.iter().position(|&size| layout.size() <= size)).flatten()
 }
 
+#[inline]
 fn layout_of(class: usize) -> Layout {
     Layout::from_size_align(SIZES[class], ALIGN).expect("a small size, a power of two")
 }
