@@ -14,6 +14,9 @@
 // Under loom only the protocols are built. The code that uses them is not.
 #![cfg_attr(lisle_loom, allow(dead_code, unused_imports, unreachable_pub))]
 
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub mod descriptor;
 #[cfg(all(test, lisle_loom))]
 #[path = "sched/reactor/direction.rs"]
 mod direction;

@@ -2,9 +2,10 @@
 
 pub mod names;
 
+use crate::descriptor::set_nonblocking;
 use signal_hook_registry::{FORBIDDEN, SigId, register, unregister};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 
 /// A registration that catches a signal until it is dropped.
 pub struct Caught(SigId);
@@ -45,14 +46,8 @@ struct Notifier {
 
 impl Notifier {
     fn new(pipe: io::PipeWriter) -> io::Result<Self> {
-        // The handler must not wait for room. SAFETY: the descriptor is open. Its flags are those
-        // of its pipe's writing end alone.
-        let flags = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_GETFL) };
-        // SAFETY: as above.
-        let status = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK) };
-        if flags < 0 || status < 0 {
-            return Err(io::Error::last_os_error());
-        }
+        // The handler must not wait for room.
+        set_nonblocking(pipe.as_fd(), true)?;
         Ok(Notifier { pipe, process: std::process::id() })
     }
 

@@ -2,16 +2,9 @@
 
 use super::pollable::is_interrupted;
 use crate::sched::reactor::Direction;
+pub(super) use lisle_runtime::descriptor::set_nonblocking;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
-
-/// Makes the open file behind `fd` non-blocking, or blocking again.
-pub(super) fn set_nonblocking(fd: BorrowedFd<'_>, nonblocking: bool) -> io::Result<()> {
-    let mut flag = libc::c_int::from(nonblocking);
-    // SAFETY: the descriptor is open while it is borrowed; `FIONBIO` reads one `int` through the
-    // pointer.
-    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONBIO, &raw mut flag) })
-}
 
 /// Allows up to `backlog` connections to wait to be accepted, within the system's own limit.
 pub(super) fn listen(fd: BorrowedFd<'_>, backlog: libc::c_int) -> io::Result<()> {
