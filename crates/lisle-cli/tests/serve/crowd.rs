@@ -1,6 +1,7 @@
 //! Many clients at once, and what happens when there are too many.
 
 use std::process::Stdio;
+use std::time::Duration;
 
 use super::client::Client;
 use super::support::{Server, Site, command_with_descriptors, descriptors_for_tests, wait_until};
@@ -89,9 +90,13 @@ fn thousands_of_idle_connections() {
 #[test]
 fn clients_that_do_not_read_a_large_file_hold_neither_its_bytes_nor_descriptors() {
     let site = Site::new();
-    std::fs::File::create(site.path().join("large.bin")).unwrap().set_len(200 << 20).unwrap();
+    let large = site.path().join("large.bin");
+    std::fs::File::create(&large).unwrap().set_len(200 << 20).unwrap();
     let server = Server::start(&site, &["--log", "off", "--write-timeout", "3600"]);
     assert_eq!(server.get("/").text(), "top");
+    // A file that was changed within the last two seconds is opened anew by each that asks for it.
+    let age = || std::fs::metadata(&large).unwrap().modified().unwrap().elapsed().unwrap_or_default();
+    wait_until("the file is settled", || age() > Duration::from_secs(3));
     let (idle, resident) = (server.descriptors_at_rest(), server.resident());
     let count = crowd(300);
     let mut clients: Vec<Client> = (0..count).map(|_| server.connect()).collect();
