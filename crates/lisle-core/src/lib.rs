@@ -49,6 +49,8 @@ pub mod drops;
 pub mod event;
 #[cfg(not(lisle_loom))]
 pub mod kill_safe;
+#[doc(hidden)]
+pub mod memory;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod own_threads;

@@ -56,7 +56,7 @@ pub mod task;
 // The layer below, under the names that the modules here use for it.
 #[cfg(not(lisle_loom))]
 use lisle_core::{abort, affinity, channel, own_threads, sync, time, unwinding};
-use lisle_core::{event, panics, shim};
+use lisle_core::{event, memory, panics, shim};
 
 #[cfg(not(lisle_loom))]
 pub use fiber::{JoinHandle, PanicPolicy, blocking, spawn, spawn_on};

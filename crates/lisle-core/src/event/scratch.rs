@@ -1,88 +1,28 @@
 //! Recycled memory for branches that are too many or too large to lie inline. With it, performing
 //! choices over vectors, and boxed events, allocates nothing once warm.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::cell::RefCell;
-use std::mem::ManuallyDrop;
+use crate::memory;
+use std::alloc::Layout;
 use std::ptr::NonNull;
 
-/// Blocks are powers of two from 2^9 bytes. A thread keeps 256 KiB of each size, but at least eight
-/// blocks.
-const SMALLEST: u32 = 9;
-const CLASSES: usize = 16;
-const KEPT_BYTES: usize = 256 * 1024;
-const KEPT_LEAST: usize = 8;
-const ALIGN: usize = 64;
-
-#[derive(Default)]
-struct Cache {
-    free: [Vec<NonNull<u8>>; CLASSES],
-}
-
-impl Drop for Cache {
-    fn drop(&mut self) {
-        for (class, blocks) in self.free.iter_mut().enumerate() {
-            for block in blocks.drain(..) {
-                // SAFETY: blocks in the cache were allocated with this layout and are in use
-                // nowhere.
-                unsafe { dealloc(block.as_ptr(), layout(class)) };
-            }
-        }
-    }
-}
-
-thread_local! {
-    static CACHE: RefCell<Cache> = RefCell::default();
-}
-
-const fn size(class: usize) -> usize {
-    1 << (class as u32 + SMALLEST)
-}
-
-fn layout(class: usize) -> Layout {
-    Layout::from_size_align(size(class), ALIGN).expect("a small power of two")
-}
-
-/// Returns a block of a class.
-#[inline]
-fn block(class: usize) -> NonNull<u8> {
-    let recycled = CACHE.try_with(|cache| cache.borrow_mut().free[class].pop()).ok().flatten();
-    recycled.unwrap_or_else(|| {
-        // SAFETY: the layout is not empty.
-        NonNull::new(unsafe { alloc(layout(class)) }).unwrap_or_else(|| handle_alloc_error(layout(class)))
-    })
-}
-
-/// Gives a block of a class back.
-///
-/// # Safety
-///
-/// The block came from [`block`], for this class, and is not used again.
-#[inline]
-unsafe fn give_back(block: NonNull<u8>, class: usize) {
-    let kept = CACHE.try_with(|cache| {
-        let free = &mut cache.borrow_mut().free[class];
-        let keep = free.len() < KEPT_LEAST.max(KEPT_BYTES / size(class));
-        if keep {
-            free.push(block);
-        }
-        keep
-    });
-    if kept != Ok(true) {
-        // SAFETY: allocated with this layout, in use nowhere.
-        unsafe { dealloc(block.as_ptr(), layout(class)) };
-    }
-}
-
 /// A block that is given back when dropped, also if the destructor of its content panics.
-struct Room(NonNull<u8>, usize);
+struct Room(NonNull<u8>, Layout);
 
 impl Drop for Room {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: a `Room` is made only for a block of this class, which holds nothing any more.
-        unsafe { give_back(self.0, self.1) };
+        if self.1.size() > 0 {
+            // SAFETY: a `Room` is made only for a block of this layout, which holds nothing any
+            // more.
+            unsafe { memory::give(self.0, self.1) };
+        }
     }
+}
+
+/// Returns a block of this layout, or a place for items without a size.
+#[inline]
+fn place<T>(layout: Layout) -> NonNull<T> {
+    if layout.size() > 0 { memory::take(layout).cast() } else { NonNull::dangling() }
 }
 
 /// A boxed slice in recycled memory. Its elements do not move until it is dropped.
@@ -90,9 +30,7 @@ impl Drop for Room {
 pub struct Scratch<T> {
     items: NonNull<T>,
     len: usize,
-    /// `None` for a slice that is too large or too strictly aligned for the cache and is a plain
-    /// boxed slice.
-    class: Option<usize>,
+    layout: Layout,
 }
 
 // SAFETY: the scratch owns its items; the memory itself may be freed on any thread.
@@ -101,11 +39,8 @@ unsafe impl<T: Send> Send for Scratch<T> {}
 impl<T> Scratch<T> {
     /// Collects `count` items.
     pub(super) fn collect(count: usize, items: impl Iterator<Item = T>) -> Self {
-        let Some(class) = Self::class(count) else {
-            let mut boxed = ManuallyDrop::new(items.take(count).collect::<Box<[T]>>());
-            return Scratch { items: NonNull::from(&mut **boxed).cast(), len: boxed.len(), class: None };
-        };
-        let mut scratch = Scratch { items: block(class).cast::<T>(), len: 0, class: Some(class) };
+        let layout = Layout::array::<T>(count).expect("the items fit into memory");
+        let mut scratch = Scratch { items: place(layout), len: 0, layout };
         for item in items.take(count) {
             // SAFETY: `len < count`, and the block has room for `count` items.
             let place = unsafe { scratch.items.add(scratch.len) };
@@ -116,24 +51,10 @@ impl<T> Scratch<T> {
         scratch
     }
 
-    /// Returns the class of block for `count` items, if they fit into one.
-    fn class(count: usize) -> Option<usize> {
-        // A vector of zero-sized events may be longer than any memory; the boxed slice reports
-        // that.
-        count
-            .checked_mul(size_of::<T>())
-            .and_then(usize::checked_next_power_of_two)
-            .map(|size| size.trailing_zeros().saturating_sub(SMALLEST) as usize)
-            .filter(|&class| class < CLASSES && align_of::<T>() <= ALIGN)
-    }
-
     /// Returns memory for one item. It is leaked if no item is stored there.
     #[inline]
     pub(crate) fn room() -> NonNull<T> {
-        match Self::class(1) {
-            Some(class) => block(class).cast::<T>(),
-            None => NonNull::from(Box::leak(Box::<T>::new_uninit())).cast::<T>(),
-        }
+        place(Layout::new::<T>())
     }
 
     /// Drops an item in memory from [`Scratch::room`], and the memory.
@@ -143,12 +64,7 @@ impl<T> Scratch<T> {
     /// The memory came from `room`, and the item is not used again.
     #[inline]
     pub(crate) unsafe fn drop_one(item: NonNull<T>) {
-        let Some(class) = Self::class(1) else {
-            // SAFETY: leaked by `room`, and an item has been stored there.
-            drop(unsafe { Box::from_raw(item.as_ptr()) });
-            return;
-        };
-        let _room = Room(item.cast(), class);
+        let _room = Room(item.cast(), Layout::new::<T>());
         // SAFETY: the item belongs to the caller, which gives it up.
         unsafe { item.drop_in_place() };
     }
@@ -170,12 +86,7 @@ impl<T> Scratch<T> {
 
 impl<T> Drop for Scratch<T> {
     fn drop(&mut self) {
-        let Some(class) = self.class else {
-            // SAFETY: the items came from a box of this length.
-            drop(unsafe { Box::from_raw(NonNull::slice_from_raw_parts(self.items, self.len).as_ptr()) });
-            return;
-        };
-        let _room = Room(self.items.cast(), class);
+        let _room = Room(self.items.cast(), self.layout);
         // SAFETY: the items are owned and not used again.
         unsafe { std::ptr::drop_in_place(self.items()) };
     }

@@ -41,22 +41,6 @@ mod frame {
     }
 }
 
-/// Memory that is not recycled: loom sees every allocation.
-mod slots {
-    use std::alloc::Layout;
-    use std::ptr::NonNull;
-
-    pub(super) fn take(layout: Layout) -> NonNull<u8> {
-        // SAFETY: the layout of a job is not empty.
-        NonNull::new(unsafe { loom::alloc::alloc(layout) }).expect("there is memory")
-    }
-
-    pub(super) fn give(block: NonNull<u8>, layout: Layout) {
-        // SAFETY: the block was taken above, with this layout.
-        unsafe { loom::alloc::dealloc(block.as_ptr(), layout) };
-    }
-}
-
 /// A job on its way between threads.
 #[derive(Clone, Copy)]
 struct Sent(NonNull<Header>);

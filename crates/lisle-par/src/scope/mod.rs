@@ -18,7 +18,6 @@ use crate::event::lock::Lock;
 use crate::panics::forget_panic;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use frame::Frame;
-use lisle_runtime::spawned::slots;
 use list::List;
 use spawned::Header;
 use std::any::Any;

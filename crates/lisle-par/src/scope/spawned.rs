@@ -10,8 +10,8 @@
 use super::Core;
 use super::frame::Frame;
 use super::list::Links;
-use super::slots;
 use crate::job::{Ancestor, Job};
+use crate::memory;
 use crate::shim::atomic::{AtomicPtr, AtomicU8, Ordering};
 use crate::shim::cell;
 use std::alloc::Layout;
@@ -90,7 +90,7 @@ pub(super) fn new<F: FnOnce() -> T, T>(
     home: *const Frame,
     site: &'static Location<'static>,
 ) -> NonNull<Header> {
-    let block = slots::take(Layout::new::<Spawned<F, T>>()).cast::<Spawned<F, T>>();
+    let block = memory::take(Layout::new::<Spawned<F, T>>()).cast::<Spawned<F, T>>();
     let spawned = Spawned::<F, T> {
         header: Header {
             links: Links::new(),
@@ -281,7 +281,8 @@ unsafe fn run_alone(spawned: NonNull<Header>) {
     unsafe { (verbs.run)(spawned) };
     // SAFETY: the result was written just now.
     unsafe { (verbs.discard)(spawned) };
-    slots::give(spawned.cast(), verbs.layout);
+    // SAFETY: `new` has taken the block with this layout, and nothing is left in it.
+    unsafe { memory::give(spawned.cast(), verbs.layout) };
 }
 
 /// Calls the function of a job and returns its result.
@@ -324,7 +325,8 @@ pub(super) unsafe fn take<T>(spawned: NonNull<Header>) -> thread::Result<T> {
 pub(super) unsafe fn free(spawned: NonNull<Header>) {
     // SAFETY: the job is in place.
     let layout = unsafe { spawned.as_ref() }.verbs.layout;
-    slots::give(spawned.cast(), layout);
+    // SAFETY: `new` has taken the block with this layout.
+    unsafe { memory::give(spawned.cast(), layout) };
 }
 
 /// Gives up an interest: `interest` is [`PROMISE_GONE`], perhaps with [`TAKEN`], or [`FRAME_GONE`].
@@ -372,7 +374,8 @@ impl<F: FnOnce() -> T, T> Spawned<F, T> {
         // SAFETY: the caller's contract is passed on.
         let function = unsafe { Self::function(spawned) };
         match rest {
-            Rest::Free => slots::give(spawned.cast(), Layout::new::<Self>()),
+            // SAFETY: no other party has an interest, and nothing is left in the job.
+            Rest::Free => unsafe { memory::give(spawned.cast(), Layout::new::<Self>()) },
             // SAFETY: the caller holds the promise, and nothing is left in the job.
             Rest::Release => unsafe { release(spawned, PROMISE_GONE | TAKEN) },
         }

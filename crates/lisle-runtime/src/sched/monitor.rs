@@ -6,8 +6,7 @@
 //! offers some of it if another domain could take it (`../jobs/stacks.rs`). The monitor of the
 //! default runtime does so for the threads that are no workers.
 //!
-//! Every second, and before it sleeps, it gives back the memory that tasks have left unused
-//! (`../task/pieces.rs`).
+//! Every second, and before it sleeps, it gives back the recycled memory that has not been used.
 //!
 //! It looks every 10 ms while any domain works, and sleeps for good when no domain does.
 
@@ -17,12 +16,13 @@ use super::default::started_default_runtime;
 use super::shared::Shared;
 use crate::event::tick;
 use crate::jobs::heartbeat;
+use crate::memory::{self, Blocks};
 use crate::own_threads;
 use crate::report::{self, Report};
 use crate::shim::atomic::Ordering;
 use crate::shim::clock;
 use crate::shim::sync::Arc;
-use crate::task;
+use crate::task::Slots;
 use std::sync::Weak;
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ const SETTLED: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
-/// Memory that tasks have not used for this many looks is given back.
+/// Recycled memory that has not been used for this many looks is given back.
 const UNUSED: u32 = 100;
 
 /// The pause between two looks at all the descriptors that fibers of a stuck domain wait for.
@@ -59,10 +59,15 @@ pub(crate) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
         .stack_size(256 * 1024)
         .spawn(move || {
             watch(&weak);
-            task::give_back_all();
+            give_back_all();
         })?;
     let _ = shared.monitor.thread.set(thread.thread().clone());
     Ok(())
+}
+
+fn give_back_all() {
+    memory::give_back_all::<Blocks>();
+    memory::give_back_all::<Slots>();
 }
 
 fn watch(weak: &Weak<Shared>) {
@@ -87,7 +92,8 @@ fn watch(weak: &Weak<Shared>) {
             tick::advance();
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(UNUSED) {
-                task::give_back();
+                memory::give_back::<Blocks>();
+                memory::give_back::<Slots>();
             }
             let all_sleep = shared.idle.load(Ordering::Relaxed) == shared.domains.len();
             quiet = if all_sleep && !has_loops_outside(&shared) { quiet + 1 } else { 0 };
@@ -98,7 +104,7 @@ fn watch(weak: &Weak<Shared>) {
                 verdict = deadlocks.look(&shared);
             }
             if quiet > QUIET {
-                task::give_back_all();
+                give_back_all();
                 shared.monitor.asleep.store(true, Ordering::SeqCst);
                 // A domain that woke in between may have missed the mark, so its wake is checked
                 // for once more.

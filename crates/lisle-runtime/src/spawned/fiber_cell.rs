@@ -13,10 +13,10 @@
 use super::locals::Locals;
 use super::runnable::{Kind, Runnable};
 use super::scope_state::ScopeState;
-use super::slots;
 use super::stack_state::StackState;
 use crate::event::parker::{self, Parker, Suspend};
 use crate::event::{Interrupted, Label, Source};
+use crate::memory;
 use crate::panics::forget_panic;
 use crate::report::{PanicPolicy, nobody_joins};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -115,7 +115,7 @@ impl Fiber {
         traits: Traits,
         site: &'static Location<'static>,
     ) -> NonNull<Fiber> {
-        let block = slots::take(Layout::new::<Block<F, T>>()).cast::<Block<F, T>>();
+        let block = memory::take(Layout::new::<Block<F, T>>()).cast::<Block<F, T>>();
         let fiber = Fiber {
             runnable: Runnable::new(traits.kind.unwrap_or(Kind::Fiber)),
             siblings: Cell::new((std::ptr::null_mut(), std::ptr::null_mut())),
@@ -375,7 +375,8 @@ pub(crate) unsafe fn free(fiber: NonNull<Fiber>) {
     unsafe { drop_unclaimed(fiber) };
     // SAFETY: the header is not used again.
     unsafe { fiber.drop_in_place() };
-    slots::give(fiber.cast(), table.layout);
+    // SAFETY: `new` has taken the block with this layout.
+    unsafe { memory::give(fiber.cast(), table.layout) };
 }
 
 /// Returns the body of a fiber that was made with these types.

@@ -8,7 +8,6 @@
 //! - `locals`, `scope_state`: a fiber's locals, and what a scope knows of the fibers and tasks that
 //!   it waits for.
 //! - `foreign_calls`: how many functions of `blocking` are under way.
-//! - `slots`: recycled memory.
 
 pub(crate) mod fiber_cell;
 pub(crate) mod foreign_calls;
@@ -16,6 +15,5 @@ pub(crate) mod hooks;
 pub(crate) mod locals;
 pub(crate) mod runnable;
 pub(crate) mod scope_state;
-pub mod slots;
 pub(crate) mod stack_state;
 pub mod this_stack;

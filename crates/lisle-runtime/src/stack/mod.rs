@@ -39,7 +39,7 @@ use std::{io, mem, ops::Range};
 use corosensei::stack::StackPointer;
 
 use self::slab::{Shape, Slab};
-pub(crate) use self::slab::{give_back, map_anonymous, page_size};
+use crate::memory::pages;
 
 /// The usable size of a stack if no other size was requested.
 pub(crate) const DEFAULT_USABLE_SIZE: usize = 1024 * 1024;
@@ -90,7 +90,7 @@ impl Stack {
 
     /// Returns the addresses of the pages above the guard.
     pub(crate) fn usable(&self) -> Range<usize> {
-        self.guard().end..self.base.get().next_multiple_of(slab::page_size())
+        self.guard().end..self.base.get().next_multiple_of(pages::page_size())
     }
 }
 
@@ -241,14 +241,14 @@ impl StackPool {
 
         for stack in &self.free[used.clone()] {
             let pages = stack.usable();
-            let kept = KEEP_RESIDENT.next_multiple_of(slab::page_size()).min(pages.len());
+            let kept = KEEP_RESIDENT.next_multiple_of(pages::page_size()).min(pages.len());
             // SAFETY: the stack is in the free list, so no fiber runs on it and nothing refers to
             // its contents.
-            unsafe { slab::give_back(pages.start..pages.end - kept) };
+            unsafe { pages::give_back(pages.start..pages.end - kept) };
         }
         for stack in &self.free[cooling.clone()] {
             // SAFETY: as above.
-            unsafe { slab::give_back(stack.usable()) };
+            unsafe { pages::give_back(stack.usable()) };
         }
         self.trimmed = used.end;
         self.cold = cooling.end;

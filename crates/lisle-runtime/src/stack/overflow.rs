@@ -25,7 +25,7 @@ use std::{
     sync::OnceLock,
 };
 
-use super::slab::{map_anonymous, page_size};
+use crate::memory::pages::{self, page_size};
 
 #[cfg(test)]
 mod tests;
@@ -225,7 +225,7 @@ impl AltStack {
         let guard = page_size();
         let usable = alt_stack_size().next_multiple_of(guard);
         let len = guard + usable;
-        let start = map_anonymous(len)?;
+        let start = pages::map(len)?;
         // From here on the destructor unmaps.
         let this = Self { mapping: Some((start, len)), _thread: PhantomData };
         // SAFETY: the page is the lowest of the mapping made above, which nothing refers to yet.

@@ -24,14 +24,14 @@
 
 use std::{
     io,
-    ops::Range,
-    ptr::{self, NonNull},
+    ptr::NonNull,
     sync::{Mutex, OnceLock, PoisonError},
 };
 
 use corosensei::stack::{StackPointer, valgrind::ValgrindStackRegistration};
 
 use super::{MIN_USABLE_SIZE, Stack};
+use crate::memory::pages::{self, page_size};
 
 /// The virtual size of a pool's first slab. Each further one is twice as large as the one before.
 const FIRST_SLAB: usize = 64 << 20;
@@ -61,16 +61,6 @@ const COLOUR_STEP: usize = 256;
 /// `MADV_GUARD_INSTALL` of `<linux/mman.h>`, which the `libc` crate does not name.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const MADV_GUARD_INSTALL: libc::c_int = 102;
-
-/// Returns the size of a page. Safe to call in a signal handler once a [`Shape`] has been made.
-pub(crate) fn page_size() -> usize {
-    static SIZE: OnceLock<usize> = OnceLock::new();
-    *SIZE.get_or_init(|| {
-        // SAFETY: `sysconf` only reads its argument.
-        let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        usize::try_from(size).expect("the system has a page size")
-    })
-}
 
 /// Returns the size of a guard in whole pages. Safe to call in a signal handler once a [`Shape`]
 /// has been made.
@@ -105,7 +95,7 @@ impl Guarding {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn probe() -> Self {
         let page = page_size();
-        let Ok(start) = map_anonymous(page) else { return Self::Protection };
+        let Ok(start) = pages::map(page) else { return Self::Protection };
         // SAFETY: the page was mapped above and nothing refers to it.
         let installed = unsafe { libc::madvise(start.as_ptr(), page, MADV_GUARD_INSTALL) } == 0;
         // The kernel returns `EFAULT` where a program would fault. The call is a raw one: the C
@@ -175,7 +165,7 @@ impl Slab {
     pub(super) fn map(shape: Shape, index: usize) -> io::Result<Self> {
         let mut stacks = shape.stacks_in_slab(index);
         let start = loop {
-            match map_anonymous(stacks * shape.stride) {
+            match pages::map(stacks * shape.stride) {
                 Ok(start) => break start,
                 Err(_) if stacks > MIN_STACKS => stacks = (stacks / 2).max(MIN_STACKS),
                 Err(error) => return Err(explain_mapping(&error, stacks * shape.stride)),
@@ -236,26 +226,6 @@ impl Slab {
     }
 }
 
-/// Lets the kernel take away the pages of `range`. The next access to them finds zeros or, on
-/// systems that free lazily, possibly the old contents.
-///
-/// # Safety
-///
-/// The range consists of whole pages of a mapping of [`map_anonymous`], whose contents are not
-/// needed any more.
-pub(crate) unsafe fn give_back(range: Range<usize>) {
-    if range.is_empty() {
-        return;
-    }
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    let advice = libc::MADV_DONTNEED;
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    let advice = libc::MADV_FREE;
-    // The result does not matter: if the pages are locked in memory, for example, they stay.
-    // SAFETY: the caller promises that the range lies in a slab and that its contents may be lost.
-    unsafe { libc::madvise(ptr::with_exposed_provenance_mut(range.start), range.len(), advice) };
-}
-
 /// Makes the pages of a guard that begins at `start` inaccessible.
 ///
 /// # Safety
@@ -278,29 +248,6 @@ unsafe fn install_guard(start: NonNull<libc::c_void>, guarding: Guarding) -> io:
         return Ok(());
     }
     Err(explain_guard(io::Error::last_os_error()))
-}
-
-/// Maps `len` bytes that read as zero and take memory only when touched.
-pub(crate) fn map_anonymous(len: usize) -> io::Result<NonNull<libc::c_void>> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // Stacks are mostly untouched, so the kernel should not count them against its commit limit.
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    let flags = flags | libc::MAP_NORESERVE | libc::MAP_STACK;
-    #[cfg(target_os = "openbsd")]
-    let flags = flags | libc::MAP_STACK;
-    // SAFETY: a new mapping at an address that the kernel chooses disturbs nothing.
-    let start = unsafe { libc::mmap(ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-    if start == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
-    // A kernel built without huge pages does not know the advice, and does not need it.
-    // SAFETY: the mapping was made above; the advice does not change its contents.
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    unsafe {
-        libc::madvise(start, len, libc::MADV_NOHUGEPAGE)
-    };
-    start.expose_provenance();
-    NonNull::new(start).ok_or_else(|| io::Error::other("the kernel placed a mapping at address zero"))
 }
 
 fn explain_mapping(error: &io::Error, len: usize) -> io::Error {

@@ -47,7 +47,7 @@ fn ptr_to(address: usize) -> *mut u8 {
 }
 
 fn touch_all(stack: &Stack) {
-    for page in stack.usable().step_by(slab::page_size()) {
+    for page in stack.usable().step_by(pages::page_size()) {
         touch(page);
     }
 }
@@ -56,11 +56,11 @@ fn touch_all(stack: &Stack) {
 #[cfg(target_os = "linux")]
 fn resident(stack: &Stack) -> usize {
     let range = stack.usable();
-    let mut pages = vec![0u8; range.len() / slab::page_size()];
+    let mut pages = vec![0u8; range.len() / pages::page_size()];
     // SAFETY: the range is mapped, and the vector has a byte for each of its pages.
     let result = unsafe { libc::mincore(ptr_to(range.start).cast(), range.len(), pages.as_mut_ptr()) };
     assert_eq!(result, 0);
-    pages.iter().filter(|&&page| page & 1 == 1).count() * slab::page_size()
+    pages.iter().filter(|&&page| page & 1 == 1).count() * pages::page_size()
 }
 
 #[test]
@@ -90,9 +90,9 @@ fn sizes_are_kept_and_bounded() {
         for _ in 0..40 {
             let stack = pool.take().unwrap();
             assert!(stack.base().get() - stack.guard().end >= least);
-            assert!(stack.base().get() - stack.guard().end < least + 3 * slab::page_size());
+            assert!(stack.base().get() - stack.guard().end < least + 3 * pages::page_size());
             assert_eq!(stack.base().get() % corosensei::stack::STACK_ALIGNMENT, 0);
-            assert_eq!(stack.guard().start % slab::page_size(), 0);
+            assert_eq!(stack.guard().start % pages::page_size(), 0);
             touch_all(&stack);
         }
     }
@@ -257,7 +257,7 @@ fn guards_survive_trimming() {
     // fault.
     let guarded = |stack: &Stack| {
         assert!(stack.guard().len() >= 64 * 1024);
-        stack.guard().step_by(slab::page_size()).all(|address| {
+        stack.guard().step_by(pages::page_size()).all(|address| {
             // SAFETY: a system call checks the addresses given to it.
             unsafe { libc::syscall(libc::SYS_getrandom, ptr_to(address), 1usize, libc::GRND_NONBLOCK) == -1 }
         })

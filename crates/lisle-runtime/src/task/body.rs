@@ -4,8 +4,8 @@
 //! part of the spawner's code.
 
 use super::record::{Outcome, Task, unclaimed};
-use super::slots;
 use crate::event::{Interrupted, parker};
+use crate::memory::{LARGEST_STEP, class_of};
 use crate::panics::forget_panic;
 use crate::spawned::scope_state::ScopeState;
 use std::alloc::Layout;
@@ -53,10 +53,10 @@ pub(super) struct Kept<F>(std::marker::PhantomData<F>);
 
 impl<F: Future> Kept<F> {
     const LAYOUT: Layout = Layout::new::<Block<F>>();
-    pub(super) const CLASS: usize = slots::class_of(Self::LAYOUT);
+    pub(super) const CLASS: usize = class_of(Self::LAYOUT);
     /// `true` if the future is too large to keep a slot for it for ever.
     pub(super) const IS_LARGE: bool =
-        size_of::<F>() > size_of::<F::Output>() && Self::LAYOUT.size() > slots::LARGEST_STEP;
+        size_of::<F>() > size_of::<F::Output>() && Self::LAYOUT.size() > LARGEST_STEP;
     pub(super) const TABLE: &'static Table = &Table {
         poll: poll::<F>,
         drop_future: drop_future::<F>,

@@ -2,13 +2,14 @@
 
 use super::body;
 use super::record::{Outcome, Task, describe};
-use super::slots;
+use super::slots::Slots;
 use super::spawn::has_room;
 use crate::abort;
 use crate::event::Interrupted;
 use crate::event::parker;
 use crate::event::recycled::Recycled;
 use crate::fiber::report;
+use crate::memory::give_slot;
 use crate::runtime::default_runtime;
 use crate::sched::shared::Shared;
 use crate::sched::worker::{Worker, with_current};
@@ -379,7 +380,7 @@ unsafe fn vacate(task: NonNull<Task>) {
     this.home.store(std::ptr::null_mut(), Ordering::Relaxed);
     this.state().vacate();
     // SAFETY: everything in the slot has been dropped.
-    unsafe { slots::give(task, this.table().class) };
+    unsafe { give_slot::<Slots>(task.cast(), this.table().class) };
 }
 
 /// Counts out a task that was reified. A runtime may end as soon as no task is left.

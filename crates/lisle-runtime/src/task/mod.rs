@@ -61,7 +61,6 @@ mod handle;
 mod inflate;
 mod life;
 mod local;
-mod pieces;
 mod record;
 mod reify;
 mod slots;
@@ -78,8 +77,8 @@ pub use reify::{Prepared, Reified, Reify, Unprepared, reify};
 pub use spawn::spawn_task;
 
 pub(crate) use life::run;
-pub(crate) use pieces::{give_back, give_back_all};
 pub(crate) use record::Task;
+pub(crate) use slots::Slots;
 pub(crate) use snapshot::{waiting, wake_all};
 pub(crate) use spawn::{has_room, spawn_unchecked};
 

@@ -98,14 +98,6 @@ impl Task {
         }
     }
 
-    pub(super) fn next_vacant(&self) -> *mut Task {
-        self.runnable.next().cast()
-    }
-
-    pub(super) fn set_next_vacant(&self, next: *mut Task) {
-        self.runnable.set_next(next.cast());
-    }
-
     /// Returns the task whose `recycled` this is.
     pub(crate) fn of(recycled: NonNull<Recycled>) -> NonNull<Task> {
         // SAFETY: every `Recycled` is in a slot.

@@ -3,9 +3,11 @@
 //! There is no list of them, since that would cost every reification a lock. But slots keep their
 //! places, so all slots can be looked at.
 
+use super::life;
 use super::record::Task;
-use super::{life, pieces};
+use super::slots::Slots;
 use crate::event::Description;
+use crate::memory;
 use crate::panics;
 use crate::sched::shared::Shared;
 use std::panic::Location;
@@ -21,7 +23,9 @@ pub(crate) struct ParkedTask {
 
 /// Calls `look` with each task of this runtime that waits, while it is claimed.
 fn for_each_parked(shared: &Shared, mut look: impl FnMut(&Task)) {
-    pieces::for_each(|slot| {
+    memory::for_each::<Slots>(|slot| {
+        // Before a claim only `is_of` and `state_of` may be used.
+        let slot = slot.cast::<Task>();
         if Task::is_of(slot, shared) && Task::state_of(slot).claim() {
             // Another task may have moved into the slot since the first look.
             if Task::is_of(slot, shared) {

@@ -4,9 +4,10 @@ use super::body::{self, Kept};
 use super::handle::TaskHandle;
 use super::life::{self, Aboard};
 use super::record::Task;
-use super::slots;
+use super::slots::Slots;
 use crate::event::recycled::Recycled;
 use crate::event::{Interrupted, tally, tick};
+use crate::memory::{give_slot, take_slot};
 use crate::spawned::scope_state::ScopeState;
 use crate::spawned::this_stack::{ThisStack, this_stack};
 use std::future::Future;
@@ -148,7 +149,7 @@ unsafe fn begin<F: Future>(
 ) -> TaskHandle<F::Output> {
     tally::task();
     let stack = this_stack();
-    let slot = slots::take(Kept::<F>::CLASS);
+    let slot = take_slot::<Slots>(Kept::<F>::CLASS).cast::<Task>();
     // SAFETY: the slot has just been taken, for a future of this type.
     unsafe { body::settle(slot, future, scope, site) };
     if !may_begin(stack) {
@@ -192,7 +193,7 @@ unsafe fn begin<F: Future>(
     this.state().vacate();
     drop(aboard);
     // SAFETY: nothing is in the slot, and its state is that of a vacant one.
-    unsafe { slots::give(slot, Kept::<F>::CLASS) };
+    unsafe { give_slot::<Slots>(slot.cast(), Kept::<F>::CLASS) };
     match result {
         // The fiber on whose stack the task ran is interrupted, not the task alone.
         Err(panic) if panic.is::<Interrupted>() => resume_unwind(panic),

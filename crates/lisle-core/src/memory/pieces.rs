@@ -1,0 +1,359 @@
+//! The pieces of memory that slots are cut from, and the slots that no thread keeps.
+//!
+//! Slots of up to a kilobyte are cut from pieces of 64 KiB. A piece starts at a multiple of its
+//! size, so the address of a slot gives its piece. A piece has the list of those of its slots that
+//! no thread has. When all its slots are in that list, the piece is *empty*. Pieces that have been
+//! empty for about a second give their memory back: all pages but the first, where the piece's own
+//! head is. A piece without its memory is *cold*, like a piece that nothing has been cut from.
+//!
+//! Giving memory back unmaps nothing. Code that may look at a vacant slot then finds zeros, or, on
+//! systems that free lazily, perhaps the old contents: both are those of a vacant slot. For such
+//! code, a slot that is cut again is made vacant by its kind, which does not write what others may
+//! read meanwhile.
+//!
+//! Larger slots are few. They are allocated one by one.
+
+use super::classes::{CLASSES, STEP, STEPS, layout_of, size_of};
+use super::pages;
+use super::threads::{Kind, List};
+use crate::event::lock::Lock;
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ptr::{NonNull, null_mut};
+
+const PIECE: usize = 64 * 1024;
+/// The number of bytes that are mapped at a time, and aligned within.
+const CHUNK: usize = 64 * PIECE;
+/// The number of slots that are cut at a time.
+const CUT: u32 = 32;
+/// The number of empty pieces of a size that keep their memory in any case.
+const WARM: usize = 16;
+/// The number of pieces that give their memory back before other threads may use the lists again.
+const BATCH: usize = 16;
+
+/// The head of a piece, in its first step. All of it belongs to the thread that has the lock.
+struct Piece {
+    class: usize,
+    /// The number of slots that have been cut.
+    cut: Cell<u32>,
+    vacant: List,
+    /// The neighbours in the list of pieces with vacant slots.
+    next: Cell<*mut Piece>,
+    previous: Cell<*mut Piece>,
+}
+
+const _: () = assert!(std::mem::size_of::<Piece>() <= STEP);
+
+impl Piece {
+    /// Returns the piece that a slot of up to a kilobyte was cut from.
+    fn of<'a>(slot: NonNull<u8>) -> &'a Piece {
+        let piece = slot.as_ptr().map_addr(|address| address & !(PIECE - 1)).cast::<Piece>();
+        // SAFETY: such slots are cut only from pieces, which stay, with their heads.
+        unsafe { &*piece }
+    }
+
+    fn start(&self) -> NonNull<u8> {
+        NonNull::from(self).cast()
+    }
+
+    fn most(&self) -> u32 {
+        u32::try_from((PIECE - STEP) / size_of(self.class)).expect("few")
+    }
+
+    fn is_empty(&self) -> bool {
+        self.vacant.count() == self.most()
+    }
+
+    /// Cuts a slot. At least one must be left to be cut.
+    fn cut<K: Kind>(&self) -> NonNull<u8> {
+        let cut = self.cut.get();
+        assert!(cut < self.most(), "an open piece has something left");
+        self.cut.set(cut + 1);
+        let slot = self.slot(cut);
+        // SAFETY: the slot is within the piece and in no list. It is of zeros, or was a vacant slot
+        // there.
+        unsafe { K::make_vacant(slot, size_of(self.class)) };
+        slot
+    }
+
+    fn slot(&self, index: u32) -> NonNull<u8> {
+        // SAFETY: the slot is within the piece.
+        unsafe { self.start().add(STEP + index as usize * size_of(self.class)) }
+    }
+
+    /// Gives all pages back but the first.
+    ///
+    /// # Safety
+    ///
+    /// All slots of the piece are vacant, and the caller's.
+    unsafe fn cool(&self) {
+        self.vacant.forget();
+        self.cut.set(0);
+        let start = self.start().addr().get();
+        // SAFETY: these are whole pages of the library's own mapping, which hold only vacant slots.
+        unsafe { pages::give_back(start + pages::page_size().min(PIECE)..start + PIECE) };
+    }
+}
+
+/// The slots of one size that no thread keeps.
+struct Class {
+    /// The first of the pieces that have some vacant slots, but not only such.
+    partial: *mut Piece,
+    /// The piece that new slots are cut from, as long as any are left.
+    open: Option<NonNull<Piece>>,
+    empty: Vec<NonNull<Piece>>,
+    cold: Vec<NonNull<Piece>>,
+    /// The smallest number of pieces that were empty since memory was last given back.
+    unused: usize,
+    /// The slots that are not cut from pieces.
+    large: List,
+}
+
+impl Class {
+    const fn new() -> Self {
+        Class {
+            partial: null_mut(),
+            open: None,
+            empty: Vec::new(),
+            cold: Vec::new(),
+            unused: 0,
+            large: List::new(),
+        }
+    }
+
+    /// Adds a piece that has some vacant slots, but not only such, to the list of these.
+    fn list(&mut self, piece: &Piece) {
+        let next = std::mem::replace(&mut self.partial, NonNull::from(piece).as_ptr());
+        piece.next.set(next);
+        piece.previous.set(null_mut());
+        // SAFETY: pieces stay.
+        if let Some(next) = unsafe { next.as_ref() } {
+            next.previous.set(NonNull::from(piece).as_ptr());
+        }
+    }
+
+    fn unlist(&mut self, piece: &Piece) {
+        let (next, previous) = (piece.next.get(), piece.previous.get());
+        // SAFETY: pieces stay.
+        match unsafe { previous.as_ref() } {
+            Some(previous) => previous.next.set(next),
+            None => self.partial = next,
+        }
+        // SAFETY: as above.
+        if let Some(next) = unsafe { next.as_ref() } {
+            next.previous.set(previous);
+        }
+    }
+
+    /// Returns a piece that has vacant slots.
+    fn vacant(&mut self) -> Option<&'static Piece> {
+        // SAFETY: pieces stay.
+        if let Some(piece) = unsafe { self.partial.as_ref() } {
+            return Some(piece);
+        }
+        let piece = self.empty.pop()?;
+        self.unused = self.unused.min(self.empty.len());
+        // SAFETY: as above.
+        let piece = unsafe { piece.as_ref() };
+        self.list(piece);
+        Some(piece)
+    }
+}
+
+/// All pieces of a kind, and its slots that no thread keeps.
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub struct Shared<K> {
+    classes: [Class; CLASSES],
+    pieces: Vec<NonNull<Piece>>,
+    larges: Vec<NonNull<u8>>,
+    /// The rest of the last chunk that was mapped.
+    chunk: Option<(NonNull<u8>, usize)>,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// The pieces of a kind, for all threads.
+pub type Memory<K> = Lock<Shared<K>>;
+
+// SAFETY: vacant slots and heads of pieces are plain memory. The lists belong to the thread that
+// has the lock.
+unsafe impl<K> Send for Shared<K> {}
+
+impl<K: Kind> Shared<K> {
+    /// Creates the pieces of a kind, of which there are none.
+    #[allow(clippy::new_without_default, reason = "for statics")]
+    pub const fn new() -> Self {
+        Shared {
+            classes: [const { Class::new() }; CLASSES],
+            pieces: Vec::new(),
+            larges: Vec::new(),
+            chunk: None,
+            kind: PhantomData,
+        }
+    }
+
+    /// Moves vacant slots to `to`: at least one, and at most `most`.
+    pub(super) fn take(&mut self, class: usize, to: &List, most: u32) {
+        if class >= STEPS {
+            let slot = self.classes[class].large.pop().unwrap_or_else(|| self.allocate(class));
+            // SAFETY: the slot has just left its list, or has just been allocated.
+            return unsafe { to.push(slot) };
+        }
+        let mut left = most;
+        while left > 0
+            && let Some(piece) = self.classes[class].vacant()
+        {
+            while left > 0
+                && let Some(slot) = piece.vacant.pop()
+            {
+                // SAFETY: the slot has just left its list.
+                unsafe { to.push(slot) };
+                left -= 1;
+            }
+            if piece.vacant.count() == 0 {
+                self.classes[class].unlist(piece);
+            }
+        }
+        if left == most {
+            for _ in 0..most.min(CUT) {
+                // SAFETY: the slot has just been cut.
+                unsafe { to.push(self.cut(class)) };
+            }
+        }
+    }
+
+    /// Takes up to `most` vacant slots out of `from`.
+    pub(super) fn give(&mut self, class: usize, from: &List, most: u32) {
+        let lists = &mut self.classes[class];
+        for _ in 0..most {
+            let Some(slot) = from.pop() else { return };
+            if class >= STEPS {
+                // SAFETY: the slot has just left its list.
+                unsafe { lists.large.push(slot) };
+                continue;
+            }
+            let piece = Piece::of(slot);
+            // SAFETY: as above.
+            unsafe { piece.vacant.push(slot) };
+            if piece.vacant.count() == 1 {
+                lists.list(piece);
+            }
+            if piece.is_empty() {
+                lists.unlist(piece);
+                lists.empty.push(NonNull::from(piece));
+            }
+        }
+    }
+
+    /// Returns a slot that has just been cut.
+    fn cut(&mut self, class: usize) -> NonNull<u8> {
+        let piece = self.classes[class].open.take().unwrap_or_else(|| self.uncut(class));
+        // SAFETY: pieces stay.
+        let open = unsafe { piece.as_ref() };
+        let slot = open.cut::<K>();
+        self.classes[class].open = (open.cut.get() < open.most()).then_some(piece);
+        slot
+    }
+
+    /// Returns a piece from which nothing has been cut.
+    fn uncut(&mut self, class: usize) -> NonNull<Piece> {
+        self.classes[class].cold.pop().unwrap_or_else(|| self.piece(class))
+    }
+
+    fn piece(&mut self, class: usize) -> NonNull<Piece> {
+        let (start, pieces) = self.chunk.take().unwrap_or_else(map);
+        // SAFETY: the next piece is within the chunk.
+        self.chunk = (pieces > 1).then(|| (unsafe { start.add(PIECE) }, pieces - 1));
+        let piece = start.cast::<Piece>();
+        let head = Piece {
+            class,
+            cut: Cell::new(0),
+            vacant: List::new(),
+            next: Cell::new(null_mut()),
+            previous: Cell::new(null_mut()),
+        };
+        // SAFETY: this memory has not been used before, and is large and aligned enough.
+        unsafe { piece.write(head) };
+        self.pieces.push(piece);
+        piece
+    }
+
+    fn allocate(&mut self, class: usize) -> NonNull<u8> {
+        let layout = layout_of(class, true);
+        // SAFETY: slots are not empty.
+        let slot =
+            NonNull::new(unsafe { alloc_zeroed(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
+        // SAFETY: the memory is of zeros, and has just been allocated.
+        unsafe { K::make_vacant(slot, layout.size()) };
+        self.larges.push(slot);
+        slot
+    }
+}
+
+/// Maps a chunk. Returns the start of its first piece, and the number of its pieces.
+#[cold]
+fn map() -> (NonNull<u8>, usize) {
+    let Ok(start) = pages::map(CHUNK + PIECE) else {
+        handle_alloc_error(Layout::from_size_align(CHUNK, PIECE).expect("a layout"))
+    };
+    let start = start.cast::<u8>();
+    // SAFETY: the mapping has room for one piece more than are used.
+    (unsafe { start.add(start.align_offset(PIECE)) }, CHUNK / PIECE)
+}
+
+/// Gives the memory back that has not been used since the last call. Others may take and give slots
+/// meanwhile.
+pub fn give_back<K: Kind>() {
+    for class in 0..STEPS {
+        let mut spare = {
+            let mut shared = K::memory().lock();
+            let lists = &mut shared.classes[class];
+            std::mem::replace(&mut lists.unused, lists.empty.len())
+                .min(lists.empty.len())
+                .saturating_sub(WARM)
+        };
+        while spare > 0 {
+            let pieces = {
+                let lists = &mut K::memory().lock().classes[class];
+                // The pieces that have been empty longest. Others may have taken some.
+                let count = lists.empty.len().saturating_sub(WARM).min(BATCH).min(spare);
+                lists.empty.drain(..count).collect::<Vec<_>>()
+            };
+            if pieces.is_empty() {
+                break;
+            }
+            for piece in &pieces {
+                // SAFETY: the piece is empty, and in no list.
+                unsafe { piece.as_ref().cool() };
+            }
+            spare -= pieces.len();
+            let mut shared = K::memory().lock();
+            let lists = &mut shared.classes[class];
+            lists.unused = lists.unused.min(lists.empty.len());
+            lists.cold.extend(pieces);
+        }
+    }
+}
+
+/// Gives all memory back that is not in use, except for a little.
+pub fn give_back_all<K: Kind>() {
+    // The first call starts the count of what is used.
+    give_back::<K>();
+    give_back::<K>();
+}
+
+/// Calls `look` with every slot that has been cut, vacant or not. Others may use them, or give
+/// their memory back, meanwhile.
+pub fn for_each<K: Kind>(mut look: impl FnMut(NonNull<u8>)) {
+    let (pieces, larges) = {
+        let shared = K::memory().lock();
+        // SAFETY: pieces stay.
+        let cut = |piece: &NonNull<Piece>| (*piece, unsafe { piece.as_ref() }.cut.get());
+        (shared.pieces.iter().map(cut).collect::<Vec<_>>(), shared.larges.clone())
+    };
+    for (piece, cut) in pieces {
+        // SAFETY: pieces stay, and the class of a piece does not change.
+        (0..cut).for_each(|index| look(unsafe { piece.as_ref() }.slot(index)));
+    }
+    larges.into_iter().for_each(look);
+}
