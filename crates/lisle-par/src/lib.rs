@@ -106,7 +106,7 @@ mod workers;
 // The layers below, under the names that the modules of this crate use.
 #[cfg(not(lisle_loom))]
 use lisle_core::affinity;
-use lisle_core::{event, memory, panics, shim};
+use lisle_core::{event, panics, shim};
 use lisle_runtime::jobs::{heartbeat, job, pending};
 #[cfg(all(test, lisle_loom))]
 use lisle_runtime::jobs::{offers, stacks};
@@ -114,6 +114,7 @@ use lisle_runtime::jobs::{offers, stacks};
 use lisle_runtime::loops::owner;
 #[cfg(not(lisle_loom))]
 use lisle_runtime::sched::within;
+use lisle_runtime::spawned::cell;
 
 #[cfg(not(lisle_loom))]
 pub use dag::Dag;

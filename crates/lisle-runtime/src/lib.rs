@@ -44,7 +44,6 @@ pub mod sched;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod signals;
-#[cfg(not(lisle_loom))]
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod spawned;

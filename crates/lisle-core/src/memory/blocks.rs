@@ -1,7 +1,7 @@
 //! Plain memory.
 
 use super::classes::{LARGEST_STEP, STEP, class_of};
-use super::pieces::{Memory, Shared};
+use super::pieces::Memory;
 use super::threads::{Guard, Kind, Local, give_slot, take_slot};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
@@ -13,7 +13,7 @@ const LARGEST: usize = LARGEST_STEP << 14;
 #[derive(Debug)]
 pub struct Blocks;
 
-static MEMORY: Memory<Blocks> = Memory::new(Shared::new());
+static MEMORY: Memory<Blocks> = Memory::new();
 
 thread_local! {
     static LOCAL: Local = const { Local::new() };

@@ -35,6 +35,6 @@ pub use blocks::{give, take};
 pub use {
     blocks::Blocks,
     classes::{LARGEST_STEP, class_of},
-    pieces::{Memory, Shared, for_each, give_back, give_back_all},
+    pieces::{Memory, for_each, give_back, give_back_all},
     threads::{Guard, Kind, Local, give_slot, take_slot},
 };

@@ -16,11 +16,11 @@
 use super::classes::{CLASSES, STEP, STEPS, layout_of, size_of};
 use super::pages;
 use super::threads::{Kind, List};
-use crate::event::lock::Lock;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const PIECE: usize = 64 * 1024;
 /// The number of bytes that are mapped at a time, and aligned within.
@@ -162,8 +162,7 @@ impl Class {
 }
 
 /// All pieces of a kind, and its slots that no thread keeps.
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub struct Shared<K> {
+pub(super) struct Shared<K> {
     classes: [Class; CLASSES],
     pieces: Vec<NonNull<Piece>>,
     larges: Vec<NonNull<u8>>,
@@ -173,16 +172,27 @@ pub struct Shared<K> {
 }
 
 /// The pieces of a kind, for all threads.
-pub type Memory<K> = Lock<Shared<K>>;
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub struct Memory<K>(Mutex<Shared<K>>);
+
+impl<K: Kind> Memory<K> {
+    /// Creates the pieces of a kind, of which there are none.
+    #[allow(clippy::new_without_default, reason = "for statics")]
+    pub const fn new() -> Self {
+        Memory(Mutex::new(Shared::new()))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Shared<K>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 // SAFETY: vacant slots and heads of pieces are plain memory. The lists belong to the thread that
 // has the lock.
 unsafe impl<K> Send for Shared<K> {}
 
 impl<K: Kind> Shared<K> {
-    /// Creates the pieces of a kind, of which there are none.
-    #[allow(clippy::new_without_default, reason = "for statics")]
-    pub const fn new() -> Self {
+    const fn new() -> Self {
         Shared {
             classes: [const { Class::new() }; CLASSES],
             pieces: Vec::new(),

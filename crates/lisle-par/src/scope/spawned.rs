@@ -10,13 +10,11 @@
 use super::Core;
 use super::frame::Frame;
 use super::list::Links;
+use crate::cell::{Block, Contents};
 use crate::job::{Ancestor, Job};
-use crate::memory;
 use crate::shim::atomic::{AtomicPtr, AtomicU8, Ordering};
-use crate::shim::cell;
-use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
-use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
+use std::mem::{MaybeUninit, offset_of};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::{NonNull, null};
 use std::thread;
@@ -57,9 +55,7 @@ pub(super) struct Header {
 struct Verbs {
     call: unsafe fn(NonNull<Header>, Rest, *mut ()),
     run: unsafe fn(NonNull<Header>),
-    take: unsafe fn(NonNull<Header>, *mut ()),
-    discard: unsafe fn(NonNull<Header>),
-    layout: Layout,
+    contents: Contents,
 }
 
 /// What happens to the memory once the function has been taken out.
@@ -71,17 +67,6 @@ pub(super) enum Rest {
     Release,
 }
 
-#[repr(C)]
-struct Spawned<F, T> {
-    header: Header,
-    body: cell::UnsafeCell<Body<F, T>>,
-}
-
-union Body<F, T> {
-    function: ManuallyDrop<F>,
-    result: ManuallyDrop<thread::Result<T>>,
-}
-
 /// Creates a job that calls `function`.
 #[inline]
 pub(super) fn new<F: FnOnce() -> T, T>(
@@ -90,25 +75,21 @@ pub(super) fn new<F: FnOnce() -> T, T>(
     home: *const Frame,
     site: &'static Location<'static>,
 ) -> NonNull<Header> {
-    let block = memory::take(Layout::new::<Spawned<F, T>>()).cast::<Spawned<F, T>>();
-    let spawned = Spawned::<F, T> {
-        header: Header {
-            links: Links::new(),
-            state: AtomicU8::new(0),
-            is_offered: Cell::new(false),
-            is_astray: Cell::new(false),
-            home: AtomicPtr::new(home.cast_mut()),
-            core: NonNull::from(core),
-            level: Cell::new(0),
-            site,
-            verbs: &Spawned::<F, T>::VERBS,
-            job: UnsafeCell::new(MaybeUninit::uninit()),
+    let header = Header {
+        links: Links::new(),
+        state: AtomicU8::new(0),
+        is_offered: Cell::new(false),
+        is_astray: Cell::new(false),
+        home: AtomicPtr::new(home.cast_mut()),
+        core: NonNull::from(core),
+        level: Cell::new(0),
+        site,
+        verbs: const {
+            &Verbs { call: call_of::<F, T>, run: run::<F, T>, contents: Block::<Header, F, T>::CONTENTS }
         },
-        body: cell::UnsafeCell::new(Body { function: ManuallyDrop::new(function) }),
+        job: UnsafeCell::new(MaybeUninit::uninit()),
     };
-    // SAFETY: `block` is a block of this layout, which no other thread has.
-    unsafe { block.write(spawned) };
-    block.cast()
+    Block::<Header, F, T>::allocate(header, function)
 }
 
 impl Header {
@@ -276,13 +257,13 @@ unsafe fn run_at_home(spawned: NonNull<Header>) {
 /// Only the caller has an interest in the job, and the job has not been claimed.
 unsafe fn run_alone(spawned: NonNull<Header>) {
     // SAFETY: the job is in place.
-    let verbs = unsafe { spawned.as_ref() }.verbs;
+    let run = unsafe { spawned.as_ref() }.verbs.run;
     // SAFETY: no other party claims the job.
-    unsafe { (verbs.run)(spawned) };
+    unsafe { run(spawned) };
     // SAFETY: the result was written just now.
-    unsafe { (verbs.discard)(spawned) };
-    // SAFETY: `new` has taken the block with this layout, and nothing is left in it.
-    unsafe { memory::give(spawned.cast(), verbs.layout) };
+    unsafe { discard(spawned) };
+    // SAFETY: the job is empty.
+    unsafe { free(spawned) };
 }
 
 /// Calls the function of a job and returns its result.
@@ -308,13 +289,26 @@ pub(super) unsafe fn call<T>(spawned: NonNull<Header>, rest: Rest) -> T {
 ///
 /// The job is done, `T` is its result type, and only the holder of the promise calls this, once.
 pub(super) unsafe fn take<T>(spawned: NonNull<Header>) -> thread::Result<T> {
-    let mut result = MaybeUninit::<thread::Result<T>>::uninit();
     // SAFETY: the job is in place.
-    let take = unsafe { spawned.as_ref() }.verbs.take;
-    // SAFETY: the caller's contract is passed on.
-    unsafe { take(spawned, result.as_mut_ptr().cast()) };
-    // SAFETY: the result was written just now.
-    unsafe { result.assume_init() }
+    let contents = &unsafe { spawned.as_ref() }.verbs.contents;
+    // SAFETY: passed on to the caller.
+    unsafe { contents.take(spawned) }
+}
+
+/// Drops the result of a job. A panic is noted in the scope.
+///
+/// # Safety
+///
+/// The job is done, and its result has not been taken and will not be.
+unsafe fn discard(spawned: NonNull<Header>) {
+    // SAFETY: the job is in place.
+    let this = unsafe { spawned.as_ref() };
+    // SAFETY: passed on to the caller.
+    if let Err(panic) = unsafe { this.verbs.contents.drop_result(spawned) } {
+        // SAFETY: a scope stays in place until all its jobs have been settled and all its promises
+        // are gone.
+        unsafe { this.core.as_ref() }.note(panic);
+    }
 }
 
 /// Frees the memory of a job out of which everything has been taken.
@@ -324,9 +318,9 @@ pub(super) unsafe fn take<T>(spawned: NonNull<Header>) -> thread::Result<T> {
 /// Everything has been taken out of the job, and no other party has an interest in it.
 pub(super) unsafe fn free(spawned: NonNull<Header>) {
     // SAFETY: the job is in place.
-    let layout = unsafe { spawned.as_ref() }.verbs.layout;
-    // SAFETY: `new` has taken the block with this layout.
-    unsafe { memory::give(spawned.cast(), layout) };
+    let contents = &unsafe { spawned.as_ref() }.verbs.contents;
+    // SAFETY: passed on to the caller.
+    unsafe { contents.free(spawned) };
 }
 
 /// Gives up an interest: `interest` is [`PROMISE_GONE`], perhaps with [`TAKEN`], or [`FRAME_GONE`].
@@ -341,80 +335,37 @@ pub(super) unsafe fn release(spawned: NonNull<Header>, interest: u8) {
     if state & (PROMISE_GONE | FRAME_GONE) == PROMISE_GONE | FRAME_GONE {
         if state & (DONE | TAKEN) == DONE {
             // SAFETY: there is a result, and no other party will take it.
-            unsafe { (this.verbs.discard)(spawned) };
+            unsafe { discard(spawned) };
         }
         // SAFETY: that was the last interest, and the job is empty.
         unsafe { free(spawned) };
     }
 }
 
-impl<F: FnOnce() -> T, T> Spawned<F, T> {
-    const VERBS: Verbs = Verbs {
-        call: Self::call,
-        run: Self::run,
-        take: Self::take,
-        discard: Self::discard,
-        layout: Layout::new::<Self>(),
-    };
-
-    /// Takes the function out.
-    ///
-    /// # Safety
-    ///
-    /// The function has not been taken out before, and will not be taken out again.
-    #[inline]
-    unsafe fn function(spawned: NonNull<Header>) -> F {
-        // SAFETY: `spawned` is a job of these types, in place.
-        let body = &unsafe { spawned.cast::<Self>().as_ref() }.body;
-        // SAFETY: the function is there until it is taken out.
-        ManuallyDrop::into_inner(body.with_mut(|body| unsafe { (&raw mut (*body).function).read() }))
+/// # Safety
+///
+/// As for [`call`]. The types are those of `new`, and `result` has room for a `T`.
+unsafe fn call_of<F: FnOnce() -> T, T>(spawned: NonNull<Header>, rest: Rest, result: *mut ()) {
+    // SAFETY: the caller owns the job, whose function has not been taken out.
+    let function = unsafe { Block::<Header, F, T>::take_start(spawned) };
+    match rest {
+        // SAFETY: no other party has an interest, and nothing is left in the job.
+        Rest::Free => unsafe { Block::<Header, F, T>::CONTENTS.free(spawned) },
+        // SAFETY: the caller holds the promise, and nothing is left in the job.
+        Rest::Release => unsafe { release(spawned, PROMISE_GONE | TAKEN) },
     }
+    let value = function();
+    // SAFETY: the caller guarantees that `result` has room for a `T`.
+    unsafe { result.cast::<T>().write(value) };
+}
 
-    unsafe fn call(spawned: NonNull<Header>, rest: Rest, result: *mut ()) {
-        // SAFETY: the caller's contract is passed on.
-        let function = unsafe { Self::function(spawned) };
-        match rest {
-            // SAFETY: no other party has an interest, and nothing is left in the job.
-            Rest::Free => unsafe { memory::give(spawned.cast(), Layout::new::<Self>()) },
-            // SAFETY: the caller holds the promise, and nothing is left in the job.
-            Rest::Release => unsafe { release(spawned, PROMISE_GONE | TAKEN) },
-        }
-        let value = function();
-        // SAFETY: the caller guarantees that `result` has room for a `T`.
-        unsafe { result.cast::<T>().write(value) };
-    }
-
-    unsafe fn run(spawned: NonNull<Header>) {
-        // SAFETY: the caller's contract is passed on.
-        let function = unsafe { Self::function(spawned) };
-        let result = catch_unwind(AssertUnwindSafe(function));
-        // SAFETY: `spawned` is a job of these types, in place.
-        let body = &unsafe { spawned.cast::<Self>().as_ref() }.body;
-        // SAFETY: the function has been taken out, and no other thread reads the result yet.
-        body.with_mut(|body| unsafe { (&raw mut (*body).result).write(ManuallyDrop::new(result)) });
-    }
-
-    unsafe fn take(spawned: NonNull<Header>, result: *mut ()) {
-        // SAFETY: `spawned` is a job of these types, in place.
-        let body = &unsafe { spawned.cast::<Self>().as_ref() }.body;
-        // SAFETY: the result is there, and is taken once.
-        let taken =
-            ManuallyDrop::into_inner(body.with_mut(|body| unsafe { (&raw mut (*body).result).read() }));
-        // SAFETY: the caller guarantees that `result` has room for the result.
-        unsafe { result.cast::<thread::Result<T>>().write(taken) };
-    }
-
-    unsafe fn discard(spawned: NonNull<Header>) {
-        let mut result = MaybeUninit::<thread::Result<T>>::uninit();
-        // SAFETY: the caller's contract is passed on.
-        unsafe { Self::take(spawned, result.as_mut_ptr().cast()) };
-        // SAFETY: the result was written just now.
-        let result = unsafe { result.assume_init() };
-        let panic = result.and_then(|value| catch_unwind(AssertUnwindSafe(|| drop(value)))).err();
-        if let Some(panic) = panic {
-            // SAFETY: a scope stays in place until all its jobs have been settled and all its
-            // promises are gone.
-            unsafe { spawned.as_ref().core.as_ref() }.note(panic);
-        }
-    }
+/// # Safety
+///
+/// The caller has claimed the job, or no other party can. The types are those of `new`.
+unsafe fn run<F: FnOnce() -> T, T>(spawned: NonNull<Header>) {
+    // SAFETY: the function has not been taken out, and no other code refers to the body.
+    let function = unsafe { Block::<Header, F, T>::take_start(spawned) };
+    let result = catch_unwind(AssertUnwindSafe(function));
+    // SAFETY: the function has been taken out, and no other thread reads the result yet.
+    unsafe { Block::<Header, F, T>::put_result(spawned, result) };
 }

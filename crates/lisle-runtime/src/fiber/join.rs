@@ -2,12 +2,12 @@
 
 use crate::event::{Description, Event, awaitable, sync_masked, turn, waits_at};
 use crate::panics;
-use crate::spawned::fiber_cell::{self, Fiber, Outcome};
+use crate::spawned::fiber_cell::{self, Fiber};
+use crate::spawned::head::Outcome;
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
@@ -122,37 +122,15 @@ impl<T> JoinHandle<T> {
     /// Takes the result of a fiber that has finished.
     fn take(&self) -> Result<T, JoinError> {
         let fiber = self.fiber();
-        let error = |kind| JoinError { kind, who: fiber.describe() };
-        // Two threads may share the handle. The source's lock admits one taker at a time.
-        let mut place = MaybeUninit::<std::thread::Result<T>>::uninit();
-        let outcome = fiber.finished.with(|&finished| {
-            // A direct call of `complete` may come too early. Then what the fiber is writing is not
-            // read.
-            finished.then(|| {
-                let outcome = fiber.outcome();
-                if outcome == Outcome::Done {
-                    // SAFETY: the fiber has finished, as seen just now under the source's lock. The
-                    // fiber wrote the result before it took that lock to set `finished`, so the
-                    // write happens before this read. The result is of this type, and is moved only
-                    // here, under that lock.
-                    unsafe { fiber_cell::take_result(self.fiber, place.as_mut_ptr().cast()) };
-                }
-                outcome
-            })
-        });
-        let outcome = outcome.expect("`complete` on the event of a fiber that has not finished");
-        match outcome {
-            // SAFETY: `take_result` has just written it.
-            Outcome::Done => unsafe { place.assume_init() }.map_err(|panic| error(Kind::Panicked(panic))),
-            Outcome::Cancelled => Err(error(Kind::ShutDown)),
-            Outcome::Nothing | Outcome::Closure => Err(error(Kind::Taken)),
-        }
+        // SAFETY: the fiber was made with this result type.
+        let taken = unsafe { fiber.take_result(self.fiber, fiber.contents()) };
+        JoinError::or_value(taken, || fiber.describe())
     }
 }
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
-        if self.fiber().scope.is_some() {
+        if self.fiber().scope.get().is_some() {
             // SAFETY: the fiber has a scope, and the handle's reference is given up here.
             unsafe { fiber_cell::part(self.fiber) };
         } else {
@@ -215,14 +193,19 @@ impl JoinError {
         JoinError { kind: Kind::Panicked(panic), who }
     }
 
-    /// Returns the error for the cancellation of `who`, which is not a fiber.
-    pub(crate) fn cancelled(who: String) -> Self {
-        JoinError { kind: Kind::Cancelled, who }
-    }
-
-    /// Returns the error for the end of the runtime of `who`, which is not a fiber.
-    pub(crate) fn shut_down(who: String) -> Self {
-        JoinError { kind: Kind::ShutDown, who }
+    /// Returns the value that was `taken` from `who`, or the error that says why there is none.
+    pub(crate) fn or_value<T>(
+        taken: Result<std::thread::Result<T>, Outcome>,
+        who: impl FnOnce() -> String,
+    ) -> Result<T, JoinError> {
+        let kind = match taken {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(panic)) => Kind::Panicked(panic),
+            Err(Outcome::Cancelled) => Kind::Cancelled,
+            Err(Outcome::ShutDown) => Kind::ShutDown,
+            Err(Outcome::Start | Outcome::Done | Outcome::Taken) => Kind::Taken,
+        };
+        Err(JoinError { kind, who: who() })
     }
 
     /// Returns the error for the result of `who`, which is not a fiber, having been taken.

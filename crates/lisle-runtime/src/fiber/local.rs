@@ -60,12 +60,14 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// On a plain thread, if called while the thread's own locals are being destroyed.
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
-        let id = std::ptr::from_ref(self) as usize;
+        let key = std::ptr::from_ref(self).addr();
         let value = match current() {
             // SAFETY: the current fiber is alive, and only this thread touches its locals.
-            Some(fiber) => unsafe { fiber.as_ref() }.locals.get(id, self.init),
-            None => OF_THREAD.with(|locals| locals.get(id, self.init)),
+            Some(fiber) => unsafe { fiber.as_ref() }.locals.get(key, self.init),
+            None => OF_THREAD.with(|locals| locals.get(key, self.init)),
         };
-        f(&value)
+        // SAFETY: the value is dropped only when the fiber or the thread has ended, and this call is a
+        // part of it. The calls of this function that are under way share it, all on this thread.
+        f(unsafe { value.as_ref() })
     }
 }

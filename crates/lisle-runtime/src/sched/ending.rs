@@ -85,7 +85,7 @@ impl Worker {
                     // A fiber that has begun is left as it is.
                     if this.parker.state.get() == State::New {
                         // SAFETY: it has not begun, and was just taken out of its list.
-                        step::fenced(given_up(this.site), || unsafe { fiber_cell::refuse(fiber) });
+                        step::fenced(given_up(this.site()), || unsafe { fiber_cell::refuse(fiber) });
                     }
                 }
                 Either::Task(task) => {

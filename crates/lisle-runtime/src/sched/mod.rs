@@ -154,7 +154,7 @@ impl Domain {
         if fiber.runnable.kind() == Kind::Runner {
             self.running_borne(fiber);
         } else {
-            self.running_code_of(fiber.site);
+            self.running_code_of(fiber.site());
         }
         let named = if fiber.name.is_some() { std::ptr::from_ref(fiber) } else { std::ptr::null() };
         self.counts.named.store(named.cast_mut(), Ordering::Release);

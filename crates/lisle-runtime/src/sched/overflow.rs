@@ -26,9 +26,9 @@ pub(crate) fn describe(fault: usize, out: &mut dyn FnMut(&[u8])) -> bool {
         }
         let mut digits = [0; 20];
         out(b" (spawned at ");
-        out(fiber.site.file().as_bytes());
+        out(fiber.site().file().as_bytes());
         out(b":");
-        out(decimal(fiber.site.line() as usize, &mut digits));
+        out(decimal(fiber.site().line() as usize, &mut digits));
         out(b") overflowed its stack of ");
         let size = worker.map_or(0, |worker| worker.shared().stack_size);
         out(decimal(size / 1024, &mut digits));

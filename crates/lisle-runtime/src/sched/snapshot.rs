@@ -191,7 +191,7 @@ impl Worker {
         let running = self.current_fiber();
         self.for_each_begun(|fiber| {
             let id = fiber.performer_id();
-            if let Some(scope) = fiber.scope {
+            if let Some(scope) = fiber.scope.get() {
                 snapshot.members.push((scope.addr().get(), id));
             }
             if running.is_some_and(|running| std::ptr::eq(running.as_ptr(), fiber)) {

@@ -22,7 +22,8 @@ use crate::sched::either::{Either, either};
 use crate::sched::joining::Load;
 use crate::sched::joining::{Joining, Taken};
 use crate::shim::{clock, random::Random, sync::Arc};
-use crate::spawned::fiber_cell::{self, Fiber, Outcome, Traits};
+use crate::spawned::fiber_cell::{self, Fiber, Traits};
+use crate::spawned::head::Outcome;
 use crate::spawned::hooks::{HookList, Moment};
 use crate::spawned::runnable::Runnable;
 use crate::stack::{StackPool, overflow::AltStack};
@@ -359,7 +360,7 @@ impl Worker {
             abort::process(format_args!("no stack for a fiber, and none will become free: {error}"));
         }
         // SAFETY: a queued fiber is alive.
-        let site = unsafe { fiber.as_ref() }.site;
+        let site = unsafe { fiber.as_ref() }.site();
         let report = || Report::NoStack(NoStack::new(self.domain.index, site, error));
         self.shared.report_once(&self.shared.has_told_of_stacks, report);
         // SAFETY: it was just taken out of its queue.
@@ -398,7 +399,7 @@ impl Worker {
         let is_runner = this.is_runner();
         // SAFETY: the fiber has run to its end.
         if unsafe { fiber_cell::finish(fiber) } {
-            if this.outcome() == Outcome::Done {
+            if this.outcome.get() == Outcome::Done {
                 // The handle was dropped at the last moment. Destructors may block, so they get a
                 // fiber.
                 self.free_in_fiber(fiber);
@@ -425,7 +426,7 @@ impl Worker {
         }
         let last = Last(fiber);
         // SAFETY: alive until the last reference is released.
-        let site = unsafe { fiber.as_ref() }.site;
+        let site = unsafe { fiber.as_ref() }.site();
         let cleaner = Fiber::new(move || drop(last), Traits::default(), site);
         self.spawn(cleaner, None);
         // SAFETY: this is the reference of a handle, and there is no handle.

@@ -10,47 +10,32 @@
 //! then to that of the domain that it begins on. The ring or inbox that hands it over provides
 //! release and acquire.
 
-use super::locals::Locals;
-use super::runnable::{Kind, Runnable};
+use super::cell::{Block, Contents};
+use super::head::{Head, Outcome};
+use super::runnable::Kind;
 use super::scope_state::ScopeState;
 use super::stack_state::StackState;
 use crate::event::parker::{self, Parker, Suspend};
 use crate::event::{Interrupted, Label, Source};
-use crate::memory;
-use crate::panics::forget_panic;
 use crate::report::{PanicPolicy, nobody_joins};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::stack::{Lent, Stack};
 use corosensei::Coroutine;
-use std::alloc::Layout;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
-use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 pub(crate) type Stackful = Coroutine<(), Suspend, (), Lent>;
 
-/// What the body of a fiber holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// The closure: the fiber has not run.
-    Closure,
-    /// A value, or the payload of a panic.
-    Done,
-    /// Nothing, since the runtime shut down before the fiber was done.
-    Cancelled,
-    /// Nothing, since the fiber runs, or its result has been taken.
-    Nothing,
-}
-
 /// What the hooks of a runtime keep for a fiber, in the order of the hooks.
 pub(crate) type HookLocals = Vec<Box<dyn Any>>;
 
 #[repr(C)]
 pub(crate) struct Fiber {
-    pub(crate) runnable: Runnable,
+    head: Head,
     /// The neighbours in the list of all fibers that have begun on the domain.
     pub(crate) siblings: Cell<(*mut Fiber, *mut Fiber)>,
     /// The domain that the fiber stays on, set when it begins or is placed there.
@@ -61,41 +46,31 @@ pub(crate) struct Fiber {
     pub(crate) coroutine: UnsafeCell<Option<Stackful>>,
     /// The stack that the coroutine runs on.
     pub(crate) stack: UnsafeCell<Option<Stack>>,
-    pub(crate) site: &'static Location<'static>,
     pub(crate) name: Option<Arc<str>>,
-    pub(crate) locals: Locals,
     /// What the hooks of the runtime keep for the fiber, from its beginning, if there are any.
     #[allow(clippy::box_collection, reason = "a word, for what most fibers do not have")]
     pub(crate) hooked: Cell<Option<Box<HookLocals>>>,
-    /// `true` once the fiber has finished.
-    pub(crate) finished: Source<bool, ()>,
     /// `true` once the fiber has been asked to cancel.
     pub(crate) cancelled: Source<bool, ()>,
-    pub(crate) scope: Option<NonNull<ScopeState>>,
     pub(crate) panic_policy: PanicPolicy,
     /// `true` once the fiber or its handle no longer needs the other. Used only with a scope.
     parted: AtomicBool,
-    outcome: Cell<Outcome>,
     references: AtomicUsize,
     table: &'static Table,
 }
 
 struct Table {
     run: unsafe fn(NonNull<Fiber>),
-    take: unsafe fn(NonNull<Fiber>, *mut ()),
-    drop_body: unsafe fn(NonNull<Fiber>) -> Option<Box<dyn Any + Send>>,
-    layout: Layout,
+    contents: Contents,
 }
 
-#[repr(C)]
-struct Block<F, T> {
-    fiber: Fiber,
-    body: UnsafeCell<Body<F, T>>,
-}
+impl Deref for Fiber {
+    type Target = Head;
 
-union Body<F, T> {
-    closure: ManuallyDrop<F>,
-    result: ManuallyDrop<std::thread::Result<T>>,
+    #[inline(always)]
+    fn deref(&self) -> &Head {
+        &self.head
+    }
 }
 
 /// What a new fiber is given besides its closure.
@@ -115,48 +90,34 @@ impl Fiber {
         traits: Traits,
         site: &'static Location<'static>,
     ) -> NonNull<Fiber> {
-        let block = memory::take(Layout::new::<Block<F, T>>()).cast::<Block<F, T>>();
+        let kind = traits.kind.unwrap_or(Kind::Fiber);
         let fiber = Fiber {
-            runnable: Runnable::new(traits.kind.unwrap_or(Kind::Fiber)),
+            head: Head::new(kind, traits.scope, site, Source::new(false)),
             siblings: Cell::new((std::ptr::null_mut(), std::ptr::null_mut())),
             domain: Cell::new(std::ptr::null()),
             parker: Parker::new(),
             stack_state: StackState::new(),
             coroutine: UnsafeCell::new(None),
             stack: UnsafeCell::new(None),
-            site,
             name: traits.name,
-            locals: Locals::new(),
             hooked: Cell::new(None),
-            finished: Source::new(false),
             cancelled: Source::new(false),
-            scope: traits.scope,
             panic_policy: traits.panic_policy,
             parted: AtomicBool::new(false),
-            outcome: Cell::new(Outcome::Closure),
             references: AtomicUsize::new(2),
-            table: const {
-                &Table {
-                    run: run::<F, T>,
-                    take: take::<F, T>,
-                    drop_body: drop_body::<F, T>,
-                    layout: Layout::new::<Block<F, T>>(),
-                }
-            },
+            table: const { &Table { run: run::<F, T>, contents: Block::<Fiber, F, T>::CONTENTS } },
         };
-        let body = UnsafeCell::new(Body { closure: ManuallyDrop::new(f) });
-        // SAFETY: the block is fresh memory of this layout.
-        unsafe { block.write(Block { fiber, body }) };
-        block.cast()
+        Block::<Fiber, F, T>::allocate(fiber, f)
     }
 
-    pub(crate) fn outcome(&self) -> Outcome {
-        self.outcome.get()
+    /// Returns what can be done with the fiber's result.
+    pub(crate) fn contents(&self) -> &'static Contents {
+        &self.table.contents
     }
 
     /// Returns the name that waits show for the fiber.
     pub(crate) fn label(&self) -> Label {
-        let label = Label::anywhere("fiber").made_at(self.site);
+        let label = Label::anywhere("fiber").made_at(self.site());
         self.name.as_ref().map_or(label.clone(), |name| label.named(name))
     }
 
@@ -170,7 +131,7 @@ impl Fiber {
     /// loop.
     pub(crate) fn code_site(&self) -> &'static Location<'static> {
         // SAFETY: a job stays in place while it runs.
-        unsafe { self.stack_state.pending.job.get().as_ref() }.map_or(self.site, |job| job.site)
+        unsafe { self.stack_state.pending.job.get().as_ref() }.map_or_else(|| self.site(), |job| job.site)
     }
 
     /// Returns the fiber's number as a performer, see `event/waits.rs`.
@@ -180,7 +141,7 @@ impl Fiber {
 
     /// Returns `fiber 'name'` or `a fiber`, and where it was spawned, for messages.
     pub(crate) fn describe(&self) -> String {
-        describe(self.name.as_deref(), self.site)
+        describe(self.name.as_deref(), self.site())
     }
 }
 
@@ -204,7 +165,7 @@ pub(crate) unsafe fn live(fiber: NonNull<Fiber>) {
     // SAFETY: the table belongs to this fiber. The rest is the caller's promise.
     unsafe { (this.table.run)(fiber) };
     clear_locals(this);
-    let unclaimed = match this.scope {
+    let unclaimed = match this.scope.get() {
         // What a scoped fiber leaves must not outlive the scope that it may borrow from. Of this
         // fiber and its handle, the one that comes second drops an unclaimed result. Both come
         // within the scope.
@@ -222,15 +183,7 @@ pub(crate) unsafe fn live(fiber: NonNull<Fiber>) {
 /// Drops a fiber's locals in the fiber. Reports panics of their destructors.
 #[inline]
 pub(crate) fn clear_locals(fiber: &Fiber) {
-    if !fiber.locals.is_empty() {
-        clear_some_locals(fiber);
-    }
-}
-
-#[cold]
-fn clear_some_locals(fiber: &Fiber) {
-    let _masked = parker::masked();
-    fiber.locals.clear_for_good(|panic| detached(fiber, panic));
+    fiber.locals.clear(&|panic| detached(fiber, panic));
 }
 
 /// Ends a fiber that has lived: wakes its joiners and lets go of the fiber's own reference. Returns
@@ -243,11 +196,8 @@ fn clear_some_locals(fiber: &Fiber) {
 pub(crate) unsafe fn finish(fiber: NonNull<Fiber>) -> bool {
     // SAFETY: the fiber's own reference keeps it alive until it is let go below.
     let this = unsafe { fiber.as_ref() };
-    this.finished.update_plain(|finished, waiters| {
-        *finished = true;
-        while waiters.grant(()).is_ok() {}
-    });
-    let scope = this.scope;
+    this.head.finish();
+    let scope = this.scope.get();
     // SAFETY: the fiber's own reference is given up here.
     let last = unsafe { let_go(fiber) };
     if let Some(scope) = scope {
@@ -281,35 +231,10 @@ pub(crate) unsafe fn part(fiber: NonNull<Fiber>) {
 unsafe fn drop_unclaimed(fiber: NonNull<Fiber>) {
     // SAFETY: alive by the caller's promise.
     let this = unsafe { fiber.as_ref() };
-    let _masked = parker::masked();
-    // SAFETY: by the caller's promise.
-    let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { (this.table.drop_body)(fiber) }));
-    let Some(panic) = dropped.unwrap_or_else(Some) else { return };
-    if panic.is::<Interrupted>() {
-        return;
+    // SAFETY: passed on to the caller.
+    if let Some(panic) = unsafe { this.head.drop_result(fiber, this.contents()) } {
+        detached(this, panic);
     }
-    match this.scope {
-        Some(scope) => {
-            // SAFETY: neither a scoped fiber nor its handle outlives the scope.
-            unsafe { scope.as_ref() }.note_panic();
-            // The payload is the user's, and may panic in its destructor.
-            forget_panic(panic);
-        }
-        None => detached(this, panic),
-    }
-}
-
-/// Moves the result into `place`, a `std::thread::Result<T>` to be written, where `T` is the type
-/// that the fiber was made with. The outcome must be [`Outcome::Done`].
-///
-/// # Safety
-///
-/// The above holds, the fiber has finished, and no other code takes its result.
-pub(crate) unsafe fn take_result(fiber: NonNull<Fiber>, place: *mut ()) {
-    // SAFETY: alive by the caller's promise.
-    let table = unsafe { fiber.as_ref() }.table;
-    // SAFETY: by the caller's promise.
-    unsafe { (table.take)(fiber, place) }
 }
 
 /// Adds a reference.
@@ -363,26 +288,20 @@ pub(crate) unsafe fn refuse(fiber: NonNull<Fiber>) {
     }
 }
 
-/// Drops what is in the body and recycles the block.
+/// Drops an unclaimed result and recycles the block.
 ///
 /// # Safety
 ///
-/// The last reference is gone.
+/// The last reference is gone, and the fiber has lived.
 pub(crate) unsafe fn free(fiber: NonNull<Fiber>) {
     // SAFETY: the fiber is still alive.
-    let table = unsafe { fiber.as_ref() }.table;
+    let contents = unsafe { fiber.as_ref() }.contents();
     // SAFETY: the last reference is gone.
     unsafe { drop_unclaimed(fiber) };
     // SAFETY: the header is not used again.
     unsafe { fiber.drop_in_place() };
-    // SAFETY: `new` has taken the block with this layout.
-    unsafe { memory::give(fiber.cast(), table.layout) };
-}
-
-/// Returns the body of a fiber that was made with these types.
-fn body<F, T>(fiber: NonNull<Fiber>) -> *mut Body<F, T> {
-    // SAFETY: `fiber` is the header of such a block. No reference to the body is made.
-    unsafe { UnsafeCell::raw_get(&raw const (*fiber.cast::<Block<F, T>>().as_ptr()).body) }
+    // SAFETY: nothing is left in the cell.
+    unsafe { contents.free(fiber) };
 }
 
 /// # Safety
@@ -391,57 +310,22 @@ fn body<F, T>(fiber: NonNull<Fiber>) -> *mut Body<F, T> {
 unsafe fn run<F: FnOnce() -> T, T>(fiber: NonNull<Fiber>) {
     // SAFETY: alive by the caller's promise.
     let this = unsafe { fiber.as_ref() };
-    let body = body::<F, T>(fiber);
-    this.outcome.set(Outcome::Nothing);
     // SAFETY: a fiber that has not run holds its closure, which is moved out here, once.
-    let closure = ManuallyDrop::into_inner(unsafe { (&raw mut (*body).closure).read() });
+    let closure = unsafe { Block::<Fiber, F, T>::take_start(fiber) };
     // A runner that is interrupted has been given a task, which has to end in it.
     let stopped = this.parker.interrupted.get() && !this.is_runner();
     // The closure is dropped instead, and its destructor runs to its end.
     let _masked = if stopped { parker::masked() } else { None };
     let result = catch_unwind(AssertUnwindSafe(|| if stopped { Err(Interrupted) } else { Ok(closure()) }));
-    let (result, outcome) = match result {
-        Ok(Ok(value)) => (Ok(value), Outcome::Done),
-        Ok(Err(Interrupted)) => return this.outcome.set(Outcome::Cancelled),
-        Err(panic) if panic.is::<Interrupted>() => return this.outcome.set(Outcome::Cancelled),
-        Err(panic) => (Err(panic), Outcome::Done),
+    let result = match result {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(Interrupted)) => return this.outcome.set(Outcome::ShutDown),
+        Err(panic) if panic.is::<Interrupted>() => return this.outcome.set(Outcome::ShutDown),
+        Err(panic) => Err(panic),
     };
     // SAFETY: the body is empty since the closure was moved out.
-    unsafe { (&raw mut (*body).result).write(ManuallyDrop::new(result)) };
-    this.outcome.set(outcome);
-}
-
-/// # Safety
-///
-/// As for [`take_result`]. The types are those of `new`.
-unsafe fn take<F, T>(fiber: NonNull<Fiber>, place: *mut ()) {
-    // SAFETY: alive by the caller's promise.
-    unsafe { fiber.as_ref() }.outcome.set(Outcome::Nothing);
-    // SAFETY: the outcome was `Done`, so the body holds a result, which is moved out here, once.
-    let result = unsafe { (&raw mut (*body::<F, T>(fiber)).result).read() };
-    // SAFETY: the caller's place is of this type.
-    unsafe { place.cast::<std::thread::Result<T>>().write(ManuallyDrop::into_inner(result)) };
-}
-
-/// Empties the body. Returns an unclaimed panic.
-///
-/// # Safety
-///
-/// No other code refers to the body. The types are those of `new`.
-unsafe fn drop_body<F, T>(fiber: NonNull<Fiber>) -> Option<Box<dyn Any + Send>> {
-    // SAFETY: alive by the caller's promise.
-    let outcome = unsafe { fiber.as_ref() }.outcome.replace(Outcome::Nothing);
-    let body = body::<F, T>(fiber);
-    match outcome {
-        // SAFETY: the body holds the closure, which is moved out here, once.
-        Outcome::Closure => drop(ManuallyDrop::into_inner(unsafe { (&raw mut (*body).closure).read() })),
-        Outcome::Done => {
-            // SAFETY: the body holds the result, which is moved out here, once.
-            return ManuallyDrop::into_inner(unsafe { (&raw mut (*body).result).read() }).err();
-        }
-        Outcome::Nothing | Outcome::Cancelled => {}
-    }
-    None
+    unsafe { Block::<Fiber, F, T>::put_result(fiber, result) };
+    this.outcome.set(Outcome::Done);
 }
 
 /// A counted reference to a fiber.
@@ -488,5 +372,5 @@ impl Drop for FiberRef {
 /// Reports the panic of `fiber`, whose handle is gone.
 #[cold]
 fn detached(fiber: &Fiber, panic: Box<dyn Any + Send>) {
-    nobody_joins(fiber.describe(), fiber.name.as_deref(), fiber.site, fiber.panic_policy, panic);
+    nobody_joins(fiber.describe(), fiber.name.as_deref(), fiber.site(), fiber.panic_policy, panic);
 }

@@ -181,7 +181,7 @@ impl Switch<'_> {
 
     /// Returns the place where the fiber was spawned.
     pub fn spawned_at(&self) -> &'static Location<'static> {
-        self.fiber.site
+        self.fiber.site()
     }
 
     /// Returns `true` if the fiber is the library's own, on which a domain runs tasks that go on,

@@ -1,81 +1,86 @@
-//! The locals of a fiber.
+//! The locals of a fiber, a task, or a thread.
 
+use crate::event::parker;
 use crate::panics::forget_panic;
 use crate::report;
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
+use std::ptr::NonNull;
 
-/// The locals of one fiber. They are few, so they are in a list that is searched.
+/// The number of values that are dropped at the end. Destructors may make new values for ever. What
+/// is left after the limit is leaked, since it must not be dropped elsewhere.
+const DROPPED: usize = 10_000;
+
+type Values = Vec<(usize, NonNull<dyn Any>)>;
+
+/// Values by the addresses of their keys. They are few, so they are in a list that is searched. Most
+/// fibers and tasks have none.
 #[derive(Default)]
 pub(crate) struct Locals {
-    values: RefCell<Vec<(usize, Rc<dyn Any>)>>,
+    values: RefCell<Option<Box<Values>>>,
 }
 
 impl Locals {
     pub(crate) const fn new() -> Self {
-        Locals { values: RefCell::new(Vec::new()) }
+        Locals { values: RefCell::new(None) }
     }
 
+    /// Drops the values, the last made first, and those that a destructor makes. Passes the payloads
+    /// of their panics to `told`.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.values.borrow().is_empty()
+    pub(crate) fn clear(&self, told: &dyn Fn(Box<dyn Any + Send>)) {
+        if self.values.borrow().is_some() {
+            self.clear_some(told);
+        }
     }
 
-    /// Drops the values, the last made first, whatever their destructors do. Passes the payloads of
-    /// their panics to `told`. Forgets what is left after many rounds, since it must not be dropped
-    /// elsewhere.
-    pub(crate) fn clear_for_good(&self, mut told: impl FnMut(Box<dyn Any + Send>)) {
-        // Each round drops at least one value, but destructors may make new ones for ever.
-        for _ in 0..64 {
-            match catch_unwind(AssertUnwindSafe(|| self.clear())) {
-                Ok(()) => return,
-                Err(panic) => told(panic),
+    #[cold]
+    fn clear_some(&self, told: &dyn Fn(Box<dyn Any + Send>)) {
+        // The destructors run to their end, even if the runtime ends.
+        let _masked = parker::masked();
+        for _ in 0..DROPPED {
+            let last = self.values.borrow_mut().as_mut().and_then(|values| values.pop());
+            let Some((_, value)) = last else { break };
+            // SAFETY: `get` has leaked the value, which has just left the list.
+            let value = unsafe { Box::from_raw(value.as_ptr()) };
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+                told(panic);
             }
         }
-        self.leak();
+        *self.values.borrow_mut() = None;
     }
 
-    /// Drops the values, the last made first, and up to a limit also those that a destructor makes.
-    fn clear(&self) {
-        for _ in 0..10_000 {
-            let Some(last) = self.values.borrow_mut().pop() else { return };
-            drop(last);
-        }
-        self.leak();
-    }
-
-    fn leak(&self) {
-        std::mem::forget(self.values.take());
-    }
-
-    /// Returns the value with this number. Calls `init` if there is no such value.
-    pub(crate) fn get<T: 'static>(&self, id: usize, init: fn() -> T) -> Rc<T> {
-        let find = |values: &Vec<(usize, Rc<dyn Any>)>| {
-            values.iter().find(|entry| entry.0 == id).map(|entry| entry.1.clone())
-        };
-        let found = find(&self.values.borrow());
-        let value = found.unwrap_or_else(|| {
-            // The list is not borrowed while the user's function runs, which may use other locals.
-            let made: Rc<dyn Any> = Rc::new(init());
-            self.values.borrow_mut().push((id, made.clone()));
-            made
+    /// Returns the value of the key at `key`, which stays until `clear`. Calls `init` if there is no
+    /// such value.
+    pub(crate) fn get<T: 'static>(&self, key: usize, init: fn() -> T) -> NonNull<T> {
+        let found = self.values.borrow().as_ref().and_then(|values| {
+            // Constants that are no statics may share an address, so the type is compared, too.
+            // SAFETY: values stay until they have left the list, and no mutable reference to one
+            // exists.
+            let is_it = |value: &NonNull<dyn Any>| unsafe { value.as_ref() }.is::<T>();
+            values.iter().find(|(of, value)| *of == key && is_it(value)).map(|(_, value)| value.cast::<T>())
         });
-        value.downcast().expect("a key has one type")
+        found.unwrap_or_else(|| {
+            // The list is not borrowed while the user's function runs, which may use other locals.
+            let made: Box<dyn Any> = Box::new(init());
+            let made = NonNull::from(Box::leak(made));
+            self.values.borrow_mut().get_or_insert_default().push((key, made));
+            made.cast()
+        })
     }
 }
 
 impl Drop for Locals {
-    /// Those of a fiber are gone by then. Those of a thread are dropped with it, and a panic of
-    /// their destructors there would end the process.
+    /// Those of a fiber or task are gone by then. Those of a thread are dropped with it, and a panic
+    /// of their destructors there would end the process.
     fn drop(&mut self) {
-        if self.is_empty() {
-            return;
-        }
-        self.clear_for_good(|panic| {
-            report::contained("the destructor of a thread's fiber-local has panicked");
-            forget_panic(panic);
-        });
+        self.clear(&|panic| contained("a thread's local", panic));
     }
+}
+
+/// Reports a panic of the destructor of `what`.
+pub(crate) fn contained(what: &str, panic: Box<dyn Any + Send>) {
+    report::contained(&format!("the destructor of {what} has panicked"));
+    forget_panic(panic);
 }

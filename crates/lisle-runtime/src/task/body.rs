@@ -3,16 +3,15 @@
 //! Functions that know the type are called through a table. The first turn is not, since it is a
 //! part of the spawner's code.
 
-use super::record::{Outcome, Task, unclaimed};
+use super::record::Task;
 use crate::event::{Interrupted, parker};
 use crate::memory::{LARGEST_STEP, class_of};
 use crate::panics::forget_panic;
+use crate::spawned::cell::{Block, Contents};
+use crate::spawned::head::Outcome;
 use crate::spawned::scope_state::ScopeState;
-use std::alloc::Layout;
 use std::any::Any;
-use std::cell::UnsafeCell;
 use std::future::Future;
-use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -22,10 +21,8 @@ use std::task::{Context, Poll};
 pub(super) struct Table {
     pub(super) poll: unsafe fn(NonNull<Task>, &mut Context<'_>) -> Progress,
     pub(super) drop_future: unsafe fn(NonNull<Task>) -> std::thread::Result<()>,
-    pub(super) take: unsafe fn(NonNull<Task>, *mut ()),
-    pub(super) drop_result: unsafe fn(NonNull<Task>) -> Option<Box<dyn Any + Send>>,
+    pub(super) contents: Contents,
     pub(super) class: usize,
-    pub(super) size: usize,
 }
 
 /// The result of a poll.
@@ -37,33 +34,22 @@ pub(super) enum Progress {
     Interrupted(Box<dyn Any + Send>),
 }
 
-#[repr(C)]
-struct Block<F: Future> {
-    task: Task,
-    body: UnsafeCell<Body<F>>,
-}
-
-union Body<F: Future> {
-    future: ManuallyDrop<F>,
-    result: ManuallyDrop<std::thread::Result<F::Output>>,
-}
+/// The cell of a future of this type.
+type Slot<F> = Block<Task, F, <F as Future>::Output>;
 
 /// How a future of this type is kept.
 pub(super) struct Kept<F>(std::marker::PhantomData<F>);
 
 impl<F: Future> Kept<F> {
-    const LAYOUT: Layout = Layout::new::<Block<F>>();
-    pub(super) const CLASS: usize = class_of(Self::LAYOUT);
+    pub(super) const CLASS: usize = class_of(Slot::<F>::LAYOUT);
     /// `true` if the future is too large to keep a slot for it for ever.
     pub(super) const IS_LARGE: bool =
-        size_of::<F>() > size_of::<F::Output>() && Self::LAYOUT.size() > LARGEST_STEP;
+        size_of::<F>() > size_of::<F::Output>() && Slot::<F>::LAYOUT.size() > LARGEST_STEP;
     pub(super) const TABLE: &'static Table = &Table {
         poll: poll::<F>,
         drop_future: drop_future::<F>,
-        take: take::<F>,
-        drop_result: drop_result::<F>,
+        contents: Slot::<F>::CONTENTS,
         class: Self::CLASS,
-        size: Self::LAYOUT.size(),
     };
 }
 
@@ -82,18 +68,10 @@ pub(super) unsafe fn settle<F: Future>(
     // SAFETY: the slot is the caller's.
     let this = unsafe { slot.as_ref() };
     this.table.set(Some(Kept::<F>::TABLE));
-    this.site.set(Some(site));
-    this.scope.set(scope);
-    this.outcome.set(Outcome::Future);
+    this.reuse(scope, site);
     this.recycled.move_in();
     // SAFETY: the slot is large enough, and nothing is in its body.
-    unsafe { (&raw mut (*body::<F>(slot)).future).write(ManuallyDrop::new(future)) };
-}
-
-#[inline(always)]
-fn body<F: Future>(task: NonNull<Task>) -> *mut Body<F> {
-    // SAFETY: the slot is such a block. No reference to the body is made.
-    unsafe { UnsafeCell::raw_get(&raw const (*task.cast::<Block<F>>().as_ptr()).body) }
+    unsafe { Slot::<F>::put(slot, future) };
 }
 
 /// Polls the future of a task once, on this stack.
@@ -107,7 +85,7 @@ pub(super) unsafe fn poll_future<F: Future>(
     context: &mut Context<'_>,
 ) -> std::thread::Result<Poll<F::Output>> {
     // SAFETY: by the caller's promise. A slot does not move.
-    let future = unsafe { &mut *(&raw mut (*body::<F>(task)).future).cast::<F>() };
+    let future = unsafe { &mut *Slot::<F>::start(task) };
     // SAFETY: a slot does not move, and the future is dropped in place.
     let future = unsafe { Pin::new_unchecked(future) };
     catch_unwind(AssertUnwindSafe(|| future.poll(context)))
@@ -145,7 +123,7 @@ unsafe fn end_body<F: Future>(task: NonNull<Task>, result: std::thread::Result<F
         }
         result => {
             // SAFETY: the body is empty since the future was dropped.
-            unsafe { (&raw mut (*body::<F>(task)).result).write(ManuallyDrop::new(result)) };
+            unsafe { Slot::<F>::put_result(task, result) };
             this.outcome.set(Outcome::Done);
             Progress::Ended
         }
@@ -158,10 +136,8 @@ unsafe fn end_body<F: Future>(task: NonNull<Task>, result: std::thread::Result<F
 #[inline(always)]
 pub(super) unsafe fn drop_future<F: Future>(task: NonNull<Task>) -> std::thread::Result<()> {
     let drop = || {
-        // SAFETY: the slot is such a block.
-        let future = unsafe { &raw mut (*body::<F>(task)).future };
-        // SAFETY: by the caller's promise.
-        unsafe { ManuallyDrop::drop(&mut *future) };
+        // SAFETY: the slot holds such a future, by the caller's promise.
+        unsafe { Slot::<F>::start(task).drop_in_place() };
     };
     if std::mem::needs_drop::<F>() { catch_unwind(AssertUnwindSafe(drop)) } else { Ok(()) }
 }
@@ -204,64 +180,4 @@ fn first_panic<T>(result: std::thread::Result<T>, second: Box<dyn Any + Send>) -
         forget_panic(other);
     }
     Err(panic)
-}
-
-/// # Safety
-///
-/// The outcome is `Done`, the place is for a `std::thread::Result<F::Output>`, and no other code
-/// refers to the body.
-unsafe fn take<F: Future>(task: NonNull<Task>, place: *mut ()) {
-    // SAFETY: alive, by the caller's promise.
-    unsafe { task.as_ref() }.outcome.set(Outcome::Taken);
-    // SAFETY: the outcome was `Done`, so the body holds a result, which is moved out here, once.
-    let result = unsafe { (&raw mut (*body::<F>(task)).result).read() };
-    // SAFETY: by the caller's promise.
-    unsafe { place.cast::<std::thread::Result<F::Output>>().write(ManuallyDrop::into_inner(result)) };
-}
-
-/// Empties the body of a task that has ended. Returns an unclaimed panic.
-///
-/// # Safety
-///
-/// No other code refers to the body.
-unsafe fn drop_result<F: Future>(task: NonNull<Task>) -> Option<Box<dyn Any + Send>> {
-    // SAFETY: alive, by the caller's promise.
-    if unsafe { task.as_ref() }.outcome.replace(Outcome::Taken) != Outcome::Done {
-        return None;
-    }
-    // SAFETY: the body holds the result, which is moved out here, once.
-    let result = ManuallyDrop::into_inner(unsafe { (&raw mut (*body::<F>(task)).result).read() });
-    // The destructor of the result runs to its end, even if the runtime ends.
-    let _masked = if std::mem::needs_drop::<F::Output>() { parker::masked() } else { None };
-    match catch_unwind(AssertUnwindSafe(|| result.map(drop))) {
-        Ok(result) => result.err(),
-        Err(panic) => Some(panic),
-    }
-}
-
-/// Moves the result into `place`, a `std::thread::Result` of the future's output. The outcome must
-/// be [`Outcome::Done`].
-///
-/// # Safety
-///
-/// The above holds, and no other code takes the result.
-pub(super) unsafe fn take_result(task: NonNull<Task>, place: *mut ()) {
-    // SAFETY: alive, by the caller's promise.
-    let table = unsafe { task.as_ref() }.table();
-    // SAFETY: passed on to the caller.
-    unsafe { (table.take)(task, place) }
-}
-
-/// Drops an unclaimed result. A panic is reported, or noted in the scope.
-///
-/// # Safety
-///
-/// No other code refers to the body, which holds no future.
-pub(super) unsafe fn drop_unclaimed(task: NonNull<Task>) {
-    // SAFETY: alive, by the caller's promise.
-    let this = unsafe { task.as_ref() };
-    // SAFETY: passed on to the caller.
-    if let Some(panic) = unsafe { (this.table().drop_result)(task) } {
-        unclaimed(panic, this.scope.get(), this.site());
-    }
 }

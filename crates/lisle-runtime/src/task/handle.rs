@@ -1,14 +1,15 @@
 //! The handle of a task, which is the event of its end.
 
-use super::record::{self, Outcome, Task};
-use super::{body, life};
+use super::life;
+use super::record::{self, Task};
 use crate::event::lock::Lock;
 use crate::event::{Attempt, Description, Event, Label, awaitable, may_wait_at, parker, turn};
 use crate::fiber::JoinError;
+use crate::spawned::head::Outcome;
 use crate::spawned::scope_state::ScopeState;
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -175,45 +176,16 @@ impl<T> TaskHandle<T> {
 
     /// Takes the result of a task that has ended.
     fn take(&self) -> Result<T, JoinError> {
-        let who = || record::describe(self.site());
-        let task = match &self.held {
-            Held::Ended(ended) => {
-                let taken = ended.result.lock().take();
-                let result = taken.ok_or_else(|| JoinError::taken(who()))?;
-                return result.map_err(|panic| JoinError::panicked(who(), panic));
+        let taken = match &self.held {
+            Held::Ended(ended) => ended.result.lock().take().ok_or(Outcome::Taken),
+            Held::Living(task, _) => {
+                // SAFETY: a slot is not vacated before the handle goes.
+                let this = unsafe { task.as_ref() };
+                // SAFETY: the task was made with this output.
+                unsafe { this.take_result(*task, &this.table().contents) }
             }
-            Held::Living(task, _) => *task,
         };
-        // SAFETY: a slot is not vacated before the handle goes.
-        let this = unsafe { task.as_ref() };
-        // Two threads may share the handle. The source's lock admits one taker at a time.
-        let mut place = MaybeUninit::<std::thread::Result<T>>::uninit();
-        let outcome = this.finished.with(|&finished| {
-            // A direct call of `complete` may come too early. Then what the task is writing is not
-            // read.
-            finished.then(|| {
-                let outcome = this.outcome.get();
-                if outcome == Outcome::Done {
-                    // SAFETY: the task has ended, as seen just now under the source's lock. The
-                    // result was written before that lock was taken to set `finished`, so the write
-                    // happens before this read. The result is of this type, and is moved only here,
-                    // under that lock.
-                    unsafe { body::take_result(task, place.as_mut_ptr().cast()) };
-                }
-                outcome
-            })
-        });
-        let outcome = outcome.expect("`complete` on the event of a task that has not ended");
-        match outcome {
-            Outcome::Done => {
-                // SAFETY: `take_result` has just written it.
-                let result = unsafe { place.assume_init() };
-                result.map_err(|panic| JoinError::panicked(who(), panic))
-            }
-            Outcome::Cancelled => Err(JoinError::cancelled(who())),
-            Outcome::ShutDown => Err(JoinError::shut_down(who())),
-            Outcome::Taken | Outcome::Future => Err(JoinError::taken(who())),
-        }
+        JoinError::or_value(taken, || record::describe(self.site()))
     }
 }
 

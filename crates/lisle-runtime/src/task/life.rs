@@ -1,7 +1,7 @@
 //! The life of a task that has had to wait: queued, run, parked, ended.
 
 use super::body;
-use super::record::{Outcome, Task, describe};
+use super::record::{Task, describe, unclaimed};
 use super::slots::Slots;
 use super::spawn::has_room;
 use crate::abort;
@@ -15,6 +15,7 @@ use crate::sched::shared::Shared;
 use crate::sched::worker::{Worker, with_current};
 use crate::shim::atomic::Ordering;
 use crate::shim::sync::Arc;
+use crate::spawned::head::Outcome;
 use crate::spawned::runnable::Runnable;
 use crate::spawned::scope_state::ScopeState;
 use crate::spawned::this_stack::{ThisStack, this_stack};
@@ -31,7 +32,7 @@ use std::task::Context;
 pub(super) unsafe fn reify(task: NonNull<Task>) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
-    let size = this.table().size;
+    let size = this.table().contents.size();
     let enter = |worker: Option<&Worker>| match worker {
         Some(worker) => {
             this.home.store(Arc::as_ptr(worker.shared()).cast_mut(), Ordering::Relaxed);
@@ -326,16 +327,13 @@ unsafe fn end(task: NonNull<Task>) {
     let this = unsafe { task.as_ref() };
     let scope = this.scope.get();
     let home = this.home.load(Ordering::Relaxed);
-    this.locals.clear();
+    this.clear_locals();
     if this.state().is_detached() {
         // The handle is gone, so no other code can wait for the task, or ask about it. SAFETY: the
         // task has ended, and its handle is gone.
         unsafe { vacate(task) };
     } else {
-        this.finished.update_plain(|finished, waiters| {
-            *finished = true;
-            while waiters.grant(()).is_ok() {}
-        });
+        this.finish();
         if this.state().finish() {
             // SAFETY: the task has ended, and its handle is gone.
             unsafe { vacate_joinable(task) };
@@ -372,8 +370,11 @@ unsafe fn vacate(task: NonNull<Task>) {
     // SAFETY: the slot is the caller's alone.
     let this = unsafe { task.as_ref() };
     // SAFETY: no other code refers to the body.
-    unsafe { body::drop_unclaimed(task) };
-    this.locals.clear();
+    let panic = unsafe { this.drop_result(task, &this.table().contents) };
+    if let Some(panic) = panic {
+        unclaimed(panic, None, this.site());
+    }
+    this.clear_locals();
     this.inflated.set(false);
     this.penalty.set(0);
     this.domain.set(usize::MAX);

@@ -1,11 +1,7 @@
 //! Values that belong to a task, wherever it runs.
 
 use super::current;
-use crate::event::parker;
-use crate::panics;
-use std::any::Any;
-use std::cell::RefCell;
-use std::ptr::NonNull;
+use crate::spawned::locals::Locals;
 
 /// A key for a value that each task has its own of, made by [`task_local!`](crate::task_local).
 pub struct LocalKey<T: 'static> {
@@ -53,69 +49,6 @@ macro_rules! task_local {
     };
 }
 
-type Values = Vec<(usize, NonNull<dyn Any + Send>)>;
-
-/// The locals of one task. They are few, so they are in a list that is searched. Most tasks have
-/// none.
-#[derive(Default)]
-pub(super) struct Locals {
-    values: RefCell<Option<Box<Values>>>,
-}
-
-impl Locals {
-    pub(super) const fn new() -> Self {
-        Locals { values: RefCell::new(None) }
-    }
-
-    /// Drops the values, the last made first. Those that a destructor makes are dropped as well.
-    #[inline]
-    pub(super) fn clear(&self) {
-        if self.values.borrow().is_some() {
-            self.clear_some();
-        }
-    }
-
-    #[cold]
-    fn clear_some(&self) {
-        // The destructors run to their end, even if the runtime ends.
-        let _masked = parker::masked();
-        // Destructors may make new values for ever. What is left after the limit is leaked.
-        for _ in 0..10_000 {
-            let last = self.values.borrow_mut().as_mut().and_then(|values| values.pop());
-            let Some((_, value)) = last else { break };
-            // SAFETY: `get` has leaked the value, which has just left the list.
-            let value = unsafe { Box::from_raw(value.as_ptr()) };
-            panics::told("the destructor of a task-local", || drop(value));
-        }
-        *self.values.borrow_mut() = None;
-    }
-
-    /// Returns the value of `key`, which stays until `clear`.
-    fn get<T: Send + 'static>(&self, key: &'static LocalKey<T>) -> NonNull<T> {
-        let id = std::ptr::from_ref(key).addr();
-        let found = self.values.borrow().as_ref().and_then(|values| {
-            // Constants that are no statics may share an address, so the type is compared, too.
-            // SAFETY: values stay until they have left the list, and no mutable reference to one
-            // exists.
-            let is_it = |value: &NonNull<dyn Any + Send>| unsafe { value.as_ref() }.is::<T>();
-            values.iter().find(|(of, value)| *of == id && is_it(value)).map(|(_, value)| value.cast::<T>())
-        });
-        found.unwrap_or_else(|| {
-            // The list is not borrowed while the user's function runs, which may use other locals.
-            let made: Box<dyn Any + Send> = Box::new((key.init)());
-            let made = NonNull::from(Box::leak(made));
-            self.values.borrow_mut().get_or_insert_default().push((id, made));
-            made.cast()
-        })
-    }
-}
-
-impl Drop for Locals {
-    fn drop(&mut self) {
-        self.clear();
-    }
-}
-
 thread_local! {
     static OF_THREAD: Locals = const { Locals::new() };
 }
@@ -131,11 +64,12 @@ impl<T: Send + 'static> LocalKey<T> {
     ///
     /// Outside of tasks, if called while the thread's own locals are being destroyed.
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
+        let key = std::ptr::from_ref(self).addr();
         let value = match current() {
             // SAFETY: the current task is alive, and only the thread that runs it touches its
-            // locals.
-            Some(task) => unsafe { task.as_ref() }.locals.get(self),
-            None => OF_THREAD.with(|locals| locals.get(self)),
+            // locals, whose values may move with it: `T` is `Send`.
+            Some(task) => unsafe { task.as_ref() }.locals.get(key, self.init),
+            None => OF_THREAD.with(|locals| locals.get(key, self.init)),
         };
         // SAFETY: the value is dropped only when the task has ended, and this call is a part of the
         // task. The calls of this function that are under way share it, all on this thread.

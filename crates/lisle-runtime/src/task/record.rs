@@ -8,29 +8,29 @@
 
 use super::body::Table;
 use super::life::ready_recycled;
-use super::local::Locals;
 use crate::event::recycled::{Recycled, State};
 use crate::event::{Description, Label, Source, parker};
 use crate::fiber::report;
-use crate::panics::forget_panic;
 use crate::sched::Domain;
 use crate::sched::shared::Shared;
 use crate::shim::atomic::{AtomicPtr, Ordering};
 use crate::spawned::fiber_cell::Fiber;
-use crate::spawned::runnable::{Kind, Runnable};
+use crate::spawned::head::{self, Head};
+use crate::spawned::locals::contained;
+use crate::spawned::runnable::Kind;
 use crate::spawned::scope_state::ScopeState;
 use std::any::Any;
 use std::cell::Cell;
 use std::mem::offset_of;
+use std::ops::Deref;
 use std::panic::Location;
 use std::ptr::NonNull;
 
 /// The head of a slot.
 #[repr(C)]
 pub(crate) struct Task {
-    runnable: Runnable,
+    head: Head,
     pub(super) recycled: Recycled,
-    pub(super) outcome: Cell<Outcome>,
     /// `true` once the task is scheduled by itself.
     pub(super) inflated: Cell<bool>,
     /// How many of the next tasks that this one spawns do not begin on its stack.
@@ -38,28 +38,17 @@ pub(crate) struct Task {
     /// The domain of the last turn.
     pub(super) domain: Cell<usize>,
     pub(super) table: Cell<Option<&'static Table>>,
-    pub(super) site: Cell<Option<&'static Location<'static>>>,
     /// The runtime of the task, set when it is reified. The runtime does not end before the task.
     pub(super) home: AtomicPtr<Shared>,
-    pub(super) locals: Locals,
-    pub(super) scope: Cell<Option<NonNull<ScopeState>>>,
-    /// `true` once the task has ended, if it was reified.
-    pub(super) finished: Source<bool, ()>,
 }
 
-/// What the body of a task holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// The future.
-    Future,
-    /// A value, or the payload of a panic.
-    Done,
-    /// Nothing, since the task was cancelled.
-    Cancelled,
-    /// Nothing, since the runtime ended before the task.
-    ShutDown,
-    /// Nothing, since the result has been taken.
-    Taken,
+impl Deref for Task {
+    type Target = Head;
+
+    #[inline(always)]
+    fn deref(&self) -> &Head {
+        &self.head
+    }
 }
 
 impl Task {
@@ -83,18 +72,14 @@ impl Task {
         // SAFETY: by the caller's promise. The two words that others may read are already those of
         // a vacant slot and are not written. Nothing in the rest needs to be dropped.
         unsafe {
-            (&raw mut (*slot).runnable).write(Runnable::new(Kind::Task));
+            let finished = Source::labelled(Label::anywhere("task"), false);
+            (&raw mut (*slot).head).write(Head::new(Kind::Task, None, Location::caller(), finished));
             // By the same promise, which is also what `ready_recycled` needs.
             Recycled::make_vacant(&raw mut (*slot).recycled, ready_recycled, size);
-            (&raw mut (*slot).outcome).write(Cell::new(Outcome::Taken));
             (&raw mut (*slot).inflated).write(Cell::new(false));
             (&raw mut (*slot).penalty).write(Cell::new(0));
             (&raw mut (*slot).domain).write(Cell::new(usize::MAX));
             (&raw mut (*slot).table).write(Cell::new(None));
-            (&raw mut (*slot).site).write(Cell::new(None));
-            (&raw mut (*slot).locals).write(Locals::new());
-            (&raw mut (*slot).scope).write(Cell::new(None));
-            (&raw mut (*slot).finished).write(Source::labelled(Label::anywhere("task"), false));
         }
     }
 
@@ -120,13 +105,14 @@ impl Task {
         self.recycled.state()
     }
 
-    /// Returns the place where the task was spawned.
-    pub(crate) fn site(&self) -> &'static Location<'static> {
-        self.site.get().expect("a task has been spawned somewhere")
-    }
-
     pub(super) fn label(&self) -> Label {
         Label::anywhere("task").made_at(self.site())
+    }
+
+    /// Drops the values of the task's locals.
+    #[inline]
+    pub(super) fn clear_locals(&self) {
+        self.locals.clear(&|panic| contained("a task-local", panic));
     }
 
     pub(super) fn table(&self) -> &'static Table {
@@ -191,13 +177,8 @@ pub(super) fn unclaimed(
 ) {
     // The payload may have a destructor that waits.
     let _masked = parker::masked();
-    match scope {
-        Some(scope) => {
-            // SAFETY: neither a scoped task nor its handle outlives the scope.
-            unsafe { scope.as_ref() }.note_panic();
-            forget_panic(panic);
-        }
-        None => report::unclaimed(describe(site), site, panic),
+    if let Some(panic) = head::note(scope, panic) {
+        report::unclaimed(describe(site), site, panic);
     }
 }
 

@@ -6,13 +6,13 @@
 //! (`event/recycled/state.rs`), in which the wake has no effect. So slots of all sizes stay.
 
 use super::record::Task;
-use crate::memory::{Guard, Kind, Local, Memory, Shared};
+use crate::memory::{Guard, Kind, Local, Memory};
 use std::ptr::NonNull;
 
 /// The kind of slots that tasks live in.
 pub(crate) struct Slots;
 
-static MEMORY: Memory<Slots> = Memory::new(Shared::new());
+static MEMORY: Memory<Slots> = Memory::new();
 
 thread_local! {
     static LOCAL: Local = const { Local::new() };

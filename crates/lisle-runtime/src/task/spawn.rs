@@ -186,7 +186,7 @@ unsafe fn begin<F: Future>(
     };
     // SAFETY: the task has ended, and no other code knows of it.
     let result = unsafe { body::drop_after::<F>(slot, result) };
-    this.locals.clear();
+    this.clear_locals();
     if this.penalty.get() != 0 {
         this.penalty.set(0);
     }

@@ -218,7 +218,7 @@ fn a_local_whose_panic_cannot_be_dropped() {
     let _watched = watched();
     if part().is_none() {
         let ended = Ended::of(test, "child");
-        ended.succeeded().says("lisle: the destructor of a thread's fiber-local has panicked\n");
+        ended.succeeded().says("lisle: the destructor of a thread's local has panicked\n");
         return;
     }
     let fill = || LOCAL.with(|place| *place.borrow_mut() = Some(Chain));

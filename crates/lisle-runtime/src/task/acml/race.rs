@@ -7,6 +7,7 @@ use crate::event::lock::Lock;
 use crate::event::{Event, Interrupted, Label, Source, awaitable, turn, waits_at};
 use crate::fiber::JoinError;
 use crate::shim::sync::Arc;
+use crate::spawned::head::Outcome;
 use std::any::Any;
 use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
@@ -291,17 +292,15 @@ impl<T: Send + 'static> Race<T> {
     }
 
     fn take(&self) -> Result<T, JoinError> {
-        let who = || format!("a race (begun at {})", self.ring.site);
         let taken = self.ring.state.update(|state, _| match state {
-            State::Won(_) => std::mem::replace(state, State::Taken),
-            State::Lost => State::Lost,
-            State::Taken | State::Open(_) => State::Taken,
+            State::Won(_) => match std::mem::replace(state, State::Taken) {
+                State::Won(result) => Ok(result),
+                _ => unreachable!("it is won"),
+            },
+            State::Lost => Err(Outcome::ShutDown),
+            State::Taken | State::Open(_) => Err(Outcome::Taken),
         });
-        match taken {
-            State::Won(result) => result.map_err(|panic| JoinError::panicked(who(), panic)),
-            State::Lost => Err(JoinError::shut_down(who())),
-            State::Taken | State::Open(_) => Err(JoinError::taken(who())),
-        }
+        JoinError::or_value(taken, || format!("a race (begun at {})", self.ring.site))
     }
 }
 

@@ -1,0 +1,145 @@
+//! What the head of a fiber's cell and that of a task's have in common.
+
+use super::cell::Contents;
+use super::locals::Locals;
+use super::runnable::{Kind, Runnable};
+use super::scope_state::ScopeState;
+use crate::event::{Interrupted, Source, parker};
+use crate::panics::forget_panic;
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::thread;
+
+/// What the body of a cell holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// What is to run, or runs.
+    Start,
+    /// A value, or the payload of a panic.
+    Done,
+    /// Nothing, since it was cancelled.
+    Cancelled,
+    /// Nothing, since the runtime ended before it was done.
+    ShutDown,
+    /// Nothing, since the result has been taken.
+    Taken,
+}
+
+/// The first field of a fiber and of a task. Its cells belong to whoever runs or owns that, as the
+/// module of each says. Joiners look at `finished`, which has a lock.
+#[repr(C)]
+pub(crate) struct Head {
+    pub(crate) runnable: Runnable,
+    pub(crate) outcome: Cell<Outcome>,
+    site: Cell<&'static Location<'static>>,
+    pub(crate) scope: Cell<Option<NonNull<ScopeState>>>,
+    pub(crate) locals: Locals,
+    /// `true` once it has ended and can be joined.
+    pub(crate) finished: Source<bool, ()>,
+}
+
+impl Head {
+    #[inline(always)]
+    pub(crate) fn new(
+        kind: Kind,
+        scope: Option<NonNull<ScopeState>>,
+        site: &'static Location<'static>,
+        finished: Source<bool, ()>,
+    ) -> Self {
+        Head {
+            runnable: Runnable::new(kind),
+            outcome: Cell::new(Outcome::Start),
+            site: Cell::new(site),
+            scope: Cell::new(scope),
+            locals: Locals::new(),
+            finished,
+        }
+    }
+
+    /// Prepares the head of a cell that has been vacant for what has just been put into its body.
+    #[inline(always)]
+    pub(crate) fn reuse(&self, scope: Option<NonNull<ScopeState>>, site: &'static Location<'static>) {
+        self.outcome.set(Outcome::Start);
+        self.site.set(site);
+        self.scope.set(scope);
+    }
+
+    /// Returns the place where it was spawned.
+    #[inline]
+    pub(crate) fn site(&self) -> &'static Location<'static> {
+        self.site.get()
+    }
+
+    /// Makes a result ready to be taken, and wakes the joiners.
+    pub(crate) fn finish(&self) {
+        self.finished.update_plain(|finished, waiters| {
+            *finished = true;
+            while waiters.grant(()).is_ok() {}
+        });
+    }
+
+    /// Takes the result of what has ended. Returns the outcome if there is none.
+    ///
+    /// # Panics
+    ///
+    /// If it has not ended: a direct call of `complete` may come too early.
+    ///
+    /// # Safety
+    ///
+    /// This is the head of the cell `of` with these contents, whose result is of type `T`. Results
+    /// are taken only by this function, until no other code refers to the cell.
+    pub(crate) unsafe fn take_result<H, T>(
+        &self,
+        of: NonNull<H>,
+        contents: &Contents,
+    ) -> Result<thread::Result<T>, Outcome> {
+        // Two threads may share a handle. The source's lock admits one taker at a time.
+        let taken = self.finished.with(|&finished| {
+            finished.then(|| match self.outcome.get() {
+                Outcome::Done => {
+                    self.outcome.set(Outcome::Taken);
+                    // SAFETY: it has ended, as seen just now under the source's lock. The result was
+                    // written before that lock was taken to set `finished`, so the write happens
+                    // before this read. The result is moved only here, under that lock.
+                    Ok(unsafe { contents.take::<H, T>(of) })
+                }
+                outcome => Err(outcome),
+            })
+        });
+        taken.expect("`complete` on the event of the end of what has not ended")
+    }
+
+    /// Drops an unclaimed result. Returns its panic, unless that is noted in the scope.
+    ///
+    /// # Safety
+    ///
+    /// This is the head of the cell `of` with these contents. No other code refers to the body.
+    pub(crate) unsafe fn drop_result<H>(
+        &self,
+        of: NonNull<H>,
+        contents: &Contents,
+    ) -> Option<Box<dyn Any + Send>> {
+        if self.outcome.replace(Outcome::Taken) != Outcome::Done {
+            return None;
+        }
+        // SAFETY: the body holds the result. The rest is the caller's promise.
+        let panic = unsafe { contents.drop_result(of) }.err()?;
+        if panic.is::<Interrupted>() { None } else { note(self.scope.get(), panic) }
+    }
+}
+
+/// Notes a panic in the scope of what has panicked. Returns it if there is no scope.
+pub(crate) fn note(
+    scope: Option<NonNull<ScopeState>>,
+    panic: Box<dyn Any + Send>,
+) -> Option<Box<dyn Any + Send>> {
+    let Some(scope) = scope else { return Some(panic) };
+    // SAFETY: neither what is scoped nor its handle outlives the scope.
+    unsafe { scope.as_ref() }.note_panic();
+    // The payload is the user's. Its destructor may wait, and may panic.
+    let _masked = parker::masked();
+    forget_panic(panic);
+    None
+}
