@@ -113,17 +113,18 @@ pub trait Every {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Stride<'a> {
-    /// [`Event::try_commit`]; succeeds if it has committed.
+    /// [`Event::force`]; succeeds always.
     Force,
-    /// [`Event::publish`]; succeeds if it has committed.
+    /// [`Event::try_commit`]; succeeds if it has committed.
     TryCommit(&'a Attempt<'a>),
-    /// [`Event::publish`]; true if it has committed.
+    /// [`Event::publish`]; succeeds if it has committed.
     Publish(&'a Attempt<'a>),
     /// [`Event::withdraw`]; succeeds if the part has won.
     Withdraw(&'a Attempt<'a>),
-    /// [`Event::advance`], and after the last stage [`Event::complete`].
+    /// [`Event::advance`], and after the last stage [`Event::complete`]; succeeds if that was the
+    /// last stage.
     Advance,
-    /// [`Event::lose`].
+    /// [`Event::lose`]; succeeds always.
     Lose,
 }
 
