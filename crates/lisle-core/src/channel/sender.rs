@@ -81,6 +81,20 @@ impl<T> Sender<T> {
     ///
     /// Senders that wait get their message back. Receivers get the buffered messages, then the
     /// error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{RecvError, SendError, bounded};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// tx.send(1).unwrap();
+    /// assert!(tx.close());
+    /// assert!(!tx.close()); // it was closed already
+    /// assert_eq!(tx.send(2), Err(SendError(2)));
+    /// assert_eq!(rx.recv(), Ok(1)); // what was sent before is still received
+    /// assert_eq!(rx.recv(), Err(RecvError));
+    /// ```
     pub fn close(&self) -> bool {
         self.shared.close()
     }
@@ -113,6 +127,21 @@ impl<T: Send> Sender<T> {
     /// # Errors
     ///
     /// Returns the message if the channel is closed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::SendError;
+    ///
+    /// let (tx, rx) = lisle::channel();
+    /// std::thread::scope(|scope| {
+    ///     let receiver = scope.spawn(|| rx.recv());
+    ///     tx.send("hello").unwrap(); // waits until the receiver has taken it
+    ///     assert_eq!(receiver.join().unwrap(), Ok("hello"));
+    /// });
+    /// drop(rx);
+    /// assert_eq!(tx.send("bye"), Err(SendError("bye"))); // nobody can receive it
+    /// ```
     #[inline]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         send(&self.shared, message)
@@ -124,6 +153,22 @@ impl<T: Send> Sender<T> {
     ///
     /// Returns the message if no receiver waits and the buffer has no room, or if the channel is
     /// closed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{TrySendError, bounded};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// assert_eq!(tx.try_send(1), Ok(()));
+    /// assert_eq!(tx.try_send(2), Err(TrySendError::Full(2)));
+    /// drop(rx);
+    /// assert_eq!(tx.try_send(3), Err(TrySendError::Closed(3)));
+    ///
+    /// // A rendezvous channel has no room: a receiver must wait already.
+    /// let (tx, _rx) = lisle::channel();
+    /// assert_eq!(tx.try_send(1), Err(TrySendError::Full(1)));
+    /// ```
     #[inline]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         let event = SendOnce::new(&self.shared, message);
@@ -139,6 +184,21 @@ impl<T: Send> Sender<T> {
     /// # Errors
     ///
     /// Returns the message if the time is over or the channel is closed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{SendTimeoutError, bounded};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// assert_eq!(tx.send_timeout(1, Duration::ZERO), Ok(())); // there is room
+    /// let late = tx.send_timeout(2, Duration::from_millis(1));
+    /// assert_eq!(late, Err(SendTimeoutError::Timeout(2)));
+    /// drop(rx);
+    /// let refused = tx.send_timeout(3, Duration::from_millis(1));
+    /// assert_eq!(refused, Err(SendTimeoutError::Closed(3)));
+    /// ```
     pub fn send_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         let event = SendOnce::new(&self.shared, message);
         let sent = choose_biased(((&event).wrap(Some), after(timeout).wrap(|()| None))).sync();
