@@ -60,6 +60,20 @@ impl Condition {
     }
 
     /// Waits until the condition is true, as [`Event::sync`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Condition;
+    ///
+    /// let ready = Condition::new();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| ready.signal());
+    ///     ready.wait();
+    /// });
+    /// assert!(ready.is_signalled());
+    /// ready.wait(); // does not wait any more
+    /// ```
     pub fn wait(&self) {
         self.wait_evt().sync();
     }
