@@ -45,6 +45,18 @@ impl<T> Receiver<T> {
 
 impl<T> OwnedRecvEvt<T> {
     /// Returns the receiver.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::bounded};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// let answer = rx.into_recv_evt();
+    /// assert_eq!(answer.poll(), None);
+    /// tx.send(42).unwrap();
+    /// assert_eq!(answer.into_inner().recv(), Ok(42));
+    /// ```
     pub fn into_inner(self) -> Receiver<T> {
         self.receiver
     }

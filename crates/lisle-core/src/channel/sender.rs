@@ -39,7 +39,7 @@ impl<T> Sender<T> {
     ///
     /// ```
     /// use lisle::channel::{SendWithError, channel};
-    /// use lisle::{Event, choose, never};
+    /// use lisle::Event;
     ///
     /// let (tx, rx) = channel();
     /// std::thread::scope(|scope| {
@@ -73,6 +73,23 @@ impl<T> Sender<T> {
     ///
     /// Such senders are admitted when no other sender waits. A receiver that only polls does not
     /// meet them, since it would have to wait for the message.
+    ///
+    /// # Examples
+    ///
+    /// A receiver outlives a message that could not be made:
+    ///
+    /// ```
+    /// use lisle::{Event, channel};
+    ///
+    /// let (tx, rx) = channel();
+    /// std::thread::scope(|scope| {
+    ///     let receiver = scope.spawn(|| rx.recv());
+    ///     let fails = scope.spawn(|| tx.send_with_evt(|| panic!("no message")).sync());
+    ///     assert!(fails.join().is_err());
+    ///     tx.send(7).unwrap(); // the receiver waits again
+    ///     assert_eq!(receiver.join().unwrap(), Ok(7));
+    /// });
+    /// ```
     pub fn send_with_evt<F: Fn() -> T>(&self, make: F) -> SendWithEvt<'_, T, F> {
         SendWithEvt::new(&self.shared, make)
     }
@@ -278,6 +295,22 @@ impl<T> Sender<T> {
     ///
     /// A send that loses a choice, a poll that fails, and a future that is dropped before a
     /// receiver has committed it have sent nothing.
+    ///
+    /// # Examples
+    ///
+    /// In a choice, where each performance sends a clone:
+    ///
+    /// ```
+    /// use lisle::{Event, always, channel::bounded, event::choose_biased};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// let send = tx.send_evt("hello").wrap(|sent| sent.is_ok());
+    /// let try_to_send = choose_biased((send, always(false)));
+    /// assert!(try_to_send.sync());
+    /// assert!(!try_to_send.sync()); // there is no room
+    /// assert_eq!(rx.recv(), Ok("hello"));
+    /// assert!(try_to_send.sync());
+    /// ```
     pub fn send_evt(&self, message: T) -> SendEvt<'_, T> {
         SendEvt { shared: &self.shared, message: Careful::new(message) }
     }

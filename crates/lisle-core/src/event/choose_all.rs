@@ -54,6 +54,16 @@ pub struct ChooseAll<A> {
 /// let anything compete with it if its messages must not be lost. (The same holds for
 /// [`Event::replace`].)
 ///
+/// ```
+/// use lisle::{Event, channel::bounded, event::choose_all};
+///
+/// let ((one, from_one), (_other, from_other)) = (bounded(1), bounded::<u32>(1));
+/// one.send(1).unwrap();
+/// let both = choose_all((from_one.recv_evt(), from_other.recv_evt()));
+/// assert!(both.poll().is_none());
+/// assert!(from_one.is_empty()); // its message has been received, and dropped
+/// ```
+///
 /// Like a [`choose`](super::choose), it never communicates with itself: a part that sends does not
 /// meet a part that receives.
 ///

@@ -182,6 +182,10 @@ impl<S, M> Source<S, M> {
     /// Changes the state and grants to waiting performers. They are woken after the lock is
     /// released.
     ///
+    /// # Panics
+    ///
+    /// Panics if `change` panics or uses the same source.
+    ///
     /// # Examples
     ///
     /// ```
@@ -197,7 +201,7 @@ impl<S, M> Source<S, M> {
     /// assert_eq!(len, 2);
     /// ```
     ///
-    /// The function is given the state and must not use the source itself:
+    /// The function uses what it is given, and not the source:
     ///
     /// ```should_panic
     /// # use lisle::event::Source;
@@ -248,6 +252,10 @@ impl<S, M> Source<S, M> {
     }
 
     /// Calls `look` with the state.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `look` panics or uses the same source.
     ///
     /// # Examples
     ///
