@@ -194,6 +194,21 @@ impl<A, B: Send> Request<A, B> {
     }
 
     /// Returns the argument of the call, and the right to answer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, rpc::CallError, rpc::rpc};
+    ///
+    /// let (caller, entry) = rpc::<&str, usize>();
+    /// std::thread::scope(|scope| {
+    ///     let call = scope.spawn(|| caller.call("four"));
+    ///     let (text, reply) = entry.request_evt().sync().unwrap().into_parts();
+    ///     assert_eq!(text, "four");
+    ///     drop(reply); // unanswered
+    ///     assert_eq!(call.join().unwrap(), Err(CallError::Closed));
+    /// });
+    /// ```
     pub fn into_parts(self) -> (A, Reply<B>) {
         (self.arg, self.reply)
     }

@@ -59,6 +59,19 @@ use std::error::Error;
 use std::fmt;
 
 /// Creates the two ends of calls that take an `A` and give a `B`.
+///
+/// # Examples
+///
+/// ```
+/// use lisle::{Event, rpc::rpc};
+///
+/// let (caller, entry) = rpc::<&str, usize>();
+/// std::thread::scope(|scope| {
+///     scope.spawn(move || while entry.entry_evt(str::len).sync().is_ok() {});
+///     assert_eq!(caller.call("four"), Ok(4));
+///     drop(caller); // ends the server
+/// });
+/// ```
 #[track_caller]
 pub fn rpc<A, B>() -> (Caller<A, B>, Entry<A, B>) {
     let (callers, server) = Line::ends(Label::new("rpc"), 1);

@@ -45,6 +45,18 @@ impl Condition {
     }
 
     /// Makes the condition true and wakes all waiters. Returns `true` if it was false.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::Condition};
+    ///
+    /// let stop = Condition::new();
+    /// assert!(stop.wait_evt().poll().is_none());
+    /// assert!(stop.signal());
+    /// assert!(!stop.signal()); // it was true already
+    /// stop.wait_evt().sync();
+    /// ```
     pub fn signal(&self) -> bool {
         visible();
         self.source.update(|signalled, waiters| {

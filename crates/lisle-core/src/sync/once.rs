@@ -218,6 +218,20 @@ impl Once {
     }
 
     /// Returns the event of the action having been done.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::Once};
+    ///
+    /// let once = Once::new();
+    /// assert!(once.done_evt().poll().is_none()); // waiting does not do it
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| once.call_once(|| println!("set up")));
+    ///     once.done_evt().sync();
+    /// });
+    /// assert!(once.is_done());
+    /// ```
     pub fn done_evt(&self) -> GetEvt<'_, ()> {
         self.done.get_evt()
     }

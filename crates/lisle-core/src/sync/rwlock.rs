@@ -78,6 +78,19 @@ impl<T> RwLock<T> {
 
 impl<T: ?Sized> RwLock<T> {
     /// Locks for reading, and waits as [`Event::sync`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::RwLock;
+    ///
+    /// let lock = RwLock::new(vec![1, 2]);
+    /// let reader = lock.read();
+    /// std::thread::scope(|scope| {
+    ///     let other = scope.spawn(|| lock.read().len()); // at the same time
+    ///     assert_eq!(other.join().unwrap(), reader.len());
+    /// });
+    /// ```
     #[inline]
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         self.lock(Mode::Read);
@@ -85,6 +98,20 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Locks for writing, and waits as [`Event::sync`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::RwLock;
+    ///
+    /// let lock = RwLock::new(0);
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..4 {
+    ///         scope.spawn(|| *lock.write() += 1); // one after the other
+    ///     }
+    /// });
+    /// assert_eq!(*lock.read(), 4);
+    /// ```
     #[inline]
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         self.lock(Mode::Write);
