@@ -106,6 +106,24 @@ pub struct ClientGone<B>(pub Option<B>);
 
 /// Creates the two ends of a server whose manager the caller runs: in a scope, on a thread, or as a
 /// future.
+///
+/// # Examples
+///
+/// ```
+/// use lisle::kill_safe;
+///
+/// let (server, requests) = kill_safe::server::<u32, u32>();
+/// std::thread::scope(|scope| {
+///     scope.spawn(move || {
+///         while let Some(request) = requests.next() {
+///             let (n, reply) = request.into_parts();
+///             let _ = reply.offer(n * n); // fails if the client has gone
+///         }
+///     });
+///     assert_eq!(server.request(7), Ok(49));
+///     drop(server); // ends the manager
+/// });
+/// ```
 #[track_caller]
 pub fn server<A, B>() -> (Server<A, B>, Requests<A, B>) {
     let (callers, server) = Line::ends(Label::new("server"), 0);
@@ -119,6 +137,21 @@ impl<A: Send + 'static, B: Send + 'static> Server<A, B> {
     /// # Errors
     ///
     /// Returns an error if the system cannot start a thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::kill_safe::{Requests, Server};
+    ///
+    /// let squares = Server::start_on_thread(|requests: Requests<u32, u32>| {
+    ///     while let Some(request) = requests.next() {
+    ///         let (n, reply) = request.into_parts();
+    ///         let _ = reply.offer(n * n); // fails if the client has gone
+    ///     }
+    /// })?;
+    /// assert_eq!(squares.request(7), Ok(49));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn start_on_thread(manager: impl FnOnce(Requests<A, B>) + Send + 'static) -> io::Result<Self> {
         let (server, requests) = server();
@@ -134,6 +167,19 @@ impl<A: Send, B: Send> Server<A, B> {
     /// # Errors
     ///
     /// Returns [`ServerGone`] if the manager has ended or has dropped the request.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::kill_safe::{self, ServerGone};
+    ///
+    /// let (server, requests) = kill_safe::server::<u32, u32>();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || requests.next().unwrap().reply().offer(49));
+    ///     assert_eq!(server.request(7), Ok(49));
+    ///     assert_eq!(server.request(8), Err(ServerGone)); // the manager has ended
+    /// });
+    /// ```
     pub fn request(&self, arg: A) -> Result<B, ServerGone> {
         let arg = std::cell::Cell::new(Some(arg));
         let answer = self.callers.call_evt(|| arg.take().expect("the request is performed once")).sync();
@@ -161,6 +207,21 @@ impl<A: Clone + Send, B: Send> Server<A, B> {
     /// A client that loses a choice, gives up, or drops its future has not been answered, and the
     /// manager learns this. A future that is dropped after the answer was handed over, but before
     /// it was polled again, drops the answer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, kill_safe, time::after};
+    /// use std::time::Duration;
+    ///
+    /// let (server, requests) = kill_safe::server::<u32, u32>();
+    /// let in_time = choose((
+    ///     server.request_evt(7).wrap(|answer| answer.ok()),
+    ///     after(Duration::from_millis(1)).wrap(|()| None),
+    /// ));
+    /// assert_eq!(in_time.sync(), None); // the manager does not answer
+    /// assert!(requests.next_evt().poll().is_none()); // and is not left with the request
+    /// ```
     pub fn request_evt(
         &self,
         arg: A,
@@ -180,6 +241,21 @@ impl<A, B> Clone for Server<A, B> {
 impl<A: Send, B: Send> Requests<A, B> {
     /// Returns the next request, and waits for it as [`Event::sync`] does. Returns `None` once all
     /// handles were dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::kill_safe;
+    ///
+    /// let (server, requests) = kill_safe::server::<&str, usize>();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || assert_eq!(server.request("four"), Ok(4)));
+    ///     let request = requests.next().unwrap();
+    ///     assert_eq!(request.arg(), &"four");
+    ///     request.reply().offer(request.arg().len()).unwrap();
+    ///     assert!(requests.next().is_none()); // the only handle was dropped
+    /// });
+    /// ```
     pub fn next(&self) -> Option<Request<A, B>> {
         self.next_evt().sync()
     }
@@ -191,6 +267,22 @@ impl<A: Send, B: Send> Requests<A, B> {
     ///
     /// A request that was granted to a future at the very moment at which the future was dropped
     /// goes back to the head of the queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, kill_safe, time::after};
+    /// use std::time::Duration;
+    ///
+    /// let (server, requests) = kill_safe::server::<u32, u32>();
+    /// let next = choose((
+    ///     requests.next_evt().wrap(|next| if next.is_some() { "a request" } else { "the end" }),
+    ///     after(Duration::from_millis(1)).wrap(|()| "nothing"),
+    /// ));
+    /// assert_eq!(next.sync(), "nothing");
+    /// drop(server);
+    /// assert_eq!(next.sync(), "the end"); // from now on always
+    /// ```
     pub fn next_evt(
         &self,
     ) -> impl Event<Output = Option<Request<A, B>>>
@@ -215,6 +307,21 @@ impl<A, B> Request<A, B> {
     }
 
     /// Returns the argument of the request and the handle to the client.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::kill_safe::{self, ServerGone};
+    ///
+    /// let (server, requests) = kill_safe::server::<&str, usize>();
+    /// std::thread::scope(|scope| {
+    ///     let answers = scope.spawn(move || (server.request("four"), server.request("five")));
+    ///     let (text, reply) = requests.next().unwrap().into_parts();
+    ///     reply.offer(text.len()).unwrap();
+    ///     drop(requests.next()); // unanswered
+    ///     assert_eq!(answers.join().unwrap(), (Ok(4), Err(ServerGone)));
+    /// });
+    /// ```
     pub fn into_parts(self) -> (A, Reply<B>) {
         (self.arg, self.reply)
     }
@@ -227,6 +334,26 @@ impl<B: Send> Reply<B> {
     /// # Errors
     ///
     /// Returns the answer in [`ClientGone`] if the client has gone.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::kill_safe::{self, ClientGone};
+    /// use lisle::{Event, choose};
+    ///
+    /// let (server, requests) = kill_safe::server::<u32, u32>();
+    /// let (give_up, told) = lisle::channel();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         assert_eq!(server.request(7), Ok(49));
+    ///         choose((server.request_evt(8).wrap(drop), told.recv_evt().wrap(drop))).sync();
+    ///     });
+    ///     assert_eq!(requests.next().unwrap().reply().offer(49), Ok(())); // the client has it
+    ///     let second = requests.next().unwrap();
+    ///     give_up.send(()).unwrap();
+    ///     assert_eq!(second.reply().offer(64), Err(ClientGone(Some(64))));
+    /// });
+    /// ```
     pub fn offer(&self, answer: B) -> Result<(), ClientGone<B>> {
         let answer = std::cell::Cell::new(Some(answer));
         let make = || answer.take().expect("an answer is offered once");
@@ -239,6 +366,24 @@ impl<B: Send> Reply<B> {
     /// # Errors
     ///
     /// The event gives [`ClientGone`] if the client has gone.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, kill_safe};
+    ///
+    /// let (server, requests) = kill_safe::server::<u32, u32>();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || assert_eq!(server.request(7), Ok(49)));
+    ///     let (n, reply) = requests.next().unwrap().into_parts();
+    ///     // Other clients need not wait until this one has taken its answer.
+    ///     let step = choose((
+    ///         reply.offer_evt(n * n).wrap(|taken| taken.is_ok()),
+    ///         requests.next_evt().wrap(|_| unreachable!("there is one client, and it waits")),
+    ///     ));
+    ///     assert!(step.sync());
+    /// });
+    /// ```
     pub fn offer_evt(
         &self,
         answer: B,
@@ -265,6 +410,23 @@ impl<B: Send> Reply<B> {
     ///
     /// The event gives [`ClientGone`] if the client has gone. If its future was dropped while the
     /// answer was being made, the answer is returned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, kill_safe};
+    /// use std::cell::Cell;
+    ///
+    /// let (server, requests) = kill_safe::server::<(), u32>();
+    /// let made = Cell::new(0);
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || assert_eq!(server.request(()), Ok(1)));
+    ///     let request = requests.next().unwrap();
+    ///     let next = || made.replace(made.get() + 1) + 1;
+    ///     assert_eq!(request.reply().offer_with_evt(next).sync(), Ok(()));
+    /// });
+    /// assert_eq!(made.get(), 1); // once, for the client that has taken it
+    /// ```
     pub fn offer_with_evt<F: Fn() -> B>(
         &self,
         make: F,
@@ -286,6 +448,24 @@ impl<B> Reply<B> {
 
     /// Returns the event of the client having given up. It is never ready once the client has been
     /// answered.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, kill_safe};
+    ///
+    /// let (server, requests) = kill_safe::server::<u32, u32>();
+    /// let (give_up, told) = lisle::channel();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         choose((server.request_evt(7).wrap(drop), told.recv_evt().wrap(drop))).sync();
+    ///     });
+    ///     let request = requests.next().unwrap();
+    ///     give_up.send(()).unwrap();
+    ///     request.reply().gone_evt().sync();
+    ///     assert!(request.reply().is_gone());
+    /// });
+    /// ```
     pub fn gone_evt(&self) -> Nack {
         self.client.clone()
     }

@@ -66,6 +66,16 @@ pub enum RecvTimeoutError {
 
 impl<T> SendError<T> {
     /// Returns the message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (tx, rx) = lisle::channel();
+    /// drop(rx);
+    /// let refused = tx.send(String::from("message")).unwrap_err();
+    /// assert_eq!(refused.to_string(), "sending on a closed channel");
+    /// assert_eq!(refused.into_inner(), "message");
+    /// ```
     pub fn into_inner(self) -> T {
         self.0
     }
@@ -73,6 +83,14 @@ impl<T> SendError<T> {
 
 impl<T> TrySendError<T> {
     /// Returns the message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (tx, _rx) = lisle::channel();
+    /// let refused = tx.try_send(String::from("message")).unwrap_err();
+    /// assert_eq!(refused.into_inner(), "message"); // whichever of the errors it was
+    /// ```
     pub fn into_inner(self) -> T {
         let (TrySendError::Full(message) | TrySendError::Closed(message)) = self;
         message

@@ -25,6 +25,13 @@ use crate::event::{ChooseAll, choose_all};
 ///     assert_eq!(gather(&answer).sync(), [Ok(1), Ok(4), Ok(9)]);
 /// });
 /// ```
+///
+/// # Examples
+///
+/// ```should_panic
+/// let (tx, _rx) = lisle::channel();
+/// let _ = lisle::channel::scatter(&[tx], [1, 2]); // there is one sender
+/// ```
 pub fn scatter<T, V>(senders: &[Sender<T>], values: V) -> ChooseAll<Vec<SendEvt<'_, T>>>
 where
     T: Send + Clone,
@@ -43,6 +50,19 @@ where
 ///
 /// It is a [`choose_all`] of receives, with its [behaviour in a choice](choose_all#in-a-choice).
 /// See [`scatter`] for an example.
+///
+/// # Examples
+///
+/// ```
+/// use lisle::channel::{RecvError, bounded, gather};
+/// use lisle::Event;
+///
+/// let ((one, from_one), (other, from_other)) = (bounded(1), bounded(1));
+/// let receivers = [from_one, from_other];
+/// one.send(1).unwrap();
+/// drop(other); // a closed channel does not keep the others waiting
+/// assert_eq!(gather(&receivers).sync(), [Ok(1), Err(RecvError)]);
+/// ```
 pub fn gather<T: Send>(receivers: &[Receiver<T>]) -> ChooseAll<Vec<RecvEvt<'_, T>>> {
     choose_all(receivers.iter().map(Receiver::recv_evt).collect())
 }

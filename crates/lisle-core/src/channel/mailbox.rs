@@ -131,6 +131,26 @@ impl<T> MailSender<T> {
     /// # Errors
     ///
     /// Returns the message if the mailbox is closed or all receivers are dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{MailSender, SendError, unbounded_mailbox};
+    ///
+    /// struct Handle(MailSender<&'static str>);
+    ///
+    /// impl Drop for Handle {
+    ///     fn drop(&mut self) {
+    ///         let _ = self.0.send("dropped"); // a destructor should not wait
+    ///     }
+    /// }
+    ///
+    /// let (tx, rx) = unbounded_mailbox();
+    /// drop(Handle(tx.clone()));
+    /// assert_eq!(rx.recv(), Ok("dropped"));
+    /// drop(rx);
+    /// assert_eq!(tx.send("late"), Err(SendError("late")));
+    /// ```
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         visible();
         self.mailbox.source.update(|state, waiters| {
@@ -148,6 +168,19 @@ impl<T> MailSender<T> {
     /// Closes the mailbox for all its ends. Returns `false` if it was closed already.
     ///
     /// Receivers get the messages in it, then the error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{RecvError, SendError, unbounded_mailbox};
+    ///
+    /// let (tx, rx) = unbounded_mailbox();
+    /// tx.send(1).unwrap();
+    /// assert!(tx.close());
+    /// assert_eq!(tx.send(2), Err(SendError(2)));
+    /// assert_eq!(rx.recv(), Ok(1));
+    /// assert_eq!(rx.recv(), Err(RecvError));
+    /// ```
     pub fn close(&self) -> bool {
         self.mailbox.close()
     }
@@ -171,6 +204,18 @@ impl<T> MailSender<T> {
 impl<T: Send> MailSender<T> {
     /// Returns the event that the mailbox is closed, explicitly or because all receivers are
     /// dropped. See [`Sender::closed_evt`](super::Sender::closed_evt).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::unbounded_mailbox};
+    ///
+    /// let (tx, rx) = unbounded_mailbox::<u32>();
+    /// assert_eq!(tx.closed_evt().poll(), None);
+    /// drop(rx);
+    /// tx.closed_evt().sync();
+    /// assert!(tx.is_closed());
+    /// ```
     pub fn closed_evt(&self) -> ClosedEvt<'_> {
         ClosedEvt::new(&*self.mailbox)
     }
@@ -207,6 +252,22 @@ impl<T> MailReceiver<T> {
     ///
     /// A receive that loses a choice, a poll that fails, and a future that is dropped before a
     /// sender has committed it have taken nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::unbounded_mailbox, choose, time::after};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = unbounded_mailbox();
+    /// let in_time = choose((
+    ///     rx.recv_evt().wrap(Result::ok),
+    ///     after(Duration::from_millis(1)).wrap(|()| None),
+    /// ));
+    /// assert_eq!(in_time.sync(), None);
+    /// tx.send(7).unwrap();
+    /// assert_eq!(in_time.sync(), Some(7));
+    /// ```
     pub fn recv_evt(&self) -> MailEvt<'_, T> {
         MailEvt { mailbox: &self.mailbox }
     }
@@ -216,6 +277,19 @@ impl<T> MailReceiver<T> {
     /// # Errors
     ///
     /// Returns an error if there is no message now, or none can come any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{TryRecvError, unbounded_mailbox};
+    ///
+    /// let (tx, rx) = unbounded_mailbox();
+    /// assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
+    /// tx.send(1).unwrap();
+    /// drop(tx);
+    /// assert_eq!(rx.try_recv(), Ok(1));
+    /// assert_eq!(rx.try_recv(), Err(TryRecvError::Closed));
+    /// ```
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         visible();
         match self.mailbox.source.update(|state, _| state.receive()) {
@@ -256,6 +330,19 @@ impl<T: Send> MailReceiver<T> {
     /// # Errors
     ///
     /// Returns an error if the mailbox is closed and empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{RecvError, unbounded_mailbox};
+    ///
+    /// let (tx, rx) = unbounded_mailbox();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || tx.send(1).unwrap());
+    ///     assert_eq!(rx.recv(), Ok(1)); // waits for the thread
+    ///     assert_eq!(rx.recv(), Err(RecvError)); // the only sender was dropped
+    /// });
+    /// ```
     pub fn recv(&self) -> Result<T, RecvError> {
         self.recv_evt().sync()
     }
@@ -267,6 +354,21 @@ impl<T: Send> MailReceiver<T> {
     ///
     /// Returns an error if the time is over, in which case nothing was taken, or if the mailbox is
     /// closed and empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{RecvTimeoutError, unbounded_mailbox};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = unbounded_mailbox();
+    /// let late = rx.recv_timeout(Duration::from_millis(1));
+    /// assert_eq!(late, Err(RecvTimeoutError::Timeout));
+    /// tx.send(1).unwrap();
+    /// drop(tx);
+    /// assert_eq!(rx.recv_timeout(Duration::ZERO), Ok(1));
+    /// assert_eq!(rx.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Closed));
+    /// ```
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         within(timeout, self.recv_evt())
     }
@@ -274,6 +376,19 @@ impl<T: Send> MailReceiver<T> {
     /// Returns the event that there is a message, or that the mailbox is closed. It takes nothing,
     /// so another receiver may be faster. See
     /// [`Receiver::recv_ready_evt`](super::Receiver::recv_ready_evt).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::unbounded_mailbox};
+    ///
+    /// let (tx, rx) = unbounded_mailbox();
+    /// assert_eq!(rx.recv_ready_evt().poll(), None);
+    /// tx.send(1).unwrap();
+    /// rx.recv_ready_evt().sync();
+    /// rx.recv_ready_evt().sync(); // it takes nothing
+    /// assert_eq!(rx.try_recv(), Ok(1));
+    /// ```
     pub fn recv_ready_evt(&self) -> ReadyEvt<'_> {
         ReadyEvt::to_receive(&*self.mailbox)
     }

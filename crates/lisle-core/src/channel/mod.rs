@@ -120,6 +120,18 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 /// With a capacity of 0 it is a rendezvous [`channel`].
 ///
 /// The buffer is allocated immediately.
+///
+/// # Examples
+///
+/// ```
+/// use lisle::channel::{TrySendError, bounded};
+///
+/// let (tx, rx) = bounded(1);
+/// tx.send("first").unwrap(); // there is room
+/// assert_eq!(tx.try_send("second"), Err(TrySendError::Full("second")));
+/// assert_eq!(rx.recv(), Ok("first"));
+/// tx.send("second").unwrap(); // there is room again
+/// ```
 #[track_caller]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     labelled(Label::new("channel"), capacity)

@@ -118,6 +118,20 @@ impl<T> Multicast<T> {
     /// # Errors
     ///
     /// Returns the message if the channel is closed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{Multicast, SendError};
+    ///
+    /// let news = Multicast::new();
+    /// news.send("nobody hears this").unwrap(); // there is no port: it is dropped
+    /// let (one, other) = (news.port(), news.port());
+    /// news.send("hello").unwrap();
+    /// assert_eq!((one.recv(), other.recv()), (Ok("hello"), Ok("hello")));
+    /// news.close();
+    /// assert_eq!(news.send("late"), Err(SendError("late")));
+    /// ```
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         visible();
         let mut next = Node::new(0);
@@ -140,6 +154,19 @@ impl<T> Multicast<T> {
     }
 
     /// Returns a port that gets the messages that are sent from now on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{Multicast, TryRecvError};
+    ///
+    /// let news = Multicast::new();
+    /// news.send("before").unwrap();
+    /// let port = news.port();
+    /// assert_eq!(port.try_recv(), Err(TryRecvError::Empty));
+    /// news.send("after").unwrap();
+    /// assert_eq!(port.recv(), Ok("after"));
+    /// ```
     pub fn port(&self) -> Port<T> {
         let tail = self.shared.source.with(|state| state.tail.clone());
         Port { shared: self.shared.clone(), next: Lock::new(tail) }
@@ -147,6 +174,18 @@ impl<T> Multicast<T> {
 
     /// Returns the event that the channel is closed. It closes explicitly or when the last sender
     /// is dropped; it stays open when the last port is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::Multicast};
+    ///
+    /// let news = Multicast::<u32>::new();
+    /// drop(news.port()); // the last port
+    /// assert_eq!(news.closed_evt().poll(), None);
+    /// news.clone().close();
+    /// news.closed_evt().sync();
+    /// ```
     pub fn closed_evt(&self) -> ClosedEvt<'_>
     where
         T: Send + Sync,
@@ -157,6 +196,20 @@ impl<T> Multicast<T> {
     /// Closes the channel for all its ends. Returns `false` if it was closed already.
     ///
     /// Ports get the messages that were sent before, then the error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{Multicast, RecvError};
+    ///
+    /// let news = Multicast::new();
+    /// let port = news.port();
+    /// news.send(1).unwrap();
+    /// assert!(news.close());
+    /// assert!(!news.close()); // it was closed already
+    /// assert_eq!(port.recv(), Ok(1));
+    /// assert_eq!(port.recv(), Err(RecvError));
+    /// ```
     pub fn close(&self) -> bool {
         self.shared.close()
     }
@@ -261,12 +314,39 @@ impl<T> Port<T> {
     }
 
     /// Returns how many messages the port has not yet received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::Multicast;
+    ///
+    /// let news = Multicast::new();
+    /// let port = news.port();
+    /// (1..=3).for_each(|n| news.send(n).unwrap());
+    /// assert_eq!(port.lag(), 3);
+    /// port.recv().unwrap();
+    /// assert_eq!(port.lag(), 2);
+    /// ```
     pub fn lag(&self) -> u64 {
         let next = self.next.lock().number;
         self.shared.source.with(|state| state.tail.number) - next
     }
 
     /// Skips all messages that the port has not yet received. Returns how many they were.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::Multicast;
+    ///
+    /// let news = Multicast::new();
+    /// let port = news.port();
+    /// (1..=3).for_each(|n| news.send(n).unwrap());
+    /// assert_eq!(port.skip(), 3);
+    /// assert_eq!(port.skip(), 0);
+    /// news.send(4).unwrap();
+    /// assert_eq!(port.recv(), Ok(4));
+    /// ```
     pub fn skip(&self) -> u64 {
         let tail = self.shared.source.with(|state| state.tail.clone());
         let mut place = self.next.lock();
@@ -305,6 +385,23 @@ impl<T: Clone + Send + Sync> Port<T> {
     ///
     /// A receive that loses a choice, a poll that fails, and a future that is dropped before it was
     /// ready have passed no message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::Multicast, choose, time::after};
+    /// use std::time::Duration;
+    ///
+    /// let news = Multicast::new();
+    /// let port = news.port();
+    /// let in_time = choose((
+    ///     port.recv_evt().wrap(Result::ok),
+    ///     after(Duration::from_millis(1)).wrap(|()| None),
+    /// ));
+    /// assert_eq!(in_time.sync(), None);
+    /// news.send(7).unwrap();
+    /// assert_eq!(in_time.sync(), Some(7));
+    /// ```
     pub fn recv_evt(&self) -> PortEvt<'_, T> {
         PortEvt { port: self }
     }
@@ -314,6 +411,22 @@ impl<T: Clone + Send + Sync> Port<T> {
     /// # Errors
     ///
     /// Returns an error if the channel is closed and this port has received everything.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{Multicast, RecvError};
+    ///
+    /// let news = Multicast::new();
+    /// let ports = [news.port(), news.port()];
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || news.send(1).unwrap());
+    ///     for port in ports {
+    ///         assert_eq!(port.recv(), Ok(1)); // each port gets the message
+    ///         assert_eq!(port.recv(), Err(RecvError)); // the only sender was dropped
+    ///     }
+    /// });
+    /// ```
     pub fn recv(&self) -> Result<T, RecvError> {
         visible();
         match self.pass() {
@@ -327,6 +440,20 @@ impl<T: Clone + Send + Sync> Port<T> {
     /// # Errors
     ///
     /// Returns an error if there is no message now, or none can come any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{Multicast, TryRecvError};
+    ///
+    /// let news = Multicast::new();
+    /// let port = news.port();
+    /// assert_eq!(port.try_recv(), Err(TryRecvError::Empty));
+    /// news.send(1).unwrap();
+    /// drop(news);
+    /// assert_eq!(port.try_recv(), Ok(1));
+    /// assert_eq!(port.try_recv(), Err(TryRecvError::Closed));
+    /// ```
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         match self.recv_evt().poll() {
             Some(Ok(message)) => Ok(message),
@@ -342,6 +469,22 @@ impl<T: Clone + Send + Sync> Port<T> {
     ///
     /// Returns an error if the time is over, in which case nothing was received, or if the channel
     /// is closed and this port has received everything.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{Multicast, RecvTimeoutError};
+    /// use std::time::Duration;
+    ///
+    /// let news = Multicast::new();
+    /// let port = news.port();
+    /// let late = port.recv_timeout(Duration::from_millis(1));
+    /// assert_eq!(late, Err(RecvTimeoutError::Timeout));
+    /// news.send(1).unwrap();
+    /// drop(news);
+    /// assert_eq!(port.recv_timeout(Duration::ZERO), Ok(1));
+    /// assert_eq!(port.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Closed));
+    /// ```
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         within(timeout, self.recv_evt())
     }
@@ -355,6 +498,20 @@ impl<T: Clone + Send + Sync> Port<T> {
 
     /// Returns the event that the channel is closed, explicitly or because all senders are dropped.
     /// There may be messages that this port has not yet received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::Multicast};
+    ///
+    /// let news = Multicast::new();
+    /// let port = news.port();
+    /// news.send("last").unwrap();
+    /// assert_eq!(port.closed_evt().poll(), None);
+    /// drop(news);
+    /// port.closed_evt().sync();
+    /// assert_eq!(port.recv(), Ok("last"));
+    /// ```
     pub fn closed_evt(&self) -> ClosedEvt<'_> {
         ClosedEvt::new(self)
     }

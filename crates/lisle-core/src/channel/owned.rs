@@ -45,6 +45,18 @@ impl<T> Receiver<T> {
 
 impl<T> OwnedRecvEvt<T> {
     /// Returns the receiver.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::bounded};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// let answer = rx.into_recv_evt();
+    /// assert_eq!(answer.poll(), None);
+    /// tx.send(42).unwrap();
+    /// assert_eq!(answer.into_inner().recv(), Ok(42));
+    /// ```
     pub fn into_inner(self) -> Receiver<T> {
         self.receiver
     }
@@ -53,6 +65,19 @@ impl<T> OwnedRecvEvt<T> {
 impl<T> Sender<T> {
     /// Returns the event [`send_evt`](Sender::send_evt) with the sender inside. If it is awaited,
     /// it sends the message itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::bounded};
+    ///
+    /// let (tx, rx) = bounded(2);
+    /// let send = tx.into_send_evt("again");
+    /// send.sync().unwrap();
+    /// send.sync().unwrap(); // each performance sends a clone
+    /// drop(send); // with the last sender
+    /// assert_eq!(rx.iter().collect::<Vec<_>>(), ["again", "again"]);
+    /// ```
     pub fn into_send_evt(self, message: T) -> OwnedSendEvt<T> {
         OwnedSendEvt { sender: self, message: Careful::new(message) }
     }
@@ -60,6 +85,19 @@ impl<T> Sender<T> {
 
 impl<T> OwnedSendEvt<T> {
     /// Returns the sender and the message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::bounded};
+    ///
+    /// let (tx, _rx) = bounded(0);
+    /// let send = tx.into_send_evt("later");
+    /// assert!(send.poll().is_none()); // no receiver waits
+    /// let (tx, message) = send.into_inner();
+    /// assert!(!tx.is_closed());
+    /// assert_eq!(message, "later");
+    /// ```
     pub fn into_inner(self) -> (Sender<T>, T) {
         (self.sender, self.message.into_inner())
     }

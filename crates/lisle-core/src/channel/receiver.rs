@@ -37,12 +37,39 @@ impl<T> Receiver<T> {
     ///
     /// A receive that loses a choice, a poll that fails, and a future that is dropped before a
     /// sender has committed it have taken nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{RecvError, bounded};
+    /// use lisle::{Event, choose, never};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// let next = choose((rx.recv_evt(), never()));
+    /// assert_eq!(next.poll(), None);
+    /// tx.send(1).unwrap();
+    /// drop(tx);
+    /// assert_eq!(next.sync(), Ok(1));
+    /// assert_eq!(next.sync(), Err(RecvError)); // closed: it is ready for good
+    /// ```
     #[inline]
     pub fn recv_evt(&self) -> RecvEvt<'_, T> {
         RecvEvt { shared: &self.shared }
     }
 
     /// Closes the channel for all its ends. Returns `false` if it was closed already.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{SendError, bounded};
+    ///
+    /// let (tx, rx) = bounded(2);
+    /// tx.send(1).unwrap();
+    /// rx.close(); // no further messages, please
+    /// assert_eq!(tx.send(2), Err(SendError(2)));
+    /// assert_eq!(rx.iter().collect::<Vec<_>>(), [1]);
+    /// ```
     pub fn close(&self) -> bool {
         self.shared.close()
     }
@@ -74,6 +101,19 @@ impl<T: Send> Receiver<T> {
     /// # Errors
     ///
     /// Returns an error if the channel is closed and empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::RecvError;
+    ///
+    /// let (tx, rx) = lisle::channel();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || tx.send(1).unwrap());
+    ///     assert_eq!(rx.recv(), Ok(1));
+    ///     assert_eq!(rx.recv(), Err(RecvError)); // the only sender was dropped
+    /// });
+    /// ```
     #[inline]
     pub fn recv(&self) -> Result<T, RecvError> {
         visible();
@@ -93,6 +133,19 @@ impl<T: Send> Receiver<T> {
     /// Returns an error if no message can be received now, or ever. A sender that makes its message
     /// on commit ([`Sender::send_with_evt`](super::Sender::send_with_evt)) cannot give it without
     /// waiting.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{TryRecvError, bounded};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
+    /// tx.send(1).unwrap();
+    /// drop(tx);
+    /// assert_eq!(rx.try_recv(), Ok(1));
+    /// assert_eq!(rx.try_recv(), Err(TryRecvError::Closed));
+    /// ```
     #[inline]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         match self.recv_evt().poll() {
@@ -108,6 +161,21 @@ impl<T: Send> Receiver<T> {
     ///
     /// Returns an error if the time is over, in which case nothing was taken, or if the channel is
     /// closed and empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{RecvTimeoutError, bounded};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// let late = rx.recv_timeout(Duration::from_millis(1));
+    /// assert_eq!(late, Err(RecvTimeoutError::Timeout));
+    /// tx.send(1).unwrap();
+    /// drop(tx);
+    /// assert_eq!(rx.recv_timeout(Duration::ZERO), Ok(1)); // what is there is received
+    /// assert_eq!(rx.recv_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
+    /// ```
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         within(timeout, self.recv_evt())
     }
@@ -165,6 +233,17 @@ impl<T: Send> Receiver<T> {
     }
 
     /// Returns an iterator that receives until the channel is closed and empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (tx, rx) = lisle::channel();
+    /// std::thread::scope(|scope| {
+    ///     // The iterator ends when the last sender is dropped, here by the thread.
+    ///     scope.spawn(move || (1..=3).for_each(|n| tx.send(n).unwrap()));
+    ///     assert_eq!(rx.iter().sum::<u32>(), 6);
+    /// });
+    /// ```
     pub fn iter(&self) -> Iter<'_, T> {
         Iter { receiver: self }
     }

@@ -39,7 +39,7 @@ impl<T> Sender<T> {
     ///
     /// ```
     /// use lisle::channel::{SendWithError, channel};
-    /// use lisle::{Event, choose, never};
+    /// use lisle::Event;
     ///
     /// let (tx, rx) = channel();
     /// std::thread::scope(|scope| {
@@ -73,6 +73,23 @@ impl<T> Sender<T> {
     ///
     /// Such senders are admitted when no other sender waits. A receiver that only polls does not
     /// meet them, since it would have to wait for the message.
+    ///
+    /// # Examples
+    ///
+    /// A receiver outlives a message that could not be made:
+    ///
+    /// ```
+    /// use lisle::{Event, channel};
+    ///
+    /// let (tx, rx) = channel();
+    /// std::thread::scope(|scope| {
+    ///     let receiver = scope.spawn(|| rx.recv());
+    ///     let fails = scope.spawn(|| tx.send_with_evt(|| panic!("no message")).sync());
+    ///     assert!(fails.join().is_err());
+    ///     tx.send(7).unwrap(); // the receiver waits again
+    ///     assert_eq!(receiver.join().unwrap(), Ok(7));
+    /// });
+    /// ```
     pub fn send_with_evt<F: Fn() -> T>(&self, make: F) -> SendWithEvt<'_, T, F> {
         SendWithEvt::new(&self.shared, make)
     }
@@ -81,6 +98,20 @@ impl<T> Sender<T> {
     ///
     /// Senders that wait get their message back. Receivers get the buffered messages, then the
     /// error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{RecvError, SendError, bounded};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// tx.send(1).unwrap();
+    /// assert!(tx.close());
+    /// assert!(!tx.close()); // it was closed already
+    /// assert_eq!(tx.send(2), Err(SendError(2)));
+    /// assert_eq!(rx.recv(), Ok(1)); // what was sent before is still received
+    /// assert_eq!(rx.recv(), Err(RecvError));
+    /// ```
     pub fn close(&self) -> bool {
         self.shared.close()
     }
@@ -113,6 +144,21 @@ impl<T: Send> Sender<T> {
     /// # Errors
     ///
     /// Returns the message if the channel is closed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::SendError;
+    ///
+    /// let (tx, rx) = lisle::channel();
+    /// std::thread::scope(|scope| {
+    ///     let receiver = scope.spawn(|| rx.recv());
+    ///     tx.send("hello").unwrap(); // waits until the receiver has taken it
+    ///     assert_eq!(receiver.join().unwrap(), Ok("hello"));
+    /// });
+    /// drop(rx);
+    /// assert_eq!(tx.send("bye"), Err(SendError("bye"))); // nobody can receive it
+    /// ```
     #[inline]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         send(&self.shared, message)
@@ -124,6 +170,22 @@ impl<T: Send> Sender<T> {
     ///
     /// Returns the message if no receiver waits and the buffer has no room, or if the channel is
     /// closed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{TrySendError, bounded};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// assert_eq!(tx.try_send(1), Ok(()));
+    /// assert_eq!(tx.try_send(2), Err(TrySendError::Full(2)));
+    /// drop(rx);
+    /// assert_eq!(tx.try_send(3), Err(TrySendError::Closed(3)));
+    ///
+    /// // A rendezvous channel has no room: a receiver must wait already.
+    /// let (tx, _rx) = lisle::channel();
+    /// assert_eq!(tx.try_send(1), Err(TrySendError::Full(1)));
+    /// ```
     #[inline]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         let event = SendOnce::new(&self.shared, message);
@@ -139,6 +201,21 @@ impl<T: Send> Sender<T> {
     /// # Errors
     ///
     /// Returns the message if the time is over or the channel is closed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::{SendTimeoutError, bounded};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// assert_eq!(tx.send_timeout(1, Duration::ZERO), Ok(())); // there is room
+    /// let late = tx.send_timeout(2, Duration::from_millis(1));
+    /// assert_eq!(late, Err(SendTimeoutError::Timeout(2)));
+    /// drop(rx);
+    /// let refused = tx.send_timeout(3, Duration::from_millis(1));
+    /// assert_eq!(refused, Err(SendTimeoutError::Closed(3)));
+    /// ```
     pub fn send_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         let event = SendOnce::new(&self.shared, message);
         let sent = choose_biased(((&event).wrap(Some), after(timeout).wrap(|()| None))).sync();
@@ -218,6 +295,22 @@ impl<T> Sender<T> {
     ///
     /// A send that loses a choice, a poll that fails, and a future that is dropped before a
     /// receiver has committed it have sent nothing.
+    ///
+    /// # Examples
+    ///
+    /// In a choice, where each performance sends a clone:
+    ///
+    /// ```
+    /// use lisle::{Event, always, channel::bounded, event::choose_biased};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// let send = tx.send_evt("hello").wrap(|sent| sent.is_ok());
+    /// let try_to_send = choose_biased((send, always(false)));
+    /// assert!(try_to_send.sync());
+    /// assert!(!try_to_send.sync()); // there is no room
+    /// assert_eq!(rx.recv(), Ok("hello"));
+    /// assert!(try_to_send.sync());
+    /// ```
     pub fn send_evt(&self, message: T) -> SendEvt<'_, T> {
         SendEvt { shared: &self.shared, message: Careful::new(message) }
     }

@@ -50,6 +50,20 @@ pub struct Never<T>(PhantomData<fn() -> T>);
 
 /// Returns an event that is never ready, the unit of [`choose`](super::choose). Performing it alone
 /// waits forever.
+///
+/// # Examples
+///
+/// ```
+/// use lisle::{Event, never, time::after};
+/// use std::time::Duration;
+///
+/// let over = |limit: Option<Duration>| match limit {
+///     Some(limit) => after(limit).boxed(),
+///     None => never().boxed(), // no limit
+/// };
+/// assert_eq!(over(Some(Duration::ZERO)).poll(), Some(()));
+/// assert_eq!(over(None).poll(), None);
+/// ```
 pub fn never<T>() -> Never<T> {
     Never(PhantomData)
 }

@@ -54,6 +54,16 @@ pub struct ChooseAll<A> {
 /// let anything compete with it if its messages must not be lost. (The same holds for
 /// [`Event::replace`].)
 ///
+/// ```
+/// use lisle::{Event, channel::bounded, event::choose_all};
+///
+/// let ((one, from_one), (_other, from_other)) = (bounded(1), bounded::<u32>(1));
+/// one.send(1).unwrap();
+/// let both = choose_all((from_one.recv_evt(), from_other.recv_evt()));
+/// assert!(both.poll().is_none());
+/// assert!(from_one.is_empty()); // its message has been received, and dropped
+/// ```
+///
 /// Like a [`choose`](super::choose), it never communicates with itself: a part that sends does not
 /// meet a part that receives.
 ///
@@ -113,17 +123,18 @@ pub trait Every {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Stride<'a> {
-    /// [`Event::try_commit`]; succeeds if it has committed.
+    /// [`Event::force`]; succeeds always.
     Force,
-    /// [`Event::publish`]; succeeds if it has committed.
+    /// [`Event::try_commit`]; succeeds if it has committed.
     TryCommit(&'a Attempt<'a>),
-    /// [`Event::publish`]; true if it has committed.
+    /// [`Event::publish`]; succeeds if it has committed.
     Publish(&'a Attempt<'a>),
     /// [`Event::withdraw`]; succeeds if the part has won.
     Withdraw(&'a Attempt<'a>),
-    /// [`Event::advance`], and after the last stage [`Event::complete`].
+    /// [`Event::advance`], and after the last stage [`Event::complete`]; succeeds if that was the
+    /// last stage.
     Advance,
-    /// [`Event::lose`].
+    /// [`Event::lose`]; succeeds always.
     Lose,
 }
 

@@ -372,6 +372,21 @@ pub trait Event {
     ///
     /// Among the ready branches of a choice a random one is taken. Each queue is first in, first
     /// out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::bounded, choose};
+    ///
+    /// let ((_a, from_a), (b, from_b)) = (bounded::<u32>(1), bounded(1));
+    /// let either = choose((from_a.recv_evt(), from_b.recv_evt()));
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| b.send(1).unwrap());
+    ///     assert_eq!(either.sync(), Ok(1)); // waits for the other thread
+    /// });
+    /// b.send(2).unwrap();
+    /// assert_eq!(either.sync(), Ok(2)); // the same event, performed again
+    /// ```
     #[inline(always)]
     fn sync(&self) -> Self::Output
     where
@@ -431,6 +446,21 @@ pub trait Event {
     /// `f` runs in the performer, after the commit, when every other branch of the performance has
     /// been withdrawn; it may block. Of nested wraps the inner one runs first, and a wrap over a
     /// choice applies to whichever branch won.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::bounded, choose};
+    ///
+    /// let ((numbers, number), (_words, word)) = (bounded(1), bounded::<String>(1));
+    /// // The alternatives of a choice need one output type.
+    /// let next = choose((
+    ///     number.recv_evt().wrap(|n| n.map(|n: u32| n.to_string())),
+    ///     word.recv_evt().wrap(|_| unreachable!("an alternative that loses")),
+    /// ));
+    /// numbers.send(7).unwrap();
+    /// assert_eq!(next.sync().unwrap(), "7");
+    /// ```
     #[inline]
     fn wrap<F, U>(self, f: F) -> Wrap<Self, F>
     where
@@ -543,6 +573,22 @@ pub trait Event {
     /// dropped after the commit and before its executor polls it again, it drops the value it was
     /// given, like a function whose result is ignored. To wait for one of several events use
     /// [`choose`], not an executor's `select!`: a choice commits exactly one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::bounded};
+    ///
+    /// lisle::run(|| {
+    ///     let (tx, rx) = bounded(1);
+    ///     let task = lisle::spawn_task(async move {
+    ///         drop(rx.recv_evt().future()); // takes nothing
+    ///         rx.recv_evt().wrap(Result::ok).future().await
+    ///     });
+    ///     tx.send(7).unwrap();
+    ///     assert_eq!(task.join().unwrap(), Some(7));
+    /// });
+    /// ```
     #[inline]
     fn future(self) -> EventFuture<Self>
     where

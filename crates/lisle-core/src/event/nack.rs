@@ -104,6 +104,20 @@ impl Nack {
     }
 
     /// Returns `true` if the performance has lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, always, channel::bounded, event::choose_biased, event::with_nack};
+    ///
+    /// let (nacks, clients) = bounded(1);
+    /// let request = with_nack(|nack| {
+    ///     nacks.send(nack).unwrap();
+    ///     always(1)
+    /// });
+    /// assert_eq!(choose_biased((always(0), request)).sync(), 0);
+    /// assert!(clients.recv().unwrap().is_lost()); // the choice became the other alternative
+    /// ```
     pub fn is_lost(&self) -> bool {
         turn::asked_whether(self.has_lost())
     }
@@ -114,6 +128,22 @@ impl Nack {
     }
 
     /// Returns `true` if the performance has taken the event. Then the nack is never ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, always, channel::bounded, event::with_nack};
+    ///
+    /// let (nacks, clients) = bounded(1);
+    /// let request = with_nack(|nack| {
+    ///     nacks.send(nack).unwrap();
+    ///     always(1)
+    /// });
+    /// assert_eq!(request.sync(), 1);
+    /// let client = clients.recv().unwrap();
+    /// assert!(client.is_taken());
+    /// assert!(!client.is_lost() && client.poll().is_none()); // nor will it ever be
+    /// ```
     pub fn is_taken(&self) -> bool {
         turn::asked_whether(self.state().with(|fate| *fate == Fate::Taken))
     }

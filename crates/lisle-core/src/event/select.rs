@@ -58,9 +58,8 @@
 /// If all arms are switched off and there is no `default`, it waits forever, like an empty choice.
 ///
 /// ```
-/// use lisle::{channel, time::after};
+/// use lisle::channel;
 /// use std::collections::VecDeque;
-/// use std::time::Duration;
 ///
 /// /// Passes messages on, through a buffer of `capacity`.
 /// fn buffer(input: lisle::channel::Receiver<u32>, output: lisle::channel::Sender<u32>, capacity: usize) {

@@ -66,6 +66,29 @@ impl<M> Waiters<'_, M> {
     /// # Errors
     ///
     /// Returns the value if there is no waiting performer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, event::Source};
+    ///
+    /// fn push(stack: &Source<Vec<u32>, u32>, n: u32) {
+    ///     stack.update(|stack, waiters| {
+    ///         if let Err(n) = waiters.grant(n) {
+    ///             stack.push(n); // no performer waits
+    ///         }
+    ///     });
+    /// }
+    ///
+    /// let stack = Source::new(Vec::new());
+    /// std::thread::scope(|scope| {
+    ///     let popped = scope.spawn(|| stack.event(Vec::pop).sync());
+    ///     push(&stack, 1); // for the thread, whether it waits already or comes later
+    ///     assert_eq!(popped.join().unwrap(), 1);
+    /// });
+    /// push(&stack, 2);
+    /// assert_eq!(stack.with(Vec::len), 1);
+    /// ```
     #[inline]
     pub fn grant(&mut self, value: M) -> Result<(), M> {
         match self.queue.commit_outside() {
@@ -80,6 +103,24 @@ impl<M> Waiters<'_, M> {
 
     /// Tells all waiting performers to start over. For changes after which several performers may
     /// or may not find what they want.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, event::Source};
+    ///
+    /// let level: Source<u32, u32> = Source::new(0);
+    /// let at_least = |wanted| level.event(move |level| (*level >= wanted).then_some(*level));
+    /// std::thread::scope(|scope| {
+    ///     let waiter = scope.spawn(|| at_least(3).sync());
+    ///     level.update(|level, waiters| {
+    ///         *level = 3;
+    ///         waiters.retry_all(); // each waiter looks whether this is enough for it
+    ///     });
+    ///     assert_eq!(waiter.join().unwrap(), 3);
+    /// });
+    /// assert_eq!(at_least(4).poll(), None);
+    /// ```
     #[inline]
     pub fn retry_all(&mut self) {
         self.queue.retry_all(None, self.woken);
@@ -140,6 +181,33 @@ impl<S, M> Source<S, M> {
 
     /// Changes the state and grants to waiting performers. They are woken after the lock is
     /// released.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `change` panics or uses the same source.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::event::Source;
+    ///
+    /// let stack: Source<Vec<u32>, u32> = Source::new(vec![1]);
+    /// let len = stack.update(|stack, waiters| {
+    ///     if let Err(n) = waiters.grant(2) {
+    ///         stack.push(n); // no performer waits
+    ///     }
+    ///     stack.len()
+    /// });
+    /// assert_eq!(len, 2);
+    /// ```
+    ///
+    /// The function uses what it is given, and not the source:
+    ///
+    /// ```should_panic
+    /// # use lisle::event::Source;
+    /// let count: Source<u32, ()> = Source::new(0);
+    /// count.update(|n, _| *n = count.with(|n| n + 1));
+    /// ```
     #[inline]
     pub fn update<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
         must_not_be_under(self.id());
@@ -184,6 +252,20 @@ impl<S, M> Source<S, M> {
     }
 
     /// Calls `look` with the state.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `look` panics or uses the same source.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, event::Source};
+    ///
+    /// let stack: Source<Vec<u32>, u32> = Source::new(vec![1, 2]);
+    /// assert_eq!(stack.with(|stack| stack.last().copied()), Some(2));
+    /// assert_eq!(stack.event(Vec::pop).poll(), Some(2)); // looking has taken nothing
+    /// ```
     #[inline]
     pub fn with<R>(&self, look: impl FnOnce(&S) -> R) -> R {
         let inner = self.lock();
@@ -203,6 +285,21 @@ impl<S, M> Source<S, M> {
     }
 
     /// Returns the event that `attempt` returns a value, or that a value is granted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, always, event::Source, event::choose_biased};
+    ///
+    /// let tokens: Source<u32, ()> = Source::new(1);
+    /// let take = tokens.event(|tokens| {
+    ///     *tokens = tokens.checked_sub(1)?;
+    ///     Some(())
+    /// });
+    /// let try_to_take = choose_biased((take.wrap(|()| "took"), always("none is left")));
+    /// assert_eq!(try_to_take.sync(), "took");
+    /// assert_eq!(try_to_take.sync(), "none is left");
+    /// ```
     #[inline]
     pub fn event<F: Fn(&mut S) -> Option<M>>(&self, attempt: F) -> SourceEvent<'_, S, M, F> {
         SourceEvent { source: self, attempt }

@@ -136,6 +136,21 @@ impl<'a, T> WaitSet<'a, T> {
     /// # Panics
     ///
     /// Panics if there are 2^32 sources, or if the event is nested too deep, see [`Event::boxed`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::bounded, event::WaitSet};
+    ///
+    /// let ((numbers, number), (words, word)) = (bounded(1), bounded(1));
+    /// let mut set = WaitSet::new();
+    /// let one = set.insert(number.recv_evt().wrap(|n| n.map_or(0, |n: usize| n)));
+    /// let other = set.insert(word.recv_evt().wrap(|word| word.map_or(0, str::len)));
+    /// words.send("four").unwrap();
+    /// assert_eq!(set.sync(), (other, 4));
+    /// numbers.send(7).unwrap();
+    /// assert_eq!(set.sync(), (one, 7));
+    /// ```
     #[track_caller]
     pub fn insert<E: Event<Output = T> + Send + Sync + 'a>(&mut self, event: E) -> Key {
         let event = event.boxed();
@@ -166,6 +181,21 @@ impl<'a, T> WaitSet<'a, T> {
     /// The source has then taken nothing since the last value it returned, with one exception: if a
     /// future of the set was dropped just after a partner had committed this source, the value that
     /// it was given is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{channel::bounded, event::WaitSet};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// let mut set = WaitSet::new();
+    /// let key = set.insert(rx.recv_evt());
+    /// assert!(set.poll().is_none()); // the source has begun to wait
+    /// assert!(set.remove(key));
+    /// assert!(!set.remove(key)); // there is no such source any more
+    /// tx.send(7).unwrap();
+    /// assert_eq!(rx.recv(), Ok(7)); // the source has taken nothing
+    /// ```
     pub fn remove(&mut self, key: Key) -> bool {
         let Some(member) = self.member(key) else { return false };
         if self.taken.get() == Some(member) {
@@ -181,6 +211,20 @@ impl<'a, T> WaitSet<'a, T> {
     }
 
     /// Removes all sources.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{channel::bounded, event::WaitSet};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// let mut set = WaitSet::new();
+    /// let key = set.insert(rx.recv_evt());
+    /// tx.send(7).unwrap();
+    /// set.clear();
+    /// assert!(set.is_empty() && !set.contains(key));
+    /// assert_eq!(rx.recv(), Ok(7)); // the source has taken nothing
+    /// ```
     pub fn clear(&mut self) {
         let mut drops = Drops::new();
         for index in 0..self.slots.len() {
@@ -219,17 +263,63 @@ impl<'a, T> WaitSet<'a, T> {
     /// If it loses a choice, is polled without success, or its future is dropped, no source has
     /// taken anything. If that happens just after a source was committed, the next performance
     /// returns that source's value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel::bounded, choose, event::WaitSet, time::after};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// let mut set = WaitSet::new();
+    /// set.insert(rx.recv_evt());
+    /// let mut next = |limit| {
+    ///     let message = set.evt().wrap(|(_key, message)| message.ok());
+    ///     choose((message, after(limit).wrap(|()| None))).sync()
+    /// };
+    /// assert_eq!(next(Duration::from_millis(1)), None); // no source has taken anything
+    /// tx.send(7).unwrap();
+    /// assert_eq!(next(Duration::MAX), Some(7));
+    /// ```
     pub fn evt(&mut self) -> WaitSetEvt<'_, 'a, T> {
         WaitSetEvt::new(self)
     }
 
     /// Waits for the next source that can happen, like [`Event::sync`], and returns its key and
     /// value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{channel::bounded, event::WaitSet};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// let mut set = WaitSet::new();
+    /// let key = set.insert(rx.recv_evt());
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| tx.send(7).unwrap());
+    ///     assert_eq!(set.sync(), (key, Ok(7))); // waits for the other thread
+    /// });
+    /// ```
     pub fn sync(&mut self) -> (Key, T) {
         self.evt().sync()
     }
 
     /// Takes a source that can happen at once, if there is one, and returns its key and value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{channel::bounded, event::WaitSet};
+    ///
+    /// let (tx, rx) = bounded(1);
+    /// let mut set = WaitSet::new();
+    /// let key = set.insert(rx.recv_evt());
+    /// assert_eq!(set.poll(), None);
+    /// tx.send(7).unwrap();
+    /// assert_eq!(set.poll(), Some((key, Ok(7))));
+    /// assert_eq!(set.poll(), None); // the source waits for the next message
+    /// ```
     pub fn poll(&mut self) -> Option<(Key, T)> {
         self.evt().poll()
     }

@@ -42,6 +42,16 @@ impl Label {
     }
 
     /// Returns the same label with a name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::event::Label;
+    ///
+    /// let door = Label::new("door").named("front");
+    /// assert_eq!((door.kind(), door.name()), ("door", Some("front")));
+    /// assert!(door.to_string().starts_with("door 'front' (made at "));
+    /// ```
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.name = Some(Box::new(name.into()));

@@ -68,6 +68,20 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// # Errors
     ///
     /// The event gives [`NoCallers`] if all callers were dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, rpc::NoCallers, rpc::rpc};
+    ///
+    /// let (caller, entry) = rpc::<u32, u32>();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || assert_eq!(caller.call(7), Ok(49)));
+    ///     let square = entry.entry_evt(|n| n * n);
+    ///     assert_eq!(square.sync(), Ok(())); // serves the call
+    ///     assert_eq!(square.sync(), Err(NoCallers)); // the only caller was dropped
+    /// });
+    /// ```
     pub fn entry_evt<F: Fn(A) -> B>(&self, function: F) -> impl Event<Output = Result<(), NoCallers>> {
         self.serving(move |arg| (function(arg), ()))
     }
@@ -77,6 +91,19 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// # Errors
     ///
     /// The event gives [`NoCallers`] if all callers were dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, rpc::rpc};
+    ///
+    /// let (caller, entry) = rpc::<u32, u32>();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || assert_eq!(caller.call(7), Ok(70)));
+    ///     let factor = 10_u32; // what the server knows
+    ///     assert_eq!(entry.entry_in_evt(factor, |n, factor| n * factor).sync(), Ok(()));
+    /// });
+    /// ```
     pub fn entry_in_evt<C, F: Fn(A, &C) -> B>(
         &self,
         input: C,
@@ -91,6 +118,19 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// # Errors
     ///
     /// The event gives [`NoCallers`] if all callers were dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, rpc::rpc};
+    ///
+    /// let (caller, entry) = rpc::<u32, u32>();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || assert_eq!(caller.call(7), Ok(49)));
+    ///     // The caller gets the square, and the server learns of what.
+    ///     assert_eq!(entry.entry_out_evt(|n| (n * n, n)).sync(), Ok(7));
+    /// });
+    /// ```
     pub fn entry_out_evt<D, F: Fn(A) -> (B, D)>(
         &self,
         function: F,
@@ -154,6 +194,21 @@ impl<A, B: Send> Request<A, B> {
     }
 
     /// Returns the argument of the call, and the right to answer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, rpc::CallError, rpc::rpc};
+    ///
+    /// let (caller, entry) = rpc::<&str, usize>();
+    /// std::thread::scope(|scope| {
+    ///     let call = scope.spawn(|| caller.call("four"));
+    ///     let (text, reply) = entry.request_evt().sync().unwrap().into_parts();
+    ///     assert_eq!(text, "four");
+    ///     drop(reply); // unanswered
+    ///     assert_eq!(call.join().unwrap(), Err(CallError::Closed));
+    /// });
+    /// ```
     pub fn into_parts(self) -> (A, Reply<B>) {
         (self.arg, self.reply)
     }
@@ -163,6 +218,22 @@ impl<A, B: Send> Request<A, B> {
     /// # Panics
     ///
     /// Panics if `function` panics, after the caller has been told.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, rpc::CallError, rpc::rpc};
+    ///
+    /// let (caller, entry) = rpc::<&str, usize>();
+    /// std::thread::scope(|scope| {
+    ///     let calls = scope.spawn(move || (caller.call("four"), caller.call("five")));
+    ///     let request = entry.request_evt().sync().unwrap();
+    ///     assert_eq!(request.arg(), &"four");
+    ///     request.serve(str::len);
+    ///     drop(entry.request_evt().sync()); // unanswered
+    ///     assert_eq!(calls.join().unwrap(), (Ok(4), Err(CallError::Closed)));
+    /// });
+    /// ```
     pub fn serve(self, function: impl FnOnce(A) -> B) {
         self.serve_out(|arg| (function(arg), ()));
     }
@@ -202,6 +273,22 @@ pub struct Reply<B> {
 
 impl<B: Send> Reply<B> {
     /// Answers. This never waits. If the caller has gone meanwhile, the answer is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, rpc::rpc};
+    ///
+    /// let (caller, entry) = rpc::<&str, usize>();
+    /// std::thread::scope(|scope| {
+    ///     let calls = [1, 2].map(|_| scope.spawn(|| caller.call("four")));
+    ///     // The requests may be answered at any later time, in any order.
+    ///     let [one, other] = [(); 2].map(|()| entry.request_evt().sync().unwrap().into_parts());
+    ///     other.1.answer(other.0.len());
+    ///     one.1.answer(one.0.len());
+    ///     assert_eq!(calls.map(|call| call.join().unwrap()), [Ok(4), Ok(4)]);
+    /// });
+    /// ```
     pub fn answer(self, answer: B) {
         self.leave(Ok(answer));
     }
@@ -220,6 +307,25 @@ impl<B> Reply<B> {
 
     /// Returns the event of the caller having given up. It is never ready once the caller has taken
     /// its answer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, rpc::rpc};
+    ///
+    /// let (caller, entry) = rpc::<u32, u32>();
+    /// let (give_up, told) = lisle::channel();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         choose((caller.call_evt(7).wrap(drop), told.recv_evt().wrap(drop))).sync();
+    ///     });
+    ///     let (_, reply) = entry.request_evt().sync().unwrap().into_parts();
+    ///     assert!(!reply.is_gone());
+    ///     give_up.send(()).unwrap();
+    ///     reply.gone_evt().sync(); // stop working for this caller
+    ///     assert!(reply.is_gone());
+    /// });
+    /// ```
     pub fn gone_evt(&self) -> Nack {
         self.client.clone()
     }

@@ -59,6 +59,19 @@ use std::error::Error;
 use std::fmt;
 
 /// Creates the two ends of calls that take an `A` and give a `B`.
+///
+/// # Examples
+///
+/// ```
+/// use lisle::{Event, rpc::rpc};
+///
+/// let (caller, entry) = rpc::<&str, usize>();
+/// std::thread::scope(|scope| {
+///     scope.spawn(move || while entry.entry_evt(str::len).sync().is_ok() {});
+///     assert_eq!(caller.call("four"), Ok(4));
+///     drop(caller); // ends the server
+/// });
+/// ```
 #[track_caller]
 pub fn rpc<A, B>() -> (Caller<A, B>, Entry<A, B>) {
     let (callers, server) = Line::ends(Label::new("rpc"), 1);
@@ -91,6 +104,20 @@ impl<A: Send, B: Send> Caller<A, B> {
     ///
     /// Returns an error if the serving end is dropped, the request is dropped unanswered, or the
     /// function panics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, rpc::CallError, rpc::rpc};
+    ///
+    /// let (caller, entry) = rpc::<u32, u32>();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| entry.request_evt().sync().unwrap().serve(|n| n * n));
+    ///     assert_eq!(caller.call(7), Ok(49));
+    /// });
+    /// drop(entry);
+    /// assert_eq!(caller.call(7), Err(CallError::Closed));
+    /// ```
     pub fn call(&self, arg: A) -> Result<B, CallError> {
         let arg = Cell::new(Some(arg));
         let answer = self.callers.call_evt(|| arg.take().expect("the call is performed once")).sync();
@@ -140,6 +167,18 @@ impl<A: Clone + Send, B: Send> Caller<A, B> {
 
     /// Returns the event of the serving end being dropped. It happens when
     /// [`is_closed`](Caller::is_closed) becomes `true`, for all waiters, and is ready from then on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, rpc::rpc};
+    ///
+    /// let (caller, entry) = rpc::<u32, u32>();
+    /// assert_eq!(caller.closed_evt().poll(), None);
+    /// drop(entry);
+    /// caller.closed_evt().sync();
+    /// assert!(caller.is_closed());
+    /// ```
     pub fn closed_evt(&self) -> ClosedEvt<'_> {
         self.callers.closed_evt()
     }

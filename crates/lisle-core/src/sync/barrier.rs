@@ -300,6 +300,25 @@ impl Barrier {
     /// Creates a barrier without parties at which the leader runs `function` at the end of each
     /// round, see [above](Barrier#the-function-of-the-round). The argument of `function` is the
     /// number of rounds that had ended before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Barrier;
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    ///
+    /// static ROUNDS: AtomicU64 = AtomicU64::new(0);
+    /// let barrier = Barrier::with(|round| assert_eq!(ROUNDS.fetch_add(1, Relaxed), round));
+    /// let parties = [0; 3].map(|_| barrier.enrol());
+    /// std::thread::scope(|scope| {
+    ///     for party in parties {
+    ///         scope.spawn(move || {
+    ///             party.wait();
+    ///             assert_eq!(ROUNDS.load(Relaxed), 1); // one of the three has run the function
+    ///         });
+    ///     }
+    /// });
+    /// ```
     #[track_caller]
     pub fn with(function: impl Fn(u64) + Send + Sync + 'static) -> Self {
         Barrier::make(Label::new("barrier"), Some(Box::new(function)))
@@ -313,6 +332,20 @@ impl Barrier {
     }
 
     /// Enrols a party. The barrier waits for it from now on, until it is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::Barrier};
+    ///
+    /// let barrier = Barrier::new();
+    /// let one = barrier.enrol();
+    /// one.wait(); // there is no other party
+    /// let other = barrier.enrol();
+    /// assert!(one.wait_evt().poll().is_none());
+    /// drop(other); // resigns
+    /// assert_eq!(one.wait().number(), 1);
+    /// ```
     pub fn enrol(&self) -> Party {
         visible();
         let index = self.shared.with(|inner, _| inner.parties.enrol());
@@ -355,6 +388,21 @@ impl Party {
     /// # Panics
     ///
     /// Panics if this party is the leader and the function of the round panics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Barrier;
+    ///
+    /// let barrier = Barrier::new();
+    /// let (one, other) = (barrier.enrol(), barrier.enrol());
+    /// std::thread::scope(|scope| {
+    ///     let other = scope.spawn(move || other.wait());
+    ///     let (one, other) = (one.wait(), other.join().unwrap());
+    ///     assert_eq!((one.number(), other.number()), (0, 0));
+    ///     assert_ne!(one.is_leader(), other.is_leader()); // one of them leads
+    /// });
+    /// ```
     pub fn wait(&self) -> Round {
         self.wait_evt().sync()
     }

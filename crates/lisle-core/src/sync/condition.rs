@@ -45,6 +45,18 @@ impl Condition {
     }
 
     /// Makes the condition true and wakes all waiters. Returns `true` if it was false.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::Condition};
+    ///
+    /// let stop = Condition::new();
+    /// assert!(stop.wait_evt().poll().is_none());
+    /// assert!(stop.signal());
+    /// assert!(!stop.signal()); // it was true already
+    /// stop.wait_evt().sync();
+    /// ```
     pub fn signal(&self) -> bool {
         visible();
         self.source.update(|signalled, waiters| {
@@ -60,6 +72,20 @@ impl Condition {
     }
 
     /// Waits until the condition is true, as [`Event::sync`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Condition;
+    ///
+    /// let ready = Condition::new();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| ready.signal());
+    ///     ready.wait();
+    /// });
+    /// assert!(ready.is_signalled());
+    /// ready.wait(); // does not wait any more
+    /// ```
     pub fn wait(&self) {
         self.wait_evt().sync();
     }

@@ -57,6 +57,19 @@ impl Condvar {
 
     /// Wakes one waiter, if there is one. Events of [`notified_evt`](Condvar::notified_evt) that
     /// were created before this call and are performed after it are all ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::Condvar};
+    ///
+    /// let changed = Condvar::new();
+    /// changed.notify_one(); // nothing waits: it is not kept
+    /// let notified = changed.notified_evt();
+    /// assert!(notified.poll().is_none());
+    /// changed.notify_one();
+    /// notified.sync();
+    /// ```
     pub fn notify_one(&self) {
         visible();
         self.source.update(|notified, waiters| {
@@ -68,6 +81,21 @@ impl Condvar {
     }
 
     /// Wakes all waiters.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::{Condvar, Mutex};
+    ///
+    /// let (open, opened) = (Mutex::new(false), Condvar::new());
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..3 {
+    ///         scope.spawn(|| assert!(*opened.wait_while(open.lock(), |open| !*open)));
+    ///     }
+    ///     *open.lock() = true;
+    ///     opened.notify_all(); // `notify_one` would wake only one of them
+    /// });
+    /// ```
     pub fn notify_all(&self) {
         visible();
         self.source.update(|notified, waiters| {
@@ -122,6 +150,25 @@ impl Condvar {
     /// # Panics
     ///
     /// Panics as [`Mutex::lock`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::{Condvar, Mutex};
+    ///
+    /// let (ready, changed) = (Mutex::new(false), Condvar::new());
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         *ready.lock() = true;
+    ///         changed.notify_one();
+    ///     });
+    ///     let mut guard = ready.lock();
+    ///     while !*guard {
+    ///         guard = changed.wait(guard);
+    ///     }
+    ///     assert!(*guard);
+    /// });
+    /// ```
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         let mutex = MutexGuard::mutex(&guard);
         let notified = self.notified_evt();
@@ -141,6 +188,22 @@ impl Condvar {
 
     /// Waits as long as `condition` holds. It is evaluated first, and then after each notification,
     /// with the mutex locked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::{Condvar, Mutex};
+    ///
+    /// let (queue, filled) = (Mutex::new(Vec::new()), Condvar::new());
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         queue.lock().push(7);
+    ///         filled.notify_one();
+    ///     });
+    ///     let mut guard = filled.wait_while(queue.lock(), |queue| queue.is_empty());
+    ///     assert_eq!(guard.pop(), Some(7)); // still locked
+    /// });
+    /// ```
     pub fn wait_while<'a, T: ?Sized>(
         &self,
         mut guard: MutexGuard<'a, T>,
@@ -154,6 +217,19 @@ impl Condvar {
 
     /// Waits as [`wait`](Condvar::wait) does, but for at most `timeout` until it begins to lock the
     /// mutex again. The returned `bool` is `true` if it was notified.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::{Condvar, Mutex};
+    /// use std::time::Duration;
+    ///
+    /// let (level, changed) = (Mutex::new(3), Condvar::new());
+    /// let limit = Duration::from_millis(1);
+    /// let (guard, notified) = changed.wait_timeout(level.lock(), limit);
+    /// assert!(!notified);
+    /// assert_eq!(*guard, 3); // it is locked again in either case
+    /// ```
     pub fn wait_timeout<'a, T: ?Sized>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -169,6 +245,22 @@ impl Condvar {
     /// Waits as [`wait_while`](Condvar::wait_while) does, but for at most `timeout` in all, not
     /// counting the time to lock the mutex again. The returned `bool` is `true` if `condition` no
     /// longer holds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::{Condvar, Mutex};
+    /// use std::time::Duration;
+    ///
+    /// let (level, changed) = (Mutex::new(3), Condvar::new());
+    /// let limit = Duration::from_millis(1);
+    /// let (mut guard, rose) = changed.wait_timeout_while(level.lock(), limit, |level| *level < 4);
+    /// assert!(!rose);
+    /// *guard = 4;
+    /// // The condition is looked at first, however short the time is.
+    /// let (_guard, rose) = changed.wait_timeout_while(guard, Duration::ZERO, |level| *level < 4);
+    /// assert!(rose);
+    /// ```
     pub fn wait_timeout_while<'a, T: ?Sized>(
         &self,
         mut guard: MutexGuard<'a, T>,

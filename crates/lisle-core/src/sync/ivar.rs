@@ -54,6 +54,17 @@ impl<T> IVar<T> {
     /// # Errors
     ///
     /// Returns `value` if the cell was already full. The first value stays.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::{Full, IVar};
+    ///
+    /// let answer = IVar::new();
+    /// assert_eq!(answer.put(42), Ok(()));
+    /// assert_eq!(answer.put(43), Err(Full(43)));
+    /// assert_eq!(answer.get(), &42);
+    /// ```
     pub fn put(&self, value: T) -> Result<(), Full<T>> {
         visible();
         self.source.update(|full, waiters| {
@@ -71,6 +82,18 @@ impl<T> IVar<T> {
     }
 
     /// Returns the event of the cell being full, which gives the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::IVar};
+    ///
+    /// let answer = IVar::new();
+    /// assert_eq!(answer.get_evt().poll(), None);
+    /// answer.put(42).unwrap();
+    /// assert_eq!(answer.get_evt().sync(), &42);
+    /// assert_eq!(answer.get_evt().sync(), &42); // the cell stays full
+    /// ```
     pub fn get_evt(&self) -> GetEvt<'_, T> {
         GetEvt { cell: self }
     }

@@ -33,6 +33,18 @@ impl Latch {
     }
 
     /// Counts down by one. Returns `true` if that has opened the latch. An open latch stays open.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Latch;
+    ///
+    /// let latch = Latch::new(2);
+    /// assert!(!latch.count_down());
+    /// assert!(latch.count_down()); // opens it
+    /// assert!(!latch.count_down()); // it was open already
+    /// assert_eq!(latch.count(), 0);
+    /// ```
     pub fn count_down(&self) -> bool {
         visible();
         down(&self.left)
@@ -54,6 +66,22 @@ impl Latch {
     }
 
     /// Returns the event of the latch being open.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, sync::Latch, time::after};
+    /// use std::time::Duration;
+    ///
+    /// let latch = Latch::new(1);
+    /// let in_time = choose((
+    ///     latch.wait_evt().wrap(|()| true),
+    ///     after(Duration::from_millis(1)).wrap(|()| false),
+    /// ));
+    /// assert!(!in_time.sync());
+    /// latch.count_down();
+    /// assert!(in_time.sync());
+    /// ```
     pub fn wait_evt(&self) -> ZeroEvt<'_> {
         ZeroEvt { count: &self.left }
     }
@@ -110,6 +138,19 @@ impl WaitGroup {
     }
 
     /// Enters the group until the returned value is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::WaitGroup;
+    ///
+    /// let group = WaitGroup::new();
+    /// let work = group.enter();
+    /// let _ = group.enter(); // dropped at once: has left again
+    /// assert_eq!(group.count(), 1);
+    /// drop(work);
+    /// group.wait();
+    /// ```
     pub fn enter(&self) -> Member {
         self.inside.update(|inside, _| *inside += 1);
         Member { inside: self.inside.clone() }
@@ -127,6 +168,19 @@ impl WaitGroup {
 
     /// Returns the event of the group being empty. Waiters continue when the last member has left,
     /// even if others enter at once.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::WaitGroup};
+    ///
+    /// let group = WaitGroup::new();
+    /// group.wait_evt().sync(); // empty
+    /// let work = group.enter();
+    /// assert!(group.wait_evt().poll().is_none());
+    /// drop(work);
+    /// group.wait_evt().sync();
+    /// ```
     pub fn wait_evt(&self) -> ZeroEvt<'_> {
         ZeroEvt { count: &self.inside }
     }

@@ -103,6 +103,21 @@ impl<T> Mutex<T> {
 impl<T: ?Sized> Mutex<T> {
     /// Locks the mutex, and waits until it is free as [`Event::sync`] does. A plain thread first
     /// spins for some hundred nanoseconds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Mutex;
+    ///
+    /// let total = Mutex::new(0);
+    /// std::thread::scope(|scope| {
+    ///     for i in 1..=4 {
+    ///         let total = &total;
+    ///         scope.spawn(move || *total.lock() += i); // unlocked at the end of the statement
+    ///     }
+    /// });
+    /// assert_eq!(total.into_inner(), 10);
+    /// ```
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         let me = tell();
@@ -120,6 +135,18 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Locks the mutex if it is free. Returns `None` otherwise.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Mutex;
+    ///
+    /// let mutex = Mutex::new(1);
+    /// let guard = mutex.try_lock().unwrap();
+    /// assert!(mutex.try_lock().is_none()); // it is held, here by the same thread
+    /// drop(guard);
+    /// assert!(mutex.try_lock().is_some());
+    /// ```
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         tell();
@@ -127,6 +154,19 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Locks the mutex. Returns `None` if that takes longer than `timeout`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Mutex;
+    /// use std::time::Duration;
+    ///
+    /// let mutex = Mutex::new(1);
+    /// let guard = mutex.lock();
+    /// assert!(mutex.lock_timeout(Duration::from_millis(1)).is_none());
+    /// drop(guard);
+    /// assert!(mutex.lock_timeout(Duration::ZERO).is_some()); // it was free
+    /// ```
     pub fn lock_timeout(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
         self.try_lock()
             .or_else(|| choose((self.lock_evt().wrap(Some), after(timeout).wrap(|()| None))).sync())
@@ -141,6 +181,23 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// A future that was given the mutex and is neither polled nor dropped keeps it from all
     /// others. A task that holds such a future must not wait for something else.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Mutex;
+    /// use std::sync::Arc;
+    ///
+    /// lisle::run(|| {
+    ///     let total = Arc::new(Mutex::new(0));
+    ///     let tasks = [1, 2, 3].map(|n| {
+    ///         let total = total.clone();
+    ///         lisle::spawn_task(async move { *total.lock_evt().await += n })
+    ///     });
+    ///     tasks.into_iter().for_each(|task| task.join().unwrap());
+    ///     assert_eq!(*total.lock(), 6);
+    /// });
+    /// ```
     pub fn lock_evt(&self) -> LockEvt<'_, T> {
         LockEvt { mutex: self }
     }
@@ -212,6 +269,16 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
     /// Returns the mutex that is locked. This is not a method, since it could hide a method of the
     /// value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::{Mutex, MutexGuard};
+    ///
+    /// let mutex = Mutex::new(1);
+    /// let guard = mutex.lock();
+    /// assert!(std::ptr::eq(MutexGuard::mutex(&guard), &mutex));
+    /// ```
     pub fn mutex(guard: &Self) -> &'a Mutex<T> {
         guard.mutex
     }

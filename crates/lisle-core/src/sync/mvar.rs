@@ -99,6 +99,19 @@ impl<T> MVar<T> {
     }
 
     /// Returns the event of the cell being full, which takes the value out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, sync::MVar};
+    ///
+    /// let (one, other) = (MVar::full("one"), MVar::<&str>::new());
+    /// let either = choose((one.take_evt(), other.take_evt()));
+    /// assert_eq!(either.sync(), "one");
+    /// assert_eq!(either.poll(), None); // both are empty
+    /// other.put("other");
+    /// assert_eq!(either.sync(), "other");
+    /// ```
     pub fn take_evt(&self) -> TakeEvt<'_, T> {
         TakeEvt { cell: self }
     }
@@ -120,6 +133,19 @@ impl<T> MVar<T> {
     }
 
     /// Returns `true` if the cell has no value, or if its value is leased.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::MVar};
+    ///
+    /// let cell = MVar::full(1);
+    /// let lease = cell.lease_evt().sync();
+    /// assert!(cell.is_empty());
+    /// assert_eq!(cell.try_put(2), Err(2)); // and yet nothing can be put
+    /// drop(lease);
+    /// assert!(!cell.is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.locked(|state, _| !matches!(state.phase, Phase::Full(_)))
     }
@@ -138,6 +164,18 @@ impl<T> MVar<T> {
 
 impl<T: Send> MVar<T> {
     /// Fills the cell, and waits while it is full as [`Event::sync`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::MVar;
+    ///
+    /// let cell = MVar::new();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| (1..=3).for_each(|n| cell.put(n))); // each waits for the take before it
+    ///     assert_eq!([(); 3].map(|()| cell.take()), [1, 2, 3]);
+    /// });
+    /// ```
     pub fn put(&self, value: T) {
         if let Err(value) = self.try_put(value) {
             PutOnce { cell: self, value: Cell::new(Some(value)) }.sync();
@@ -149,6 +187,17 @@ impl<T: Send> MVar<T> {
     /// # Errors
     ///
     /// Returns `value` if the cell is full or its value is leased.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::MVar;
+    ///
+    /// let cell = MVar::new();
+    /// assert_eq!(cell.try_put(1), Ok(()));
+    /// assert_eq!(cell.try_put(2), Err(2));
+    /// assert_eq!(cell.take(), 1);
+    /// ```
     pub fn try_put(&self, value: T) -> Result<(), T> {
         visible();
         let mut slot = Slot::Put(value);
@@ -167,12 +216,32 @@ impl<T: Send> MVar<T> {
 
     /// Takes the value out, if there is one and it is neither leased nor being read at this moment.
     /// Returns `None` otherwise.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::MVar;
+    ///
+    /// let cell = MVar::full(1);
+    /// assert_eq!(cell.try_take(), Some(1));
+    /// assert_eq!(cell.try_take(), None); // empty
+    /// ```
     pub fn try_take(&self) -> Option<T> {
         self.take_evt().poll()
     }
 
     /// Replaces the value by `value` and returns the old one. Waits while there is none. No other
     /// performer sees the cell empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::MVar;
+    ///
+    /// let cell = MVar::full("old");
+    /// assert_eq!(cell.swap("new"), "old");
+    /// assert_eq!(cell.take(), "new");
+    /// ```
     pub fn swap(&self, value: T) -> T {
         self.lease().put(value)
     }
@@ -187,6 +256,21 @@ impl<T: Send> MVar<T> {
     ///
     /// Panics if `f` panics. If `f` panics or is cancelled where it waits, the cell keeps its old
     /// value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::MVar;
+    /// use std::panic::{AssertUnwindSafe, catch_unwind};
+    ///
+    /// let balance = MVar::full(10_u32);
+    /// assert_eq!(balance.update(|balance| balance + 5), 10); // the old value
+    /// assert_eq!(balance.read(), 15);
+    ///
+    /// let too_much = AssertUnwindSafe(|| balance.update(|n| n.checked_sub(20).unwrap()));
+    /// assert!(catch_unwind(too_much).is_err());
+    /// assert_eq!(balance.read(), 15); // unchanged
+    /// ```
     pub fn update(&self, f: impl FnOnce(&T) -> T) -> T {
         let lease = self.lease();
         let new = f(&lease);
@@ -202,6 +286,19 @@ impl<T: Send> MVar<T> {
 impl<T: Send + Clone> MVar<T> {
     /// Returns the event of the cell being empty, which puts a clone of `value` in. Each
     /// performance puts a clone of its own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::MVar};
+    ///
+    /// let cell = MVar::full(1);
+    /// let put = cell.put_evt(2);
+    /// assert!(put.poll().is_none()); // full
+    /// assert_eq!(cell.take(), 1);
+    /// put.sync();
+    /// assert_eq!(cell.take(), 2);
+    /// ```
     pub fn put_evt(&self, value: T) -> PutEvt<'_, T> {
         PutEvt { cell: self, value }
     }
@@ -233,6 +330,20 @@ impl<T: Send + Clone> MVar<T> {
 impl<T: Send + Sync + Clone> MVar<T> {
     /// Returns a clone of the value, which stays in the cell. Waits while there is none, as
     /// [`Event::sync`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::MVar;
+    ///
+    /// let cell = MVar::new();
+    /// std::thread::scope(|scope| {
+    ///     let readers = [(); 2].map(|()| scope.spawn(|| cell.read()));
+    ///     cell.put(7);
+    ///     assert_eq!(readers.map(|reader| reader.join().unwrap()), [7, 7]);
+    /// });
+    /// assert_eq!(cell.take(), 7); // reading has left it there
+    /// ```
     pub fn read(&self) -> T {
         self.read_evt().sync()
     }
@@ -242,12 +353,35 @@ impl<T: Send + Sync + Clone> MVar<T> {
     ///
     /// Any number may read at once. The clone is made in the performer, after the commit, outside
     /// any lock. A taker waits for as long as that takes. If cloning panics nothing has changed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::MVar};
+    ///
+    /// let cell = MVar::new();
+    /// assert_eq!(cell.read_evt().poll(), None); // empty
+    /// cell.put(1);
+    /// assert_eq!(cell.read_evt().sync(), 1);
+    /// assert_eq!(cell.take(), 1); // reading has left it there
+    /// ```
     pub fn read_evt(&self) -> ReadEvt<'_, T> {
         ReadEvt { cell: self }
     }
 
     /// Returns a clone of the value if there is one and it is not leased. This does not wait behind
     /// takers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::MVar;
+    ///
+    /// let cell = MVar::full(1);
+    /// assert_eq!(cell.try_read(), Some(1));
+    /// assert_eq!(cell.take(), 1); // reading has left it there
+    /// assert_eq!(cell.try_read(), None);
+    /// ```
     pub fn try_read(&self) -> Option<T> {
         visible();
         let counted = self.locked(|state, _| match &mut state.phase {

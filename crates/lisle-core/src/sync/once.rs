@@ -68,6 +68,19 @@ impl<T> OnceCell<T> {
     }
 
     /// Returns the event of the value having been made by any performer, which gives the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::OnceCell};
+    ///
+    /// let config = OnceCell::new();
+    /// assert_eq!(config.get_evt().poll(), None); // waiting does not make the value
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| config.get_or_init(|| "from a file"));
+    ///     assert_eq!(config.get_evt().sync(), &"from a file");
+    /// });
+    /// ```
     pub fn get_evt(&self) -> GetEvt<'_, T> {
         self.value.get_evt()
     }
@@ -78,6 +91,19 @@ impl<T> OnceCell<T> {
     /// # Panics
     ///
     /// Panics if `make` panics. The cell then stays empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::OnceCell;
+    /// use std::panic::{AssertUnwindSafe, catch_unwind};
+    ///
+    /// let config = OnceCell::new();
+    /// let fails = AssertUnwindSafe(|| *config.get_or_init(|| panic!("there is no file")));
+    /// assert!(catch_unwind(fails).is_err());
+    /// assert_eq!(*config.get_or_init(|| "the default"), "the default");
+    /// assert_eq!(*config.get_or_init(|| unreachable!()), "the default");
+    /// ```
     pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         match self.get_or_try_init(|| Ok::<T, std::convert::Infallible>(make())) {
             Ok(value) => value,
@@ -90,6 +116,18 @@ impl<T> OnceCell<T> {
     /// # Errors
     ///
     /// Returns the error of `make`. The cell then stays empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::OnceCell;
+    ///
+    /// let port = OnceCell::new();
+    /// assert!(port.get_or_try_init(|| "none".parse::<u16>()).is_err());
+    /// assert_eq!(port.get(), None); // still empty
+    /// assert_eq!(port.get_or_try_init(|| "80".parse::<u16>()), Ok(&80));
+    /// assert_eq!(port.get_or_try_init(|| "none".parse::<u16>()), Ok(&80)); // not called
+    /// ```
     pub fn get_or_try_init<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
         if let Some(value) = self.get() {
             return Ok(value);
@@ -156,6 +194,20 @@ impl Once {
     /// # Panics
     ///
     /// Panics if `f` panics. The action then counts as not done.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Once;
+    /// use std::panic::{AssertUnwindSafe, catch_unwind};
+    ///
+    /// let set_up = Once::new();
+    /// let fails = AssertUnwindSafe(|| set_up.call_once(|| panic!("not yet")));
+    /// assert!(catch_unwind(fails).is_err());
+    /// assert!(!set_up.is_done());
+    /// set_up.call_once(|| ()); // tries again
+    /// assert!(set_up.is_done());
+    /// ```
     pub fn call_once(&self, f: impl FnOnce()) {
         self.done.get_or_init(f);
     }
@@ -166,6 +218,20 @@ impl Once {
     }
 
     /// Returns the event of the action having been done.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::Once};
+    ///
+    /// let once = Once::new();
+    /// assert!(once.done_evt().poll().is_none()); // waiting does not do it
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| once.call_once(|| println!("set up")));
+    ///     once.done_evt().sync();
+    /// });
+    /// assert!(once.is_done());
+    /// ```
     pub fn done_evt(&self) -> GetEvt<'_, ()> {
         self.done.get_evt()
     }
@@ -216,12 +282,34 @@ impl<T, F: Fn() -> T> Lazy<T, F> {
 
 impl<T, F> Lazy<T, F> {
     /// Returns the value if it has been made.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Lazy;
+    ///
+    /// let squares = Lazy::new(|| [1, 4, 9]);
+    /// assert_eq!(squares.get(), None); // `get` does not make the value
+    /// assert_eq!(squares[1], 4);
+    /// assert_eq!(squares.get(), Some(&[1, 4, 9]));
+    /// ```
     pub fn get(&self) -> Option<&T> {
         self.cell.get()
     }
 
     /// Returns the event of the value having been made. Waiting for the event does not make the
     /// value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::Lazy};
+    ///
+    /// let squares = Lazy::new(|| [1, 4, 9]);
+    /// assert_eq!(squares.get_evt().poll(), None);
+    /// squares.force();
+    /// assert_eq!(squares.get_evt().sync(), &[1, 4, 9]);
+    /// ```
     pub fn get_evt(&self) -> GetEvt<'_, T> {
         self.cell.get_evt()
     }

@@ -78,6 +78,19 @@ impl<T> RwLock<T> {
 
 impl<T: ?Sized> RwLock<T> {
     /// Locks for reading, and waits as [`Event::sync`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::RwLock;
+    ///
+    /// let lock = RwLock::new(vec![1, 2]);
+    /// let reader = lock.read();
+    /// std::thread::scope(|scope| {
+    ///     let other = scope.spawn(|| lock.read().len()); // at the same time
+    ///     assert_eq!(other.join().unwrap(), reader.len());
+    /// });
+    /// ```
     #[inline]
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         self.lock(Mode::Read);
@@ -85,6 +98,20 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Locks for writing, and waits as [`Event::sync`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::RwLock;
+    ///
+    /// let lock = RwLock::new(0);
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..4 {
+    ///         scope.spawn(|| *lock.write() += 1); // one after the other
+    ///     }
+    /// });
+    /// assert_eq!(*lock.read(), 4);
+    /// ```
     #[inline]
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         self.lock(Mode::Write);
@@ -107,6 +134,19 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Locks for reading if no writer has the lock or waits for it. Returns `None` otherwise.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::RwLock;
+    ///
+    /// let lock = RwLock::new(1);
+    /// let reader = lock.read();
+    /// assert_eq!(lock.try_read().as_deref(), Some(&1)); // readers share it
+    /// drop(reader);
+    /// let _writer = lock.write();
+    /// assert!(lock.try_read().is_none());
+    /// ```
     #[inline]
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
         tell();
@@ -114,6 +154,19 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Locks for writing if the lock is free. Returns `None` otherwise.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::RwLock;
+    ///
+    /// let lock = RwLock::new(1);
+    /// let reader = lock.read();
+    /// assert!(lock.try_write().is_none());
+    /// drop(reader);
+    /// *lock.try_write().unwrap() = 2;
+    /// assert_eq!(*lock.read(), 2);
+    /// ```
     #[inline]
     pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
         tell();
@@ -121,12 +174,39 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Locks for reading. Returns `None` if that takes longer than `timeout`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::RwLock;
+    /// use std::time::Duration;
+    ///
+    /// let lock = RwLock::new(1);
+    /// let writer = lock.write();
+    /// assert!(lock.read_timeout(Duration::from_millis(1)).is_none());
+    /// drop(writer);
+    /// assert!(lock.read_timeout(Duration::ZERO).is_some()); // it was free
+    /// ```
     pub fn read_timeout(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, T>> {
         self.try_read()
             .or_else(|| choose((self.read_evt().wrap(Some), after(timeout).wrap(|()| None))).sync())
     }
 
     /// Locks for writing. Returns `None` if that takes longer than `timeout`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::RwLock;
+    /// use std::time::Duration;
+    ///
+    /// let lock = RwLock::new(1);
+    /// let reader = lock.read();
+    /// assert!(lock.write_timeout(Duration::from_millis(1)).is_none());
+    /// assert!(lock.try_read().is_some()); // the writer does not keep readers out any more
+    /// drop(reader);
+    /// assert!(lock.write_timeout(Duration::ZERO).is_some());
+    /// ```
     pub fn write_timeout(&self, timeout: Duration) -> Option<RwLockWriteGuard<'_, T>> {
         self.try_write()
             .or_else(|| choose((self.write_evt().wrap(Some), after(timeout).wrap(|()| None))).sync())
@@ -137,6 +217,20 @@ impl<T: ?Sized> RwLock<T> {
     /// # Cancel safety
     ///
     /// As for [`Mutex::lock_evt`](super::Mutex::lock_evt).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::RwLock};
+    ///
+    /// let lock = RwLock::new(1);
+    /// let read = lock.read_evt();
+    /// let (one, other) = (read.sync(), read.poll());
+    /// assert!(other.is_some()); // readers share it
+    /// drop((one, other));
+    /// let _writer = lock.write();
+    /// assert!(read.poll().is_none());
+    /// ```
     pub fn read_evt(&self) -> ReadLockEvt<'_, T> {
         ReadLockEvt { lock: self, access: self.raw.access(Mode::Read) }
     }
@@ -147,6 +241,24 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// As for [`Mutex::lock_evt`](super::Mutex::lock_evt). A writer that gives up admits the
     /// readers that have waited for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, sync::RwLock, time::after};
+    /// use std::time::Duration;
+    ///
+    /// let lock = RwLock::new(1);
+    /// let in_time = choose((
+    ///     lock.write_evt().wrap(Some),
+    ///     after(Duration::from_millis(1)).wrap(|()| None),
+    /// ));
+    /// let reader = lock.read();
+    /// assert!(in_time.sync().is_none());
+    /// drop(reader);
+    /// *in_time.sync().unwrap() = 2;
+    /// assert_eq!(*lock.read(), 2);
+    /// ```
     pub fn write_evt(&self) -> WriteLockEvt<'_, T> {
         WriteLockEvt { lock: self, access: self.raw.access(Mode::Write) }
     }

@@ -106,6 +106,17 @@ impl Semaphore {
     /// # Panics
     ///
     /// Panics if there would be more than `usize::MAX` tokens.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::Semaphore};
+    ///
+    /// let semaphore = Semaphore::new(0);
+    /// semaphore.post_many(3);
+    /// semaphore.wait_many_evt(2).sync();
+    /// assert_eq!(semaphore.tokens(), 1);
+    /// ```
     pub fn post_many(&self, count: usize) {
         visible();
         self.put(count);
@@ -121,22 +132,79 @@ impl Semaphore {
     }
 
     /// Takes a token permanently, and waits for it as [`Event::sync`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Semaphore;
+    ///
+    /// let done = Semaphore::new(0);
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..3 {
+    ///         scope.spawn(|| done.post());
+    ///     }
+    ///     (0..3).for_each(|_| done.wait());
+    /// });
+    /// assert_eq!(done.tokens(), 0); // what was waited for is not put back
+    /// ```
     pub fn wait(&self) {
         self.wait_evt().sync();
     }
 
     /// Takes a token permanently if there is one and no other performer waits for it. Returns
     /// `true` if it did.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Semaphore;
+    ///
+    /// let semaphore = Semaphore::new(1);
+    /// assert!(semaphore.try_wait());
+    /// assert!(!semaphore.try_wait()); // none is left
+    /// semaphore.post();
+    /// assert!(semaphore.try_wait());
+    /// ```
     pub fn try_wait(&self) -> bool {
         self.wait_evt().poll().is_some()
     }
 
     /// Returns the event of taking a token permanently.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, sync::Semaphore, time::after};
+    /// use std::time::Duration;
+    ///
+    /// let tokens = Semaphore::new(0);
+    /// let in_time = choose((
+    ///     tokens.wait_evt().wrap(|()| true),
+    ///     after(Duration::from_millis(1)).wrap(|()| false),
+    /// ));
+    /// assert!(!in_time.sync()); // has taken none
+    /// tokens.post();
+    /// assert!(in_time.sync());
+    /// ```
     pub fn wait_evt(&self) -> TokenEvt<'_, ()> {
         self.wait_many_evt(1)
     }
 
     /// Returns the event of taking `count` tokens at once, permanently.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::Semaphore};
+    ///
+    /// let semaphore = Semaphore::new(2);
+    /// let three = semaphore.wait_many_evt(3);
+    /// assert!(three.poll().is_none());
+    /// assert_eq!(semaphore.tokens(), 2); // it takes all or none
+    /// semaphore.post();
+    /// three.sync();
+    /// assert_eq!(semaphore.tokens(), 0);
+    /// ```
     pub fn wait_many_evt(&self, count: usize) -> TokenEvt<'_, ()> {
         self.event("wait for", count, count, |_, _| ())
     }
@@ -163,6 +231,19 @@ impl Semaphore {
     }
 
     /// Takes a token until the permit is dropped, and waits for it as [`Event::sync`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Semaphore;
+    ///
+    /// let seats = Semaphore::new(1);
+    /// let _ = seats.acquire(); // dropped at once: the token is back
+    /// let seat = seats.acquire();
+    /// assert_eq!(seats.tokens(), 0);
+    /// drop(seat);
+    /// assert_eq!(seats.tokens(), 1);
+    /// ```
     pub fn acquire(&self) -> Permit<'_> {
         self.acquire_evt().sync()
     }
@@ -175,6 +256,19 @@ impl Semaphore {
 
     /// Takes a token until the permit is dropped, if there is one and no other performer waits for
     /// it. Returns `None` otherwise.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Semaphore;
+    ///
+    /// let seats = Semaphore::new(1);
+    /// let seat = seats.try_acquire();
+    /// assert!(seat.is_some());
+    /// assert!(seats.try_acquire().is_none());
+    /// drop(seat);
+    /// assert!(seats.try_acquire().is_some());
+    /// ```
     pub fn try_acquire(&self) -> Option<Permit<'_>> {
         self.acquire_evt().poll()
     }
@@ -297,6 +391,16 @@ impl Permit<'_> {
     }
 
     /// Keeps the tokens taken permanently.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Semaphore;
+    ///
+    /// let seats = Semaphore::new(2);
+    /// seats.acquire().forget();
+    /// assert_eq!(seats.tokens(), 1); // one seat less, for good
+    /// ```
     pub fn forget(mut self) {
         self.count = 0;
     }

@@ -117,6 +117,16 @@ impl<T> Watch<T> {
     }
 
     /// Replaces the value and returns the old one. This never waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Watch;
+    ///
+    /// let limit = Watch::new(10);
+    /// assert_eq!(*limit.set(11), 10); // the old value
+    /// assert_eq!(*limit.get(), 11);
+    /// ```
     pub fn set(&self, value: T) -> Arc<T> {
         visible();
         match self.shared.replace(value, None) {
@@ -129,6 +139,20 @@ impl<T> Watch<T> {
     ///
     /// `f` is called again if the value was set meanwhile. It runs outside any lock and may block.
     /// If it panics the value does not change.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Watch;
+    ///
+    /// let count = Watch::new(0);
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..4 {
+    ///         scope.spawn(|| drop(count.update(|n| n + 1))); // loses no update of another thread
+    ///     }
+    /// });
+    /// assert_eq!(*count.get(), 4);
+    /// ```
     pub fn update(&self, mut f: impl FnMut(&T) -> T) -> Arc<T> {
         visible();
         loop {
@@ -150,6 +174,18 @@ impl<T> Watch<T> {
     }
 
     /// Returns a watcher that has seen the current value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Watch;
+    ///
+    /// let limit = Watch::new(10);
+    /// let watcher = limit.watcher();
+    /// assert!(!watcher.has_changed()); // the current value counts as seen
+    /// limit.set(11);
+    /// assert!(watcher.has_changed());
+    /// ```
     pub fn watcher(&self) -> Watcher<T> {
         Watcher { shared: self.shared.clone(), seen: AtomicU64::new(self.version()) }
     }
@@ -189,6 +225,20 @@ impl<T> Watcher<T> {
     }
 
     /// Returns the latest value, which counts as seen from now on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Watch;
+    ///
+    /// let limit = Watch::new(10);
+    /// let watcher = limit.watcher();
+    /// limit.set(11);
+    /// assert_eq!(*watcher.get(), 11);
+    /// assert!(watcher.has_changed()); // `get` has not seen it
+    /// assert_eq!(*watcher.see(), 11);
+    /// assert!(!watcher.has_changed());
+    /// ```
     pub fn see(&self) -> Arc<T> {
         let (version, value) = self.shared.get();
         self.seen.fetch_max(version, Ordering::Relaxed);
@@ -215,6 +265,21 @@ impl<T> Watcher<T> {
     ///
     /// An event that loses a choice, a poll that fails, and a future that is dropped before it was
     /// ready have seen nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, sync::Watch, sync::WatchClosed};
+    ///
+    /// let limit = Watch::new(10);
+    /// let watcher = limit.watcher();
+    /// assert!(watcher.changed_evt().poll().is_none()); // the current value counts as seen
+    /// limit.set(11);
+    /// limit.set(12);
+    /// assert_eq!(*watcher.changed_evt().sync().unwrap(), 12); // only the latest
+    /// drop(limit);
+    /// assert_eq!(watcher.changed_evt().sync(), Err(WatchClosed));
+    /// ```
     pub fn changed_evt(&self) -> ChangedEvt<'_, T> {
         ChangedEvt { watcher: self }
     }
@@ -263,6 +328,20 @@ impl<T: Send + Sync> Watcher<T> {
     /// # Errors
     ///
     /// Returns [`WatchClosed`] if no [`Watch`] is left and the last value was seen.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::{Watch, WatchClosed};
+    ///
+    /// let progress = Watch::new(0);
+    /// let watcher = progress.watcher();
+    /// progress.set(50);
+    /// progress.set(100);
+    /// drop(progress);
+    /// assert_eq!(*watcher.changed().unwrap(), 100); // the last value is seen nevertheless
+    /// assert_eq!(watcher.changed(), Err(WatchClosed));
+    /// ```
     pub fn changed(&self) -> Result<Arc<T>, WatchClosed> {
         self.changed_evt().sync()
     }
@@ -274,6 +353,20 @@ impl<T: Send + Sync> Watcher<T> {
     ///
     /// Returns [`WatchClosed`] if no [`Watch`] is left and `wanted` does not hold for the last
     /// value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::{Watch, WatchClosed};
+    ///
+    /// let progress = Watch::new(0);
+    /// let watcher = progress.watcher();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || (1..=50).for_each(|n| drop(progress.set(n))));
+    ///     assert!(*watcher.wait_for(|n| *n > 20).unwrap() > 20);
+    ///     assert_eq!(watcher.wait_for(|n| *n == 100), Err(WatchClosed)); // it ended at 50
+    /// });
+    /// ```
     pub fn wait_for<F: Fn(&T) -> bool>(&self, wanted: F) -> Result<Arc<T>, WatchClosed> {
         self.wait_for_evt(wanted).sync()
     }

@@ -106,6 +106,21 @@ impl Schedule {
 /// # Panics
 ///
 /// Panics if the period is zero, since the ticks would never end.
+///
+/// # Examples
+///
+/// ```
+/// use lisle::time::ticker;
+/// use std::time::Duration;
+///
+/// let beat = ticker(Duration::from_millis(1));
+/// let first = beat.tick();
+/// assert!(beat.tick() > first);
+/// ```
+///
+/// ```should_panic
+/// lisle::time::ticker(std::time::Duration::ZERO);
+/// ```
 #[track_caller]
 pub fn ticker(period: Duration) -> Ticker {
     let period = nanos(period);
@@ -150,6 +165,21 @@ impl Ticker {
 
     /// Sets how the ticker treats missed ticks, which are those that were not taken when the next
     /// was due. By default they are skipped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::time::{MissedTicks, sleep, ticker_at};
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let (now, period) = (Instant::now(), Duration::from_millis(1));
+    /// let skips = ticker_at(now, period);
+    /// let makes_up = ticker_at(now, period).missed(MissedTicks::Burst);
+    /// sleep(3 * period); // nobody takes the ticks
+    /// let (one, other) = (skips.tick(), makes_up.tick());
+    /// assert!(skips.tick() > one + 3 * period); // the first that lies ahead
+    /// assert_eq!(makes_up.tick(), other + period); // at once
+    /// ```
     #[must_use]
     pub fn missed(mut self, missed: MissedTicks) -> Self {
         self.source.get_mut().missed = missed;
@@ -173,6 +203,19 @@ impl Ticker {
     ///
     /// An event that loses a choice, a poll that fails, and a future that is dropped before it was
     /// ready have taken no tick.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, channel, choose, time::ticker};
+    /// use std::time::Duration;
+    ///
+    /// let (_tx, rx) = channel::<u32>();
+    /// let beat = ticker(Duration::from_millis(1));
+    /// let next = choose((rx.recv_evt().wrap(Result::ok), beat.tick_evt().wrap(|_| None)));
+    /// assert_eq!(next.sync(), None); // the first tick
+    /// assert_eq!(next.sync(), None); // the second, a period after it
+    /// ```
     pub fn tick_evt(&self) -> TickEvt<'_> {
         TickEvt { ticker: self }
     }
@@ -185,12 +228,36 @@ impl Ticker {
 
     /// Restarts the ticker: the next tick comes one period from now, also for current waiters. A
     /// tick that is available and has not been taken is discarded.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, time::ticker_at};
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let hourly = ticker_at(Instant::now(), Duration::from_secs(3600));
+    /// hourly.reset(); // discards the tick that is available
+    /// assert_eq!(hourly.tick_evt().poll(), None);
+    /// ```
     pub fn reset(&self) {
         self.reset_to(now().saturating_add(self.period));
     }
 
     /// Restarts the ticker as [`reset`](Ticker::reset) does, but the next tick comes at `next`, or
     /// at once if that has passed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, time::ticker};
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let hourly = ticker(Duration::from_secs(3600));
+    /// assert_eq!(hourly.tick_evt().poll(), None);
+    /// hourly.reset_at(Instant::now());
+    /// hourly.tick(); // at once
+    /// assert_eq!(hourly.tick_evt().poll(), None); // the next comes an hour later
+    /// ```
     pub fn reset_at(&self, next: Instant) {
         self.reset_to(clock::nanos_of(next));
     }

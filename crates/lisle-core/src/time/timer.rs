@@ -30,11 +30,34 @@ pub fn after(duration: Duration) -> After {
 }
 
 /// Returns the event that happens at `instant`. A time in the past is always ready.
+///
+/// # Examples
+///
+/// ```
+/// use lisle::{Event, channel, choose, time::at};
+/// use std::time::{Duration, Instant};
+///
+/// let (_tx, rx) = channel::<u32>();
+/// let limit = at(Instant::now() + Duration::from_millis(1)); // for all messages together
+/// let next = choose((rx.recv_evt().wrap(Result::ok), limit.wrap(|()| None)));
+/// assert_eq!(next.sync(), None);
+/// assert_eq!(next.poll(), Some(None)); // the time stays over; that of `after` begins anew
+/// ```
 pub fn at(instant: Instant) -> At {
     At { nanos: clock::nanos_of(instant) }
 }
 
 /// Sleeps for `duration`. A fiber lets its worker run others; elsewhere the thread sleeps.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// let start = Instant::now();
+/// lisle::time::sleep(Duration::from_millis(1));
+/// assert!(start.elapsed() >= Duration::from_millis(1)); // never too early
+/// ```
 pub fn sleep(duration: Duration) {
     after(duration).sync();
 }

@@ -18,6 +18,16 @@ pub enum AsyncSendError<T> {
 
 impl<T> AsyncSendError<T> {
     /// Returns the message, unless it was already returned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (tx, _rx) = lisle::channel();
+    /// let send = tx.send_async(String::from("message"));
+    /// send.cancel();
+    /// let error = send.join().unwrap_err();
+    /// assert_eq!(error.into_inner().as_deref(), Some("message"));
+    /// ```
     pub fn into_inner(self) -> Option<T> {
         match self {
             AsyncSendError::Closed(message) | AsyncSendError::Cancelled(message) => Some(message),

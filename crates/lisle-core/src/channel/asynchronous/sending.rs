@@ -224,6 +224,19 @@ impl<T: Send + 'static> AsyncSend<T> {
     /// # Errors
     ///
     /// Returns the errors of the [event](AsyncSend).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::AsyncSendError;
+    ///
+    /// let (tx, rx) = lisle::channel();
+    /// let (first, second) = (tx.send_async(1), tx.send_async(2));
+    /// assert_eq!(rx.recv(), Ok(1));
+    /// assert_eq!(first.join(), Ok(()));
+    /// drop(rx); // closes the channel
+    /// assert_eq!(second.join(), Err(AsyncSendError::Closed(2)));
+    /// ```
     pub fn join(self) -> Result<(), AsyncSendError<T>> {
         self.sync()
     }
@@ -236,11 +249,35 @@ impl<T: Send + 'static> AsyncSend<T> {
     /// Takes the message back, unless a receiver has taken it. After this returns, no receiver can
     /// take it any more. The [event](AsyncSend) tells which of the two happened and returns the
     /// message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::channel::AsyncSendError;
+    ///
+    /// let (tx, rx) = lisle::channel();
+    /// let (first, second) = (tx.send_async(1), tx.send_async(2));
+    /// assert_eq!(rx.recv(), Ok(1));
+    /// first.cancel(); // too late
+    /// second.cancel();
+    /// assert_eq!(first.join(), Ok(()));
+    /// assert_eq!(second.join(), Err(AsyncSendError::Cancelled(2)));
+    /// ```
     pub fn cancel(&self) {
         self.begun.take_back();
     }
 
     /// Returns `true` if the send has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (tx, rx) = lisle::channel();
+    /// let send = tx.send_async(1);
+    /// assert!(!send.has_ended()); // no receiver has taken it
+    /// assert_eq!(rx.recv(), Ok(1));
+    /// assert!(send.has_ended());
+    /// ```
     pub fn has_ended(&self) -> bool {
         turn::asked_whether(self.begun.has_ended())
     }

@@ -48,6 +48,20 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 
     /// Turns the writer into a reader, with no other writer in between. This is not a method, since
     /// it could hide a method of the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::{RwLock, RwLockWriteGuard};
+    ///
+    /// let lock = RwLock::new(1);
+    /// let mut writer = lock.write();
+    /// *writer = 2;
+    /// let reader = RwLockWriteGuard::downgrade(writer);
+    /// assert!(lock.try_read().is_some()); // others may read again
+    /// assert!(lock.try_write().is_none());
+    /// assert_eq!(*reader, 2);
+    /// ```
     pub fn downgrade(guard: Self) -> RwLockReadGuard<'a, T> {
         let guard = ManuallyDrop::new(guard);
         guard.lock.raw.downgrade();
