@@ -102,10 +102,10 @@ impl Progress {
     /// # Examples
     ///
     /// ```
-    /// use lisle::{Event, fiber, par::Progress};
+    /// use lisle::{Event, Runtime, fiber, par::Progress};
     /// use std::sync::Arc;
     ///
-    /// lisle::run(|| {
+    /// Runtime::builder().domains(1).run(|| {
     ///     let progress = Arc::new(Progress::new().named("copied"));
     ///     let watched = progress.clone();
     ///     drop(lisle::spawn(move || watched.reached_evt(1).sync()));
