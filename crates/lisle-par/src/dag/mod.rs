@@ -201,12 +201,12 @@ impl<'env> Dag<'env> {
     ///
     /// ```
     /// use lisle::par::Dag;
+    /// use std::panic::{AssertUnwindSafe, catch_unwind};
     ///
     /// let mut dag = Dag::new();
     /// let half = dag.spark((), |()| "no number".parse::<u32>().unwrap() / 2);
     /// dag.spark((&half,), |(half,)| half + 1); // does not run
-    /// let failed = std::panic::catch_unwind(|| dag.run());
-    /// assert!(failed.is_err());
+    /// assert!(catch_unwind(AssertUnwindSafe(|| dag.run())).is_err());
     /// ```
     pub fn run(mut self) -> Results {
         estimate(&mut self.nodes);
