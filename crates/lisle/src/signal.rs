@@ -178,6 +178,16 @@ impl Signal {
     }
 
     /// Returns the number of the signal.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::signal::{SIGHUP, SIGUSR2, signal};
+    ///
+    /// let signals = [signal(SIGHUP)?, signal(SIGUSR2)?];
+    /// assert_eq!(signals.map(|signal| signal.number()), [SIGHUP, SIGUSR2]);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn number(&self) -> i32 {
         self.number
     }

@@ -110,6 +110,26 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns an error if the system is out of descriptors or has no route to the address.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::{TcpListener, TcpStream};
+    /// use lisle::{Event, choose, sync::Condition};
+    ///
+    /// let (listener, stop) = (TcpListener::bind("127.0.0.1:0")?, Condition::new());
+    /// let connecting = TcpStream::begin_connect(&listener.local_addr()?)?;
+    /// stop.signal();
+    /// let made = choose((
+    ///     connecting.connected_evt().wrap(Some),
+    ///     stop.wait_evt().wrap(|()| None),
+    /// ));
+    /// match made.sync() {
+    ///     Some(made) => made?, // then `connecting.into_stream()` is connected
+    ///     None => {} // to drop `connecting` gives it up
+    /// }
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn begin_connect(address: &SocketAddr) -> io::Result<Connecting> {
         Connecting::begin(address)
     }
