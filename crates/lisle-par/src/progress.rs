@@ -79,6 +79,17 @@ struct Counts {
 
 impl Progress {
     /// Creates a counter of no loops.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::{Progress, prelude::*};
+    ///
+    /// let progress = Progress::new();
+    /// (0..10).into_par_iter().progress(&progress).for_each(drop);
+    /// (0..5).into_par_iter().progress(&progress).for_each(drop); // counted together
+    /// assert_eq!((progress.done(), progress.total()), (15, 15));
+    /// ```
     #[track_caller]
     pub fn new() -> Self {
         let counts =
@@ -87,17 +98,55 @@ impl Progress {
     }
 
     /// Names this progress; reports about waiters show the name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, Runtime, fiber, par::Progress};
+    /// use std::sync::Arc;
+    ///
+    /// Runtime::builder().domains(1).run(|| {
+    ///     let progress = Arc::new(Progress::new().named("copied"));
+    ///     let watched = progress.clone();
+    ///     drop(lisle::spawn(move || watched.reached_evt(1).sync()));
+    ///     fiber::yield_now(); // the other fiber begins to wait
+    ///     assert_eq!(lisle::waiting().fibers[0].waits[0].object.name(), Some("copied"));
+    /// });
+    /// ```
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         Progress { waiting: self.waiting.named(name), ..self }
     }
 
     /// Returns the number of steps that have been done, in all loops.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::{Progress, prelude::*};
+    ///
+    /// let progress = Progress::new();
+    /// let found = (0..1_000_000).into_par_iter().progress(&progress).find_any(|n| *n == 3);
+    /// assert_eq!(found, Some(3));
+    /// assert!(progress.done() <= progress.total()); // a search need not come to the end
+    /// ```
     pub fn done(&self) -> u64 {
         self.counts.done.load(Ordering::Acquire)
     }
 
     /// Returns the number of steps of all loops that have begun.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::{Progress, prelude::*};
+    ///
+    /// let progress = Progress::new();
+    /// let lazy = (0..1_000).into_par_iter().progress(&progress);
+    /// assert_eq!(progress.total(), 0); // the loop has not begun
+    /// lazy.for_each(drop);
+    /// assert_eq!(progress.total(), 1_000);
+    /// ```
     pub fn total(&self) -> u64 {
         self.counts.total.load(Ordering::Relaxed)
     }
@@ -140,6 +189,25 @@ impl Progress {
     /// If it is performed repeatedly, each time with the value that it gave before, it wakes the
     /// caller as often as after each block. To look less often, wait for a larger step, or for a
     /// time as well.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::{Progress, prelude::*};
+    /// use lisle::{Event, fiber};
+    ///
+    /// lisle::run(|| {
+    ///     let progress = Progress::new();
+    ///     fiber::scope(|scope| {
+    ///         scope.spawn(|| (0..1_000).into_par_iter().progress(&progress).for_each(drop));
+    ///         let mut seen = 0;
+    ///         while seen < 1_000 {
+    ///             seen = progress.changed_evt(seen).sync(); // each time more than the time before
+    ///         }
+    ///         assert_eq!(progress.changed_evt(seen).poll(), None);
+    ///     });
+    /// });
+    /// ```
     pub fn changed_evt(&self, since: u64) -> ReachedEvt<'_> {
         self.reached_evt(since.saturating_add(1))
     }

@@ -146,6 +146,18 @@ pub struct Scan<F> {
 
 impl<F> Scan<F> {
     /// Creates a scan with this operation.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::Scan;
+    ///
+    /// // Associative, but not commutative: the order of the elements is kept.
+    /// let join = Scan::new(|a: &String, b: &String| format!("{a}{b}"));
+    /// let mut letters = ["a", "b", "c"].map(String::from);
+    /// join.inclusive_in_place(&mut letters);
+    /// assert_eq!(letters, ["a", "ab", "abc"]);
+    /// ```
     pub fn new(op: F) -> Self {
         Scan { op, grain: None, is_fixed: false }
     }
@@ -154,6 +166,19 @@ impl<F> Scan<F> {
     ///
     /// By default there are enough chunks for all workers, but none of fewer than some hundred
     /// elements. That is too few chunks if the operation takes milliseconds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::Scan;
+    /// use std::num::NonZeroUsize;
+    ///
+    /// // Few elements, and an operation that takes long.
+    /// let slow = Scan::new(|a: &u64, b: &u64| (0..1_000).fold(a * b, |n, _| n % 1_000_003));
+    /// let mut products: Vec<u64> = (1..=8).collect();
+    /// slow.grain(NonZeroUsize::new(2).unwrap()).inclusive_in_place(&mut products);
+    /// assert_eq!(products, [1, 2, 6, 24, 120, 720, 5_040, 40_320]);
+    /// ```
     #[must_use]
     pub fn grain(self, elements: NonZeroUsize) -> Self {
         Scan { grain: Some(elements), ..self }
@@ -192,6 +217,20 @@ impl<F> Scan<F> {
     /// # Panics
     ///
     /// Panics in the same cases.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::Scan;
+    ///
+    /// let sums = Scan::new(|a: &u32, b: &u32| a + b);
+    /// let mut ends = [0; 3];
+    /// sums.inclusive(&[2, 0, 5], &mut ends);
+    /// assert_eq!(ends, [2, 2, 7]);
+    ///
+    /// let short = std::panic::catch_unwind(|| sums.inclusive(&[2, 0, 5], &mut [0; 2]));
+    /// assert!(short.is_err()); // one output for each input
+    /// ```
     #[track_caller]
     pub fn inclusive<T>(&self, input: &[T], output: &mut [T])
     where
@@ -206,6 +245,18 @@ impl<F> Scan<F> {
     /// # Panics
     ///
     /// Panics in the same cases.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::Scan;
+    ///
+    /// let sums = Scan::new(|a: &u32, b: &u32| a + b);
+    /// let mut starts = [0; 3];
+    /// assert_eq!(sums.exclusive(&[2, 0, 5], &mut starts, 10), 17);
+    /// assert_eq!(starts, [10, 12, 12]);
+    /// assert_eq!(sums.exclusive(&[], &mut [], 10), 10);
+    /// ```
     #[track_caller]
     pub fn exclusive<T>(&self, input: &[T], output: &mut [T], init: T) -> T
     where
@@ -221,6 +272,17 @@ impl<F> Scan<F> {
     /// # Panics
     ///
     /// Panics in the same cases, and if `map` panics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::Scan;
+    ///
+    /// let longest = Scan::new(|a: &usize, b: &usize| *a.max(b));
+    /// let mut so_far = [0; 4];
+    /// longest.inclusive_map(&["par", "or", "prefix", "sum"], &mut so_far, |word| word.len());
+    /// assert_eq!(so_far, [3, 3, 6, 6]);
+    /// ```
     #[track_caller]
     pub fn inclusive_map<A, T, M>(&self, input: &[A], output: &mut [T], map: M)
     where
@@ -266,6 +328,16 @@ impl<F> Scan<F> {
     /// # Panics
     ///
     /// Panics in the same cases.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::Scan;
+    ///
+    /// let mut sums = [2, 0, 5];
+    /// Scan::new(|a: &u32, b: &u32| a + b).inclusive_in_place(&mut sums);
+    /// assert_eq!(sums, [2, 2, 7]);
+    /// ```
     #[track_caller]
     pub fn inclusive_in_place<T>(&self, slice: &mut [T])
     where
@@ -280,6 +352,16 @@ impl<F> Scan<F> {
     /// # Panics
     ///
     /// Panics in the same cases.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::Scan;
+    ///
+    /// let mut counts = [2, 0, 5];
+    /// let all = Scan::new(|a: &u32, b: &u32| a + b).exclusive_in_place(&mut counts, 10);
+    /// assert_eq!((counts, all), ([10, 12, 12], 17));
+    /// ```
     #[track_caller]
     pub fn exclusive_in_place<T>(&self, slice: &mut [T], init: T) -> T
     where

@@ -12,6 +12,23 @@ pub use lisle_core::kill_safe::*;
 ///
 /// A fiber ends with its runtime. [`Server::start_on_thread`] starts a manager that outlives every
 /// runtime.
+///
+/// # Examples
+///
+/// ```
+/// use lisle::kill_safe::{self, Server, ServerGone};
+///
+/// let doubles = lisle::run(|| {
+///     let doubles: Server<u32, u32> = kill_safe::start(|requests| {
+///         while let Some(request) = requests.next() {
+///             let _ = request.reply().offer(2 * request.arg()); // the client may have gone
+///         }
+///     });
+///     assert_eq!(doubles.request(21), Ok(42));
+///     doubles
+/// });
+/// assert_eq!(doubles.request(21), Err(ServerGone)); // it has ended with its runtime
+/// ```
 #[track_caller]
 pub fn start<A, B>(manager: impl FnOnce(Requests<A, B>) + Send + 'static) -> Server<A, B>
 where

@@ -66,6 +66,23 @@ pub use libc::{
 /// Fails with `InvalidInput` if the signal cannot be caught, or not sensibly (`SIGKILL`, `SIGSTOP`,
 /// `SIGILL`, `SIGFPE`, `SIGSEGV`), or if there is no signal of this number. Otherwise returns an
 /// error if the system is out of descriptors.
+///
+/// # Examples
+///
+/// ```
+/// use lisle::signal::{SIGUSR2, signal};
+/// use std::io::ErrorKind;
+///
+/// let (one, other) = (signal(SIGUSR2)?, signal(SIGUSR2)?);
+/// // SAFETY: the signal is caught.
+/// unsafe { libc::raise(SIGUSR2) };
+/// one.recv()?;
+/// other.recv()?; // each receives it
+///
+/// let kill = signal(libc::SIGKILL).unwrap_err();
+/// assert_eq!(kill.kind(), ErrorKind::InvalidInput);
+/// # std::io::Result::Ok(())
+/// ```
 #[track_caller]
 pub fn signal(number: i32) -> io::Result<Signal> {
     let label = Label::new("signal").named(&names::of(number));
@@ -120,6 +137,20 @@ impl Signal {
     ///
     /// A performance that loses a choice, a poll that fails and a future that is dropped before it
     /// gets the signal have received nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, signal::{SIGUSR2, signal}};
+    ///
+    /// let received = signal(SIGUSR2)?;
+    /// assert!(received.recv_evt().poll().is_none());
+    /// // SAFETY: the signal is caught.
+    /// unsafe { (libc::raise(SIGUSR2), libc::raise(SIGUSR2)) };
+    /// received.recv_evt().sync()?; // both
+    /// assert!(received.recv_evt().poll().is_none());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn recv_evt(&self) -> SignalEvt<'_> {
         Until::new(self, self.received.readable_evt())
     }
@@ -129,16 +160,55 @@ impl Signal {
     /// # Errors
     ///
     /// Returns the errors of [`recv_evt`](Signal::recv_evt).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::signal::{SIGUSR2, signal};
+    ///
+    /// let received = signal(SIGUSR2)?; // before it may come
+    /// let reader = lisle::spawn(move || received.recv());
+    /// // SAFETY: the signal is caught.
+    /// unsafe { libc::raise(SIGUSR2) };
+    /// reader.join().unwrap()?;
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn recv(&self) -> io::Result<()> {
         self.recv_evt().sync()
     }
 
     /// Returns the number of the signal.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::signal::{SIGHUP, SIGUSR2, signal};
+    ///
+    /// let signals = [signal(SIGHUP)?, signal(SIGUSR2)?];
+    /// assert_eq!(signals.map(|signal| signal.number()), [SIGHUP, SIGUSR2]);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn number(&self) -> i32 {
         self.number
     }
 
     /// Sets the name of the receiver in descriptions of waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::signal::{SIGUSR2, signal};
+    /// use lisle::{Runtime, fiber};
+    ///
+    /// Runtime::builder().domains(1).run(|| {
+    ///     let reload = signal(SIGUSR2)?.named("reload");
+    ///     drop(lisle::spawn(move || reload.recv()));
+    ///     fiber::yield_now(); // the other fiber begins to wait
+    ///     assert_eq!(lisle::waiting().fibers[0].waits[0].object.name(), Some("reload"));
+    ///     std::io::Result::Ok(())
+    /// })?;
+    /// # std::io::Result::Ok(())
+    /// ```
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.label = self.label.clone().named(name);

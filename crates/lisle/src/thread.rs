@@ -65,6 +65,20 @@ impl Builder {
     }
 
     /// Sets the name, for the system and for messages.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::thread::Builder;
+    ///
+    /// let fails = Builder::new().name("reader").spawn(|| "x".parse::<u32>().unwrap())?;
+    /// assert!(fails.join().unwrap_err().to_string().contains("'reader'"));
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// ```should_panic
+    /// let _ = lisle::thread::Builder::new().name("no\0zeroes").spawn(|| ());
+    /// ```
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -72,6 +86,19 @@ impl Builder {
     }
 
     /// Sets the size of the stack, in bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::thread::Builder;
+    ///
+    /// let thread = Builder::new().stack_size(16 << 20).spawn(|| {
+    ///     let zeros = [0_u8; 8 << 20]; // more than the usual 2 MiB
+    ///     std::hint::black_box(&zeros).iter().max().copied()
+    /// })?;
+    /// assert_eq!(thread.join().unwrap(), Some(0));
+    /// # std::io::Result::Ok(())
+    /// ```
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
@@ -87,6 +114,18 @@ impl Builder {
     /// # Panics
     ///
     /// Panics if the name contains a zero byte.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::thread::Builder;
+    ///
+    /// let reader = Builder::new().name("reader");
+    /// let one = reader.clone().spawn(|| 1)?;
+    /// let other = reader.spawn(|| 2)?;
+    /// assert_eq!(one.join().unwrap() + other.join().unwrap(), 3);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> io::Result<ThreadHandle<T>>
     where
@@ -141,6 +180,18 @@ impl<T> ThreadHandle<T> {
     /// # Cancel safety
     ///
     /// Waiting takes nothing: the performance that completes takes the result.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::Event;
+    ///
+    /// lisle::run(|| {
+    ///     let thread = lisle::thread::spawn(|| 6 * 7);
+    ///     assert_eq!(thread.join_evt().sync().unwrap(), 42); // only this fiber waits
+    ///     assert!(thread.join_evt().sync().is_err()); // the result has been taken
+    /// });
+    /// ```
     pub fn join_evt(&self) -> JoinEvt<'_, T> {
         JoinEvt { handle: self }
     }
@@ -150,6 +201,17 @@ impl<T> ThreadHandle<T> {
     /// # Errors
     ///
     /// Returns the errors of [`join_evt`](ThreadHandle::join_evt).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// lisle::run(|| {
+    ///     assert_eq!(lisle::thread::spawn(|| 6 * 7).join().unwrap(), 42);
+    ///
+    ///     let fails = lisle::thread::spawn(|| "x".parse::<u32>().unwrap());
+    ///     assert!(fails.join().unwrap_err().is_panic());
+    /// });
+    /// ```
     pub fn join(self) -> Result<T, JoinError>
     where
         T: Send,
@@ -158,11 +220,32 @@ impl<T> ThreadHandle<T> {
     }
 
     /// Returns `true` if the result is available or has been taken.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::Event;
+    ///
+    /// let (tx, rx) = lisle::channel();
+    /// let thread = lisle::thread::spawn(move || rx.recv());
+    /// assert!(!thread.is_finished());
+    /// tx.send(7).unwrap();
+    /// assert_eq!(thread.join_evt().sync().unwrap(), Ok(7)); // waits; do not ask in a loop
+    /// assert!(thread.is_finished());
+    /// ```
     pub fn is_finished(&self) -> bool {
         turn::asked_whether(self.outcome.with(|outcome| !matches!(outcome, Outcome::Running)))
     }
 
     /// Returns the thread itself: its name, its id, the right to unpark it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let parked = lisle::thread::spawn(std::thread::park);
+    /// parked.thread().unpark();
+    /// assert!(parked.join().is_ok());
+    /// ```
     pub fn thread(&self) -> &Thread {
         &self.thread
     }

@@ -104,6 +104,18 @@ pub struct Spark<T> {
 
 impl<'env> Dag<'env> {
     /// Creates an empty graph.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::Dag;
+    ///
+    /// let mut dag = Dag::new();
+    /// let word = dag.spark((), |()| "spark");
+    /// assert_eq!(dag.run().take(word), "spark");
+    ///
+    /// Dag::new().run(); // nothing to run
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Dag::default()
@@ -184,6 +196,18 @@ impl<'env> Dag<'env> {
     /// Panics with the panic of a spark; if several panic, with that of the spark that was added
     /// first. Sparks that use the result of a spark that has panicked do not run; all others run
     /// before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::Dag;
+    /// use std::panic::{AssertUnwindSafe, catch_unwind};
+    ///
+    /// let mut dag = Dag::new();
+    /// let half = dag.spark((), |()| "no number".parse::<u32>().unwrap() / 2);
+    /// dag.spark((&half,), |(half,)| half + 1); // does not run
+    /// assert!(catch_unwind(AssertUnwindSafe(|| dag.run())).is_err());
+    /// ```
     pub fn run(mut self) -> Results {
         estimate(&mut self.nodes);
         let running = Running { nodes: &self.nodes, panic: Lock::new(None) };
@@ -208,6 +232,20 @@ impl Results {
     /// # Panics
     ///
     /// Panics if the spark belongs to another graph.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::Dag;
+    ///
+    /// let mut dag = Dag::new();
+    /// let words = dag.spark((), |()| vec!["warp", "weft"]);
+    /// let count = dag.spark((&words,), |(words,)| words.len());
+    /// let results = dag.run();
+    /// assert_eq!(results.get(&words)[1], "weft");
+    /// assert_eq!(*results.get(&count), 2); // any number of times
+    /// assert_eq!(*results.get(&count), 2);
+    /// ```
     pub fn get<'r, T>(&'r self, spark: &'r Spark<T>) -> &'r T {
         self.check(spark);
         spark.slot.get().expect("all sparks of a graph that has run have run")
@@ -218,6 +256,21 @@ impl Results {
     /// # Panics
     ///
     /// Panics if the spark belongs to another graph.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::Dag;
+    ///
+    /// let mut dag = Dag::new();
+    /// let word = dag.spark((), |()| String::from("weft"));
+    /// let other = Dag::new().spark((), |()| 1);
+    /// let results = dag.run();
+    /// assert_eq!(results.take(word), "weft");
+    /// // A spark of another graph has no result here.
+    /// let wrong = std::panic::catch_unwind(|| results.take(other));
+    /// assert!(wrong.is_err());
+    /// ```
     pub fn take<T>(&self, spark: Spark<T>) -> T {
         self.check(&spark);
         // The sparks that used it have dropped their references.

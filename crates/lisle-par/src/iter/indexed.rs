@@ -37,6 +37,14 @@ pub trait IndexedParallelIterator: ParallelIterator {
     fn len(&self) -> usize;
 
     /// Returns `true` if there are no items.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::prelude::*;
+    ///
+    /// assert!((0..10).into_par_iter().skip(10).is_empty());
+    /// ```
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

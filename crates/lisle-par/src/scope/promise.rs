@@ -111,6 +111,19 @@ impl<'scope, T> Promise<'scope, T> {
 
     /// Returns `true` if the job has ended, and its result is there without waiting or running the
     /// job.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par;
+    ///
+    /// par::scope(|s| {
+    ///     let (first, second) = (s.spawn(|| 6 * 7), s.spawn(|| 6 * 8));
+    ///     // The job may never begin before `wait` runs it, so do not wait for this in a loop.
+    ///     let next = if second.is_finished() { second.wait() } else { first.wait() };
+    ///     assert!(next == 42 || next == 48);
+    /// });
+    /// ```
     pub fn is_finished(&self) -> bool {
         turn::asked_whether(self.has_ended())
     }

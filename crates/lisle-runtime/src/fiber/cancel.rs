@@ -8,6 +8,24 @@ use std::pin::Pin;
 
 /// Returns `true` if the current fiber has been asked to end, by
 /// [`JoinHandle::cancel`](super::JoinHandle::cancel). Always returns `false` on a plain thread.
+///
+/// # Examples
+///
+/// ```
+/// use lisle::fiber::{checkpoint, is_cancelled};
+///
+/// lisle::run(|| {
+///     let search = lisle::spawn(|| {
+///         while !is_cancelled() {
+///             checkpoint(); // lets others run, such as the one that cancels
+///         }
+///         "given up"
+///     });
+///     search.cancel();
+///     assert_eq!(search.join().unwrap(), "given up");
+///     assert!(!is_cancelled()); // this is another fiber
+/// });
+/// ```
 pub fn is_cancelled() -> bool {
     cancelled_evt().poll().is_some()
 }

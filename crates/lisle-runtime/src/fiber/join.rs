@@ -67,6 +67,17 @@ impl<T> JoinHandle<T> {
     ///
     /// Waiting takes nothing. To give up waiting, use [`join_evt`](JoinHandle::join_evt) in a
     /// choice.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// lisle::run(|| {
+    ///     assert_eq!(lisle::spawn(|| 6 * 7).join().unwrap(), 42);
+    ///
+    ///     let fails = lisle::spawn(|| "x".parse::<u32>().unwrap());
+    ///     assert!(fails.join().unwrap_err().is_panic());
+    /// });
+    /// ```
     #[inline]
     pub fn join(self) -> Result<T, JoinError> {
         self.join_evt().sync()
@@ -102,6 +113,24 @@ impl<T> JoinHandle<T> {
     /// Asks the fiber to end. The fiber learns of it from [`is_cancelled`](super::is_cancelled) and
     /// [`cancelled_evt`](super::cancelled_evt), and ends when it is ready to. Nothing is forced, so
     /// nothing is lost. Use `join` or `join_evt` to wait for the end.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, fiber};
+    ///
+    /// lisle::run(|| {
+    ///     let listens = lisle::spawn(|| fiber::cancelled_evt().sync());
+    ///     listens.cancel();
+    ///     assert!(listens.join().is_ok());
+    ///
+    ///     let (tx, rx) = lisle::channel();
+    ///     let deaf = lisle::spawn(move || rx.recv()); // never asks
+    ///     deaf.cancel();
+    ///     tx.send(7).unwrap(); // so it goes on
+    ///     assert_eq!(deaf.join().unwrap(), Ok(7));
+    /// });
+    /// ```
     pub fn cancel(&self) {
         self.fiber().cancelled.update(|cancelled, waiters| {
             *cancelled = true;
@@ -110,11 +139,35 @@ impl<T> JoinHandle<T> {
     }
 
     /// Returns `true` if the fiber has finished.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::Event;
+    ///
+    /// lisle::run(|| {
+    ///     let (tx, rx) = lisle::channel();
+    ///     let fiber = lisle::spawn(move || rx.recv());
+    ///     assert!(!fiber.is_finished());
+    ///     tx.send(7).unwrap();
+    ///     assert_eq!(fiber.join_evt().sync().unwrap(), Ok(7)); // waits; do not ask in a loop
+    ///     assert!(fiber.is_finished());
+    /// });
+    /// ```
     pub fn is_finished(&self) -> bool {
         turn::asked_whether(self.fiber().finished.with(|finished| *finished))
     }
 
     /// Returns the name given by [`Builder::name`](super::Builder::name).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::fiber::Builder;
+    ///
+    /// assert_eq!(Builder::new().name("adder").spawn(|| 1 + 1).name(), Some("adder"));
+    /// assert_eq!(lisle::spawn(|| 1 + 1).name(), None);
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.fiber().name.as_deref()
     }
@@ -214,13 +267,38 @@ impl JoinError {
         JoinError { kind: Kind::Taken, who }
     }
 
-    /// Returns `true` if the fiber panicked.
+    /// Returns `true` if what was joined (a fiber, task, future or thread) has panicked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// lisle::run(|| {
+    ///     let fails = lisle::spawn(|| "x".parse::<u32>().unwrap());
+    ///     let error = fails.join().unwrap_err();
+    ///     assert!(error.is_panic());
+    ///     assert!(error.to_string().contains("InvalidDigit")); // who has panicked, and why
+    /// });
+    /// ```
     pub fn is_panic(&self) -> bool {
         matches!(self.kind, Kind::Panicked(_))
     }
 
-    /// Returns `true` if it was ended before it was done: a fiber because its runtime shut down, a
-    /// future because its handle cancelled it.
+    /// Returns `true` if it was ended before it was done: because its runtime shut down, or, if it
+    /// is a task or a future, because its handle cancelled it. A fiber that is asked to end ends by
+    /// itself, and has a result.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let (_tx, rx) = lisle::channel::<u32>();
+    /// let waits = runtime.spawn(move || rx.recv());
+    /// assert!(runtime.shutdown(Duration::MAX).is_clean());
+    /// assert!(waits.join().unwrap_err().is_cancelled());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn is_cancelled(&self) -> bool {
         matches!(self.kind, Kind::ShutDown | Kind::Cancelled)
     }
@@ -230,6 +308,21 @@ impl JoinError {
     /// # Errors
     ///
     /// Returns the error itself if there was no panic.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// lisle::run(|| {
+    ///     let fails = lisle::spawn(|| -> u32 { panic!("no disk") });
+    ///     let panic = fails.join().unwrap_err().into_panic().unwrap();
+    ///     assert_eq!(panic.downcast_ref(), Some(&"no disk"));
+    ///
+    ///     let waits = lisle::spawn_task(std::future::pending::<u32>());
+    ///     waits.cancel();
+    ///     let error = waits.join().unwrap_err().into_panic().unwrap_err(); // there was none
+    ///     assert!(error.is_cancelled());
+    /// });
+    /// ```
     pub fn into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
         match self.kind {
             Kind::Panicked(panic) => Ok(panic),

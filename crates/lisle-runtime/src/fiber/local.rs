@@ -59,6 +59,26 @@ impl<T: 'static> LocalKey<T> {
     /// # Panics
     ///
     /// On a plain thread, if called while the thread's own locals are being destroyed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::cell::RefCell;
+    ///
+    /// lisle::fiber_local! {
+    ///     static SEEN: RefCell<Vec<u32>> = RefCell::new(Vec::new());
+    /// }
+    ///
+    /// lisle::run(|| {
+    ///     let fiber = lisle::spawn(|| {
+    ///         SEEN.with(|seen| seen.borrow_mut().push(1));
+    ///         lisle::fiber::yield_now();
+    ///         SEEN.with(RefCell::take) // what is to outlive the fiber
+    ///     });
+    ///     assert_eq!(fiber.join().unwrap(), [1]);
+    ///     assert!(SEEN.with(RefCell::take).is_empty()); // this fiber has its own
+    /// });
+    /// ```
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         let key = std::ptr::from_ref(self).addr();
         let value = match current() {

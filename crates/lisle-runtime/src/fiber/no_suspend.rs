@@ -51,7 +51,6 @@ use std::panic::Location;
 /// domain runs; and spawning into a [`scope`](super::scope()) that was opened in `f`, since the
 /// scope would wait at its end. An operation that has panicked in this way has done nothing: no
 /// message is lost.
-/// nothing: no message is lost.
 ///
 /// ```should_panic
 /// let (tx, rx) = lisle::channel::<u32>();

@@ -80,6 +80,18 @@ pub struct Scope<'scope, 'env: 'scope> {
 
 impl<'scope> Scope<'scope, '_> {
     /// Spawns a fiber that may borrow what outlives the scope.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut words = [String::from("warp"), String::from("weft")];
+    /// lisle::fiber::scope(|scope| {
+    ///     for word in &mut words {
+    ///         scope.spawn(move || word.push('s'));
+    ///     }
+    /// }); // waits for both, though nothing has joined them
+    /// assert_eq!(words, ["warps", "wefts"]);
+    /// ```
     #[track_caller]
     pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
     where
@@ -174,21 +186,68 @@ impl<T> ScopedTaskHandle<'_, T> {
     /// # Errors
     ///
     /// As [`TaskHandle::join`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let words = ["warp", "weft"];
+    /// let letters = lisle::fiber::scope(|scope| {
+    ///     let letters = scope.spawn_task(async { words.concat().len() });
+    ///     letters.join().unwrap()
+    /// });
+    /// assert_eq!(letters, 8);
+    /// ```
     pub fn join(self) -> Result<T, JoinError> {
         self.handle.join()
     }
 
     /// Returns the event of the task's end, as [`TaskHandle::join_evt`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, fiber, never};
+    ///
+    /// let words = ["warp", "weft"];
+    /// fiber::scope(|scope| {
+    ///     let letters = scope.spawn_task(async { words.concat().len() });
+    ///     let first = choose((letters.join_evt(), never()));
+    ///     assert_eq!(first.sync().unwrap(), 8);
+    /// });
+    /// ```
     pub fn join_evt(&self) -> &TaskHandle<T> {
         &self.handle
     }
 
     /// Cancels the task, as [`TaskHandle::cancel`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (_tx, rx) = lisle::channel::<u32>();
+    /// lisle::fiber::scope(|scope| {
+    ///     let waits = scope.spawn_task(async { rx.recv_evt().await });
+    ///     waits.cancel(); // else the scope would not end
+    ///     assert!(waits.join().unwrap_err().is_cancelled());
+    /// });
+    /// ```
     pub fn cancel(&self) {
         self.handle.cancel();
     }
 
     /// Returns `true` if the task has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (tx, rx) = lisle::channel();
+    /// lisle::fiber::scope(|scope| {
+    ///     let waits = scope.spawn_task(async { rx.recv_evt().await });
+    ///     assert!(!waits.is_finished());
+    ///     tx.send(7).unwrap();
+    ///     assert_eq!(waits.join().unwrap(), Ok(7));
+    /// });
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.handle.is_finished()
     }
@@ -213,21 +272,72 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// # Errors
     ///
     /// As [`JoinHandle::join`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let numbers = ["1", "x"];
+    /// lisle::fiber::scope(|scope| {
+    ///     let fibers = numbers.each_ref().map(|n| scope.spawn(move || n.parse::<u32>().unwrap()));
+    ///     let [first, second] = fibers.map(|fiber| fiber.join());
+    ///     assert_eq!(first.unwrap(), 1);
+    ///     assert!(second.unwrap_err().is_panic()); // not joined, it would be a panic of the scope
+    /// });
+    /// ```
     pub fn join(self) -> Result<T, JoinError> {
         self.handle.join()
     }
 
     /// Returns the event that the fiber has finished, as [`JoinHandle::join_evt`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, fiber};
+    ///
+    /// let text = String::from("lisle");
+    /// fiber::scope(|scope| {
+    ///     let (one, other) = (scope.spawn(|| text.len()), scope.spawn(|| text.len()));
+    ///     let first = choose((one.join_evt(), other.join_evt())).sync();
+    ///     assert_eq!(first.unwrap(), 5);
+    /// }); // waits for the other one
+    /// ```
     pub fn join_evt(&self) -> super::JoinEvt<'_, T> {
         self.handle.join_evt()
     }
 
     /// Asks the fiber to end, as [`JoinHandle::cancel`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, fiber};
+    ///
+    /// fiber::scope(|scope| {
+    ///     let watches = scope.spawn(|| fiber::cancelled_evt().sync());
+    ///     watches.cancel(); // else the scope would not end
+    /// });
+    /// ```
     pub fn cancel(&self) {
         self.handle.cancel();
     }
 
     /// Returns `true` if the fiber has finished.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, fiber};
+    ///
+    /// let (tx, rx) = lisle::channel();
+    /// fiber::scope(|scope| {
+    ///     let waits = scope.spawn(|| rx.recv());
+    ///     assert!(!waits.is_finished());
+    ///     tx.send(7).unwrap();
+    ///     assert_eq!(waits.join_evt().sync().unwrap(), Ok(7));
+    ///     assert!(waits.is_finished());
+    /// });
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.handle.is_finished()
     }

@@ -47,6 +47,21 @@ where
 /// # Panics
 ///
 /// If the runtime has no such domain.
+///
+/// # Examples
+///
+/// ```
+/// let name = || std::thread::current().name().map(str::to_owned);
+/// lisle::Runtime::builder().domains(2).thread_name("net").run(|| {
+///     assert_eq!(lisle::spawn_on(1, name).join().unwrap().as_deref(), Some("net-1"));
+/// });
+/// ```
+///
+/// The domains are numbered from 0:
+///
+/// ```should_panic
+/// lisle::Runtime::builder().domains(2).run(|| drop(lisle::spawn_on(2, || ())));
+/// ```
 #[track_caller]
 pub fn spawn_on<F, T>(domain: usize, f: F) -> JoinHandle<T>
 where
@@ -77,6 +92,17 @@ impl Builder {
     }
 
     /// Sets the name that appears in messages about panics, overflows and shutdowns.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::fiber::Builder;
+    ///
+    /// lisle::run(|| {
+    ///     let fails = Builder::new().name("parser").spawn(|| "x".parse::<u32>().unwrap());
+    ///     assert!(fails.join().unwrap_err().to_string().contains("'parser'"));
+    /// });
+    /// ```
     #[must_use]
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
@@ -84,6 +110,18 @@ impl Builder {
     }
 
     /// Sets the domain that the fiber stays on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::fiber::Builder;
+    ///
+    /// lisle::Runtime::builder().domains(2).run(|| {
+    ///     let beside = || Builder::new().domain(1).spawn(|| std::thread::current().id());
+    ///     let (one, other) = (beside(), beside());
+    ///     assert_eq!(one.join().unwrap(), other.join().unwrap()); // on the thread of domain 1
+    /// });
+    /// ```
     #[must_use]
     pub fn domain(mut self, index: usize) -> Self {
         self.domain = Some(index);
@@ -95,6 +133,16 @@ impl Builder {
     /// # Panics
     ///
     /// As [`spawn`], and if the runtime has no such domain.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::fiber::Builder;
+    ///
+    /// let reader = Builder::new().name("reader");
+    /// let fibers = [1, 2].map(|n| reader.clone().spawn(move || n));
+    /// assert_eq!(fibers.map(|fiber| fiber.join().unwrap()), [1, 2]);
+    /// ```
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> JoinHandle<T>
     where

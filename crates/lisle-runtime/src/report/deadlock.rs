@@ -15,6 +15,18 @@ pub struct Deadlock {
 
 impl Deadlock {
     /// Returns who waited for what.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let outcome = lisle::Runtime::builder().domains(1).closed_world(true).try_run(|| {
+    ///     let (_tx, rx) = lisle::channel::<u32>();
+    ///     rx.recv() // nobody sends
+    /// });
+    /// let deadlock = outcome.unwrap_err();
+    /// let waits = &deadlock.waiting().fibers[0].waits[0];
+    /// assert_eq!(waits.operation, "receive from");
+    /// ```
     pub fn waiting(&self) -> &WaitGraph {
         &self.graph
     }

@@ -41,6 +41,27 @@ pub struct Shutdown {
 
 impl Shutdown {
     /// Returns `true` if everything has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::{atomic::{AtomicBool, Ordering::Relaxed}, mpsc};
+    /// use std::time::Duration;
+    ///
+    /// static STOP: AtomicBool = AtomicBool::new(false);
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let (began, begun) = mpsc::channel();
+    /// drop(runtime.spawn(move || {
+    ///     began.send(()).unwrap();
+    ///     while !STOP.load(Relaxed) {} // neither waits nor ends
+    /// }));
+    /// begun.recv().unwrap();
+    /// let shutdown = runtime.shutdown(Duration::from_millis(1));
+    /// assert!(!shutdown.is_clean());
+    /// assert_eq!((shutdown.unfinished, shutdown.stragglers[0].domain), (1, 0));
+    /// STOP.store(true, Relaxed);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn is_clean(&self) -> bool {
         self.unfinished == 0
     }

@@ -39,6 +39,26 @@ pub struct Delayed {
 
 impl Delayed {
     /// Returns `true` if nothing waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Delayed, Report, Runtime};
+    /// use std::sync::mpsc;
+    /// use std::time::Duration;
+    ///
+    /// assert!(Delayed::default().is_empty());
+    /// let (tx, rx) = mpsc::channel();
+    /// let tell = move |report: &Report| match report {
+    ///     Report::Stall(stall) => drop(tx.send(stall.delayed.clone())),
+    ///     _ => {}
+    /// };
+    /// let builder = Runtime::builder().domains(1).stall_report(Some(Duration::from_millis(20)));
+    /// builder.on_report(tell).run(|| {
+    ///     drop(lisle::spawn(|| ())); // waits for this domain
+    ///     assert!(!rx.recv().unwrap().is_empty()); // blocks the domain until the report comes
+    /// });
+    /// ```
     pub fn is_empty(&self) -> bool {
         !self.ready && self.unbegun == 0 && !self.woken && self.timer.is_none() && self.descriptors.is_empty()
     }

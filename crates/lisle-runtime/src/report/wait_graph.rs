@@ -95,6 +95,22 @@ impl WaitGraph {
     /// A choice counts only if all its alternatives lead to such performers.
     ///
     /// Takes time and memory proportional to the number of waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Mutex;
+    /// use std::sync::Arc;
+    ///
+    /// let outcome = lisle::Runtime::builder().domains(1).closed_world(true).try_run(|| {
+    ///     let lock = Arc::new(Mutex::new(0));
+    ///     let _held = lock.lock();
+    ///     let wants = lock.clone();
+    ///     lisle::spawn(move || *wants.lock() += 1).join() // it waits for `_held`, this for it
+    /// });
+    /// let deadlock = outcome.unwrap_err();
+    /// assert_eq!(deadlock.waiting().cycle().unwrap().len(), 2);
+    /// ```
     pub fn cycle(&self) -> Option<Vec<&Blocked>> {
         cycle::find(self.waiters())
     }

@@ -83,6 +83,18 @@ impl Builder {
     /// # Panics
     ///
     /// Panics if `count` is 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = lisle::Runtime::builder().domains(3).start()?;
+    /// assert_eq!(runtime.domains(), 3);
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// ```should_panic
+    /// let _ = lisle::Runtime::builder().domains(0);
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn domains(mut self, count: usize) -> Self {
@@ -97,6 +109,21 @@ impl Builder {
     /// [`run`](Builder::run) pins the calling thread while it runs. A thread that a fiber starts
     /// with the standard library is pinned like its domain, because the system inherits the pin;
     /// threads of `lisle::thread` and [`blocking`](crate::blocking) are not pinned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::thread::available_parallelism;
+    ///
+    /// let all = available_parallelism()?;
+    /// lisle::Runtime::builder().domains(1).pin(true).run(|| {
+    ///     assert_eq!(available_parallelism()?.get(), 1);
+    ///     let thread = lisle::thread::spawn(available_parallelism);
+    ///     assert_eq!(thread.join().unwrap()?, all); // not pinned
+    ///     std::io::Result::Ok(())
+    /// })?;
+    /// # std::io::Result::Ok(())
+    /// ```
     #[must_use]
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = pin;
@@ -105,6 +132,15 @@ impl Builder {
 
     /// Sets the usable bytes of each fiber's stack, 1 MiB by default. This is address space: memory
     /// is taken as the stack grows, and given back. A value below 16 KiB is raised to that.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// lisle::Runtime::builder().domains(1).stack_size(8 << 20).run(|| {
+    ///     let zeros = [0_u8; 4 << 20]; // more than the usual 1 MiB
+    ///     assert_eq!(std::hint::black_box(&zeros).iter().max(), Some(&0));
+    /// });
+    /// ```
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = bytes.max(stack::MIN_USABLE_SIZE);
@@ -113,6 +149,15 @@ impl Builder {
 
     /// Sets the prefix of the thread names, `lisle` by default. A dash and the domain's index
     /// follow it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// lisle::Runtime::builder().domains(2).thread_name("net").run(|| {
+    ///     let fiber = lisle::spawn_on(1, || std::thread::current().name().map(str::to_owned));
+    ///     assert_eq!(fiber.join().unwrap().as_deref(), Some("net-1"));
+    /// });
+    /// ```
     #[must_use]
     pub fn thread_name(mut self, prefix: impl Into<String>) -> Self {
         self.thread_name = prefix.into();
@@ -120,6 +165,24 @@ impl Builder {
     }
 
     /// Sets what happens when a fiber panics that is not joined.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{PanicPolicy, Report, Runtime};
+    /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    ///
+    /// static REPORTS: AtomicU32 = AtomicU32::new(0);
+    /// let count = |_: &Report| _ = REPORTS.fetch_add(1, Relaxed);
+    /// let builder = Runtime::builder().domains(1).drain(true).on_report(count);
+    ///
+    /// builder.clone().run(|| drop(lisle::spawn(|| panic!("nobody joins me"))));
+    /// assert_eq!(REPORTS.load(Relaxed), 1);
+    ///
+    /// let builder = builder.panic_policy(PanicPolicy::Ignore);
+    /// builder.run(|| drop(lisle::spawn(|| panic!("nobody minds"))));
+    /// assert_eq!(REPORTS.load(Relaxed), 1);
+    /// ```
     #[must_use]
     pub fn panic_policy(mut self, policy: PanicPolicy) -> Self {
         self.panic_policy = policy;
@@ -142,6 +205,24 @@ impl Builder {
     /// Others wait if they are ready to go on or have not begun, if another thread has woken them,
     /// if their timer is overdue, or if their descriptor is ready. The report says which of these
     /// it was, and for how long.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Report, Runtime};
+    /// use std::{sync::mpsc, time::Duration};
+    ///
+    /// let (tx, rx) = mpsc::channel();
+    /// let tell = move |report: &Report| match report {
+    ///     Report::Stall(stall) => drop(tx.send(stall.domain)),
+    ///     _ => {}
+    /// };
+    /// let builder = Runtime::builder().domains(1).stall_report(Some(Duration::from_millis(20)));
+    /// builder.on_report(tell).run(|| {
+    ///     drop(lisle::spawn(|| ())); // waits for this domain
+    ///     assert_eq!(rx.recv(), Ok(0)); // blocks the domain until the report comes
+    /// });
+    /// ```
     #[must_use]
     pub fn stall_report(mut self, after: Option<Duration>) -> Self {
         self.stall_report = after;
@@ -220,6 +301,21 @@ impl Builder {
     /// Sets whether [`run`](Builder::run) waits for all fibers to end once its function has
     /// returned. By default it does not: fibers that are left are unwound at their next blocking
     /// call.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    ///
+    /// static HAS_ENDED: AtomicBool = AtomicBool::new(false);
+    /// lisle::Runtime::builder().domains(1).drain(true).run(|| {
+    ///     drop(lisle::spawn(|| {
+    ///         lisle::fiber::yield_now();
+    ///         HAS_ENDED.store(true, Relaxed);
+    ///     }));
+    /// }); // without `drain` the fiber might be unwound where it yields
+    /// assert!(HAS_ENDED.load(Relaxed));
+    /// ```
     #[must_use]
     pub fn drain(mut self, drain: bool) -> Self {
         self.drain = drain;
@@ -230,6 +326,26 @@ impl Builder {
     /// returned. Five seconds by default; `Duration::MAX` waits for as long as it takes. `run`
     /// waits in any case for the fibers that have begun on its caller's thread, and [reports
     /// them](Builder::on_report) when this time is over: others may still use what they have lent.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Runtime, channel::unbounded_mailbox};
+    /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    /// use std::time::Duration;
+    ///
+    /// static STOP: AtomicBool = AtomicBool::new(false);
+    /// let builder = Runtime::builder().domains(2).shutdown_deadline(Duration::from_millis(1));
+    /// builder.run(|| {
+    ///     let (began, begun) = unbounded_mailbox();
+    ///     drop(lisle::spawn_on(1, move || {
+    ///         began.send(()).unwrap();
+    ///         while !STOP.load(Relaxed) {} // neither waits nor ends
+    ///     }));
+    ///     begun.recv().unwrap();
+    /// }); // returns all the same, and reports the other fiber
+    /// STOP.store(true, Relaxed);
+    /// ```
     #[must_use]
     pub fn shutdown_deadline(mut self, deadline: Duration) -> Self {
         self.shutdown_deadline = deadline;
@@ -249,6 +365,25 @@ impl Builder {
     /// [`closed_world`](Builder::closed_world) leaves those out. Where the threads of the process
     /// cannot be counted, which is anywhere but on Linux, nothing is noticed without
     /// `closed_world`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{OnDeadlock, Report, Runtime, channel};
+    /// use std::sync::mpsc;
+    ///
+    /// let (tell, told) = mpsc::channel();
+    /// let tell = move |report: &Report| drop(tell.send(report.to_string()));
+    /// let builder = Runtime::builder().domains(1).closed_world(true).on_report(tell);
+    /// let runtime = builder.on_deadlock(OnDeadlock::Report).start()?;
+    ///
+    /// let (tx, rx) = channel::named::<u32>("numbers", 0);
+    /// let waits = runtime.spawn(move || rx.recv());
+    /// assert!(told.recv().unwrap().contains("receive from channel 'numbers'"));
+    /// tx.send(7).unwrap(); // `closed_world` was wrong: this thread could send
+    /// assert_eq!(waits.join().unwrap(), Ok(7)); // the report has ended nothing
+    /// # std::io::Result::Ok(())
+    /// ```
     #[must_use]
     pub fn on_deadlock(mut self, policy: OnDeadlock) -> Self {
         self.on_deadlock = policy;
@@ -259,6 +394,21 @@ impl Builder {
     /// as that of a [`kill_safe`](lisle_core::kill_safe) server on a thread), and no other runtime.
     /// A deadlock is then noticed although there are such threads, see
     /// [`on_deadlock`](Builder::on_deadlock).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::thread;
+    ///
+    /// let other = thread::spawn(thread::park); // might wake a fiber, for all that is known
+    /// let outcome = lisle::Runtime::builder().domains(1).closed_world(true).try_run(|| {
+    ///     let (_tx, rx) = lisle::channel::<u32>();
+    ///     rx.recv()
+    /// });
+    /// assert!(outcome.is_err());
+    /// other.thread().unpark();
+    /// # other.join().unwrap();
+    /// ```
     #[must_use]
     pub fn closed_world(mut self, closed: bool) -> Self {
         self.closed_world = closed;
@@ -304,6 +454,21 @@ impl Builder {
     /// Panics with the panic of `f`; with a deadlock, unless [`on_deadlock`](Builder::on_deadlock)
     /// says otherwise; if the system gives no threads or pollers; or if called inside another
     /// runtime, where the fiber should call `f` itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut words = vec!["warp"];
+    /// let builder = lisle::Runtime::builder().domains(2);
+    /// builder.run(|| words.push("weft")); // it borrows
+    /// assert_eq!(words, ["warp", "weft"]);
+    /// ```
+    ///
+    /// In a fiber there is a runtime already:
+    ///
+    /// ```should_panic
+    /// lisle::run(|| lisle::run(|| ()));
+    /// ```
     #[track_caller]
     pub fn run<F: FnOnce() -> T, T>(self, f: F) -> T {
         match self.run_to_end(f) {

@@ -62,11 +62,28 @@ impl Handle {
     }
 
     /// Returns a handle to the runtime of the fiber or task that calls this, if one does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::Handle;
+    ///
+    /// assert!(Handle::try_current().is_none()); // on a plain thread
+    /// assert!(lisle::run(|| Handle::try_current().is_some()));
+    /// ```
     pub fn try_current() -> Option<Handle> {
         worker::with_current(|worker| worker.map(|worker| Handle::new(worker.shared().clone())))
     }
 
     /// Returns the number of domains.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Handle, Runtime};
+    ///
+    /// assert_eq!(Runtime::builder().domains(2).run(|| Handle::current().domains()), 2);
+    /// ```
     pub fn domains(&self) -> usize {
         self.shared.domains.len()
     }
@@ -75,6 +92,20 @@ impl Handle {
     ///
     /// Once the runtime is being shut down, the fiber is not run, and joining it returns an error
     /// that says this. Its function is dropped within this call.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Handle, Runtime};
+    ///
+    /// let runtime = Runtime::builder().domains(1).start()?;
+    /// let handle = runtime.handle();
+    /// assert_eq!(handle.spawn(|| 6 * 7).join().unwrap(), 42);
+    ///
+    /// drop(runtime);
+    /// assert!(handle.spawn(|| 6 * 7).join().unwrap_err().is_cancelled()); // it has not run
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -92,16 +123,56 @@ impl Handle {
     ///
     /// Blocks as [`Runtime::waiting`] does: while a domain does not answer, for a tenth of a
     /// second.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Handle, Runtime, fiber};
+    ///
+    /// let handle = Runtime::builder().domains(1).run(|| {
+    ///     let (_tx, rx) = lisle::channel::<u32>();
+    ///     drop(fiber::Builder::new().name("reader").spawn(move || rx.recv()));
+    ///     fiber::yield_now(); // the other fiber begins to wait
+    ///     let handle = Handle::current();
+    ///     assert_eq!(handle.waiting().fibers[0].name.as_deref(), Some("reader"));
+    ///     handle
+    /// });
+    /// assert!(handle.waiting().fibers.is_empty()); // the runtime has ended
+    /// ```
     pub fn waiting(&self) -> WaitGraph {
         self.shared.snapshot().graph
     }
 
     /// Returns the counts of what the runtime has done so far, see [`Runtime::statistics`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::Handle;
+    ///
+    /// let handle = lisle::run(|| {
+    ///     lisle::spawn(|| ()).join().unwrap();
+    ///     Handle::current()
+    /// });
+    /// assert_eq!(handle.statistics().fibers, 2); // with the one that `run` has made
+    /// ```
     pub fn statistics(&self) -> Statistics {
         self.shared.statistics()
     }
 
     /// Returns `true` if the runtime has ended, apart from fibers that did not end in time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::Handle;
+    ///
+    /// let handle = lisle::run(|| {
+    ///     assert!(!Handle::current().has_ended());
+    ///     Handle::current()
+    /// });
+    /// assert!(handle.has_ended());
+    /// ```
     pub fn has_ended(&self) -> bool {
         self.shared.has_ended()
     }

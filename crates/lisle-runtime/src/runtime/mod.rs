@@ -124,6 +124,14 @@ impl Runtime {
     }
 
     /// Returns the number of domains.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = lisle::Runtime::builder().domains(2).start()?;
+    /// assert_eq!(runtime.domains(), 2);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn domains(&self) -> usize {
         self.shared.domains.len()
     }
@@ -131,6 +139,16 @@ impl Runtime {
     /// Spawns a fiber on this runtime, from any thread. See [`spawn`](crate::spawn).
     ///
     /// After a shutdown the fiber is not run, and joining it returns an error that says this.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let (tx, rx) = lisle::channel();
+    /// drop(runtime.spawn(move || tx.send(7))); // goes on without its handle
+    /// assert_eq!(rx.recv(), Ok(7));
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -147,6 +165,21 @@ impl Runtime {
     ///
     /// Panics with the panic of `f`. Panics if the runtime is shut down before `f` has returned. A
     /// deadlock shuts it down, unless [`on_deadlock`](Builder::on_deadlock) says otherwise.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::panic::{AssertUnwindSafe, catch_unwind};
+    ///
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let words = ["warp", "weft"];
+    /// assert_eq!(runtime.run(|| words.concat().len()), 8); // it borrows
+    ///
+    /// let number = || runtime.run(|| "x".parse::<u32>().unwrap());
+    /// assert!(catch_unwind(AssertUnwindSafe(number)).is_err());
+    /// assert_eq!(runtime.run(|| 1 + 1), 2); // the panic has not ended the runtime
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn run<F, T>(&self, f: F) -> T
     where
@@ -228,6 +261,20 @@ impl Runtime {
     /// # Panics
     ///
     /// Panics if a fiber of this runtime calls it, which would wait for itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let (_tx, rx) = lisle::channel::<u32>();
+    /// let waits = runtime.spawn(move || rx.recv()); // and nobody sends
+    /// let shutdown = runtime.shutdown(Duration::from_secs(60)); // unwinds it
+    /// assert!(shutdown.is_clean());
+    /// assert!(waits.join().unwrap_err().is_cancelled());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn shutdown(self, deadline: Duration) -> Shutdown {
         self.end(deadline)
     }
@@ -307,10 +354,10 @@ pub fn run<F: FnOnce() -> T, T>(f: F) -> T {
 /// a plain thread, which is in no runtime, only the waiting threads are listed.
 ///
 /// ```
-/// let graph = lisle::run(|| {
+/// let graph = lisle::Runtime::builder().domains(1).run(|| {
 ///     let (_tx, rx) = lisle::channel::named::<u32>("numbers", 0);
 ///     drop(lisle::spawn(move || rx.recv()));
-///     lisle::fiber::yield_now();
+///     lisle::fiber::yield_now(); // the other fiber begins to wait
 ///     lisle::waiting()
 /// });
 /// assert!(graph.to_string().contains("receive from channel 'numbers' (made at"));

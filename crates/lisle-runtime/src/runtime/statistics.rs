@@ -35,6 +35,19 @@ pub struct Statistics {
 
 impl Statistics {
     /// Returns how many bytes a reified task took on average, or 0 if there was none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Statistics, spawn_task};
+    ///
+    /// assert_eq!(Statistics::default().mean_task(), 0.0);
+    /// lisle::run(|| {
+    ///     let task = spawn_task(async { lisle::task::yield_now().await });
+    ///     task.join().unwrap();
+    ///     assert!(lisle::statistics().mean_task() > 0.0);
+    /// });
+    /// ```
     pub fn mean_task(&self) -> f64 {
         if self.reifications == 0 { 0.0 } else { self.reified_bytes as f64 / self.reifications as f64 }
     }
@@ -84,6 +97,19 @@ impl Runtime {
     /// A domain publishes its counts every few turns and before it sleeps, so the counts of one
     /// that works may be some turns behind. What plain threads do that are no workers of the
     /// runtime counts only if a task of theirs is reified.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let (before, after) = runtime.run(|| {
+    ///     let before = runtime.statistics();
+    ///     lisle::spawn(|| ()).join().unwrap();
+    ///     (before, runtime.statistics())
+    /// });
+    /// assert_eq!(after.fibers - before.fibers, 1);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn statistics(&self) -> Statistics {
         self.shared().statistics()
     }

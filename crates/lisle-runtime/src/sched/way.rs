@@ -17,6 +17,25 @@ const LOOK: u32 = 8;
 /// # Panics
 ///
 /// Panics in [`no_suspend`](crate::fiber::no_suspend()).
+///
+/// # Examples
+///
+/// ```
+/// use lisle::fiber;
+///
+/// lisle::Runtime::builder().domains(1).run(|| {
+///     let other = lisle::spawn(|| ());
+///     assert!(!other.is_finished()); // it has not begun
+///     fiber::yield_now();
+///     assert!(other.is_finished());
+/// });
+/// ```
+///
+/// ```should_panic
+/// use lisle::fiber;
+///
+/// lisle::run(|| fiber::no_suspend(fiber::yield_now));
+/// ```
 #[inline]
 #[track_caller]
 pub fn yield_now() {

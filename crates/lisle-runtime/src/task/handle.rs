@@ -108,6 +108,18 @@ impl<T> TaskHandle<T> {
     /// # Errors
     ///
     /// As the [event](TaskHandle).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::spawn_task;
+    ///
+    /// let sum = spawn_task(async { 1 + 1 });
+    /// assert_eq!(sum.join().unwrap(), 2);
+    ///
+    /// let fails = spawn_task(async { "x".parse::<u32>().unwrap() });
+    /// assert!(fails.join().unwrap_err().is_panic());
+    /// ```
     // Inlined, so a handle that has ended is never built: to write it in pieces, and move it right
     // after, takes longer than all the rest. Not inlined without optimization, where that would
     // only enlarge the caller's frame.
@@ -139,6 +151,22 @@ impl<T> TaskHandle<T> {
     ///
     /// Nothing is forced: a task that does not wait is not stopped. To know when it has ended, wait
     /// for it. What reaches it before that, for instance a message, is dropped with it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::spawn_task;
+    ///
+    /// let ended = spawn_task(async { 2 });
+    /// ended.cancel(); // too late
+    /// assert_eq!(ended.join().unwrap(), 2);
+    ///
+    /// let (tx, rx) = lisle::channel::<u32>();
+    /// let waits = spawn_task(async move { rx.recv_evt().await });
+    /// waits.cancel();
+    /// assert!(waits.join().unwrap_err().is_cancelled());
+    /// assert!(tx.send(1).is_err()); // the receiver was dropped with the future
+    /// ```
     pub fn cancel(&self) {
         let Held::Living(task, _) = &self.held else { return };
         // SAFETY: a slot is not vacated before the handle goes.
@@ -160,6 +188,19 @@ impl<T> TaskHandle<T> {
     }
 
     /// Returns `true` if the task has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, spawn_task};
+    ///
+    /// let (tx, rx) = lisle::channel::<u32>();
+    /// let task = spawn_task(async move { rx.recv_evt().await.unwrap() });
+    /// assert!(!task.is_finished());
+    /// tx.send(7).unwrap();
+    /// assert_eq!(task.join_evt().sync().unwrap(), 7); // waits; do not ask in a loop
+    /// assert!(task.is_finished());
+    /// ```
     pub fn is_finished(&self) -> bool {
         turn::asked_whether(self.has_ended())
     }
@@ -170,6 +211,17 @@ impl<T> TaskHandle<T> {
 
     /// Returns `true` if the task ended in its first turn, as a part of its spawner, without
     /// waiting.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{spawn_task, task::yield_now};
+    ///
+    /// let at_once = spawn_task(async { 1 });
+    /// assert!(at_once.is_inline());
+    /// let later = spawn_task(async { yield_now().await });
+    /// assert!(!later.is_inline());
+    /// ```
     pub fn is_inline(&self) -> bool {
         matches!(self.held, Held::Ended(_))
     }

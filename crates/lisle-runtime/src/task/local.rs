@@ -63,6 +63,24 @@ impl<T: Send + 'static> LocalKey<T> {
     /// # Panics
     ///
     /// Outside of tasks, if called while the thread's own locals are being destroyed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::cell::RefCell;
+    ///
+    /// lisle::task_local! {
+    ///     static SEEN: RefCell<Vec<u32>> = RefCell::new(Vec::new());
+    /// }
+    ///
+    /// let task = lisle::spawn_task(async {
+    ///     SEEN.with(|seen| seen.borrow_mut().push(1));
+    ///     lisle::task::yield_now().await; // between two calls, not in one
+    ///     SEEN.with(RefCell::take) // what is to outlive the task
+    /// });
+    /// assert_eq!(task.join().unwrap(), [1]);
+    /// assert!(SEEN.with(RefCell::take).is_empty()); // the thread has its own
+    /// ```
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         let key = std::ptr::from_ref(self).addr();
         let value = match current() {

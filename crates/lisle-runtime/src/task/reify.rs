@@ -135,6 +135,19 @@ pub struct Reified<T> {
 
 impl<T> Reified<T> {
     /// Gives the task the value that it will go on with.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{channel, spawn_task, task};
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// let waits = spawn_task(async move { task::reify(|it| tx.send(it).unwrap()).await });
+    ///
+    /// let prepared = rx.recv().unwrap().prepare(7);
+    /// drop(prepared); // neither attached nor made ready, so it never will be
+    /// assert_eq!(waits.join().unwrap(), Err(task::Unprepared));
+    /// ```
     pub fn prepare(mut self, value: T) -> Prepared<T> {
         Prepared { place: self.place.take(), value: Some(value) }
     }
@@ -170,6 +183,20 @@ impl<T> Prepared<T> {
     /// # Errors
     ///
     /// Returns the value if the task's future has been dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{channel, spawn_task, task};
+    ///
+    /// lisle::run(|| {
+    ///     let (tx, rx) = channel::bounded(1);
+    ///     let waits = spawn_task(async move { task::reify(|it| tx.send(it).unwrap()).await });
+    ///     rx.recv().unwrap().prepare(7).attach().unwrap();
+    ///     assert!(waits.is_finished()); // it has run here
+    ///     assert_eq!(waits.join().unwrap(), Ok(7));
+    /// });
+    /// ```
     pub fn attach(self) -> Result<(), T> {
         self.hand_over(|waker| match Recycled::of(&waker).map(Task::of) {
             Some(task) if life::attach(task) => {}
@@ -182,6 +209,27 @@ impl<T> Prepared<T> {
     /// # Errors
     ///
     /// As [`attach`](Prepared::attach).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{channel, spawn_task, task};
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// let spawn = || {
+    ///     let tx = tx.clone();
+    ///     spawn_task(async move { task::reify(|it| tx.send(it).unwrap()).await })
+    /// };
+    /// let waits = spawn();
+    /// rx.recv().unwrap().prepare(7).ready().unwrap();
+    /// assert_eq!(waits.join().unwrap(), Ok(7));
+    ///
+    /// let cancelled = spawn();
+    /// let reified = rx.recv().unwrap();
+    /// cancelled.cancel();
+    /// assert!(cancelled.join().is_err());
+    /// assert_eq!(reified.prepare(8).ready(), Err(8)); // there is no task to take it
+    /// ```
     pub fn ready(self) -> Result<(), T> {
         self.hand_over(Waker::wake)
     }
@@ -191,6 +239,20 @@ impl<T> Prepared<T> {
     /// # Errors
     ///
     /// As [`attach`](Prepared::attach).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{channel, spawn_task, task};
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// let sum = spawn_task(async move {
+    ///     let count = task::reify(|it| tx.send(it).unwrap()).await.unwrap();
+    ///     (0..count).sum::<u64>() // much to do: beside the code that prepares it
+    /// });
+    /// rx.recv().unwrap().prepare(1_000_000).inflate().unwrap();
+    /// assert_eq!(sum.join().unwrap(), 499_999_500_000);
+    /// ```
     pub fn inflate(self) -> Result<(), T> {
         self.hand_over(|waker| match Recycled::of(&waker).map(Task::of) {
             Some(task) if life::inflate_parked(task) => {}

@@ -79,6 +79,18 @@ impl<T> FutureHandle<T> {
     ///
     /// Waiting takes nothing. The performance that completes takes the result, and one that loses
     /// lets the future continue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, future};
+    ///
+    /// lisle::run(|| {
+    ///     let sum = future::spawn(async { 1 + 1 });
+    ///     assert_eq!(sum.join_evt().sync().unwrap(), 2);
+    ///     assert!(sum.join_evt().sync().is_err()); // the result has been taken
+    /// });
+    /// ```
     pub fn join_evt(&self) -> FutureEvt<'_, T> {
         FutureEvt { joined: self.fiber().join_evt() }
     }
@@ -88,6 +100,19 @@ impl<T> FutureHandle<T> {
     /// # Errors
     ///
     /// Returns the errors of [`join_evt`](FutureHandle::join_evt).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::future;
+    ///
+    /// lisle::run(|| {
+    ///     assert_eq!(future::spawn(async { 1 + 1 }).join().unwrap(), 2);
+    ///
+    ///     let fails = future::spawn(async { "x".parse::<u32>().unwrap() });
+    ///     assert!(fails.join().unwrap_err().is_panic());
+    /// });
+    /// ```
     pub fn join(self) -> Result<T, JoinError> {
         self.join_evt().sync()
     }
@@ -97,16 +122,62 @@ impl<T> FutureHandle<T> {
     ///
     /// The future is dropped in its fiber. To know when that has happened, wait for
     /// [`join_evt`](FutureHandle::join_evt).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::future;
+    ///
+    /// lisle::run(|| {
+    ///     let (tx, rx) = lisle::channel::<u32>();
+    ///     let waits = future::spawn(async move { rx.recv_evt().await });
+    ///     waits.cancel();
+    ///     assert!(waits.join().unwrap_err().is_cancelled());
+    ///     assert!(tx.send(1).is_err()); // the receiver was dropped with the future
+    /// });
+    /// ```
     pub fn cancel(&self) {
         self.fiber().cancel();
     }
 
     /// Lets the future continue without a handle.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::future;
+    ///
+    /// lisle::run(|| {
+    ///     let (tx, rx) = lisle::channel();
+    ///     future::spawn(async move { tx.send_evt(7).await }).detach();
+    ///     assert_eq!(rx.recv(), Ok(7));
+    ///
+    ///     let (tx, rx) = lisle::channel::<u32>();
+    ///     let idle = future::spawn(async move { (std::future::pending::<()>().await, tx) });
+    ///     drop(idle); // cancels it
+    ///     assert!(rx.recv().is_err());
+    /// });
+    /// ```
     pub fn detach(mut self) {
         self.fiber = None;
     }
 
     /// Returns `true` if the future is done or has been dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, future};
+    ///
+    /// lisle::run(|| {
+    ///     let (tx, rx) = lisle::channel();
+    ///     let answer = future::spawn(async move { rx.recv_evt().await });
+    ///     assert!(!answer.is_finished());
+    ///     tx.send(7).unwrap();
+    ///     assert_eq!(answer.join_evt().sync().unwrap(), Ok(7)); // waits; do not ask in a loop
+    ///     assert!(answer.is_finished());
+    /// });
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.fiber().is_finished()
     }

@@ -98,6 +98,23 @@ pub fn watch_files(path: impl AsRef<Path>) -> io::Result<Changes> {
 /// # Errors
 ///
 /// Returns the errors of [`watch_files`].
+///
+/// # Examples
+///
+/// ```
+/// use lisle::io::{ChangeKind, watch_tree};
+///
+/// # let folder = std::env::temp_dir().join(format!("lisle-{}-tree", std::process::id()));
+/// std::fs::create_dir_all(folder.join("inner"))?;
+/// let changes = watch_tree(&folder)?;
+/// std::fs::write(folder.join("inner").join("new"), "text")?;
+/// let change = changes.next_change()?;
+/// assert_eq!(change.kind, ChangeKind::Created);
+/// assert!(change.paths[0].ends_with("inner/new"));
+/// assert!(watch_tree(folder.join("missing")).is_err());
+/// # std::fs::remove_dir_all(&folder)?;
+/// # std::io::Result::Ok(())
+/// ```
 #[track_caller]
 pub fn watch_tree(path: impl AsRef<Path>) -> io::Result<Changes> {
     Changes::new(path.as_ref(), RecursiveMode::Recursive, MOST)
@@ -139,6 +156,22 @@ impl Changes {
     /// # Errors
     ///
     /// Returns the errors of [`next_evt`](Changes::next_evt).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::io::{ChangeKind, watch_files};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("lisle-{}-next", std::process::id()));
+    /// std::fs::create_dir_all(&folder)?;
+    /// let changes = watch_files(&folder)?;
+    /// std::fs::create_dir(folder.join("new"))?;
+    /// std::fs::remove_dir(folder.join("new"))?;
+    /// assert_eq!(changes.next_change()?.kind, ChangeKind::Created);
+    /// assert_eq!(changes.next_change()?.kind, ChangeKind::Removed);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn next_change(&self) -> io::Result<Change> {
         self.next_evt().sync()
     }

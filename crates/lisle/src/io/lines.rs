@@ -54,12 +54,41 @@ type More = fn(&mut bool) -> Option<io::Result<()>>;
 
 impl<R: TryRead> Lines<R> {
     /// Creates the lines of `reader`, each of at most 1 MiB.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::io::Lines;
+    /// use std::io::Write;
+    ///
+    /// let (reader, mut writer) = lisle::net::pipe()?;
+    /// writer.write_all(b"one\r\ntwo\n\nlast")?;
+    /// drop(writer);
+    /// let lines: Result<Vec<_>, _> = (&Lines::new(reader)).collect();
+    /// assert_eq!(lines?, ["one", "two", "", "last"]);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn new(reader: R) -> Self {
         Lines::with_limit(reader, 1024 * 1024)
     }
 
     /// Creates the lines of `reader`, each of at most `limit` bytes without its ending.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::io::Lines;
+    /// use std::io::{ErrorKind, Write};
+    ///
+    /// let (reader, mut writer) = lisle::net::pipe()?;
+    /// let lines = Lines::with_limit(reader, 5);
+    /// writer.write_all(b"12345\n123456\nnext\n")?;
+    /// assert_eq!(lines.next_line()?.unwrap(), "12345");
+    /// assert_eq!(lines.next_line().unwrap_err().kind(), ErrorKind::InvalidData); // too long
+    /// assert_eq!(lines.next_line()?.unwrap(), "next");
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn with_limit(reader: R, limit: usize) -> Self {
         Lines {
@@ -83,6 +112,23 @@ impl<R: TryRead> Lines<R> {
     ///
     /// A performance that loses a choice, a poll that fails and a future that is dropped before it
     /// gets its line have taken no line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, io::Lines};
+    /// use std::io::Write;
+    ///
+    /// let (reader, mut writer) = lisle::net::pipe()?;
+    /// let lines = Lines::new(reader);
+    /// writer.write_all(b"half a")?;
+    /// assert!(lines.line_evt().poll().is_none()); // the bytes are kept
+    /// writer.write_all(b" line\n")?;
+    /// assert_eq!(lines.line_evt().sync()?.unwrap(), "half a line");
+    /// drop(writer);
+    /// assert!(lines.line_evt().sync()?.is_none());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn line_evt(&self) -> LineEvt<'_, R> {
         let more: More = |more| more.then_some(Ok(()));
         Until::new(self, choose((self.reader.readable_evt(), self.more.event(more))))
@@ -93,6 +139,22 @@ impl<R: TryRead> Lines<R> {
     /// # Errors
     ///
     /// Returns the errors of [`line_evt`](Lines::line_evt).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::io::Lines;
+    /// use std::io::{ErrorKind, Write};
+    ///
+    /// let (reader, mut writer) = lisle::net::pipe()?;
+    /// let lines = Lines::new(reader);
+    /// writer.write_all(b"no text: \xff\ntext\n")?;
+    /// drop(writer);
+    /// assert_eq!(lines.next_line().unwrap_err().kind(), ErrorKind::InvalidData);
+    /// assert_eq!(lines.next_line()?.as_deref(), Some("text"));
+    /// assert_eq!(lines.next_line()?, None);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn next_line(&self) -> io::Result<Option<String>> {
         self.line_evt().sync()
     }
@@ -100,11 +162,41 @@ impl<R: TryRead> Lines<R> {
 
 impl<R> Lines<R> {
     /// Returns the stream. Bytes that are read from it directly are missing in the lines.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{io::Lines, net::UnixStream};
+    /// use std::io::Write;
+    ///
+    /// let (stream, mut other) = UnixStream::pair()?;
+    /// let lines = Lines::new(stream);
+    /// lines.get_ref().write_all(b"question\n")?; // to write is no problem
+    /// other.write_all(b"answer\n")?;
+    /// assert_eq!(lines.next_line()?.unwrap(), "answer");
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn get_ref(&self) -> &R {
         &self.reader
     }
 
     /// Returns the stream. Bytes that have been read ahead of the lines are lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::io::Lines;
+    /// use std::io::{Read, Write};
+    ///
+    /// let (reader, mut writer) = lisle::net::pipe()?;
+    /// let lines = Lines::new(reader);
+    /// writer.write_all(b"line\nrest")?;
+    /// assert_eq!(lines.next_line()?.unwrap(), "line");
+    /// drop(writer);
+    /// let mut reader = lines.into_inner();
+    /// assert_eq!(reader.read(&mut [0; 8])?, 0); // the rest was read with the line, and is lost
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn into_inner(self) -> R {
         self.reader
     }

@@ -18,6 +18,26 @@ pub trait TryRead {
     /// # Errors
     ///
     /// Fails with `WouldBlock` if nothing is available now, or with an error of the system.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::io::TryRead;
+    /// use std::io::{self, Write};
+    ///
+    /// /// Reads up to 16 bytes, or nothing if there are none yet.
+    /// fn some(reader: impl TryRead) -> io::Result<Option<usize>> {
+    ///     match reader.try_read(&mut [0; 16]) {
+    ///         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+    ///         outcome => outcome.map(Some),
+    ///     }
+    /// }
+    /// let (reader, mut writer) = lisle::net::pipe()?;
+    /// assert_eq!(some(&reader)?, None);
+    /// writer.write_all(b"abc")?;
+    /// assert_eq!(some(&reader)?, Some(3));
+    /// # io::Result::Ok(())
+    /// ```
     fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// Returns the event that [`try_read`](TryRead::try_read) does not fail with `WouldBlock`.

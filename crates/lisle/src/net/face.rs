@@ -15,6 +15,18 @@ macro_rules! descriptor {
             /// # Errors
             ///
             /// Returns an error if the descriptor cannot be made non-blocking.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::net::UdpSocket; // for instance; all types have this
+            ///
+            /// let std = std::net::UdpSocket::bind("127.0.0.1:0")?;
+            /// let address = std.local_addr()?;
+            /// let socket = UdpSocket::from_std(std)?;
+            /// assert_eq!(socket.local_addr()?, address); // the same socket
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn from_std(std: $std) -> std::io::Result<Self> {
                 Self::try_from(std::os::fd::OwnedFd::from(std))
             }
@@ -25,6 +37,19 @@ macro_rules! descriptor {
             /// # Errors
             ///
             /// Returns an error if the descriptor cannot be made blocking.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use std::io::{Read, Write};
+            ///
+            /// // Pipes, for instance; all types have this.
+            /// let (reader, mut writer) = lisle::net::pipe()?;
+            /// let mut reader: std::io::PipeReader = reader.into_std()?;
+            /// writer.write_all(b"x")?;
+            /// assert_eq!(reader.read(&mut [0; 8])?, 1); // would block the thread without it
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn into_std(self) -> std::io::Result<$std> {
                 let fd = std::os::fd::OwnedFd::from(self);
                 $crate::net::system::set_nonblocking(std::os::fd::AsFd::as_fd(&fd), false)?;
@@ -92,6 +117,16 @@ macro_rules! socket {
             /// # Errors
             ///
             /// Returns the errors of getsockname(2).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::net::TcpListener; // for instance; all sockets have this
+            ///
+            /// let listener = TcpListener::bind("127.0.0.1:0")?; // on any port that is free
+            /// assert_ne!(listener.local_addr()?.port(), 0);
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn local_addr(&self) -> std::io::Result<$address> {
                 self.pollable.get_ref().local_addr()
             }
@@ -101,6 +136,16 @@ macro_rules! socket {
             /// # Errors
             ///
             /// Returns the errors of getsockopt(2).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::net::UdpSocket; // for instance; all sockets have this
+            ///
+            /// let socket = UdpSocket::bind("127.0.0.1:0")?;
+            /// assert!(socket.take_error()?.is_none());
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn take_error(&self) -> std::io::Result<Option<std::io::Error>> {
                 self.pollable.get_ref().take_error()
             }
@@ -120,6 +165,23 @@ macro_rules! clone {
             /// # Errors
             ///
             /// Returns an error if the system is out of descriptors.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use std::io::{Read, Write};
+            ///
+            /// // Pipes, for instance.
+            /// let (mut reader, writer) = lisle::net::pipe()?;
+            /// let mut second = writer.try_clone()?;
+            /// drop(writer);
+            /// second.write_all(b"still open")?;
+            /// drop(second);
+            /// let mut text = String::new();
+            /// reader.read_to_string(&mut text)?; // finds the end when all handles are closed
+            /// assert_eq!(text, "still open");
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn try_clone(&self) -> std::io::Result<Self> {
                 let pollable = Pollable::nonblocking(self.pollable.get_ref().try_clone()?, Kind::$kind);
                 Ok($face { pollable })
@@ -142,6 +204,20 @@ macro_rules! readable {
             /// # Cancel safety
             ///
             /// Nothing is read.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::{Event, net::pipe};
+            /// use std::io::Write;
+            ///
+            /// let (reader, mut writer) = pipe()?; // for instance
+            /// assert!(reader.readable_evt().poll().is_none());
+            /// writer.write_all(b"abc")?;
+            /// reader.readable_evt().sync()?;
+            /// assert_eq!(reader.try_read(&mut [0; 8])?, 3); // the event has read nothing
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn readable_evt(&self) -> $crate::net::ReadyEvt<'_, $io> {
                 self.pollable.readable_evt()
             }
@@ -162,6 +238,20 @@ macro_rules! writable {
             /// # Cancel safety
             ///
             /// Nothing is written.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::{Event, net::pipe};
+            ///
+            /// let (reader, writer) = pipe()?; // for instance
+            /// while writer.try_write(&[0; 4_096]).is_ok() {} // until there is no room
+            /// assert!(writer.writable_evt().poll().is_none());
+            /// while reader.try_read(&mut [0; 4_096]).is_ok() {}
+            /// writer.writable_evt().sync()?;
+            /// assert_eq!(writer.try_write(b"abc")?, 3);
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn writable_evt(&self) -> $crate::net::ReadyEvt<'_, $io> {
                 self.pollable.writable_evt()
             }
@@ -199,6 +289,29 @@ macro_rules! listening {
             ///
             /// Fails with `WouldBlock` if no connection has come, or else as
             /// [`accept`](Self::accept) does.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::fiber;
+            /// use lisle::net::{TcpListener, TcpStream};
+            /// use std::io::ErrorKind;
+            ///
+            /// let listener = TcpListener::bind("127.0.0.1:0")?;
+            /// let nobody = listener.try_accept().unwrap_err();
+            /// assert_eq!(nobody.kind(), ErrorKind::WouldBlock);
+            ///
+            /// let client = TcpStream::connect(listener.local_addr()?)?;
+            /// let (_, address) = loop {
+            ///     match listener.try_accept() {
+            ///         // Does something else meanwhile. To wait, use `accept` or `accept_evt`.
+            ///         Err(error) if error.kind() == ErrorKind::WouldBlock => fiber::yield_now(),
+            ///         accepted => break accepted?,
+            ///     }
+            /// };
+            /// assert_eq!(address, client.local_addr()?);
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn try_accept(&self) -> std::io::Result<($stream, $address)> {
                 self.pollable.try_once(Direction::Read, Self::accept_now, |_| false)
             }
@@ -209,12 +322,48 @@ macro_rules! listening {
             ///
             /// A performance that loses a choice, a poll that fails and a future that is dropped
             /// have accepted nothing.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::net::{TcpListener, TcpStream};
+            /// use lisle::{Event, choose, sync::Condition};
+            ///
+            /// let (listener, stop) = (TcpListener::bind("127.0.0.1:0")?, Condition::new());
+            /// let next = choose((
+            ///     listener.accept_evt().wrap(Some),
+            ///     stop.wait_evt().wrap(|()| None),
+            /// ));
+            /// let client = TcpStream::connect(listener.local_addr()?)?;
+            /// let (_, address) = next.sync().unwrap()?;
+            /// assert_eq!(address, client.local_addr()?);
+            /// stop.signal();
+            /// assert!(next.sync().is_none());
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn accept_evt(&self) -> AcceptEvt<'_, Self> {
                 AcceptEvt::new(self)
             }
 
             /// Returns an iterator over connections as they come. It calls [`accept`](Self::accept)
             /// again and again and drops the addresses.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::net::{TcpListener, TcpStream};
+            /// use std::io::{Read, Write};
+            ///
+            /// let listener = TcpListener::bind("127.0.0.1:0")?;
+            /// let mut client = TcpStream::connect(listener.local_addr()?)?;
+            /// for stream in listener.incoming().take(1) {
+            ///     stream?.write_all(b"hello")?; // a server would spawn a fiber for this
+            /// }
+            /// let mut text = String::new();
+            /// client.read_to_string(&mut text)?;
+            /// assert_eq!(text, "hello");
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn incoming(&self) -> Incoming<'_, Self> {
                 Incoming::new(self)
             }

@@ -111,6 +111,19 @@ impl<T: AsFd> Pollable<T> {
     /// # Errors
     ///
     /// Returns an error if the descriptor cannot be made non-blocking.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::Pollable;
+    /// use std::io::{self, ErrorKind, Read};
+    ///
+    /// let (reader, _writer) = io::pipe()?;
+    /// let reader = Pollable::new(reader)?;
+    /// let nothing = reader.get_ref().read(&mut [0; 8]).unwrap_err(); // does not block any more
+    /// assert_eq!(nothing.kind(), ErrorKind::WouldBlock);
+    /// # io::Result::Ok(())
+    /// ```
     pub fn new(io: T) -> io::Result<Self> {
         Pollable::of_kind(io, Kind::GENERAL)
     }
@@ -132,6 +145,18 @@ impl<T: AsFd> Pollable<T> {
     }
 
     /// Unwraps and returns the value. The descriptor stays non-blocking.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::Pollable;
+    /// use std::io::{self, ErrorKind, Read};
+    ///
+    /// let (reader, _writer) = io::pipe()?;
+    /// let mut reader = Pollable::new(reader)?.into_inner();
+    /// assert_eq!(reader.read(&mut [0; 8]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    /// # io::Result::Ok(())
+    /// ```
     pub fn into_inner(self) -> T {
         let Pollable { registration, io, .. } = self;
         drop(registration);
@@ -143,11 +168,40 @@ impl<T: AsFd> Pollable<T> {
     ///
     /// This event only observes. With several readers another one may be faster. After it, use an
     /// operation that does not wait, and wait again if that operation would block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, net::Pollable};
+    /// use std::io::{self, Read, Write};
+    ///
+    /// let (reader, mut writer) = io::pipe()?;
+    /// let reader = Pollable::new(reader)?;
+    /// assert!(reader.readable_evt().poll().is_none());
+    /// writer.write_all(b"abc")?;
+    /// reader.readable_evt().sync()?;
+    /// assert_eq!(reader.get_ref().read(&mut [0; 8])?, 3); // the event has read nothing
+    /// # io::Result::Ok(())
+    /// ```
     pub fn readable_evt(&self) -> ReadyEvt<'_, T> {
         ReadyEvt::new(self, Direction::Read)
     }
 
     /// Returns the event of being ready to write. See [`readable_evt`](Pollable::readable_evt).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, net::Pollable};
+    /// use std::io::{self, Write};
+    ///
+    /// let (_reader, writer) = io::pipe()?;
+    /// let writer = Pollable::new(writer)?;
+    /// writer.writable_evt().sync()?;
+    /// while writer.get_ref().write(&[0; 4_096]).is_ok() {} // until there is no room
+    /// assert!(writer.writable_evt().poll().is_none());
+    /// # io::Result::Ok(())
+    /// ```
     pub fn writable_evt(&self) -> ReadyEvt<'_, T> {
         ReadyEvt::new(self, Direction::Write)
     }
@@ -162,6 +216,20 @@ impl<T: AsFd> Pollable<T> {
     /// # Blocking
     ///
     /// Waits as [`Event::sync`] does. `operation` itself must not block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::Pollable;
+    /// use std::io::{self, Read, Write};
+    ///
+    /// let (reader, mut writer) = io::pipe()?;
+    /// let reader = Pollable::new(reader)?;
+    /// let fiber = lisle::spawn(move || reader.read_with(|mut pipe| pipe.read(&mut [0; 8])));
+    /// writer.write_all(b"abc")?; // sooner or later: the fiber waits for it
+    /// assert_eq!(fiber.join().unwrap()?, 3);
+    /// # io::Result::Ok(())
+    /// ```
     pub fn read_with<R>(&self, operation: impl FnMut(&T) -> io::Result<R>) -> io::Result<R> {
         self.perform(Direction::Read, None, operation)
     }
@@ -172,6 +240,21 @@ impl<T: AsFd> Pollable<T> {
     /// # Errors
     ///
     /// Returns the errors of [`read_with`](Pollable::read_with).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::Pollable;
+    /// use std::io::{self, ErrorKind, Write};
+    ///
+    /// let (reader, writer) = io::pipe()?;
+    /// let writer = Pollable::new(writer)?;
+    /// assert_eq!(writer.write_with(|mut pipe| pipe.write(b"abc"))?, 3);
+    /// drop(reader);
+    /// let broken = writer.write_with(|mut pipe| pipe.write(b"abc")).unwrap_err();
+    /// assert_eq!(broken.kind(), ErrorKind::BrokenPipe);
+    /// # io::Result::Ok(())
+    /// ```
     pub fn write_with<R>(&self, operation: impl FnMut(&T) -> io::Result<R>) -> io::Result<R> {
         self.perform(Direction::Write, None, operation)
     }

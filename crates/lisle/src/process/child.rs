@@ -48,6 +48,19 @@ impl Child {
     ///
     /// Returns an error if the system is out of descriptors or threads. The child continues, as one
     /// that is dropped does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, process::Child};
+    /// use std::process::{Command, Stdio};
+    ///
+    /// let std = Command::new("cat").stdin(Stdio::piped()).spawn()?;
+    /// let mut child = Child::from_std(std)?;
+    /// drop(child.stdin.take()); // its pipes have come along
+    /// assert!(child.exit_evt().sync()?.success());
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn from_std(child: std::process::Child) -> io::Result<Child> {
         Child::adopt(child).map_err(|(_, error)| error)
@@ -78,6 +91,21 @@ impl Child {
     /// Sets whether the child is killed when the handle is dropped. The default is `false`.
     ///
     /// A fiber that is unwound when its runtime shuts down drops its handles, too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io::Read;
+    /// use std::process::{Command, Stdio};
+    ///
+    /// let mut command = Command::new("sleep");
+    /// let child = lisle::process::spawn(command.arg("600").stdout(Stdio::piped()))?;
+    /// let mut child = child.kill_on_drop(true);
+    /// let mut output = child.stdout.take().unwrap();
+    /// drop(child);
+    /// assert_eq!(output.read(&mut [0; 8])?, 0); // the end: it has been killed
+    /// # std::io::Result::Ok(())
+    /// ```
     #[must_use]
     pub fn kill_on_drop(mut self, kill: bool) -> Self {
         self.kill_on_drop = kill;
@@ -85,6 +113,25 @@ impl Child {
     }
 
     /// Sets the name of the child in descriptions of waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, Runtime, fiber, process};
+    /// use std::process::Command;
+    ///
+    /// let child = process::spawn(Command::new("sleep").arg("600"))?.named("sleeper");
+    /// Runtime::builder().domains(1).run(|| {
+    ///     fiber::scope(|scope| {
+    ///         scope.spawn(|| child.exit_evt().sync());
+    ///         fiber::yield_now(); // the other fiber begins to wait
+    ///         let waits = &lisle::waiting().fibers[0].waits[0];
+    ///         assert_eq!(waits.object.name(), Some("sleeper"));
+    ///         child.kill()
+    ///     })
+    /// })?;
+    /// # std::io::Result::Ok(())
+    /// ```
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         if let Some(process) = &mut self.process {
@@ -95,6 +142,19 @@ impl Child {
 
     /// Returns the number of the process. After its status has been collected, the system may give
     /// that number to another process.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::process::{Command, Stdio};
+    ///
+    /// let mut command = Command::new("sh");
+    /// let child = lisle::process::spawn(command.args(["-c", "echo $$"]).stdout(Stdio::piped()))?;
+    /// let id = child.id();
+    /// let output = child.wait_with_output()?;
+    /// assert_eq!(output.stdout, format!("{id}\n").into_bytes());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn id(&self) -> u32 {
         self.process().id
     }
@@ -112,6 +172,20 @@ impl Child {
     /// # Cancel safety
     ///
     /// Waiting takes nothing, and neither does a performance that loses.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, process};
+    /// use std::process::{Command, Stdio};
+    ///
+    /// let mut child = process::spawn(Command::new("cat").stdin(Stdio::piped()))?;
+    /// assert!(child.exit_evt().poll().is_none()); // it reads its standard input
+    /// drop(child.stdin.take());
+    /// assert!(child.exit_evt().sync()?.success());
+    /// assert!(child.exit_evt().sync()?.success()); // any number of times
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn exit_evt(&self) -> ExitEvt<'_> {
         self.process().exit_evt()
     }
@@ -122,6 +196,17 @@ impl Child {
     /// # Errors
     ///
     /// Returns the errors of [`exit_evt`](Child::exit_evt).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::process::{Command, Stdio};
+    ///
+    /// let mut child = lisle::process::spawn(Command::new("cat").stdin(Stdio::piped()))?;
+    /// assert!(child.wait()?.success()); // it has found the end of its standard input
+    /// assert!(child.stdin.is_none());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
         self.exit_evt().sync()
@@ -132,6 +217,18 @@ impl Child {
     /// # Errors
     ///
     /// Returns the errors of [`exit_evt`](Child::exit_evt).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::process::{Command, Stdio};
+    ///
+    /// let mut child = lisle::process::spawn(Command::new("cat").stdin(Stdio::piped()))?;
+    /// assert!(child.try_wait()?.is_none()); // it reads its standard input, which is open
+    /// child.wait()?;
+    /// assert!(child.try_wait()?.unwrap().success());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn try_wait(&self) -> io::Result<Option<ExitStatus>> {
         let status = self.process().reap()?;
         Ok(turn::asked(status))
@@ -143,6 +240,20 @@ impl Child {
     /// # Errors
     ///
     /// Returns an error if the system refuses: the child has changed its user.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, process};
+    /// use std::os::unix::process::ExitStatusExt;
+    /// use std::process::Command;
+    ///
+    /// let child = process::spawn(Command::new("sleep").arg("600"))?;
+    /// child.kill()?;
+    /// assert_eq!(child.exit_evt().sync()?.signal(), Some(9)); // SIGKILL
+    /// child.kill()?; // does nothing
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn kill(&self) -> io::Result<()> {
         self.process().kill()
     }
@@ -158,6 +269,19 @@ impl Child {
     ///
     /// Waits as [`Event::sync`] does. The wait includes children of the child that have inherited
     /// the pipes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::process::{Command, Stdio};
+    ///
+    /// let mut command = Command::new("sh");
+    /// command.args(["-c", "echo out; echo err >&2"]).stdout(Stdio::piped());
+    /// let child = lisle::process::spawn(command.stderr(Stdio::piped()))?;
+    /// let output = child.wait_with_output()?;
+    /// assert_eq!((&*output.stdout, &*output.stderr), (&b"out\n"[..], &b"err\n"[..]));
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn wait_with_output(mut self) -> io::Result<Output> {
         drop(self.stdin.take());
         let (stdout, stderr) = output::read_both(self.stdout.take(), self.stderr.take())?;

@@ -39,6 +39,20 @@ pub fn output(command: &mut Command) -> io::Result<Output> {
 /// # Errors
 ///
 /// Returns the errors of [`spawn`] and of [`Child::wait`](super::Child::wait).
+///
+/// # Examples
+///
+/// ```
+/// use lisle::process::status;
+/// use std::io::ErrorKind;
+/// use std::process::Command;
+///
+/// let failed = status(Command::new("sh").args(["-c", "exit 3"]))?; // no error, but a status
+/// assert_eq!(failed.code(), Some(3));
+/// let missing = status(&mut Command::new("there-is-no-such-program")).unwrap_err();
+/// assert_eq!(missing.kind(), ErrorKind::NotFound);
+/// # std::io::Result::Ok(())
+/// ```
 #[track_caller]
 pub fn status(command: &mut Command) -> io::Result<ExitStatus> {
     spawn(command)?.wait()

@@ -115,6 +115,19 @@ macro_rules! ends {
                 /// # Errors
                 ///
                 /// Returns an error if the loop was stopped.
+                ///
+                /// # Examples
+                ///
+                /// With `count`, for instance:
+                ///
+                /// ```
+                /// use lisle::par::{Stopped, prelude::*};
+                /// use lisle::{always, never};
+                ///
+                /// let numbers = (0..10).into_par_iter();
+                /// assert_eq!(numbers.clone().until(never::<()>()).count(), Ok(10));
+                /// assert_eq!(numbers.until(always("stop")).count(), Err(Stopped("stop")));
+                /// ```
                 #[track_caller]
                 pub fn $end<$($generics)*>(self, $($arg: $Arg),*) -> Result<$Result, Stopped<E::Output>>
                 where

@@ -53,6 +53,17 @@ pub trait ParallelExtend<T: Send> {
     fn par_extend<I: IntoParallelIterator<Item = T>>(&mut self, iter: I);
 
     /// Extends the collection with the elements of a vector.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::prelude::*;
+    /// use std::collections::BTreeSet;
+    ///
+    /// let mut all = BTreeSet::from([1, 2]);
+    /// all.par_extend_vec(vec![2, 3]);
+    /// assert_eq!(all, BTreeSet::from([1, 2, 3]));
+    /// ```
     #[track_caller]
     fn par_extend_vec(&mut self, vec: Vec<T>) {
         self.par_extend(vec);

@@ -153,6 +153,16 @@ pub struct ChunksExact<'data, T> {
 
 impl<'data, T> ChunksExact<'data, T> {
     /// Returns the elements that do not make a whole piece.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::prelude::*;
+    ///
+    /// let pairs = [1, 2, 3, 4, 5].as_slice().par_chunks_exact(2);
+    /// assert_eq!(pairs.remainder(), [5]);
+    /// assert_eq!(pairs.map(|pair| pair[0] * pair[1]).sum::<u32>(), 14);
+    /// ```
     pub fn remainder(&self) -> &'data [T] {
         self.remainder
     }
@@ -185,6 +195,17 @@ pub struct ChunksExactMut<'data, T> {
 
 impl<'data, T> ChunksExactMut<'data, T> {
     /// Returns the elements that do not make a whole piece.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::prelude::*;
+    ///
+    /// let mut data = [1, 2, 3, 4, 5];
+    /// let rest = data.par_chunks_exact_mut(2).into_remainder(); // instead of running the loop
+    /// rest[0] = 0;
+    /// assert_eq!(data, [1, 2, 3, 4, 0]);
+    /// ```
     pub fn into_remainder(self) -> &'data mut [T] {
         self.remainder
     }

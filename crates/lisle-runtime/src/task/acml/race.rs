@@ -277,16 +277,57 @@ impl<T: Send + 'static> Race<T> {
     /// # Errors
     ///
     /// As the [event](Race).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::task::race;
+    /// use std::future::pending;
+    ///
+    /// assert_eq!(race((async { 1 }, pending())).join().unwrap(), 1);
+    ///
+    /// let fails = race((async { "x".parse::<u32>().unwrap() }, pending()));
+    /// assert!(fails.join().unwrap_err().is_panic());
+    /// ```
     pub fn join(self) -> Result<T, JoinError> {
         self.sync()
     }
 
     /// Returns the event of the answer, which is the handle itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, task::race, time::after};
+    /// use std::{future::pending, time::Duration};
+    ///
+    /// let (tx, rx) = lisle::channel();
+    /// let answer = race((async move { rx.recv_evt().await.unwrap() }, pending()));
+    /// let soon = after(Duration::from_millis(1)).wrap(|()| None);
+    /// assert_eq!(choose((answer.join_evt().wrap(Result::ok), soon)).sync(), None);
+    ///
+    /// tx.send(7).unwrap(); // the race went on
+    /// assert_eq!(answer.join().unwrap(), 7);
+    /// ```
     pub fn join_evt(&self) -> &Self {
         self
     }
 
     /// Returns `true` if there is an answer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, task::race};
+    ///
+    /// let (tx, rx) = lisle::channel();
+    /// let answer = race((async move { rx.recv_evt().await.unwrap() }, std::future::pending()));
+    /// assert!(!answer.is_decided());
+    /// tx.send(7).unwrap();
+    /// assert_eq!(answer.join_evt().sync().unwrap(), 7);
+    /// assert!(answer.is_decided());
+    /// assert!(answer.join().is_err()); // the answer has been taken
+    /// ```
     pub fn is_decided(&self) -> bool {
         turn::asked_whether(self.ring.state.with(State::is_decided))
     }

@@ -211,6 +211,18 @@ impl<T: Send + 'static> AsyncRecv<T> {
     }
 
     /// Returns the event of the message, which is the handle itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, never, task::RecvAsync};
+    ///
+    /// let (tx, rx) = lisle::channel();
+    /// let (first, second) = (rx.recv_async(), rx.recv_async());
+    /// tx.send(7).unwrap();
+    /// let either = choose((first.done_evt(), second.done_evt(), never()));
+    /// assert_eq!(either.sync(), Ok(7)); // the second receive is still under way
+    /// ```
     pub fn done_evt(&self) -> &Self {
         self
     }
@@ -222,6 +234,19 @@ impl<T: Send + 'static> AsyncRecv<T> {
     }
 
     /// Returns `true` if the message has come, or is certain not to come.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, task::RecvAsync};
+    ///
+    /// let (tx, rx) = lisle::channel();
+    /// let receive = rx.recv_async();
+    /// assert!(!receive.has_ended());
+    /// tx.send(7).unwrap();
+    /// assert_eq!(receive.done_evt().sync(), Ok(7));
+    /// assert!(receive.has_ended());
+    /// ```
     pub fn has_ended(&self) -> bool {
         turn::asked_whether(self.begun.has_ended())
     }

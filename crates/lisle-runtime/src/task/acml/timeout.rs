@@ -58,11 +58,40 @@ impl<T: Send + 'static> Timeout<T> {
     /// # Errors
     ///
     /// As the [event](Timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::task::{TimeoutError, timeout};
+    /// use std::time::Duration;
+    ///
+    /// let hour = Duration::from_secs(3_600);
+    /// assert_eq!(timeout(hour, async { 1 + 1 }).join().unwrap(), 2);
+    ///
+    /// let fails = timeout(hour, async { "x".parse::<u32>().unwrap() });
+    /// assert!(matches!(fails.join(), Err(TimeoutError::Ended(error)) if error.is_panic()));
+    ///
+    /// let slow = timeout(Duration::from_millis(1), std::future::pending::<u32>());
+    /// assert!(matches!(slow.join(), Err(TimeoutError::Elapsed)));
+    /// ```
     pub fn join(self) -> Result<T, TimeoutError> {
         self.sync()
     }
 
     /// Returns the event of the end, which is the handle itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::{Event, choose, sync::Condition, task::timeout};
+    /// use std::time::Duration;
+    ///
+    /// let stop = Condition::new();
+    /// let slow = timeout(Duration::from_secs(3_600), std::future::pending::<u32>());
+    /// stop.signal();
+    /// let outcome = choose((slow.join_evt().wrap(Result::ok), stop.wait_evt().wrap(|()| None)));
+    /// assert_eq!(outcome.sync(), None); // stopped; dropping `slow` cancels the future
+    /// ```
     pub fn join_evt(&self) -> &Self {
         self
     }

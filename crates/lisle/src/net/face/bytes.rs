@@ -9,6 +9,21 @@ macro_rules! reading {
             /// # Errors
             ///
             /// Fails with `WouldBlock` if nothing is available now, or with an error of the system.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use std::io::{ErrorKind, Write};
+            ///
+            /// let (reader, mut writer) = lisle::net::pipe()?; // for instance
+            /// let nothing = reader.try_read(&mut [0; 8]).unwrap_err();
+            /// assert_eq!(nothing.kind(), ErrorKind::WouldBlock);
+            /// writer.write_all(b"abc")?;
+            /// assert_eq!(reader.try_read(&mut [0; 8])?, 3);
+            /// drop(writer);
+            /// assert_eq!(reader.try_read(&mut [0; 8])?, 0); // the end
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn try_read(&self, buffer: &mut [u8]) -> std::io::Result<usize> {
                 self.pollable.try_read(buffer)
             }
@@ -18,6 +33,20 @@ macro_rules! reading {
             /// # Errors
             ///
             /// Returns the errors of [`try_read`](Self::try_read).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use std::io::{IoSliceMut, Write};
+            ///
+            /// let (reader, mut writer) = lisle::net::pipe()?; // for instance
+            /// writer.write_all(b"headbody")?;
+            /// let (mut head, mut body) = ([0; 4], [0; 8]);
+            /// let mut both = [IoSliceMut::new(&mut head), IoSliceMut::new(&mut body)];
+            /// assert_eq!(reader.try_read_vectored(&mut both)?, 8);
+            /// assert_eq!((&head, &body[..4]), (b"head", &b"body"[..]));
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn try_read_vectored(
                 &self,
                 buffers: &mut [std::io::IoSliceMut<'_>],
@@ -31,6 +60,21 @@ macro_rules! reading {
             ///
             /// Fails with `TimedOut` if nothing came in time, and then has taken nothing. Otherwise
             /// returns the system's errors.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use std::io::{ErrorKind, Write};
+            /// use std::time::Duration;
+            ///
+            /// let (reader, mut writer) = lisle::net::pipe()?; // for instance
+            /// let mut buffer = [0; 8];
+            /// let late = reader.read_timeout(&mut buffer, Duration::from_millis(1)).unwrap_err();
+            /// assert_eq!(late.kind(), ErrorKind::TimedOut);
+            /// writer.write_all(b"abc")?;
+            /// assert_eq!(reader.read_timeout(&mut buffer, Duration::from_secs(60))?, 3);
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn read_timeout(
                 &self,
                 buffer: &mut [u8],
@@ -74,6 +118,22 @@ macro_rules! writing {
             /// # Errors
             ///
             /// Fails with `WouldBlock` if there is no room now, or with an error of the system.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use std::io::ErrorKind;
+            ///
+            /// let (_reader, writer) = lisle::net::pipe()?; // for instance
+            /// assert_eq!(writer.try_write(b"abc")?, 3);
+            /// let full = loop {
+            ///     if let Err(error) = writer.try_write(&[0; 4_096]) {
+            ///         break error;
+            ///     }
+            /// };
+            /// assert_eq!(full.kind(), ErrorKind::WouldBlock); // nobody reads
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn try_write(&self, bytes: &[u8]) -> std::io::Result<usize> {
                 self.pollable.try_write(bytes)
             }
@@ -83,6 +143,20 @@ macro_rules! writing {
             /// # Errors
             ///
             /// Returns the errors of [`try_write`](Self::try_write).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use std::io::IoSlice;
+            ///
+            /// let (reader, writer) = lisle::net::pipe()?; // for instance
+            /// let both = [IoSlice::new(b"head"), IoSlice::new(b"body")];
+            /// assert_eq!(writer.try_write_vectored(&both)?, 8);
+            /// let mut buffer = [0; 16];
+            /// let length = reader.try_read(&mut buffer)?;
+            /// assert_eq!(&buffer[..length], b"headbody");
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn try_write_vectored(&self, buffers: &[std::io::IoSlice<'_>]) -> std::io::Result<usize> {
                 self.pollable.try_write_vectored(buffers)
             }
@@ -94,6 +168,19 @@ macro_rules! writing {
             ///
             /// Fails with `TimedOut` if there was no room in time, and then has written nothing.
             /// Otherwise returns the system's errors.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use std::{io::ErrorKind, time::Duration};
+            ///
+            /// let (_reader, writer) = lisle::net::pipe()?; // for instance
+            /// assert_eq!(writer.write_timeout(b"abc", Duration::from_secs(60))?, 3);
+            /// while writer.try_write(&[0; 4_096]).is_ok() {} // until there is no room
+            /// let late = writer.write_timeout(&[0; 4_096], Duration::from_millis(1)).unwrap_err();
+            /// assert_eq!(late.kind(), ErrorKind::TimedOut);
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn write_timeout(
                 &self,
                 bytes: &[u8],
@@ -174,6 +261,22 @@ macro_rules! writing {
             ///
             /// Fails with `WouldBlock` if there is no room now, or else as
             /// [`send_file`](Self::send_file) does.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::net::UnixStream;
+            /// use std::fs::File;
+            ///
+            /// let (one, other) = UnixStream::pair()?; // for instance
+            /// let file = File::open("Cargo.toml")?;
+            /// assert_eq!(one.try_send_file(&file, 0, 9)?, 9);
+            /// let mut start = [0; 16];
+            /// assert_eq!(other.try_read(&mut start)?, 9);
+            /// assert_eq!(&start[..9], b"[package]");
+            /// assert_eq!(one.try_send_file(&file, file.metadata()?.len(), 9)?, 0); // the end
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn try_send_file(
                 &self,
                 file: &std::fs::File,

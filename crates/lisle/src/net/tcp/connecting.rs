@@ -60,12 +60,44 @@ impl Connecting {
     ///
     /// The event gives the system's error when the connection has failed. Performed again after
     /// that, it gives `NotConnected`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::{TcpListener, TcpStream};
+    /// use lisle::Event;
+    /// use std::io::ErrorKind;
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let connecting = TcpStream::begin_connect(&listener.local_addr()?)?;
+    /// connecting.connected_evt().sync()?;
+    /// let stream = connecting.into_stream();
+    ///
+    /// let address = stream.local_addr()?; // nobody listens there
+    /// let refused = TcpStream::begin_connect(&address).and_then(|it| it.connected_evt().sync());
+    /// assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionRefused);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn connected_evt(&self) -> ConnectedEvt<'_> {
         Until::new(self, self.stream.writable_evt())
     }
 
-    /// Returns the connection. Before it has been made, reading and writing fail with
-    /// `NotConnected`.
+    /// Returns the connection. Before it has been made, [`peer_addr`](TcpStream::peer_addr) fails
+    /// with `NotConnected`; reading and writing wait for it on Linux, and may fail in the same way
+    /// on other systems.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::Event;
+    /// use lisle::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let connecting = TcpStream::begin_connect(&listener.local_addr()?)?;
+    /// connecting.connected_evt().sync()?; // before this there is no address
+    /// assert_eq!(connecting.into_stream().peer_addr()?, listener.local_addr()?);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn into_stream(self) -> TcpStream {
         self.stream
     }

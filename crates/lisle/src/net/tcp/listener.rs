@@ -48,6 +48,18 @@ impl TcpListener {
     /// # Errors
     ///
     /// Returns an error if the name stands for no address, or the system's error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::TcpListener;
+    /// use std::io::ErrorKind;
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?; // port 0: any that is free
+    /// let again = TcpListener::bind(listener.local_addr()?).unwrap_err();
+    /// assert_eq!(again.kind(), ErrorKind::AddrInUse);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
         resolve::first(address, |address| {
             let listener = mio::net::TcpListener::bind(address)?;
@@ -66,6 +78,20 @@ impl TcpListener {
     /// # Errors
     ///
     /// Returns an error if the system is out of descriptors.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let second = listener.try_clone()?;
+    /// let address = listener.local_addr()?;
+    /// drop(listener);
+    /// let client = TcpStream::connect(address)?; // the socket is still open
+    /// assert_eq!(second.accept()?.1, client.local_addr()?);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn try_clone(&self) -> io::Result<Self> {
         let fd = self.as_fd().try_clone_to_owned()?;
         Ok(TcpListener { pollable: Pollable::nonblocking(fd.into(), Kind::LISTENER) })
@@ -85,6 +111,15 @@ impl TcpListener {
     /// # Errors
     ///
     /// Returns the errors of setsockopt(2).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let listener = lisle::net::TcpListener::bind("127.0.0.1:0")?;
+    /// listener.set_ttl(8)?;
+    /// assert_eq!(listener.ttl()?, 8);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.pollable.get_ref().set_ttl(ttl)
     }

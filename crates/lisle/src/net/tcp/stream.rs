@@ -53,6 +53,22 @@ impl TcpStream {
     ///
     /// Waits as [`Event::sync`](crate::Event::sync) does. The system decides how long it tries,
     /// often two minutes; see [`connect_timeout`](TcpStream::connect_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::{TcpListener, TcpStream};
+    /// use std::io::ErrorKind;
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let port = listener.local_addr()?.port();
+    /// let stream = TcpStream::connect(("127.0.0.1", port))?;
+    /// assert_eq!(stream.peer_addr()?.port(), port);
+    ///
+    /// let refused = TcpStream::connect(stream.local_addr()?); // nobody listens there
+    /// assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionRefused);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn connect(address: impl ToSocketAddrs) -> io::Result<Self> {
         resolve::first(address, |address| Self::connect_until(address, None))
     }
@@ -63,6 +79,19 @@ impl TcpStream {
     ///
     /// Fails with `TimedOut` if no answer came in time, or else as [`connect`](TcpStream::connect)
     /// does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::{TcpListener, TcpStream};
+    /// use std::time::Duration;
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let address = listener.local_addr()?; // an address, not a name, which would take time, too
+    /// let stream = TcpStream::connect_timeout(&address, Duration::from_secs(60))?;
+    /// assert_eq!(stream.peer_addr()?, address);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn connect_timeout(address: &SocketAddr, timeout: Duration) -> io::Result<Self> {
         Self::connect_until(*address, Some(clock::instant_after(timeout)))
     }
@@ -81,6 +110,26 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns an error if the system is out of descriptors or has no route to the address.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::{TcpListener, TcpStream};
+    /// use lisle::{Event, choose, sync::Condition};
+    ///
+    /// let (listener, stop) = (TcpListener::bind("127.0.0.1:0")?, Condition::new());
+    /// let connecting = TcpStream::begin_connect(&listener.local_addr()?)?;
+    /// stop.signal();
+    /// let made = choose((
+    ///     connecting.connected_evt().wrap(Some),
+    ///     stop.wait_evt().wrap(|()| None),
+    /// ));
+    /// match made.sync() {
+    ///     Some(made) => made?, // then `connecting.into_stream()` is connected
+    ///     None => {} // to drop `connecting` gives it up
+    /// }
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn begin_connect(address: &SocketAddr) -> io::Result<Connecting> {
         Connecting::begin(address)
     }
@@ -99,6 +148,19 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns the errors of getpeername(2).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let client = TcpStream::connect(listener.local_addr()?)?;
+    /// let (server, address) = listener.accept()?;
+    /// assert_eq!(server.peer_addr()?, address);
+    /// assert_eq!(client.peer_addr()?, server.local_addr()?);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.pollable.get_ref().peer_addr()
     }
@@ -109,6 +171,27 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns the errors of shutdown(2).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io::{Read, Write};
+    /// use std::net::Shutdown;
+    /// # use lisle::net::{TcpListener, TcpStream};
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// # let mut client = TcpStream::connect(listener.local_addr()?)?;
+    /// # let (mut server, _) = listener.accept()?;
+    ///
+    /// client.write_all(b"request")?;
+    /// client.shutdown(Shutdown::Write)?; // that was all
+    /// let mut text = String::new();
+    /// server.read_to_string(&mut text)?; // finds the end
+    /// server.write_all(b"answer")?; // the other direction is open
+    /// let mut buffer = [0; 6];
+    /// client.read_exact(&mut buffer)?;
+    /// assert_eq!((&*text, &buffer), ("request", b"answer"));
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.pollable.get_ref().shutdown(how)
     }
@@ -118,6 +201,23 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns the system's errors.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io::{Read, Write};
+    /// # use lisle::net::{TcpListener, TcpStream};
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// # let mut client = TcpStream::connect(listener.local_addr()?)?;
+    /// # let (mut server, _) = listener.accept()?;
+    ///
+    /// client.write_all(b"x")?;
+    /// assert_eq!(server.peek(&mut [0; 8])?, 1);
+    /// assert_eq!(server.read(&mut [0; 8])?, 1); // the same byte
+    /// drop(client);
+    /// assert_eq!(server.peek(&mut [0; 8])?, 0); // the end
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.pollable.read_with(|stream| stream.peek(buffer))
     }
@@ -137,6 +237,18 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns the errors of setsockopt(2).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle::net::{TcpListener, TcpStream};
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let stream = TcpStream::connect(listener.local_addr()?)?;
+    /// assert!(!stream.nodelay()?);
+    /// stream.set_nodelay(true)?;
+    /// assert!(stream.nodelay()?);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
         self.pollable.get_ref().set_nodelay(nodelay)
     }
@@ -155,6 +267,17 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns the errors of setsockopt(2).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle::net::{TcpListener, TcpStream};
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let stream = TcpStream::connect(listener.local_addr()?)?;
+    /// stream.set_ttl(8)?;
+    /// assert_eq!(stream.ttl()?, 8);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.pollable.get_ref().set_ttl(ttl)
     }

@@ -23,6 +23,21 @@ impl UnixListener {
     /// # Errors
     ///
     /// Returns the errors of bind(2) and listen(2).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::{UnixListener, UnixStream};
+    ///
+    /// # let path = std::env::temp_dir().join(format!("lisle-{}-listen", std::process::id()));
+    /// let listener = UnixListener::bind(&path)?;
+    /// let _client = UnixStream::connect(&path)?;
+    /// let (_server, from) = listener.accept()?;
+    /// assert!(from.is_unnamed()); // clients have no address of their own
+    /// drop(listener);
+    /// std::fs::remove_file(&path)?; // else the next `bind` would fail
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn bind(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::from_std(std::os::unix::net::UnixListener::bind(path)?)
     }
@@ -32,6 +47,20 @@ impl UnixListener {
     /// # Errors
     ///
     /// Returns the errors of bind(2) and listen(2).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::{UnixListener, UnixStream};
+    /// use std::os::unix::net::SocketAddr;
+    ///
+    /// # let path = std::env::temp_dir().join(format!("lisle-{}-l-addr", std::process::id()));
+    /// let listener = UnixListener::bind_addr(&SocketAddr::from_pathname(&path)?)?;
+    /// let client = UnixStream::connect_addr(&listener.local_addr()?)?;
+    /// assert_eq!(client.peer_addr()?.as_pathname(), Some(&*path));
+    /// # std::fs::remove_file(&path)?;
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn bind_addr(address: &SocketAddr) -> io::Result<Self> {
         Self::from_std(std::os::unix::net::UnixListener::bind_addr(address)?)
     }

@@ -42,6 +42,20 @@ impl UnixStream {
     ///
     /// Waits while the listener's backlog is full. It tries again after 1 ms and then less often,
     /// because the system has no notification for this.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::{UnixListener, UnixStream};
+    ///
+    /// # let path = std::env::temp_dir().join(format!("lisle-{}-stream", std::process::id()));
+    /// assert!(UnixStream::connect(&path).is_err()); // no such socket
+    /// let listener = UnixListener::bind(&path)?;
+    /// let client = UnixStream::connect(&path)?; // before anybody accepts it
+    /// assert_eq!(client.peer_addr()?.as_pathname(), Some(&*path));
+    /// # std::fs::remove_file(&path)?;
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn connect(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::connect_addr(&SocketAddr::from_pathname(path)?)
     }
@@ -51,6 +65,19 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns the errors of connect(2).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::{UnixListener, UnixStream};
+    ///
+    /// # let path = std::env::temp_dir().join(format!("lisle-{}-s-c-addr", std::process::id()));
+    /// let listener = UnixListener::bind(&path)?;
+    /// let client = UnixStream::connect_addr(&listener.local_addr()?)?;
+    /// assert_eq!(client.peer_addr()?.as_pathname(), Some(&*path));
+    /// # std::fs::remove_file(&path)?;
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn connect_addr(address: &SocketAddr) -> io::Result<Self> {
         let mut backoff = Backoff::new();
         loop {
@@ -80,6 +107,14 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns the errors of getpeername(2).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (one, _other) = lisle::net::UnixStream::pair()?;
+    /// assert!(one.peer_addr()?.is_unnamed());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.pollable.get_ref().peer_addr()
     }
@@ -90,6 +125,23 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns the errors of shutdown(2).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::net::UnixStream;
+    /// use std::io::{Read, Write};
+    /// use std::net::Shutdown;
+    ///
+    /// let (mut one, mut other) = UnixStream::pair()?;
+    /// one.write_all(b"request")?;
+    /// one.shutdown(Shutdown::Write)?; // that was all
+    /// let mut text = String::new();
+    /// other.read_to_string(&mut text)?; // finds the end
+    /// assert_eq!(text, "request");
+    /// other.write_all(b"answer")?; // the other direction is open
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.pollable.get_ref().shutdown(how)
     }
