@@ -9,7 +9,7 @@
 
 use super::Core;
 use super::frame::Frame;
-use super::list::Links;
+use super::list::{Linked, Links};
 use super::slots;
 use crate::job::{Ancestor, Job};
 use crate::shim::atomic::{AtomicPtr, AtomicU8, Ordering};
@@ -35,7 +35,7 @@ pub(super) const TAKEN: u8 = 16;
 /// The part that is the same for all jobs.
 pub(super) struct Header {
     /// Accessed by the frame's thread, or under the lock of the list of strays.
-    pub(super) links: Links,
+    links: Links<Header>,
     state: AtomicU8,
     /// Whether the `Job` has been offered. Accessed by the frame's thread.
     pub(super) is_offered: Cell<bool>,
@@ -109,6 +109,13 @@ pub(super) fn new<F: FnOnce() -> T, T>(
     // SAFETY: `block` is a block of this layout, which no other thread has.
     unsafe { block.write(spawned) };
     block.cast()
+}
+
+impl Linked for Header {
+    #[inline]
+    fn links(&self) -> &Links<Header> {
+        &self.links
+    }
 }
 
 impl Header {
