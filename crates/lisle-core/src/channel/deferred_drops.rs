@@ -7,38 +7,40 @@
 //! waiters. The messages are therefore dropped after all waiters have been woken, on the thread
 //! that closes the channel, as buffered messages are.
 
-use super::pending_send::Share;
 use crate::drops;
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
-/// A share of a pending send, with its message type erased.
-struct DeferredDrops {
-    order: NonNull<()>,
+/// A value with its type erased.
+struct DeferredDrop {
+    value: NonNull<()>,
     drop: unsafe fn(NonNull<()>),
 }
 
-impl Drop for DeferredDrops {
+impl Drop for DeferredDrop {
     fn drop(&mut self) {
-        // SAFETY: `put` made this from a share of the type that `drop` expects, and it is dropped
-        // once.
-        unsafe { (self.drop)(self.order) };
+        // SAFETY: the caller of `put` allows one such call, and this is the only one.
+        unsafe { (self.drop)(self.value) };
     }
 }
 
 thread_local! {
-    static UNWANTED: RefCell<Vec<DeferredDrops>> = const { RefCell::new(Vec::new()) };
+    static UNWANTED: RefCell<Vec<DeferredDrop>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps a share of a pending send until all waiters have been woken.
-pub(super) fn put<T: Send>(order: Share<T>) {
-    let deferred_drops = DeferredDrops { order: order.into_raw(), drop: Share::<T>::drop_raw };
-    // While a thread ends, its list may already be gone. Then the share is dropped here.
-    let _ended = UNWANTED.try_with(|all| all.borrow_mut().push(deferred_drops));
+/// Keeps a value until all waiters have been woken, and then drops it with `drop`.
+///
+/// # Safety
+///
+/// `drop` may be called with `value`, once, on this thread.
+pub(super) unsafe fn put(value: NonNull<()>, drop: unsafe fn(NonNull<()>)) {
+    let value = DeferredDrop { value, drop };
+    // While a thread ends, its list may already be gone. Then the value is dropped here.
+    let _ended = UNWANTED.try_with(|all| all.borrow_mut().push(value));
 }
 
-/// Runs `wake`, which wakes the committed waiters, and then drops the shares that [`put`] has kept
-/// meanwhile. If `wake` closes other channels in turn, the shares that are kept there are dropped
+/// Runs `wake`, which wakes the committed waiters, and then drops the values that [`put`] has kept
+/// meanwhile. If `wake` closes other channels in turn, the values that are kept there are dropped
 /// there.
 ///
 /// # Panics

@@ -58,6 +58,7 @@ mod promise;
 mod receiver;
 mod sender;
 mod shared;
+mod slot;
 
 #[cfg(not(lisle_loom))]
 pub use asynchronous::{AsyncRecvError, AsyncSend, AsyncSendError, SendAsyncEvt};

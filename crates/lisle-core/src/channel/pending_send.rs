@@ -81,7 +81,7 @@ unsafe impl<T: Send> Sync for Share<T> {}
 
 impl<T> Share<T> {
     /// Converts the share to an address, for [`Share::drop_raw`].
-    pub(super) fn into_raw(self) -> NonNull<()> {
+    fn into_raw(self) -> NonNull<()> {
         ManuallyDrop::new(self).0.cast()
     }
 
@@ -90,7 +90,7 @@ impl<T> Share<T> {
     /// # Safety
     ///
     /// `share` comes from [`Share::into_raw`] of this type and is not used again.
-    pub(super) unsafe fn drop_raw(share: NonNull<()>) {
+    unsafe fn drop_raw(share: NonNull<()>) {
         drop(Share(share.cast::<PendingSend<T>>()));
     }
 
@@ -247,7 +247,8 @@ unsafe fn ended<T: Send + 'static>(pending: *const ()) {
         Fate::Sent => pending.settle(Fate::Sent),
         refused => {
             pending.settle(refused);
-            deferred_drops::put(pending);
+            // SAFETY: `drop_raw` is for a share of this type, and this one is not used again.
+            unsafe { deferred_drops::put(pending.into_raw(), Share::<T>::drop_raw) };
         }
     }
 }

@@ -12,68 +12,87 @@
 //! as an error.
 
 use super::error::SendWithError;
-use super::shared::{Leave, Sent, Shared, Slot, hand_over};
-use crate::event::queue::{Committed, Waiter};
+use super::sender::Sender;
+use super::shared::{Leave, Sent, Shared, hand_over};
+use super::slot::{Held, Promise, Slot};
+use crate::event::queue::Waiter;
 use crate::event::record::Outsider;
 use crate::event::{Attempt, Description, Event, Step};
-use crate::shim::cell::UnsafeCell;
 use std::cell::Cell;
 use std::fmt;
-use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-/// The event of sending a message made on commit. See
-/// [`Sender::send_with_evt`](super::Sender::send_with_evt).
+impl<T> Sender<T> {
+    /// Returns the event of sending a message that is made only if the send has won.
+    ///
+    /// `make` runs in the performer after the commit, so it may block, and it may receive; the
+    /// receiver that was won waits for it. If `make` panics, that receiver starts over and has lost
+    /// nothing.
+    ///
+    /// ```
+    /// use lisle::channel::{SendWithError, channel};
+    /// use lisle::Event;
+    ///
+    /// let (tx, rx) = channel();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| assert_eq!(rx.recv(), Ok("made to order")));
+    ///     tx.send_with_evt(|| "made to order").sync().unwrap();
+    /// });
+    /// drop(rx);
+    /// assert_eq!(tx.send_with_evt(|| "not made").sync(), Err(SendWithError::Closed(None)));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - [`Closed`](SendWithError::Closed): the channel is closed. The message is returned if it
+    ///   had been made by then.
+    /// - [`Left`](SendWithError::Left): the receiver that was to get the message left while the
+    ///   message was made (it was cancelled, or its future was dropped). The message then goes to
+    ///   another receiver that waits, or into the buffer if there is room. It is returned only if
+    ///   neither is possible.
+    ///
+    /// # Blocking
+    ///
+    /// Once the send has won it waits for nothing but `make`. A poll, or the poll of a future,
+    /// blocks for nothing else.
+    ///
+    /// # Cancel safety
+    ///
+    /// A send that loses a choice, a poll that fails, and a future that is dropped before it has
+    /// won make no message.
+    ///
+    /// # Fairness
+    ///
+    /// Such senders are admitted when no other sender waits. A receiver that only polls does not
+    /// meet them, since it would have to wait for the message.
+    ///
+    /// # Examples
+    ///
+    /// A receiver outlives a message that could not be made:
+    ///
+    /// ```
+    /// use lisle::{Event, channel};
+    ///
+    /// let (tx, rx) = channel();
+    /// std::thread::scope(|scope| {
+    ///     let receiver = scope.spawn(|| rx.recv());
+    ///     let fails = scope.spawn(|| tx.send_with_evt(|| panic!("no message")).sync());
+    ///     assert!(fails.join().is_err());
+    ///     tx.send(7).unwrap(); // the receiver waits again
+    ///     assert_eq!(receiver.join().unwrap(), Ok(7));
+    /// });
+    /// ```
+    pub fn send_with_evt<F: Fn() -> T>(&self, make: F) -> SendWithEvt<'_, T, F> {
+        SendWithEvt { shared: &self.shared, make }
+    }
+}
+
+/// The event of sending a message made on commit. See [`Sender::send_with_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct SendWithEvt<'a, T, F> {
     shared: &'a Shared<T>,
     make: F,
-}
-
-impl<'a, T, F> SendWithEvt<'a, T, F> {
-    pub(super) fn new(shared: &'a Shared<T>, make: F) -> Self {
-        SendWithEvt { shared, make }
-    }
-}
-
-/// The permission of a sender that has won. It is part of the sender's branch; a receiver with a
-/// promise points to it.
-#[derive(Debug)]
-pub(super) struct Promise<T> {
-    /// Accessed under the channel's lock once a receiver points here.
-    leave: UnsafeCell<Held<T>>,
-    _pinned: PhantomPinned,
-}
-
-#[derive(Debug)]
-enum Held<T> {
-    Nothing,
-    Receiver(Committed<Slot<T>>),
-    /// There was a receiver, and it has left.
-    Abandoned,
-    Room,
-    Closed,
-}
-
-impl<T> Promise<T> {
-    /// Abandons the promise for a receiver that leaves, and returns that receiver. The caller holds
-    /// the channel's lock.
-    ///
-    /// # Safety
-    ///
-    /// The receiver's slot held this promise when the lock was taken.
-    pub(super) unsafe fn abandon(this: NonNull<Promise<T>>) -> Option<Committed<Slot<T>>> {
-        // SAFETY: a promise stays alive until it is kept or revoked, and both empty the slot under
-        // the lock.
-        let this = unsafe { this.as_ref() };
-        // SAFETY: this thread holds the lock, and the sender accesses the promise only under the
-        // lock while a receiver points here.
-        match this.leave.with_mut(|leave| unsafe { std::mem::replace(&mut *leave, Held::Abandoned) }) {
-            Held::Receiver(receiver) => Some(receiver),
-            Held::Nothing | Held::Abandoned | Held::Room | Held::Closed => None,
-        }
-    }
 }
 
 /// The branch of a [`SendWithEvt`].
@@ -184,8 +203,12 @@ impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
         true
     }
     fn branch(&self) -> Self::Branch<'_> {
-        let promise = Promise { leave: UnsafeCell::new(Held::Nothing), _pinned: PhantomPinned };
-        SendingWith { shared: self.shared, waiter: Waiter::new(()), promise, committed: Cell::new(false) }
+        SendingWith {
+            shared: self.shared,
+            waiter: Waiter::new(()),
+            promise: Promise::new(),
+            committed: Cell::new(false),
+        }
     }
     fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         let hint = branch.shared.hint();

@@ -2,8 +2,8 @@
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::observe::{ClosedEvt, ReadyEvt};
-use super::promise::Promise;
-use super::shared::{Received, Shared, Slot};
+use super::shared::{Received, Shared};
+use super::slot::{Promise, Slot};
 use crate::event::queue::Waiter;
 use crate::event::record::{Committer, Outsider, misuse};
 use crate::event::{Attempt, Description, Event, Step, choose_biased, visible};

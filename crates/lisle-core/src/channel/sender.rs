@@ -1,10 +1,7 @@
 //! The sending end of a channel.
 
-#[cfg(doc)]
-use super::error::SendWithError;
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::observe::{ClosedEvt, ReadyEvt};
-use super::promise::SendWithEvt;
 use super::shared::{Sent, Shared};
 use crate::drops::Careful;
 use crate::event::queue::Waiter;
@@ -29,69 +26,6 @@ pub struct Sender<T> {
 impl<T> Sender<T> {
     pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
         Sender { shared }
-    }
-
-    /// Returns the event of sending a message that is made only if the send has won.
-    ///
-    /// `make` runs in the performer after the commit, so it may block, and it may receive; the
-    /// receiver that was won waits for it. If `make` panics, that receiver starts over and has lost
-    /// nothing.
-    ///
-    /// ```
-    /// use lisle::channel::{SendWithError, channel};
-    /// use lisle::Event;
-    ///
-    /// let (tx, rx) = channel();
-    /// std::thread::scope(|scope| {
-    ///     scope.spawn(|| assert_eq!(rx.recv(), Ok("made to order")));
-    ///     tx.send_with_evt(|| "made to order").sync().unwrap();
-    /// });
-    /// drop(rx);
-    /// assert_eq!(tx.send_with_evt(|| "not made").sync(), Err(SendWithError::Closed(None)));
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// - [`Closed`](SendWithError::Closed): the channel is closed. The message is returned if it
-    ///   had been made by then.
-    /// - [`Left`](SendWithError::Left): the receiver that was to get the message left while the
-    ///   message was made (it was cancelled, or its future was dropped). The message then goes to
-    ///   another receiver that waits, or into the buffer if there is room. It is returned only if
-    ///   neither is possible.
-    ///
-    /// # Blocking
-    ///
-    /// Once the send has won it waits for nothing but `make`. A poll, or the poll of a future,
-    /// blocks for nothing else.
-    ///
-    /// # Cancel safety
-    ///
-    /// A send that loses a choice, a poll that fails, and a future that is dropped before it has
-    /// won make no message.
-    ///
-    /// # Fairness
-    ///
-    /// Such senders are admitted when no other sender waits. A receiver that only polls does not
-    /// meet them, since it would have to wait for the message.
-    ///
-    /// # Examples
-    ///
-    /// A receiver outlives a message that could not be made:
-    ///
-    /// ```
-    /// use lisle::{Event, channel};
-    ///
-    /// let (tx, rx) = channel();
-    /// std::thread::scope(|scope| {
-    ///     let receiver = scope.spawn(|| rx.recv());
-    ///     let fails = scope.spawn(|| tx.send_with_evt(|| panic!("no message")).sync());
-    ///     assert!(fails.join().is_err());
-    ///     tx.send(7).unwrap(); // the receiver waits again
-    ///     assert_eq!(receiver.join().unwrap(), Ok(7));
-    /// });
-    /// ```
-    pub fn send_with_evt<F: Fn() -> T>(&self, make: F) -> SendWithEvt<'_, T, F> {
-        SendWithEvt::new(&self.shared, make)
     }
 
     /// Closes the channel for all its ends. Returns `false` if it was closed already.

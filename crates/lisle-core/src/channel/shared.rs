@@ -17,7 +17,7 @@
 use super::deferred_drops;
 use super::observe::{Observed, Sign, Watchers};
 use super::permits::{Out, Permits};
-use super::promise::Promise;
+use super::slot::Slot;
 use crate::drops;
 use crate::event::lock::{Guard, Lock};
 use crate::event::queue::{Committed, Decided, WaitQueue};
@@ -27,21 +27,6 @@ use crate::event::{Description, Label, tally};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::shim::sync::OnceLock;
 use std::collections::VecDeque;
-use std::ptr::NonNull;
-
-/// The place where a waiting receiver finds its outcome.
-#[derive(Debug)]
-pub(super) enum Slot<T> {
-    Empty,
-    Value(T),
-    Closed,
-    /// A sender has committed and is making the message.
-    Promised(NonNull<Promise<T>>),
-}
-
-// SAFETY: a promise is part of the branch of its sender, which stays in place until the promise is
-// kept or revoked, and it is accessed under the channel's lock.
-unsafe impl<T: Send> Send for Slot<T> {}
 
 #[derive(Debug)]
 pub(super) struct Shared<T> {

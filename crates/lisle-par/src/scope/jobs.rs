@@ -1,6 +1,6 @@
 //! The list of the jobs of a frame, and which of them have not been offered.
 
-use super::list::List;
+use super::list::{Linked, List};
 use super::spawned::Header;
 use std::cell::Cell;
 use std::ptr::{NonNull, null};
@@ -10,7 +10,7 @@ const PATIENCE: usize = 16;
 
 /// All jobs that were spawned and have not been settled, in their order.
 pub(super) struct Jobs {
-    all: List,
+    all: List<Header>,
     /// All jobs older than this have been offered.
     oldest: Cell<*const Header>,
     /// All jobs newer than this have been offered.
@@ -52,7 +52,7 @@ impl Jobs {
     #[inline]
     pub(super) unsafe fn remove(&self, spawned: NonNull<Header>) {
         // SAFETY: the job is in place.
-        let links = unsafe { &spawned.as_ref().links };
+        let links = unsafe { spawned.as_ref() }.links();
         let (older, newer) = (links.older.get(), links.newer.get());
         if std::ptr::eq(self.oldest.get(), spawned.as_ptr()) {
             self.oldest.set(newer);
@@ -89,7 +89,7 @@ impl Jobs {
         while let Some(spawned) = NonNull::new(self.oldest.get().cast_mut()) {
             // SAFETY: a job in the list is in place.
             let this = unsafe { spawned.as_ref() };
-            self.oldest.set(this.links.newer.get());
+            self.oldest.set(this.links().newer.get());
             if this.is_to_be_offered() {
                 return Some(spawned);
             }
@@ -102,7 +102,7 @@ impl Jobs {
             let spawned = NonNull::new(self.newest.get().cast_mut())?;
             // SAFETY: as above.
             let this = unsafe { spawned.as_ref() };
-            self.newest.set(this.links.older.get());
+            self.newest.set(this.links().older.get());
             if this.is_to_be_offered() {
                 return Some(spawned);
             }

@@ -220,7 +220,7 @@ struct Core {
     /// Jobs that were spawned on a stack without a frame of the scope, neither its function's nor
     /// that of a job that was taken: in a part of a loop, or in a fiber. The frame of the scope's
     /// own function runs them.
-    strays: Lock<List>,
+    strays: Lock<List<Header>>,
     /// Whether there may be strays.
     has_strays: AtomicBool,
     /// The first panic of a job whose promise was not waited for.

@@ -9,7 +9,7 @@
 
 use super::Core;
 use super::frame::Frame;
-use super::list::Links;
+use super::list::{Linked, Links};
 use crate::cell::{Block, Contents};
 use crate::job::{Ancestor, Job};
 use crate::shim::atomic::{AtomicPtr, AtomicU8, Ordering};
@@ -33,7 +33,7 @@ pub(super) const TAKEN: u8 = 16;
 /// The part that is the same for all jobs.
 pub(super) struct Header {
     /// Accessed by the frame's thread, or under the lock of the list of strays.
-    pub(super) links: Links,
+    links: Links<Header>,
     state: AtomicU8,
     /// Whether the `Job` has been offered. Accessed by the frame's thread.
     pub(super) is_offered: Cell<bool>,
@@ -90,6 +90,13 @@ pub(super) fn new<F: FnOnce() -> T, T>(
         job: UnsafeCell::new(MaybeUninit::uninit()),
     };
     Block::<Header, F, T>::allocate(header, function)
+}
+
+impl Linked for Header {
+    #[inline]
+    fn links(&self) -> &Links<Header> {
+        &self.links
+    }
 }
 
 impl Header {
