@@ -24,7 +24,7 @@ const SHORT: u64 = 2 * LONG;
 const MOST_DOUBTS: u32 = 10;
 
 /// The experience of one waiter.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct AdaptiveSpin {
     /// Whether the next spin is a long one.
     long: Cell<bool>,

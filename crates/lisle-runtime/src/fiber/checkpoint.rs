@@ -1,7 +1,7 @@
 //! Checkpoints, where a fiber that computes lets others pass.
 
 use crate::event::turn;
-use crate::sched::way;
+use crate::sched::worker::way;
 use std::panic::Location;
 
 /// Lets others of this domain have a turn if they are due one: for loops that compute for long.

@@ -59,7 +59,7 @@ mod scope;
 mod spawn;
 
 pub use crate::report::PanicPolicy;
-pub use crate::sched::way::yield_now;
+pub use crate::sched::worker::way::yield_now;
 pub use crate::spawned::hooks::{Hooks, Moment, Switch, add_hooks};
 pub use blocking::blocking;
 pub use cancel::{CancelledEvt, cancelled_evt, is_cancelled};

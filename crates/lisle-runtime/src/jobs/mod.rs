@@ -9,8 +9,9 @@
 //! - `heartbeat`, `stacks`: whether a domain could take something, and which stacks are looked at
 //!   from outside.
 //!
-//! `sched/sharing.rs` holds how a worker gives jobs away and takes them, `sched/helping.rs` what
-//! runs while a fiber waits for a part of a loop, and `loops` what the owner does.
+//! `sched/worker/jobs.rs` holds how a worker gives jobs away and takes them,
+//! `sched/worker/helping.rs` what runs while a fiber waits for a part of a loop, and `loops` what
+//! the owner does.
 
 pub mod heartbeat;
 pub mod job;

@@ -11,14 +11,13 @@ use crate::jobs::pending::{Inside, Pending};
 use crate::runtime::{default_runtime, try_default_runtime};
 use crate::sched::default::started_default_runtime;
 use crate::sched::shared::Shared;
-use crate::sched::sharing::PERIOD;
+use crate::sched::sharing::LastBeat;
 use crate::sched::within::{self, in_domain};
 use crate::sched::worker::{Worker, with_current};
 use crate::shim::ticks;
 use crate::spawned::this_stack::this_stack;
 use crate::task;
 use std::any::Any;
-use std::cell::Cell;
 use std::panic::{Location, resume_unwind};
 use std::ptr::NonNull;
 
@@ -102,7 +101,7 @@ pub fn raise(panic: Box<dyn Any + Send>) -> ! {
 pub fn hurry(pending: &Pending, now: bool) {
     pending.hurry();
     if now {
-        LAST.set(0);
+        LAST.with(LastBeat::hurry);
         with_current(|worker| worker.into_iter().for_each(Worker::hurry));
     }
 }
@@ -113,13 +112,13 @@ pub fn is_due(now: u64) -> bool {
     heartbeat::here().is_wanted()
         || with_current(|worker| match worker {
             Some(worker) => worker.is_due(now),
-            None => LAST.with(|last| now.wrapping_sub(last.get()) >= PERIOD),
+            None => LAST.with(|last| last.is_past(now)),
         })
 }
 
 thread_local! {
-    /// When a thread that is no worker has last looked.
-    static LAST: Cell<u64> = const { Cell::new(0) };
+    /// The last heartbeat of a thread that is no worker.
+    static LAST: LastBeat = const { LastBeat::new() };
 }
 
 /// Looks whether another domain wants something. It does not unwind, since pending entries are on
@@ -148,8 +147,8 @@ fn beat_outside(pending: &Pending) {
         }
     }
     let now = ticks::now();
-    if now.wrapping_sub(LAST.get()) >= PERIOD {
-        LAST.set(now);
+    if LAST.with(|last| last.is_past(now)) {
+        LAST.with(|last| last.set(now));
         // If the default runtime cannot be started, there is no help.
         if let Some(shared) = try_default_runtime()
             && (shared.could_wake_one() || shared.looking() > 0)
@@ -201,7 +200,7 @@ pub fn settle(job: &Job) -> bool {
 pub fn take_back(job: &Job) -> bool {
     let this = NonNull::from(job);
     with_current(|worker| match worker {
-        Some(worker) => worker.domain.offers.take_back(this),
+        Some(worker) => worker.domain().offers.take_back(this),
         None => default_runtime().offers.take_back(this),
     })
 }

@@ -13,11 +13,13 @@ pub(crate) struct Fifo<T> {
 // SAFETY: the queue is a pair of pointers to items that may be handed to any thread.
 unsafe impl<T> Send for Fifo<T> {}
 
-impl<T: Linked> Fifo<T> {
-    pub(crate) const fn new() -> Self {
+impl<T> Default for Fifo<T> {
+    fn default() -> Self {
         Fifo { head: Cell::new(std::ptr::null_mut()), tail: Cell::new(std::ptr::null_mut()) }
     }
+}
 
+impl<T: Linked> Fifo<T> {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.head.get().is_null()

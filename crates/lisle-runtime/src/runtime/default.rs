@@ -4,13 +4,11 @@
 
 use super::{Builder, Runtime, failed};
 use crate::sched::OnDeadlock;
-use crate::sched::default::{self, started_default_runtime};
+use crate::sched::default::{DEFAULT, started_default_runtime};
 use crate::sched::shared::Shared;
-use crate::shim::sync::{Arc, OnceLock};
+use crate::shim::sync::Arc;
 use std::fmt;
 use std::io;
-
-static DEFAULT: OnceLock<Runtime> = OnceLock::new();
 
 /// Returns the default runtime. Starts it if that has not been done, and returns `None` if that
 /// fails.
@@ -18,7 +16,7 @@ pub fn try_default_runtime() -> Option<&'static Arc<Shared>> {
     started_default_runtime().or_else(|| {
         let runtime = default_builder().start().ok()?;
         // Another thread may have been faster; then the runtime that was started here is dropped.
-        Some(default::set(&DEFAULT.get_or_init(|| runtime).shared))
+        Some(DEFAULT.get_or_init(|| runtime.stay()))
     })
 }
 
@@ -29,10 +27,7 @@ fn default_builder() -> Builder {
 
 /// Returns the default runtime. Starts it if that has not been done, and panics if that fails.
 pub fn default_runtime() -> &'static Arc<Shared> {
-    started_default_runtime().unwrap_or_else(|| {
-        let start = || default_builder().start().unwrap_or_else(|error| failed(&error));
-        default::set(&DEFAULT.get_or_init(start).shared)
-    })
+    DEFAULT.get_or_init(|| default_builder().start().unwrap_or_else(|error| failed(&error)).stay())
 }
 
 /// The error of [`Builder::install_default`]: why there is no default runtime with the requested
@@ -65,6 +60,15 @@ impl std::error::Error for InstallDefaultError {
             InstallDefaultError::AlreadyStarted => None,
             InstallDefaultError::Start(error) => Some(error),
         }
+    }
+}
+
+impl Runtime {
+    /// Lets the runtime run until the process ends.
+    fn stay(self) -> Arc<Shared> {
+        // Without threads that it could wait for, a runtime is not shut down when it is dropped.
+        self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
+        self.shared.clone()
     }
 }
 
@@ -107,14 +111,16 @@ impl Builder {
     /// # Ok::<(), InstallDefaultError>(())
     /// ```
     pub fn install_default(self) -> Result<(), InstallDefaultError> {
-        if DEFAULT.get().is_some() {
+        if started_default_runtime().is_some() {
             return Err(InstallDefaultError::AlreadyStarted);
         }
         let runtime = self.staying().start().map_err(InstallDefaultError::Start)?;
-        // If another thread was faster, this runtime is dropped.
-        let shared = runtime.shared.clone();
-        DEFAULT.set(runtime).map_err(|_| InstallDefaultError::AlreadyStarted)?;
-        default::set(&shared);
-        Ok(())
+        let mut is_first = false;
+        DEFAULT.get_or_init(|| {
+            is_first = true;
+            runtime.stay()
+        });
+        // If another thread was faster, this runtime has been dropped.
+        if is_first { Ok(()) } else { Err(InstallDefaultError::AlreadyStarted) }
     }
 }

@@ -1,7 +1,6 @@
 //! How many fibers and tasks a runtime has had, and how many messages they have exchanged.
 
 use super::Runtime;
-use crate::event::tally;
 use crate::sched::shared::Shared;
 use crate::sched::worker::{self, Worker};
 use std::fmt;
@@ -132,14 +131,4 @@ pub fn statistics() -> Statistics {
     worker::with_current(|worker| {
         worker.map_or_else(Statistics::default, |worker| worker.shared().statistics())
     })
-}
-
-impl Worker {
-    /// Publishes what this thread has counted for itself.
-    pub(crate) fn tell_tally(&self) {
-        let (communications, tasks) = tally::read();
-        let (communications_before, tasks_before) = self.tally_before;
-        self.domain.counts.tally.communications.set(communications - communications_before);
-        self.domain.counts.tally.tasks.set(tasks - tasks_before);
-    }
 }

@@ -1,7 +1,7 @@
 //! The common queues: what may move between domains and belongs to none.
 //!
 //! It is taken in the order in which it came, except for the surplus, which rings had no room for:
-//! that is taken last, and the youngest first, see `Worker::take_unbegun`.
+//! that is taken last, and the youngest first, see `take_unbegun` in `worker/queues.rs`.
 
 use crate::event::lock::Lock;
 use crate::queue::fifo::Fifo;
@@ -32,8 +32,8 @@ impl Common {
     pub(crate) fn new() -> Self {
         Common {
             queues: Lock::new(Queues {
-                first_come: Fifo::new(),
-                surplus: Fifo::new(),
+                first_come: Fifo::default(),
+                surplus: Fifo::default(),
                 closed: Cell::new(false),
             }),
             waiting: AtomicUsize::new(0),

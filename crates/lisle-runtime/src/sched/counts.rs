@@ -1,5 +1,6 @@
 //! What the owner of a domain tells other threads, by plain stores.
 
+use crate::event::tally;
 use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use crate::spawned::fiber_cell::Fiber;
 use std::panic::Location;
@@ -122,6 +123,14 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Publishes what the worker's thread has counted for itself, less what it had counted `before`.
+    /// Owner only.
+    pub(super) fn tell(&self, before: (u64, u64)) {
+        let (communications, tasks) = tally::read();
+        self.communications.set(communications - before.0);
+        self.tasks.set(tasks - before.1);
+    }
+
     /// Counts a reification of a task of `bytes` bytes. Owner only.
     pub(crate) fn reified(&self, bytes: usize) {
         let bytes = bytes as u64;

@@ -1,15 +1,10 @@
 //! The scheduler: domains, each with a worker thread, queues, a poller, timers and stacks of its
 //! own.
 //!
-//! - `worker.rs` is the worker's loop; `queues.rs` decides what runs next and where woken work
-//!   goes; `ending.rs` ends what a worker has left at a shutdown; `runner.rs` runs tasks and parts
-//!   of loops on the stacks of runners.
-//! - `sharing.rs` and `helping.rs` take part in loops; `way.rs` lets other fibers pass; `hooked.rs`
-//!   calls the hooks around a turn.
-//! - `idle.rs` looks for work and sleeps; `thief.rs` steals from other domains; `common.rs` holds
-//!   what belongs to no domain.
-//! - `reactor.rs` waits for the sockets of a domain; `shared.rs` is what the domains of a runtime
-//!   share.
+//! - `worker.rs` is the worker of a domain, its parts are in `worker/`.
+//! - `shared.rs` is what the domains of a runtime share; `common.rs` holds what belongs to no domain;
+//!   `sharing.rs` says who could take a part of a loop.
+//! - `reactor.rs` waits for the sockets of a domain.
 //! - `snapshot.rs` collects what each fiber waits for; `deadlock.rs` notices that all fibers wait
 //!   for good; `monitor.rs` and `stall.rs` notice that a fiber keeps its domain.
 //!
@@ -22,28 +17,16 @@ pub(crate) mod deadlock;
 pub(crate) mod deadlock_policy;
 pub mod default;
 pub(crate) mod dump;
-mod either;
-mod ending;
-pub(crate) mod helping;
-mod hooked;
-mod idle;
-pub(crate) mod joining;
 pub(crate) mod monitor;
 pub(crate) mod monitor_handle;
 pub(crate) mod overflow;
 pub(crate) mod questions;
-mod queues;
 #[doc(hidden)]
 pub mod reactor;
-mod runner;
 pub mod shared;
 pub mod sharing;
-mod sighting;
 pub(crate) mod snapshot;
 mod stall;
-mod thief;
-#[doc(hidden)]
-pub mod way;
 pub mod within;
 #[doc(hidden)]
 pub mod worker;

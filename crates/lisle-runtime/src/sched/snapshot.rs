@@ -10,16 +10,15 @@ use super::Domain;
 use super::questions::{DomainSnapshot, Question, lock};
 use super::shared::Shared;
 use super::worker::{self, Worker};
-use crate::event::{Description, parker, sleepers};
+use crate::event::{parker, sleepers};
 use crate::report::{Blocked, Performer, WaitGraph};
 use crate::shim::{
     atomic::Ordering,
     clock,
     sync::{Arc, Mutex},
 };
-use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::this_stack::this_stack;
-use crate::task::{self, Task};
+use crate::task;
 use std::time::Duration;
 
 /// How long a domain has to answer. One that does not answer has a fiber that runs for that long.
@@ -152,69 +151,5 @@ impl Drop for Between {
     fn drop(&mut self) {
         this_stack().limit.set(self.limit);
         parker::set_running(self.running);
-    }
-}
-
-impl Worker {
-    /// Returns `true` if there is a question that this domain has not answered.
-    #[inline]
-    pub(crate) fn is_asked(&self) -> bool {
-        self.shared.snapshot.asked.load(Ordering::SeqCst) != self.answered.get()
-    }
-
-    /// Answers all open questions, between turns or during the turn of a fiber that asks.
-    #[cold]
-    pub(crate) fn answer(&self) {
-        // Read first: a question that is asked later is then seen as new.
-        self.answered.set(self.shared.snapshot.asked.load(Ordering::SeqCst));
-        let open = lock(&self.shared.snapshot.open).clone();
-        for question in open {
-            let index = self.domain.index;
-            if lock(&question.0).get(index).is_some_and(Option::is_none) {
-                let snapshot = self.snapshot();
-                if let Some(answer) = lock(&question.0).get_mut(index) {
-                    *answer = Some(snapshot);
-                }
-            }
-        }
-    }
-
-    fn snapshot(&self) -> DomainSnapshot {
-        let _between = Between::new();
-        let mut snapshot = DomainSnapshot {
-            fibers: Vec::new(),
-            members: Vec::new(),
-            running: None,
-            ready: 0,
-            is_still: !self.has_ready() && self.wheel.borrow().is_empty(),
-        };
-        let running = self.current_fiber();
-        self.for_each_begun(|fiber| {
-            let id = fiber.performer_id();
-            if let Some(scope) = fiber.scope.get() {
-                snapshot.members.push((scope.addr().get(), id));
-            }
-            if running.is_some_and(|running| std::ptr::eq(running.as_ptr(), fiber)) {
-                snapshot.running = self.domain.running_now();
-            } else if fiber.parker.state.get() == parker::State::Resting {
-                // A runner without a load.
-            } else if fiber.parker.is_parked() {
-                snapshot.fibers.push(self.waiter(fiber, id));
-            } else {
-                snapshot.ready += 1;
-            }
-        });
-        snapshot.is_still &= snapshot.running.is_none() && snapshot.ready == 0;
-        snapshot
-    }
-
-    fn waiter(&self, fiber: &Fiber, id: usize) -> Blocked {
-        let Description { all: waits } = fiber.parker.describe();
-        let name = fiber.name.as_deref().map(str::to_owned);
-        let (kind, site, id) = match Task::borne_by(fiber) {
-            Some(task) => (Performer::Task, task.site(), task.id()),
-            None => (Performer::Fiber, fiber.code_site(), id),
-        };
-        Blocked { kind, id, name, site: Some(site), domain: Some(self.domain.index), waits }
     }
 }

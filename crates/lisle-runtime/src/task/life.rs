@@ -36,8 +36,8 @@ pub(super) unsafe fn reify(task: NonNull<Task>) {
     let enter = |worker: Option<&Worker>| match worker {
         Some(worker) => {
             this.home.store(Arc::as_ptr(worker.shared()).cast_mut(), Ordering::Relaxed);
-            this.domain.set(worker.domain.index);
-            worker.domain.counts.begun_task(size);
+            this.domain.set(worker.domain().index);
+            worker.domain().counts.begun_task(size);
         }
         None => {
             let shared = default_runtime();
@@ -161,7 +161,7 @@ unsafe fn inflate(task: NonNull<Task>) {
 
 fn count_inflation(this: &Task) {
     with_current(|worker| match worker {
-        Some(worker) => worker.domain.counts.tally.inflations.add(1),
+        Some(worker) => worker.domain().counts.tally.inflations.add(1),
         // SAFETY: the caller is about to queue the task, so it is alive, and it has been reified.
         None => unsafe { this.home() }.outside.lock().inflations.add(1),
     });
@@ -219,7 +219,7 @@ pub(super) unsafe fn ready(task: NonNull<Task>) {
 pub(crate) unsafe fn run(task: NonNull<Task>, worker: &Worker) {
     // SAFETY: the caller owns the task, so it is alive.
     let this = unsafe { task.as_ref() };
-    this.note_domain(&worker.domain);
+    this.note_domain(worker.domain());
     // SAFETY: the caller owns the task, and `worker` is of its runtime.
     unsafe { turn(task, worker.shared()) };
 }
@@ -392,7 +392,7 @@ unsafe fn vacate(task: NonNull<Task>) {
 unsafe fn count_out(home: *const Shared) {
     with_current(|worker| match worker {
         Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => {
-            worker.domain.counts.finished.add(1);
+            worker.domain().counts.finished.add(1);
             worker.shared().fiber_ended();
         }
         _ => {

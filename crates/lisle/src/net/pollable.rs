@@ -7,7 +7,7 @@ use super::ready::ReadyEvt;
 use super::system;
 use crate::event::{Description, Event, Label, choose, described, turn};
 use crate::sched::reactor::{self, Ask, Direction, Registration, Terms, Wakes};
-use crate::sched::way;
+use crate::sched::worker::way;
 use crate::shim::sync::{Mutex, OnceLock};
 use crate::time::at;
 use mio::Interest;

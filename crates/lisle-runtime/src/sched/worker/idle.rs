@@ -2,29 +2,35 @@
 //!
 //! The README beside this file explains how a domain sleeps and is woken, and why no wake is lost.
 
-use super::thief::SHARE;
-use super::worker::Worker;
+use super::Worker;
+use crate::event::adaptive_spin::AdaptiveSpin;
 use crate::event::tick;
 use crate::report::Report;
 use crate::shim::{atomic::Ordering, clock};
-use crate::spawned::runnable::Runnable;
 use std::cell::Cell;
-use std::ptr::NonNull;
 use std::time::Duration;
 
 /// How many stacks a worker trims at most each time it goes to sleep.
 const TRIM: usize = 16;
-/// The longest pause, in spawns, between wakes of idle domains that find nothing.
-const LONGEST_PAUSE: u32 = 4096;
 /// While a runtime drains, its domains check at least this often whether all fibers have ended.
 const DRAIN_LOOK: Duration = Duration::from_millis(50);
 /// The shortest time between two looks at the sockets of a busy domain, in nanoseconds.
 const POLL_PAUSE: u64 = 20_000;
 
+/// What a worker remembers of its looks around and its sleeps.
+#[derive(Default)]
+pub(super) struct Idle {
+    spin: AdaptiveSpin,
+    /// When the worker last looked at its sockets although it had work.
+    last_poll: Cell<u64>,
+    /// How often it has slept.
+    sleeps: Cell<u64>,
+}
+
 impl Worker {
     /// Visits everything that is not in a queue of this worker, although there is work.
     #[cold]
-    pub(crate) fn visit(&self) {
+    pub(super) fn visit(&self) {
         self.visited.set(tick::now());
         if self.shared.is_stopping() {
             self.stop(false);
@@ -33,15 +39,15 @@ impl Worker {
             self.answer();
         }
         self.tell_tally();
-        self.look_after_joining();
+        self.joining.look_after_all();
         self.offer_woken();
         self.take_inbox();
         self.fire_timers();
         self.take_common();
         if !self.domain.reactor.is_empty() {
             let now = clock::now();
-            if now.saturating_sub(self.last_poll.get()) >= POLL_PAUSE {
-                self.last_poll.set(now);
+            if now.saturating_sub(self.idle.last_poll.get()) >= POLL_PAUSE {
+                self.idle.last_poll.set(now);
                 self.poll(Some(Duration::ZERO));
             }
         }
@@ -57,7 +63,7 @@ impl Worker {
         }
         self.take_inbox();
         self.fire_timers();
-        self.look_after_joining();
+        self.joining.look_after_all();
         if self.has_ready() || self.take_common() {
             return;
         }
@@ -92,14 +98,14 @@ impl Worker {
     /// Returns `true` if something was found.
     fn look(&self) -> bool {
         let others = self.shared.others_work();
-        if !others && !self.adaptive_spin.is_long() {
+        if !others && !self.idle.spin.is_long() {
             return false;
         }
         if others && self.steal_overdue() {
             return true;
         }
         let looks = Cell::new(0);
-        self.adaptive_spin.look(|| {
+        self.idle.spin.look(|| {
             looks.set(looks.get() + 1);
             self.glance(looks.get(), others)
         }) || (others && self.wait_for_overdue())
@@ -132,27 +138,28 @@ impl Worker {
         if !self.domain.inbox.fall_asleep() {
             return;
         }
-        self.sighting.set(None);
+        self.stealing.forget();
         self.shared.idle.fetch_add(1, Ordering::SeqCst);
         // A thread that spawns looks for sleepers after its spawn; this worker looks for work after
         // it can be seen to sleep. The same holds for a thread that requests a snapshot: either its
         // wake of the poller is still pending, or this worker sees the request here.
         if !self.take_common() && !self.take_job() && !self.shared.is_stopping() && !self.is_asked() {
-            let next = self.wheel.borrow().next_deadline();
+            let next = self.timers.next_deadline();
             let mut pause = next.map(|next| Duration::from_nanos(next.saturating_sub(clock::now())));
             if self.shared.is_draining() {
                 // The last fiber may have ended elsewhere just before draining could be seen.
                 pause = Some(pause.map_or(DRAIN_LOOK, |pause| pause.min(DRAIN_LOOK)));
             }
             self.domain.counts.timers.store(next.is_some(), Ordering::Relaxed);
-            self.sleeps.set(self.sleeps.get() + 1);
+            let sleep = self.idle.sleeps.get() + 1;
+            self.idle.sleeps.set(sleep);
             // Release: a thread that sees this sleep sees what was done before it. `poll` ends the
             // sleep.
-            self.domain.counts.asleep.store(self.sleeps.get(), Ordering::Release);
+            self.domain.counts.asleep.store(sleep, Ordering::Release);
             let asleep = clock::now();
             self.poll(pause);
             if !self.domain.inbox.is_asleep() {
-                self.adaptive_spin.slept(clock::now().saturating_sub(asleep));
+                self.idle.spin.slept(clock::now().saturating_sub(asleep));
             }
         } else if self.shared.is_stopping() {
             self.poll(Some(Duration::from_millis(1)));
@@ -160,6 +167,10 @@ impl Worker {
         self.shared.idle.fetch_sub(1, Ordering::SeqCst);
         self.take_inbox();
         self.shared.monitor.wake();
+    }
+
+    fn fire_timers(&self) {
+        self.timers.fire(&self.domain.counts.next_timer);
     }
 
     /// Waits a little for anything from outside.
@@ -176,54 +187,5 @@ impl Worker {
             let report = || Report::System(format!("waiting for sockets failed: {error}"));
             self.shared.report_once(&self.shared.has_told_of_sockets, report);
         }
-    }
-
-    /// Queues what may move between domains where this domain will run it, and where it may be
-    /// stolen.
-    pub(super) fn adopt(&self, movable: NonNull<Runnable>) {
-        if !self.domain.stealable.append(movable) {
-            self.shared.push_common(movable);
-        }
-    }
-
-    /// Takes a share of the common queue. The first goes straight into the ready queue: it has its
-    /// turn however many wait to begin here.
-    fn take_common(&self) -> bool {
-        let mut taken = 0;
-        while taken < SHARE
-            && (taken == 0 || self.domain.stealable.len() < SHARE)
-            && let Some(taken_over) = self.shared.common.take()
-        {
-            if taken == 0 {
-                // SAFETY: it was just taken out of its queue.
-                unsafe { self.ready.push(taken_over) };
-            } else {
-                self.adopt(taken_over);
-            }
-            taken += 1;
-        }
-        taken > 0
-    }
-
-    /// Wakes an idle domain after a spawn, unless that has been of no use lately.
-    #[inline]
-    pub(super) fn share_work(&self) {
-        if self.shared.idle.load(Ordering::Relaxed) > 0 {
-            self.wake_idle();
-        }
-    }
-
-    #[cold]
-    pub(super) fn wake_idle(&self) {
-        let (left, pause) = self.wake_pause.get();
-        if left > 0 {
-            return self.wake_pause.set((left - 1, pause));
-        }
-        // If nothing was taken since the last wake, the fibers end before a thief arrives.
-        let stolen = self.domain.stolen.load(Ordering::Relaxed);
-        let useful = self.stolen_before.replace(stolen) != stolen;
-        let pause = if useful { 0 } else { (pause * 2 + 1).min(LONGEST_PAUSE) };
-        self.wake_pause.set((pause, pause));
-        self.shared.wake_one(self.domain.index);
     }
 }

@@ -1,10 +1,11 @@
 //! How a fiber that does not wait lets the others of its domain have their turn.
 
-use super::snapshot::Between;
-use super::worker::{Worker, with_current};
+use super::{Worker, with_current};
 use crate::event::parker::Suspend;
 use crate::event::step::Fenced;
 use crate::event::{installed, parker, step, suspend, turn};
+use crate::sched::snapshot::Between;
+use std::cell::Cell;
 use std::panic::Location;
 
 /// While a fiber asks in vain, timers and sockets are looked at once in this many times, if nothing
@@ -81,9 +82,17 @@ pub(crate) fn checkpoint(site: &'static Location<'static>) {
     });
 }
 
+/// How often fibers have asked in vain.
+#[derive(Default)]
+pub(super) struct InVain {
+    /// The turn in which a fiber last asked in vain often enough to be looked into, and how often
+    /// it did so before.
+    last: Cell<(u32, u32)>,
+}
+
 impl Worker {
     /// Lets others have their turn. Returns `false` if there are none.
-    pub fn give_way(&self) -> bool {
+    pub(super) fn give_way(&self) -> bool {
         let is_wanted = self.is_wanted();
         if is_wanted {
             yield_now();
@@ -98,16 +107,16 @@ impl Worker {
         let between = Between::new();
         self.visit();
         drop(between);
-        self.has_ready() || !self.interrupting.get().is_null()
+        self.has_ready() || self.begun.is_interrupting()
     }
 
     /// Notes that the current fiber has often asked for what had not happened. Makes it give way if
     /// it did so before in the same turn.
     #[cold]
     pub(super) fn asked_in_vain(&self) {
-        let (turn, (before, times)) = (self.turn.get(), self.asked.get());
+        let (turn, (before, times)) = (self.turn.get(), self.in_vain.last.get());
         let times = if before == turn { times.wrapping_add(1) } else { 0 };
-        self.asked.set((turn, times));
+        self.in_vain.last.set((turn, times));
         // A visit takes as long as asking some ten times.
         let is_time = times.is_multiple_of(LOOK) || self.has_ready() || self.domain.inbox.has_news();
         if times > 0 && is_time {

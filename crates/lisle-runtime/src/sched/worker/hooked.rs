@@ -1,6 +1,6 @@
 //! What a worker does around a turn of a fiber if its runtime has hooks (`fiber/hooks.rs`).
 
-use super::worker::Worker;
+use super::Worker;
 use crate::spawned::fiber_cell::{self, Fiber};
 use crate::spawned::hooks::Moment;
 

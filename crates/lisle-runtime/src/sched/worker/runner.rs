@@ -9,23 +9,44 @@
 //!
 //! A runner does not count as live; its tasks do.
 
-use super::queues::STREAK;
-use super::worker::{VISIT, Worker, with_current};
+use super::helping::Taken;
+use super::{VISIT, Worker, with_current};
 use crate::event::parker::{self, Suspend};
-use crate::sched::either::{Either, either};
-use crate::sched::joining::Load;
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::runnable::Kind;
-use crate::task;
+use crate::task::{self, Task};
+use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::NonNull;
 
+/// The work of a runner.
+#[derive(Clone, Copy)]
+pub(super) enum Load {
+    Task(NonNull<Task>),
+    Job(Taken),
+}
+
+/// The runner that rests, if there is one, and the work that it begins with when it is resumed.
+#[derive(Default)]
+pub(super) struct Resting {
+    runner: Cell<Option<NonNull<Fiber>>>,
+    load: Cell<Option<Load>>,
+}
+
+impl Resting {
+    /// Keeps a runner that has just begun to rest.
+    #[inline]
+    pub(super) fn keep(&self, runner: NonNull<Fiber>) {
+        self.runner.set(Some(runner));
+    }
+}
+
 impl Worker {
     /// Runs a task until it waits or ends, or a part of a loop until it ends.
-    pub(crate) fn run_on_runner(&self, load: Load, turn: u32) {
-        let runner = match self.runner.take() {
+    pub(super) fn run_on_runner(&self, load: Load, turn: u32) {
+        let runner = match self.resting.runner.take() {
             Some(resting) => {
-                self.borne.set(Some(load));
+                self.resting.load.set(Some(load));
                 resting
             }
             None => new_runner(load),
@@ -36,31 +57,18 @@ impl Worker {
     /// Takes the next task for a running runner, if no fiber is to run next and nothing else is
     /// due.
     fn follow(&self) -> Option<Load> {
-        let turn = self.turn.get().wrapping_add(1);
-        if turn.is_multiple_of(VISIT) || self.streak.get() >= STREAK || !self.interrupting.get().is_null() {
+        let is_for_visit = self.turn.get().wrapping_add(1).is_multiple_of(VISIT);
+        if is_for_visit || self.begun.is_interrupting() {
             return None;
         }
-        let following = match self.next.get() {
-            Some(_) if self.due() => self.take_woken()?.cast(),
-            Some(next) => {
-                // SAFETY: what is queued is alive, and the worker that takes it runs it.
-                let Either::Task(task) = (unsafe { either(next) }) else { return None };
-                self.next.set(None);
-                self.streak.set(self.streak.get() + 1);
-                task
-            }
-            // There may be many: code that goes on may unblock one after the other. They must not
-            // pile up.
-            None => self.take_woken()?.cast(),
-        };
-        self.turn.set(turn);
-        self.domain.counts.begin_turn(turn, self.others_are_ready());
+        let following = self.queues.pick_task()?;
+        self.begin_turn();
         Some(Load::Task(following))
     }
 
     /// Ends the runner that rests, if there is one.
     pub(super) fn retire_runner(&self) {
-        if let Some(resting) = self.runner.take() {
+        if let Some(resting) = self.resting.runner.take() {
             self.run(resting, self.turn.get());
         }
     }
@@ -91,10 +99,10 @@ fn bear(first: Load) {
             // stack.
             let Some(runner) = parker::running() else { return };
             next = worker.follow();
-            if next.is_none() && worker.runner.get().is_none() {
+            if next.is_none() && worker.resting.runner.get().is_none() {
                 runner.suspend(Suspend::Resting);
                 // A runner that is resumed without a load ends.
-                next = worker.borne.take();
+                next = worker.resting.load.take();
             }
         }
     });

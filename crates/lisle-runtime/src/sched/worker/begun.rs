@@ -1,0 +1,194 @@
+//! The fibers that have begun on a domain and have not ended; and how a worker ends these and the
+//! rest of what it has when its runtime ends.
+
+use super::Worker;
+use super::either::{Either, either};
+use crate::event::parker::State;
+use crate::event::step::{self, Forbidden};
+use crate::spawned::fiber_cell::{self, Fiber};
+use crate::task;
+use std::cell::Cell;
+use std::ptr::{NonNull, null_mut};
+
+/// A list of fibers, linked through their `siblings`.
+pub(super) struct Begun {
+    first: Cell<*mut Fiber>,
+    /// Set while the fibers are being interrupted, and those that begin, too.
+    stopping: Cell<bool>,
+    /// The next fiber to interrupt. A parked fiber that has been committed may lie in the inbox, so
+    /// it is run straight from here and put into no other list.
+    interrupting: Cell<*mut Fiber>,
+    /// Set when a fiber that has caught an interrupt waits again.
+    stubborn: Cell<bool>,
+}
+
+impl Begun {
+    pub(super) fn new() -> Self {
+        Begun {
+            first: Cell::new(null_mut()),
+            stopping: Cell::new(false),
+            interrupting: Cell::new(null_mut()),
+            stubborn: Cell::new(false),
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.get().is_null()
+    }
+
+    /// Adds a fiber.
+    ///
+    /// # Safety
+    ///
+    /// It is not in the list, and stays until it is removed. Only this thread touches it.
+    #[inline]
+    pub(super) unsafe fn insert(&self, fiber: NonNull<Fiber>) {
+        // SAFETY: alive, by the caller's promise.
+        let this = unsafe { fiber.as_ref() };
+        this.parker.interrupted.set(self.stopping.get());
+        let first = self.first.replace(fiber.as_ptr());
+        this.siblings.set((null_mut(), first));
+        if let Some(first) = NonNull::new(first) {
+            // SAFETY: fibers in the list are alive.
+            let siblings = unsafe { &first.as_ref().siblings };
+            siblings.set((fiber.as_ptr(), siblings.get().1));
+        }
+    }
+
+    /// Removes a fiber.
+    ///
+    /// # Safety
+    ///
+    /// It is in the list.
+    #[inline]
+    pub(super) unsafe fn remove(&self, fiber: NonNull<Fiber>) {
+        // SAFETY: fibers in the list are alive, and this one is in it, by the caller's promise.
+        let (before, after) = unsafe { fiber.as_ref() }.siblings.get();
+        if self.interrupting.get() == fiber.as_ptr() {
+            self.interrupting.set(after);
+        }
+        match NonNull::new(before) {
+            // SAFETY: fibers in the list are alive.
+            Some(before) => unsafe { before.as_ref() }.siblings.update(|(first, _)| (first, after)),
+            None => self.first.set(after),
+        }
+        if let Some(after) = NonNull::new(after) {
+            // SAFETY: as above.
+            unsafe { after.as_ref() }.siblings.update(|(_, second)| (before, second));
+        }
+    }
+
+    /// Calls `look` with each fiber. `look` must neither run fibers nor end any.
+    pub(super) fn for_each(&self, mut look: impl FnMut(&Fiber)) {
+        let mut next = NonNull::new(self.first.get());
+        while let Some(fiber) = next {
+            // SAFETY: fibers in the list are alive.
+            let this = unsafe { fiber.as_ref() };
+            look(this);
+            next = NonNull::new(this.siblings.get().1);
+        }
+    }
+
+    /// Notes that a fiber that has caught an interrupt waits again.
+    #[inline]
+    pub(super) fn one_is_stubborn(&self) {
+        self.stubborn.set(true);
+    }
+
+    /// Returns `true` if there may be a fiber that is parked and to be interrupted.
+    #[inline]
+    pub(super) fn is_interrupting(&self) -> bool {
+        !self.interrupting.get().is_null()
+    }
+
+    /// Takes the next fiber that is parked and to be interrupted.
+    #[cold]
+    pub(super) fn next_interrupted(&self) -> Option<NonNull<Fiber>> {
+        while let Some(fiber) = NonNull::new(self.interrupting.get()) {
+            // SAFETY: fibers in the list are alive; `remove` moves on from one that ends.
+            let this = unsafe { fiber.as_ref() };
+            self.interrupting.set(this.siblings.get().1);
+            if this.parker.state.get() == State::Parked {
+                return Some(fiber);
+            }
+        }
+        None
+    }
+}
+
+impl Worker {
+    /// Starts interrupting the fibers of this domain: those that are parked now, and the others at
+    /// their next park.
+    ///
+    /// Looking for tasks that wait takes time in proportion to all there are, so that is done at
+    /// the start, and then only when there is nothing else to do.
+    pub(super) fn stop(&self, is_idle: bool) {
+        let begun = &self.begun;
+        if (is_idle || !begun.stopping.get()) && self.shared.live() > 0 {
+            task::wake_all(&self.shared);
+        }
+        if begun.stopping.replace(true) {
+            if begun.stubborn.take() {
+                begun.interrupting.set(begun.first.get());
+            }
+            return;
+        }
+        begun.for_each(|fiber| fiber.parker.interrupted.set(true));
+        begun.interrupting.set(begun.first.get());
+    }
+
+    /// Returns `true` if all fibers that began here have ended.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.begun.is_empty()
+    }
+
+    /// Describes the first fibers that have begun here and have not ended, at most `limit` of them.
+    pub(crate) fn begun(&self, limit: usize) -> Vec<String> {
+        let mut begun = Vec::new();
+        self.begun.for_each(|fiber| {
+            if begun.len() < limit && fiber.parker.state.get() != State::Resting {
+                begun.push(fiber.describe());
+            }
+        });
+        begun
+    }
+
+    /// Ends what is queued and will not be run, because the runtime has ended or was abandoned.
+    pub(crate) fn wind_up(&self) {
+        self.take_inbox();
+        let next = || {
+            self.queues
+                .take_any()
+                .or_else(|| self.domain.stealable.take_oldest())
+                .or_else(|| self.shared.common.take())
+        };
+        while let Some(queued) = next() {
+            // Their destructors run on this thread's own stack, and nothing that they could wait
+            // for becomes ready any more.
+            let given_up = |site| Forbidden {
+                by: "the end of a runtime that had no time left for a fiber spawned at",
+                site,
+            };
+            // SAFETY: what is queued is alive.
+            match unsafe { either(queued) } {
+                Either::Fiber(fiber) => {
+                    // SAFETY: as above.
+                    let this = unsafe { fiber.as_ref() };
+                    // A fiber that has begun is left as it is.
+                    if this.parker.state.get() == State::New {
+                        // SAFETY: it has not begun, and was just taken out of its list.
+                        step::fenced(given_up(this.site()), || unsafe { fiber_cell::refuse(fiber) });
+                    }
+                }
+                Either::Task(task) => {
+                    // SAFETY: as above.
+                    let site = unsafe { task.as_ref() }.site();
+                    // SAFETY: it was just taken out of its list.
+                    step::fenced(given_up(site), || unsafe { task::run(task, self) });
+                }
+            }
+        }
+        self.retire_runner();
+    }
+}

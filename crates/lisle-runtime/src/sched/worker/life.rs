@@ -1,0 +1,140 @@
+//! How a fiber begins on its domain, and how it ends.
+
+use super::{Worker, with_current};
+use crate::abort;
+use crate::event::Waker;
+use crate::event::parker::Suspend;
+use crate::report::{NoStack, Report};
+use crate::sched::Domain;
+use crate::shim::sync::Arc;
+use crate::spawned::fiber_cell::{self, Fiber, Traits};
+use crate::spawned::head::Outcome;
+use crate::spawned::hooks::Moment;
+use crate::unwinding;
+use corosensei::{Coroutine, Yielder};
+use std::ptr::NonNull;
+
+/// The part of a fiber's stack that is left to the code that runs last on it. No task begins there.
+const LEFT_TO_LEAVES: usize = 64 * 1024;
+
+impl Worker {
+    /// Gives a new fiber its stack. Returns `false` if no stack can be had now.
+    #[inline(never)]
+    pub(super) fn begin(&self, fiber: NonNull<Fiber>) -> bool {
+        self.arrive();
+        // SAFETY: a queued fiber is alive, and one that has not begun belongs to this worker alone.
+        let this = unsafe { fiber.as_ref() };
+        let taken = self.stacks.borrow_mut().take();
+        let stack = match taken {
+            Ok(stack) => stack,
+            Err(error) => {
+                self.out_of_stacks(fiber, &error);
+                return false;
+            }
+        };
+        // SAFETY: the fiber keeps the stack until its coroutine has ended, see `end`.
+        let lent = unsafe { stack.lend() };
+        // SAFETY: a fiber that has not begun has no stack, and no other code reads this field.
+        unsafe { *this.stack.get() = Some(stack) };
+        this.domain.set(Arc::as_ptr(&self.domain).cast());
+        // SAFETY: only this worker touches the field, which was just written.
+        let usable = unsafe { &*this.stack.get() }.as_ref().map_or(0..0, |stack| stack.usable());
+        this.stack_state.limit.set(usable.start + LEFT_TO_LEAVES.min(self.shared.stack_size / 2));
+        // SAFETY: `wake_fiber` may be called from any thread while the fiber lives, and a fiber
+        // with an unconsumed wake does not end.
+        this.parker.waker.set(Some(unsafe { Waker::new(fiber.as_ptr().cast(), wake_fiber) }));
+        let random = &raw const self.random;
+        let coroutine = Coroutine::with_stack(lent, move |yielder: &Yielder<(), Suspend>, ()| {
+            // SAFETY: a fiber is alive while it runs.
+            unsafe { fiber.as_ref() }.parker.begin(yielder, random);
+            // SAFETY: the fiber begins here, once.
+            unwinding::outermost(|| unsafe { fiber_cell::live(fiber) });
+        });
+        // SAFETY: as above.
+        unsafe { *this.coroutine.get() = Some(coroutine) };
+        // SAFETY: it has just begun, and is removed when it ends.
+        unsafe { self.begun.insert(fiber) };
+        true
+    }
+
+    /// Puts back a fiber that gets no stack until other fibers have ended, and reports it once.
+    #[cold]
+    fn out_of_stacks(&self, fiber: NonNull<Fiber>, error: &std::io::Error) {
+        if self.begun.is_empty() {
+            abort::process(format_args!("no stack for a fiber, and none will become free: {error}"));
+        }
+        // SAFETY: a queued fiber is alive.
+        let site = unsafe { fiber.as_ref() }.site();
+        let report = || Report::NoStack(NoStack::new(self.domain.index, site, error));
+        self.shared.report_once(&self.shared.has_told_of_stacks, report);
+        // SAFETY: it was just taken out of its queue, and stays until it runs.
+        unsafe { self.queues.push(fiber.cast()) };
+        self.park_briefly();
+    }
+
+    /// Takes back a fiber's stack and wakes its joiners.
+    #[inline(never)]
+    pub(super) fn end(&self, fiber: NonNull<Fiber>) {
+        // SAFETY: the fiber's own reference keeps it alive.
+        let this = unsafe { fiber.as_ref() };
+        if !self.hooks.is_empty() {
+            self.after_turn(this, Moment::Ends);
+        }
+        self.current.set(std::ptr::null_mut());
+        // SAFETY: only the domain's own worker touches the coroutine, and it has ended.
+        unsafe { *this.coroutine.get() = None };
+        // SAFETY: only the domain's own worker touches the stack, and the coroutine has ended.
+        let stack = unsafe { &mut *this.stack.get() }.take();
+        self.stacks.borrow_mut().give(stack.expect("it has just run"));
+        // SAFETY: it was added when it began.
+        unsafe { self.begun.remove(fiber) };
+        self.domain.retire(this);
+        let is_runner = this.is_runner();
+        // SAFETY: the fiber has run to its end.
+        if unsafe { fiber_cell::finish(fiber) } {
+            if this.outcome.get() == Outcome::Done {
+                // The handle was dropped at the last moment. Destructors may block, so they get a
+                // fiber.
+                self.free_in_fiber(fiber);
+            } else {
+                // SAFETY: that was the last reference.
+                unsafe { fiber_cell::free(fiber) };
+            }
+        }
+        if !is_runner {
+            self.domain.counts.finished.add(1);
+            self.shared.fiber_ended();
+        }
+    }
+
+    #[cold]
+    fn free_in_fiber(&self, fiber: NonNull<Fiber>) {
+        /// Frees the fiber also if the closure that owns this is dropped unrun.
+        struct Last(NonNull<Fiber>);
+        impl Drop for Last {
+            fn drop(&mut self) {
+                // SAFETY: the last reference was handed over to this.
+                unsafe { fiber_cell::free(self.0) };
+            }
+        }
+        let last = Last(fiber);
+        // SAFETY: alive until the last reference is released.
+        let site = unsafe { fiber.as_ref() }.site();
+        let cleaner = Fiber::new(move || drop(last), Traits::default(), site);
+        self.spawn(cleaner, None);
+        // SAFETY: this is the reference of a handle, and there is no handle.
+        unsafe { fiber_cell::release(cleaner) };
+    }
+}
+
+/// Wakes the fiber at `data`, from any thread.
+fn wake_fiber(data: *const ()) {
+    let fiber = NonNull::new(data.cast_mut().cast::<Fiber>()).expect("the fiber of a waker");
+    // SAFETY: a fiber does not end before a wake that is under way has arrived.
+    let domain = unsafe { fiber.as_ref() }.domain.get().cast::<Domain>();
+    with_current(|worker| match worker {
+        Some(worker) if std::ptr::eq(Arc::as_ptr(&worker.domain), domain) => worker.wake(fiber),
+        // SAFETY: the fiber is alive and has begun, so its domain is alive until it has been woken.
+        _ => unsafe { Domain::hand_over_at(domain, fiber) },
+    });
+}

@@ -1,0 +1,279 @@
+//! The queues of a worker: what runs next, and where ready fibers and tasks go.
+
+use super::Worker;
+use super::either::{Either, either};
+use super::thief::SHARE;
+use crate::event::parker::State;
+use crate::event::tick;
+use crate::queue::fifo::Fifo;
+use crate::queue::stealable::Stealable;
+use crate::sched::common::Common;
+use crate::shim::atomic::Ordering;
+use crate::spawned::fiber_cell::Fiber;
+use crate::spawned::runnable::Runnable;
+use crate::task::Task;
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+/// If a fiber leaves at least this many ready tasks, these go before the next fiber. One fiber can
+/// unblock many tasks in a turn, and the next fiber as many again: the tasks would pile up.
+const BACKLOG: u32 = 32;
+/// How many in a row may be due, come from the run-next slot or be the youngest while others wait.
+const STREAK: u32 = 16;
+
+/// What is ready on a domain.
+#[derive(Default)]
+pub(super) struct Queues {
+    /// The run-next slot: what the running code has woken last.
+    next: Cell<Option<NonNull<Runnable>>>,
+    /// How many in a row have gone before the queues that take turns.
+    streak: Cell<u32>,
+    /// Which of the three queues of `pick` has the next turn.
+    turn: Cell<u8>,
+    ready: Fifo<Runnable>,
+    /// What timers have woken. It goes before what has not begun, which may take long.
+    timed: Fifo<Runnable>,
+    /// Tasks that are ready, except those that lie where they may be stolen; how many there are;
+    /// and how many of them run before the next fiber does.
+    woken: Fifo<Runnable>,
+    backlog: Cell<u32>,
+    due: Cell<u32>,
+    /// The tick (see `tick.rs`) at which the oldest of those that have not begun last had its turn
+    /// before younger ones.
+    oldest_began: Cell<u32>,
+}
+
+impl Queues {
+    /// Takes what runs next: from here, from what the domain lets others take, or from the surplus.
+    /// Calls `postpone` with what gives up the run-next slot.
+    #[inline]
+    pub(super) fn pick(
+        &self,
+        stealable: &Stealable<Runnable>,
+        common: &Common,
+        postpone: impl FnOnce(NonNull<Runnable>),
+    ) -> Option<NonNull<Runnable>> {
+        if self.due.get() > 0
+            && let Some(woken) = self.take_woken()
+        {
+            return Some(woken);
+        }
+        if !self.timed.is_empty() && self.streak.get() < STREAK {
+            self.streak.set(self.streak.get() + 1);
+            return self.timed.pop();
+        }
+        if let Some(next) = self.next.take() {
+            if self.streak.get() < STREAK {
+                self.streak.set(self.streak.get() + 1);
+                return Some(next);
+            }
+            postpone(next);
+        } else if self.streak.get() < STREAK
+            && let Some(youngest) = stealable.take_youngest()
+        {
+            self.streak.set(self.streak.get() + 1);
+            return Some(youngest);
+        }
+        self.streak.set(0);
+        // Not by the parity of the turn: the turns of the slots may fall on every other one.
+        let first = self.turn.get();
+        self.turn.set((first + 1) % 3);
+        (first..first + 3).find_map(|queue| match queue % 3 {
+            0 => self.ready.pop(),
+            1 => self.take_unbegun(stealable, common),
+            _ => self.take_woken(),
+        })
+    }
+
+    /// Takes a fiber that has not begun: usually the one that has waited longest. If there is
+    /// surplus, that is, more than the rings hold, takes the youngest of it: what that one spawns
+    /// is then done before others begin to spawn. This limits the live fibers to those that the
+    /// ring holds and those that they lead to. Even then, the one that has waited longest begins
+    /// every 10 ms.
+    fn take_unbegun(&self, stealable: &Stealable<Runnable>, common: &Common) -> Option<NonNull<Runnable>> {
+        let oldest = || stealable.take_oldest();
+        if !common.has_surplus() {
+            return oldest();
+        }
+        let now = tick::now();
+        if self.oldest_began.replace(now) == now { common.take_surplus().or_else(oldest) } else { oldest() }
+    }
+
+    /// Takes a task that may run right after another, on the same stack. Returns `None` if a fiber
+    /// is to run next, or if too many in a row have gone before others.
+    #[inline]
+    pub(super) fn pick_task(&self) -> Option<NonNull<Task>> {
+        if self.streak.get() >= STREAK {
+            return None;
+        }
+        match self.next.get() {
+            Some(next) if self.due.get() == 0 => {
+                // SAFETY: what is queued is alive, and the worker that takes it runs it.
+                let Either::Task(task) = (unsafe { either(next) }) else { return None };
+                self.next.set(None);
+                self.streak.set(self.streak.get() + 1);
+                Some(task)
+            }
+            // Where nothing runs next there may be many: code that goes on may unblock one after
+            // the other. They must not pile up.
+            _ => self.take_woken().map(NonNull::cast),
+        }
+    }
+
+    /// Takes anything, in no particular order.
+    pub(super) fn take_any(&self) -> Option<NonNull<Runnable>> {
+        let queued = || self.timed.pop().or_else(|| self.ready.pop()).or_else(|| self.take_woken());
+        self.next.take().or_else(queued)
+    }
+
+    /// Takes the next of the ready tasks.
+    #[inline]
+    pub(super) fn take_woken(&self) -> Option<NonNull<Runnable>> {
+        let woken = self.woken.pop()?;
+        self.backlog.set(self.backlog.get() - 1);
+        self.due.set(self.due.get().saturating_sub(1));
+        Some(woken)
+    }
+
+    /// Queues a fiber, or what has its turn like one.
+    ///
+    /// # Safety
+    ///
+    /// It is in no list, and stays until it is taken.
+    #[inline]
+    pub(super) unsafe fn push(&self, ready: NonNull<Runnable>) {
+        // SAFETY: passed on to the caller.
+        unsafe { self.ready.push(ready) };
+    }
+
+    /// Ends the turn of a fiber: if it has left too many ready tasks, makes them go before the next
+    /// fiber.
+    #[inline]
+    pub(super) fn look_at_backlog(&self) {
+        if self.backlog.get() >= BACKLOG {
+            self.due.set(self.backlog.get());
+        }
+    }
+
+    /// Returns `true` if anything is ready besides what runs next.
+    #[inline]
+    pub(super) fn others_are_ready(&self) -> bool {
+        !self.ready.is_empty() || !self.timed.is_empty() || !self.woken.is_empty()
+    }
+}
+
+impl Worker {
+    /// Takes what runs next.
+    #[inline]
+    pub(super) fn pick(&self) -> Option<NonNull<Runnable>> {
+        if self.begun.is_interrupting()
+            && let Some(fiber) = self.begun.next_interrupted()
+        {
+            return Some(fiber.cast());
+        }
+        self.queues.pick(&self.domain.stealable, &self.shared.common, |later| self.postpone(later))
+    }
+
+    pub(super) fn has_ready(&self) -> bool {
+        self.queues.others_are_ready() || self.queues.next.get().is_some() || self.domain.stealable.len() > 0
+    }
+
+    /// Queues a fiber that has not begun.
+    #[inline]
+    pub(crate) fn spawn(&self, fiber: NonNull<Fiber>, domain: Option<usize>) {
+        self.domain.counts.spawned.add(1);
+        self.domain.counts.tally.fibers.add(1);
+        match domain {
+            None => match self.domain.stealable.push(fiber.cast()) {
+                Ok(()) => self.share_work(),
+                Err(older) => self.shared.push_surplus(older),
+            },
+            Some(index) if index == self.domain.index => {
+                // SAFETY: a new fiber is in no list, and stays until it runs.
+                unsafe { self.queues.push(fiber.cast()) };
+                self.domain.counts.one_is_ready();
+            }
+            Some(index) => self.shared.domain(index).hand_over(fiber),
+        }
+    }
+
+    /// Queues a fiber that has been woken. It runs next if a fiber woke it.
+    #[inline]
+    pub(super) fn wake(&self, fiber: NonNull<Fiber>) {
+        // SAFETY: a fiber that is to be woken is alive.
+        let this = unsafe { fiber.as_ref() };
+        this.parker.woken.set(true);
+        if !matches!(this.parker.state.get(), State::Parked | State::ParkedMasked) {
+            return;
+        }
+        this.parker.state.set(State::Queued);
+        self.put_next(fiber.cast());
+    }
+
+    /// Queues what has been woken. It runs next if a fiber runs now: that fiber has woken it.
+    #[inline]
+    pub(crate) fn put_next(&self, woken: NonNull<Runnable>) {
+        if !self.current.get().is_null() {
+            self.domain.counts.one_is_ready();
+            if let Some(later) = self.queues.next.replace(Some(woken)) {
+                self.postpone(later);
+            }
+        } else if self.timers.are_firing() {
+            // SAFETY: it was parked, so it is in no list, and stays until it runs.
+            unsafe { self.queues.timed.push(woken) };
+        } else {
+            self.postpone(woken);
+        }
+    }
+
+    /// Queues what is in no list, to go on after the others. A task goes where it may be stolen if
+    /// a domain is idle, which could steal it, and if nothing lies there yet.
+    #[inline]
+    pub(crate) fn postpone(&self, later: NonNull<Runnable>) {
+        // SAFETY: what is to be queued is alive.
+        match unsafe { either(later) } {
+            // SAFETY: it is in no list, and stays until it runs.
+            Either::Fiber(_) => unsafe { self.queues.push(later) },
+            Either::Task(_) => {
+                let thieves = self.shared.idle.load(Ordering::Relaxed) > 0;
+                if thieves && self.domain.stealable.len() == 0 && self.domain.stealable.append(later) {
+                    self.share_work();
+                } else {
+                    self.queues.backlog.set(self.queues.backlog.get() + 1);
+                    // SAFETY: as above.
+                    unsafe { self.queues.woken.push(later) };
+                }
+            }
+        }
+    }
+
+    /// Lets thieves have some of the ready tasks, if there are thieves.
+    pub(super) fn offer_woken(&self) {
+        if self.queues.woken.is_empty() || self.shared.idle.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        while self.domain.stealable.len() < SHARE
+            && let Some(woken) = self.queues.take_woken()
+        {
+            self.adopt(woken);
+        }
+        self.share_work();
+    }
+
+    /// Takes what other threads have handed over.
+    pub(super) fn take_inbox(&self) {
+        if !self.domain.inbox.has_news() {
+            return;
+        }
+        self.domain.inbox.take_all(|handed_over| {
+            let fiber = handed_over.cast::<Fiber>();
+            // SAFETY: what is handed over is a fiber, and it is alive.
+            if unsafe { fiber.as_ref() }.parker.state.get() == State::New {
+                // SAFETY: it has just left the inbox, and stays until it runs.
+                unsafe { self.queues.push(handed_over) };
+            } else {
+                self.wake(fiber);
+            }
+        });
+    }
+}
