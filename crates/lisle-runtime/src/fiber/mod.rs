@@ -54,7 +54,6 @@ mod checkpoint;
 mod join;
 mod local;
 pub(crate) mod no_suspend;
-pub(crate) mod report;
 mod scope;
 mod spawn;
 

@@ -16,7 +16,6 @@ use crate::sched::within::{self, in_domain};
 use crate::sched::worker::{Worker, with_current};
 use crate::shim::ticks;
 use crate::spawned::this_stack::this_stack;
-use crate::task;
 use std::any::Any;
 use std::panic::{Location, resume_unwind};
 use std::ptr::NonNull;
@@ -47,7 +46,7 @@ fn may_wait() -> bool {
 pub fn has_room() -> bool {
     // Code that cannot wait cannot wait for another stack. Nor can code on a worker's own stack.
     let cannot_wait = || !may_wait() || with_current(|worker| worker.is_some() && !in_domain());
-    task::has_room(this_stack()) || cannot_wait()
+    this_stack().has_room() || cannot_wait()
 }
 
 /// Runs `f` on the stack of a new fiber, and waits for it, as for a part of what runs here.

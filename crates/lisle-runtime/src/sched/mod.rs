@@ -27,6 +27,8 @@ pub mod shared;
 pub mod sharing;
 pub(crate) mod snapshot;
 mod stall;
+pub(crate) mod tasks;
+pub(crate) mod unclaimed;
 pub mod within;
 #[doc(hidden)]
 pub mod worker;
@@ -47,7 +49,7 @@ use crate::shim::{
 };
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::runnable::{Kind, Runnable};
-use crate::task::Task;
+use crate::spawned::task_cell::Task;
 use counts::Counts;
 use reactor::Reactor;
 use stall::Watched;

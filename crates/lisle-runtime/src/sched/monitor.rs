@@ -19,10 +19,10 @@ use crate::jobs::heartbeat;
 use crate::memory::{self, Blocks};
 use crate::own_threads;
 use crate::report::{self, Report};
+use crate::sched::tasks::slots::Slots;
 use crate::shim::atomic::Ordering;
 use crate::shim::clock;
 use crate::shim::sync::Arc;
-use crate::task::Slots;
 use std::sync::Weak;
 use std::time::Duration;
 

@@ -12,13 +12,13 @@ use super::shared::Shared;
 use super::worker::{self, Worker};
 use crate::event::{parker, sleepers};
 use crate::report::{Blocked, Performer, WaitGraph};
+use crate::sched::tasks::snapshot;
 use crate::shim::{
     atomic::Ordering,
     clock,
     sync::{Arc, Mutex},
 };
 use crate::spawned::this_stack::this_stack;
-use crate::task;
 use std::time::Duration;
 
 /// How long a domain has to answer. One that does not answer has a fiber that runs for that long.
@@ -85,7 +85,7 @@ impl Shared {
         // The description of an event is the user's code, which must not park here.
         let told = {
             let _between = Between::new();
-            task::waiting(self)
+            snapshot::waiting(self)
         };
         members.extend(told.iter().filter_map(|told| Some((told.scope?, told.id))));
         graph.tasks = told

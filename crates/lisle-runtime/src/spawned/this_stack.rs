@@ -8,6 +8,10 @@ use std::cell::Cell;
 use std::mem::offset_of;
 use std::ops::Deref;
 
+/// How many bytes the stack of a plain thread may grow, from where it first spawns a task, before
+/// tasks no longer begin on it.
+const ROOM_ON_THREADS: usize = 32 * 1024;
+
 thread_local! {
     /// The state for code that runs in no fiber.
     static OF_THREAD: StackState = const { StackState::new() };
@@ -23,6 +27,17 @@ pub struct ThisStack<'a> {
 }
 
 impl<'a> ThisStack<'a> {
+    /// Returns `true` if enough of this stack is left for a task to run on it.
+    #[inline(always)]
+    pub(crate) fn has_room(self) -> bool {
+        let here = 0_u8;
+        let here = (&raw const here).addr();
+        if self.limit.get() == 0 {
+            self.limit.set(here.saturating_sub(ROOM_ON_THREADS));
+        }
+        here > self.limit.get()
+    }
+
     /// Returns what the stack keeps for tasks and loops.
     #[inline(always)]
     pub fn state(self) -> &'a StackState {

@@ -1,12 +1,13 @@
 //! The handle of a task, which is the event of its end.
 
-use super::life;
-use super::record::{self, Task};
 use crate::event::lock::Lock;
 use crate::event::{Attempt, Description, Event, Label, awaitable, may_wait_at, parker, turn};
 use crate::fiber::JoinError;
+use crate::sched::tasks::life;
+use crate::sched::unclaimed;
 use crate::spawned::head::Outcome;
 use crate::spawned::scope_state::ScopeState;
+use crate::spawned::task_cell::{self, Task};
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -237,7 +238,7 @@ impl<T> TaskHandle<T> {
                 unsafe { this.take_result(*task, &this.table().contents) }
             }
         };
-        JoinError::or_value(taken, || record::describe(self.site()))
+        JoinError::or_value(taken, || task_cell::describe(self.site()))
     }
 }
 
@@ -254,7 +255,7 @@ impl<T> TaskHandle<T> {
                     None => return,
                 };
                 if let Err(panic) = dropped {
-                    record::unclaimed(panic, ended.scope, ended.site);
+                    unclaimed::of_task(panic, ended.scope, ended.site);
                 }
             }
             Held::Living(task, _) => {
@@ -313,7 +314,7 @@ awaitable!(['a, T] &'a TaskHandle<T>);
 impl<T> fmt::Debug for TaskHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TaskHandle")
-            .field("task", &record::describe(self.site()))
+            .field("task", &task_cell::describe(self.site()))
             .field("finished", &self.has_ended())
             .finish()
     }

@@ -56,15 +56,11 @@
 //! Here it is the future that the compiler makes of an `async` block.
 
 pub mod acml;
-mod body;
+mod enter;
 mod handle;
 mod inflate;
-mod life;
 mod local;
-mod record;
 mod reify;
-mod slots;
-mod snapshot;
 mod spawn;
 
 pub use acml::{
@@ -76,13 +72,10 @@ pub use local::LocalKey;
 pub use reify::{Prepared, Reified, Reify, Unprepared, reify};
 pub use spawn::spawn_task;
 
-pub(crate) use life::run;
-pub(crate) use record::Task;
-pub(crate) use slots::Slots;
-pub(crate) use snapshot::{waiting, wake_all};
-pub(crate) use spawn::{has_room, spawn_unchecked};
+pub(crate) use spawn::spawn_unchecked;
 
 use crate::event::parker::top_task;
+use crate::spawned::task_cell::Task;
 use std::ptr::NonNull;
 
 /// Returns the task that runs this code, if a task runs it.

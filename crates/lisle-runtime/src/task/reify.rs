@@ -1,10 +1,10 @@
 //! The primitives: a task waits, is given a value, and goes on.
 
-use super::life;
-use super::record::Task;
 use crate::event::lock::Lock;
 use crate::event::recycled::Recycled;
+use crate::sched::tasks::life;
 use crate::shim::sync::Arc;
+use crate::spawned::task_cell::Task;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

@@ -1,14 +1,15 @@
 //! Spawning tasks: a task begins as a part of its spawner.
 
-use super::body::{self, Kept};
+use super::enter;
 use super::handle::TaskHandle;
-use super::life::{self, Aboard};
-use super::record::Task;
-use super::slots::Slots;
 use crate::event::recycled::Recycled;
 use crate::event::{Interrupted, tally, tick};
 use crate::memory::{give_slot, take_slot};
+use crate::sched::tasks::life::{self, Aboard};
+use crate::sched::tasks::slots::Slots;
 use crate::spawned::scope_state::ScopeState;
+use crate::spawned::task_body::{self, Kept};
+use crate::spawned::task_cell::Task;
 use crate::spawned::this_stack::{ThisStack, this_stack};
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -19,9 +20,6 @@ use std::task::{Context, Poll};
 /// The number of following tasks that do not begin on the stack of a spawner after one of its tasks
 /// has taken long. This is the *penalty count* of the paper. Ten works well in practice there, too.
 pub(super) const PENALTY: u32 = 10;
-/// How many bytes the stack of a plain thread may grow, from where it first spawns a task, before
-/// tasks no longer begin on it.
-const ROOM_ON_THREADS: usize = 32 * 1024;
 
 /// Spawns a task that runs `future`.
 ///
@@ -151,10 +149,10 @@ unsafe fn begin<F: Future>(
     let stack = this_stack();
     let slot = take_slot::<Slots>(Kept::<F>::CLASS).cast::<Task>();
     // SAFETY: the slot has just been taken, for a future of this type.
-    unsafe { body::settle(slot, future, scope, site) };
+    unsafe { task_body::settle(slot, future, scope, site) };
     if !may_begin(stack) {
         // SAFETY: the task has just been put into the slot.
-        unsafe { life::queue(slot) };
+        unsafe { enter::queue(slot) };
         // SAFETY: the task was made with this output.
         return unsafe { TaskHandle::living(slot) };
     }
@@ -167,7 +165,7 @@ unsafe fn begin<F: Future>(
     let aboard = Aboard::new(stack, recycled);
     let waker = ManuallyDrop::new(Recycled::waker(recycled));
     // SAFETY: the task has just begun, here.
-    let polled = unsafe { body::poll_future::<F>(slot, &mut Context::from_waker(&waker)) };
+    let polled = unsafe { task_body::poll_future::<F>(slot, &mut Context::from_waker(&waker)) };
     // SAFETY: as above.
     if unsafe { recycled.as_ref() }.began() != tick::now() {
         charge(stack, aboard.before);
@@ -176,7 +174,7 @@ unsafe fn begin<F: Future>(
         Ok(Poll::Ready(value)) => Ok(value),
         Ok(Poll::Pending) => {
             // SAFETY: the task runs here, and has not been reified.
-            unsafe { life::reify(slot) };
+            unsafe { enter::reify(slot) };
             // SAFETY: the task runs here.
             unsafe { life::wait(slot) };
             // SAFETY: the task was made with this output.
@@ -185,7 +183,7 @@ unsafe fn begin<F: Future>(
         Err(panic) => Err(panic),
     };
     // SAFETY: the task has ended, and no other code knows of it.
-    let result = unsafe { body::drop_after::<F>(slot, result) };
+    let result = unsafe { task_body::drop_after::<F>(slot, result) };
     this.clear_locals();
     if this.penalty.get() != 0 {
         this.penalty.set(0);
@@ -214,18 +212,7 @@ fn may_begin(stack: ThisStack<'_>) -> bool {
         penalty.set(penalty.get() - 1);
         return false;
     }
-    has_room(stack)
-}
-
-/// Returns `true` if enough of this stack is left for a task to run on it.
-#[inline(always)]
-pub(crate) fn has_room(stack: ThisStack<'_>) -> bool {
-    let here = 0_u8;
-    let here = (&raw const here).addr();
-    if stack.limit.get() == 0 {
-        stack.limit.set(here.saturating_sub(ROOM_ON_THREADS));
-    }
-    here > stack.limit.get()
+    stack.has_room()
 }
 
 /// Charges the spawner of a task whose first turn was long: the task below it, or the stack's

@@ -7,7 +7,7 @@ use crate::sched::questions::{DomainSnapshot, lock};
 use crate::sched::snapshot::Between;
 use crate::shim::atomic::Ordering;
 use crate::spawned::fiber_cell::Fiber;
-use crate::task::Task;
+use crate::spawned::task_cell::Task;
 use std::cell::Cell;
 
 /// How many questions had been asked when a worker last answered.

@@ -5,8 +5,8 @@ use super::Worker;
 use super::either::{Either, either};
 use crate::event::parker::State;
 use crate::event::step::{self, Forbidden};
+use crate::sched::tasks::{life, snapshot};
 use crate::spawned::fiber_cell::{self, Fiber};
-use crate::task;
 use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
 
@@ -126,7 +126,7 @@ impl Worker {
     pub(super) fn stop(&self, is_idle: bool) {
         let begun = &self.begun;
         if (is_idle || !begun.stopping.get()) && self.shared.live() > 0 {
-            task::wake_all(&self.shared);
+            snapshot::wake_all(&self.shared);
         }
         if begun.stopping.replace(true) {
             if begun.stubborn.take() {
@@ -185,7 +185,7 @@ impl Worker {
                     // SAFETY: as above.
                     let site = unsafe { task.as_ref() }.site();
                     // SAFETY: it was just taken out of its list.
-                    step::fenced(given_up(site), || unsafe { task::run(task, self) });
+                    step::fenced(given_up(site), || unsafe { life::run(task, self) });
                 }
             }
         }

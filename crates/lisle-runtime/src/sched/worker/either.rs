@@ -2,7 +2,7 @@
 
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::runnable::{Kind, Runnable};
-use crate::task::Task;
+use crate::spawned::task_cell::Task;
 use std::ptr::NonNull;
 
 /// A runnable, by its kind.

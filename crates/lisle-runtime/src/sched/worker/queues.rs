@@ -11,7 +11,7 @@ use crate::sched::common::Common;
 use crate::shim::atomic::Ordering;
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::runnable::Runnable;
-use crate::task::Task;
+use crate::spawned::task_cell::Task;
 use std::cell::Cell;
 use std::ptr::NonNull;
 

@@ -12,9 +12,10 @@
 use super::helping::Taken;
 use super::{VISIT, Worker, with_current};
 use crate::event::parker::{self, Suspend};
+use crate::sched::tasks::life;
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::runnable::Kind;
-use crate::task::{self, Task};
+use crate::spawned::task_cell::Task;
 use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -91,7 +92,7 @@ fn bear(first: Load) {
         while let Some(load) = next {
             match load {
                 // SAFETY: it was taken out of its queue to be run here.
-                Load::Task(task) => unsafe { task::run(task, worker) },
+                Load::Task(task) => unsafe { life::run(task, worker) },
                 // SAFETY: it was taken to be run here.
                 Load::Job(taken) => unsafe { worker.run_job(taken) },
             }

@@ -1,11 +1,11 @@
 //! Races: several futures, of which the first to end provides the answer.
 
 use super::super::handle::TaskHandle;
-use super::super::record;
 use super::super::spawn::spawn_unchecked;
 use crate::event::lock::Lock;
 use crate::event::{Event, Interrupted, Label, Source, awaitable, turn, waits_at};
 use crate::fiber::JoinError;
+use crate::sched::unclaimed;
 use crate::shim::sync::Arc;
 use crate::spawned::head::Outcome;
 use std::any::Any;
@@ -163,7 +163,7 @@ impl<T> Ring<T> {
 impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
         if let State::Won(Err(panic)) = std::mem::replace(self.state.get_mut(), State::Taken) {
-            record::unclaimed(panic, None, self.site);
+            unclaimed::of_task(panic, None, self.site);
         }
     }
 }
@@ -208,7 +208,7 @@ impl<T> Runner<T> {
     fn finish(mut self, result: std::thread::Result<T>) {
         let ring = self.ring.take().expect("there until it ends");
         if let Err(Err(panic)) = ring.win(result) {
-            record::unclaimed(panic, None, ring.site);
+            unclaimed::of_task(panic, None, ring.site);
         }
     }
 }

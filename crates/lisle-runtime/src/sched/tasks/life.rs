@@ -1,58 +1,34 @@
 //! The life of a task that has had to wait: queued, run, parked, ended.
 
-use super::body;
-use super::record::{Task, describe, unclaimed};
 use super::slots::Slots;
-use super::spawn::has_room;
-use crate::abort;
 use crate::event::Interrupted;
 use crate::event::parker;
 use crate::event::recycled::Recycled;
-use crate::fiber::report;
 use crate::memory::give_slot;
-use crate::runtime::default_runtime;
 use crate::sched::shared::Shared;
 use crate::sched::worker::{Worker, with_current};
+use crate::sched::{Domain, unclaimed};
 use crate::shim::atomic::Ordering;
 use crate::shim::sync::Arc;
 use crate::spawned::head::Outcome;
 use crate::spawned::runnable::Runnable;
 use crate::spawned::scope_state::ScopeState;
+use crate::spawned::task_body::Progress;
+use crate::spawned::task_cell::Task;
 use crate::spawned::this_stack::{ThisStack, this_stack};
 use std::mem::ManuallyDrop;
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use std::task::Context;
 
-/// Makes a thread of a task: its runtime knows of it from now on.
-///
-/// # Safety
-///
-/// The caller owns the task, which has not been reified.
-pub(super) unsafe fn reify(task: NonNull<Task>) {
-    // SAFETY: alive, by the caller's promise.
-    let this = unsafe { task.as_ref() };
-    let size = this.table().contents.size();
-    let enter = |worker: Option<&Worker>| match worker {
-        Some(worker) => {
-            this.home.store(Arc::as_ptr(worker.shared()).cast_mut(), Ordering::Relaxed);
-            this.domain.set(worker.domain().index);
-            worker.domain().counts.begun_task(size);
-        }
-        None => {
-            let shared = default_runtime();
-            this.home.store(Arc::as_ptr(shared).cast_mut(), Ordering::Relaxed);
-            shared.task_from_outside(size);
-        }
-    };
-    // The task waits already. What it waits for may refer to it, and to what its spawner has lent
-    // it.
-    let why = "a task waits, and the runtime that it would belong to cannot be started";
-    abort::if_it_unwinds(why, || with_current(enter));
-    if let Some(scope) = this.scope.get() {
-        // SAFETY: the spawner of the task is within the scope.
-        unsafe { scope.as_ref() }.enter();
-    }
+/// Notes that a task belongs to this runtime, which does not end before the task.
+pub(crate) fn set_home(task: &Task, shared: &Arc<Shared>) {
+    task.home.store(Arc::as_ptr(shared).cast_mut().cast(), Ordering::Relaxed);
+}
+
+/// Returns the runtime that a reified task belongs to.
+fn home_of(task: &Task) -> *const Shared {
+    task.home.load(Ordering::Relaxed).cast_const().cast()
 }
 
 /// Parks a task whose poll has returned `Pending`, or queues it again if it has been woken
@@ -61,7 +37,7 @@ pub(super) unsafe fn reify(task: NonNull<Task>) {
 /// # Safety
 ///
 /// The caller runs the task, which has been reified, and does not use it afterwards.
-pub(super) unsafe fn wait(task: NonNull<Task>) {
+pub(crate) unsafe fn wait(task: NonNull<Task>) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
     if this.recycled.is_leaving() {
@@ -85,7 +61,7 @@ pub(super) unsafe fn wait(task: NonNull<Task>) {
 /// The caller owns the task, and does not use it afterwards.
 unsafe fn queue_at_home(task: NonNull<Task>, here: fn(&Worker, NonNull<Runnable>)) {
     // SAFETY: the caller owns the task, which is therefore alive.
-    let home = unsafe { task.as_ref() }.home.load(Ordering::Relaxed).cast_const();
+    let home = home_of(unsafe { task.as_ref() });
     with_current(|worker| match worker {
         Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => here(worker, task.cast()),
         // SAFETY: a runtime outlives its tasks.
@@ -98,7 +74,7 @@ unsafe fn queue_at_home(task: NonNull<Task>, here: fn(&Worker, NonNull<Runnable>
 /// # Safety
 ///
 /// The caller has claimed the task, and does not use it afterwards.
-pub(super) unsafe fn release(task: NonNull<Task>) {
+pub(crate) unsafe fn release(task: NonNull<Task>) {
     // SAFETY: claimed by the caller.
     let this = unsafe { task.as_ref() };
     if !this.state().park() {
@@ -110,11 +86,11 @@ pub(super) unsafe fn release(task: NonNull<Task>) {
 
 /// Runs a task that waits on this stack. Returns `false` if the task does not wait, or if it cannot
 /// run here.
-pub(super) fn attach(task: NonNull<Task>) -> bool {
+pub(crate) fn attach(task: NonNull<Task>) -> bool {
     with_current(|worker| {
-        let is_of = |worker: &&Worker| Task::is_of(task, worker.shared());
+        let is_of = |worker: &&Worker| Task::is_of(task, Arc::as_ptr(worker.shared()).cast());
         let Some(worker) = worker.filter(is_of) else { return false };
-        if !has_room(this_stack()) || !Task::state_of(task).claim() {
+        if !this_stack().has_room() || !Task::state_of(task).claim() {
             return false;
         }
         let is_here = is_of(&worker);
@@ -132,7 +108,7 @@ pub(super) fn attach(task: NonNull<Task>) -> bool {
 
 /// Queues a task that waits for the first domain that takes it. Returns `false` if it does not
 /// wait.
-pub(super) fn inflate_parked(task: NonNull<Task>) -> bool {
+pub(crate) fn inflate_parked(task: NonNull<Task>) -> bool {
     let claimed = Task::state_of(task).claim();
     if claimed {
         // SAFETY: the task is claimed, so this code owns it. It has been reified, since it was
@@ -147,7 +123,7 @@ pub(super) fn inflate_parked(task: NonNull<Task>) -> bool {
 /// # Safety
 ///
 /// As for [`wait`].
-unsafe fn inflate(task: NonNull<Task>) {
+pub(crate) unsafe fn inflate(task: NonNull<Task>) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
     // The next turn looks whether the task is cancelled.
@@ -156,34 +132,15 @@ unsafe fn inflate(task: NonNull<Task>) {
     }
     this.state().absorb();
     // SAFETY: the task has been reified, and its owner queues it here, with its own runtime.
-    unsafe { Shared::push_common_at(this.home.load(Ordering::Relaxed), task.cast()) };
+    unsafe { Shared::push_common_at(home_of(this), task.cast()) };
 }
 
 fn count_inflation(this: &Task) {
     with_current(|worker| match worker {
         Some(worker) => worker.domain().counts.tally.inflations.add(1),
         // SAFETY: the caller is about to queue the task, so it is alive, and it has been reified.
-        None => unsafe { this.home() }.outside.lock().inflations.add(1),
+        None => unsafe { &*home_of(this) }.outside.lock().inflations.add(1),
     });
-}
-
-/// Queues a task that has not begun for the first domain that takes it.
-///
-/// # Safety
-///
-/// The caller has just put the task into its slot.
-pub(super) unsafe fn queue(task: NonNull<Task>) {
-    // SAFETY: passed on to the caller.
-    unsafe { reify(task) };
-    // SAFETY: alive, by the caller's promise.
-    let this = unsafe { task.as_ref() };
-    this.inflated.set(true);
-    // The task has not had a turn.
-    this.domain.set(usize::MAX);
-    count_inflation(this);
-    this.state().begin();
-    // SAFETY: the task has just been reified, and its owner queues it here, with its own runtime.
-    unsafe { Shared::push_common_at(this.home.load(Ordering::Relaxed), task.cast()) };
 }
 
 /// Does the same as [`ready`], given the part of the task that wakers know.
@@ -191,7 +148,7 @@ pub(super) unsafe fn queue(task: NonNull<Task>) {
 /// # Safety
 ///
 /// As for [`ready`].
-pub(super) unsafe fn ready_recycled(recycled: NonNull<Recycled>) {
+pub(crate) unsafe fn ready_recycled(recycled: NonNull<Recycled>) {
     // SAFETY: passed on to the caller.
     unsafe { ready(Task::of(recycled)) };
 }
@@ -201,7 +158,7 @@ pub(super) unsafe fn ready_recycled(recycled: NonNull<Recycled>) {
 /// # Safety
 ///
 /// The caller owns the task, by a wake, a cancellation or a claim, and does not use it afterwards.
-pub(super) unsafe fn ready(task: NonNull<Task>) {
+pub(crate) unsafe fn ready(task: NonNull<Task>) {
     // SAFETY: passed on to the caller.
     unsafe { queue_at_home(task, Worker::put_next) };
 }
@@ -219,20 +176,30 @@ pub(super) unsafe fn ready(task: NonNull<Task>) {
 pub(crate) unsafe fn run(task: NonNull<Task>, worker: &Worker) {
     // SAFETY: the caller owns the task, so it is alive.
     let this = unsafe { task.as_ref() };
-    this.note_domain(worker.domain());
+    note_domain(this, worker.domain());
     // SAFETY: the caller owns the task, and `worker` is of its runtime.
     unsafe { turn(task, worker.shared()) };
 }
 
+/// Notes that a task has a turn on this domain.
+#[inline]
+fn note_domain(task: &Task, domain: &Domain) {
+    domain.running_task(task.site());
+    let before = task.domain.replace(domain.index);
+    if before != domain.index && before != usize::MAX {
+        domain.counts.tally.migrations.add(1);
+    }
+}
+
 /// A guard that says, until it is dropped, that a task's code runs on this stack.
-pub(super) struct Aboard<'a> {
+pub(crate) struct Aboard<'a> {
     stack: ThisStack<'a>,
-    pub(super) before: *const Recycled,
+    pub(crate) before: *const Recycled,
 }
 
 impl<'a> Aboard<'a> {
     #[inline(always)]
-    pub(super) fn new(stack: ThisStack<'a>, recycled: NonNull<Recycled>) -> Self {
+    pub(crate) fn new(stack: ThisStack<'a>, recycled: NonNull<Recycled>) -> Self {
         Aboard { stack, before: stack.task.replace(recycled.as_ptr()) }
     }
 }
@@ -266,10 +233,10 @@ unsafe fn turn(task: NonNull<Task>, home: &Shared) {
     // SAFETY: the task holds a future, and runs here.
     match unsafe { (this.table().poll)(task, &mut Context::from_waker(&waker)) } {
         // SAFETY: passed on to the caller.
-        body::Progress::Description => unsafe { wait(task) },
+        Progress::Description => unsafe { wait(task) },
         // SAFETY: passed on to the caller.
-        body::Progress::Ended => unsafe { end(task) },
-        body::Progress::Interrupted(payload) => {
+        Progress::Ended => unsafe { end(task) },
+        Progress::Interrupted(payload) => {
             // SAFETY: passed on to the caller.
             unsafe { end(task) };
             resume_unwind(payload)
@@ -282,7 +249,7 @@ unsafe fn turn(task: NonNull<Task>, home: &Shared) {
 /// # Safety
 ///
 /// The caller owns the task, and does not use it afterwards.
-pub(super) unsafe fn end_here(task: NonNull<Task>) {
+pub(crate) unsafe fn end_here(task: NonNull<Task>) {
     let _aboard = Aboard::new(this_stack(), Task::recycled(task));
     // SAFETY: passed on to the caller.
     unsafe { drop_and_end(task, Outcome::Cancelled) };
@@ -304,7 +271,7 @@ unsafe fn drop_and_end(task: NonNull<Task>, outcome: Outcome) {
     let interrupted = match dropped {
         Err(panic) if panic.is::<Interrupted>() => Some(panic),
         Err(panic) => {
-            report::unclaimed(describe(this.site()), this.site(), panic);
+            unclaimed::of_task(panic, None, this.site());
             None
         }
         Ok(()) => None,
@@ -326,7 +293,7 @@ unsafe fn end(task: NonNull<Task>) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
     let scope = this.scope.get();
-    let home = this.home.load(Ordering::Relaxed);
+    let home = home_of(this);
     this.clear_locals();
     if this.state().is_detached() {
         // The handle is gone, so no other code can wait for the task, or ask about it. SAFETY: the
@@ -352,7 +319,7 @@ unsafe fn end(task: NonNull<Task>) {
 /// # Safety
 ///
 /// As for [`vacate`].
-pub(super) unsafe fn vacate_joinable(task: NonNull<Task>) {
+pub(crate) unsafe fn vacate_joinable(task: NonNull<Task>) {
     // SAFETY: the slot is the caller's alone.
     unsafe { task.as_ref() }.finished.update_plain(|finished, _| *finished = false);
     // SAFETY: passed on to the caller.
@@ -372,7 +339,7 @@ unsafe fn vacate(task: NonNull<Task>) {
     // SAFETY: no other code refers to the body.
     let panic = unsafe { this.drop_result(task, &this.table().contents) };
     if let Some(panic) = panic {
-        unclaimed(panic, None, this.site());
+        unclaimed::of_task(panic, None, this.site());
     }
     this.clear_locals();
     this.inflated.set(false);

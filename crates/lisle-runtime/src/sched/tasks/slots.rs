@@ -5,8 +5,9 @@
 //! has been given back finds zeros, which are the state of a vacant slot
 //! (`event/recycled/state.rs`), in which the wake has no effect. So slots of all sizes stay.
 
-use super::record::Task;
+use super::life::ready_recycled;
 use crate::memory::{Guard, Kind, Local, Memory};
+use crate::spawned::task_cell::Task;
 use std::ptr::NonNull;
 
 /// The kind of slots that tasks live in.
@@ -35,7 +36,7 @@ unsafe impl Kind for Slots {
     }
     unsafe fn make_vacant(slot: NonNull<u8>, size: usize) {
         // SAFETY: passed on to the caller. Late wakes, and code that looks at all slots, read the
-        // state and the home of a slot.
-        unsafe { Task::make_vacant(slot.as_ptr().cast(), size) };
+        // state and the home of a slot. The owner of a task may ready it.
+        unsafe { Task::make_vacant(slot.as_ptr().cast(), size, ready_recycled) };
     }
 }

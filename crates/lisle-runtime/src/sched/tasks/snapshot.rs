@@ -4,12 +4,12 @@
 //! places, so all slots can be looked at.
 
 use super::life;
-use super::record::Task;
 use super::slots::Slots;
 use crate::event::Description;
 use crate::memory;
 use crate::panics;
 use crate::sched::shared::Shared;
+use crate::spawned::task_cell::Task;
 use std::panic::Location;
 
 /// A task that waits.
@@ -26,9 +26,9 @@ fn for_each_parked(shared: &Shared, mut look: impl FnMut(&Task)) {
     memory::for_each::<Slots>(|slot| {
         // Before a claim only `is_of` and `state_of` may be used.
         let slot = slot.cast::<Task>();
-        if Task::is_of(slot, shared) && Task::state_of(slot).claim() {
+        if Task::is_of(slot, std::ptr::from_ref(shared).cast()) && Task::state_of(slot).claim() {
             // Another task may have moved into the slot since the first look.
-            if Task::is_of(slot, shared) {
+            if Task::is_of(slot, std::ptr::from_ref(shared).cast()) {
                 // SAFETY: the task is claimed, so it is alive.
                 look(unsafe { slot.as_ref() });
             }

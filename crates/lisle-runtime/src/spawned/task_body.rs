@@ -3,13 +3,13 @@
 //! Functions that know the type are called through a table. The first turn is not, since it is a
 //! part of the spawner's code.
 
-use super::record::Task;
+use super::cell::{Block, Contents};
+use super::head::Outcome;
+use super::scope_state::ScopeState;
+use super::task_cell::Task;
 use crate::event::{Interrupted, parker};
 use crate::memory::{LARGEST_STEP, class_of};
 use crate::panics::forget_panic;
-use crate::spawned::cell::{Block, Contents};
-use crate::spawned::head::Outcome;
-use crate::spawned::scope_state::ScopeState;
 use std::any::Any;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
@@ -18,15 +18,15 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
 /// The functions and sizes of a slot for one type of future.
-pub(super) struct Table {
-    pub(super) poll: unsafe fn(NonNull<Task>, &mut Context<'_>) -> Progress,
-    pub(super) drop_future: unsafe fn(NonNull<Task>) -> std::thread::Result<()>,
-    pub(super) contents: Contents,
-    pub(super) class: usize,
+pub(crate) struct Table {
+    pub(crate) poll: unsafe fn(NonNull<Task>, &mut Context<'_>) -> Progress,
+    pub(crate) drop_future: unsafe fn(NonNull<Task>) -> std::thread::Result<()>,
+    pub(crate) contents: Contents,
+    pub(crate) class: usize,
 }
 
 /// The result of a poll.
-pub(super) enum Progress {
+pub(crate) enum Progress {
     Description,
     Ended,
     /// The interruption of the fiber on whose stack it ran has ended it. The payload is raised
@@ -38,14 +38,14 @@ pub(super) enum Progress {
 type Slot<F> = Block<Task, F, <F as Future>::Output>;
 
 /// How a future of this type is kept.
-pub(super) struct Kept<F>(std::marker::PhantomData<F>);
+pub(crate) struct Kept<F>(std::marker::PhantomData<F>);
 
 impl<F: Future> Kept<F> {
-    pub(super) const CLASS: usize = class_of(Slot::<F>::LAYOUT);
+    pub(crate) const CLASS: usize = class_of(Slot::<F>::LAYOUT);
     /// `true` if the future is too large to keep a slot for it for ever.
-    pub(super) const IS_LARGE: bool =
+    pub(crate) const IS_LARGE: bool =
         size_of::<F>() > size_of::<F::Output>() && Slot::<F>::LAYOUT.size() > LARGEST_STEP;
-    pub(super) const TABLE: &'static Table = &Table {
+    pub(crate) const TABLE: &'static Table = &Table {
         poll: poll::<F>,
         drop_future: drop_future::<F>,
         contents: Slot::<F>::CONTENTS,
@@ -59,7 +59,7 @@ impl<F: Future> Kept<F> {
 ///
 /// The slot is vacant, of the future's class, and the caller's alone.
 #[inline(always)]
-pub(super) unsafe fn settle<F: Future>(
+pub(crate) unsafe fn settle<F: Future>(
     slot: NonNull<Task>,
     future: F,
     scope: Option<NonNull<ScopeState>>,
@@ -80,7 +80,7 @@ pub(super) unsafe fn settle<F: Future>(
 ///
 /// The caller runs the task, whose body holds a future of this type.
 #[inline(always)]
-pub(super) unsafe fn poll_future<F: Future>(
+pub(crate) unsafe fn poll_future<F: Future>(
     task: NonNull<Task>,
     context: &mut Context<'_>,
 ) -> std::thread::Result<Poll<F::Output>> {
@@ -134,7 +134,7 @@ unsafe fn end_body<F: Future>(task: NonNull<Task>, result: std::thread::Result<F
 ///
 /// The caller runs the task, whose body holds a future of this type, which is not used again.
 #[inline(always)]
-pub(super) unsafe fn drop_future<F: Future>(task: NonNull<Task>) -> std::thread::Result<()> {
+pub(crate) unsafe fn drop_future<F: Future>(task: NonNull<Task>) -> std::thread::Result<()> {
     let drop = || {
         // SAFETY: the slot holds such a future, by the caller's promise.
         unsafe { Slot::<F>::start(task).drop_in_place() };
@@ -149,7 +149,7 @@ pub(super) unsafe fn drop_future<F: Future>(task: NonNull<Task>) -> std::thread:
 ///
 /// As for [`drop_future`].
 #[inline(always)]
-pub(super) unsafe fn drop_after<F: Future>(
+pub(crate) unsafe fn drop_after<F: Future>(
     task: NonNull<Task>,
     result: std::thread::Result<F::Output>,
 ) -> std::thread::Result<F::Output> {

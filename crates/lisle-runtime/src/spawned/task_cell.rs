@@ -1,25 +1,19 @@
-//! A task's record: the head of its slot. `body.rs` has what follows the head, `life.rs` the life
-//! of a task.
+//! A task's cell: the head of its slot. `task_body.rs` has what follows the head,
+//! `sched/tasks/life.rs` the life of a task.
 //!
-//! In its first turn a task's record is little more than the place of its future, which `spawn.rs`
-//! polls as a part of the spawner. Only when the task waits does it become a thread that others
+//! In its first turn a task's head is little more than the place of its future, which
+//! `task/spawn.rs` polls as a part of the spawner. Only when the task waits does it become a thread that others
 //! know of: it is *reified*. From then on everything in it belongs to its owner, in the sense of
 //! `event/recycled/state.rs`. The handle may look at `finished`, which has a lock.
 
-use super::body::Table;
-use super::life::ready_recycled;
+use super::fiber_cell::Fiber;
+use super::head::Head;
+use super::locals::contained;
+use super::runnable::Kind;
+use super::task_body::Table;
 use crate::event::recycled::{Recycled, State};
-use crate::event::{Description, Label, Source, parker};
-use crate::fiber::report;
-use crate::sched::Domain;
-use crate::sched::shared::Shared;
+use crate::event::{Description, Label, Source};
 use crate::shim::atomic::{AtomicPtr, Ordering};
-use crate::spawned::fiber_cell::Fiber;
-use crate::spawned::head::{self, Head};
-use crate::spawned::locals::contained;
-use crate::spawned::runnable::Kind;
-use crate::spawned::scope_state::ScopeState;
-use std::any::Any;
 use std::cell::Cell;
 use std::mem::offset_of;
 use std::ops::Deref;
@@ -30,16 +24,17 @@ use std::ptr::NonNull;
 #[repr(C)]
 pub(crate) struct Task {
     head: Head,
-    pub(super) recycled: Recycled,
+    pub(crate) recycled: Recycled,
     /// `true` once the task is scheduled by itself.
-    pub(super) inflated: Cell<bool>,
+    pub(crate) inflated: Cell<bool>,
     /// How many of the next tasks that this one spawns do not begin on its stack.
-    pub(super) penalty: Cell<u32>,
+    pub(crate) penalty: Cell<u32>,
     /// The domain of the last turn.
-    pub(super) domain: Cell<usize>,
-    pub(super) table: Cell<Option<&'static Table>>,
-    /// The runtime of the task, set when it is reified. The runtime does not end before the task.
-    pub(super) home: AtomicPtr<Shared>,
+    pub(crate) domain: Cell<usize>,
+    pub(crate) table: Cell<Option<&'static Table>>,
+    /// The runtime of the task, which the scheduler sets when the task is reified. The runtime does
+    /// not end before the task.
+    pub(crate) home: AtomicPtr<()>,
 }
 
 impl Deref for Task {
@@ -64,18 +59,18 @@ impl Task {
     ///
     /// # Safety
     ///
-    /// The memory is of zeros, or was a vacant slot, or parts of it are of either kind. It is never
+    /// `ready` is as `Recycled::make_vacant` wants it. The memory is of zeros, or was a vacant slot, or parts of it are of either kind. It is never
     /// used for anything but a slot of this size, and it is the caller's. Meanwhile late wakes, and
     /// code that looks at all slots, may read its state and its home.
-    pub(super) unsafe fn make_vacant(slot: *mut Task, size: usize) {
+    pub(crate) unsafe fn make_vacant(slot: *mut Task, size: usize, ready: unsafe fn(NonNull<Recycled>)) {
         let size = size - offset_of!(Task, recycled);
         // SAFETY: by the caller's promise. The two words that others may read are already those of
         // a vacant slot and are not written. Nothing in the rest needs to be dropped.
         unsafe {
             let finished = Source::labelled(Label::anywhere("task"), false);
             (&raw mut (*slot).head).write(Head::new(Kind::Task, None, Location::caller(), finished));
-            // By the same promise, which is also what `ready_recycled` needs.
-            Recycled::make_vacant(&raw mut (*slot).recycled, ready_recycled, size);
+            // By the same promise.
+            Recycled::make_vacant(&raw mut (*slot).recycled, ready, size);
             (&raw mut (*slot).inflated).write(Cell::new(false));
             (&raw mut (*slot).penalty).write(Cell::new(0));
             (&raw mut (*slot).domain).write(Cell::new(usize::MAX));
@@ -90,7 +85,7 @@ impl Task {
     }
 
     #[inline(always)]
-    pub(super) fn recycled(task: NonNull<Task>) -> NonNull<Recycled> {
+    pub(crate) fn recycled(task: NonNull<Task>) -> NonNull<Recycled> {
         // SAFETY: the field is within the slot.
         unsafe { task.byte_add(offset_of!(Task, recycled)) }.cast()
     }
@@ -101,57 +96,37 @@ impl Task {
     }
 
     #[inline(always)]
-    pub(super) fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &State {
         self.recycled.state()
     }
 
-    pub(super) fn label(&self) -> Label {
+    pub(crate) fn label(&self) -> Label {
         Label::anywhere("task").made_at(self.site())
     }
 
     /// Drops the values of the task's locals.
     #[inline]
-    pub(super) fn clear_locals(&self) {
+    pub(crate) fn clear_locals(&self) {
         self.locals.clear(&|panic| contained("a task-local", panic));
     }
 
-    pub(super) fn table(&self) -> &'static Table {
+    pub(crate) fn table(&self) -> &'static Table {
         self.table.get().expect("a task has a future")
-    }
-
-    /// Returns the runtime that the task belongs to.
-    ///
-    /// # Safety
-    ///
-    /// The task has been reified and has not been counted out.
-    pub(super) unsafe fn home(&self) -> &Shared {
-        // SAFETY: a runtime outlives its tasks.
-        unsafe { &*self.home.load(Ordering::Relaxed) }
     }
 
     /// Returns `true` if the slot holds a task of this runtime. The caller need not know whether
     /// the slot is vacant.
-    pub(super) fn is_of(slot: NonNull<Task>, shared: &Shared) -> bool {
+    pub(crate) fn is_of(slot: NonNull<Task>, runtime: *const ()) -> bool {
         // SAFETY: the memory of a slot stays, and so does this word, where zeros are no runtime's
         // address. The rest of the slot may be given back or written at the same time, and is not
         // referred to.
         let home = unsafe { &(*slot.as_ptr()).home };
-        std::ptr::eq(home.load(Ordering::Relaxed), shared)
+        std::ptr::eq(home.load(Ordering::Relaxed), runtime)
     }
 
     /// Returns the state of the slot, which may be vacant.
-    pub(super) fn state_of<'a>(slot: NonNull<Task>) -> &'a State {
+    pub(crate) fn state_of<'a>(slot: NonNull<Task>) -> &'a State {
         Recycled::state_of(Task::recycled(slot))
-    }
-
-    /// Notes that the task has a turn on this domain.
-    #[inline]
-    pub(super) fn note_domain(&self, domain: &Domain) {
-        domain.running_task(self.site());
-        let before = self.domain.replace(domain.index);
-        if before != domain.index && before != usize::MAX {
-            domain.counts.tally.migrations.add(1);
-        }
     }
 
     /// Describes what the task waits for.
@@ -159,7 +134,7 @@ impl Task {
     /// # Safety
     ///
     /// The caller has claimed the task.
-    pub(super) unsafe fn describe(&self, waits: &mut Description) {
+    pub(crate) unsafe fn describe(&self, waits: &mut Description) {
         if let Some(parked) = self.recycled.parked() {
             // SAFETY: the task is parked and claimed. Its future keeps what it waits for, and only
             // the caller has the future.
@@ -168,21 +143,7 @@ impl Task {
     }
 }
 
-/// Reports a panic that has no joiner, or notes it in the scope.
-#[cold]
-pub(super) fn unclaimed(
-    panic: Box<dyn Any + Send>,
-    scope: Option<NonNull<ScopeState>>,
-    site: &'static Location<'static>,
-) {
-    // The payload may have a destructor that waits.
-    let _masked = parker::masked();
-    if let Some(panic) = head::note(scope, panic) {
-        report::unclaimed(describe(site), site, panic);
-    }
-}
-
 /// Returns `a task`, and where it was spawned, for messages.
-pub(super) fn describe(site: &Location<'_>) -> String {
+pub(crate) fn describe(site: &Location<'_>) -> String {
     format!("a task (spawned at {site})")
 }
