@@ -178,7 +178,7 @@ fn a_poll_of_a_choice_with_a_set_finds_what_is_there() {
 
 /// The nack is sent if and only if its branch has lost, and before the choice returns.
 #[test]
-fn a_nack_tells_who_lost() {
+fn a_nack_tells_which_source_lost() {
     explore(2, || {
         let (tx, rx) = bounded(1);
         let (other_tx, other) = bounded(1);

@@ -175,7 +175,7 @@ impl Builder {
     ///         }
     ///     })
     ///     .drain(true)
-    ///     .run(|| drop(fiber::Builder::new().name("forsaken").spawn(|| panic!("nobody hears me"))));
+    ///     .run(|| drop(fiber::Builder::new().name("forsaken").spawn(|| panic!("not joined"))));
     /// assert_eq!(rx.recv().unwrap().as_deref(), Some("forsaken"));
     /// ```
     #[must_use]
@@ -208,7 +208,7 @@ impl Builder {
     ///     // SAFETY: the signal is caught.
     ///     unsafe { libc::raise(SIGQUIT) };
     ///     let dump = rx.recv().unwrap();
-    ///     assert!(dump.starts_with("who waits: "));
+    ///     assert!(dump.starts_with("wait graph: "));
     /// });
     /// ```
     #[must_use]

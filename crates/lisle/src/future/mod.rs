@@ -78,7 +78,7 @@ use wakeup::Wakeup;
 /// ```
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    drive(pin!(future), None).expect("nobody cancels it")
+    drive(pin!(future), None).expect("it is not cancelled")
 }
 
 /// Polls `future` until it is done. Returns `None` if it has been cancelled before that.

@@ -200,7 +200,7 @@ fn in_no_suspend_a_checkpoint_panics_if_somebody_is_to_pass() {
 /// A destructor computes, or polls in vain, while its fiber unwinds. What it waits for may depend
 /// on other fibers.
 #[test]
-fn who_unwinds_lets_others_pass() {
+fn an_unwinding_fiber_lets_others_pass() {
     for asks in [false, true] {
         on_one(|| {
             let flag = Flag::default();

@@ -54,7 +54,7 @@ fn text_of(name: &str) -> impl Fn(&Report) -> Option<String> {
 }
 
 #[test]
-fn panics_of_fibers_and_tasks_are_reported_with_who_and_where() {
+fn panics_of_fibers_and_tasks_are_reported_with_name_and_place() {
     let _watched = watched();
     for domains in [1, 2] {
         let (builder, heard) = listened_to(domains);
@@ -74,7 +74,7 @@ fn panics_of_fibers_and_tasks_are_reported_with_who_and_where() {
         });
         let text = heard.wait_for(text_of("forsaken"));
         assert!(text.starts_with("fiber 'forsaken' (spawned at crates/lisle/tests/it/reports.rs:"), "{text}");
-        assert!(text.ends_with(") panicked and nobody joins it: nobody hears me"), "{text}");
+        assert!(text.ends_with(") panicked and is not joined: nobody hears me"), "{text}");
         let panic = heard.wait_for(|report| match report {
             Report::Panic(panic) if panic.message == "nor me" => Some(panic.clone()),
             _ => None,

@@ -311,7 +311,7 @@ fn joining_a_fiber_that_was_shut_down_says_so() {
 
 /// A fiber that does not return to its worker is named and left behind.
 #[test]
-fn a_shutdown_names_who_still_runs() {
+fn a_shutdown_names_what_still_runs() {
     let _watched = watched();
     let stop = Arc::new(AtomicBool::new(false));
     let (running, stopped) = (channel::<()>(), stop.clone());

@@ -174,7 +174,7 @@ fn each_stop_takes_one_message_and_a_loop_that_ends_takes_none() {
 
 /// Messages come while loops run: each is taken by a loop or left in the channel.
 #[test]
-fn no_message_is_lost_between_loops_and_those_who_wait() {
+fn no_message_is_lost_between_loops_and_waiters() {
     everywhere(|_| {
         let (tx, rx) = channel::<u64>();
         let sender = std::thread::spawn(move || (0..200).for_each(|n| tx.send(n).unwrap()));

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_sent_much_lets_others_have_a_turn() {
+    fn much_output_gives_others_a_turn() {
         lisle::Runtime::builder().domains(1).run(|| {
             let (stream, _client) = pair();
             let shard = shard(Duration::from_secs(3600));

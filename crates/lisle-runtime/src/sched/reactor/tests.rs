@@ -109,7 +109,7 @@ fn a_stale_event_reaches_nobody() {
 }
 
 #[test]
-fn all_who_wait_are_woken() {
+fn all_waiters_are_woken() {
     let (reactor, mut driver) = Reactor::new().unwrap();
     for wakes in [Wakes::Commit, Wakes::Retry] {
         let (one, mut other) = pair();

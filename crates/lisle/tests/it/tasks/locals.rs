@@ -147,7 +147,7 @@ fn destructors_use_them() {
 
 /// An attached task runs on another's stack, and so do its destructors if it is cancelled there.
 #[test]
-fn who_goes_on_here_has_its_own() {
+fn an_attached_task_has_its_own() {
     on_domains(|| {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let place = Arc::new(Mutex::new(None));
