@@ -585,7 +585,7 @@ fn closing_reaches_a_choice_once() {
 fn the_last_sender_closes_behind_itself() {
     explore(3, || {
         let messages = Messages::default();
-        let (tx, rx) = super::channel();
+        let (tx, rx) = super::create::channel();
         let message = messages.make(1);
         let sender = thread::spawn(move || {
             tx.send(message).unwrap();

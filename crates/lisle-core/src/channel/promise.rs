@@ -31,8 +31,8 @@ impl<T> Sender<T> {
     /// nothing.
     ///
     /// ```
-    /// use lisle::channel::{SendWithError, channel};
-    /// use lisle::{Event, choose, never};
+    /// use lisle::channel::SendWithError;
+    /// use lisle::{Event, channel, choose, never};
     ///
     /// let (tx, rx) = channel();
     /// std::thread::scope(|scope| {

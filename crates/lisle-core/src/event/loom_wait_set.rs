@@ -1,7 +1,8 @@
 //! Loom models of wait sets and of negative acknowledgements.
 
 use super::{Event, Nack, WaitSet, choose, choose_biased, with_nack};
-use crate::channel::{Receiver, Sender, bounded, channel};
+use crate::channel::create::channel;
+use crate::channel::{Receiver, Sender, bounded};
 use crate::shim::sync::Arc;
 use loom::thread;
 use std::pin::pin;

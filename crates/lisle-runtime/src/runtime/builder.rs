@@ -1,9 +1,10 @@
 //! How a runtime is started: its settings, and what `run` does from start to end.
 
 use super::{Runtime, failed};
+use crate::PanicPolicy;
 use crate::affinity::{self, Pinned};
 use crate::event::lock::Lock;
-use crate::fiber::{Hooks, PanicPolicy, no_suspend};
+use crate::fiber::{Hooks, no_suspend};
 use crate::jobs::offers::Offers;
 use crate::report::Deadlock;
 use crate::report::{self, Handler, Report};

@@ -3,9 +3,10 @@
 use super::record::{self, Outcome, Task};
 use super::{body, life};
 use crate::event::lock::Lock;
-use crate::event::{Attempt, Description, Event, Label, awaitable, may_wait_at, parker, turn};
+use crate::event::{Attempt, Description, Label, awaitable, may_wait_at, parker, turn};
 use crate::fiber::JoinError;
 use crate::spawned::scope_state::ScopeState;
+use lisle_core::Event;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -128,7 +129,7 @@ impl<T> TaskHandle<T> {
     }
 
     /// Returns the event of the task's end, which is the handle itself. For code that is to read
-    /// like that for [fibers](crate::JoinHandle::join_evt).
+    /// like that for [fibers](crate::fiber::JoinHandle::join_evt).
     pub fn join_evt(&self) -> &Self {
         self
     }

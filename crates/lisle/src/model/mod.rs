@@ -206,9 +206,10 @@ unsafe impl Context for Model {
 
 mod tests {
     use super::run;
-    use crate::event::{Event, always, choose, guard, never};
+    use crate::event::guard;
     use crate::shim::sync::{Arc, Mutex};
     use crate::time::{after, sleep};
+    use crate::{Event, always, choose, never};
     use std::collections::HashSet;
     use std::time::Duration;
 

@@ -19,7 +19,7 @@ fn fiber(name: &str) -> fiber::Builder {
 
 /// Lets a fiber of this domain, the caller's, wait for a timer that is not due yet. The timer will
 /// be due if the caller keeps the domain from now on.
-fn sleeper(domain: usize) -> lisle::JoinHandle<()> {
+fn sleeper(domain: usize) -> lisle::fiber::JoinHandle<()> {
     const LONG: Duration = Duration::from_millis(60);
     loop {
         let (start, begun) = (Instant::now(), Arc::new(AtomicBool::new(false)));

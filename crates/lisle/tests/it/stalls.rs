@@ -215,7 +215,7 @@ fn without_waiters_there_is_no_report() {
             client
         });
         fiber::yield_now();
-        let peer = fiber::blocking(move || {
+        let peer = lisle::blocking(move || {
             use std::io::Write;
             let mut peer = std::net::TcpStream::connect(address).unwrap();
             peer.write_all(b"x").unwrap();

@@ -1,8 +1,8 @@
 //! Loops that are stopped by events and by failures, and loops that are watched.
 
 use lisle::event::{Attempt, Step, with_nack};
-use lisle::par::iter::Part;
-use lisle::par::{Progress, Stopped, prelude::*};
+use lisle::par::iter::{Part, Stopped};
+use lisle::par::{Progress, prelude::*};
 use lisle::sync::{Condition, Latch};
 use lisle::{Event, Runtime, always, channel, choose, fiber, never};
 use std::collections::HashSet;

@@ -198,7 +198,7 @@ mod tests {
             let mut out = Outflow::new(&stream, &shard);
             let turns = Arc::new(AtomicUsize::new(0));
             let counted = Arc::clone(&turns);
-            let other = fiber::spawn(move || {
+            let other = lisle::spawn(move || {
                 while counted.fetch_add(1, Ordering::Relaxed) < 2 {
                     fiber::yield_now();
                 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::event::Event;
+use lisle_core::Event;
 
 use std::io::{Read, Write};
 use std::os::fd::AsFd;

@@ -58,7 +58,7 @@ fn they_migrate() {
         // The sender makes it continue.
         for domain in [0, 1].into_iter().cycle() {
             let tx = tx.clone();
-            if lisle::spawn_on(domain, move || tx.send(())).join().unwrap().is_err() {
+            if lisle::fiber::spawn_on(domain, move || tx.send(())).join().unwrap().is_err() {
                 break;
             }
         }
