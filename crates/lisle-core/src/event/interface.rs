@@ -56,7 +56,8 @@ pub enum Step {
 /// Forward to a [`Source`], whose four methods of the same names do the difficult part:
 ///
 /// ```
-/// use lisle::event::{Attempt, Event, Source, Step, Waiting};
+/// use lisle::Event;
+/// use lisle::event::{Attempt, Source, Step, Waiting};
 /// use std::pin::Pin;
 ///
 /// /// A counting semaphore.
@@ -134,7 +135,8 @@ pub trait Event {
     /// future that moves between threads:
     ///
     /// ```compile_fail,E0277
-    /// # use lisle::event::{Attempt, Event, Step};
+    /// # use lisle::Event;
+    /// # use lisle::event::{Attempt, Step};
     /// # use std::pin::Pin;
     /// struct Mine;
     /// impl Event for Mine {
