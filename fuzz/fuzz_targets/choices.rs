@@ -17,10 +17,10 @@ mod system;
 
 use libfuzzer_sys::{Corpus, fuzz_target};
 use lisle::event::Never;
-use lisle::fiber::yield_now;
+use lisle::fiber::{JoinHandle, yield_now};
 use lisle::sync::Condition;
 use lisle::task::TaskHandle;
-use lisle::{Event, JoinHandle, Runtime, choose, select, spawn, spawn_task};
+use lisle::{Event, Runtime, choose, select, spawn, spawn_task};
 use lisle_fuzz::Draw;
 use performing::Run;
 use reference::{Rules, allows};

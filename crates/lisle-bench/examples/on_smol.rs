@@ -3,7 +3,8 @@
 //!
 //! Run it with `cargo run -p lisle-bench --example on_smol`.
 
-use lisle::channel::{Receiver, Sender, channel};
+use lisle::channel;
+use lisle::channel::{Receiver, Sender};
 use lisle::time::after;
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -2,10 +2,10 @@
 //!
 //! Run it with `cargo run -p lisle-bench --example on_tokio`.
 
-use lisle::channel::{Receiver, Sender, bounded, channel};
+use lisle::channel::{Receiver, Sender, bounded};
 use lisle::event::{Nack, with_nack};
 use lisle::time::after;
-use lisle::{Event, choose};
+use lisle::{Event, channel, choose};
 use std::time::Duration;
 
 /// What a client asks, where it wants the answer, and the event of its not wanting it any more.

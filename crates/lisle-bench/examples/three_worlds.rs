@@ -2,9 +2,9 @@
 //!
 //! Run it with `cargo run -p lisle-bench --example three_worlds`.
 
-use lisle::channel::{Receiver, Sender, channel};
+use lisle::channel::{Receiver, Sender};
 use lisle::time::after;
-use lisle::{Event, Runtime, choose};
+use lisle::{Event, Runtime, channel, choose};
 use std::thread;
 use std::time::Duration;
 

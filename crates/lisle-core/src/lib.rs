@@ -7,7 +7,7 @@
 //! performed on plain threads, and no scheduler, poller or stack switch is compiled for them.
 //!
 //! ```
-//! use lisle_core::{Event, channel::channel, choose, time::after};
+//! use lisle_core::{Event, channel, choose, time::after};
 //! use std::time::Duration;
 //!
 //! let (tx, rx) = channel::<u64>();
@@ -68,8 +68,10 @@ pub mod time;
 #[doc(hidden)]
 pub mod unwinding;
 
-pub use channel::channel;
-pub use event::{Event, always, choose, never};
+pub use channel::create::channel;
+pub use event::basic::{always, never};
+pub use event::choose::choose;
+pub use event::interface::Event;
 
 /// Compiles the example of the README as a doctest.
 #[cfg(all(doctest, not(lisle_loom)))]

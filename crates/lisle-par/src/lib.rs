@@ -1,64 +1,8 @@
-//! Loops over all cores: join, parallel loops, reductions, scans, sorts.
+//! The loops of [`lisle`](https://docs.rs/lisle): joins, parallel iterators, sorts, scans, scopes of
+//! jobs and graphs of computations. Programs depend on `lisle`, whose module `par` has all of this
+//! crate and explains it.
 //!
-//! They run on the same domains as fibers and tasks. While no other domain is idle, they cost about
-//! as much as a call.
-//!
-//! ```
-//! use lisle::par::{self, prelude::*};
-//!
-//! lisle::run(|| {
-//!     // Loops are written as iterators.
-//!     let squares: Vec<u64> = (0..1_000_u64).into_par_iter().map(|n| n * n).collect();
-//!     let sum: u64 = squares.par_iter().sum();
-//!     assert_eq!(sum, 332_833_500);
-//!
-//!     // A recursion puts one half off.
-//!     fn fibonacci(n: u64) -> u64 {
-//!         if n < 2 {
-//!             return n;
-//!         }
-//!         let (a, b) = par::join(|| fibonacci(n - 1), || fibonacci(n - 2));
-//!         a + b
-//!     }
-//!     assert_eq!(fibonacci(20), 6_765);
-//! });
-//! ```
-//!
-//! [`join`] runs two halves, [`iter`] has the loops, [`scope()`] spawns jobs with promises, and
-//! [`dag!`](macro@crate::dag) runs a graph of computations.
-//!
-//! # How it divides
-//!
-//! Nothing is divided beforehand. A join records its second half and a loop records its remaining
-//! steps, and both go on. Only when another domain is idle does it get the oldest entry recorded,
-//! and the next idle domain gets half of that. The caller therefore has no grain to choose, and a
-//! loop that turns out to be short pays no penalty. `src/jobs/README.md` of `lisle-runtime` gives
-//! the reasons, and argues why no wait is in vain.
-//!
-//! # Where it runs
-//!
-//! - In a fiber: on the domains of its runtime. A fiber that has to wait for a part that another
-//!   domain runs gives its own domain to other fibers. During a long computation, the other fibers
-//!   get a turn and sockets and timers are polled about every 50 µs. A server therefore keeps
-//!   serving on the domains on which a loop runs.
-//! - On a plain thread: on that thread, with the help of the domains of the default runtime, which
-//!   is started if necessary.
-//! - In a task, in a part of another loop, or in a half of a join: as in the code around it.
-//!
-//! # Caveats
-//!
-//! - A part may run on another thread and in another fiber than the code around it. It does not see
-//!   the thread-locals and [`fiber::LocalKey`](lisle_runtime::fiber::LocalKey)s of the caller.
-//!   Values that cross over must be [`Send`].
-//! - Parts of a loop must not wait for each other, because nothing guarantees that they run at the
-//!   same time. They may wait for anything else; the domain does something else meanwhile.
-//! - A loop may let other fibers run. Do not hold a lock of the standard library across a loop if
-//!   other fibers of the runtime want that lock: a fiber that blocks on it stops the thread on
-//!   which the loop has to continue. The parts of the loop itself may take the lock before and
-//!   after the loop, because they do not run in between. The locks of [`sync`](lisle_core::sync)
-//!   may be held.
-//! - A step is not interrupted. A step of 10 ms keeps the other fibers of its domain waiting for
-//!   that long.
+//! The examples use the names of the facade: read `lisle::par` as `lisle_par`.
 
 // Under loom only the protocols are built, not their users.
 #![cfg_attr(lisle_loom, allow(dead_code, unused_imports))]
@@ -116,10 +60,6 @@ use lisle_runtime::loops::owner;
 use lisle_runtime::sched::within;
 use lisle_runtime::spawned::cell;
 
-#[cfg(not(lisle_loom))]
-pub use dag::Dag;
-#[cfg(not(lisle_loom))]
-pub use iter::Stopped;
 #[cfg(not(lisle_loom))]
 pub use join::{join, join_with};
 #[cfg(all(test, lisle_loom))]

@@ -7,8 +7,9 @@
 //! assert_eq!(squares.par_iter().max(), Some(&998_001));
 //! ```
 
+pub use super::iter::chunks::{ParallelSlice, ParallelSliceMut};
 pub use super::iter::{
     FromParallelIterator, IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
-    IntoParallelRefMutIterator, ParallelExtend, ParallelIterator, ParallelSlice, ParallelSliceMut,
+    IntoParallelRefMutIterator, ParallelExtend, ParallelIterator,
 };
 pub use super::sort::ParallelSort;

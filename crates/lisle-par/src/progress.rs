@@ -5,9 +5,10 @@
 //! the last time; a participant adds before it reads the mark. In the single total order of these
 //! accesses, one of the two comes second and sees the other.
 
-use crate::event::{Attempt, Description, Event, Hidden, Label, Source, Step, awaitable};
+use crate::event::{Attempt, Description, Hidden, Label, Source, Step, awaitable};
 use crate::shim::CachePadded;
 use crate::shim::atomic::{AtomicU64, Ordering};
+use lisle_core::Event;
 use std::fmt;
 use std::pin::Pin;
 

@@ -58,15 +58,15 @@ use lisle_core::{abort, affinity, channel, own_threads, sync, time, unwinding};
 use lisle_core::{event, memory, panics, shim};
 
 #[cfg(not(lisle_loom))]
-pub use fiber::{JoinHandle, PanicPolicy, blocking, spawn, spawn_on};
+pub use fiber::{blocking::blocking, spawn::spawn};
 #[cfg(not(lisle_loom))]
 pub use report::{
-    Awaited, Blocked, Deadlock, Delayed, NoStack, Performer, Report, RunningFiber, Shutdown, Stall,
-    Straggler, Unjoined, WaitGraph,
+    Awaited, Blocked, Deadlock, Delayed, NoStack, PanicPolicy, Performer, Report, RunningFiber, Shutdown,
+    Stall, Straggler, Unjoined, WaitGraph,
 };
 #[cfg(not(lisle_loom))]
 pub use runtime::{Builder, Handle, InstallDefaultError, Runtime, Statistics, run, statistics, waiting};
 #[cfg(not(lisle_loom))]
 pub use sched::OnDeadlock;
 #[cfg(not(lisle_loom))]
-pub use task::spawn_task;
+pub use task::spawn::spawn_task;

@@ -44,7 +44,7 @@ fn main() {
     // Outside any runtime, `spawn` starts the default one.
     let fiber = lisle::spawn(move || {
         for n in asked {
-            answer.send(n * n).expect("somebody wants to know");
+            answer.send(n * n).expect("the answer is waited for");
         }
     });
 

@@ -14,7 +14,7 @@ fn main() {
             lisle::spawn(move || {
                 sleep(Duration::from_millis(10 * name.len() as u64));
                 // A rendezvous: `send` returns when the message has been taken.
-                tx.send(format!("hello from {name}")).expect("somebody receives");
+                tx.send(format!("hello from {name}")).expect("a receiver is left");
             });
         }
 
@@ -27,7 +27,7 @@ fn main() {
             println!("{greeting}");
             heard += 1;
         }
-        println!("nobody else within 200 ms");
+        println!("no more within 200 ms");
         assert_eq!(heard, 3);
     });
 }

@@ -42,7 +42,7 @@ impl<T: Clone + Send + 'static> KillSafeQueue<T> {
     pub(crate) fn take_evt(&self) -> impl Event<Output = Result<T, ServerGone>> + '_ {
         self.server
             .request_evt(Request::Take)
-            .wrap(|answer| answer.map(|item| item.expect("who takes is answered with an item")))
+            .wrap(|answer| answer.map(|item| item.expect("the answer to a take is an item")))
     }
 }
 

@@ -8,9 +8,9 @@
 //! The event itself defines the state, what it takes from the state, and what a change grants to
 //! the waiters.
 
-use lisle::event::{Attempt, Event, Source, Step, Waiting};
+use lisle::event::{Attempt, Source, Step, Waiting};
 use lisle::time::after;
-use lisle::{choose, never};
+use lisle::{Event, choose, never};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

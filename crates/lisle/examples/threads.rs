@@ -13,7 +13,7 @@ fn main() -> std::io::Result<()> {
     // All domains run on the runtime's own threads, so this thread stays a plain one.
     let runtime = Runtime::builder().domains(2).thread_name("workers").start()?;
     let (numbers, given) = channel::bounded::<u64>(16);
-    let (sum, sums) = channel::channel::<u64>();
+    let (sum, sums) = channel::<u64>();
 
     // Four fibers take the numbers. Each message goes to one of them.
     for _ in 0..4 {

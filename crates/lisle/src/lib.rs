@@ -84,6 +84,7 @@ pub mod kill_safe;
 #[cfg(test)]
 mod model;
 pub mod net;
+pub mod par;
 pub mod process;
 pub mod signal;
 pub mod thread;
@@ -95,13 +96,10 @@ use lisle_runtime::sched;
 #[doc(inline)]
 pub use lisle_core::{Event, always, channel, choose, event, never, rpc, select, sync, time};
 #[doc(inline)]
-pub use lisle_par as par;
-#[doc(inline)]
 pub use lisle_runtime::{
-    Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, JoinHandle, NoStack,
-    OnDeadlock, PanicPolicy, Performer, Report, RunningFiber, Runtime, Shutdown, Stall, Statistics,
-    Straggler, Unjoined, WaitGraph, blocking, fiber, run, spawn, spawn_on, spawn_task, statistics, task,
-    waiting,
+    Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, NoStack, OnDeadlock,
+    PanicPolicy, Performer, Report, RunningFiber, Runtime, Shutdown, Stall, Statistics, Straggler, Unjoined,
+    WaitGraph, blocking, fiber, run, spawn, spawn_task, statistics, task, waiting,
 };
 
 #[doc(inline)]

@@ -44,8 +44,9 @@
 //!   received as one.
 //! - Programs that the process starts have the default action again.
 
+use crate::Event;
 use crate::event::until::{Operation, Until};
-use crate::event::{Description, Event, Label};
+use crate::event::{Description, Label};
 use crate::net::{PipeReader, ReadyEvt};
 use lisle_runtime::signals::{Caught, names};
 use std::fmt;

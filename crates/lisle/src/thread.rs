@@ -5,10 +5,10 @@
 //! domain, and choose its end against other events. For a single call that blocks and whose result
 //! is needed at once, use [`blocking`](crate::blocking), which reuses its threads.
 
-use crate::affinity;
-use crate::event::{Attempt, Description, Event, Label, Source, Step, Waiting, awaitable, turn};
+use crate::event::{Attempt, Description, Label, Source, Step, Waiting, awaitable, turn};
 use crate::fiber::JoinError;
 use crate::shim::sync::Arc;
+use crate::{Event, affinity};
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};

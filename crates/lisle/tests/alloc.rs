@@ -406,7 +406,7 @@ fn spawns() {
         });
         allocates_nothing("spawn on a domain, and cancel", |times| {
             for _ in 0..times {
-                let fiber = lisle::spawn_on(0, || fiber::cancelled_evt().sync());
+                let fiber = lisle::fiber::spawn_on(0, || fiber::cancelled_evt().sync());
                 fiber::yield_now();
                 fiber.cancel();
                 fiber.join().unwrap();
@@ -519,7 +519,7 @@ fn across_domains() {
     Runtime::builder().domains(2).stall_report(None).run(|| {
         let (ask, asked) = channel::<()>();
         let (answer, answers) = channel::<usize>();
-        drop(lisle::spawn_on(1, move || asked.iter().try_for_each(|()| answer.send(allocations()))));
+        drop(lisle::fiber::spawn_on(1, move || asked.iter().try_for_each(|()| answer.send(allocations()))));
         let there = || {
             ask.send(()).unwrap();
             answers.recv().unwrap()
@@ -528,7 +528,7 @@ fn across_domains() {
             let (ping, pings) = channel::<usize>();
             let (pong, pongs) = channel::<usize>();
             let (_silent, silence) = channel::<usize>();
-            let echo = lisle::spawn_on(1, move || {
+            let echo = lisle::fiber::spawn_on(1, move || {
                 let next = choose((silence.recv_evt(), pings.recv_evt()));
                 while next.sync().is_ok_and(|i| pong.send(i).is_ok()) {}
             });
@@ -551,7 +551,7 @@ fn across_domains() {
         // there are enough of them.
         let spawn_there = || {
             let before = (allocations(), there());
-            (0..TIMES).for_each(|i| assert_eq!(lisle::spawn_on(1, move || i).join().unwrap(), i));
+            (0..TIMES).for_each(|i| assert_eq!(lisle::fiber::spawn_on(1, move || i).join().unwrap(), i));
             (allocations() - before.0, there() - before.1)
         };
         let counts: Vec<_> = (0..50).map(|_| spawn_there()).take_while(|count| *count != (0, 0)).collect();

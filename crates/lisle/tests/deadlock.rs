@@ -4,11 +4,10 @@
 //! case starts. The process runs this program again, with the name of the case in its environment.
 //! The parent checks how it ends and what it prints.
 
-use lisle::event::Event;
 use lisle::net::Pollable;
 use lisle::sync::Condition;
 use lisle::time::{after, sleep};
-use lisle::{OnDeadlock, Runtime, channel, choose, fiber, never};
+use lisle::{Event, OnDeadlock, Runtime, channel, choose, fiber, never};
 use std::io::{BufRead, BufReader, PipeReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -194,7 +193,7 @@ const CASES: &[Case] = &[
         name: "threads_for_foreign_calls_that_rest_wake_nobody",
         run: || {
             let calls = || {
-                let calls = (0..3).map(|_| lisle::spawn(|| fiber::blocking(|| ())));
+                let calls = (0..3).map(|_| lisle::spawn(|| lisle::blocking(|| ())));
                 calls.collect::<Vec<_>>().into_iter().for_each(|call| call.join().unwrap());
                 nobody_sends();
             };
@@ -216,7 +215,7 @@ const CASES: &[Case] = &[
                         scope.spawn(|| rx.iter().for_each(|_| sum.store(1, Ordering::SeqCst)));
                     }
                     let sends = tx.clone();
-                    fiber::blocking(move || (0..100).for_each(|i| sends.send(i).unwrap()));
+                    lisle::blocking(move || (0..100).for_each(|i| sends.send(i).unwrap()));
                 });
                 drop(tx); // too late: the scope waits for this
             };
@@ -235,7 +234,7 @@ const CASES: &[Case] = &[
                 fiber::scope(|scope| {
                     scope.spawn(|| assert!(answered.recv().is_err()));
                     let sends = tx.clone();
-                    scope.spawn(|| fiber::blocking(move || sends.send(1)));
+                    scope.spawn(|| lisle::blocking(move || sends.send(1)));
                 });
                 drop((rx, answers));
             };
@@ -393,7 +392,7 @@ fn unwound_in_a_foreign_call() {
         release.send(()).unwrap();
         resume_unwind(unwinding)
     }));
-    fiber::blocking(move || {
+    lisle::blocking(move || {
         let _waits = Waits(released);
         rx.recv()
     })
@@ -402,10 +401,10 @@ fn unwound_in_a_foreign_call() {
 
 fn foreign_calls() {
     for pause in pauses() {
-        fiber::blocking(move || thread::sleep(pause));
+        lisle::blocking(move || thread::sleep(pause));
         let (tx, rx) = channel::<u32>();
         let sends = lisle::spawn(move || {
-            fiber::blocking(move || {
+            lisle::blocking(move || {
                 thread::sleep(pause);
                 tx.send(3)
             })
@@ -414,7 +413,7 @@ fn foreign_calls() {
         sends.join().unwrap().unwrap();
         // A call waits for a fiber, which waits for a timer.
         let (tx, rx) = channel::<u32>();
-        let receives = lisle::spawn(move || fiber::blocking(move || rx.recv()));
+        let receives = lisle::spawn(move || lisle::blocking(move || rx.recv()));
         sleep(pause);
         tx.send(4).unwrap();
         assert_eq!(receives.join().unwrap(), Ok(4));

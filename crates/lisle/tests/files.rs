@@ -94,7 +94,7 @@ async fn below_a_directory(cx: Cx) {
 async fn each_change_goes_to_one(cx: Cx) {
     let folder = Folder::new();
     let changes = Arc::new(watch_files(&folder.0).unwrap());
-    let (created, all) = lisle::channel::channel::<PathBuf>();
+    let (created, all) = lisle::channel::<PathBuf>();
     let takers: Vec<_> = (0..3)
         .map(|_| {
             let (changes, created) = (changes.clone(), created.clone());

@@ -132,7 +132,7 @@ fn timeouts_that_lose_leave_nothing() {
     for domains in [1, 2] {
         Runtime::builder().domains(domains).stall_report(None).run(|| {
             let (tx, rx) = channel::<usize>();
-            drop(lisle::spawn_on(domains - 1, move || (0..).try_for_each(|i| tx.send(i))));
+            drop(lisle::fiber::spawn_on(domains - 1, move || (0..).try_for_each(|i| tx.send(i))));
             // A thread has to be woken each time.
             let times = if domains == 1 { times } else { times / 10 };
             let where_ = format!("on {domains} domains");

@@ -18,7 +18,7 @@ executors!(
     a_cancelled_task_tells,
     none_of_a_hundred_around_the_winner_is_told,
     a_server_serves_exactly_those_that_stayed,
-    who_gives_up_a_lock_is_passed_over,
+    a_waiter_that_gives_up_a_lock_is_passed_over,
 );
 
 /// The event that `make` gives, its nack left in `nacks`.
@@ -187,7 +187,7 @@ async fn lock_server(requests: Receiver<Request>, releases: Receiver<()>) {
 }
 
 /// Case 33.
-async fn who_gives_up_a_lock_is_passed_over(cx: Cx) {
+async fn a_waiter_that_gives_up_a_lock_is_passed_over(cx: Cx) {
     let (requests, requested) = bounded::<Request>(8);
     let (release, released) = bounded::<()>(1);
     let server = cx.spawn(lock_server(requested, released));

@@ -285,7 +285,7 @@ impl Log {
                 Next::Alive | Next::Silence => break,
             }
         }
-        notice(format_args!("lisle: the end of the access log is lost: nobody reads standard output"));
+        notice(format_args!("lisle: the end of the access log is lost: standard output is not read"));
         None
     }
 }

@@ -84,12 +84,12 @@ fn a_reader_of_the_log_that_has_stopped_reading_delays_nobody() {
     drop(reader);
     assert!(ended.status.success(), "{}", ended.stderr);
     assert!(ended.stderr.contains("1000 requests"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("nobody reads standard output"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("standard output is not read"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("not ended in time"), "nobody waits for its fiber: {}", ended.stderr);
 }
 
 #[test]
-fn the_end_of_the_log_reaches_a_reader_who_takes_his_time() {
+fn the_end_of_the_log_reaches_a_slow_reader() {
     let site = Site::new();
     let (reader, writer) = std::io::pipe().unwrap();
     let unused = tempfile::tempfile().unwrap();

@@ -51,7 +51,7 @@ fn under_nohup_a_hang_up_is_nothing() {
     let server = Server::spawned(command, &site.path(), &[], Stdio::null(), unused);
     server.signal(Signal::HUP);
     server.signal(Signal::QUIT);
-    wait_until("it answers", || server.stderr().contains("who waits"));
+    wait_until("it answers", || server.stderr().contains("wait graph"));
     assert_eq!(server.get("/").text(), "top");
     server.stop();
 }

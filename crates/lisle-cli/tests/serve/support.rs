@@ -155,7 +155,7 @@ impl Server {
     #[track_caller]
     pub(crate) fn descriptors_at_rest(&self) -> usize {
         self.signal(Signal::QUIT);
-        wait_until("it answers", || self.stderr().contains("who waits"));
+        wait_until("it answers", || self.stderr().contains("wait graph"));
         self.descriptors()
     }
 

@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use super::support::{Server, Site, wait_until};
 
 #[test]
-fn a_signal_shows_who_waits_and_the_server_goes_on() {
+fn a_signal_shows_what_waits_and_the_server_goes_on() {
     let site = Site::new();
     let server = Server::start(&site, &["--log", "json"]);
     let mut idle: Vec<_> = (0..5).map(|_| server.connect()).collect();
@@ -14,7 +14,7 @@ fn a_signal_shows_who_waits_and_the_server_goes_on() {
         assert_eq!(client.response().text(), "top");
     }
     let all = [
-        "lisle: who waits: ",
+        "lisle: wait graph: ",
         "fiber 'listener' (spawned at",
         "read from a TcpListener; fd ",
         "or wait for condition 'stop' (made at",

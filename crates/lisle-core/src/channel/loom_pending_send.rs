@@ -167,7 +167,7 @@ fn two_take_it_back() {
 
 /// A permit goes directly to the waiter, or comes back if the waiter gives up.
 #[test]
-fn a_permit_passes_to_who_waits() {
+fn a_permit_passes_to_a_waiting_sender() {
     explore(2, || {
         let messages = Messages::default();
         let c = Arc::new(Channel::new(0));

@@ -585,7 +585,7 @@ fn closing_reaches_a_choice_once() {
 fn the_last_sender_closes_behind_itself() {
     explore(3, || {
         let messages = Messages::default();
-        let (tx, rx) = super::channel();
+        let (tx, rx) = super::create::channel();
         let message = messages.make(1);
         let sender = thread::spawn(move || {
             tx.send(message).unwrap();
@@ -876,7 +876,7 @@ fn a_broken_promise_gives_room_back() {
 
 /// As above, with no other sender to admit them.
 #[test]
-fn room_that_is_given_back_lets_in_who_waits_for_it() {
+fn room_that_is_given_back_lets_in_a_waiting_sender() {
     for maker_waits in [false, true] {
         explore(3, move || {
             let messages = Messages::default();
@@ -1055,7 +1055,7 @@ fn neither_leaving_nor_what_was_left_waits() {
 
 /// The receiver that was won leaves while another waits. The other gets the message.
 #[test]
-fn what_was_left_goes_to_who_waits() {
+fn what_was_left_goes_to_a_waiting_receiver() {
     explore(2, || {
         let messages = Messages::default();
         let c = Arc::new(Channel::new(0));

@@ -1,6 +1,6 @@
 //! Channels: rendezvous, bounded and unbounded, for any number of senders and receivers.
 //!
-//! [`channel`] creates a rendezvous channel: a message passes from a sender to a receiver when both
+//! [`channel`](crate::channel()) creates a rendezvous channel: a message passes from a sender to a receiver when both
 //! are there, so a completed send means that the message was taken. [`bounded`] gives the channel
 //! room for some messages. An unbounded channel can run out of memory, so it has another name and
 //! other types: [`unbounded_mailbox`], for senders that cannot wait. A [`Multicast`] gives each
@@ -31,6 +31,7 @@
 #[cfg(not(lisle_loom))]
 #[allow(missing_debug_implementations, reason = "not for users")]
 mod asynchronous;
+pub(crate) mod create;
 mod deferred_drops;
 mod end;
 mod error;
@@ -65,6 +66,7 @@ pub use asynchronous::{AsyncRecvError, AsyncSend, AsyncSendError, SendAsyncEvt};
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub use asynchronous::{Begun, Outcome, Place, UnderWay};
+pub use create::{bounded, named};
 pub use end::ChannelEnd;
 pub use error::{
     RecvError, RecvTimeoutError, SendError, SendTimeoutError, SendWithError, TryRecvError, TrySendError,
@@ -78,79 +80,3 @@ pub use owned::{OwnedRecvEvt, OwnedSendEvt};
 pub use promise::{SendWithEvt, SendingWith};
 pub use receiver::{IntoIter, Iter, Receiver, Receiving, RecvEvt};
 pub use sender::{SendEvt, Sender, Sending};
-
-use crate::event::Label;
-use crate::shim::sync::Arc;
-
-/// Creates a rendezvous channel. It buffers nothing: a send completes when a receiver takes the
-/// message.
-///
-/// ```
-/// let (tx, rx) = lisle::channel();
-/// std::thread::scope(|scope| {
-///     scope.spawn(|| tx.send(42).unwrap());
-///     assert_eq!(rx.recv(), Ok(42));
-/// });
-/// ```
-///
-/// Messages that must not leave their thread cannot be sent:
-///
-/// ```compile_fail,E0277
-/// let (tx, rx) = lisle::channel();
-/// tx.send(std::rc::Rc::new(1)); // `Rc` is not `Send`
-/// # let _: Result<std::rc::Rc<i32>, _> = rx.try_recv();
-/// ```
-#[track_caller]
-///
-/// Each end has its own direction:
-///
-/// ```compile_fail,E0599
-/// let (tx, _rx) = lisle::channel::<u32>();
-/// tx.recv(); // a sender does not receive
-/// ```
-///
-/// ```compile_fail,E0599
-/// let (_tx, rx) = lisle::channel::<u32>();
-/// rx.send(1); // nor a receiver send
-/// ```
-pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
-    labelled(Label::new("channel"), 0)
-}
-
-/// Creates a channel that buffers up to `capacity` messages. A send completes when there is room.
-/// With a capacity of 0 it is a rendezvous [`channel`].
-///
-/// The buffer is allocated immediately.
-///
-/// # Examples
-///
-/// ```
-/// use lisle::channel::{TrySendError, bounded};
-///
-/// let (tx, rx) = bounded(1);
-/// tx.send("first").unwrap(); // there is room
-/// assert_eq!(tx.try_send("second"), Err(TrySendError::Full("second")));
-/// assert_eq!(rx.recv(), Ok("first"));
-/// tx.send("second").unwrap(); // there is room again
-/// ```
-#[track_caller]
-pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    labelled(Label::new("channel"), capacity)
-}
-
-/// Creates a [`bounded`] channel with a name, which appears in reports of waiting performers.
-///
-/// ```
-/// let (jobs, queue) = lisle::channel::named("jobs", 16);
-/// jobs.send("sweep").unwrap();
-/// assert_eq!(queue.recv(), Ok("sweep"));
-/// ```
-#[track_caller]
-pub fn named<T>(name: &str, capacity: usize) -> (Sender<T>, Receiver<T>) {
-    labelled(Label::new("channel").named(name), capacity)
-}
-
-fn labelled<T>(label: Label, capacity: usize) -> (Sender<T>, Receiver<T>) {
-    let shared = Arc::new(shared::Shared::new(capacity, label));
-    (Sender::new(shared.clone()), Receiver::new(shared))
-}

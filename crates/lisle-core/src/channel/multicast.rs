@@ -140,7 +140,7 @@ impl<T> Multicast<T> {
                 return Err(SendError(message));
             }
             let number = state.tail.number + 1;
-            Arc::get_mut(&mut next).expect("nobody else has it yet").number = number;
+            Arc::get_mut(&mut next).expect("it is not shared yet").number = number;
             let node = std::mem::replace(&mut state.tail, next.clone());
             let first = node.filled.set(Filled { message, next });
             debug_assert!(first.is_ok(), "the tail is not filled");

@@ -31,8 +31,8 @@ impl<T> Sender<T> {
     /// nothing.
     ///
     /// ```
-    /// use lisle::channel::{SendWithError, channel};
-    /// use lisle::Event;
+    /// use lisle::channel::SendWithError;
+    /// use lisle::{Event, channel};
     ///
     /// let (tx, rx) = channel();
     /// std::thread::scope(|scope| {

@@ -12,7 +12,7 @@ macro_rules! forwarded {
         }
     };
     ($($field:ident).+: $inner:ty) => {
-        $crate::event::forwarded!($($field).+: $inner, <$inner as $crate::event::Event>::Branch<'e>);
+        $crate::event::forwarded!($($field).+: $inner, <$inner as $crate::Event>::Branch<'e>);
     };
     ($($field:ident).+: $inner:ty, $branch:ty) => {
         type Branch<'e>
@@ -20,7 +20,7 @@ macro_rules! forwarded {
         where
             Self: 'e;
 
-        const STAGED: bool = <$inner as $crate::event::Event>::STAGED;
+        const STAGED: bool = <$inner as $crate::Event>::STAGED;
 
         #[inline]
         fn is_single(&self) -> bool {

@@ -255,21 +255,21 @@ impl<E: Event + fmt::Debug> fmt::Debug for EventFuture<E> {
 macro_rules! awaitable {
     ([$($generics:tt)*] $event:ty) => {
         impl<$($generics)*> IntoFuture for $event {
-            type Output = <Self as $crate::event::Event>::Output;
+            type Output = <Self as $crate::Event>::Output;
             type IntoFuture = $crate::event::EventFuture<Self>;
             fn into_future(self) -> Self::IntoFuture {
-                $crate::event::Event::future(self)
+                $crate::Event::future(self)
             }
         }
     };
     // An awaited event is performed once, which `$inner` does better.
     ([$($generics:tt)*] $event:ty => $inner:ty, $once:expr) => {
         impl<$($generics)*> IntoFuture for $event {
-            type Output = <$inner as $crate::event::Event>::Output;
+            type Output = <$inner as $crate::Event>::Output;
             type IntoFuture = $crate::event::EventFuture<$inner>;
             fn into_future(self) -> Self::IntoFuture {
                 let once: fn(Self) -> $inner = $once;
-                $crate::event::Event::future(once(self))
+                $crate::Event::future(once(self))
             }
         }
     };

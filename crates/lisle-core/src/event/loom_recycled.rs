@@ -3,7 +3,8 @@
 
 use super::recycled::Recycled;
 use super::{Event, EventFuture, Source, choose};
-use crate::channel::{Receiver, channel};
+use crate::channel::Receiver;
+use crate::channel::create::channel;
 use crate::shim::sync::Arc;
 use loom::sync::Notify;
 use loom::thread;

@@ -1,7 +1,8 @@
 //! Loom models of wait sets and of negative acknowledgements.
 
 use super::{Event, Nack, WaitSet, choose, choose_biased, with_nack};
-use crate::channel::{Receiver, Sender, bounded, channel};
+use crate::channel::create::channel;
+use crate::channel::{Receiver, Sender, bounded};
 use crate::shim::sync::Arc;
 use loom::thread;
 use std::pin::pin;
@@ -178,7 +179,7 @@ fn a_poll_of_a_choice_with_a_set_finds_what_is_there() {
 
 /// The nack is sent if and only if its branch has lost, and before the choice returns.
 #[test]
-fn a_nack_tells_who_lost() {
+fn a_nack_tells_which_source_lost() {
     explore(2, || {
         let (tx, rx) = bounded(1);
         let (other_tx, other) = bounded(1);

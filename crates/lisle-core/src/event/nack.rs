@@ -82,7 +82,7 @@ impl Nack {
         let label = Label::anywhere("nack").made_at(site);
         let state = match kept {
             Some(mut state) => {
-                Arc::get_mut(&mut state).expect("nobody else has it").relabel(label);
+                Arc::get_mut(&mut state).expect("it is not shared yet").relabel(label);
                 state
             }
             None => Arc::new(Source::labelled(label, Fate::Open)),

@@ -20,7 +20,7 @@
 ///             Ok(n) => sum += n,
 ///             Err(_) => break, // all senders are dropped
 ///         },
-///         () = after(Duration::from_secs(10)) => panic!("nobody has sent anything for ten seconds"),
+///         () = after(Duration::from_secs(10)) => panic!("no message for ten seconds"),
 ///     }
 /// }
 /// assert_eq!(sum, 6);
@@ -248,10 +248,20 @@ macro_rules! __select {
         )
     };
     (@arms $how:tt $of:tt $names:tt $arms:tt $($rest:tt)*) => {
-        ::core::compile_error!(
-            "an arm of `select!` is `pattern = event => body`, or `pattern = event, if condition => body`, or at the \
-             end `default => body`"
-        )
+        $crate::__select!(@malformed () $($rest)*)
+    };
+
+    // Shows an arm that no rule above has taken, up to its arrow.
+    (@malformed ($($arm:tt)*) $(=> $($rest:tt)*)?) => {
+        ::core::compile_error!(::core::concat!(
+            "malformed arm of `select!`: `",
+            ::core::stringify!($($arm)*),
+            "`; an arm is `pattern = event => body`, or `pattern = event, if condition => body`, or at the end \
+             `default => body`"
+        ))
+    };
+    (@malformed ($($arm:tt)*) $next:tt $($rest:tt)*) => {
+        $crate::__select!(@malformed ($($arm)* $next) $($rest)*)
     };
 
     // Takes a body off the remaining tokens.

@@ -30,7 +30,7 @@ use std::pin::Pin;
 /// the caller.
 ///
 /// ```
-/// use lisle::event::{Event, Source};
+/// use lisle::{Event, event::Source};
 ///
 /// // A gate: closed, then open for good.
 /// let gate: Source<bool, ()> = Source::new(false);

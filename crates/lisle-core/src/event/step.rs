@@ -271,7 +271,7 @@ fn suspend_in_step<R>(innermost: *const Record, park: impl FnOnce() -> R) -> Res
 /// Panics, because the code that runs would have to do `what`, which is forbidden to it.
 #[cold]
 pub fn refuse(what: &str) -> ! {
-    forbidden().expect("who is fenced has a fence").refuse(what)
+    forbidden().expect("a fenced performer has a fence").refuse(what)
 }
 
 impl Forbidden {

@@ -2,7 +2,8 @@
 //! end the process with a message, panic in the performer, or nothing at all. They can never harm a
 //! partner or memory.
 
-use super::{Attempt, Event, Source, Step, Waiting, choose, never};
+use super::basic::never;
+use super::{Attempt, Event, Source, Step, Waiting, choose};
 use crate::channel;
 use crate::sync::Condition;
 use std::cell::Cell;

@@ -339,7 +339,7 @@ impl<B> fmt::Debug for Reply<B> {
 
 impl fmt::Display for NoCallers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("serving, and nobody can call any more")
+        f.write_str("serving calls, but no caller is left")
     }
 }
 

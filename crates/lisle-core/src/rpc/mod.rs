@@ -206,7 +206,7 @@ impl<A, B> fmt::Debug for Caller<A, B> {
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CallError::Closed => f.write_str("calling, and nobody answers any more"),
+            CallError::Closed => f.write_str("calling, but no server is left"),
             CallError::Panicked(message) => write!(f, "what was called has panicked: {message}"),
         }
     }

@@ -225,7 +225,7 @@ impl Inner {
         }
         let round = Round { number: self.round, leader: true };
         if own.is_none() {
-            let mut last = self.held.0.pop().expect("those who are there have been gathered");
+            let mut last = self.held.0.pop().expect("the parties that have arrived are held");
             last.slot(|slot| slot.passed = Some(round));
             woken.push(last.finish());
         }
@@ -514,7 +514,7 @@ impl Arriving<'_> {
         let own = unsafe { self.waiter.slot_mut(std::ptr::from_mut) };
         let held = &mut inner.held.0;
         let index = held.iter_mut().position(|partner| partner.slot(|slot| std::ptr::eq(slot, own)));
-        let partner = held.swap_remove(index.expect("who is held is in the list"));
+        let partner = held.swap_remove(index.expect("a held party is in the list"));
         attempt.detach();
         partner.finish(); // the waker is not woken: this performer does not wait for it
     }

@@ -140,7 +140,7 @@ impl<T> OnceCell<T> {
         if turn.sync() == Turn::Free {
             let mut making = Making { turn: &self.turn, made: false };
             let value = make()?;
-            assert!(self.value.put(value).is_ok(), "only whoever has the turn fills the cell");
+            assert!(self.value.put(value).is_ok(), "only the holder of the turn fills the cell");
             making.made = true;
         }
         Ok(self.get().expect("it has been made"))

@@ -68,7 +68,7 @@ pub struct WatchClosed;
 
 impl fmt::Display for WatchClosed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody is left to set the value that is watched")
+        f.write_str("watching a value, but no `Watch` is left to set it")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Graphs that are written as bindings.
 
 /// Computes several values that use each other, as far as possible in parallel: a
-/// [`Dag`](crate::Dag) that reads like bindings.
+/// [`Dag`](crate::dag::Dag) that reads like bindings.
 ///
 /// Each binding gives a value a name. A binding that uses other values names them between bars,
 /// like the parameters of a closure, and gets references to them. The names of the wanted values
@@ -65,7 +65,7 @@
 ///
 /// # Panics
 ///
-/// Panics as [`Dag::run`](crate::Dag::run) does: with the panic of the first of the values that
+/// Panics as [`Dag::run`](crate::dag::Dag::run) does: with the panic of the first of the values that
 /// could not be computed.
 #[macro_export]
 macro_rules! dag {
@@ -87,7 +87,7 @@ macro_rules! dag {
         $crate::dag!(@add $dag; $($rest)+)
     }};
     (let $($rest:tt)+) => {{
-        let mut graph = $crate::Dag::new();
+        let mut graph = $crate::dag::Dag::new();
         $crate::dag!(@add graph; let $($rest)+)
     }};
 }

@@ -41,7 +41,7 @@ use std::time::Duration;
 /// are shorter than that into one spark.
 ///
 /// ```
-/// use lisle::par::Dag;
+/// use lisle::par::dag::Dag;
 ///
 /// let text = "it was the best of times, it was the worst of times";
 /// let mut dag = Dag::new();
@@ -58,7 +58,7 @@ use std::time::Duration;
 /// outlive the graph:
 ///
 /// ```compile_fail,E0597
-/// let mut dag = lisle::par::Dag::new();
+/// let mut dag = lisle::par::dag::Dag::new();
 /// {
 ///     let inside = 1;
 ///     dag.spark((), |()| inside + 1);
@@ -67,7 +67,7 @@ use std::time::Duration;
 /// ```
 ///
 /// ```compile_fail,E0507
-/// let mut dag = lisle::par::Dag::new();
+/// let mut dag = lisle::par::dag::Dag::new();
 /// let text = dag.spark((), |()| String::new());
 /// dag.spark((&text,), |(text,)| -> String { *text });
 /// ```
@@ -75,7 +75,7 @@ use std::time::Duration;
 /// Other threads see the results and call the functions:
 ///
 /// ```compile_fail,E0277
-/// lisle::par::Dag::new().spark((), |()| std::rc::Rc::new(1));
+/// lisle::par::dag::Dag::new().spark((), |()| std::rc::Rc::new(1));
 /// ```
 #[derive(Default)]
 pub struct Dag<'env> {
@@ -125,7 +125,7 @@ impl<'env> Dag<'env> {
     /// slice of sparks.
     ///
     /// ```
-    /// let mut dag = lisle::par::Dag::new();
+    /// let mut dag = lisle::par::dag::Dag::new();
     /// let squares: Vec<_> = (0..10_u64).map(|n| dag.spark((), move |()| n * n)).collect();
     /// let sum = dag.spark(&squares, |squares| squares.into_iter().sum::<u64>());
     /// assert_eq!(dag.run().take(sum), 285);
@@ -172,7 +172,7 @@ impl<'env> Dag<'env> {
     /// ```
     /// use std::time::Duration;
     ///
-    /// let mut dag = lisle::par::Dag::new();
+    /// let mut dag = lisle::par::dag::Dag::new();
     /// let answer = dag.spark((), |()| 42);
     /// dag.cost(&answer, Duration::from_nanos(10));
     /// assert_eq!(dag.run().take(answer), 42);

@@ -153,9 +153,6 @@ pub use adapters::map_init::{MapInit, MapInitItems, MapInitPart};
 pub use adapters::planned::Planned;
 pub use adapters::rev::Rev;
 pub use adapters::stages;
-pub use adapters::stages::{
-    Cloned, Copied, Filter, FilterMap, FlatMapIter, FlattenIter, Inspect, Map, Update,
-};
 pub use adapters::step_by::StepBy;
 pub use adapters::until::{Stoppable, Stopped, Until};
 pub use adapters::zip::Zip;
@@ -164,7 +161,6 @@ pub use exact::ExactPart;
 pub use indexed::IndexedParallelIterator;
 pub use into::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator};
 pub use parallel::ParallelIterator;
-pub use sources::chunks::{ParallelSlice, ParallelSliceMut};
-pub use sources::few::{empty, once, repeat_n};
-pub use sources::{array, chunks, few, range, slice, vec};
+pub use sources::few::{AtMostOne, Empty, Once, RepeatN, Repeated, empty, once, repeat_n};
+pub use sources::{array, chunks, range, slice, vec};
 pub use tries::Try;

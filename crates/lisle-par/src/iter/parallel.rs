@@ -20,7 +20,7 @@ use super::ends::tries::{TryForEach, TryReduce};
 use super::run::run;
 use super::{Consumer, FromParallelIterator, IntoParallelIterator, ParallelExtend, Part, Plan, Try};
 use crate::Progress;
-use crate::event::Event;
+use lisle_core::Event;
 use std::cmp::Ordering;
 use std::iter;
 use std::marker::PhantomData;
@@ -536,7 +536,7 @@ pub trait ParallelIterator: Sized + Send {
     /// # Examples
     ///
     /// ```
-    /// use lisle::par::{Stopped, prelude::*};
+    /// use lisle::par::{iter::Stopped, prelude::*};
     /// use std::time::Duration;
     ///
     /// let (tx, rx) = lisle::channel::bounded(1);
@@ -555,8 +555,8 @@ pub trait ParallelIterator: Sized + Send {
     /// A fiber that is asked to end stops its loops:
     ///
     /// ```
+    /// use lisle::par::{Progress, iter::Stopped, prelude::*};
     /// use lisle::fiber;
-    /// use lisle::par::{Progress, Stopped, prelude::*};
     /// use lisle::Event;
     /// use std::sync::Arc;
     ///

@@ -139,7 +139,7 @@ fn several_threads_make_of_it_what_one_does() {
 
 /// Chunk 0 is held up until all others have been left by a thread that cannot wait for it.
 #[test]
-fn nobody_waits_for_one_who_does_not_come() {
+fn no_part_waits_for_a_chunk_that_does_not_come() {
     for is_fixed in [false, true] {
         let steps_made = AtomicUsize::new(0);
         let input = functions(100);
@@ -174,7 +174,7 @@ fn nobody_waits_for_one_who_does_not_come() {
 
 /// The carry into chunk 1 comes while its elements are being added up, which is then given up.
 #[test]
-fn who_gets_a_carry_early_on_scans_in_one_go() {
+fn a_chunk_with_an_early_carry_is_scanned_in_one_go() {
     let [is_adding_up, is_reached, later_calls] = [const { AtomicUsize::new(0) }; 3];
     let wait_for = |flag: &AtomicUsize| {
         let mut backoff = Backoff::new();

@@ -19,7 +19,7 @@ use std::thread;
 ///
 /// Dropping a promise changes nothing for the job, which is run by the end of the scope all the
 /// same.
-#[must_use = "`wait` gives the result; `let _ =` says that nobody wants it"]
+#[must_use = "`wait` gives the result; `let _ =` discards it"]
 pub struct Promise<'scope, T> {
     spawned: NonNull<Header>,
     scope: PhantomData<&'scope ()>,

@@ -30,7 +30,7 @@ const RETRY: Duration = Duration::from_millis(20);
 ///
 /// ```
 /// lisle::run(|| {
-///     let text = lisle::fiber::blocking(|| std::fs::read_to_string("Cargo.toml")).unwrap();
+///     let text = lisle::blocking(|| std::fs::read_to_string("Cargo.toml")).unwrap();
 ///     assert!(text.contains("[package]"));
 /// });
 /// ```

@@ -1,8 +1,9 @@
 //! Cooperative cancellation, seen from the fiber that is asked to end.
 
 use super::current;
-use crate::event::{Attempt, Description, Event, Label, Step, awaitable, may_wait_at};
+use crate::event::{Attempt, Description, Label, Step, awaitable, may_wait_at};
 use crate::spawned::fiber_cell::FiberRef;
+use lisle_core::Event;
 use std::fmt;
 use std::pin::Pin;
 

@@ -1,9 +1,10 @@
 //! Waiting for a fiber's result.
 
-use crate::event::{Description, Event, awaitable, sync_masked, turn, waits_at};
+use crate::event::{Description, awaitable, sync_masked, turn, waits_at};
 use crate::panics;
 use crate::spawned::fiber_cell::{self, Fiber};
 use crate::spawned::head::Outcome;
+use lisle_core::Event;
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
@@ -14,7 +15,7 @@ use std::ptr::NonNull;
 /// A handle that gives the right to a fiber's result. Dropping it detaches the fiber, which goes
 /// on.
 ///
-/// The [`PanicPolicy`](super::PanicPolicy) of the runtime says what happens if a fiber panics after
+/// The [`PanicPolicy`](crate::PanicPolicy) of the runtime says what happens if a fiber panics after
 /// its handle has been dropped.
 pub struct JoinHandle<T> {
     fiber: NonNull<Fiber>,

@@ -38,7 +38,7 @@
 //! - Fibers are not preempted, unlike fibers of Guile, since that would be unsound in Rust. A fiber
 //!   that computes for long without blocking keeps its domain from others. Put a
 //!   [`checkpoint`](checkpoint()) into the loop: it lets other fibers pass when it is time. Put
-//!   calls that block the OS thread into [`blocking`].
+//!   calls that block the OS thread into [`blocking`](crate::blocking()).
 //! - The standard library counts panics by thread. While a destructor that a panic runs waits,
 //!   `std::thread::panicking` therefore returns `true` for all fibers of the domain. See
 //!   *Destructors* in `guide::cancellation`.
@@ -48,26 +48,24 @@
 //! - Stacks are 1 MiB of address space unless [`Builder::stack_size`](crate::Builder::stack_size)
 //!   says otherwise. A stack overflow ends the process with a message that names the fiber.
 
-mod blocking;
+pub(crate) mod blocking;
 mod cancel;
 mod checkpoint;
 mod join;
 mod local;
 pub(crate) mod no_suspend;
 mod scope;
-mod spawn;
+pub(crate) mod spawn;
 
-pub use crate::report::PanicPolicy;
 pub use crate::sched::worker::way::yield_now;
 pub use crate::spawned::hooks::{Hooks, Moment, Switch, add_hooks};
-pub use blocking::blocking;
 pub use cancel::{CancelledEvt, cancelled_evt, is_cancelled};
 pub use checkpoint::checkpoint;
 pub use join::{JoinError, JoinEvt, JoinHandle};
 pub use local::LocalKey;
 pub use no_suspend::no_suspend;
 pub use scope::{Scope, ScopedJoinHandle, ScopedTaskHandle, scope};
-pub use spawn::{Builder, spawn, spawn_on};
+pub use spawn::{Builder, spawn_on};
 
 pub(crate) use spawn::spawn_unchecked;
 

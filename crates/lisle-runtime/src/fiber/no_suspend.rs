@@ -46,7 +46,7 @@ use std::panic::Location;
 ///
 /// With the panic of `f`. Within `f`, the following panic with a message that names this call and
 /// what would have to be waited for: an operation that waits; [`yield_now`](super::yield_now);
-/// [`blocking`](super::blocking()), and starting a runtime, in any case; a
+/// [`blocking`](crate::blocking()), and starting a runtime, in any case; a
 /// [`checkpoint`](super::checkpoint()) that would let others pass; a promise whose job another
 /// domain runs; and spawning into a [`scope`](super::scope()) that was opened in `f`, since the
 /// scope would wait at its end. An operation that has panicked in this way has done nothing: no

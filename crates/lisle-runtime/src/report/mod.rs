@@ -87,7 +87,7 @@ impl fmt::Display for Report {
             Report::Stall(stall) => stall.fmt(f),
             Report::Deadlock(deadlock) => deadlock.fmt(f),
             Report::Panic(panic) => {
-                write!(f, "{} panicked and nobody joins it: {}", panic.who, panic.message)
+                write!(f, "{} panicked and is not joined: {}", panic.who, panic.message)
             }
             Report::Unfinished(shutdown) => shutdown.fmt(f),
             Report::Staying(fibers) => write!(
@@ -97,7 +97,7 @@ impl fmt::Display for Report {
                 fibers.join(", ")
             ),
             Report::NoStack(NoStack { error, .. }) => write!(f, "fibers wait for a stack: {error}"),
-            Report::Waiting(graph) => write!(f, "who waits: {graph}"),
+            Report::Waiting(graph) => write!(f, "wait graph: {graph}"),
             Report::Contained(what) => f.write_str(what),
             Report::System(what) => f.write_str(what),
         }

@@ -1,9 +1,10 @@
 //! How a runtime is started: its settings, and what `run` does from start to end.
 
 use super::{Runtime, failed};
+use crate::PanicPolicy;
 use crate::affinity::{self, Pinned};
 use crate::event::lock::Lock;
-use crate::fiber::{Hooks, PanicPolicy, no_suspend};
+use crate::fiber::{Hooks, no_suspend};
 use crate::jobs::offers::Offers;
 use crate::report::Deadlock;
 use crate::report::{self, Handler, Report};
@@ -256,7 +257,7 @@ impl Builder {
     ///         }
     ///     })
     ///     .drain(true)
-    ///     .run(|| drop(fiber::Builder::new().name("forsaken").spawn(|| panic!("nobody hears me"))));
+    ///     .run(|| drop(fiber::Builder::new().name("forsaken").spawn(|| panic!("not joined"))));
     /// assert_eq!(rx.recv().unwrap().as_deref(), Some("forsaken"));
     /// ```
     #[must_use]
@@ -289,7 +290,7 @@ impl Builder {
     ///     // SAFETY: the signal is caught.
     ///     unsafe { libc::raise(SIGQUIT) };
     ///     let dump = rx.recv().unwrap();
-    ///     assert!(dump.starts_with("who waits: "));
+    ///     assert!(dump.starts_with("wait graph: "));
     /// });
     /// ```
     #[must_use]

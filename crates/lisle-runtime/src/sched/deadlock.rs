@@ -120,8 +120,9 @@ fn judge(shared: &Shared) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fiber::{JoinHandle, spawn_on};
     use crate::sched::reactor::{self, Direction, Wakes};
-    use crate::{JoinHandle, Runtime, fiber, spawn, spawn_on};
+    use crate::{Runtime, blocking, spawn};
     use lisle_core::{Event, channel, choose};
     use mio::Interest;
     use std::future::Future;
@@ -203,7 +204,7 @@ mod tests {
             });
             let caller = spawn_on(1, || {
                 for i in 0..rounds(3_000) as u64 {
-                    fiber::blocking(move || std::thread::sleep(Duration::from_micros(i % 100)));
+                    blocking(move || std::thread::sleep(Duration::from_micros(i % 100)));
                 }
             });
             vec![sleeper, caller]
@@ -222,10 +223,10 @@ mod tests {
                 let (to_fiber, in_fiber) = channel::<usize>();
                 let count = rounds(5_000);
                 let call = spawn(move || {
-                    fiber::blocking(move || in_call.iter().for_each(|n| to_other.send(n).unwrap()));
+                    blocking(move || in_call.iter().for_each(|n| to_other.send(n).unwrap()));
                 });
                 let other = spawn(move || {
-                    fiber::blocking(move || in_other.iter().for_each(|n| to_fiber.send(n).unwrap()));
+                    blocking(move || in_other.iter().for_each(|n| to_fiber.send(n).unwrap()));
                 });
                 let fiber = spawn(move || {
                     for n in 0..count {

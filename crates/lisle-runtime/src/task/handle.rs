@@ -1,13 +1,14 @@
 //! The handle of a task, which is the event of its end.
 
 use crate::event::lock::Lock;
-use crate::event::{Attempt, Description, Event, Label, awaitable, may_wait_at, parker, turn};
+use crate::event::{Attempt, Description, Label, awaitable, may_wait_at, parker, turn};
 use crate::fiber::JoinError;
 use crate::sched::tasks::life;
 use crate::sched::unclaimed;
 use crate::spawned::head::Outcome;
 use crate::spawned::scope_state::ScopeState;
 use crate::spawned::task_cell::{self, Task};
+use lisle_core::Event;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -142,7 +143,7 @@ impl<T> TaskHandle<T> {
     }
 
     /// Returns the event of the task's end, which is the handle itself. For code that is to read
-    /// like that for [fibers](crate::JoinHandle::join_evt).
+    /// like that for [fibers](crate::fiber::JoinHandle::join_evt).
     pub fn join_evt(&self) -> &Self {
         self
     }

@@ -1,7 +1,7 @@
 //! Tasks: light threads without a stack, which cost a call unless they wait.
 //!
 //! A task is an `async` block that begins at once, on the stack of the code that
-//! [spawns](spawn_task) it. If it does not wait, it costs a call and a few instructions. If it
+//! [spawns](crate::spawn_task()) it. If it does not wait, it costs a call and a few instructions. If it
 //! waits, it is *reified*: it stays where it is, in recycled memory, and its spawner goes on. The
 //! performer that provides what the task waits for makes the task run next, on its own domain.
 //! Tasks that communicate thus come together on one domain.
@@ -31,8 +31,61 @@
 //! waiting, to gather from many, to watch something. Use fibers for deep calls, or for code that
 //! blocks in place.
 //!
-//! *Asynchronous events* ([`acml`]) are built on tasks: sends and receives that begin and go on by
-//! themselves, all of several events, the first of several futures.
+//! # Asynchronous events
+//!
+//! An event of Concurrent ML has happened when its operation is complete. *Asynchronous events*
+//! have happened when something has *begun*: sends and receives that go on by themselves. There are
+//! also operations on several events or futures at once. What goes on meanwhile runs in tasks,
+//! which cost little, and nothing if nothing has to be waited for. A message that is sent goes on
+//! by itself, without a task.
+//!
+//! ```
+//! use lisle::event::choose_all;
+//! use lisle::task::{RecvAsync, timeout};
+//! use lisle::{Event, channel, choose, time::after};
+//! use std::time::Duration;
+//!
+//! lisle::run(|| {
+//!     let (orders, order) = channel();
+//!     let (parts, part) = channel();
+//!     let (bills, bill) = channel();
+//!
+//!     // Begin to send, and go on. The result is the event that the message has been taken.
+//!     let ordered = orders.send_async("two wheels");
+//!     assert!(!ordered.has_ended());
+//!
+//!     lisle::spawn(move || {
+//!         assert_eq!(order.recv(), Ok("two wheels"));
+//!         bills.send(80).unwrap(); // in any order
+//!         parts.send("wheels").unwrap();
+//!     });
+//!
+//!     // Wait for all at the same time.
+//!     let both = choose_all((part.recv_evt(), bill.recv_evt()));
+//!     assert_eq!(both.sync(), (Ok("wheels"), Ok(80)));
+//!     ordered.join().unwrap();
+//!
+//!     // Limit the time of a future that is more than one event.
+//!     let never = async move { (part.recv_async().await, std::future::pending::<()>().await) };
+//!     assert!(timeout(Duration::from_millis(1), never).join().is_err());
+//! });
+//! ```
+//!
+//! | | begins when performed or called | has happened when | what it leaves |
+//! |---|---|---|---|
+//! | [`send_async`](crate::channel::Sender::send_async), [`send_async_evt`](crate::channel::Sender::send_async_evt) | one send | it has begun | an `AsyncSend`: the send goes on if it is dropped |
+//! | [`recv_async`](RecvAsync::recv_async), [`recv_async_evt`](RecvAsync::recv_async_evt) | one receive | it has begun | an [`AsyncRecv`]: cancelled if it is dropped |
+//! | `choose_all`, `scatter`, `gather` | all its events | all have happened | |
+//! | [`race`] | futures, until one has ended | one has ended | a [`Race`]: the losers are cancelled |
+//! | [`rush`] | futures | one has ended | a [`Race`]: the losers go on |
+//! | [`timeout`] | one future | it has ended, or the time is over | a [`Timeout`]: cancelled if it is dropped |
+//!
+//! ## When not to use them
+//!
+//! - If a message is to wait for its receiver, a [buffer](crate::channel::bounded) costs less. To
+//!   send without ever waiting, use a [mailbox](crate::channel::unbounded_mailbox).
+//! - To take one of several events, [`choose`](lisle_core::choose) costs less than [`race`], and
+//!   its losers have taken nothing. Races are for futures that do more than wait once.
 //!
 //! # Caveats
 //!
@@ -54,14 +107,20 @@
 //! *[Featherweight Threads for Communication](https://docs.lib.purdue.edu/cstech/1749)* (Purdue
 //! 2011). There such a thread is a piece of its fiber's stack that is copied away when it waits.
 //! Here it is the future that the compiler makes of an `async` block.
+//!
+//! Asynchronous events are those of Ziarek, Sivaramakrishnan and Jagannathan, *Composable
+//! Asynchronous Events* (PLDI 2011); on top of tasks in *Featherweight Threads for Communication*
+//! (Purdue 2011), section 5. There each event of a `chooseAll` has a thread, and so has each
+//! asynchronous send. Here a `choose_all` is one performance in several stages, and an asynchronous
+//! send is a message in the channel's queue.
 
-pub mod acml;
+mod acml;
 mod enter;
 mod handle;
 mod inflate;
 mod local;
 mod reify;
-mod spawn;
+pub(crate) mod spawn;
 
 pub use acml::{
     AsyncRecv, Contenders, Race, RecvAsync, RecvAsyncEvt, Start, Timeout, TimeoutError, race, rush, timeout,
@@ -70,7 +129,6 @@ pub use handle::TaskHandle;
 pub use inflate::{Inflate, YieldNow, inflate, yield_now};
 pub use local::LocalKey;
 pub use reify::{Prepared, Reified, Reify, Unprepared, reify};
-pub use spawn::spawn_task;
 
 pub(crate) use spawn::spawn_unchecked;
 

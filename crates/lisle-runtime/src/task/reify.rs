@@ -305,7 +305,7 @@ pub struct Unprepared;
 
 impl fmt::Display for Unprepared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody has prepared the task, and nobody can any more")
+        f.write_str("the reference to the task is gone, so it cannot be prepared")
     }
 }
 

@@ -1,7 +1,8 @@
 //! Futures that run in fibers of their own.
 
 use super::drive;
-use crate::event::{Event, awaitable, forwarded};
+use crate::Event;
+use crate::event::{awaitable, forwarded};
 use crate::fiber::{self, JoinError, JoinHandle};
 use std::fmt;
 use std::future::Future;
@@ -44,7 +45,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let fiber = fiber::spawn(move || drive(pin!(future), Some(fiber::cancelled_evt())));
+    let fiber = crate::spawn(move || drive(pin!(future), Some(fiber::cancelled_evt())));
     FutureHandle { fiber: Some(fiber) }
 }
 

@@ -45,7 +45,8 @@ mod wakeup;
 
 pub use handle::{FutureEvt, FutureHandle, spawn};
 
-use crate::event::{Event, choose_biased};
+use crate::Event;
+use crate::event::choose_biased;
 use crate::fiber::{CancelledEvt, yield_now};
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -63,7 +64,7 @@ use wakeup::Wakeup;
 /// # Cancel safety
 ///
 /// When a runtime shuts down, a fiber that waits here is unwound, which drops the future.
-/// [`JoinHandle::cancel`](crate::JoinHandle::cancel) only makes a request to the fiber. It reaches
+/// [`JoinHandle::cancel`](crate::fiber::JoinHandle::cancel) only makes a request to the fiber. It reaches
 /// the future if the future looks at [`cancelled_evt`](crate::fiber::cancelled_evt).
 ///
 /// # Panics
@@ -78,7 +79,7 @@ use wakeup::Wakeup;
 /// ```
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    drive(pin!(future), None).expect("nobody cancels it")
+    drive(pin!(future), None).expect("it is not cancelled")
 }
 
 /// Polls `future` until it is done. Returns `None` if it has been cancelled before that.

@@ -1,6 +1,7 @@
 //! The waker of a future that a fiber or a plain thread drives.
 
-use crate::event::{Event, Label, Source, described};
+use crate::Event;
+use crate::event::{Label, Source, described};
 use crate::shim::sync::Arc;
 use std::task::{Wake, Waker};
 

@@ -1,6 +1,7 @@
 //! Changes to files and directories as events.
 
-use crate::event::{Event, Label, Source, SourceEvent};
+use crate::Event;
+use crate::event::{Label, Source, SourceEvent};
 use crate::shim::sync::Arc;
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};

@@ -3,9 +3,10 @@
 use super::TryRead;
 use super::line_buffer::{Line, LineBuffer};
 use crate::event::until::{Operation, Until};
-use crate::event::{Choose, Description, Event, Label, Source, SourceEvent, choose};
+use crate::event::{Choose, Description, Label, Source, SourceEvent};
 use crate::net::ReadyEvt;
 use crate::shim::sync::Mutex;
+use crate::{Event, choose};
 use std::fmt;
 use std::io;
 

@@ -13,9 +13,9 @@ mod reference;
 mod system;
 
 use super::run;
-use crate::event::{Event, choose};
 use crate::shim::random::Random;
 use crate::time::after;
+use crate::{Event, choose};
 use performing::{HOUR, Run};
 use reference::{Rules, allows, outcomes};
 use std::collections::HashSet;

@@ -69,7 +69,7 @@ pub(crate) fn run(seed: u64, main: impl FnOnce() + Send + 'static) -> u64 {
         model.current.set(std::ptr::null());
     }
     let stuck = model.fibers.borrow().iter().filter(|fiber| !fiber.finished.get()).count();
-    assert_eq!(stuck, 0, "seed {seed}: fibers wait and nobody can wake them");
+    assert_eq!(stuck, 0, "seed {seed}: fibers wait and cannot be woken");
     drop(installed);
     // SAFETY: the model was leaked above. All fibers have finished, so nothing refers to it any
     // more.
@@ -156,7 +156,7 @@ unsafe impl Context for Model {
     }
 
     fn unwind(&self) -> ! {
-        unreachable!("the model interrupts nobody")
+        unreachable!("the model interrupts no fiber")
     }
 
     unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
@@ -206,9 +206,10 @@ unsafe impl Context for Model {
 
 mod tests {
     use super::run;
-    use crate::event::{Event, always, choose, guard, never};
+    use crate::event::guard;
     use crate::shim::sync::{Arc, Mutex};
     use crate::time::{after, sleep};
+    use crate::{Event, always, choose, never};
     use std::collections::HashSet;
     use std::time::Duration;
 
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "nobody can wake them")]
+    #[should_panic(expected = "cannot be woken")]
     fn a_deadlock_is_found() {
         run(1, || {
             let (_tx, rx) = crate::channel::<()>();

@@ -78,7 +78,7 @@ fn each_tick_is_taken_once() {
 }
 
 #[test]
-fn a_reset_is_heard_by_those_who_wait() {
+fn a_reset_wakes_the_waiters() {
     in_virtual_time(|| {
         let start = here();
         let ticker = Arc::new(ticker(PERIOD));

@@ -7,7 +7,8 @@
 
 use super::pollable::{Pollable, is_interrupted, would_block};
 use super::ready::commit;
-use crate::event::{Attempt, Description, Event, Step, Waiting, awaitable};
+use crate::Event;
+use crate::event::{Attempt, Description, Step, Waiting, awaitable};
 use crate::sched::reactor::{Ask, Direction};
 use std::fmt;
 use std::io;

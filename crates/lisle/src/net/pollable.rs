@@ -5,11 +5,12 @@ mod send_file;
 
 use super::ready::ReadyEvt;
 use super::system;
-use crate::event::{Description, Event, Label, choose, described, turn};
+use crate::event::{Description, Label, described, turn};
 use crate::sched::reactor::{self, Ask, Direction, Registration, Terms, Wakes};
 use crate::sched::worker::way;
 use crate::shim::sync::{Mutex, OnceLock};
 use crate::time::at;
+use crate::{Event, choose};
 use mio::Interest;
 use std::cell::Cell;
 use std::fmt;

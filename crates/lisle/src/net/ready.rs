@@ -4,7 +4,8 @@
 //! the event happens. An edge that arrives while a performer waits is trusted without asking.
 
 use super::pollable::Pollable;
-use crate::event::{Attempt, Description, Event, Step, Waiting, awaitable};
+use crate::Event;
+use crate::event::{Attempt, Description, Step, Waiting, awaitable};
 use crate::sched::reactor::Direction;
 use std::fmt;
 use std::io;

@@ -4,7 +4,7 @@
 //! called through [`blocking`]. For that the name must be known apart from the type that holds it,
 //! and `std`'s trait of the same name does not give it.
 
-use crate::fiber::blocking;
+use crate::blocking;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 

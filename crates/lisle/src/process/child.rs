@@ -2,7 +2,8 @@
 
 use super::exit::{ExitEvt, Process, Watch};
 use super::{output, reaper};
-use crate::event::{Event, turn};
+use crate::Event;
+use crate::event::turn;
 use crate::net::{PipeReader, PipeWriter};
 use std::io;
 use std::os::fd::OwnedFd;

@@ -1,10 +1,10 @@
 //! The exit of a process as an event.
 
-use crate::affinity;
-use crate::event::{Description, Event, Label, awaitable, forwarded};
+use crate::event::{Description, Label, awaitable, forwarded};
 use crate::net::{Pollable, ReadyEvt};
 use crate::shim::sync::{Arc, Mutex, MutexGuard};
 use crate::time::sleep;
+use crate::{Event, affinity};
 use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -195,7 +195,7 @@ awaitable!(['a] ExitEvt<'a>);
 #[cfg(test)]
 mod tests {
     use super::{Process, Watch};
-    use crate::event::Event;
+    use crate::Event;
     use std::process::Command;
 
     fn process(script: &str, watch: impl FnOnce(u32) -> std::io::Result<Watch>) -> Process {

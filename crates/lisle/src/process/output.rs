@@ -1,8 +1,8 @@
 //! Running a command to its end.
 
 use super::spawn;
-use crate::event::{Event, choose};
 use crate::net::PipeReader;
+use crate::{Event, choose};
 use std::io;
 use std::process::{Command, ExitStatus, Output, Stdio};
 

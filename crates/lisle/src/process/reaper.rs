@@ -4,9 +4,9 @@
 //! ends with the last of them.
 
 use super::exit::Process;
-use crate::affinity;
-use crate::event::{Event, Source, choose};
+use crate::event::Source;
 use crate::shim::sync::OnceLock;
+use crate::{Event, affinity, choose};
 use std::thread;
 use std::time::Duration;
 

@@ -14,11 +14,11 @@ use std::time::Duration;
 worlds!(
     nobody_goes_on_before_all_have_come,
     parties_come_and_resign,
-    who_gives_up_has_not_arrived,
+    a_party_that_gives_up_has_not_arrived,
     the_function_runs_once_a_round_before_anybody_goes_on,
     a_function_that_panics_ends_no_round,
     a_leader_that_is_dropped_wedges_nobody,
-    one_who_is_held_may_leave,
+    a_held_party_may_leave,
     choices_of_two_barriers,
     a_storm_at_the_barrier,
 );
@@ -87,7 +87,7 @@ async fn parties_come_and_resign(cx: Cx) {
     }
 }
 
-async fn who_gives_up_has_not_arrived(cx: Cx) {
+async fn a_party_that_gives_up_has_not_arrived(cx: Cx) {
     let barrier = Barrier::new();
     let (one, other) = (barrier.enrol(), barrier.enrol());
     for number in 0..scaled(100, 20) {
@@ -207,7 +207,7 @@ async fn a_leader_that_is_dropped_wedges_nobody(cx: Cx) {
 }
 
 /// While the function runs, one of the parties that wait for it is dropped.
-async fn one_who_is_held_may_leave(cx: Cx) {
+async fn a_held_party_may_leave(cx: Cx) {
     for _ in 0..scaled(100, 20) {
         let (go, wait) = lisle::channel::bounded::<()>(1);
         let (runs, running) = lisle::channel::bounded::<()>(1);

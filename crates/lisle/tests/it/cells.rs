@@ -12,11 +12,11 @@ use std::time::Duration;
 
 worlds!(
     an_ivar_is_filled_once,
-    everybody_who_reads_gets_the_one_value,
-    of_many_who_fill_one_succeeds,
+    every_reader_gets_the_one_value,
+    of_many_that_fill_one_succeeds,
     a_reader_that_gives_up_can_read_later,
     only_the_first_signal_is_the_first,
-    of_many_who_signal_one_is_the_first,
+    of_many_that_signal_one_is_the_first,
     a_wait_for_a_condition_can_time_out,
     what_happened_before_a_signal_is_seen_after_the_wait,
     a_signal_after_its_waiters_runtime_has_ended,
@@ -40,7 +40,7 @@ async fn an_ivar_is_filled_once(cx: Cx) {
 
 /// All readers see the same value at the same address: those that wait for it, alone or in a
 /// choice, and those that come after it has been set. It is dropped once.
-async fn everybody_who_reads_gets_the_one_value(cx: Cx) {
+async fn every_reader_gets_the_one_value(cx: Cx) {
     let token = Arc::new(());
     let cell = Arc::new(IVar::new());
     let (read, reads) = channel::<usize>();
@@ -71,7 +71,7 @@ async fn everybody_who_reads_gets_the_one_value(cx: Cx) {
 }
 
 /// Case 34, in a race.
-async fn of_many_who_fill_one_succeeds(cx: Cx) {
+async fn of_many_that_fill_one_succeeds(cx: Cx) {
     for _ in 0..scaled(300, 50) {
         let cell = Arc::new(IVar::new());
         let fillers = [0, 1, 2, 3].map(|id: usize| {
@@ -111,7 +111,7 @@ async fn only_the_first_signal_is_the_first(cx: Cx) {
 }
 
 /// Case 35, in a race. All waiters continue.
-async fn of_many_who_signal_one_is_the_first(cx: Cx) {
+async fn of_many_that_signal_one_is_the_first(cx: Cx) {
     for _ in 0..scaled(300, 50) {
         let condition = Arc::new(Condition::new());
         let waiters = [0, 1, 2].map(|_| {

@@ -52,7 +52,7 @@ fn fibers_of_all_kinds_pass_at_a_checkpoint() {
         spawned.compute();
 
         // The fiber is woken from another thread.
-        let (tx, rx) = channel::channel::<()>();
+        let (tx, rx) = channel::<()>();
         let woken = Flag::default();
         let flag = woken.clone();
         spawn(move || {
@@ -83,7 +83,7 @@ fn fibers_of_all_kinds_pass_at_a_checkpoint() {
         accepted.compute();
         thread.join().unwrap().unwrap();
 
-        let (tx, rx) = channel::channel::<()>();
+        let (tx, rx) = channel::<()>();
         let received = Flag::default();
         let flag = received.clone();
         spawn_task(async move {
@@ -200,7 +200,7 @@ fn in_no_suspend_a_checkpoint_panics_if_somebody_is_to_pass() {
 /// A destructor computes, or polls in vain, while its fiber unwinds. What it waits for may depend
 /// on other fibers.
 #[test]
-fn who_unwinds_lets_others_pass() {
+fn an_unwinding_fiber_lets_others_pass() {
     for asks in [false, true] {
         on_one(|| {
             let flag = Flag::default();
@@ -209,7 +209,7 @@ fn who_unwinds_lets_others_pass() {
             struct Computes(Flag, bool);
             impl Drop for Computes {
                 fn drop(&mut self) {
-                    let (_tx, rx) = channel::channel::<()>();
+                    let (_tx, rx) = channel::<()>();
                     while !self.0.is_set() {
                         if self.1 {
                             assert!(rx.try_recv().is_err());
@@ -244,22 +244,22 @@ impl Sets {
 
 const WAYS: &[Case] = &[
     ("poll", |sets| {
-        let (tx, rx) = channel::channel();
+        let (tx, rx) = channel();
         sets.by(move || tx.send(()).unwrap());
         Box::new(move || rx.recv_evt().poll().is_some())
     }),
     ("try_recv", |sets| {
-        let (tx, rx) = channel::channel();
+        let (tx, rx) = channel();
         sets.by(move || tx.send(()).unwrap());
         Box::new(move || rx.try_recv().is_ok())
     }),
     ("try_send", |sets| {
-        let (tx, rx) = channel::channel();
+        let (tx, rx) = channel();
         sets.by(move || rx.recv().unwrap());
         Box::new(move || tx.try_send(()).is_ok())
     }),
     ("select! with a default", |sets| {
-        let (tx, rx) = channel::channel::<()>();
+        let (tx, rx) = channel::<()>();
         sets.by(move || tx.send(()).unwrap());
         Box::new(move || {
             select! {
@@ -269,7 +269,7 @@ const WAYS: &[Case] = &[
         })
     }),
     ("WaitSet::poll", |sets| {
-        let (tx, rx) = channel::channel::<()>();
+        let (tx, rx) = channel::<()>();
         sets.by(move || tx.send(()).unwrap());
         let mut set = WaitSet::new();
         set.insert(rx.into_recv_evt());
@@ -345,13 +345,13 @@ const WAYS: &[Case] = &[
         Box::new(move || fiber.is_finished())
     }),
     ("TaskHandle::is_finished", |sets| {
-        let (tx, rx) = channel::channel::<()>();
+        let (tx, rx) = channel::<()>();
         sets.by(move || tx.send(()).unwrap());
         let task = spawn_task(async move { rx.recv_evt().await });
         Box::new(move || task.is_finished())
     }),
     ("is_finished of a thread", |sets| {
-        let (tx, rx) = channel::channel::<()>();
+        let (tx, rx) = channel::<()>();
         let thread = lisle::thread::spawn(move || rx.recv());
         sets.by(move || tx.send(()).unwrap());
         Box::new(move || thread.is_finished())
@@ -385,19 +385,19 @@ const WAYS: &[Case] = &[
         Box::new(move || watcher.has_changed())
     }),
     ("Race::is_decided", |sets| {
-        let (tx, rx) = channel::channel();
+        let (tx, rx) = channel();
         let race = race((async move { rx.recv_evt().await.unwrap() }, pending()));
         sets.by(move || tx.send(()).unwrap());
         Box::new(move || race.is_decided())
     }),
     ("AsyncRecv::has_ended", |sets| {
-        let (tx, rx) = channel::channel();
+        let (tx, rx) = channel();
         let received = rx.recv_async();
         sets.by(move || tx.send(()).unwrap());
         Box::new(move || received.has_ended())
     }),
     ("AsyncSend::has_ended", |sets| {
-        let (tx, rx) = channel::channel();
+        let (tx, rx) = channel();
         let sent = tx.send_async(());
         sets.by(move || rx.recv().unwrap());
         Box::new(move || sent.has_ended())
@@ -479,7 +479,7 @@ fn fibers_that_only_ask_come_on_together() {
 #[test]
 fn to_ask_in_vain_or_to_compute_within_a_step_suspends_nobody() {
     on_one(|| {
-        let (_tx, rx) = channel::channel::<()>();
+        let (_tx, rx) = channel::<()>();
         let other = spawn(|| ());
         let source = Source::<u32, ()>::new(0);
         let event = source.event(|looks| {

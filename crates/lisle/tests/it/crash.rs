@@ -177,7 +177,7 @@ fn a_panic_nobody_joins_is_reported_and_harms_nobody() {
     ended
         .succeeded()
         .says("lisle: fiber 'forsaken' (spawned at crates/lisle/tests/it/crash.rs:")
-        .says(") panicked and nobody joins it: nobody hears me\n");
+        .says(") panicked and is not joined: nobody hears me\n");
     assert_eq!(ended.stderr.matches("lisle: ").count(), 2, "once for each runtime:\n{}", ended.stderr);
     assert!(String::from_utf8_lossy(&ended.output.stdout).contains("the neighbours are well"));
 }
@@ -200,7 +200,7 @@ fn a_panic_nobody_joins_may_end_the_process() {
     Ended::of("a_panic_nobody_joins_may_end_the_process", "child")
         .aborted()
         .says("lisle: fiber 'forsaken' (spawned at crates/lisle/tests/it/crash.rs:")
-        .says(") panicked and nobody joins it: nobody hears me\n");
+        .says(") panicked and is not joined: nobody hears me\n");
 }
 
 /// The joiner of a panic handles it, under every policy.

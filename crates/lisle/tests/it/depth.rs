@@ -2,10 +2,9 @@
 //! that says so.
 
 use crate::support::{Cx, watched, worlds};
-use lisle::channel::channel;
 use lisle::event::{BoxEvent, Nack, choose_all, guard, with_nack};
 use lisle::time::after;
-use lisle::{Event, Runtime, always, choose, never};
+use lisle::{Event, Runtime, always, channel, choose, never};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

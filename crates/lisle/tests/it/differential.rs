@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 use system::{Done, Generator, Outcome, System};
 
-worlds!(whatever_happens_is_allowed, who_cannot_be_left_waiting_is_not);
+worlds!(whatever_happens_is_allowed, what_cannot_be_left_waiting_is_not);
 
 /// Returns the number of systems that `LISLE_DIFFERENTIAL` asks for, or else `scaled`.
 fn wanted(optimized: usize, debug: usize) -> usize {
@@ -103,7 +103,7 @@ static ENDING: LazyLock<Vec<Enumerated>> = LazyLock::new(|| {
 });
 
 /// All performers end without being stopped, so no wake is lost.
-async fn who_cannot_be_left_waiting_is_not(cx: Cx) {
+async fn what_cannot_be_left_waiting_is_not(cx: Cx) {
     assert!(ENDING.len() > 3, "only {} systems always end", ENDING.len());
     for (seed, system, possible) in &*ENDING {
         for _ in 0..5 {

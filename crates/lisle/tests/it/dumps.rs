@@ -19,7 +19,7 @@ fn fiber(name: &str) -> fiber::Builder {
 
 /// Lets a fiber of this domain, the caller's, wait for a timer that is not due yet. The timer will
 /// be due if the caller keeps the domain from now on.
-fn sleeper(domain: usize) -> lisle::JoinHandle<()> {
+fn sleeper(domain: usize) -> lisle::fiber::JoinHandle<()> {
     const LONG: Duration = Duration::from_millis(60);
     loop {
         let (start, begun) = (Instant::now(), Arc::new(AtomicBool::new(false)));
@@ -113,7 +113,7 @@ fn stuck_and_asked(domains: usize, spins: bool) {
 }
 
 #[test]
-fn a_signal_tells_who_is_stuck_and_who_waits() {
+fn a_signal_tells_what_is_stuck_and_what_waits() {
     let known = ["fiber 'stuck' (spawned at crates/lisle/tests/it/dumps.rs:"];
     let in_the_stuck_one = ["for ", "ms without blocking", "a timer is overdue by ", "waited for there: fd "];
     let elsewhere = [
@@ -129,8 +129,8 @@ fn a_signal_tells_who_is_stuck_and_who_waits() {
         None => {
             let _watched = watched();
             for (part, domains) in [("blocks 1", 1), ("blocks 2", 2), ("spins 2", 2)] {
-                let mut child = Running::new("dumps::a_signal_tells_who_is_stuck_and_who_waits", part);
-                child.until_said(&["lisle: who waits: ", "has not answered"]);
+                let mut child = Running::new("dumps::a_signal_tells_what_is_stuck_and_what_waits", part);
+                child.until_said(&["lisle: wait graph: ", "has not answered"]);
                 child.until_said(&known);
                 child.until_said(&in_the_stuck_one);
                 child.until_said(&[" -> 127.0.0.1:", " (to read)"]);

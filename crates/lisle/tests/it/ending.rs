@@ -178,13 +178,13 @@ fn a_fiber_in_a_callback_waits_though_the_runtime_ends() {
             // Its end closes the channel. It is the older one, and would be unwound after the
             // other.
             let waits_first = waits.clone();
-            drop(lisle::spawn_on(0, move || {
+            drop(lisle::fiber::spawn_on(0, move || {
                 let _tx = tx;
                 waits_first.send(()).unwrap();
                 never::<()>().sync()
             }));
             is_waiting.recv().unwrap();
-            drop(lisle::spawn_on(domains - 1, move || {
+            drop(lisle::fiber::spawn_on(domains - 1, move || {
                 from_foreign_code(|| {
                     waits.send(()).unwrap();
                     rx.recv().unwrap_err();
@@ -243,7 +243,7 @@ fn a_join_in_a_callback_is_not_unwound_for_its_part() {
     let runtime = Runtime::builder().domains(2).start().unwrap();
     let (waits, is_waiting) = channel::<()>();
     let fiber = runtime.run(move || {
-        lisle::spawn_on(0, move || {
+        lisle::fiber::spawn_on(0, move || {
             from_foreign_code(|| {
                 let begun = AtomicBool::new(false);
                 let compute_until_it_is_taken = || {
@@ -364,7 +364,7 @@ fn lends_until_it_is_given_back(domains: usize, transact: fn(&Loan)) {
     let inner = loan.clone();
     runtime.run(move || {
         let transacting = inner.clone();
-        drop(lisle::spawn_on(0, move || transact(&transacting)));
+        drop(lisle::fiber::spawn_on(0, move || transact(&transacting)));
         while !is_set(&inner.begun) {
             fiber::yield_now();
         }

@@ -70,7 +70,10 @@ fn of(seen: &Seen, name: &str) -> Vec<Moment> {
     seen.lock().unwrap().iter().filter(|note| note.0 == name).map(|note| note.1).collect()
 }
 
-fn named<T: Send + 'static>(name: &str, f: impl FnOnce() -> T + Send + 'static) -> lisle::JoinHandle<T> {
+fn named<T: Send + 'static>(
+    name: &str,
+    f: impl FnOnce() -> T + Send + 'static,
+) -> lisle::fiber::JoinHandle<T> {
     fiber::Builder::new().name(name).spawn(f)
 }
 
@@ -82,7 +85,7 @@ fn each_turn_of_a_fiber_is_told_from_beginning_to_end() {
     let (notes, seen) = Notes::new("");
     let told = seen.clone();
     Runtime::builder().domains(1).hooks(notes).run(|| {
-        let (tx, rx) = channel::channel::<usize>();
+        let (tx, rx) = channel::<usize>();
         let waits = named("waits", move || rx.recv().unwrap() + rx.recv().unwrap());
         let yields = named("yields", fiber::yield_now);
         let panics = named("panics", || panic!("in a fiber"));
@@ -149,7 +152,7 @@ fn runners_are_told_of() {
     let _watched = watched();
     let turns = Arc::new(AtomicUsize::new(0));
     Runtime::builder().domains(1).hooks(Bearers(turns.clone())).run(|| {
-        let (tx, rx) = channel::channel::<u32>();
+        let (tx, rx) = channel::<u32>();
         let task = spawn_task(async move {
             let first = rx.recv_evt().await.unwrap();
             first + rx.recv().unwrap() // in place

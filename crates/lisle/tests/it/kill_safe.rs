@@ -356,7 +356,7 @@ async fn a_queue_survives_its_clients(cx: Cx) {
 
 /// No futures are dropped here, so no item may be lost.
 #[test]
-fn a_queue_loses_nothing_to_those_who_give_up() {
+fn a_queue_loses_nothing_to_clients_that_give_up() {
     crate::support::on_domains(|| {
         let queue = KillSafeQueue::<usize>::new(2);
         let count = scaled(2_000, 200);

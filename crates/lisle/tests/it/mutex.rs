@@ -13,7 +13,7 @@ worlds!(
     one_at_a_time_has_it,
     a_waiter_wins_against_one_that_does_not_let_go,
     trying_and_waiting_for_a_while,
-    who_gives_up_lets_the_next_in,
+    a_waiter_that_gives_up_lets_the_next_in,
     a_choice_gets_one_of_two,
     futures_that_are_dropped_keep_nothing,
     a_panic_of_the_holder_lets_the_next_in,
@@ -104,7 +104,7 @@ async fn trying_and_waiting_for_a_while(cx: Cx) {
 }
 
 /// Case 33: the first waiter gives up, and the second gets the mutex.
-async fn who_gives_up_lets_the_next_in(cx: Cx) {
+async fn a_waiter_that_gives_up_lets_the_next_in(cx: Cx) {
     for _ in 0..scaled(100, 20) {
         let mutex = Arc::new(Mutex::new(Vec::new()));
         let guard = mutex.try_lock().expect("nobody has it");

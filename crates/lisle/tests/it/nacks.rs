@@ -24,10 +24,10 @@ worlds!(
     a_cancel_that_is_ignored_is_no_nack,
     losers_are_told_before_the_winners_wrap_runs,
     a_winner_whose_wrap_panics_has_taken,
-    everybody_who_waits_for_a_nack_is_woken,
+    every_waiter_for_a_nack_is_woken,
     nacks_are_not_confused_when_their_memory_is_used_again,
-    a_server_serves_those_who_stay,
-    a_lock_server_passes_over_those_who_gave_up,
+    a_server_serves_the_clients_that_stay,
+    a_lock_server_passes_over_clients_that_gave_up,
     the_next_in_line_gets_the_lock,
 );
 
@@ -382,7 +382,7 @@ async fn a_winner_whose_wrap_panics_has_taken(cx: Cx) {
     assert!(lost(&told[0]) && told[1].is_taken() && !lost(&told[1]));
 }
 
-async fn everybody_who_waits_for_a_nack_is_woken(cx: Cx) {
+async fn every_waiter_for_a_nack_is_woken(cx: Cx) {
     for _ in 0..scaled(50, 5) {
         let (request, requests) = bounded::<Nack>(1);
         let (cancel, cancelled) = bounded::<()>(1);
@@ -446,7 +446,7 @@ struct Request {
 
 /// Case 32: a server offers its answer until it is taken or the client has gone. The counts of both
 /// sides agree.
-async fn a_server_serves_those_who_stay(cx: Cx) {
+async fn a_server_serves_the_clients_that_stay(cx: Cx) {
     let rounds = scaled(40, 8);
     let clients = 6;
     // It has room, because a guard that waits would block a thread of an executor.
@@ -572,7 +572,7 @@ async fn the_next_in_line_gets_the_lock(cx: Cx) {
 
 /// Case 33, with many clients that give up at any time. One client at a time holds the lock, and
 /// never one that has left.
-async fn a_lock_server_passes_over_those_who_gave_up(cx: Cx) {
+async fn a_lock_server_passes_over_clients_that_gave_up(cx: Cx) {
     let rounds = scaled(40, 8);
     let (server, requests) = bounded(1_000);
     let serving = cx.spawn(|cx| lock_server(cx, requests));

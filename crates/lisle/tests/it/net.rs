@@ -13,8 +13,9 @@ mod streams;
 mod waiting;
 
 use crate::support::watched;
+use lisle::Runtime;
+use lisle::fiber::JoinHandle;
 use lisle::net::{TcpListener, TcpStream, UnixStream};
-use lisle::{JoinHandle, Runtime};
 
 /// The kind of performers of a case.
 #[derive(Debug, Clone, Copy)]

@@ -40,7 +40,7 @@ async fn waiting_panics_and_names_both_places(cx: Cx) {
 }
 
 async fn every_way_of_waiting_is_refused(_: Cx) {
-    let (tx, rx) = channel::channel::<u32>();
+    let (tx, rx) = channel::<u32>();
     assert!(refused(|| tx.send(1)).contains("send to a channel"));
     assert!(refused(|| rx.recv_timeout(Duration::from_secs(60))).contains("receive from a channel"));
     assert!(refused(|| sleep(Duration::from_secs(60))).contains("wait for a point in time"));
@@ -55,7 +55,7 @@ async fn every_way_of_waiting_is_refused(_: Cx) {
     drop(mutex.lock());
     assert!(refused(|| IVar::<u32>::new().get_evt().boxed().sync().to_string()).contains("IVar"));
     assert!(refused(fiber::yield_now).contains("yield (at "));
-    assert!(refused(|| fiber::blocking(|| ())).contains("wait for a blocking call (made at "));
+    assert!(refused(|| lisle::blocking(|| ())).contains("wait for a blocking call (made at "));
     assert!(
         refused(|| lisle::future::block_on(rx.recv_evt().future())).contains("wait for a future (made at ")
     );
@@ -114,7 +114,7 @@ async fn it_ends_with_the_call(cx: Cx) {
     }));
     assert!(!fenced());
     // Other fibers are not affected, even if they are spawned inside.
-    let (tx, rx) = channel::channel();
+    let (tx, rx) = channel();
     let child = fiber::no_suspend(|| cx.spawn(|cx| async move { cx.sync(rx.recv_evt()).await }));
     cx.sync(tx.send_evt(1)).await.unwrap();
     assert_eq!(cx.join(child).await, Ok(1));
@@ -123,7 +123,7 @@ async fn it_ends_with_the_call(cx: Cx) {
 /// A partner may be faster than the refusal. Then the event has happened and is not lost.
 async fn a_message_is_taken_or_refused(cx: Cx) {
     const COUNT: usize = 100;
-    let (tx, rx) = channel::channel();
+    let (tx, rx) = channel();
     let sender = cx.spawn(|cx| async move {
         for i in 0..COUNT {
             cx.sync(tx.send_evt(i)).await.unwrap();
@@ -180,7 +180,7 @@ fn nobody_else_runs_meanwhile() {
         let ran = Arc::new(AtomicBool::new(false));
         let runs = ran.clone();
         let other = spawn(move || runs.store(true, Ordering::Relaxed));
-        let (tx, rx) = channel::channel::<u32>();
+        let (tx, rx) = channel::<u32>();
         fiber::no_suspend(|| {
             for _ in 0..100_000 {
                 assert!(rx.try_recv().is_err() && rx.recv_evt().poll().is_none() && tx.try_send(1).is_err());
@@ -253,7 +253,7 @@ fn a_runtime_is_neither_run_nor_waited_for() {
 #[test]
 fn a_task_that_begins_in_it_may_wait_in_place_later() {
     on_domains(|| {
-        let (tx, rx) = channel::channel::<u32>();
+        let (tx, rx) = channel::<u32>();
         let task = fiber::no_suspend(|| {
             spawn_task(async move {
                 let first = catch_unwind(AssertUnwindSafe(|| rx.recv())).is_err();

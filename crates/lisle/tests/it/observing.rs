@@ -14,14 +14,14 @@ use std::time::Duration;
 worlds!(
     readiness_is_what_it_says,
     whoever_waits_for_readiness_is_told,
-    all_who_wait_are_told_and_one_is_faster,
+    all_watchers_are_told_and_one_is_faster,
     what_is_ready_goes_through_channels_of_any_kind,
     readiness_takes_nothing_and_leaves_nothing,
     nobody_makes_himself_ready,
-    two_who_wait_for_each_other_to_be_ready_wait,
+    two_that_wait_for_each_other_to_be_ready_wait,
     readiness_in_a_wait_set,
     a_maker_makes_nothing_ready,
-    all_who_wait_for_the_end_are_told,
+    all_waiters_for_the_end_are_told,
     the_end_of_each_kind,
     ends_of_one_channel_know_each_other,
 );
@@ -83,7 +83,7 @@ async fn whoever_waits_for_readiness_is_told(cx: Cx) {
 }
 
 /// The pattern of crossbeam's users: several wait, one is faster, and the others look again.
-async fn all_who_wait_are_told_and_one_is_faster(cx: Cx) {
+async fn all_watchers_are_told_and_one_is_faster(cx: Cx) {
     let messages = scaled(2_000, 200);
     let (tx, rx) = bounded::<usize>(0);
     let receivers: Vec<_> = (0..4)
@@ -212,7 +212,7 @@ async fn nobody_makes_himself_ready(cx: Cx) {
     }
 }
 
-async fn two_who_wait_for_each_other_to_be_ready_wait(cx: Cx) {
+async fn two_that_wait_for_each_other_to_be_ready_wait(cx: Cx) {
     let (tx, rx) = channel::<u32>();
     let other = {
         let tx = tx.clone();
@@ -287,7 +287,7 @@ async fn a_maker_makes_nothing_ready(cx: Cx) {
     assert_eq!(cx.join(looks).await, Ok(6));
 }
 
-async fn all_who_wait_for_the_end_are_told(cx: Cx) {
+async fn all_waiters_for_the_end_are_told(cx: Cx) {
     for round in 0..3 {
         let (tx, rx) = bounded::<usize>(4);
         let waits: Vec<_> = (0..12)
@@ -355,7 +355,7 @@ async fn ends_of_one_channel_know_each_other(cx: Cx) {
 
 /// An observer and a taker at both ends race with a close.
 #[test]
-fn a_close_tells_those_who_wait_for_readiness() {
+fn a_close_wakes_the_watchers_for_readiness() {
     let _watched = watched();
     for round in 0..scaled(2_000, 200) {
         let (tx, rx) = bounded::<u32>(round % 2);

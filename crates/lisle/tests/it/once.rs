@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-worlds!(those_who_wait_for_the_value_get_it);
+worlds!(the_waiters_for_the_value_get_it);
 
 /// The wait is an event, so it works in futures, too.
-async fn those_who_wait_for_the_value_get_it(cx: Cx) {
+async fn the_waiters_for_the_value_get_it(cx: Cx) {
     for _ in 0..scaled(200, 30) {
         let cell = Arc::new(OnceCell::new());
         let readers = [false, true].map(|chooses| {
@@ -57,7 +57,7 @@ fn one_makes_the_value_and_the_others_wait() {
 }
 
 #[test]
-fn who_panics_lets_the_next_one_try() {
+fn an_initializer_that_panics_lets_the_next_one_try() {
     on_domains(|| {
         for _ in 0..scaled(200, 30) {
             let once = Arc::new(Once::new());
@@ -84,7 +84,7 @@ fn who_panics_lets_the_next_one_try() {
 /// The fiber that makes the value is unwound with its runtime, and a thread that waits for the
 /// value takes over.
 #[test]
-fn who_is_unwound_lets_the_next_one_try() {
+fn an_initializer_that_is_unwound_lets_the_next_one_try() {
     let lazy = Arc::new(Lazy::new(|| 5));
     let cell = Arc::new(OnceCell::new());
     let runtime = Runtime::builder().domains(1).start().unwrap();

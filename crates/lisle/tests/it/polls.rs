@@ -8,10 +8,10 @@
 
 use crate::support::{Cx, Random, Semaphore, scaled, worlds};
 use lisle::channel::{MailReceiver, MailSender, Receiver, Sender, bounded, unbounded_mailbox};
-use lisle::event::{BoxEvent, Event, WaitSet, choose_biased, guard};
+use lisle::event::{BoxEvent, WaitSet, choose_biased, guard};
 use lisle::sync::{MVar, Mutex};
 use lisle::time::after;
-use lisle::{always, choose, never, select};
+use lisle::{Event, always, choose, never, select};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 worlds!(
     an_exit_is_an_event_for_good,
-    all_who_wait_learn_of_it,
+    all_waiters_learn_of_it,
     an_exit_can_lose_and_win_later,
     no_exit_is_lost,
     reused_descriptors,
@@ -54,7 +54,7 @@ async fn an_exit_is_an_event_for_good(cx: Cx) {
     assert_eq!(child.wait().unwrap().code(), Some(3));
 }
 
-async fn all_who_wait_learn_of_it(cx: Cx) {
+async fn all_waiters_learn_of_it(cx: Cx) {
     let mut child = on_command(5);
     let input = child.stdin.take();
     let child = Arc::new(child);

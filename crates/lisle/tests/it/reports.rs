@@ -54,7 +54,7 @@ fn text_of(name: &str) -> impl Fn(&Report) -> Option<String> {
 }
 
 #[test]
-fn panics_of_fibers_and_tasks_are_reported_with_who_and_where() {
+fn panics_of_fibers_and_tasks_are_reported_with_name_and_place() {
     let _watched = watched();
     for domains in [1, 2] {
         let (builder, heard) = listened_to(domains);
@@ -74,7 +74,7 @@ fn panics_of_fibers_and_tasks_are_reported_with_who_and_where() {
         });
         let text = heard.wait_for(text_of("forsaken"));
         assert!(text.starts_with("fiber 'forsaken' (spawned at crates/lisle/tests/it/reports.rs:"), "{text}");
-        assert!(text.ends_with(") panicked and nobody joins it: nobody hears me"), "{text}");
+        assert!(text.ends_with(") panicked and is not joined: nobody hears me"), "{text}");
         let panic = heard.wait_for(|report| match report {
             Report::Panic(panic) if panic.message == "nor me" => Some(panic.clone()),
             _ => None,
@@ -105,7 +105,7 @@ fn a_deadlock_is_reported_with_its_graph() {
     let _watched = watched();
     let (builder, heard) = listened_to(2);
     let runtime = builder.closed_world(true).on_deadlock(OnDeadlock::Report).start().unwrap();
-    let (_tx, rx) = channel::channel::<()>();
+    let (_tx, rx) = channel::<()>();
     let fiber = runtime.spawn(move || rx.recv());
     let deadlock = heard.wait_for(|report| match report {
         Report::Deadlock(deadlock) => Some(deadlock.clone()),
@@ -359,7 +359,7 @@ fn a_fiber_without_a_stack_waits_and_that_is_reported() {
             sleep(Duration::from_millis(1));
         }
         assert_eq!(told().unwrap(), (0, file!()));
-        waiting.iter().for_each(lisle::JoinHandle::cancel);
+        waiting.iter().for_each(lisle::fiber::JoinHandle::cancel);
         waiting.into_iter().for_each(|fiber| drop(fiber.join()));
     });
     thread::yield_now();

@@ -15,8 +15,8 @@ worlds!(
     all_forms,
     clients_and_a_server,
     several_servers_share_an_entry,
-    who_has_gone_is_passed_over,
-    those_who_stay_are_served,
+    a_caller_that_has_gone_is_passed_over,
+    the_clients_that_stay_are_served,
     a_panic_comes_to_the_caller_and_goes_on_in_the_server,
     a_server_that_goes_is_an_error,
     callers_that_go_end_the_server,
@@ -114,7 +114,7 @@ async fn several_servers_share_an_entry(cx: Cx) {
     assert_eq!(cx.join_all(servers).await.iter().sum::<usize>(), calls);
 }
 
-async fn who_has_gone_is_passed_over(cx: Cx) {
+async fn a_caller_that_has_gone_is_passed_over(cx: Cx) {
     let (caller, entry) = rpc::<usize, usize>();
     let args = Arc::new(());
     for call in 0..scaled(10_000, 1_000) {
@@ -136,7 +136,7 @@ async fn who_has_gone_is_passed_over(cx: Cx) {
 }
 
 /// Case 32.
-async fn those_who_stay_are_served(cx: Cx) {
+async fn the_clients_that_stay_are_served(cx: Cx) {
     let (caller, entry) = rpc::<usize, usize>();
     let served = Arc::new(AtomicUsize::new(0));
     let server = {

@@ -41,7 +41,7 @@ fn spawn_on_keeps_to_its_domain() {
             for domain in 0..3 {
                 let fibers: Vec<_> = (0..10)
                     .map(|_| {
-                        lisle::spawn_on(domain, || {
+                        lisle::fiber::spawn_on(domain, || {
                             let before = here();
                             sleep(Duration::from_micros(100));
                             fiber::yield_now();
@@ -63,7 +63,7 @@ fn spawn_on_keeps_to_its_domain() {
     let outside = Runtime::builder().domains(2).start().unwrap();
     assert_eq!(outside.domains(), 2);
     outside.run(|| {
-        let caught = catch_unwind(|| lisle::spawn_on(2, || ()));
+        let caught = catch_unwind(|| lisle::fiber::spawn_on(2, || ()));
         assert!(caught.unwrap_err().downcast::<String>().unwrap().contains("no domain 2"));
     });
 }
@@ -89,7 +89,7 @@ fn a_fiber_never_changes_its_thread() {
                         match (i + round) % 5 {
                             0 => sleep(Duration::from_micros(50)),
                             1 => fiber::yield_now(),
-                            2 => assert_eq!(fiber::blocking(move || round), round),
+                            2 => assert_eq!(lisle::blocking(move || round), round),
                             // A performer that finds no partner gives up after a while.
                             3 => drop(
                                 choose((tx.send_evt(i), after(Duration::from_micros(500)).wrap(Ok))).sync(),
@@ -161,7 +161,7 @@ fn a_nested_run_panics_and_says_why() {
         assert!(message.downcast_ref::<&str>().unwrap().contains("inside a fiber"));
         fiber::yield_now();
         // It is allowed from a plain thread that a fiber starts.
-        assert_eq!(fiber::blocking(|| lisle::run(|| 4)), 4);
+        assert_eq!(lisle::blocking(|| lisle::run(|| 4)), 4);
     });
 }
 
@@ -174,7 +174,7 @@ fn spawning_from_a_plain_thread() {
         assert_eq!(fiber.join().unwrap(), i);
     }
     fiber::yield_now();
-    assert_eq!(fiber::blocking(here), here(), "a plain thread may block by itself");
+    assert_eq!(lisle::blocking(here), here(), "a plain thread may block by itself");
 }
 
 fn here_is_no_test_thread() -> usize {
@@ -311,7 +311,7 @@ fn joining_a_fiber_that_was_shut_down_says_so() {
 
 /// A fiber that does not return to its worker is named and left behind.
 #[test]
-fn a_shutdown_names_who_still_runs() {
+fn a_shutdown_names_what_still_runs() {
     let _watched = watched();
     let stop = Arc::new(AtomicBool::new(false));
     let (running, stopped) = (channel::<()>(), stop.clone());
@@ -344,7 +344,7 @@ fn a_shutdown_names_nobody_else() {
         let (tx, running) = channel::<()>();
         let stopped = stop.clone();
         let runtime = Runtime::builder().domains(3).stall_report(None).start().unwrap();
-        runtime.run(|| (0..3).for_each(|domain| lisle::spawn_on(domain, || ()).join().unwrap()));
+        runtime.run(|| (0..3).for_each(|domain| lisle::fiber::spawn_on(domain, || ()).join().unwrap()));
         let stubborn = runtime.run(move || {
             fiber::Builder::new().name("stubborn").domain(busy).spawn(move || {
                 tx.send(()).unwrap();
@@ -401,7 +401,7 @@ fn blocking_calls_block_nobody_else() {
         // Only a fiber that runs while the foreign call blocks can end it.
         let waker = lisle::spawn(move || tx.send(6).unwrap());
         let domain = here();
-        let got = fiber::blocking(move || {
+        let got = lisle::blocking(move || {
             assert_ne!(here(), domain);
             rx.recv().unwrap()
         });
@@ -412,13 +412,13 @@ fn blocking_calls_block_nobody_else() {
         let fibers: Vec<_> = (0..20)
             .map(|_| {
                 let barrier = barrier.clone();
-                lisle::spawn(move || fiber::blocking(move || barrier.wait().is_leader()))
+                lisle::spawn(move || lisle::blocking(move || barrier.wait().is_leader()))
             })
             .collect();
         let leaders = fibers.into_iter().map(|fiber| fiber.join().unwrap()).filter(|leads| *leads);
         assert_eq!(leaders.count(), 1);
 
-        let failing = lisle::spawn(|| fiber::blocking(|| std::panic::resume_unwind(Box::new("in the pool"))));
+        let failing = lisle::spawn(|| lisle::blocking(|| std::panic::resume_unwind(Box::new("in the pool"))));
         let error = failing.join().unwrap_err();
         assert!(error.to_string().contains("in the pool"), "{error}");
     });
@@ -454,7 +454,7 @@ fn a_shutdown_deadline_beyond_the_clock_is_never() {
                 move || {
                     // It is left when the function returns, and is unwound.
                     let (began, begun) = channel();
-                    lisle::spawn_on(domains - 1, move || {
+                    lisle::fiber::spawn_on(domains - 1, move || {
                         struct Told(Arc<AtomicBool>);
                         impl Drop for Told {
                             fn drop(&mut self) {

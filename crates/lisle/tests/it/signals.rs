@@ -51,7 +51,7 @@ fn soon(signal: &Signal) -> impl Event<Output = bool> + Send + '_ {
 async fn every_receiver_gets_each(cx: Cx) {
     let _alone = Alone::new(&cx).await;
     let sender = signal(SIGUSR1).unwrap().named("sender");
-    let (done, received) = lisle::channel::channel::<usize>();
+    let (done, received) = lisle::channel::<usize>();
     let receivers: Vec<_> = (0..4)
         .map(|id| {
             let (signal, done) = (signal(SIGUSR1).unwrap(), done.clone());
@@ -100,7 +100,7 @@ async fn a_loser_has_received_nothing(cx: Cx) {
 async fn none_is_lost_in_a_storm(cx: Cx) {
     let _alone = Alone::new(&cx).await;
     let signal = signal(SIGUSR1).unwrap();
-    let (next, sent) = lisle::channel::channel::<()>();
+    let (next, sent) = lisle::channel::<()>();
     let sender = {
         let signal = lisle::signal::signal(SIGUSR1).unwrap();
         cx.spawn(move |cx| async move {

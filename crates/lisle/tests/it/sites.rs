@@ -2,8 +2,9 @@
 //! that runs it, and never a file of the library itself.
 
 use crate::support::watched;
+use lisle::par::dag::Dag;
 use lisle::par::prelude::*;
-use lisle::par::{self, Dag, Scan, sort};
+use lisle::par::{self, Scan, sort};
 use lisle::{Report, Runtime, fiber, kill_safe, never, spawn, spawn_task, task};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex};
@@ -58,7 +59,7 @@ type Spawns = (&'static str, fn(Stuck));
 /// Functions that each run their argument somewhere and wait for it.
 const SPAWNS: &[Spawns] = &[
     ("spawn", |stuck| spawn(stuck).join().unwrap()),
-    ("spawn_on", |stuck| lisle::spawn_on(0, stuck).join().unwrap()),
+    ("spawn_on", |stuck| lisle::fiber::spawn_on(0, stuck).join().unwrap()),
     ("Builder::spawn", |stuck| fiber::Builder::new().spawn(stuck).join().unwrap()),
     ("fiber::scope", |stuck| fiber::scope(|scope| scope.spawn(stuck).join().unwrap())),
     ("spawn_task", |stuck| spawn_task(later(stuck)).join().unwrap()),

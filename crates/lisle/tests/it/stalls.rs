@@ -198,8 +198,8 @@ fn what_no_domain_takes_is_noticed() {
 /// No fiber waits: not for a timer that is far away or given up, nor for a descriptor that was
 /// waited for before.
 #[test]
-fn nobody_who_waits_is_no_report() {
-    let test = "stalls::nobody_who_waits_is_no_report";
+fn without_waiters_there_is_no_report() {
+    let test = "stalls::without_waiters_there_is_no_report";
     if part().is_none() {
         let _watched = watched();
         Ended::of(test, "child").succeeded().says_not("lisle: ");
@@ -215,7 +215,7 @@ fn nobody_who_waits_is_no_report() {
             client
         });
         fiber::yield_now();
-        let peer = fiber::blocking(move || {
+        let peer = lisle::blocking(move || {
             use std::io::Write;
             let mut peer = std::net::TcpStream::connect(address).unwrap();
             peer.write_all(b"x").unwrap();

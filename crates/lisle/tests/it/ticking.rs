@@ -16,7 +16,7 @@ worlds!(
     a_tick_is_one_of_several_alternatives,
     a_tick_that_is_not_taken_stays,
     what_is_missed_is_skipped_or_made_up_for,
-    a_reset_reaches_those_who_wait,
+    a_reset_reaches_the_waiters,
     a_huge_period_never_ends,
     ticks_in_a_wait_set,
 );
@@ -117,7 +117,7 @@ async fn what_is_missed_is_skipped_or_made_up_for(cx: Cx) {
     assert!(cx.sync(delays.tick_evt()).await >= before + MILLI);
 }
 
-async fn a_reset_reaches_those_who_wait(cx: Cx) {
+async fn a_reset_reaches_the_waiters(cx: Cx) {
     let day = Duration::from_secs(24 * 3600);
     let (ticker, done) = (Arc::new(ticker(day)), Arc::new(AtomicUsize::new(0)));
     let waits: Vec<_> = (0..3)

@@ -105,7 +105,7 @@ fn each_kind_of_wait_is_told() {
                 move || fiber::scope(|scope| drop(scope.spawn(|| stop.wait())))
             }));
             drop(fiber("blocks").spawn(move || {
-                fiber::blocking(move || {
+                lisle::blocking(move || {
                     while blocked.load(Ordering::SeqCst) {
                         thread::sleep(Duration::from_millis(1));
                     }
@@ -277,7 +277,7 @@ fn all_ask_at_once() {
         .map(|domain| {
             let silent = silent.clone();
             runtime.run(move || {
-                lisle::spawn_on(domain, move || {
+                lisle::fiber::spawn_on(domain, move || {
                     for _ in 0..scaled(50, 20) {
                         let graph = lisle::waiting();
                         silent.fetch_add(graph.silent.len(), Ordering::Relaxed);

@@ -14,7 +14,7 @@ use std::time::Duration;
 worlds!(
     a_watcher_sees_the_latest_value_once,
     what_is_seen_without_waiting_counts_if_it_says_so,
-    everybody_who_waits_sees_a_change,
+    every_waiter_sees_a_change,
     a_value_is_waited_for,
     a_condition_may_wait,
     a_condition_that_panics_changes_nothing,
@@ -65,7 +65,7 @@ async fn what_is_seen_without_waiting_counts_if_it_says_so(cx: Cx) {
     assert_eq!(cx.sync(watcher.changed_evt()).await.as_deref(), Ok(&"c"));
 }
 
-async fn everybody_who_waits_sees_a_change(cx: Cx) {
+async fn every_waiter_sees_a_change(cx: Cx) {
     let watch = Watch::new(0);
     let (begin, begun) = channel::<()>();
     let watchers: Vec<_> = (0..if cx.is_light() { 100 } else { 16 })

@@ -1,8 +1,8 @@
 //! Loops that are stopped by events and by failures, and loops that are watched.
 
 use lisle::event::{Attempt, Step, with_nack};
-use lisle::par::iter::Part;
-use lisle::par::{Progress, Stopped, prelude::*};
+use lisle::par::iter::{Part, Stopped};
+use lisle::par::{Progress, prelude::*};
 use lisle::sync::{Condition, Latch};
 use lisle::{Event, Runtime, always, channel, choose, fiber, never};
 use std::collections::HashSet;
@@ -174,7 +174,7 @@ fn each_stop_takes_one_message_and_a_loop_that_ends_takes_none() {
 
 /// Messages come while loops run: each is taken by a loop or left in the channel.
 #[test]
-fn no_message_is_lost_between_loops_and_those_who_wait() {
+fn no_message_is_lost_between_loops_and_waiters() {
     everywhere(|_| {
         let (tx, rx) = channel::<u64>();
         let sender = std::thread::spawn(move || (0..200).for_each(|n| tx.send(n).unwrap()));

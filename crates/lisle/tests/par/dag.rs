@@ -1,7 +1,7 @@
 //! Graphs of sparks: results, order, panics, costs, on any number of domains.
 
 use lisle::Runtime;
-use lisle::par::{Dag, dag::Spark};
+use lisle::par::dag::{Dag, Spark};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

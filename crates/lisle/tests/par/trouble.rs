@@ -314,7 +314,7 @@ fn is_helped(waiting: Option<usize>) -> bool {
 }
 
 #[test]
-fn who_may_take_it_is_woken_also_if_another_sleeps_that_may_not() {
+fn a_domain_that_may_take_it_is_woken_also_if_another_sleeps_that_may_not() {
     if std::thread::available_parallelism().map_or(1, Into::into) < 2 {
         return;
     }

@@ -7,8 +7,8 @@ use crate::{
     peers,
 };
 use lisle::{
-    Event,
-    channel::{Receiver, Sender, channel},
+    Event, channel,
+    channel::{Receiver, Sender},
     choose,
     event::{Nack, with_nack},
 };

@@ -191,14 +191,14 @@ mod tests {
     }
 
     #[test]
-    fn who_has_sent_much_lets_others_have_a_turn() {
+    fn much_output_gives_others_a_turn() {
         lisle::Runtime::builder().domains(1).run(|| {
             let (stream, _client) = pair();
             let shard = shard(Duration::from_secs(3600));
             let mut out = Outflow::new(&stream, &shard);
             let turns = Arc::new(AtomicUsize::new(0));
             let counted = Arc::clone(&turns);
-            let other = fiber::spawn(move || {
+            let other = lisle::spawn(move || {
                 while counted.fetch_add(1, Ordering::Relaxed) < 2 {
                     fiber::yield_now();
                 }

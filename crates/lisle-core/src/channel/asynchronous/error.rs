@@ -50,7 +50,7 @@ impl<T> fmt::Display for AsyncSendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             AsyncSendError::Closed(_) => "sending on a closed channel",
-            AsyncSendError::Cancelled(_) => "the send was cancelled before anybody had taken the message",
+            AsyncSendError::Cancelled(_) => "the send was cancelled before a receiver had taken the message",
             AsyncSendError::Taken => "the message that was not sent has been given back already",
         })
     }

@@ -4,11 +4,12 @@
 //! time, and not too often. When the event has happened, no participant begins anything more, and
 //! the value of the event is the result of the loop.
 
-use crate::event::{Event, Polled};
+use crate::event::Polled;
 use crate::iter::{Consumer, FromParallelIterator, ParallelIterator, Part, Plan, Try};
 use crate::shim::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::shim::sync::Mutex;
 use crate::shim::ticks;
+use lisle_core::Event;
 use lisle_runtime::sched::sharing::PERIOD;
 use std::error::Error;
 use std::fmt;
@@ -60,7 +61,7 @@ impl<I: ParallelIterator, E: Event<Output: Send> + Sync> Until<I, E> {
     /// done. To keep it, store it elsewhere.
     ///
     /// ```
-    /// use lisle::par::{Stopped, prelude::*};
+    /// use lisle::par::{iter::Stopped, prelude::*};
     /// use lisle::sync::Condition;
     ///
     /// let stop = Condition::new();

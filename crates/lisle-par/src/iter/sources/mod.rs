@@ -3,7 +3,7 @@
 pub mod array;
 pub mod chunks;
 mod collections;
-pub mod few;
+pub(super) mod few;
 pub mod range;
 pub mod slice;
 pub mod vec;

@@ -1,9 +1,11 @@
 //! Stopping and counting, wherever loops are divided.
 
 use super::splits::divided;
-use crate::event::{Source, never};
+use crate::event::Source;
+use crate::iter::Stopped;
 use crate::shim::ticks;
-use crate::{Progress, Stopped, prelude::*};
+use crate::{Progress, prelude::*};
+use lisle_core::never;
 use lisle_core::sync::Condition;
 use lisle_runtime::sched::sharing::PERIOD;
 use std::sync::Arc;

@@ -148,7 +148,7 @@ impl fmt::Display for WaitGraph {
             writeln!(f, "{running}")?;
         }
         for domain in &self.silent {
-            writeln!(f, "domain {domain} has not answered, and who waits there is not known")?;
+            writeln!(f, "domain {domain} has not answered, so what waits there is not known")?;
             if let Some(stall) = self.stuck.iter().find(|stall| stall.domain == *domain) {
                 writeln!(f, "    {}", stall.who())?;
                 if !stall.delayed.is_empty() {

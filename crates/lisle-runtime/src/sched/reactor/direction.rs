@@ -39,8 +39,9 @@
 //! FINAL says that a short read no longer proves that nothing is left: the peer has shut down, or
 //! has marked data as urgent. See [`DirectionState::attempt`].
 
-use crate::event::{Event, Source, Waiting};
+use crate::event::{Source, Waiting};
 use crate::shim::atomic::{AtomicUsize, Ordering};
+use lisle_core::Event;
 use std::io;
 
 const READY: usize = 1;

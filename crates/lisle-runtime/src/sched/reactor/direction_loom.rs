@@ -2,9 +2,9 @@
 //! performers. Loom reports an edge that is forgotten, or slept through, as a deadlock.
 
 use super::{Ask, DirectionState, Wakes};
-use crate::event::Event;
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::shim::sync::Arc;
+use lisle_core::Event;
 use loom::thread;
 use std::io;
 

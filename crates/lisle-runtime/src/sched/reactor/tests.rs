@@ -1,5 +1,5 @@
 use super::*;
-use crate::event::Event;
+use lisle_core::Event;
 
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -109,7 +109,7 @@ fn a_stale_event_reaches_nobody() {
 }
 
 #[test]
-fn all_who_wait_are_woken() {
+fn all_waiters_are_woken() {
     let (reactor, mut driver) = Reactor::new().unwrap();
     for wakes in [Wakes::Commit, Wakes::Retry] {
         let (one, mut other) = pair();

@@ -3,11 +3,12 @@
 use super::super::handle::TaskHandle;
 use super::super::spawn::spawn_unchecked;
 use crate::event::lock::Lock;
-use crate::event::{Event, Interrupted, Label, Source, awaitable, turn, waits_at};
+use crate::event::{Interrupted, Label, Source, awaitable, turn, waits_at};
 use crate::fiber::JoinError;
 use crate::sched::unclaimed;
 use crate::shim::sync::Arc;
 use crate::spawned::head::Outcome;
+use lisle_core::Event;
 use std::any::Any;
 use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};

@@ -1,9 +1,10 @@
 //! Futures with a time limit.
 
 use super::race::{Race, race};
-use crate::event::{Event, awaitable, forwarded};
+use crate::event::{awaitable, forwarded};
 use crate::fiber::JoinError;
 use crate::time::after;
+use lisle_core::Event;
 use std::error::Error;
 use std::fmt;
 use std::future::IntoFuture;

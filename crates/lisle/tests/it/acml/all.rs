@@ -3,9 +3,9 @@
 
 use super::{Dropped, counter, soon};
 use crate::support::{Cx, Random, scaled, worlds};
-use lisle::channel::{SendError, bounded, channel};
+use lisle::channel::{SendError, bounded};
 use lisle::event::{WaitSet, guard, with_nack};
-use lisle::{Event, always, choose, never};
+use lisle::{Event, always, channel, choose, never};
 use lisle::{
     channel::{gather, scatter},
     event::choose_all,

@@ -3,9 +3,9 @@
 
 use super::{counter, soon};
 use crate::support::{Cx, scaled, worlds};
-use lisle::channel::{bounded, channel};
+use lisle::channel::bounded;
 use lisle::task::{TimeoutError, race, rush, timeout, yield_now};
-use lisle::{Event, Runtime, choose, never};
+use lisle::{Event, Runtime, channel, choose, never};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,8 +1,8 @@
 //! Receives that have begun: they are served in order, and cancelling them loses no message.
 
 use crate::support::{Cx, scaled, worlds};
+use lisle::channel;
 use lisle::channel::AsyncRecvError;
-use lisle::channel::channel;
 use lisle::task::RecvAsync;
 
 worlds!(

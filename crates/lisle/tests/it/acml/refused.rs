@@ -2,7 +2,7 @@
 //! after all waiters have been woken.
 
 use crate::support::watched;
-use lisle::channel::channel;
+use lisle::channel;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -2,10 +2,10 @@
 
 use super::soon;
 use crate::support::{Cx, scaled, watched, worlds};
+use lisle::channel::bounded;
 use lisle::channel::{AsyncRecvError, AsyncSendError};
-use lisle::channel::{bounded, channel};
 use lisle::task::RecvAsync;
-use lisle::{Event, always, choose, spawn_task};
+use lisle::{Event, always, channel, choose, spawn_task};
 
 worlds!(
     sends_that_one_begins_arrive_in_order,

@@ -4,8 +4,9 @@
 use super::OnDrop;
 use crate::support::watched;
 use lisle::channel::{Receiver, Sender, bounded};
+use lisle::fiber::spawn_on;
 use lisle::sync::{Condition, Mutex};
-use lisle::{Event, Report, Runtime, fiber, never, spawn, spawn_on, spawn_task, task};
+use lisle::{Event, Report, Runtime, fiber, never, spawn, spawn_task, task};
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

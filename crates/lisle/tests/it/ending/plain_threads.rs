@@ -3,8 +3,9 @@
 
 use super::{Loan, OnDrop, from_foreign_code, is_set, lends_until_it_is_given_back, quiet_panic, set};
 use crate::support::watched;
+use lisle::fiber::spawn_on;
 use lisle::sync::Condition;
-use lisle::{Builder, Event, Report, Runtime, channel, never, spawn_on};
+use lisle::{Builder, Event, Report, Runtime, channel, never};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

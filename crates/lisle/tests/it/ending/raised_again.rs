@@ -4,13 +4,12 @@
 use super::{OnDrop, quiet_panic};
 use crate::support::watched;
 use lisle::event::{guard, with_nack};
+use lisle::fiber::spawn_on;
 use lisle::future::block_on;
 use lisle::par::prelude::*;
 use lisle::rpc::rpc;
 use lisle::sync::Condition;
-use lisle::{
-    Event, PanicPolicy, Runtime, always, channel, fiber, never, par, spawn, spawn_on, spawn_task, task,
-};
+use lisle::{Event, PanicPolicy, Runtime, always, channel, fiber, never, par, spawn, spawn_task, task};
 use std::future::pending;
 use std::panic::resume_unwind;
 use std::sync::Arc;

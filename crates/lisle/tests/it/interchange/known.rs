@@ -126,7 +126,7 @@ fn two_choices_meet_one_way_or_the_other() {
 
 /// A task that has moved to a thread of its own in between still communicates.
 #[test]
-fn who_is_inflated_goes_on() {
+fn an_inflated_task_goes_on() {
     let inflates = sequence([receive(), Exp::Inflate(sequence([receive(), send(8)]).into())]);
     let body = sequence([spawn(1, inflates), send(7), send(7), receive()]);
     let spawner = ended([(0, UNIT), (0, UNIT), (0, EIGHT)], EIGHT);
@@ -135,6 +135,6 @@ fn who_is_inflated_goes_on() {
 
 /// A thread that is never spawned has no fate.
 #[test]
-fn who_waits_for_ever_spawns_nobody() {
+fn a_thread_that_waits_for_ever_spawns_none() {
     check(2, sequence([receive(), spawn(1, send(7))]), [vec![stuck([]), None]]);
 }

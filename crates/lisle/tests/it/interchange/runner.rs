@@ -75,7 +75,7 @@ pub(crate) fn run(program: &Program, kinds: &[Kind], domains: usize, seed: u64) 
 /// Starts a thread. A fiber starts on this domain.
 fn start(kind: Kind, domain: usize, thread: impl Future<Output = ()> + Send + 'static) {
     match kind {
-        Kind::Fiber => drop(lisle::spawn_on(domain, move || at_once(thread))),
+        Kind::Fiber => drop(lisle::fiber::spawn_on(domain, move || at_once(thread))),
         Kind::Task => drop(lisle::spawn_task(thread)),
     }
 }

@@ -14,7 +14,7 @@ everywhere!(
     the_position_of_the_file_plays_no_part,
     the_end_of_the_file_and_beyond,
     it_waits_while_there_is_no_room,
-    one_who_gives_up_has_sent_what_was_counted,
+    a_sender_that_gives_up_has_sent_what_was_counted,
     what_the_kernel_cannot_send_is_copied,
     a_peer_that_has_gone,
 );
@@ -141,7 +141,7 @@ fn it_waits_while_there_is_no_room(world: World) {
     assert_eq!(found, before + sent);
 }
 
-fn one_who_gives_up_has_sent_what_was_counted(_: World) {
+fn a_sender_that_gives_up_has_sent_what_was_counted(_: World) {
     let (server, mut client) = tcp_pair();
     let file = file(&content(1 << 20));
     let sent = fill_for_good(&server, &file);

@@ -15,7 +15,7 @@ everywhere!(
     the_end_of_a_peer,
     peeking,
     urgent_data_does_not_hide_what_follows,
-    shutdown_wakes_who_waits,
+    shutdown_wakes_the_waiters,
     conversions,
     options,
 );
@@ -193,7 +193,7 @@ fn urgent_data_does_not_hide_what_follows(world: World) {
     assert_eq!(all, expected);
 }
 
-fn shutdown_wakes_who_waits(world: World) {
+fn shutdown_wakes_the_waiters(world: World) {
     let (client, _server) = tcp_pair();
     let client = std::sync::Arc::new(client);
     let readers: Vec<_> = (0..4)

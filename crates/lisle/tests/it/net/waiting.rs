@@ -14,7 +14,7 @@ everywhere!(
     a_read_against_time,
     choosing_between_streams,
     readiness_takes_nothing,
-    all_who_wait_for_readiness_are_told,
+    all_waiters_for_readiness_are_told,
     a_stream_outlives_its_runtime,
 );
 
@@ -129,7 +129,7 @@ fn readiness_takes_nothing(_: World) {
     }
 }
 
-fn all_who_wait_for_readiness_are_told(world: World) {
+fn all_waiters_for_readiness_are_told(world: World) {
     let (mut client, server) = tcp_pair();
     let server = std::sync::Arc::new(server);
     let waiting: Vec<_> = (0..10)

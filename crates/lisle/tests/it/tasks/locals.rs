@@ -58,7 +58,7 @@ fn they_migrate() {
         // The sender makes it continue.
         for domain in [0, 1].into_iter().cycle() {
             let tx = tx.clone();
-            if lisle::spawn_on(domain, move || tx.send(())).join().unwrap().is_err() {
+            if lisle::fiber::spawn_on(domain, move || tx.send(())).join().unwrap().is_err() {
                 break;
             }
         }
@@ -147,7 +147,7 @@ fn destructors_use_them() {
 
 /// An attached task runs on another's stack, and so do its destructors if it is cancelled there.
 #[test]
-fn who_goes_on_here_has_its_own() {
+fn an_attached_task_has_its_own() {
     on_domains(|| {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let place = Arc::new(Mutex::new(None));

@@ -4,8 +4,9 @@
 
 use crate::support::{Executor, block_on, scaled, watched};
 use lisle::channel::Receiver;
+use lisle::fiber::JoinHandle;
 use lisle::sync::Mutex as OurMutex;
-use lisle::{JoinHandle, Runtime, channel, spawn_task, task};
+use lisle::{Runtime, channel, spawn_task, task};
 use std::sync::{Arc, Mutex};
 use std::thread;
 

@@ -166,7 +166,7 @@ fn a_hundred_thousand_attached_within_each_other() {
 
 /// The reference goes to a thread while the task begins to wait.
 #[test]
-fn a_value_meets_who_comes_to_wait() {
+fn a_value_meets_a_task_that_begins_to_wait() {
     let _watched = watched();
     Runtime::builder().domains(2).run(|| {
         let (tx, rx) = std::sync::mpsc::channel::<(usize, Reified<usize>)>();

@@ -65,7 +65,7 @@ fn no_wake_is_lost_beside_the_park() {
             let waits = marks.clone();
             let task = spawn_task(async move { waits.wait(round).await });
             let sets = marks.clone();
-            let wakes = lisle::spawn_on(round % 2, move || sets.set());
+            let wakes = lisle::fiber::spawn_on(round % 2, move || sets.set());
             task.join().unwrap();
             wakes.join().unwrap();
         }
