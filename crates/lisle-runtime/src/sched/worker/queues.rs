@@ -90,6 +90,7 @@ impl Queues {
     /// is then done before others begin to spawn. This limits the live fibers to those that the
     /// ring holds and those that they lead to. Even then, the one that has waited longest begins
     /// every 10 ms.
+    #[inline]
     fn take_unbegun(&self, stealable: &Stealable<Runnable>, common: &Common) -> Option<NonNull<Runnable>> {
         let oldest = || stealable.take_oldest();
         if !common.has_surplus() {
@@ -211,7 +212,7 @@ impl Worker {
     }
 
     /// Queues what has been woken. It runs next if a fiber runs now: that fiber has woken it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put_next(&self, woken: NonNull<Runnable>) {
         if !self.current.get().is_null() {
             self.domain.counts.one_is_ready();
