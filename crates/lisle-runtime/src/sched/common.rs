@@ -1,7 +1,7 @@
 //! The common queues: what may move between domains and belongs to none.
 //!
 //! It is taken in the order in which it came, except for the surplus, which rings had no room for:
-//! that is taken last, and the youngest first, see `take_unbegun` in `worker/queues.rs`.
+//! that is taken last, and the youngest first, see `Worker::take_unbegun`.
 
 use crate::event::lock::Lock;
 use crate::queue::fifo::Fifo;

@@ -1,6 +1,6 @@
 //! What a worker does when it has nothing to run. How it takes work from others is in `thief.rs`.
 //!
-//! The README beside this file explains how a domain sleeps and is woken, and why no wake is lost.
+//! The README of `sched` explains how a domain sleeps and is woken, and why no wake is lost.
 
 use super::Worker;
 use crate::event::adaptive_spin::AdaptiveSpin;

@@ -6,8 +6,6 @@ use super::thief::SHARE;
 use crate::event::parker::State;
 use crate::event::tick;
 use crate::queue::fifo::Fifo;
-use crate::queue::stealable::Stealable;
-use crate::sched::common::Common;
 use crate::shim::atomic::Ordering;
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::runnable::Runnable;
@@ -44,61 +42,6 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Takes what runs next: from here, from what the domain lets others take, or from the surplus.
-    /// Calls `postpone` with what gives up the run-next slot.
-    #[inline]
-    pub(super) fn pick(
-        &self,
-        stealable: &Stealable<Runnable>,
-        common: &Common,
-        postpone: impl FnOnce(NonNull<Runnable>),
-    ) -> Option<NonNull<Runnable>> {
-        if self.due.get() > 0
-            && let Some(woken) = self.take_woken()
-        {
-            return Some(woken);
-        }
-        if !self.timed.is_empty() && self.streak.get() < STREAK {
-            self.streak.set(self.streak.get() + 1);
-            return self.timed.pop();
-        }
-        if let Some(next) = self.next.take() {
-            if self.streak.get() < STREAK {
-                self.streak.set(self.streak.get() + 1);
-                return Some(next);
-            }
-            postpone(next);
-        } else if self.streak.get() < STREAK
-            && let Some(youngest) = stealable.take_youngest()
-        {
-            self.streak.set(self.streak.get() + 1);
-            return Some(youngest);
-        }
-        self.streak.set(0);
-        // Not by the parity of the turn: the turns of the slots may fall on every other one.
-        let first = self.turn.get();
-        self.turn.set((first + 1) % 3);
-        (first..first + 3).find_map(|queue| match queue % 3 {
-            0 => self.ready.pop(),
-            1 => self.take_unbegun(stealable, common),
-            _ => self.take_woken(),
-        })
-    }
-
-    /// Takes a fiber that has not begun: usually the one that has waited longest. If there is
-    /// surplus, that is, more than the rings hold, takes the youngest of it: what that one spawns
-    /// is then done before others begin to spawn. This limits the live fibers to those that the
-    /// ring holds and those that they lead to. Even then, the one that has waited longest begins
-    /// every 10 ms.
-    fn take_unbegun(&self, stealable: &Stealable<Runnable>, common: &Common) -> Option<NonNull<Runnable>> {
-        let oldest = || stealable.take_oldest();
-        if !common.has_surplus() {
-            return oldest();
-        }
-        let now = tick::now();
-        if self.oldest_began.replace(now) == now { common.take_surplus().or_else(oldest) } else { oldest() }
-    }
-
     /// Takes a task that may run right after another, on the same stack. Returns `None` if a fiber
     /// is to run next, or if too many in a row have gone before others.
     #[inline]
@@ -171,7 +114,53 @@ impl Worker {
         {
             return Some(fiber.cast());
         }
-        self.queues.pick(&self.domain.stealable, &self.shared.common, |later| self.postpone(later))
+        if self.queues.due.get() > 0
+            && let Some(woken) = self.queues.take_woken()
+        {
+            return Some(woken);
+        }
+        if !self.queues.timed.is_empty() && self.queues.streak.get() < STREAK {
+            self.queues.streak.set(self.queues.streak.get() + 1);
+            return self.queues.timed.pop();
+        }
+        if let Some(next) = self.queues.next.take() {
+            if self.queues.streak.get() < STREAK {
+                self.queues.streak.set(self.queues.streak.get() + 1);
+                return Some(next);
+            }
+            self.postpone(next);
+        } else if self.queues.streak.get() < STREAK
+            && let Some(youngest) = self.domain.stealable.take_youngest()
+        {
+            self.queues.streak.set(self.queues.streak.get() + 1);
+            return Some(youngest);
+        }
+        self.queues.streak.set(0);
+        // Not by the parity of the turn: the turns of the slots may fall on every other one.
+        let first = self.queues.turn.get();
+        self.queues.turn.set((first + 1) % 3);
+        (first..first + 3).find_map(|queue| match queue % 3 {
+            0 => self.queues.ready.pop(),
+            1 => self.take_unbegun(),
+            _ => self.queues.take_woken(),
+        })
+    }
+
+    /// Takes a fiber that has not begun: usually the one that has waited longest. If there is
+    /// surplus, that is, more than the rings hold, takes the youngest of it: what that one spawns
+    /// is then done before others begin to spawn. This limits the live fibers to those that the
+    /// ring holds and those that they lead to. Even then, the one that has waited longest begins
+    /// every 10 ms.
+    #[inline]
+    fn take_unbegun(&self) -> Option<NonNull<Runnable>> {
+        let oldest = || self.domain.stealable.take_oldest();
+        let common = &self.shared.common;
+        if !common.has_surplus() {
+            return oldest();
+        }
+        let now = tick::now();
+        let is_first = self.queues.oldest_began.replace(now) != now;
+        if is_first { oldest() } else { common.take_surplus().or_else(oldest) }
     }
 
     pub(super) fn has_ready(&self) -> bool {
@@ -211,7 +200,7 @@ impl Worker {
     }
 
     /// Queues what has been woken. It runs next if a fiber runs now: that fiber has woken it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put_next(&self, woken: NonNull<Runnable>) {
         if !self.current.get().is_null() {
             self.domain.counts.one_is_ready();

@@ -1,7 +1,7 @@
-//! How an idle worker steals fibers that have not begun, and tasks that are ready, from another
-//! domain.
+//! How fibers that have not begun, and tasks that are ready, move between domains: what an idle
+//! worker steals, what any worker takes of the common queue, and when one wakes another.
 //!
-//! It does not take everything that it sees, but what the other domain does not get to. A fiber
+//! A thief does not take everything that it sees, but what the other domain does not get to. A fiber
 //! that has begun stays on its domain for good, and most spawned fibers exchange messages at once
 //! with the fiber that spawned them. If they were stolen, each message between the two would cross
 //! domains, which costs several times as much as staying. So a thief notes what waits, and takes a
