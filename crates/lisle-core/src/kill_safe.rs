@@ -30,19 +30,21 @@
 //! A short one:
 //!
 //! ```
-//! use lisle::kill_safe::{self, Server};
+//! # use lisle_core as lisle;
+//! use lisle::kill_safe::Server;
 //!
 //! // Consecutive numbers. None is skipped if a client disappears while it asks for one.
-//! let tickets: Server<(), u64> = kill_safe::start(|requests| {
+//! let tickets = Server::<(), u64>::start_on_thread(|requests| {
 //!     let mut next = 0;
 //!     while let Some(request) = requests.next() {
 //!         if request.reply().offer(next).is_ok() {
 //!             next += 1;
 //!         }
 //!     }
-//! });
+//! })?;
 //! assert_eq!(tickets.request(()), Ok(0));
 //! assert_eq!(tickets.request(()), Ok(1));
+//! # Ok::<(), std::io::Error>(())
 //! ```
 //!
 //! # Where the manager runs

@@ -4,6 +4,7 @@
 //! as much as a call.
 //!
 //! ```
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::{self, prelude::*};
 //!
 //! lisle::run(|| {
@@ -133,3 +134,12 @@ pub use scan::{Scan, exclusive_scan, exclusive_scan_in_place, inclusive_scan, in
 pub use scope::{Promise, Scope, scope};
 #[cfg(not(lisle_loom))]
 use workers::workers;
+
+/// What the facade exports of this crate and of those below: the examples here call it `lisle`. They
+/// cannot use the facade itself, since a package must not depend on what depends on it.
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub mod facade {
+    pub use crate as par;
+    pub use lisle_runtime::facade::*;
+}

@@ -38,6 +38,7 @@ const NO_MARK: u64 = u64::MAX;
 /// waits. The counter has room for 2^64 steps.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::Progress;
 /// use lisle::par::prelude::*;
 /// use lisle::{Event, choose, fiber};
@@ -118,6 +119,7 @@ impl Progress {
     /// All waiters whose count has been reached are woken.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::{Progress, prelude::*};
     /// use lisle::{Event, fiber};
     ///

@@ -12,6 +12,21 @@ pub use lisle_core::kill_safe::*;
 ///
 /// A fiber ends with its runtime. [`Server::start_on_thread`] starts a manager that outlives every
 /// runtime.
+///
+/// ```
+/// use lisle::kill_safe::{self, Server};
+///
+/// let numbers: Server<(), u64> = kill_safe::start(|requests| {
+///     let mut next = 0;
+///     while let Some(request) = requests.next() {
+///         if request.reply().offer(next).is_ok() {
+///             next += 1;
+///         }
+///     }
+/// });
+/// assert_eq!(numbers.request(()), Ok(0));
+/// assert_eq!(numbers.request(()), Ok(1));
+/// ```
 #[track_caller]
 pub fn start<A, B>(manager: impl FnOnce(Requests<A, B>) + Send + 'static) -> Server<A, B>
 where

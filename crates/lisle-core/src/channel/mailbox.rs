@@ -37,6 +37,7 @@ use std::time::Duration;
 /// allocates nothing more.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// let (tx, rx) = lisle::channel::unbounded_mailbox();
 /// for i in 0..100 {
 ///     tx.send(i).unwrap(); // does not wait, although nothing receives

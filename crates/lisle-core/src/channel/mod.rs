@@ -14,6 +14,7 @@
 //! that a message [could be received](Receiver::recv_ready_evt) or [sent](Sender::send_ready_evt).
 //!
 //! ```
+//! # use lisle_core as lisle;
 //! let (tx, rx) = lisle::channel::bounded(2);
 //! tx.send("a").unwrap();
 //! tx.send("b").unwrap();
@@ -85,6 +86,7 @@ use crate::shim::sync::Arc;
 /// message.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// let (tx, rx) = lisle::channel();
 /// std::thread::scope(|scope| {
 ///     scope.spawn(|| tx.send(42).unwrap());
@@ -95,6 +97,7 @@ use crate::shim::sync::Arc;
 /// Messages that must not leave their thread cannot be sent:
 ///
 /// ```compile_fail,E0277
+/// # use lisle_core as lisle;
 /// let (tx, rx) = lisle::channel();
 /// tx.send(std::rc::Rc::new(1)); // `Rc` is not `Send`
 /// # let _: Result<std::rc::Rc<i32>, _> = rx.try_recv();
@@ -104,11 +107,13 @@ use crate::shim::sync::Arc;
 /// Each end has its own direction:
 ///
 /// ```compile_fail,E0599
+/// # use lisle_core as lisle;
 /// let (tx, _rx) = lisle::channel::<u32>();
 /// tx.recv(); // a sender does not receive
 /// ```
 ///
 /// ```compile_fail,E0599
+/// # use lisle_core as lisle;
 /// let (_tx, rx) = lisle::channel::<u32>();
 /// rx.send(1); // nor a receiver send
 /// ```
@@ -128,6 +133,7 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// Creates a [`bounded`] channel with a name, which appears in reports of waiting performers.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// let (jobs, queue) = lisle::channel::named("jobs", 16);
 /// jobs.send("sweep").unwrap();
 /// assert_eq!(queue.recv(), Ok("sweep"));

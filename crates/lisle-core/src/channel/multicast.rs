@@ -36,6 +36,7 @@ use std::time::Duration;
 /// shares with other ports, except the message itself.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::channel::Multicast;
 ///
 /// let news = Multicast::new();

@@ -29,6 +29,7 @@ impl<T> Receiver<T> {
     /// that create a channel and return the event of its answer.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::Event;
     ///
     /// fn answer() -> impl Event<Output = u32> {

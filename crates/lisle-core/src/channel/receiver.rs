@@ -132,6 +132,7 @@ impl<T: Send> Receiver<T> {
     /// The event takes nothing and leaves nothing.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::bounded, choose};
     ///
     /// let ((numbers, number), (_words, word)) = (bounded(1), bounded::<String>(1));
@@ -151,6 +152,7 @@ impl<T: Send> Receiver<T> {
     /// ready from then on. Buffered messages may still be received after it.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::Event;
     ///
     /// let (tx, rx) = lisle::channel::bounded(1);

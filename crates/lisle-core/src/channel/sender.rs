@@ -38,6 +38,7 @@ impl<T> Sender<T> {
     /// nothing.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{SendWithError, channel};
     /// use lisle::{Event, choose, never};
     ///
@@ -157,6 +158,7 @@ impl<T: Send> Sender<T> {
     /// [`recv_ready_evt`](super::Receiver::recv_ready_evt) apply here as well.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::Event;
     ///
     /// let (tx, rx) = lisle::channel::bounded(1);
@@ -178,6 +180,7 @@ impl<T: Send> Sender<T> {
     /// `Sender::closed`.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, time::after};
     /// use std::time::Duration;
     ///
@@ -200,14 +203,17 @@ impl<T> Sender<T> {
     /// [`send_with_evt`](Sender::send_with_evt).
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// struct Unique(u32); // not `Clone`
     ///
-    /// lisle::run(|| {
-    ///     let (tx, rx) = lisle::channel();
-    ///     let sender = lisle::spawn_task(async move { tx.send_evt(Unique(1)).await.is_ok() });
-    ///     assert_eq!(rx.recv().unwrap().0, 1);
-    ///     assert!(sender.join().unwrap());
-    /// });
+    /// async fn send(tx: lisle::channel::Sender<Unique>) -> bool {
+    ///     tx.send_evt(Unique(1)).await.is_ok()
+    /// }
+    /// # use std::task::{Context, Poll, Waker};
+    /// # let (tx, rx) = lisle::channel::bounded(1);
+    /// # let sent = Future::poll(std::pin::pin!(send(tx)), &mut Context::from_waker(Waker::noop()));
+    /// # assert_eq!(sent, Poll::Ready(true));
+    /// # assert_eq!(rx.recv().unwrap().0, 1);
     /// ```
     ///
     /// # Errors

@@ -12,6 +12,7 @@ pub struct Always<T>(T);
 /// Returns an event that is always ready and whose value is a clone of `value`.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, always};
 /// assert_eq!(always(3).sync(), 3);
 /// ```

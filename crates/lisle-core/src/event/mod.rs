@@ -7,6 +7,7 @@
 //! [`Event::wrap`] post-processes the value.
 //!
 //! ```
+//! # use lisle_core as lisle;
 //! use lisle::{Event, channel, choose, time::after};
 //! use std::time::Duration;
 //!
@@ -199,6 +200,7 @@ pub enum Step {
 /// Forward to a [`Source`], whose four methods of the same names do the difficult part:
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::event::{Attempt, Event, Source, Step, Waiting};
 /// use std::pin::Pin;
 ///
@@ -257,6 +259,7 @@ pub enum Step {
 ///
 /// ```compile_fail
 /// #![deny(unused_must_use)]
+/// # use lisle_core as lisle;
 /// use lisle::Event;
 ///
 /// let (_tx, rx) = lisle::channel::<u32>();
@@ -277,6 +280,7 @@ pub trait Event {
     /// future that moves between threads:
     ///
     /// ```compile_fail,E0277
+    /// # use lisle_core as lisle;
     /// # use lisle::event::{Attempt, Event, Step};
     /// # use std::pin::Pin;
     /// struct Mine;
@@ -389,6 +393,7 @@ pub trait Event {
     /// second is not ready.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::bounded;
     /// use lisle::{Event, choose};
     ///
@@ -452,6 +457,7 @@ pub trait Event {
     /// This is Concurrent ML's `wrapHandler`.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, always};
     ///
     /// let parsed = always("ten").wrap(|text| text.parse::<u32>().expect("a number"));
@@ -478,6 +484,7 @@ pub trait Event {
     /// This is Racket's `replace-evt`.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel, choose, time::after};
     /// use std::time::Duration;
     ///
@@ -513,6 +520,7 @@ pub trait Event {
     /// of [`replace`](Event::replace) make events that make further ones to that depth.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, always, choose, event::BoxEvent};
     ///
     /// let all: Vec<BoxEvent<u32>> = (0..50_000).map(|n| always(n).boxed()).collect();
@@ -520,6 +528,7 @@ pub trait Event {
     /// ```
     ///
     /// ```should_panic
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, always, choose};
     ///
     /// (0..50_000).fold(always(0).boxed(), |before, n| choose(vec![before, always(n).boxed()]).boxed());

@@ -33,6 +33,7 @@ pub struct WithNack<F, E> {
 /// The idea is from Concurrent ML.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::event::with_nack;
 /// use lisle::{Event, always, channel, choose, never};
 ///

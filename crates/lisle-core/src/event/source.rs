@@ -30,6 +30,7 @@ use std::pin::Pin;
 /// the caller.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::event::{Event, Source};
 ///
 /// // A gate: closed, then open for good.

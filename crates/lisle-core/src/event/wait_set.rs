@@ -47,6 +47,7 @@ use std::ptr::NonNull;
 /// source costs two allocations; performing does not allocate once warm.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, event::WaitSet};
 ///
 /// let channels: Vec<_> = (0..1_000).map(|_| lisle::channel::bounded::<u32>(1)).collect();

@@ -42,6 +42,7 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// goes back to the head of the queue.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, rpc::rpc};
     ///
     /// let (caller, entry) = rpc::<&str, usize>();
@@ -106,20 +107,20 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// The event gives [`NoCallers`] if all callers were dropped.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, rpc::rpc};
+    /// use std::thread;
     ///
-    /// lisle::run(|| {
-    ///     let (caller, entry) = rpc::<u64, u64>();
-    ///     lisle::spawn(move || {
-    ///         let mut sum = 0;
-    ///         let add = |n, sum: &u64| (sum + n, sum + n);
-    ///         while let Ok(next) = entry.entry_in_out_evt(sum, add).sync() {
-    ///             sum = next;
-    ///         }
-    ///     });
-    ///     assert_eq!(caller.call(2), Ok(2));
-    ///     assert_eq!(caller.call(3), Ok(5));
+    /// let (caller, entry) = rpc::<u64, u64>();
+    /// thread::spawn(move || {
+    ///     let mut sum = 0;
+    ///     let add = |n, sum: &u64| (sum + n, sum + n);
+    ///     while let Ok(next) = entry.entry_in_out_evt(sum, add).sync() {
+    ///         sum = next;
+    ///     }
     /// });
+    /// assert_eq!(caller.call(2), Ok(2));
+    /// assert_eq!(caller.call(3), Ok(5));
     /// ```
     pub fn entry_in_out_evt<C, D, F: Fn(A, &C) -> (B, D)>(
         &self,

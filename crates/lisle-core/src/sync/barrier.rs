@@ -43,6 +43,7 @@ use std::ptr::NonNull;
 /// Enrolling is from Concurrent ML's barrier and Java's `Phaser`, the leader from `std`'s barrier.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::Barrier;
 /// use std::sync::atomic::{AtomicU32, Ordering};
 ///
@@ -364,6 +365,7 @@ impl Party {
     /// A poll succeeds if all other parties have arrived.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, sync::Barrier, time::after};
     /// use std::time::Duration;
     ///

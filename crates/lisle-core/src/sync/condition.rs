@@ -10,6 +10,7 @@ use std::pin::Pin;
 /// wait.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, choose, sync::Condition, time::after};
 /// use std::time::Duration;
 ///

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 /// the value.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::IVar;
 ///
 /// let answer = IVar::new();

@@ -10,6 +10,7 @@ use std::pin::Pin;
 /// Everything before a count happens before the return of every wait.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::Latch;
 ///
 /// let ready = Latch::new(3);
@@ -77,19 +78,19 @@ fn down(count: &Source<usize, ()>) -> bool {
 /// group.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::WaitGroup;
+/// use std::thread;
 ///
-/// lisle::run(|| {
-///     let group = WaitGroup::new();
-///     for _ in 0..10 {
-///         let work = group.enter();
-///         lisle::spawn(move || {
-///             // ...
-///             drop(work);
-///         });
-///     }
-///     group.wait();
-/// });
+/// let group = WaitGroup::new();
+/// for _ in 0..10 {
+///     let work = group.enter();
+///     thread::spawn(move || {
+///         // ...
+///         drop(work);
+///     });
+/// }
+/// group.wait();
 /// ```
 #[derive(Clone)]
 pub struct WaitGroup {

@@ -21,25 +21,24 @@ use std::time::Duration;
 /// [`lock_evt`](Mutex::lock_evt) may be awaited or be one alternative of a choice.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, choose, sync::Mutex, time::after};
-/// use std::time::Duration;
+/// use std::{thread, time::Duration};
 ///
 /// static TOTAL: Mutex<u64> = Mutex::new(0);
 ///
-/// lisle::run(|| {
-///     lisle::fiber::scope(|scope| {
-///         for i in 1..=10 {
-///             scope.spawn(move || *TOTAL.lock() += i);
-///         }
-///     });
-///     let held = TOTAL.lock();
-///     let second = choose((
-///         TOTAL.lock_evt().wrap(|_| "locked"),
-///         after(Duration::from_millis(1)).wrap(|()| "gave up"),
-///     ));
-///     assert_eq!(second.sync(), "gave up");
-///     assert_eq!(*held, 55);
+/// thread::scope(|scope| {
+///     for i in 1..=10 {
+///         scope.spawn(move || *TOTAL.lock() += i);
+///     }
 /// });
+/// let held = TOTAL.lock();
+/// let second = choose((
+///     TOTAL.lock_evt().wrap(|_| "locked"),
+///     after(Duration::from_millis(1)).wrap(|()| "gave up"),
+/// ));
+/// assert_eq!(second.sync(), "gave up");
+/// assert_eq!(*held, 55);
 /// ```
 ///
 /// # Holding it
@@ -188,11 +187,13 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 /// A guard that keeps a [`Mutex`] locked until it is dropped.
 ///
 /// ```compile_fail,E0277
+/// # use lisle_core as lisle;
 /// fn may_move<T: Send>() {}
 /// may_move::<lisle::sync::MutexGuard<'static, std::cell::Cell<std::rc::Rc<()>>>>();
 /// ```
 ///
 /// ```compile_fail,E0277
+/// # use lisle_core as lisle;
 /// fn may_be_shared<T: Sync>() {}
 /// may_be_shared::<lisle::sync::MutexGuard<'static, std::cell::Cell<()>>>();
 /// ```

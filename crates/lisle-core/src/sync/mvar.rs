@@ -50,6 +50,7 @@ use std::ops::Deref;
 /// lease take it twice.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, choose, sync::MVar, time::after};
 /// use std::time::Duration;
 ///
@@ -108,6 +109,7 @@ impl<T> MVar<T> {
     /// It lets a future update the value: a [`Lease`] may be held across an `.await`.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// # use lisle::{Event, sync::MVar};
     /// let cell = MVar::full(String::from("old"));
     /// let lease = cell.lease_evt().sync();
@@ -217,6 +219,7 @@ impl<T: Send + Clone> MVar<T> {
     /// value.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// let list = lisle::sync::MVar::full(vec![1, 2, 3]);
     /// assert_eq!(list.modify(|list| list.pop()), Some(3));
     /// assert_eq!(list.take(), [1, 2]);
@@ -297,6 +300,7 @@ impl<T> fmt::Debug for MVar<T> {
 /// It can be shared only if the value can:
 ///
 /// ```compile_fail,E0277
+/// # use lisle_core as lisle;
 /// fn may_be_shared<T: Sync>() {}
 /// may_be_shared::<lisle::sync::Lease<'static, std::cell::Cell<u32>>>();
 /// ```

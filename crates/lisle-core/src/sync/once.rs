@@ -14,6 +14,7 @@ use std::ops::Deref;
 /// that it is filling waits for itself, for ever.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::OnceCell;
 ///
 /// let config = OnceCell::new();
@@ -129,6 +130,7 @@ impl<T: fmt::Debug> fmt::Debug for OnceCell<T> {
 /// An action that is done once, by the first performer that comes, while others wait.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, sync::Once};
 ///
 /// let once = Once::new();
@@ -177,6 +179,7 @@ impl Once {
 /// called again once it has returned.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::Lazy;
 ///
 /// let squares = Lazy::new(|| (0..10).map(|n| n * n).collect::<Vec<u32>>());
@@ -192,6 +195,7 @@ impl<T, F: Fn() -> T> Lazy<T, F> {
         /// Creates a value that `make` makes when it is first needed. It may be a `static`.
         ///
         /// ```
+        /// # use lisle_core as lisle;
         /// use lisle::sync::Lazy;
         ///
         /// static SQUARES: Lazy<Vec<u32>> = Lazy::new(|| (0..4).map(|n| n * n).collect());

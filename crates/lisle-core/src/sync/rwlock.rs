@@ -20,16 +20,16 @@ pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 /// documentation says about holding it, panics and futures applies here too.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::RwLock;
+/// use std::thread;
 ///
 /// static ROUTES: RwLock<Vec<&str>> = RwLock::new(Vec::new());
 ///
-/// lisle::run(|| {
-///     ROUTES.write().push("/");
-///     let all = ROUTES.read();
-///     let other = lisle::spawn(|| ROUTES.read().len()); // at the same time
-///     assert_eq!(other.join().unwrap(), all.len());
-/// });
+/// ROUTES.write().push("/");
+/// let all = ROUTES.read();
+/// let other = thread::spawn(|| ROUTES.read().len()); // at the same time
+/// assert_eq!(other.join().unwrap(), all.len());
 /// ```
 ///
 /// # Fairness

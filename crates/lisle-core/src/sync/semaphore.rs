@@ -38,6 +38,7 @@ use std::ptr::NonNull;
 /// many tokens.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::Semaphore;
 /// use lisle::{Event, choose, time::after};
 /// use std::time::Duration;
@@ -150,6 +151,7 @@ impl Semaphore {
     /// The idea is from Racket's `semaphore-peek-evt`.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::Semaphore};
     ///
     /// let semaphore = Semaphore::new(1);
@@ -193,6 +195,7 @@ impl Semaphore {
     /// Returns the event of taking `count` tokens at once, until the permit is dropped.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Semaphore;
     ///
     /// let memory = Semaphore::new(100);

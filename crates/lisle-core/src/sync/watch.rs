@@ -21,6 +21,7 @@ use std::sync::Arc;
 /// is dropped with its last reference.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, choose, sync::Watch, time::after};
 /// use std::time::Duration;
 ///
@@ -227,6 +228,7 @@ impl<T> Watcher<T> {
     /// rejects do not count as seen. A value that is replaced before it was tested is missed.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, sync::Watch, time::after};
     /// use std::time::Duration;
     ///

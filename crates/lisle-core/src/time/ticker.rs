@@ -54,6 +54,7 @@ pub enum MissedTicks {
 /// of tokio's `Interval` comes at once, for which there is [`ticker_at`].
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::time::ticker;
 /// use lisle::{Event, choose, time::after};
 /// use std::time::Duration;
@@ -122,6 +123,7 @@ pub fn ticker(period: Duration) -> Ticker {
 /// Panics as [`ticker`] does.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::Event;
 /// use lisle::time::ticker_at;
 /// use std::time::{Duration, Instant};

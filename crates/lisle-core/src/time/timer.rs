@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 /// a choice is ready.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, choose, time::after};
 /// use std::time::Duration;
 ///

@@ -41,6 +41,7 @@ use std::time::Duration;
 /// are shorter than that into one spark.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::Dag;
 ///
 /// let text = "it was the best of times, it was the worst of times";
@@ -58,6 +59,7 @@ use std::time::Duration;
 /// outlive the graph:
 ///
 /// ```compile_fail,E0597
+/// # use lisle_par::facade as lisle;
 /// let mut dag = lisle::par::Dag::new();
 /// {
 ///     let inside = 1;
@@ -67,6 +69,7 @@ use std::time::Duration;
 /// ```
 ///
 /// ```compile_fail,E0507
+/// # use lisle_par::facade as lisle;
 /// let mut dag = lisle::par::Dag::new();
 /// let text = dag.spark((), |()| String::new());
 /// dag.spark((&text,), |(text,)| -> String { *text });
@@ -75,6 +78,7 @@ use std::time::Duration;
 /// Other threads see the results and call the functions:
 ///
 /// ```compile_fail,E0277
+/// # use lisle_par::facade as lisle;
 /// lisle::par::Dag::new().spark((), |()| std::rc::Rc::new(1));
 /// ```
 #[derive(Default)]
@@ -113,6 +117,7 @@ impl<'env> Dag<'env> {
     /// slice of sparks.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// let mut dag = lisle::par::Dag::new();
     /// let squares: Vec<_> = (0..10_u64).map(|n| dag.spark((), move |()| n * n)).collect();
     /// let sum = dag.spark(&squares, |squares| squares.into_iter().sum::<u64>());
@@ -158,6 +163,7 @@ impl<'env> Dag<'env> {
     /// Sets the approximate duration of a spark, which is used instead of what was measured.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use std::time::Duration;
     ///
     /// let mut dag = lisle::par::Dag::new();

@@ -30,6 +30,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns the number of items.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!((0..10).into_par_iter().step_by(3).len(), 4);
@@ -44,6 +45,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Zips this iterator with another one; the shorter one determines the length of the loop.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let (a, b) = ([1, 2, 3], [4, 5, 6]);
@@ -66,6 +68,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Panics if the lengths differ.
     ///
     /// ```should_panic
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// (0..3).into_par_iter().zip_eq(0..4).for_each(drop);
@@ -84,6 +87,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns an iterator over pairs of a number, from 0 on, and an item.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let mut squares = vec![0; 100];
@@ -97,6 +101,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns an iterator over the items from the last to the first.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let down: Vec<u8> = (0..4).into_par_iter().rev().collect();
@@ -109,6 +114,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns an iterator over the first `count` items, or all if there are fewer.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!((0..10).into_par_iter().take(3).max(), Some(2));
@@ -121,6 +127,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// at all.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!((0..10).into_par_iter().skip(7).sum::<i32>(), 24);
@@ -132,6 +139,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns an iterator over the first item and then every `step`-th one.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let thirds: Vec<i32> = (0..10).into_par_iter().step_by(3).collect();
@@ -152,6 +160,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// allocation.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let sums: Vec<i32> = (0..5).into_par_iter().chunks(2).map(|pair| pair.iter().sum()).collect();
@@ -169,6 +178,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Replaces the elements of `target` by the items, and reuses its memory as far as it suffices.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let mut line = vec![7; 100];
@@ -186,6 +196,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Replaces the elements of `left` and `right` by the first and second elements of the items.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let (mut a, mut b) = (Vec::new(), Vec::new());
@@ -206,6 +217,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns the position of any item for which `predicate` returns `true`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let at = [2, 3, 4, 5].par_iter().position_any(|n| n % 2 == 1);
@@ -222,6 +234,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns the position of the first item for which `predicate` returns `true`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!([2, 3, 4, 5].par_iter().position_first(|n| n % 2 == 1), Some(1));
@@ -237,6 +250,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns the position of the last item for which `predicate` returns `true`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!([2, 3, 4, 5].par_iter().position_last(|n| n % 2 == 1), Some(3));

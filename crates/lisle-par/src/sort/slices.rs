@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 /// The sorts of [`par::sort`](super) as methods of slices, under the names that rayon gives them.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::sort::ParallelSort;
 ///
 /// let mut words = vec!["silk", "wool", "flax", "hemp"];

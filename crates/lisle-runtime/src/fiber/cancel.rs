@@ -19,6 +19,7 @@ pub fn is_cancelled() -> bool {
 /// thread it is never ready.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{Event, choose, fiber};
 ///
 /// lisle::run(|| {

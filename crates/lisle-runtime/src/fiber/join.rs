@@ -83,6 +83,7 @@ impl<T> JoinHandle<T> {
     /// The result can be taken once: a second performance yields an error that says so.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, choose, time::after};
     /// use std::time::Duration;
     ///

@@ -20,6 +20,7 @@ impl<T> std::fmt::Debug for LocalKey<T> {
 /// Declares values that each fiber has its own of, made on first use.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use std::cell::Cell;
 ///
 /// lisle::fiber_local! {

@@ -27,6 +27,7 @@ use std::ptr::NonNull;
 /// panicked.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// lisle::run(|| {
 ///     let numbers = vec![1, 2, 3];
 ///     let (sum, count) = lisle::fiber::scope(|scope| {
@@ -41,6 +42,7 @@ use std::ptr::NonNull;
 /// What is borrowed must outlive the scope:
 ///
 /// ```compile_fail,E0597
+/// # use lisle_runtime::facade as lisle;
 /// lisle::fiber::scope(|scope| {
 ///     let inside = 1;
 ///     scope.spawn(|| println!("{}", &inside));
@@ -124,6 +126,7 @@ impl<'scope> Scope<'scope, '_> {
     /// a part of the caller, see [`spawn_task`](crate::spawn_task()).
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::fiber;
     ///
     /// lisle::run(|| {
@@ -140,6 +143,7 @@ impl<'scope> Scope<'scope, '_> {
     /// ```
     ///
     /// ```compile_fail,E0597
+    /// # use lisle_runtime::facade as lisle;
     /// lisle::fiber::scope(|scope| {
     ///     let inside = 1;
     ///     scope.spawn_task(async { println!("{}", &inside) });

@@ -22,6 +22,7 @@ use std::sync::Arc;
 /// If the default runtime has to be started and the system provides no threads.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let fiber = lisle::spawn(|| "hello from a fiber");
 /// assert_eq!(fiber.join().unwrap(), "hello from a fiber");
 /// ```
@@ -29,6 +30,7 @@ use std::sync::Arc;
 /// `f` and its result must be `Send`, since the fiber may begin on another thread:
 ///
 /// ```compile_fail,E0277
+/// # use lisle_runtime::facade as lisle;
 /// let local = std::rc::Rc::new(1);
 /// lisle::spawn(move || println!("{local}"));
 /// ```
@@ -60,6 +62,7 @@ where
 /// A builder for fibers with a name or on a given domain.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let fiber = lisle::fiber::Builder::new().name("adder").spawn(|| 1 + 1);
 /// assert_eq!(fiber.name(), Some("adder"));
 /// assert_eq!(fiber.join().unwrap(), 2);

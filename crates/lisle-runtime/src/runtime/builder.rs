@@ -35,6 +35,7 @@ use std::time::{Duration, Instant};
 /// A builder that sets up a runtime and starts it.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let answer = lisle::Runtime::builder().domains(2).thread_name("answers").run(|| 6 * 7);
 /// assert_eq!(answer, 42);
 /// ```
@@ -163,6 +164,7 @@ impl Builder {
     /// runtime: what happens on plain threads, and on those that serve all runtimes.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Report, Runtime, fiber};
     /// use std::sync::mpsc;
     ///
@@ -193,7 +195,8 @@ impl Builder {
     /// has this number, starting the runtime fails.
     ///
     /// ```
-    /// use lisle::signal::SIGQUIT;
+    /// # use lisle_runtime::facade as lisle;
+    /// use libc::SIGQUIT;
     /// use lisle::{Report, Runtime};
     /// use std::sync::mpsc;
     ///
@@ -279,6 +282,7 @@ impl Builder {
     /// Panics as [`run`](Builder::run) does.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let outcome = lisle::Runtime::builder().domains(1).closed_world(true).try_run(|| {
     ///     let (_tx, rx) = lisle::channel::named::<u32>("numbers", 0);
     ///     rx.recv() // no fiber sends, but one could
@@ -395,6 +399,7 @@ impl Builder {
     /// [`dump_on`](Builder::dump_on) cannot be caught.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use std::time::Duration;
     ///
     /// let runtime = lisle::Runtime::builder().domains(1).start()?;

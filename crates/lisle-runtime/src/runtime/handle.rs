@@ -18,6 +18,7 @@ use std::panic::Location;
 /// nothing is run any more, and nothing waits there.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{Handle, channel};
 ///
 /// lisle::run(|| {
@@ -49,6 +50,7 @@ impl Handle {
     /// Panics if no fiber or task calls it.
     ///
     /// ```should_panic
+    /// # use lisle_runtime::facade as lisle;
     /// lisle::Handle::current(); // on a plain thread
     /// ```
     #[track_caller]
@@ -118,6 +120,7 @@ impl Runtime {
     /// waits there, while other code has this value.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let runtime = lisle::Runtime::builder().domains(1).start()?;
     /// let handle = runtime.handle();
     /// assert_eq!(std::thread::spawn(move || handle.spawn(|| 6 * 7).join().unwrap()).join().unwrap(), 42);

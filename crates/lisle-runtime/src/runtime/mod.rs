@@ -198,6 +198,7 @@ impl Runtime {
     /// A function given to a [`Source`](crate::event::Source) must not call this.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{channel, sync::Condition};
     /// use std::sync::Arc;
     ///
@@ -291,6 +292,7 @@ impl fmt::Debug for Runtime {
 /// returns the value of `f`. See [`Builder::run`].
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let answer = lisle::run(|| {
 ///     let (tx, rx) = lisle::channel();
 ///     lisle::spawn(move || tx.send(42));
@@ -307,6 +309,7 @@ pub fn run<F: FnOnce() -> T, T>(f: F) -> T {
 /// a plain thread, which is in no runtime, only the waiting threads are listed.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let graph = lisle::run(|| {
 ///     let (_tx, rx) = lisle::channel::named::<u32>("numbers", 0);
 ///     drop(lisle::spawn(move || rx.recv()));

@@ -93,6 +93,7 @@ impl Runtime {
 /// a plain thread all are 0.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let statistics = lisle::run(|| {
 ///     let (tx, rx) = lisle::channel();
 ///     let sum = lisle::spawn_task(async move { rx.recv_evt().await.unwrap() + 1 });

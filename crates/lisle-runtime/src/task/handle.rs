@@ -20,6 +20,7 @@ use std::ptr::NonNull;
 /// can be part of a choice, and can be awaited.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{Event, choose, spawn_task, time::after};
 /// use std::time::Duration;
 ///

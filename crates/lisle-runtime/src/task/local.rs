@@ -24,6 +24,7 @@ impl<T> std::fmt::Debug for LocalKey<T> {
 /// uses the values of its thread.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use std::cell::Cell;
 ///
 /// lisle::task_local! {
@@ -40,6 +41,7 @@ impl<T> std::fmt::Debug for LocalKey<T> {
 /// ```
 ///
 /// ```compile_fail,E0277
+/// # use lisle_runtime::facade as lisle;
 /// lisle::task_local! {
 ///     static NAME: std::rc::Rc<str> = "no".into();
 /// }

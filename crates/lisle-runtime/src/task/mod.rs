@@ -7,6 +7,7 @@
 //! Tasks that communicate thus come together on one domain.
 //!
 //! ```
+//! # use lisle_runtime::facade as lisle;
 //! use lisle::{channel, spawn_task};
 //!
 //! lisle::run(|| {

@@ -29,6 +29,7 @@ use std::task::{Context, Poll, Waker};
 /// If the future is dropped, attaching gives the value back.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{task, spawn_task};
 /// use std::sync::Mutex;
 ///

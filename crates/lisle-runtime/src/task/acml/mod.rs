@@ -7,6 +7,7 @@
 //! nothing has to be waited for. A message that is sent goes on by itself, without a task.
 //!
 //! ```
+//! # use lisle_runtime::facade as lisle;
 //! use lisle::event::choose_all;
 //! use lisle::task::{RecvAsync, timeout};
 //! use lisle::{Event, channel, choose, time::after};

@@ -29,6 +29,7 @@ use std::task::Poll;
 /// From Esterel and Verse, and from structured concurrency.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{channel, task::race};
 ///
 /// lisle::run(|| {
@@ -55,6 +56,7 @@ pub fn race<C: Contenders>(contenders: C) -> Race<C::Output> {
 /// From Verse.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::task::{rush, yield_now};
 /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 ///

@@ -24,6 +24,7 @@ pub trait RecvAsync<T: Send + 'static> {
     /// Receives that one thread begins get messages in the order in which they began.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::task::RecvAsync;
     ///
     /// lisle::run(|| {
@@ -49,6 +50,7 @@ pub trait RecvAsync<T: Send + 'static> {
     /// If it loses a choice, nothing has begun.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, task::RecvAsync};
     ///
     /// let (tx, rx) = lisle::channel::bounded(1);
@@ -181,6 +183,7 @@ impl<T: Send + 'static> Drop for Gone<T> {
 /// Waiting takes nothing.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{channel, channel::AsyncRecvError, task::RecvAsync};
 ///
 /// lisle::run(|| {

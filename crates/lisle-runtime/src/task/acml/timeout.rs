@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 /// and loses nothing.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{channel, task::{TimeoutError, timeout}};
 /// use std::time::Duration;
 ///
