@@ -30,19 +30,21 @@
 //! A short one:
 //!
 //! ```
-//! use lisle::kill_safe::{self, Server};
+//! # use lisle_core as lisle;
+//! use lisle::kill_safe::Server;
 //!
 //! // Consecutive numbers. None is skipped if a client disappears while it asks for one.
-//! let tickets: Server<(), u64> = kill_safe::start(|requests| {
+//! let tickets = Server::<(), u64>::start_on_thread(|requests| {
 //!     let mut next = 0;
 //!     while let Some(request) = requests.next() {
 //!         if request.reply().offer(next).is_ok() {
 //!             next += 1;
 //!         }
 //!     }
-//! });
+//! })?;
 //! assert_eq!(tickets.request(()), Ok(0));
 //! assert_eq!(tickets.request(()), Ok(1));
+//! # Ok::<(), std::io::Error>(())
 //! ```
 //!
 //! # Where the manager runs
@@ -110,6 +112,7 @@ pub struct ClientGone<B>(pub Option<B>);
 /// # Examples
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::kill_safe;
 ///
 /// let (server, requests) = kill_safe::server::<u32, u32>();
@@ -141,6 +144,7 @@ impl<A: Send + 'static, B: Send + 'static> Server<A, B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::kill_safe::{Requests, Server};
     ///
     /// let squares = Server::start_on_thread(|requests: Requests<u32, u32>| {
@@ -171,6 +175,7 @@ impl<A: Send, B: Send> Server<A, B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::kill_safe::{self, ServerGone};
     ///
     /// let (server, requests) = kill_safe::server::<u32, u32>();
@@ -211,6 +216,7 @@ impl<A: Clone + Send, B: Send> Server<A, B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, kill_safe, time::after};
     /// use std::time::Duration;
     ///
@@ -245,6 +251,7 @@ impl<A: Send, B: Send> Requests<A, B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::kill_safe;
     ///
     /// let (server, requests) = kill_safe::server::<&str, usize>();
@@ -271,6 +278,7 @@ impl<A: Send, B: Send> Requests<A, B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, kill_safe, time::after};
     /// use std::time::Duration;
     ///
@@ -311,6 +319,7 @@ impl<A, B> Request<A, B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::kill_safe::{self, ServerGone};
     ///
     /// let (server, requests) = kill_safe::server::<&str, usize>();
@@ -338,6 +347,7 @@ impl<B: Send> Reply<B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::kill_safe::{self, ClientGone};
     /// use lisle::{Event, choose};
     ///
@@ -370,6 +380,7 @@ impl<B: Send> Reply<B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, kill_safe};
     ///
     /// let (server, requests) = kill_safe::server::<u32, u32>();
@@ -414,6 +425,7 @@ impl<B: Send> Reply<B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, kill_safe};
     /// use std::cell::Cell;
     ///
@@ -452,6 +464,7 @@ impl<B> Reply<B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, kill_safe};
     ///
     /// let (server, requests) = kill_safe::server::<u32, u32>();

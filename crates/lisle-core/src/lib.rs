@@ -19,7 +19,8 @@
 //! assert_eq!(first.sync(), Some(1));
 //! ```
 //!
-//! The examples of the modules name the facade: read `lisle::channel` as `lisle_core::channel`.
+//! The examples of the modules use the names of the facade: read `lisle::channel` as
+//! `lisle_core::channel`.
 //!
 //! # Cargo features
 //!

@@ -55,6 +55,7 @@ use std::thread;
 /// # Examples
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// fn fibonacci(n: u64) -> u64 {
 ///     if n < 2 {
 ///         return n;
@@ -68,11 +69,13 @@ use std::thread;
 /// What the halves use must be safe to use from two threads at once:
 ///
 /// ```compile_fail,E0277
+/// # use lisle_par::facade as lisle;
 /// let counter = std::rc::Rc::new(1);
 /// lisle::par::join(|| *counter, || *counter);
 /// ```
 ///
 /// ```compile_fail,E0499
+/// # use lisle_par::facade as lisle;
 /// let mut count = 0;
 /// lisle::par::join(|| count += 1, || count += 1);
 /// ```
@@ -192,6 +195,7 @@ where
 /// `join`).
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// fn fibonacci(n: u64) -> u64 {
 ///     if n < 2 {
 ///         return n;

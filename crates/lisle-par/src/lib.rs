@@ -74,3 +74,12 @@ pub use scan::{Scan, exclusive_scan, exclusive_scan_in_place, inclusive_scan, in
 pub use scope::{Promise, Scope, scope};
 #[cfg(not(lisle_loom))]
 use workers::workers;
+
+/// What the facade exports of this crate and of those below: the examples here call it `lisle`. They
+/// cannot use the facade itself, since a package must not depend on what depends on it.
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub mod facade {
+    pub use crate as par;
+    pub use lisle_runtime::facade::*;
+}

@@ -1,6 +1,7 @@
 //! The traits of parallel iterators, to be imported together.
 //!
 //! ```
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::prelude::*;
 //!
 //! let squares: Vec<u64> = (0..1_000).into_par_iter().map(|i| i * i).collect();

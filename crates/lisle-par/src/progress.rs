@@ -39,6 +39,7 @@ const NO_MARK: u64 = u64::MAX;
 /// waits. The counter has room for 2^64 steps.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::Progress;
 /// use lisle::par::prelude::*;
 /// use lisle::{Event, choose, fiber};
@@ -84,6 +85,7 @@ impl Progress {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::{Progress, prelude::*};
     ///
     /// let progress = Progress::new();
@@ -103,6 +105,7 @@ impl Progress {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::{Event, Runtime, fiber, par::Progress};
     /// use std::sync::Arc;
     ///
@@ -124,6 +127,7 @@ impl Progress {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::{Progress, prelude::*};
     ///
     /// let progress = Progress::new();
@@ -140,6 +144,7 @@ impl Progress {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::{Progress, prelude::*};
     ///
     /// let progress = Progress::new();
@@ -168,6 +173,7 @@ impl Progress {
     /// All waiters whose count has been reached are woken.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::{Progress, prelude::*};
     /// use lisle::{Event, fiber};
     ///
@@ -194,6 +200,7 @@ impl Progress {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::{Progress, prelude::*};
     /// use lisle::{Event, fiber};
     ///

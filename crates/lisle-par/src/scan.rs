@@ -35,6 +35,7 @@ use std::num::NonZeroUsize;
 /// others are unchanged.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// let mut sums = [0; 5];
 /// lisle::par::inclusive_scan(&[1, 2, 3, 4, 5], &mut sums, |a, b| a + b);
 /// assert_eq!(sums, [1, 3, 6, 10, 15]);
@@ -61,6 +62,7 @@ where
 /// others are unchanged.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// let lengths = [3, 1, 4];
 /// let mut starts = [0; 3];
 /// let end = lisle::par::exclusive_scan(&lengths, &mut starts, 0, |a, b| a + b);
@@ -84,6 +86,7 @@ where
 /// Panics if `op` panics; then some elements have been replaced.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// let mut peaks = [3, 1, 4, 1, 5, 9, 2];
 /// lisle::par::inclusive_scan_in_place(&mut peaks, |a, b| *a.max(b));
 /// assert_eq!(peaks, [3, 3, 4, 4, 5, 9, 9]);
@@ -107,6 +110,7 @@ where
 /// Panics if `op` panics; then some elements have been replaced.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// let mut counts = [2, 0, 5];
 /// assert_eq!(lisle::par::exclusive_scan_in_place(&mut counts, 0, |a, b| a + b), 7);
 /// assert_eq!(counts, [0, 2, 2]);
@@ -130,6 +134,7 @@ where
 /// memory.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::Scan;
 ///
 /// let words = ["parallel", "prefix", "sum"];
@@ -150,6 +155,7 @@ impl<F> Scan<F> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::Scan;
     ///
     /// // Associative, but not commutative: the order of the elements is kept.
@@ -170,6 +176,7 @@ impl<F> Scan<F> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::Scan;
     /// use std::num::NonZeroUsize;
     ///
@@ -198,6 +205,7 @@ impl<F> Scan<F> {
     /// The operation is called twice for each element, even with one worker.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::Scan;
     ///
     /// let input: Vec<f32> = (1..100_000).map(|i| 1.0 / i as f32).collect();
@@ -221,6 +229,7 @@ impl<F> Scan<F> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::Scan;
     ///
     /// let sums = Scan::new(|a: &u32, b: &u32| a + b);
@@ -249,6 +258,7 @@ impl<F> Scan<F> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::Scan;
     ///
     /// let sums = Scan::new(|a: &u32, b: &u32| a + b);
@@ -276,6 +286,7 @@ impl<F> Scan<F> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::Scan;
     ///
     /// let longest = Scan::new(|a: &usize, b: &usize| *a.max(b));
@@ -302,6 +313,7 @@ impl<F> Scan<F> {
     /// Panics in the same cases, and if `map` panics.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::Scan;
     ///
     /// // The place of each even number if the odd ones are left out.
@@ -332,6 +344,7 @@ impl<F> Scan<F> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::Scan;
     ///
     /// let mut sums = [2, 0, 5];
@@ -356,6 +369,7 @@ impl<F> Scan<F> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::Scan;
     ///
     /// let mut counts = [2, 0, 5];

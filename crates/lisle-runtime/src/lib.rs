@@ -70,3 +70,17 @@ pub use runtime::{Builder, Handle, InstallDefaultError, Runtime, Statistics, run
 pub use sched::OnDeadlock;
 #[cfg(not(lisle_loom))]
 pub use task::spawn::spawn_task;
+
+/// What the facade exports of this crate and of that below: the examples here call it `lisle`. They
+/// cannot use the facade itself, since a package must not depend on what depends on it.
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub mod facade {
+    pub use crate::{
+        Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, NoStack, OnDeadlock,
+        PanicPolicy, Performer, Report, RunningFiber, Runtime, Shutdown, Stall, Statistics, Straggler,
+        Unjoined, WaitGraph, blocking, fiber, fiber_local, run, spawn, spawn_task, statistics, task,
+        task_local, waiting,
+    };
+    pub use lisle_core::{Event, always, channel, choose, event, never, rpc, select, sync, time};
+}

@@ -68,6 +68,18 @@ fn the_rows_of_the_readme_are_rows_of_the_document() {
     }
 }
 
+/// The README of the package `lisle`, whose program is a doctest, begins with the program of that of
+/// the repository, which no package contains.
+#[test]
+fn the_program_of_the_readme_is_the_one_that_is_tested() {
+    let program = |name: &str| {
+        let text = text(name);
+        let (_, program) = text.split_once("```rust\n").expect("it has a program");
+        program.split_once("```").expect("the program ends").0.to_owned()
+    };
+    assert_eq!(program("README.md"), program("crates/lisle/README.md"));
+}
+
 /// Each page has the others in its bar, by the same names, and leads to nothing that is not there.
 #[test]
 fn the_pages_of_the_site_lead_to_each_other() {

@@ -10,6 +10,7 @@ use crate::shim::sync::Arc;
 /// message.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// let (tx, rx) = lisle::channel();
 /// std::thread::scope(|scope| {
 ///     scope.spawn(|| tx.send(42).unwrap());
@@ -20,6 +21,7 @@ use crate::shim::sync::Arc;
 /// Messages that must not leave their thread cannot be sent:
 ///
 /// ```compile_fail,E0277
+/// # use lisle_core as lisle;
 /// let (tx, rx) = lisle::channel();
 /// tx.send(std::rc::Rc::new(1)); // `Rc` is not `Send`
 /// # let _: Result<std::rc::Rc<i32>, _> = rx.try_recv();
@@ -28,11 +30,13 @@ use crate::shim::sync::Arc;
 /// Each end has its own direction:
 ///
 /// ```compile_fail,E0599
+/// # use lisle_core as lisle;
 /// let (tx, _rx) = lisle::channel::<u32>();
 /// tx.recv(); // a sender does not receive
 /// ```
 ///
 /// ```compile_fail,E0599
+/// # use lisle_core as lisle;
 /// let (_tx, rx) = lisle::channel::<u32>();
 /// rx.send(1); // nor a receiver send
 /// ```
@@ -49,6 +53,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 /// # Examples
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::channel::{TrySendError, bounded};
 ///
 /// let (tx, rx) = bounded(1);
@@ -65,6 +70,7 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// Creates a [`bounded`] channel with a name, which appears in reports of waiting performers.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// let (jobs, queue) = lisle::channel::named("jobs", 16);
 /// jobs.send("sweep").unwrap();
 /// assert_eq!(queue.recv(), Ok("sweep"));

@@ -26,6 +26,7 @@ macro_rules! ends {
             /// other side.
             ///
             /// ```
+            /// # use lisle_core as lisle;
             /// let (tx, rx) = lisle::channel::<u32>();
             /// assert!(tx.same_channel(&tx.clone()) && tx.same_channel(&rx));
             /// assert!(!tx.same_channel(&lisle::channel::<u32>().0));

@@ -70,6 +70,7 @@ impl<T> SendError<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// let (tx, rx) = lisle::channel();
     /// drop(rx);
     /// let refused = tx.send(String::from("message")).unwrap_err();
@@ -87,6 +88,7 @@ impl<T> TrySendError<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// let (tx, _rx) = lisle::channel();
     /// let refused = tx.try_send(String::from("message")).unwrap_err();
     /// assert_eq!(refused.into_inner(), "message"); // whichever of the errors it was

@@ -13,22 +13,23 @@ use crate::event::{ChooseAll, choose_all};
 /// Panics if the numbers of values and senders differ.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, channel, channel::{gather, scatter}};
+/// use std::thread;
 ///
-/// lisle::run(|| {
-///     let (work, jobs): (Vec<_>, Vec<_>) = (0..3).map(|_| channel::<u64>()).unzip();
-///     let (answers, answer): (Vec<_>, Vec<_>) = (0..3).map(|_| channel::<u64>()).unzip();
-///     for (job, answer) in jobs.into_iter().zip(answers) {
-///         lisle::spawn(move || job.iter().try_for_each(|n| answer.send(n * n)));
-///     }
-///     assert!(scatter(&work, [1, 2, 3]).sync().iter().all(Result::is_ok));
-///     assert_eq!(gather(&answer).sync(), [Ok(1), Ok(4), Ok(9)]);
-/// });
+/// let (work, jobs): (Vec<_>, Vec<_>) = (0..3).map(|_| channel::<u64>()).unzip();
+/// let (answers, answer): (Vec<_>, Vec<_>) = (0..3).map(|_| channel::<u64>()).unzip();
+/// for (job, answer) in jobs.into_iter().zip(answers) {
+///     thread::spawn(move || job.iter().try_for_each(|n| answer.send(n * n)));
+/// }
+/// assert!(scatter(&work, [1, 2, 3]).sync().iter().all(Result::is_ok));
+/// assert_eq!(gather(&answer).sync(), [Ok(1), Ok(4), Ok(9)]);
 /// ```
 ///
 /// # Examples
 ///
 /// ```should_panic
+/// # use lisle_core as lisle;
 /// let (tx, _rx) = lisle::channel();
 /// let _ = lisle::channel::scatter(&[tx], [1, 2]); // there is one sender
 /// ```
@@ -54,6 +55,7 @@ where
 /// # Examples
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::channel::{RecvError, bounded, gather};
 /// use lisle::Event;
 ///

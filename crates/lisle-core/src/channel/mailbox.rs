@@ -37,6 +37,7 @@ use std::time::Duration;
 /// allocates nothing more.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// let (tx, rx) = lisle::channel::unbounded_mailbox();
 /// for i in 0..100 {
 ///     tx.send(i).unwrap(); // does not wait, although nothing receives
@@ -135,6 +136,7 @@ impl<T> MailSender<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{MailSender, SendError, unbounded_mailbox};
     ///
     /// struct Handle(MailSender<&'static str>);
@@ -172,6 +174,7 @@ impl<T> MailSender<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{RecvError, SendError, unbounded_mailbox};
     ///
     /// let (tx, rx) = unbounded_mailbox();
@@ -208,6 +211,7 @@ impl<T: Send> MailSender<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::unbounded_mailbox};
     ///
     /// let (tx, rx) = unbounded_mailbox::<u32>();
@@ -256,6 +260,7 @@ impl<T> MailReceiver<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::unbounded_mailbox, choose, time::after};
     /// use std::time::Duration;
     ///
@@ -281,6 +286,7 @@ impl<T> MailReceiver<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{TryRecvError, unbounded_mailbox};
     ///
     /// let (tx, rx) = unbounded_mailbox();
@@ -334,6 +340,7 @@ impl<T: Send> MailReceiver<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{RecvError, unbounded_mailbox};
     ///
     /// let (tx, rx) = unbounded_mailbox();
@@ -358,6 +365,7 @@ impl<T: Send> MailReceiver<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{RecvTimeoutError, unbounded_mailbox};
     /// use std::time::Duration;
     ///
@@ -380,6 +388,7 @@ impl<T: Send> MailReceiver<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::unbounded_mailbox};
     ///
     /// let (tx, rx) = unbounded_mailbox();

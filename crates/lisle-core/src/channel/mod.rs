@@ -14,6 +14,7 @@
 //! that a message [could be received](Receiver::recv_ready_evt) or [sent](Sender::send_ready_evt).
 //!
 //! ```
+//! # use lisle_core as lisle;
 //! let (tx, rx) = lisle::channel::bounded(2);
 //! tx.send("a").unwrap();
 //! tx.send("b").unwrap();

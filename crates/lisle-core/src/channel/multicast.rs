@@ -36,6 +36,7 @@ use std::time::Duration;
 /// shares with other ports, except the message itself.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::channel::Multicast;
 ///
 /// let news = Multicast::new();
@@ -122,6 +123,7 @@ impl<T> Multicast<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{Multicast, SendError};
     ///
     /// let news = Multicast::new();
@@ -158,6 +160,7 @@ impl<T> Multicast<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{Multicast, TryRecvError};
     ///
     /// let news = Multicast::new();
@@ -178,6 +181,7 @@ impl<T> Multicast<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::Multicast};
     ///
     /// let news = Multicast::<u32>::new();
@@ -200,6 +204,7 @@ impl<T> Multicast<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{Multicast, RecvError};
     ///
     /// let news = Multicast::new();
@@ -318,6 +323,7 @@ impl<T> Port<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::Multicast;
     ///
     /// let news = Multicast::new();
@@ -337,6 +343,7 @@ impl<T> Port<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::Multicast;
     ///
     /// let news = Multicast::new();
@@ -389,6 +396,7 @@ impl<T: Clone + Send + Sync> Port<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::Multicast, choose, time::after};
     /// use std::time::Duration;
     ///
@@ -415,6 +423,7 @@ impl<T: Clone + Send + Sync> Port<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{Multicast, RecvError};
     ///
     /// let news = Multicast::new();
@@ -444,6 +453,7 @@ impl<T: Clone + Send + Sync> Port<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{Multicast, TryRecvError};
     ///
     /// let news = Multicast::new();
@@ -473,6 +483,7 @@ impl<T: Clone + Send + Sync> Port<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{Multicast, RecvTimeoutError};
     /// use std::time::Duration;
     ///
@@ -502,6 +513,7 @@ impl<T: Clone + Send + Sync> Port<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::Multicast};
     ///
     /// let news = Multicast::new();

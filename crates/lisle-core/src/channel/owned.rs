@@ -29,6 +29,7 @@ impl<T> Receiver<T> {
     /// that create a channel and return the event of its answer.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::Event;
     ///
     /// fn answer() -> impl Event<Output = u32> {
@@ -49,6 +50,7 @@ impl<T> OwnedRecvEvt<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::bounded};
     ///
     /// let (tx, rx) = bounded(1);
@@ -69,6 +71,7 @@ impl<T> Sender<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::bounded};
     ///
     /// let (tx, rx) = bounded(2);
@@ -89,6 +92,7 @@ impl<T> OwnedSendEvt<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::bounded};
     ///
     /// let (tx, _rx) = bounded(0);

@@ -31,6 +31,7 @@ impl<T> Sender<T> {
     /// nothing.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::SendWithError;
     /// use lisle::{Event, channel};
     ///
@@ -72,6 +73,7 @@ impl<T> Sender<T> {
     /// A receiver outlives a message that could not be made:
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel};
     ///
     /// let (tx, rx) = channel();

@@ -41,6 +41,7 @@ impl<T> Receiver<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{RecvError, bounded};
     /// use lisle::{Event, choose, never};
     ///
@@ -62,6 +63,7 @@ impl<T> Receiver<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{SendError, bounded};
     ///
     /// let (tx, rx) = bounded(2);
@@ -105,6 +107,7 @@ impl<T: Send> Receiver<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::RecvError;
     ///
     /// let (tx, rx) = lisle::channel();
@@ -137,6 +140,7 @@ impl<T: Send> Receiver<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{TryRecvError, bounded};
     ///
     /// let (tx, rx) = bounded(1);
@@ -165,6 +169,7 @@ impl<T: Send> Receiver<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{RecvTimeoutError, bounded};
     /// use std::time::Duration;
     ///
@@ -200,6 +205,7 @@ impl<T: Send> Receiver<T> {
     /// The event takes nothing and leaves nothing.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::bounded, choose};
     ///
     /// let ((numbers, number), (_words, word)) = (bounded(1), bounded::<String>(1));
@@ -219,6 +225,7 @@ impl<T: Send> Receiver<T> {
     /// ready from then on. Buffered messages may still be received after it.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::Event;
     ///
     /// let (tx, rx) = lisle::channel::bounded(1);
@@ -237,6 +244,7 @@ impl<T: Send> Receiver<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// let (tx, rx) = lisle::channel();
     /// std::thread::scope(|scope| {
     ///     // The iterator ends when the last sender is dropped, here by the thread.

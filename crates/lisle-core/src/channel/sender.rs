@@ -36,6 +36,7 @@ impl<T> Sender<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{RecvError, SendError, bounded};
     ///
     /// let (tx, rx) = bounded(1);
@@ -82,6 +83,7 @@ impl<T: Send> Sender<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::SendError;
     ///
     /// let (tx, rx) = lisle::channel();
@@ -108,6 +110,7 @@ impl<T: Send> Sender<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{TrySendError, bounded};
     ///
     /// let (tx, rx) = bounded(1);
@@ -139,6 +142,7 @@ impl<T: Send> Sender<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::{SendTimeoutError, bounded};
     /// use std::time::Duration;
     ///
@@ -168,6 +172,7 @@ impl<T: Send> Sender<T> {
     /// [`recv_ready_evt`](super::Receiver::recv_ready_evt) apply here as well.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::Event;
     ///
     /// let (tx, rx) = lisle::channel::bounded(1);
@@ -189,6 +194,7 @@ impl<T: Send> Sender<T> {
     /// `Sender::closed`.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, time::after};
     /// use std::time::Duration;
     ///
@@ -211,14 +217,17 @@ impl<T> Sender<T> {
     /// [`send_with_evt`](Sender::send_with_evt).
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// struct Unique(u32); // not `Clone`
     ///
-    /// lisle::run(|| {
-    ///     let (tx, rx) = lisle::channel();
-    ///     let sender = lisle::spawn_task(async move { tx.send_evt(Unique(1)).await.is_ok() });
-    ///     assert_eq!(rx.recv().unwrap().0, 1);
-    ///     assert!(sender.join().unwrap());
-    /// });
+    /// async fn send(tx: lisle::channel::Sender<Unique>) -> bool {
+    ///     tx.send_evt(Unique(1)).await.is_ok()
+    /// }
+    /// # use std::task::{Context, Poll, Waker};
+    /// # let (tx, rx) = lisle::channel::bounded(1);
+    /// # let sent = Future::poll(std::pin::pin!(send(tx)), &mut Context::from_waker(Waker::noop()));
+    /// # assert_eq!(sent, Poll::Ready(true));
+    /// # assert_eq!(rx.recv().unwrap().0, 1);
     /// ```
     ///
     /// # Errors
@@ -235,6 +244,7 @@ impl<T> Sender<T> {
     /// In a choice, where each performance sends a clone:
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, always, channel::bounded, event::choose_biased};
     ///
     /// let (tx, rx) = bounded(1);

@@ -12,6 +12,7 @@ pub struct Always<T>(T);
 /// Returns an event that is always ready and whose value is a clone of `value`.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, always};
 /// assert_eq!(always(3).sync(), 3);
 /// ```
@@ -54,6 +55,7 @@ pub struct Never<T>(PhantomData<fn() -> T>);
 /// # Examples
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, never, time::after};
 /// use std::time::Duration;
 ///

@@ -30,6 +30,7 @@ pub struct Choose<A> {
 /// allocate for tuples and arrays, nor for vectors once a thread has performed a choice as large.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, always, choose, never};
 ///
 /// assert_eq!(choose((never(), always(1), never())).sync(), 1);
@@ -40,6 +41,7 @@ pub struct Choose<A> {
 /// All alternatives must have the same output type; `wrap` converts:
 ///
 /// ```compile_fail,E0271
+/// # use lisle_core as lisle;
 /// lisle::choose((lisle::always(1), lisle::always("one")));
 /// ```
 #[inline]
@@ -55,6 +57,7 @@ pub fn choose<A: Alternatives>(alternatives: A) -> Choose<A> {
 /// first.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, always, event::choose_biased};
 ///
 /// assert!((0..100).all(|_| choose_biased((always(1), always(2))).sync() == 1));

@@ -29,18 +29,18 @@ pub struct ChooseAll<A> {
 /// may be borrowed. Without any events it happens at once.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, channel, event::choose_all};
+/// use std::thread;
 ///
-/// lisle::run(|| {
-///     let (names, name) = channel();
-///     let (ages, age) = channel();
-///     lisle::spawn(move || {
-///         ages.send(36).unwrap(); // in any order
-///         names.send("Ada").unwrap();
-///     });
-///     let (name, age) = choose_all((name.recv_evt(), age.recv_evt())).sync();
-///     assert_eq!((name, age), (Ok("Ada"), Ok(36)));
+/// let (names, name) = channel();
+/// let (ages, age) = channel();
+/// thread::spawn(move || {
+///     ages.send(36).unwrap(); // in any order
+///     names.send("Ada").unwrap();
 /// });
+/// let (name, age) = choose_all((name.recv_evt(), age.recv_evt())).sync();
+/// assert_eq!((name, age), (Ok("Ada"), Ok(36)));
 /// ```
 ///
 /// This is Multi-MLton's `chooseAll`.
@@ -55,6 +55,7 @@ pub struct ChooseAll<A> {
 /// [`Event::replace`].)
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, channel::bounded, event::choose_all};
 ///
 /// let ((one, from_one), (_other, from_other)) = (bounded(1), bounded::<u32>(1));

@@ -30,6 +30,7 @@ pub struct Guard<F, E> {
 /// its left are sent, and guards to its right do not run.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::event::guard;
 /// use lisle::{Event, time::at};
 /// use std::time::{Duration, Instant};

@@ -56,6 +56,7 @@ pub enum Step {
 /// Forward to a [`Source`], whose four methods of the same names do the difficult part:
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::Event;
 /// use lisle::event::{Attempt, Source, Step, Waiting};
 /// use std::pin::Pin;
@@ -114,6 +115,7 @@ pub enum Step {
 /// An event that is never performed does nothing, and the compiler warns about it:
 ///
 /// ```compile_fail
+/// # use lisle_core as lisle;
 /// #![deny(unused_must_use)]
 /// use lisle::Event;
 ///
@@ -135,6 +137,7 @@ pub trait Event {
     /// future that moves between threads:
     ///
     /// ```compile_fail,E0277
+    /// # use lisle_core as lisle;
     /// # use lisle::Event;
     /// # use lisle::event::{Attempt, Step};
     /// # use std::pin::Pin;
@@ -235,6 +238,7 @@ pub trait Event {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::bounded, choose};
     ///
     /// let ((_a, from_a), (b, from_b)) = (bounded::<u32>(1), bounded(1));
@@ -263,6 +267,7 @@ pub trait Event {
     /// second is not ready.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::bounded;
     /// use lisle::{Event, choose};
     ///
@@ -309,6 +314,7 @@ pub trait Event {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::bounded, choose};
     ///
     /// let ((numbers, number), (_words, word)) = (bounded(1), bounded::<String>(1));
@@ -341,6 +347,7 @@ pub trait Event {
     /// This is Concurrent ML's `wrapHandler`.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, always};
     ///
     /// let parsed = always("ten").wrap(|text| text.parse::<u32>().expect("a number"));
@@ -367,6 +374,7 @@ pub trait Event {
     /// This is Racket's `replace-evt`.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel, choose, time::after};
     /// use std::time::Duration;
     ///
@@ -402,6 +410,7 @@ pub trait Event {
     /// of [`replace`](Event::replace) make events that make further ones to that depth.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, always, choose, event::BoxEvent};
     ///
     /// let all: Vec<BoxEvent<u32>> = (0..50_000).map(|n| always(n).boxed()).collect();
@@ -409,6 +418,7 @@ pub trait Event {
     /// ```
     ///
     /// ```should_panic
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, always, choose};
     ///
     /// (0..50_000).fold(always(0).boxed(), |before, n| choose(vec![before, always(n).boxed()]).boxed());
@@ -436,17 +446,17 @@ pub trait Event {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::bounded};
+    /// use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
     ///
-    /// lisle::run(|| {
-    ///     let (tx, rx) = bounded(1);
-    ///     let task = lisle::spawn_task(async move {
-    ///         drop(rx.recv_evt().future()); // takes nothing
-    ///         rx.recv_evt().wrap(Result::ok).future().await
-    ///     });
-    ///     tx.send(7).unwrap();
-    ///     assert_eq!(task.join().unwrap(), Some(7));
-    /// });
+    /// let (tx, rx) = bounded(1);
+    /// drop(rx.recv_evt().future()); // takes nothing
+    /// let mut message = pin!(rx.recv_evt().future());
+    /// let mut context = Context::from_waker(Waker::noop());
+    /// assert!(message.as_mut().poll(&mut context).is_pending());
+    /// tx.send(7).unwrap();
+    /// assert_eq!(message.poll(&mut context), Poll::Ready(Ok(7)));
     /// ```
     #[inline]
     fn future(self) -> EventFuture<Self>

@@ -7,6 +7,7 @@
 //! [`Event::wrap`] post-processes the value.
 //!
 //! ```
+//! # use lisle_core as lisle;
 //! use lisle::{Event, channel, choose, time::after};
 //! use std::time::Duration;
 //!

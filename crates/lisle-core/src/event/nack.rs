@@ -33,6 +33,7 @@ pub struct WithNack<F, E> {
 /// The idea is from Concurrent ML.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::event::with_nack;
 /// use lisle::{Event, always, channel, choose, never};
 ///
@@ -108,6 +109,7 @@ impl Nack {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, always, channel::bounded, event::choose_biased, event::with_nack};
     ///
     /// let (nacks, clients) = bounded(1);
@@ -132,6 +134,7 @@ impl Nack {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, always, channel::bounded, event::with_nack};
     ///
     /// let (nacks, clients) = bounded(1);

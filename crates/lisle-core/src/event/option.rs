@@ -13,6 +13,7 @@ fn place<B>(branch: Pin<&mut Option<B>>) -> Place<'_, B> {
 /// is switched off, like a `nil` channel in Go.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, always, choose};
 /// let enabled = false;
 /// let event = choose((enabled.then(|| always(1)), Some(always(2))));

@@ -8,11 +8,12 @@
 /// events of different types.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{channel, time::after};
-/// use std::time::Duration;
+/// use std::{thread, time::Duration};
 ///
 /// let (tx, rx) = channel::<u32>();
-/// lisle::spawn(move || (1..=3).for_each(|n| tx.send(n).unwrap()));
+/// thread::spawn(move || (1..=3).for_each(|n| tx.send(n).unwrap()));
 /// let mut sum = 0;
 /// loop {
 ///     lisle::select! {
@@ -58,8 +59,9 @@
 /// If all arms are switched off and there is no `default`, it waits forever, like an empty choice.
 ///
 /// ```
-/// use lisle::channel;
-/// use std::collections::VecDeque;
+/// # use lisle_core as lisle;
+/// use lisle::{channel, time::after};
+/// use std::{collections::VecDeque, thread};
 ///
 /// /// Passes messages on, through a buffer of `capacity`.
 /// fn buffer(input: lisle::channel::Receiver<u32>, output: lisle::channel::Sender<u32>, capacity: usize) {
@@ -83,16 +85,17 @@
 ///
 /// let (tx, input) = channel();
 /// let (output, rx) = channel();
-/// let fiber = lisle::spawn(move || buffer(input, output, 3));
+/// let thread = thread::spawn(move || buffer(input, output, 3));
 /// (0..3).for_each(|n| tx.send(n).unwrap()); // not received yet
 /// drop(tx);
 /// assert_eq!(rx.into_iter().collect::<Vec<u32>>(), [0, 1, 2]);
-/// fiber.join().unwrap();
+/// thread.join().unwrap();
 /// ```
 ///
 /// A `default` makes it a poll:
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// let (tx, rx) = lisle::channel::bounded::<u32>(1);
 /// let look = || lisle::select! {
 ///     message = rx.recv_evt() => message.ok(),
@@ -106,6 +109,7 @@
 /// In a future, on any executor:
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// async fn first(rx: lisle::channel::Receiver<u32>, stop: lisle::channel::Receiver<()>) -> Option<u32> {
 ///     lisle::select! {
 ///         biased;
@@ -128,6 +132,7 @@
 /// be tried. Match the value in the body, by `match` or `let` with `else`:
 ///
 /// ```compile_fail,E0005
+/// # use lisle_core as lisle;
 /// # let (_tx, rx) = lisle::channel::<u32>();
 /// lisle::select! {
 ///     Ok(n) = rx.recv_evt() => println!("{n}"),
@@ -158,33 +163,40 @@
 /// At least one arm must have an event:
 ///
 /// ```compile_fail
+/// # use lisle_core as lisle;
 /// lisle::select! {}
 /// ```
 /// ```compile_fail
+/// # use lisle_core as lisle;
 /// lisle::select! { default => () }
 /// ```
 ///
 /// There may be one `default`, and it must be the last arm:
 ///
 /// ```compile_fail
+/// # use lisle_core as lisle;
 /// lisle::select! { default => 1, n = lisle::always(2) => n }
 /// ```
 /// ```compile_fail
+/// # use lisle_core as lisle;
 /// lisle::select! { n = lisle::always(1) => n, default => 2, default => 3 }
 /// ```
 ///
 /// The bodies must have one type, and `await` is allowed in `async` code only:
 ///
 /// ```compile_fail,E0308
+/// # use lisle_core as lisle;
 /// lisle::select! { n = lisle::always(1) => n, s = lisle::always("two") => s };
 /// ```
 /// ```compile_fail,E0728
+/// # use lisle_core as lisle;
 /// lisle::select! { await; n = lisle::always(1) => n };
 /// ```
 ///
 /// Thirteen arms are too many:
 ///
 /// ```compile_fail
+/// # use lisle_core as lisle;
 /// # use lisle::always as a;
 /// lisle::select! {
 ///     n = a(1) => n, n = a(2) => n, n = a(3) => n, n = a(4) => n, n = a(5) => n, n = a(6) => n, n = a(7) => n,

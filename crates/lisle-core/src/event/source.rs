@@ -30,6 +30,7 @@ use std::pin::Pin;
 /// the caller.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, event::Source};
 ///
 /// // A gate: closed, then open for good.
@@ -70,6 +71,7 @@ impl<M> Waiters<'_, M> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, event::Source};
     ///
     /// fn push(stack: &Source<Vec<u32>, u32>, n: u32) {
@@ -107,6 +109,7 @@ impl<M> Waiters<'_, M> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, event::Source};
     ///
     /// let level: Source<u32, u32> = Source::new(0);
@@ -189,6 +192,7 @@ impl<S, M> Source<S, M> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::event::Source;
     ///
     /// let stack: Source<Vec<u32>, u32> = Source::new(vec![1]);
@@ -204,6 +208,7 @@ impl<S, M> Source<S, M> {
     /// The function uses what it is given, and not the source:
     ///
     /// ```should_panic
+    /// # use lisle_core as lisle;
     /// # use lisle::event::Source;
     /// let count: Source<u32, ()> = Source::new(0);
     /// count.update(|n, _| *n = count.with(|n| n + 1));
@@ -260,6 +265,7 @@ impl<S, M> Source<S, M> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, event::Source};
     ///
     /// let stack: Source<Vec<u32>, u32> = Source::new(vec![1, 2]);
@@ -289,6 +295,7 @@ impl<S, M> Source<S, M> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, always, event::Source, event::choose_biased};
     ///
     /// let tokens: Source<u32, ()> = Source::new(1);

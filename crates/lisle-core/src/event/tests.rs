@@ -14,6 +14,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
+/// The program of these tests once more: by way of the emulator that runs this one, if
+/// `LISLE_TEST_RUNNER` names one with its arguments. The system cannot start it otherwise.
+fn this_program() -> Command {
+    let program = std::env::current_exe().expect("the test binary has a path");
+    let runner = std::env::var("LISLE_TEST_RUNNER").unwrap_or_default();
+    let mut words = runner.split_whitespace();
+    let Some(emulator) = words.next() else { return Command::new(program) };
+    let mut command = Command::new(emulator);
+    command.args(words).arg(program);
+    command
+}
+
 /// Runs `act` in a process of its own, which must end with a message about `broken`.
 fn ends_the_process(test: &str, broken: &str, act: impl FnOnce()) {
     if std::env::var_os("LISLE_BREAKS_CONTRACT").is_some() {
@@ -21,7 +33,7 @@ fn ends_the_process(test: &str, broken: &str, act: impl FnOnce()) {
         return;
     }
     let (_, path) = module_path!().split_once("::").expect("a module of the crate");
-    let output = Command::new(std::env::current_exe().unwrap())
+    let output = this_program()
         .args(["--exact", &format!("{path}::{test}"), "--nocapture"])
         .env("LISLE_BREAKS_CONTRACT", "1")
         .output()

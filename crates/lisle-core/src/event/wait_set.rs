@@ -47,6 +47,7 @@ use std::ptr::NonNull;
 /// source costs two allocations; performing does not allocate once warm.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, event::WaitSet};
 ///
 /// let channels: Vec<_> = (0..1_000).map(|_| lisle::channel::bounded::<u32>(1)).collect();
@@ -140,6 +141,7 @@ impl<'a, T> WaitSet<'a, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::bounded, event::WaitSet};
     ///
     /// let ((numbers, number), (words, word)) = (bounded(1), bounded(1));
@@ -185,6 +187,7 @@ impl<'a, T> WaitSet<'a, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{channel::bounded, event::WaitSet};
     ///
     /// let (tx, rx) = bounded(1);
@@ -215,6 +218,7 @@ impl<'a, T> WaitSet<'a, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{channel::bounded, event::WaitSet};
     ///
     /// let (tx, rx) = bounded(1);
@@ -267,6 +271,7 @@ impl<'a, T> WaitSet<'a, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel::bounded, choose, event::WaitSet, time::after};
     /// use std::time::Duration;
     ///
@@ -291,6 +296,7 @@ impl<'a, T> WaitSet<'a, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{channel::bounded, event::WaitSet};
     ///
     /// let (tx, rx) = bounded(1);
@@ -310,6 +316,7 @@ impl<'a, T> WaitSet<'a, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{channel::bounded, event::WaitSet};
     ///
     /// let (tx, rx) = bounded(1);

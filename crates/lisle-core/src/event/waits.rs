@@ -46,6 +46,7 @@ impl Label {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::event::Label;
     ///
     /// let door = Label::new("door").named("front");

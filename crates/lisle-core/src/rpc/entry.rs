@@ -42,6 +42,7 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// goes back to the head of the queue.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, rpc::rpc};
     ///
     /// let (caller, entry) = rpc::<&str, usize>();
@@ -72,6 +73,7 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, rpc::NoCallers, rpc::rpc};
     ///
     /// let (caller, entry) = rpc::<u32, u32>();
@@ -95,6 +97,7 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, rpc::rpc};
     ///
     /// let (caller, entry) = rpc::<u32, u32>();
@@ -122,6 +125,7 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, rpc::rpc};
     ///
     /// let (caller, entry) = rpc::<u32, u32>();
@@ -146,20 +150,20 @@ impl<A: Send, B: Send> Entry<A, B> {
     /// The event gives [`NoCallers`] if all callers were dropped.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, rpc::rpc};
+    /// use std::thread;
     ///
-    /// lisle::run(|| {
-    ///     let (caller, entry) = rpc::<u64, u64>();
-    ///     lisle::spawn(move || {
-    ///         let mut sum = 0;
-    ///         let add = |n, sum: &u64| (sum + n, sum + n);
-    ///         while let Ok(next) = entry.entry_in_out_evt(sum, add).sync() {
-    ///             sum = next;
-    ///         }
-    ///     });
-    ///     assert_eq!(caller.call(2), Ok(2));
-    ///     assert_eq!(caller.call(3), Ok(5));
+    /// let (caller, entry) = rpc::<u64, u64>();
+    /// thread::spawn(move || {
+    ///     let mut sum = 0;
+    ///     let add = |n, sum: &u64| (sum + n, sum + n);
+    ///     while let Ok(next) = entry.entry_in_out_evt(sum, add).sync() {
+    ///         sum = next;
+    ///     }
     /// });
+    /// assert_eq!(caller.call(2), Ok(2));
+    /// assert_eq!(caller.call(3), Ok(5));
     /// ```
     pub fn entry_in_out_evt<C, D, F: Fn(A, &C) -> (B, D)>(
         &self,
@@ -198,6 +202,7 @@ impl<A, B: Send> Request<A, B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, rpc::CallError, rpc::rpc};
     ///
     /// let (caller, entry) = rpc::<&str, usize>();
@@ -222,6 +227,7 @@ impl<A, B: Send> Request<A, B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, rpc::CallError, rpc::rpc};
     ///
     /// let (caller, entry) = rpc::<&str, usize>();
@@ -277,6 +283,7 @@ impl<B: Send> Reply<B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, rpc::rpc};
     ///
     /// let (caller, entry) = rpc::<&str, usize>();
@@ -311,6 +318,7 @@ impl<B> Reply<B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, rpc::rpc};
     ///
     /// let (caller, entry) = rpc::<u32, u32>();

@@ -7,21 +7,21 @@
 //! end.
 //!
 //! ```
+//! # use lisle_core as lisle;
 //! use lisle::{Event, rpc::rpc};
+//! use std::thread;
 //!
-//! lisle::run(|| {
-//!     let (caller, entry) = rpc::<u32, u32>();
-//!     let server = lisle::spawn(move || {
-//!         let mut served = 0;
-//!         while entry.entry_evt(|n| n * n).sync().is_ok() {
-//!             served += 1;
-//!         }
-//!         served
-//!     });
-//!     assert_eq!(caller.call(7), Ok(49));
-//!     drop(caller); // that was the last one
-//!     assert_eq!(server.join().unwrap(), 1);
+//! let (caller, entry) = rpc::<u32, u32>();
+//! let server = thread::spawn(move || {
+//!     let mut served = 0;
+//!     while entry.entry_evt(|n| n * n).sync().is_ok() {
+//!         served += 1;
+//!     }
+//!     served
 //! });
+//! assert_eq!(caller.call(7), Ok(49));
+//! drop(caller); // that was the last one
+//! assert_eq!(server.join().unwrap(), 1);
 //! ```
 //!
 //! The forms are those of Concurrent ML's library. There the function is given when the pair is
@@ -63,6 +63,7 @@ use std::fmt;
 /// # Examples
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, rpc::rpc};
 ///
 /// let (caller, entry) = rpc::<&str, usize>();
@@ -108,6 +109,7 @@ impl<A: Send, B: Send> Caller<A, B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, rpc::CallError, rpc::rpc};
     ///
     /// let (caller, entry) = rpc::<u32, u32>();
@@ -140,6 +142,7 @@ impl<A: Clone + Send, B: Send> Caller<A, B> {
     /// have served the request nevertheless.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, rpc::rpc, time::after};
     /// use std::time::Duration;
     ///
@@ -171,6 +174,7 @@ impl<A: Clone + Send, B: Send> Caller<A, B> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, rpc::rpc};
     ///
     /// let (caller, entry) = rpc::<u32, u32>();

@@ -43,6 +43,7 @@ use std::ptr::NonNull;
 /// Enrolling is from Concurrent ML's barrier and Java's `Phaser`, the leader from `std`'s barrier.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::Barrier;
 /// use std::sync::atomic::{AtomicU32, Ordering};
 ///
@@ -304,6 +305,7 @@ impl Barrier {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Barrier;
     /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     ///
@@ -336,6 +338,7 @@ impl Barrier {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::Barrier};
     ///
     /// let barrier = Barrier::new();
@@ -392,6 +395,7 @@ impl Party {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Barrier;
     ///
     /// let barrier = Barrier::new();
@@ -412,6 +416,7 @@ impl Party {
     /// A poll succeeds if all other parties have arrived.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, sync::Barrier, time::after};
     /// use std::time::Duration;
     ///

@@ -10,6 +10,7 @@ use std::pin::Pin;
 /// wait.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, choose, sync::Condition, time::after};
 /// use std::time::Duration;
 ///
@@ -49,6 +50,7 @@ impl Condition {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::Condition};
     ///
     /// let stop = Condition::new();
@@ -76,6 +78,7 @@ impl Condition {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Condition;
     ///
     /// let ready = Condition::new();

@@ -20,17 +20,17 @@ use std::time::{Duration, Instant};
 /// [`wait_while`](Condvar::wait_while).
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::{Condvar, Mutex};
+/// use std::thread;
 ///
 /// static QUEUE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 /// static FILLED: Condvar = Condvar::new();
 ///
-/// lisle::run(|| {
-///     let taker = lisle::spawn(|| FILLED.wait_while(QUEUE.lock(), |queue| queue.is_empty()).pop());
-///     QUEUE.lock().push(7);
-///     FILLED.notify_one();
-///     assert_eq!(taker.join().unwrap(), Some(7));
-/// });
+/// let taker = thread::spawn(|| FILLED.wait_while(QUEUE.lock(), |queue| queue.is_empty()).pop());
+/// QUEUE.lock().push(7);
+/// FILLED.notify_one();
+/// assert_eq!(taker.join().unwrap(), Some(7));
 /// ```
 ///
 /// Waiting has two parts, each of which is an event: being notified
@@ -61,6 +61,7 @@ impl Condvar {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::Condvar};
     ///
     /// let changed = Condvar::new();
@@ -85,6 +86,7 @@ impl Condvar {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::{Condvar, Mutex};
     ///
     /// let (open, opened) = (Mutex::new(false), Condvar::new());
@@ -110,6 +112,7 @@ impl Condvar {
     /// It counts from its creation, not from its performance. Once it has happened it stays ready.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::{Condvar, Mutex};
     /// use lisle::{Event, choose, time::after};
     /// use std::time::Duration;
@@ -154,6 +157,7 @@ impl Condvar {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::{Condvar, Mutex};
     ///
     /// let (ready, changed) = (Mutex::new(false), Condvar::new());
@@ -192,6 +196,7 @@ impl Condvar {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::{Condvar, Mutex};
     ///
     /// let (queue, filled) = (Mutex::new(Vec::new()), Condvar::new());
@@ -221,6 +226,7 @@ impl Condvar {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::{Condvar, Mutex};
     /// use std::time::Duration;
     ///
@@ -249,6 +255,7 @@ impl Condvar {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::{Condvar, Mutex};
     /// use std::time::Duration;
     ///
@@ -288,6 +295,7 @@ impl Condvar {
     /// another waiter, and it gives up its place in the queue for the mutex.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::{Condvar, Mutex};
     /// use lisle::{Event, choose, time::after};
     /// use std::time::Duration;

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 /// the value.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::IVar;
 ///
 /// let answer = IVar::new();
@@ -58,6 +59,7 @@ impl<T> IVar<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::{Full, IVar};
     ///
     /// let answer = IVar::new();
@@ -86,6 +88,7 @@ impl<T> IVar<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::IVar};
     ///
     /// let answer = IVar::new();

@@ -10,6 +10,7 @@ use std::pin::Pin;
 /// Everything before a count happens before the return of every wait.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::Latch;
 ///
 /// let ready = Latch::new(3);
@@ -37,6 +38,7 @@ impl Latch {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Latch;
     ///
     /// let latch = Latch::new(2);
@@ -70,6 +72,7 @@ impl Latch {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, sync::Latch, time::after};
     /// use std::time::Duration;
     ///
@@ -105,19 +108,19 @@ fn down(count: &Source<usize, ()>) -> bool {
 /// group.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::WaitGroup;
+/// use std::thread;
 ///
-/// lisle::run(|| {
-///     let group = WaitGroup::new();
-///     for _ in 0..10 {
-///         let work = group.enter();
-///         lisle::spawn(move || {
-///             // ...
-///             drop(work);
-///         });
-///     }
-///     group.wait();
-/// });
+/// let group = WaitGroup::new();
+/// for _ in 0..10 {
+///     let work = group.enter();
+///     thread::spawn(move || {
+///         // ...
+///         drop(work);
+///     });
+/// }
+/// group.wait();
 /// ```
 #[derive(Clone)]
 pub struct WaitGroup {
@@ -142,6 +145,7 @@ impl WaitGroup {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::WaitGroup;
     ///
     /// let group = WaitGroup::new();
@@ -172,6 +176,7 @@ impl WaitGroup {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::WaitGroup};
     ///
     /// let group = WaitGroup::new();

@@ -21,25 +21,24 @@ use std::time::Duration;
 /// [`lock_evt`](Mutex::lock_evt) may be awaited or be one alternative of a choice.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, choose, sync::Mutex, time::after};
-/// use std::time::Duration;
+/// use std::{thread, time::Duration};
 ///
 /// static TOTAL: Mutex<u64> = Mutex::new(0);
 ///
-/// lisle::run(|| {
-///     lisle::fiber::scope(|scope| {
-///         for i in 1..=10 {
-///             scope.spawn(move || *TOTAL.lock() += i);
-///         }
-///     });
-///     let held = TOTAL.lock();
-///     let second = choose((
-///         TOTAL.lock_evt().wrap(|_| "locked"),
-///         after(Duration::from_millis(1)).wrap(|()| "gave up"),
-///     ));
-///     assert_eq!(second.sync(), "gave up");
-///     assert_eq!(*held, 55);
+/// thread::scope(|scope| {
+///     for i in 1..=10 {
+///         scope.spawn(move || *TOTAL.lock() += i);
+///     }
 /// });
+/// let held = TOTAL.lock();
+/// let second = choose((
+///     TOTAL.lock_evt().wrap(|_| "locked"),
+///     after(Duration::from_millis(1)).wrap(|()| "gave up"),
+/// ));
+/// assert_eq!(second.sync(), "gave up");
+/// assert_eq!(*held, 55);
 /// ```
 ///
 /// # Holding it
@@ -107,6 +106,7 @@ impl<T: ?Sized> Mutex<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Mutex;
     ///
     /// let total = Mutex::new(0);
@@ -139,6 +139,7 @@ impl<T: ?Sized> Mutex<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Mutex;
     ///
     /// let mutex = Mutex::new(1);
@@ -158,6 +159,7 @@ impl<T: ?Sized> Mutex<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Mutex;
     /// use std::time::Duration;
     ///
@@ -185,18 +187,20 @@ impl<T: ?Sized> Mutex<T> {
     /// # Examples
     ///
     /// ```
-    /// use lisle::sync::Mutex;
-    /// use std::sync::Arc;
+    /// # use lisle_core as lisle;
+    /// use lisle::{Event, choose, sync::Mutex, time::after};
+    /// use std::time::Duration;
     ///
-    /// lisle::run(|| {
-    ///     let total = Arc::new(Mutex::new(0));
-    ///     let tasks = [1, 2, 3].map(|n| {
-    ///         let total = total.clone();
-    ///         lisle::spawn_task(async move { *total.lock_evt().await += n })
-    ///     });
-    ///     tasks.into_iter().for_each(|task| task.join().unwrap());
-    ///     assert_eq!(*total.lock(), 6);
-    /// });
+    /// let total = Mutex::new(0);
+    /// let held = total.lock();
+    /// let in_time = choose((
+    ///     total.lock_evt().wrap(|_| true),
+    ///     after(Duration::from_millis(1)).wrap(|()| false),
+    /// ));
+    /// assert!(!in_time.sync());
+    /// drop(held);
+    /// *total.lock_evt().sync() += 1;
+    /// assert_eq!(*total.lock(), 1);
     /// ```
     pub fn lock_evt(&self) -> LockEvt<'_, T> {
         LockEvt { mutex: self }
@@ -245,11 +249,13 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 /// A guard that keeps a [`Mutex`] locked until it is dropped.
 ///
 /// ```compile_fail,E0277
+/// # use lisle_core as lisle;
 /// fn may_move<T: Send>() {}
 /// may_move::<lisle::sync::MutexGuard<'static, std::cell::Cell<std::rc::Rc<()>>>>();
 /// ```
 ///
 /// ```compile_fail,E0277
+/// # use lisle_core as lisle;
 /// fn may_be_shared<T: Sync>() {}
 /// may_be_shared::<lisle::sync::MutexGuard<'static, std::cell::Cell<()>>>();
 /// ```
@@ -273,6 +279,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::{Mutex, MutexGuard};
     ///
     /// let mutex = Mutex::new(1);

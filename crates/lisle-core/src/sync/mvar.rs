@@ -50,6 +50,7 @@ use std::ops::Deref;
 /// lease take it twice.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, choose, sync::MVar, time::after};
 /// use std::time::Duration;
 ///
@@ -103,6 +104,7 @@ impl<T> MVar<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, sync::MVar};
     ///
     /// let (one, other) = (MVar::full("one"), MVar::<&str>::new());
@@ -121,6 +123,7 @@ impl<T> MVar<T> {
     /// It lets a future update the value: a [`Lease`] may be held across an `.await`.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// # use lisle::{Event, sync::MVar};
     /// let cell = MVar::full(String::from("old"));
     /// let lease = cell.lease_evt().sync();
@@ -137,6 +140,7 @@ impl<T> MVar<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::MVar};
     ///
     /// let cell = MVar::full(1);
@@ -168,6 +172,7 @@ impl<T: Send> MVar<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::MVar;
     ///
     /// let cell = MVar::new();
@@ -191,6 +196,7 @@ impl<T: Send> MVar<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::MVar;
     ///
     /// let cell = MVar::new();
@@ -220,6 +226,7 @@ impl<T: Send> MVar<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::MVar;
     ///
     /// let cell = MVar::full(1);
@@ -236,6 +243,7 @@ impl<T: Send> MVar<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::MVar;
     ///
     /// let cell = MVar::full("old");
@@ -260,6 +268,7 @@ impl<T: Send> MVar<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::MVar;
     /// use std::panic::{AssertUnwindSafe, catch_unwind};
     ///
@@ -290,6 +299,7 @@ impl<T: Send + Clone> MVar<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::MVar};
     ///
     /// let cell = MVar::full(1);
@@ -314,6 +324,7 @@ impl<T: Send + Clone> MVar<T> {
     /// value.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// let list = lisle::sync::MVar::full(vec![1, 2, 3]);
     /// assert_eq!(list.modify(|list| list.pop()), Some(3));
     /// assert_eq!(list.take(), [1, 2]);
@@ -334,6 +345,7 @@ impl<T: Send + Sync + Clone> MVar<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::MVar;
     ///
     /// let cell = MVar::new();
@@ -357,6 +369,7 @@ impl<T: Send + Sync + Clone> MVar<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::MVar};
     ///
     /// let cell = MVar::new();
@@ -375,6 +388,7 @@ impl<T: Send + Sync + Clone> MVar<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::MVar;
     ///
     /// let cell = MVar::full(1);
@@ -431,6 +445,7 @@ impl<T> fmt::Debug for MVar<T> {
 /// It can be shared only if the value can:
 ///
 /// ```compile_fail,E0277
+/// # use lisle_core as lisle;
 /// fn may_be_shared<T: Sync>() {}
 /// may_be_shared::<lisle::sync::Lease<'static, std::cell::Cell<u32>>>();
 /// ```

@@ -14,6 +14,7 @@ use std::ops::Deref;
 /// that it is filling waits for itself, for ever.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::OnceCell;
 ///
 /// let config = OnceCell::new();
@@ -72,6 +73,7 @@ impl<T> OnceCell<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::OnceCell};
     ///
     /// let config = OnceCell::new();
@@ -95,6 +97,7 @@ impl<T> OnceCell<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::OnceCell;
     /// use std::panic::{AssertUnwindSafe, catch_unwind};
     ///
@@ -120,6 +123,7 @@ impl<T> OnceCell<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::OnceCell;
     ///
     /// let port = OnceCell::new();
@@ -167,6 +171,7 @@ impl<T: fmt::Debug> fmt::Debug for OnceCell<T> {
 /// An action that is done once, by the first performer that comes, while others wait.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, sync::Once};
 ///
 /// let once = Once::new();
@@ -198,6 +203,7 @@ impl Once {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Once;
     /// use std::panic::{AssertUnwindSafe, catch_unwind};
     ///
@@ -222,6 +228,7 @@ impl Once {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::Once};
     ///
     /// let once = Once::new();
@@ -243,6 +250,7 @@ impl Once {
 /// called again once it has returned.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::Lazy;
 ///
 /// let squares = Lazy::new(|| (0..10).map(|n| n * n).collect::<Vec<u32>>());
@@ -258,6 +266,7 @@ impl<T, F: Fn() -> T> Lazy<T, F> {
         /// Creates a value that `make` makes when it is first needed. It may be a `static`.
         ///
         /// ```
+        /// # use lisle_core as lisle;
         /// use lisle::sync::Lazy;
         ///
         /// static SQUARES: Lazy<Vec<u32>> = Lazy::new(|| (0..4).map(|n| n * n).collect());
@@ -286,6 +295,7 @@ impl<T, F> Lazy<T, F> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Lazy;
     ///
     /// let squares = Lazy::new(|| [1, 4, 9]);
@@ -303,6 +313,7 @@ impl<T, F> Lazy<T, F> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::Lazy};
     ///
     /// let squares = Lazy::new(|| [1, 4, 9]);

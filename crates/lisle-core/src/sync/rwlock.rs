@@ -20,16 +20,16 @@ pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 /// documentation says about holding it, panics and futures applies here too.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::RwLock;
+/// use std::thread;
 ///
 /// static ROUTES: RwLock<Vec<&str>> = RwLock::new(Vec::new());
 ///
-/// lisle::run(|| {
-///     ROUTES.write().push("/");
-///     let all = ROUTES.read();
-///     let other = lisle::spawn(|| ROUTES.read().len()); // at the same time
-///     assert_eq!(other.join().unwrap(), all.len());
-/// });
+/// ROUTES.write().push("/");
+/// let all = ROUTES.read();
+/// let other = thread::spawn(|| ROUTES.read().len()); // at the same time
+/// assert_eq!(other.join().unwrap(), all.len());
 /// ```
 ///
 /// # Fairness
@@ -82,6 +82,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::RwLock;
     ///
     /// let lock = RwLock::new(vec![1, 2]);
@@ -102,6 +103,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::RwLock;
     ///
     /// let lock = RwLock::new(0);
@@ -138,6 +140,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::RwLock;
     ///
     /// let lock = RwLock::new(1);
@@ -158,6 +161,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::RwLock;
     ///
     /// let lock = RwLock::new(1);
@@ -178,6 +182,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::RwLock;
     /// use std::time::Duration;
     ///
@@ -197,6 +202,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::RwLock;
     /// use std::time::Duration;
     ///
@@ -221,6 +227,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::RwLock};
     ///
     /// let lock = RwLock::new(1);
@@ -245,6 +252,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, sync::RwLock, time::after};
     /// use std::time::Duration;
     ///

@@ -38,6 +38,7 @@ use std::ptr::NonNull;
 /// many tokens.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::sync::Semaphore;
 /// use lisle::{Event, choose, time::after};
 /// use std::time::Duration;
@@ -110,6 +111,7 @@ impl Semaphore {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::Semaphore};
     ///
     /// let semaphore = Semaphore::new(0);
@@ -136,6 +138,7 @@ impl Semaphore {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Semaphore;
     ///
     /// let done = Semaphore::new(0);
@@ -157,6 +160,7 @@ impl Semaphore {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Semaphore;
     ///
     /// let semaphore = Semaphore::new(1);
@@ -174,6 +178,7 @@ impl Semaphore {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, sync::Semaphore, time::after};
     /// use std::time::Duration;
     ///
@@ -195,6 +200,7 @@ impl Semaphore {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::Semaphore};
     ///
     /// let semaphore = Semaphore::new(2);
@@ -218,6 +224,7 @@ impl Semaphore {
     /// The idea is from Racket's `semaphore-peek-evt`.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::Semaphore};
     ///
     /// let semaphore = Semaphore::new(1);
@@ -235,6 +242,7 @@ impl Semaphore {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Semaphore;
     ///
     /// let seats = Semaphore::new(1);
@@ -260,6 +268,7 @@ impl Semaphore {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Semaphore;
     ///
     /// let seats = Semaphore::new(1);
@@ -287,6 +296,7 @@ impl Semaphore {
     /// Returns the event of taking `count` tokens at once, until the permit is dropped.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Semaphore;
     ///
     /// let memory = Semaphore::new(100);
@@ -395,6 +405,7 @@ impl Permit<'_> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Semaphore;
     ///
     /// let seats = Semaphore::new(2);

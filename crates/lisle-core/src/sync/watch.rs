@@ -21,6 +21,7 @@ use std::sync::Arc;
 /// is dropped with its last reference.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, choose, sync::Watch, time::after};
 /// use std::time::Duration;
 ///
@@ -121,6 +122,7 @@ impl<T> Watch<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Watch;
     ///
     /// let limit = Watch::new(10);
@@ -143,6 +145,7 @@ impl<T> Watch<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Watch;
     ///
     /// let count = Watch::new(0);
@@ -178,6 +181,7 @@ impl<T> Watch<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Watch;
     ///
     /// let limit = Watch::new(10);
@@ -229,6 +233,7 @@ impl<T> Watcher<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::Watch;
     ///
     /// let limit = Watch::new(10);
@@ -269,6 +274,7 @@ impl<T> Watcher<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, sync::Watch, sync::WatchClosed};
     ///
     /// let limit = Watch::new(10);
@@ -292,6 +298,7 @@ impl<T> Watcher<T> {
     /// rejects do not count as seen. A value that is replaced before it was tested is missed.
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, choose, sync::Watch, time::after};
     /// use std::time::Duration;
     ///
@@ -332,6 +339,7 @@ impl<T: Send + Sync> Watcher<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::{Watch, WatchClosed};
     ///
     /// let progress = Watch::new(0);
@@ -357,6 +365,7 @@ impl<T: Send + Sync> Watcher<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::{Watch, WatchClosed};
     ///
     /// let progress = Watch::new(0);

@@ -54,6 +54,7 @@ pub enum MissedTicks {
 /// of tokio's `Interval` comes at once, for which there is [`ticker_at`].
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::time::ticker;
 /// use lisle::{Event, choose, time::after};
 /// use std::time::Duration;
@@ -110,6 +111,7 @@ impl Schedule {
 /// # Examples
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::time::ticker;
 /// use std::time::Duration;
 ///
@@ -119,6 +121,7 @@ impl Schedule {
 /// ```
 ///
 /// ```should_panic
+/// # use lisle_core as lisle;
 /// lisle::time::ticker(std::time::Duration::ZERO);
 /// ```
 #[track_caller]
@@ -137,6 +140,7 @@ pub fn ticker(period: Duration) -> Ticker {
 /// Panics as [`ticker`] does.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::Event;
 /// use lisle::time::ticker_at;
 /// use std::time::{Duration, Instant};
@@ -169,6 +173,7 @@ impl Ticker {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::time::{MissedTicks, sleep, ticker_at};
     /// use std::time::{Duration, Instant};
     ///
@@ -207,6 +212,7 @@ impl Ticker {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, channel, choose, time::ticker};
     /// use std::time::Duration;
     ///
@@ -232,6 +238,7 @@ impl Ticker {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, time::ticker_at};
     /// use std::time::{Duration, Instant};
     ///
@@ -249,6 +256,7 @@ impl Ticker {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::{Event, time::ticker};
     /// use std::time::{Duration, Instant};
     ///

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 /// a choice is ready.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, choose, time::after};
 /// use std::time::Duration;
 ///
@@ -34,6 +35,7 @@ pub fn after(duration: Duration) -> After {
 /// # Examples
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, channel, choose, time::at};
 /// use std::time::{Duration, Instant};
 ///
@@ -52,6 +54,7 @@ pub fn at(instant: Instant) -> At {
 /// # Examples
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use std::time::{Duration, Instant};
 ///
 /// let start = Instant::now();

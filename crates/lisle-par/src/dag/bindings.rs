@@ -9,6 +9,7 @@
 /// returns a tuple.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// let (a, b) = (3, 4);
 /// let (sum, hypotenuse) = lisle::par::dag! {
 ///     let aa = a * a;
@@ -32,6 +33,7 @@
 /// the same code runs on the thread; until then the value is assumed to be worth sharing:
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use std::time::Duration;
 ///
 /// let answer = lisle::par::dag! {
@@ -45,6 +47,7 @@
 /// A value that is used without being named between the bars is not in scope:
 ///
 /// ```compile_fail,E0369
+/// # use lisle_par::facade as lisle;
 /// lisle::par::dag! {
 ///     let a = 1;
 ///     let b = |a| a + 1;
@@ -56,6 +59,7 @@
 /// A binding can use only what comes before it:
 ///
 /// ```compile_fail,E0425
+/// # use lisle_par::facade as lisle;
 /// lisle::par::dag! {
 ///     let a = |b| b + 1;
 ///     let b = |a| a + 1;

@@ -41,6 +41,7 @@ use std::time::Duration;
 /// are shorter than that into one spark.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::dag::Dag;
 ///
 /// let text = "it was the best of times, it was the worst of times";
@@ -58,6 +59,7 @@ use std::time::Duration;
 /// outlive the graph:
 ///
 /// ```compile_fail,E0597
+/// # use lisle_par::facade as lisle;
 /// let mut dag = lisle::par::dag::Dag::new();
 /// {
 ///     let inside = 1;
@@ -67,6 +69,7 @@ use std::time::Duration;
 /// ```
 ///
 /// ```compile_fail,E0507
+/// # use lisle_par::facade as lisle;
 /// let mut dag = lisle::par::dag::Dag::new();
 /// let text = dag.spark((), |()| String::new());
 /// dag.spark((&text,), |(text,)| -> String { *text });
@@ -75,6 +78,7 @@ use std::time::Duration;
 /// Other threads see the results and call the functions:
 ///
 /// ```compile_fail,E0277
+/// # use lisle_par::facade as lisle;
 /// lisle::par::dag::Dag::new().spark((), |()| std::rc::Rc::new(1));
 /// ```
 #[derive(Default)]
@@ -108,7 +112,8 @@ impl<'env> Dag<'env> {
     /// # Examples
     ///
     /// ```
-    /// use lisle::par::Dag;
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::dag::Dag;
     ///
     /// let mut dag = Dag::new();
     /// let word = dag.spark((), |()| "spark");
@@ -125,6 +130,7 @@ impl<'env> Dag<'env> {
     /// slice of sparks.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// let mut dag = lisle::par::dag::Dag::new();
     /// let squares: Vec<_> = (0..10_u64).map(|n| dag.spark((), move |()| n * n)).collect();
     /// let sum = dag.spark(&squares, |squares| squares.into_iter().sum::<u64>());
@@ -170,6 +176,7 @@ impl<'env> Dag<'env> {
     /// Sets the approximate duration of a spark, which is used instead of what was measured.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use std::time::Duration;
     ///
     /// let mut dag = lisle::par::dag::Dag::new();
@@ -200,7 +207,8 @@ impl<'env> Dag<'env> {
     /// # Examples
     ///
     /// ```
-    /// use lisle::par::Dag;
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::dag::Dag;
     /// use std::panic::{AssertUnwindSafe, catch_unwind};
     ///
     /// let mut dag = Dag::new();
@@ -236,7 +244,8 @@ impl Results {
     /// # Examples
     ///
     /// ```
-    /// use lisle::par::Dag;
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::dag::Dag;
     ///
     /// let mut dag = Dag::new();
     /// let words = dag.spark((), |()| vec!["warp", "weft"]);
@@ -260,7 +269,8 @@ impl Results {
     /// # Examples
     ///
     /// ```
-    /// use lisle::par::Dag;
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::dag::Dag;
     ///
     /// let mut dag = Dag::new();
     /// let word = dag.spark((), |()| String::from("weft"));

@@ -30,6 +30,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns the number of items.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!((0..10).into_par_iter().step_by(3).len(), 4);
@@ -41,6 +42,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert!((0..10).into_par_iter().skip(10).is_empty());
@@ -52,6 +54,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Zips this iterator with another one; the shorter one determines the length of the loop.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let (a, b) = ([1, 2, 3], [4, 5, 6]);
@@ -74,6 +77,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Panics if the lengths differ.
     ///
     /// ```should_panic
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// (0..3).into_par_iter().zip_eq(0..4).for_each(drop);
@@ -92,6 +96,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns an iterator over pairs of a number, from 0 on, and an item.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let mut squares = vec![0; 100];
@@ -105,6 +110,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns an iterator over the items from the last to the first.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let down: Vec<u8> = (0..4).into_par_iter().rev().collect();
@@ -117,6 +123,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns an iterator over the first `count` items, or all if there are fewer.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!((0..10).into_par_iter().take(3).max(), Some(2));
@@ -129,6 +136,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// at all.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!((0..10).into_par_iter().skip(7).sum::<i32>(), 24);
@@ -140,6 +148,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns an iterator over the first item and then every `step`-th one.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let thirds: Vec<i32> = (0..10).into_par_iter().step_by(3).collect();
@@ -160,6 +169,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// allocation.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let sums: Vec<i32> = (0..5).into_par_iter().chunks(2).map(|pair| pair.iter().sum()).collect();
@@ -177,6 +187,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Replaces the elements of `target` by the items, and reuses its memory as far as it suffices.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let mut line = vec![7; 100];
@@ -194,6 +205,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Replaces the elements of `left` and `right` by the first and second elements of the items.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let (mut a, mut b) = (Vec::new(), Vec::new());
@@ -214,6 +226,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns the position of any item for which `predicate` returns `true`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let at = [2, 3, 4, 5].par_iter().position_any(|n| n % 2 == 1);
@@ -230,6 +243,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns the position of the first item for which `predicate` returns `true`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!([2, 3, 4, 5].par_iter().position_first(|n| n % 2 == 1), Some(1));
@@ -245,6 +259,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Returns the position of the last item for which `predicate` returns `true`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!([2, 3, 4, 5].par_iter().position_last(|n| n % 2 == 1), Some(3));

@@ -6,6 +6,7 @@ use super::ParallelIterator;
 /// reference, and parallel iterators themselves.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::prelude::*;
 ///
 /// let names = vec![String::from("a"), String::from("b")];
@@ -39,6 +40,7 @@ impl<I: ParallelIterator> IntoParallelIterator for I {
 /// converted into a parallel iterator.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::prelude::*;
 ///
 /// let data = [3, 1, 2];
@@ -70,6 +72,7 @@ where
 /// converted into a parallel iterator.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::prelude::*;
 ///
 /// let mut data = [3, 1, 2];

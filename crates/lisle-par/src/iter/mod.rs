@@ -1,6 +1,7 @@
 //! Parallel loops that are written as iterators.
 //!
 //! ```
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::prelude::*;
 //!
 //! let words = ["a", "few", "words", "of", "text"];
@@ -39,6 +40,7 @@
 //! outside:
 //!
 //! ```compile_fail,E0594
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::prelude::*;
 //!
 //! let mut sum = 0;
@@ -46,6 +48,7 @@
 //! ```
 //!
 //! ```compile_fail,E0596
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::prelude::*;
 //!
 //! let mut seen = Vec::new();
@@ -55,6 +58,7 @@
 //! It cannot consume a value of which there is only one:
 //!
 //! ```compile_fail,E0507
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::prelude::*;
 //!
 //! let name = String::from("a");
@@ -64,6 +68,7 @@
 //! It cannot share a value that is not `Sync`, nor send one that is not `Send`:
 //!
 //! ```compile_fail,E0277
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::prelude::*;
 //!
 //! let sum = std::cell::Cell::new(0);
@@ -71,6 +76,7 @@
 //! ```
 //!
 //! ```compile_fail,E0277
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::prelude::*;
 //!
 //! let shared = std::rc::Rc::new(5);
@@ -78,12 +84,14 @@
 //! ```
 //!
 //! ```compile_fail,E0277
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::prelude::*;
 //!
 //! (0..10).into_par_iter().map(std::rc::Rc::new).for_each(drop);
 //! ```
 //!
 //! ```compile_fail,E0599
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::prelude::*;
 //!
 //! let cells = [std::cell::Cell::new(1), std::cell::Cell::new(2)];
@@ -93,6 +101,7 @@
 //! A filter does not know how many items it lets through, so it cannot be zipped or numbered:
 //!
 //! ```compile_fail,E0277
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::prelude::*;
 //!
 //! let odd = (0..10).into_par_iter().filter(|n| n % 2 == 1);
@@ -100,6 +109,7 @@
 //! ```
 //!
 //! ```compile_fail,E0599
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::prelude::*;
 //!
 //! (0..10).into_par_iter().filter(|n| n % 2 == 1).enumerate().for_each(drop);
@@ -109,6 +119,7 @@
 //!
 //! ```compile_fail
 //! #![deny(unused_must_use)]
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::prelude::*;
 //!
 //! (0..10).into_par_iter().map(|n| println!("{n}"));
@@ -117,6 +128,7 @@
 //! An item may live no longer than what it was made of:
 //!
 //! ```compile_fail,E0597
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::prelude::*;
 //!
 //! let longest = {

@@ -52,6 +52,7 @@ pub trait ParallelIterator: Sized + Send {
     /// be part of a second one.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::iter::{ParallelIterator, Part};
     /// use std::ops::Range;
     ///
@@ -114,6 +115,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Runs the loop: feeds all items to `consumer`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::iter::Consumer;
     /// use lisle::par::prelude::*;
     ///
@@ -152,6 +154,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns an iterator over the results of `map` for each item.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let doubled: Vec<i32> = [1, 2, 3].par_iter().map(|n| n * 2).collect();
@@ -176,6 +179,7 @@ pub trait ParallelIterator: Sized + Send {
     /// not be `Send`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let lengths: Vec<usize> = (0..100)
@@ -201,6 +205,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns an iterator over clones of the values that the items refer to.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let names = [String::from("a")];
@@ -218,6 +223,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns an iterator over copies of the values that the items refer to.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!([1, 2].par_iter().copied().max(), Some(2));
@@ -233,6 +239,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Calls `inspect` with a reference to each item and passes the item on.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     /// use std::sync::atomic::{AtomicUsize, Ordering};
     ///
@@ -250,6 +257,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Calls `update` with a mutable reference to each item and passes the item on.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let all: Vec<Vec<i32>> = (0..2).into_par_iter().map(|n| vec![n]).update(|v| v.push(9)).collect();
@@ -265,6 +273,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns an iterator over the items for which `predicate` returns `true`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let even: Vec<i32> = (0..7).into_par_iter().filter(|n| n % 2 == 0).collect();
@@ -280,6 +289,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns an iterator over the values that `map` returns as `Some`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let numbers: Vec<i32> = ["1", "x", "3"].par_iter().filter_map(|text| text.parse().ok()).collect();
@@ -299,6 +309,7 @@ pub trait ParallelIterator: Sized + Send {
     /// If the results are short, [`flat_map_iter`](Self::flat_map_iter) costs less.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let pairs = (0..3).into_par_iter().flat_map(|a| (0..a).into_par_iter().map(move |b| (a, b)));
@@ -316,6 +327,7 @@ pub trait ParallelIterator: Sized + Send {
     /// parallel loop itself.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let rows = [vec![1, 2], vec![], vec![3]];
@@ -332,6 +344,7 @@ pub trait ParallelIterator: Sized + Send {
     /// result is run as a plain iterator.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let words: Vec<&str> = ["a b", "c"].par_iter().flat_map_iter(|line| line.split(' ')).collect();
@@ -350,6 +363,7 @@ pub trait ParallelIterator: Sized + Send {
     /// iterator.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let all: Vec<i32> = [vec![1], vec![], vec![2, 3]].into_par_iter().flatten_iter().collect();
@@ -366,6 +380,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns an iterator over the items of this iterator, followed by those of `next`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let all: Vec<i32> = (0..2).into_par_iter().chain(5..7).collect();
@@ -387,6 +402,7 @@ pub trait ParallelIterator: Sized + Send {
     /// [`reduce`](Self::reduce) them.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     /// use std::collections::HashMap;
     ///
@@ -418,6 +434,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Does the same as [`fold`](Self::fold), with clones of `init` as the initial accumulators.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let bits = [1_u8, 2, 8].par_iter().fold_with(0, |bits, bit| bits | bit).reduce(|| 0, |a, b| a | b);
@@ -436,6 +453,7 @@ pub trait ParallelIterator: Sized + Send {
     /// have gone on.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let sum = [1_u8, 2, 3]
@@ -463,6 +481,7 @@ pub trait ParallelIterator: Sized + Send {
     /// one, the larger grain counts.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// (0..100).into_par_iter().grain(1).for_each(|_| { /* something long */ });
@@ -484,6 +503,7 @@ pub trait ParallelIterator: Sized + Send {
     /// microseconds.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let sum = || (1..10_000).into_par_iter().map(|n| 1.0 / f64::from(n)).deterministic(256).sum::<f64>();
@@ -536,6 +556,7 @@ pub trait ParallelIterator: Sized + Send {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::{iter::Stopped, prelude::*};
     /// use std::time::Duration;
     ///
@@ -555,6 +576,7 @@ pub trait ParallelIterator: Sized + Send {
     /// A fiber that is asked to end stops its loops:
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::{Progress, iter::Stopped, prelude::*};
     /// use lisle::fiber;
     /// use lisle::Event;
@@ -576,6 +598,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The compiler does not let the caller overlook that there may be no result:
     ///
     /// ```compile_fail,E0308
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let sum: i32 = (0..10).into_par_iter().until(lisle::never::<()>()).sum::<i32>();
@@ -585,6 +608,7 @@ pub trait ParallelIterator: Sized + Send {
     /// it must be `Send`:
     ///
     /// ```compile_fail,E0277
+    /// # use lisle_par::facade as lisle;
     /// use lisle::{Event, par::prelude::*};
     ///
     /// let count = std::cell::Cell::new(0);
@@ -593,6 +617,7 @@ pub trait ParallelIterator: Sized + Send {
     /// ```
     ///
     /// ```compile_fail,E0277
+    /// # use lisle_par::facade as lisle;
     /// use lisle::{Event, par::prelude::*};
     ///
     /// (0..10).into_par_iter().until(lisle::never::<()>().wrap(std::rc::Rc::new));
@@ -612,6 +637,7 @@ pub trait ParallelIterator: Sized + Send {
     /// [`until`](Self::until) it would count blocks in which nothing was left to do.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::{Progress, prelude::*};
     ///
     /// let progress = Progress::new();
@@ -629,6 +655,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Calls `op` with each item.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let mut data = [1, 2, 3];
@@ -648,6 +675,7 @@ pub trait ParallelIterator: Sized + Send {
     /// that one domain runs, as in [`map_init`](Self::map_init).
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     /// use std::sync::mpsc::channel;
     ///
@@ -671,6 +699,7 @@ pub trait ParallelIterator: Sized + Send {
     /// failure are not begun any more, but items before it are still run.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let all = ["1", "x", "y"].par_iter().try_for_each(|text| match text.parse::<i32>() {
@@ -692,6 +721,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns the number of items.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!((0..100).into_par_iter().filter(|n| n % 7 == 0).count(), 15);
@@ -706,6 +736,7 @@ pub trait ParallelIterator: Sized + Send {
     /// neutral value; the reduction of each range of steps starts with one.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let text = ["a", "b", "c"].par_iter().map(|s| s.to_string()).reduce(String::new, |a, b| a + &b);
@@ -725,6 +756,7 @@ pub trait ParallelIterator: Sized + Send {
     /// no items.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let longest = ["a", "ccc", "bb"].into_par_iter().reduce_with(|a, b| if b.len() > a.len() { b } else { a });
@@ -743,6 +775,7 @@ pub trait ParallelIterator: Sized + Send {
     /// operation fails or an item is a failure.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let sum = ["1", "2"].par_iter().map(|text| text.parse()).try_reduce(|| 0, |a, b| Ok(a + b));
@@ -762,6 +795,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns the sum of all items.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!((1..=100).into_par_iter().sum::<i32>(), 5_050);
@@ -778,6 +812,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns the product of all items.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!((1..=10).into_par_iter().product::<i32>(), 3_628_800);
@@ -794,6 +829,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns the least item, or the first of several least items.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!([3, 1, 2].par_iter().min(), Some(&1));
@@ -809,6 +845,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns the least item in the order of `compare`, or the first of several.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!([3.0, 1.0].par_iter().min_by(|a, b| f64::total_cmp(a, b)), Some(&1.0));
@@ -824,6 +861,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns the item for which `key` returns the least value, or the first of several.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!([-3, 1, -1].par_iter().min_by_key(|n: &&i32| n.abs()), Some(&1));
@@ -841,6 +879,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns the greatest item, or the last of several greatest items.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!([3, 1, 2].par_iter().max(), Some(&3));
@@ -856,6 +895,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns the greatest item in the order of `compare`, or the last of several.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!([3.0, 1.0].par_iter().max_by(|a, b| f64::total_cmp(a, b)), Some(&3.0));
@@ -871,6 +911,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns the item for which `key` returns the greatest value, or the last of several.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!([-1, 0, 1].par_iter().max_by_key(|n: &&i32| n.abs()), Some(&1));
@@ -888,6 +929,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns any item for which `predicate` returns `true`. The loop ends when one is found.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let even = [1, 2, 4].par_iter().find_any(|n| *n % 2 == 0);
@@ -905,6 +947,7 @@ pub trait ParallelIterator: Sized + Send {
     /// are not begun any more.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!([1, 2, 4].par_iter().find_first(|n| *n % 2 == 0), Some(&2));
@@ -922,6 +965,7 @@ pub trait ParallelIterator: Sized + Send {
     /// looking for the first item is faster.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert_eq!([1, 2, 4].par_iter().find_last(|n| *n % 2 == 0), Some(&4));
@@ -937,6 +981,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns any value that `map` returns as `Some`. The loop ends when there is one.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let number = ["x", "2"].par_iter().find_map_any(|text| text.parse().ok());
@@ -955,6 +1000,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns the value of the first item for which `map` returns `Some`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let number = ["x", "2", "3"].par_iter().find_map_first(|text| text.parse().ok());
@@ -973,6 +1019,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Returns the value of the last item for which `map` returns `Some`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let number = ["2", "3", "x"].par_iter().find_map_last(|text| text.parse().ok());
@@ -992,6 +1039,7 @@ pub trait ParallelIterator: Sized + Send {
     /// is found.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert!([1, 2].par_iter().any(|n| *n == 2));
@@ -1008,6 +1056,7 @@ pub trait ParallelIterator: Sized + Send {
     /// found for which it does not.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// assert!([1, 2].par_iter().all(|n| *n > 0));
@@ -1026,6 +1075,7 @@ pub trait ParallelIterator: Sized + Send {
     /// `Option` of a collection ends with the first failure in order.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     /// use std::collections::HashMap;
     ///
@@ -1047,6 +1097,7 @@ pub trait ParallelIterator: Sized + Send {
     /// another.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let (n, c): (Vec<i32>, String) = [(1, 'a'), (2, 'b')].into_par_iter().unzip();
@@ -1068,6 +1119,7 @@ pub trait ParallelIterator: Sized + Send {
     /// into another.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let (even, odd): (Vec<i32>, Vec<i32>) = (0..5).into_par_iter().partition(|n| n % 2 == 0);

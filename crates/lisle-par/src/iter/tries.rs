@@ -14,6 +14,7 @@ mod sealed {
 /// the loop.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::prelude::*;
 /// use std::ops::ControlFlow;
 ///

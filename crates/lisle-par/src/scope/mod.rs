@@ -80,6 +80,7 @@ use std::ptr::NonNull;
 /// # Examples
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::{self, Scope};
 ///
 /// fn fibonacci<'s>(s: &'s Scope<'s, '_>, n: u64) -> u64 {
@@ -96,6 +97,7 @@ use std::ptr::NonNull;
 /// Jobs may borrow only what outlives the scope:
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// let mut halves = [vec![1, 2, 3], vec![4, 5]];
 /// lisle::par::scope(|s| {
 ///     for half in &mut halves {
@@ -106,6 +108,7 @@ use std::ptr::NonNull;
 /// ```
 ///
 /// ```compile_fail,E0597
+/// # use lisle_par::facade as lisle;
 /// lisle::par::scope(|s| {
 ///     let inside = 1;
 ///     let _ = s.spawn(|| println!("{}", &inside));
@@ -113,6 +116,7 @@ use std::ptr::NonNull;
 /// ```
 ///
 /// ```compile_fail,E0373
+/// # use lisle_par::facade as lisle;
 /// lisle::par::scope(|s| {
 ///     for i in 0..3 {
 ///         let _ = s.spawn(|| println!("{i}"));
@@ -123,11 +127,13 @@ use std::ptr::NonNull;
 /// What jobs use must be safe to use from another thread, and so must be their results:
 ///
 /// ```compile_fail,E0277
+/// # use lisle_par::facade as lisle;
 /// let counter = std::rc::Rc::new(1);
 /// lisle::par::scope(|s| s.spawn(|| println!("{counter}")).wait());
 /// ```
 ///
 /// ```compile_fail,E0277
+/// # use lisle_par::facade as lisle;
 /// lisle::par::scope(|s| drop(s.spawn(|| std::rc::Rc::new(1)).wait()));
 /// ```
 pub fn scope<'env, F, R>(f: F) -> R
@@ -166,6 +172,7 @@ impl<'scope> Scope<'scope, '_> {
     /// `let _ =`: the job runs all the same.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// let squares: Vec<u64> = lisle::par::scope(|s| {
     ///     let promises: Vec<_> = (0..10).map(|i| s.spawn(move || i * i)).collect();
     ///     promises.into_iter().map(|promise| promise.wait()).collect()

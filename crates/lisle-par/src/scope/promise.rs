@@ -63,6 +63,7 @@ impl<'scope, T> Promise<'scope, T> {
     /// The cost is that of an indirect call if the job has not begun and was spawned on this stack.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// let words = lisle::par::scope(|s| {
     ///     let (first, second) = (s.spawn(|| "par".to_owned()), s.spawn(|| "allel".to_owned()));
     ///     first.wait() + &second.wait()
@@ -90,6 +91,7 @@ impl<'scope, T> Promise<'scope, T> {
     /// Returns the payload of the panic if the job has panicked.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// lisle::par::scope(|s| {
     ///     let bad = s.spawn(|| -> u32 { panic!("no") });
     ///     let good = s.spawn(|| 1);
@@ -115,6 +117,7 @@ impl<'scope, T> Promise<'scope, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par;
     ///
     /// par::scope(|s| {

@@ -4,6 +4,7 @@
 //! [`ParallelSort`] provides them as methods of slices.
 //!
 //! ```
+//! # use lisle_par::facade as lisle;
 //! use lisle::par::sort::{self, ParallelSort};
 //!
 //! let mut numbers: Vec<u64> = (0..100_000).map(|i| i * 7_919 % 100_003).collect();
@@ -62,6 +63,7 @@ use std::cmp::Ordering;
 /// are in the slice then.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// let mut words = ["serge", "twill", "lisle", "tulle"];
 /// lisle::par::sort::sort(&mut words);
 /// assert_eq!(words, ["lisle", "serge", "tulle", "twill"]);
@@ -81,6 +83,7 @@ pub fn sort<T: Ord + Send>(slice: &mut [T]) {
 /// are in the slice then.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// let mut lengths = [2.5, 0.5, 1.5];
 /// lisle::par::sort::sort_by(&mut lengths, |a, b| f64::total_cmp(b, a));
 /// assert_eq!(lengths, [2.5, 1.5, 0.5]);
@@ -106,6 +109,7 @@ where
 /// total. All elements are in the slice then.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// let mut numbers = [-3, 2, 3, -1];
 /// lisle::par::sort::sort_by_key(&mut numbers, |n: &i32| n.abs());
 /// assert_eq!(numbers, [-1, 2, -3, 3]);
@@ -132,6 +136,7 @@ where
 /// total. All elements are in the slice then, and all keys are dropped.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// let mut numbers = [10, 9, -2, 1];
 /// lisle::par::sort::sort_by_cached_key(&mut numbers, |n: &i32| n.to_string());
 /// assert_eq!(numbers, [-2, 1, 10, 9]);
@@ -156,6 +161,7 @@ where
 /// are in the slice then.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// let mut numbers = [4, -5, 1, -3, 2];
 /// lisle::par::sort::sort_unstable(&mut numbers);
 /// assert_eq!(numbers, [-5, -3, 1, 2, 4]);
@@ -175,6 +181,7 @@ pub fn sort_unstable<T: Ord + Send>(slice: &mut [T]) {
 /// are in the slice then.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// let mut numbers = [4, -5, 1, -3, 2];
 /// lisle::par::sort::sort_unstable_by(&mut numbers, |a, b| b.cmp(a));
 /// assert_eq!(numbers, [4, 2, 1, -3, -5]);
@@ -199,6 +206,7 @@ where
 /// total. All elements are in the slice then.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// let mut numbers = [4, -5, 1, -3, 2];
 /// lisle::par::sort::sort_unstable_by_key(&mut numbers, |n: &i32| n.abs());
 /// assert_eq!(numbers, [1, 2, -3, 4, -5]);

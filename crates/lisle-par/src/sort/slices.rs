@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 /// The sorts of [`par::sort`](super) as methods of slices, under the names that rayon gives them.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::sort::ParallelSort;
 ///
 /// let mut words = vec!["silk", "wool", "flax", "hemp"];
@@ -17,6 +18,7 @@ pub trait ParallelSort<T: Send> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::sort::ParallelSort;
     ///
     /// let mut words = ["wool", "silk", "flax"];
@@ -32,6 +34,7 @@ pub trait ParallelSort<T: Send> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::sort::ParallelSort;
     ///
     /// let mut numbers = [0.5, f64::NAN, -1.0];
@@ -48,6 +51,7 @@ pub trait ParallelSort<T: Send> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::sort::ParallelSort;
     ///
     /// let mut words = ["wool", "jute", "yak", "silk"];
@@ -65,6 +69,7 @@ pub trait ParallelSort<T: Send> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::sort::ParallelSort;
     ///
     /// let mut words = ["Wool", "jute", "SILK"];
@@ -82,6 +87,7 @@ pub trait ParallelSort<T: Send> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::sort::ParallelSort;
     ///
     /// let mut numbers = [3, 1, 2, 1];
@@ -98,6 +104,7 @@ pub trait ParallelSort<T: Send> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::sort::ParallelSort;
     ///
     /// let mut numbers = [3, 1, 2];
@@ -114,6 +121,7 @@ pub trait ParallelSort<T: Send> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::sort::ParallelSort;
     ///
     /// let mut pairs = [(1, 'x'), (0, 'y'), (1, 'z')];

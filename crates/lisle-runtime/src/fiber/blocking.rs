@@ -29,6 +29,7 @@ const RETRY: Duration = Duration::from_millis(20);
 /// With the panic of `f`.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// lisle::run(|| {
 ///     let text = lisle::blocking(|| std::fs::read_to_string("Cargo.toml")).unwrap();
 ///     assert!(text.contains("[package]"));

@@ -13,6 +13,7 @@ use std::pin::Pin;
 /// # Examples
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::fiber::{checkpoint, is_cancelled};
 ///
 /// lisle::run(|| {
@@ -38,6 +39,7 @@ pub fn is_cancelled() -> bool {
 /// thread it is never ready.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{Event, choose, fiber};
 ///
 /// lisle::run(|| {

@@ -10,6 +10,7 @@ use std::panic::Location;
 /// itself, until it waits or calls this. The call may be in an inner loop: it looks at one byte.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// fn collatz(mut n: u64) -> u64 {
 ///     let mut steps = 0;
 ///     while n != 1 {

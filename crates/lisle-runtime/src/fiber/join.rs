@@ -72,6 +72,7 @@ impl<T> JoinHandle<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// lisle::run(|| {
     ///     assert_eq!(lisle::spawn(|| 6 * 7).join().unwrap(), 42);
     ///
@@ -95,6 +96,7 @@ impl<T> JoinHandle<T> {
     /// The result can be taken once: a second performance yields an error that says so.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, choose, time::after};
     /// use std::time::Duration;
     ///
@@ -118,6 +120,7 @@ impl<T> JoinHandle<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, fiber};
     ///
     /// lisle::run(|| {
@@ -144,6 +147,7 @@ impl<T> JoinHandle<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::Event;
     ///
     /// lisle::run(|| {
@@ -164,6 +168,7 @@ impl<T> JoinHandle<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::fiber::Builder;
     ///
     /// assert_eq!(Builder::new().name("adder").spawn(|| 1 + 1).name(), Some("adder"));
@@ -273,6 +278,7 @@ impl JoinError {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// lisle::run(|| {
     ///     let fails = lisle::spawn(|| "x".parse::<u32>().unwrap());
     ///     let error = fails.join().unwrap_err();
@@ -291,6 +297,7 @@ impl JoinError {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use std::time::Duration;
     ///
     /// let runtime = lisle::Runtime::builder().domains(1).start()?;
@@ -313,6 +320,7 @@ impl JoinError {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// lisle::run(|| {
     ///     let fails = lisle::spawn(|| -> u32 { panic!("no disk") });
     ///     let panic = fails.join().unwrap_err().into_panic().unwrap();

@@ -20,6 +20,7 @@ impl<T> std::fmt::Debug for LocalKey<T> {
 /// Declares values that each fiber has its own of, made on first use.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use std::cell::Cell;
 ///
 /// lisle::fiber_local! {
@@ -63,6 +64,7 @@ impl<T: 'static> LocalKey<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use std::cell::RefCell;
     ///
     /// lisle::fiber_local! {

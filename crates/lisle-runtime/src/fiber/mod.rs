@@ -6,6 +6,7 @@
 //! has begun never changes its OS thread. Before that, an idle domain may take it over.
 //!
 //! ```
+//! # use lisle_runtime::facade as lisle;
 //! lisle::run(|| {
 //!     let fibers: Vec<_> = (0..100).map(|i| lisle::spawn(move || i * i)).collect();
 //!     let sum: u64 = fibers.into_iter().map(|fiber| fiber.join().unwrap()).sum();

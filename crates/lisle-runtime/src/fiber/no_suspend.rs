@@ -13,6 +13,7 @@ use std::panic::Location;
 /// suspended, and this function guarantees that.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use std::cell::Cell;
 ///
 /// thread_local! {
@@ -53,6 +54,7 @@ use std::panic::Location;
 /// message is lost.
 ///
 /// ```should_panic
+/// # use lisle_runtime::facade as lisle;
 /// let (tx, rx) = lisle::channel::<u32>();
 /// lisle::fiber::no_suspend(|| rx.recv()); // no message comes
 /// # drop(tx);

@@ -27,6 +27,7 @@ use std::ptr::NonNull;
 /// panicked.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// lisle::run(|| {
 ///     let numbers = vec![1, 2, 3];
 ///     let (sum, count) = lisle::fiber::scope(|scope| {
@@ -41,6 +42,7 @@ use std::ptr::NonNull;
 /// What is borrowed must outlive the scope:
 ///
 /// ```compile_fail,E0597
+/// # use lisle_runtime::facade as lisle;
 /// lisle::fiber::scope(|scope| {
 ///     let inside = 1;
 ///     scope.spawn(|| println!("{}", &inside));
@@ -84,6 +86,7 @@ impl<'scope> Scope<'scope, '_> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let mut words = [String::from("warp"), String::from("weft")];
     /// lisle::fiber::scope(|scope| {
     ///     for word in &mut words {
@@ -136,6 +139,7 @@ impl<'scope> Scope<'scope, '_> {
     /// a part of the caller, see [`spawn_task`](crate::spawn_task()).
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::fiber;
     ///
     /// lisle::run(|| {
@@ -152,6 +156,7 @@ impl<'scope> Scope<'scope, '_> {
     /// ```
     ///
     /// ```compile_fail,E0597
+    /// # use lisle_runtime::facade as lisle;
     /// lisle::fiber::scope(|scope| {
     ///     let inside = 1;
     ///     scope.spawn_task(async { println!("{}", &inside) });
@@ -190,6 +195,7 @@ impl<T> ScopedTaskHandle<'_, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let words = ["warp", "weft"];
     /// let letters = lisle::fiber::scope(|scope| {
     ///     let letters = scope.spawn_task(async { words.concat().len() });
@@ -206,6 +212,7 @@ impl<T> ScopedTaskHandle<'_, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, choose, fiber, never};
     ///
     /// let words = ["warp", "weft"];
@@ -224,6 +231,7 @@ impl<T> ScopedTaskHandle<'_, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let (_tx, rx) = lisle::channel::<u32>();
     /// lisle::fiber::scope(|scope| {
     ///     let waits = scope.spawn_task(async { rx.recv_evt().await });
@@ -240,6 +248,7 @@ impl<T> ScopedTaskHandle<'_, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let (tx, rx) = lisle::channel();
     /// lisle::fiber::scope(|scope| {
     ///     let waits = scope.spawn_task(async { rx.recv_evt().await });
@@ -276,6 +285,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let numbers = ["1", "x"];
     /// lisle::fiber::scope(|scope| {
     ///     let fibers = numbers.each_ref().map(|n| scope.spawn(move || n.parse::<u32>().unwrap()));
@@ -293,6 +303,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, choose, fiber};
     ///
     /// let text = String::from("lisle");
@@ -311,6 +322,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, fiber};
     ///
     /// fiber::scope(|scope| {
@@ -327,6 +339,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, fiber};
     ///
     /// let (tx, rx) = lisle::channel();

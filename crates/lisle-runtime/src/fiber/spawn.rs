@@ -22,6 +22,7 @@ use std::sync::Arc;
 /// If the default runtime has to be started and the system provides no threads.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let fiber = lisle::spawn(|| "hello from a fiber");
 /// assert_eq!(fiber.join().unwrap(), "hello from a fiber");
 /// ```
@@ -29,6 +30,7 @@ use std::sync::Arc;
 /// `f` and its result must be `Send`, since the fiber may begin on another thread:
 ///
 /// ```compile_fail,E0277
+/// # use lisle_runtime::facade as lisle;
 /// let local = std::rc::Rc::new(1);
 /// lisle::spawn(move || println!("{local}"));
 /// ```
@@ -51,16 +53,18 @@ where
 /// # Examples
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let name = || std::thread::current().name().map(str::to_owned);
 /// lisle::Runtime::builder().domains(2).thread_name("net").run(|| {
-///     assert_eq!(lisle::spawn_on(1, name).join().unwrap().as_deref(), Some("net-1"));
+///     assert_eq!(lisle::fiber::spawn_on(1, name).join().unwrap().as_deref(), Some("net-1"));
 /// });
 /// ```
 ///
 /// The domains are numbered from 0:
 ///
 /// ```should_panic
-/// lisle::Runtime::builder().domains(2).run(|| drop(lisle::spawn_on(2, || ())));
+/// # use lisle_runtime::facade as lisle;
+/// lisle::Runtime::builder().domains(2).run(|| drop(lisle::fiber::spawn_on(2, || ())));
 /// ```
 #[track_caller]
 pub fn spawn_on<F, T>(domain: usize, f: F) -> JoinHandle<T>
@@ -75,6 +79,7 @@ where
 /// A builder for fibers with a name or on a given domain.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let fiber = lisle::fiber::Builder::new().name("adder").spawn(|| 1 + 1);
 /// assert_eq!(fiber.name(), Some("adder"));
 /// assert_eq!(fiber.join().unwrap(), 2);
@@ -96,6 +101,7 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::fiber::Builder;
     ///
     /// lisle::run(|| {
@@ -114,6 +120,7 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::fiber::Builder;
     ///
     /// lisle::Runtime::builder().domains(2).run(|| {
@@ -137,6 +144,7 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::fiber::Builder;
     ///
     /// let reader = Builder::new().name("reader");

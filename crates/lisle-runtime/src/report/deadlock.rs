@@ -19,6 +19,7 @@ impl Deadlock {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let outcome = lisle::Runtime::builder().domains(1).closed_world(true).try_run(|| {
     ///     let (_tx, rx) = lisle::channel::<u32>();
     ///     rx.recv() // nobody sends

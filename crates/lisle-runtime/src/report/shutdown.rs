@@ -45,6 +45,7 @@ impl Shutdown {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use std::sync::{atomic::{AtomicBool, Ordering::Relaxed}, mpsc};
     /// use std::time::Duration;
     ///

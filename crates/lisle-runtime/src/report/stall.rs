@@ -43,6 +43,7 @@ impl Delayed {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Delayed, Report, Runtime};
     /// use std::sync::mpsc;
     /// use std::time::Duration;

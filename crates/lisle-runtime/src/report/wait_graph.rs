@@ -99,6 +99,7 @@ impl WaitGraph {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::sync::Mutex;
     /// use std::sync::Arc;
     ///

@@ -36,6 +36,7 @@ use std::time::{Duration, Instant};
 /// A builder that sets up a runtime and starts it.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let answer = lisle::Runtime::builder().domains(2).thread_name("answers").run(|| 6 * 7);
 /// assert_eq!(answer, 42);
 /// ```
@@ -88,12 +89,14 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let runtime = lisle::Runtime::builder().domains(3).start()?;
     /// assert_eq!(runtime.domains(), 3);
     /// # std::io::Result::Ok(())
     /// ```
     ///
     /// ```should_panic
+    /// # use lisle_runtime::facade as lisle;
     /// let _ = lisle::Runtime::builder().domains(0);
     /// ```
     #[must_use]
@@ -114,13 +117,13 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use std::thread::available_parallelism;
     ///
     /// let all = available_parallelism()?;
     /// lisle::Runtime::builder().domains(1).pin(true).run(|| {
     ///     assert_eq!(available_parallelism()?.get(), 1);
-    ///     let thread = lisle::thread::spawn(available_parallelism);
-    ///     assert_eq!(thread.join().unwrap()?, all); // not pinned
+    ///     assert_eq!(lisle::blocking(available_parallelism)?, all); // not pinned
     ///     std::io::Result::Ok(())
     /// })?;
     /// # std::io::Result::Ok(())
@@ -137,6 +140,7 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// lisle::Runtime::builder().domains(1).stack_size(8 << 20).run(|| {
     ///     let zeros = [0_u8; 4 << 20]; // more than the usual 1 MiB
     ///     assert_eq!(std::hint::black_box(&zeros).iter().max(), Some(&0));
@@ -154,8 +158,9 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// lisle::Runtime::builder().domains(2).thread_name("net").run(|| {
-    ///     let fiber = lisle::spawn_on(1, || std::thread::current().name().map(str::to_owned));
+    ///     let fiber = lisle::fiber::spawn_on(1, || std::thread::current().name().map(str::to_owned));
     ///     assert_eq!(fiber.join().unwrap().as_deref(), Some("net-1"));
     /// });
     /// ```
@@ -170,6 +175,7 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{PanicPolicy, Report, Runtime};
     /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
     ///
@@ -210,6 +216,7 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Report, Runtime};
     /// use std::{sync::mpsc, time::Duration};
     ///
@@ -245,6 +252,7 @@ impl Builder {
     /// runtime: what happens on plain threads, and on those that serve all runtimes.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Report, Runtime, fiber};
     /// use std::sync::mpsc;
     ///
@@ -275,7 +283,8 @@ impl Builder {
     /// has this number, starting the runtime fails.
     ///
     /// ```
-    /// use lisle::signal::SIGQUIT;
+    /// # use lisle_runtime::facade as lisle;
+    /// use libc::SIGQUIT;
     /// use lisle::{Report, Runtime};
     /// use std::sync::mpsc;
     ///
@@ -306,6 +315,7 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     ///
     /// static HAS_ENDED: AtomicBool = AtomicBool::new(false);
@@ -331,6 +341,7 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Runtime, channel::unbounded_mailbox};
     /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     /// use std::time::Duration;
@@ -339,7 +350,7 @@ impl Builder {
     /// let builder = Runtime::builder().domains(2).shutdown_deadline(Duration::from_millis(1));
     /// builder.run(|| {
     ///     let (began, begun) = unbounded_mailbox();
-    ///     drop(lisle::spawn_on(1, move || {
+    ///     drop(lisle::fiber::spawn_on(1, move || {
     ///         began.send(()).unwrap();
     ///         while !STOP.load(Relaxed) {} // neither waits nor ends
     ///     }));
@@ -370,6 +381,7 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{OnDeadlock, Report, Runtime, channel};
     /// use std::sync::mpsc;
     ///
@@ -399,6 +411,7 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use std::thread;
     ///
     /// let other = thread::spawn(thread::park); // might wake a fiber, for all that is known
@@ -430,6 +443,7 @@ impl Builder {
     /// Panics as [`run`](Builder::run) does.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let outcome = lisle::Runtime::builder().domains(1).closed_world(true).try_run(|| {
     ///     let (_tx, rx) = lisle::channel::named::<u32>("numbers", 0);
     ///     rx.recv() // no fiber sends, but one could
@@ -459,6 +473,7 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let mut words = vec!["warp"];
     /// let builder = lisle::Runtime::builder().domains(2);
     /// builder.run(|| words.push("weft")); // it borrows
@@ -468,6 +483,7 @@ impl Builder {
     /// In a fiber there is a runtime already:
     ///
     /// ```should_panic
+    /// # use lisle_runtime::facade as lisle;
     /// lisle::run(|| lisle::run(|| ()));
     /// ```
     #[track_caller]
@@ -561,6 +577,7 @@ impl Builder {
     /// [`dump_on`](Builder::dump_on) cannot be caught.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use std::time::Duration;
     ///
     /// let runtime = lisle::Runtime::builder().domains(1).start()?;

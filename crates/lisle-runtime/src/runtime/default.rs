@@ -98,6 +98,7 @@ impl Builder {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::InstallDefaultError;
     ///
     /// lisle::Runtime::builder().domains(2).stack_size(8 << 20).install_default()?;

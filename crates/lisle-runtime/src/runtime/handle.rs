@@ -18,6 +18,7 @@ use std::panic::Location;
 /// nothing is run any more, and nothing waits there.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{Handle, channel};
 ///
 /// lisle::run(|| {
@@ -49,6 +50,7 @@ impl Handle {
     /// Panics if no fiber or task calls it.
     ///
     /// ```should_panic
+    /// # use lisle_runtime::facade as lisle;
     /// lisle::Handle::current(); // on a plain thread
     /// ```
     #[track_caller]
@@ -66,6 +68,7 @@ impl Handle {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::Handle;
     ///
     /// assert!(Handle::try_current().is_none()); // on a plain thread
@@ -80,6 +83,7 @@ impl Handle {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Handle, Runtime};
     ///
     /// assert_eq!(Runtime::builder().domains(2).run(|| Handle::current().domains()), 2);
@@ -96,6 +100,7 @@ impl Handle {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Handle, Runtime};
     ///
     /// let runtime = Runtime::builder().domains(1).start()?;
@@ -127,6 +132,7 @@ impl Handle {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Handle, Runtime, fiber};
     ///
     /// let handle = Runtime::builder().domains(1).run(|| {
@@ -148,6 +154,7 @@ impl Handle {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::Handle;
     ///
     /// let handle = lisle::run(|| {
@@ -165,6 +172,7 @@ impl Handle {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::Handle;
     ///
     /// let handle = lisle::run(|| {
@@ -189,6 +197,7 @@ impl Runtime {
     /// waits there, while other code has this value.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let runtime = lisle::Runtime::builder().domains(1).start()?;
     /// let handle = runtime.handle();
     /// assert_eq!(std::thread::spawn(move || handle.spawn(|| 6 * 7).join().unwrap()).join().unwrap(), 42);

@@ -128,6 +128,7 @@ impl Runtime {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let runtime = lisle::Runtime::builder().domains(2).start()?;
     /// assert_eq!(runtime.domains(), 2);
     /// # std::io::Result::Ok(())
@@ -143,6 +144,7 @@ impl Runtime {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let runtime = lisle::Runtime::builder().domains(1).start()?;
     /// let (tx, rx) = lisle::channel();
     /// drop(runtime.spawn(move || tx.send(7))); // goes on without its handle
@@ -169,6 +171,7 @@ impl Runtime {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use std::panic::{AssertUnwindSafe, catch_unwind};
     ///
     /// let runtime = lisle::Runtime::builder().domains(1).start()?;
@@ -231,6 +234,7 @@ impl Runtime {
     /// A function given to a [`Source`](crate::event::Source) must not call this.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{channel, sync::Condition};
     /// use std::sync::Arc;
     ///
@@ -265,6 +269,7 @@ impl Runtime {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use std::time::Duration;
     ///
     /// let runtime = lisle::Runtime::builder().domains(1).start()?;
@@ -338,6 +343,7 @@ impl fmt::Debug for Runtime {
 /// returns the value of `f`. See [`Builder::run`].
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let answer = lisle::run(|| {
 ///     let (tx, rx) = lisle::channel();
 ///     lisle::spawn(move || tx.send(42));
@@ -354,6 +360,7 @@ pub fn run<F: FnOnce() -> T, T>(f: F) -> T {
 /// a plain thread, which is in no runtime, only the waiting threads are listed.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let graph = lisle::Runtime::builder().domains(1).run(|| {
 ///     let (_tx, rx) = lisle::channel::named::<u32>("numbers", 0);
 ///     drop(lisle::spawn(move || rx.recv()));

@@ -38,6 +38,7 @@ impl Statistics {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Statistics, spawn_task};
     ///
     /// assert_eq!(Statistics::default().mean_task(), 0.0);
@@ -100,6 +101,7 @@ impl Runtime {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// let runtime = lisle::Runtime::builder().domains(1).start()?;
     /// let (before, after) = runtime.run(|| {
     ///     let before = runtime.statistics();
@@ -118,6 +120,7 @@ impl Runtime {
 /// a plain thread all are 0.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let statistics = lisle::run(|| {
 ///     let (tx, rx) = lisle::channel();
 ///     let sum = lisle::spawn_task(async move { rx.recv_evt().await.unwrap() + 1 });

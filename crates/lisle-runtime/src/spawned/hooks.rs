@@ -60,6 +60,7 @@ use std::panic::Location;
 /// fiber begins.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::fiber::{Hooks, Switch};
 /// use std::cell::Cell;
 ///
@@ -113,6 +114,7 @@ pub trait Hooks: Send + Sync + 'static {
 /// The program should call this early: a runtime that already runs does not get the hooks.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::fiber::{Hooks, Moment, Switch};
 /// use std::sync::atomic::{AtomicU32, Ordering};
 ///

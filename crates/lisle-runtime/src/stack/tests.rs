@@ -17,6 +17,18 @@ use super::*;
 /// Set in a child process, to the part that it plays.
 const CHILD: &str = "LISLE_STACK_TEST_CHILD";
 
+/// The program of these tests once more: by way of the emulator that runs this one, if
+/// `LISLE_TEST_RUNNER` names one with its arguments. The system cannot start it otherwise.
+fn this_program() -> Command {
+    let program = env::current_exe().expect("the test binary has a path");
+    let runner = env::var("LISLE_TEST_RUNNER").unwrap_or_default();
+    let mut words = runner.split_whitespace();
+    let Some(emulator) = words.next() else { return Command::new(program) };
+    let mut command = Command::new(emulator);
+    command.args(words).arg(program);
+    command
+}
+
 /// Runs the calling test once more, in a process of its own that plays `part`, and returns the
 /// output of that. In that process returns the part instead. `test` is the function's name in
 /// `module`, which is `module_path!()` there.
@@ -28,7 +40,7 @@ pub(super) fn in_child(module: &str, test: &str, part: &str) -> Result<Output, S
         return Err(part);
     }
     let (_, module) = module.split_once("::").expect("a module within a crate");
-    let output = Command::new(env::current_exe().expect("the test binary has a path"))
+    let output = this_program()
         .args(["--exact", &format!("{module}::{test}"), "--nocapture"])
         .env(CHILD, part)
         .output()

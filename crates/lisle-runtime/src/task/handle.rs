@@ -23,6 +23,7 @@ use std::ptr::NonNull;
 /// can be part of a choice, and can be awaited.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{Event, choose, spawn_task, time::after};
 /// use std::time::Duration;
 ///
@@ -114,6 +115,7 @@ impl<T> TaskHandle<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::spawn_task;
     ///
     /// let sum = spawn_task(async { 1 + 1 });
@@ -157,6 +159,7 @@ impl<T> TaskHandle<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::spawn_task;
     ///
     /// let ended = spawn_task(async { 2 });
@@ -194,6 +197,7 @@ impl<T> TaskHandle<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, spawn_task};
     ///
     /// let (tx, rx) = lisle::channel::<u32>();
@@ -217,6 +221,7 @@ impl<T> TaskHandle<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{spawn_task, task::yield_now};
     ///
     /// let at_once = spawn_task(async { 1 });

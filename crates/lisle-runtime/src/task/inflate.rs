@@ -23,6 +23,7 @@ use std::task::{Context, Poll};
 /// Nothing is lost if the future is dropped.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let sum = lisle::spawn_task(async {
 ///     lisle::task::inflate().await;
 ///     (0..1_000_000_u64).sum::<u64>() // beside the spawner
@@ -37,6 +38,7 @@ pub fn inflate() -> Inflate {
 /// a turn.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// let task = lisle::spawn_task(async {
 ///     lisle::task::yield_now().await;
 ///     "later"

@@ -20,6 +20,7 @@ impl<T> std::fmt::Debug for LocalKey<T> {
 /// uses the values of its thread.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use std::cell::Cell;
 ///
 /// lisle::task_local! {
@@ -36,6 +37,7 @@ impl<T> std::fmt::Debug for LocalKey<T> {
 /// ```
 ///
 /// ```compile_fail,E0277
+/// # use lisle_runtime::facade as lisle;
 /// lisle::task_local! {
 ///     static NAME: std::rc::Rc<str> = "no".into();
 /// }
@@ -67,6 +69,7 @@ impl<T: Send + 'static> LocalKey<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use std::cell::RefCell;
     ///
     /// lisle::task_local! {

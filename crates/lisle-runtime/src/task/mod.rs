@@ -7,6 +7,7 @@
 //! Tasks that communicate thus come together on one domain.
 //!
 //! ```
+//! # use lisle_runtime::facade as lisle;
 //! use lisle::{channel, spawn_task};
 //!
 //! lisle::run(|| {
@@ -40,6 +41,7 @@
 //! by itself, without a task.
 //!
 //! ```
+//! # use lisle_runtime::facade as lisle;
 //! use lisle::event::choose_all;
 //! use lisle::task::{RecvAsync, timeout};
 //! use lisle::{Event, channel, choose, time::after};

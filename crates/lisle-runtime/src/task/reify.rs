@@ -29,6 +29,7 @@ use std::task::{Context, Poll, Waker};
 /// If the future is dropped, attaching gives the value back.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{task, spawn_task};
 /// use std::sync::Mutex;
 ///
@@ -139,6 +140,7 @@ impl<T> Reified<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{channel, spawn_task, task};
     ///
     /// let (tx, rx) = channel::bounded(1);
@@ -187,6 +189,7 @@ impl<T> Prepared<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{channel, spawn_task, task};
     ///
     /// lisle::run(|| {
@@ -213,6 +216,7 @@ impl<T> Prepared<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{channel, spawn_task, task};
     ///
     /// let (tx, rx) = channel::bounded(1);
@@ -243,6 +247,7 @@ impl<T> Prepared<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{channel, spawn_task, task};
     ///
     /// let (tx, rx) = channel::bounded(1);

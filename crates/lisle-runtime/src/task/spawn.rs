@@ -32,6 +32,7 @@ pub(super) const PENALTY: u32 = 10;
 /// Dropping the handle lets the task go on.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::spawn_task;
 ///
 /// let at_once = spawn_task(async { 1 + 1 });
@@ -48,6 +49,7 @@ pub(super) const PENALTY: u32 = 10;
 /// It may go on on another thread, so what it keeps while it waits must be `Send`:
 ///
 /// ```compile_fail,E0277
+/// # use lisle_runtime::facade as lisle;
 /// lisle::spawn_task(async {
 ///     let local = std::rc::Rc::new(1);
 ///     lisle::task::yield_now().await;
@@ -59,6 +61,7 @@ pub(super) const PENALTY: u32 = 10;
 /// [`Scope::spawn_task`](crate::fiber::Scope::spawn_task) for tasks that borrow:
 ///
 /// ```compile_fail,E0597
+/// # use lisle_runtime::facade as lisle;
 /// let text = String::from("here");
 /// lisle::spawn_task(async { text.len() }).join().unwrap();
 /// # let reference: &'static str = &text;

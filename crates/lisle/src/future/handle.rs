@@ -31,7 +31,7 @@ use std::pin::{Pin, pin};
 /// assert_eq!(fiber.join().unwrap(), 1);
 /// ```
 ///
-/// ```compile_fail,E0277
+/// ```compile_fail
 /// let local = std::rc::Rc::new(1);
 /// lisle::future::spawn(async move { drop(local) });
 /// ```

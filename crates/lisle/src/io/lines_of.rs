@@ -26,12 +26,12 @@ const LIMIT: usize = 1024 * 1024;
 /// use std::time::Duration;
 ///
 /// # fn main() -> std::io::Result<()> {
-/// let lines = lisle::io::lines_of(std::fs::File::open("Cargo.toml")?, 16)?;
+/// let lines = lisle::io::lines_of(std::fs::File::open("LICENSE-MIT")?, 16)?;
 /// let first = choose((
 ///     lines.recv_evt().wrap(Result::ok),
 ///     after(Duration::from_secs(60)).wrap(|()| None),
 /// ));
-/// assert_eq!(first.sync().unwrap()?, "[package]");
+/// assert_eq!(first.sync().unwrap()?, "MIT License");
 /// # Ok(())
 /// # }
 /// ```

@@ -22,6 +22,7 @@ impl<T> AsyncSendError<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// let (tx, _rx) = lisle::channel();
     /// let send = tx.send_async(String::from("message"));
     /// send.cancel();

@@ -36,15 +36,14 @@ impl<T: Send + 'static> Sender<T> {
     /// Messages of one thread arrive in the order in which their sends began.
     ///
     /// ```
-    /// lisle::run(|| {
-    ///     let (tx, rx) = lisle::channel();
-    ///     let first = tx.send_async("a"); // no receiver yet
-    ///     let _second = tx.send_async("b");
-    ///     assert!(!first.has_ended());
-    ///     drop(tx);
-    ///     assert_eq!(rx.iter().collect::<Vec<_>>(), ["a", "b"]);
-    ///     assert_eq!(first.join(), Ok(()));
-    /// });
+    /// # use lisle_core as lisle;
+    /// let (tx, rx) = lisle::channel();
+    /// let first = tx.send_async("a"); // no receiver yet
+    /// let _second = tx.send_async("b");
+    /// assert!(!first.has_ended());
+    /// drop(tx);
+    /// assert_eq!(rx.iter().collect::<Vec<_>>(), ["a", "b"]);
+    /// assert_eq!(first.join(), Ok(()));
     /// ```
     pub fn send_async(&self, message: T) -> AsyncSend<T> {
         let Some(message) = self.send_at_once(message) else {
@@ -68,18 +67,18 @@ impl<T: Send + 'static> Sender<T> {
     /// If the event loses a choice, is polled in vain, or its future is dropped, no send has begun.
     ///
     /// ```
-    /// use lisle::spawn_task;
+    /// # use lisle_core as lisle;
+    /// use lisle::Event;
+    /// use std::thread;
     ///
-    /// lisle::run(|| {
-    ///     let (tx, rx) = lisle::channel();
-    ///     let producer = spawn_task(async move {
-    ///         for i in 0..1_000 {
-    ///             tx.send_async_evt(i).await; // at most 64 ahead
-    ///         }
-    ///     });
-    ///     assert_eq!(rx.iter().sum::<u32>(), 499_500);
-    ///     producer.join().unwrap();
+    /// let (tx, rx) = lisle::channel();
+    /// let producer = thread::spawn(move || {
+    ///     for i in 0..1_000 {
+    ///         tx.send_async_evt(i).sync(); // at most 64 ahead
+    ///     }
     /// });
+    /// assert_eq!(rx.iter().sum::<u32>(), 499_500);
+    /// producer.join().unwrap();
     /// ```
     pub fn send_async_evt(&self, message: T) -> SendAsyncEvt<'_, T> {
         SendAsyncEvt { leave: Leave { sender: self }, message }
@@ -199,19 +198,18 @@ impl<T: Send + 'static> UnderWay<Fate<T>> for Share<T> {
 /// Waiting takes nothing.
 ///
 /// ```
+/// # use lisle_core as lisle;
 /// use lisle::{Event, channel, choose, channel::AsyncSendError, time::after};
 /// use std::time::Duration;
 ///
-/// lisle::run(|| {
-///     let (tx, rx) = channel();
-///     let send = tx.send_async(7);
-///     // Do something else, then see whether a receiver has taken it.
-///     let taken = choose(((&send).wrap(|_| true), after(Duration::from_millis(1)).wrap(|()| false)));
-///     assert!(!taken.sync());
-///     send.cancel();
-///     assert_eq!(send.join(), Err(AsyncSendError::Cancelled(7)));
-///     assert!(rx.try_recv().is_err());
-/// });
+/// let (tx, rx) = channel();
+/// let send = tx.send_async(7);
+/// // Do something else, then see whether a receiver has taken it.
+/// let taken = choose(((&send).wrap(|_| true), after(Duration::from_millis(1)).wrap(|()| false)));
+/// assert!(!taken.sync());
+/// send.cancel();
+/// assert_eq!(send.join(), Err(AsyncSendError::Cancelled(7)));
+/// assert!(rx.try_recv().is_err());
 /// ```
 #[must_use = "it tells whether the message was sent; drop it if that is of no interest"]
 pub struct AsyncSend<T: Send + 'static> {
@@ -228,6 +226,7 @@ impl<T: Send + 'static> AsyncSend<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::AsyncSendError;
     ///
     /// let (tx, rx) = lisle::channel();
@@ -253,6 +252,7 @@ impl<T: Send + 'static> AsyncSend<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::channel::AsyncSendError;
     ///
     /// let (tx, rx) = lisle::channel();
@@ -272,6 +272,7 @@ impl<T: Send + 'static> AsyncSend<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// let (tx, rx) = lisle::channel();
     /// let send = tx.send_async(1);
     /// assert!(!send.has_ended()); // no receiver has taken it

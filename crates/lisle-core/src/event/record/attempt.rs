@@ -44,6 +44,7 @@ impl Committer for Outsider {
 /// its performer:
 ///
 /// ```compile_fail,E0277
+/// # use lisle_core as lisle;
 /// fn may_move<T: Send>() {}
 /// may_move::<&lisle::event::Attempt<'static>>();
 /// ```

@@ -10,6 +10,7 @@ use std::ops::{Deref, DerefMut};
 /// A guard that keeps a [`RwLock`] locked for reading until it is dropped.
 ///
 /// ```compile_fail,E0277
+/// # use lisle_core as lisle;
 /// fn may_move<T: Send>() {}
 /// may_move::<lisle::sync::RwLockReadGuard<'static, std::cell::Cell<()>>>();
 /// ```
@@ -21,6 +22,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 /// A guard that keeps a [`RwLock`] locked for writing until it is dropped.
 ///
 /// ```compile_fail,E0277
+/// # use lisle_core as lisle;
 /// fn may_be_shared<T: Sync>() {}
 /// may_be_shared::<lisle::sync::RwLockWriteGuard<'static, std::cell::Cell<()>>>();
 /// ```
@@ -52,6 +54,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_core as lisle;
     /// use lisle::sync::{RwLock, RwLockWriteGuard};
     ///
     /// let lock = RwLock::new(1);

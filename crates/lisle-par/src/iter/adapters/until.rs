@@ -38,6 +38,7 @@ impl<T: fmt::Debug> Error for Stopped<T> {}
 /// closure passed to [`run`](Until::run).
 ///
 /// ```compile_fail,E0599
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::prelude::*;
 ///
 /// (0..10).into_par_iter().until(lisle::never::<()>()).map(|n| n + 1);
@@ -61,6 +62,7 @@ impl<I: ParallelIterator, E: Event<Output: Send> + Sync> Until<I, E> {
     /// done. To keep it, store it elsewhere.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::{iter::Stopped, prelude::*};
     /// use lisle::sync::Condition;
     ///
@@ -122,7 +124,8 @@ macro_rules! ends {
                 /// With `count`, for instance:
                 ///
                 /// ```
-                /// use lisle::par::{Stopped, prelude::*};
+                /// # use lisle_par::facade as lisle;
+                /// use lisle::par::{iter::Stopped, prelude::*};
                 /// use lisle::{always, never};
                 ///
                 /// let numbers = (0..10).into_par_iter();

@@ -25,6 +25,7 @@ pub trait FromParallelIterator<T: Send> {
     /// Creates a collection of all items of `iter`.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let halves = Vec::from_par_iter((0..6).into_par_iter().step_by(2));
@@ -39,6 +40,7 @@ pub trait ParallelExtend<T: Send> {
     /// Extends the collection with the items, in their order.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let mut all = vec![1, 2];
@@ -57,6 +59,7 @@ pub trait ParallelExtend<T: Send> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     /// use std::collections::BTreeSet;
     ///

@@ -13,6 +13,7 @@ pub trait ParallelSlice<T: Sync> {
     /// shorter.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let sums: Vec<i32> = [1, 2, 3, 4, 5].par_chunks(2).map(|pair| pair.iter().sum()).collect();
@@ -32,6 +33,7 @@ pub trait ParallelSlice<T: Sync> {
     /// returns what is left over.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let pairs = [1, 2, 3, 4, 5].par_chunks_exact(2).map(|pair| pair[0] * pair[1]).sum::<i32>();
@@ -53,6 +55,7 @@ pub trait ParallelSlice<T: Sync> {
     /// element after the one before.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let rising = [1, 3, 2, 5].par_windows(2).filter(|pair| pair[0] < pair[1]).count();
@@ -78,6 +81,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// shorter.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let mut image = [0; 6];
@@ -98,6 +102,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// [`ChunksExactMut::into_remainder`] returns what is left over.
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let mut data = [1, 2, 3, 4, 5];
@@ -157,6 +162,7 @@ impl<'data, T> ChunksExact<'data, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let pairs = [1, 2, 3, 4, 5].as_slice().par_chunks_exact(2);
@@ -199,6 +205,7 @@ impl<'data, T> ChunksExactMut<'data, T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_par::facade as lisle;
     /// use lisle::par::prelude::*;
     ///
     /// let mut data = [1, 2, 3, 4, 5];

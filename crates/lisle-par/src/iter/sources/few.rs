@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 /// Creates an iterator over no items.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::{iter, prelude::*};
 ///
 /// assert_eq!(iter::empty::<u8>().count(), 0);
@@ -18,6 +19,7 @@ pub fn empty<T: Send>() -> Empty<T> {
 /// Creates an iterator over one item.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::{iter, prelude::*};
 ///
 /// let all: Vec<u8> = iter::once(1).chain(2..=3).collect();
@@ -30,6 +32,7 @@ pub fn once<T: Send>(item: T) -> Once<T> {
 /// Creates an iterator over `count` clones of one item.
 ///
 /// ```
+/// # use lisle_par::facade as lisle;
 /// use lisle::par::{iter, prelude::*};
 ///
 /// let line: String = iter::repeat_n("ab", 3).collect();

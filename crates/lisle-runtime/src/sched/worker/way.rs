@@ -22,6 +22,7 @@ const LOOK: u32 = 8;
 /// # Examples
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::fiber;
 ///
 /// lisle::Runtime::builder().domains(1).run(|| {
@@ -33,6 +34,7 @@ const LOOK: u32 = 8;
 /// ```
 ///
 /// ```should_panic
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::fiber;
 ///
 /// lisle::run(|| fiber::no_suspend(fiber::yield_now));

@@ -31,6 +31,7 @@ use std::task::Poll;
 /// From Esterel and Verse, and from structured concurrency.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{channel, task::race};
 ///
 /// lisle::run(|| {
@@ -57,6 +58,7 @@ pub fn race<C: Contenders>(contenders: C) -> Race<C::Output> {
 /// From Verse.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::task::{rush, yield_now};
 /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 ///
@@ -282,6 +284,7 @@ impl<T: Send + 'static> Race<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::task::race;
     /// use std::future::pending;
     ///
@@ -299,6 +302,7 @@ impl<T: Send + 'static> Race<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, choose, task::race, time::after};
     /// use std::{future::pending, time::Duration};
     ///
@@ -319,6 +323,7 @@ impl<T: Send + 'static> Race<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, task::race};
     ///
     /// let (tx, rx) = lisle::channel();

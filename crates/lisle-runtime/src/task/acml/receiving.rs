@@ -25,6 +25,7 @@ pub trait RecvAsync<T: Send + 'static> {
     /// Receives that one thread begins get messages in the order in which they began.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::task::RecvAsync;
     ///
     /// lisle::run(|| {
@@ -50,6 +51,7 @@ pub trait RecvAsync<T: Send + 'static> {
     /// If it loses a choice, nothing has begun.
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, task::RecvAsync};
     ///
     /// let (tx, rx) = lisle::channel::bounded(1);
@@ -182,6 +184,7 @@ impl<T: Send + 'static> Drop for Gone<T> {
 /// Waiting takes nothing.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{channel, channel::AsyncRecvError, task::RecvAsync};
 ///
 /// lisle::run(|| {
@@ -216,6 +219,7 @@ impl<T: Send + 'static> AsyncRecv<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, choose, never, task::RecvAsync};
     ///
     /// let (tx, rx) = lisle::channel();
@@ -239,6 +243,7 @@ impl<T: Send + 'static> AsyncRecv<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, task::RecvAsync};
     ///
     /// let (tx, rx) = lisle::channel();

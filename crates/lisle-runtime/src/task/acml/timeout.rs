@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 /// and loses nothing.
 ///
 /// ```
+/// # use lisle_runtime::facade as lisle;
 /// use lisle::{channel, task::{TimeoutError, timeout}};
 /// use std::time::Duration;
 ///
@@ -63,6 +64,7 @@ impl<T: Send + 'static> Timeout<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::task::{TimeoutError, timeout};
     /// use std::time::Duration;
     ///
@@ -84,6 +86,7 @@ impl<T: Send + 'static> Timeout<T> {
     /// # Examples
     ///
     /// ```
+    /// # use lisle_runtime::facade as lisle;
     /// use lisle::{Event, choose, sync::Condition, task::timeout};
     /// use std::time::Duration;
     ///
