@@ -51,7 +51,7 @@ pub fn take(layout: Layout) -> NonNull<u8> {
 
 #[cold]
 fn allocate(layout: Layout) -> NonNull<u8> {
-    debug_assert!(layout.size() > 0);
+    assert!(layout.size() > 0, "a block is not empty");
     // SAFETY: the layout is not empty.
     NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
 }

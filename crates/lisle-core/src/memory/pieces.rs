@@ -53,8 +53,10 @@ impl Piece {
         unsafe { &*piece }
     }
 
+    /// Returns a pointer that may be used for the whole piece.
     fn start(&self) -> NonNull<u8> {
-        NonNull::from(self).cast()
+        let start = std::ptr::with_exposed_provenance_mut(std::ptr::from_ref(self).addr());
+        NonNull::new(start).expect("a piece is somewhere")
     }
 
     fn most(&self) -> u32 {
@@ -86,10 +88,8 @@ impl Piece {
     ///
     /// # Safety
     ///
-    /// All slots of the piece are vacant, and the caller's.
+    /// All slots of the piece are vacant and the caller's, and none is cut from it.
     unsafe fn cool(&self) {
-        self.vacant.forget();
-        self.cut.set(0);
         let start = self.start().addr().get();
         // SAFETY: these are whole pages of the library's own mapping, which hold only vacant slots.
         unsafe { pages::give_back(start + pages::page_size().min(PIECE)..start + PIECE) };
@@ -327,13 +327,20 @@ pub fn give_back<K: Kind>() {
                 let lists = &mut K::memory().lock().classes[class];
                 // The pieces that have been empty longest. Others may have taken some.
                 let count = lists.empty.len().saturating_sub(WARM).min(BATCH).min(spare);
-                lists.empty.drain(..count).collect::<Vec<_>>()
+                let pieces = lists.empty.drain(..count).collect::<Vec<_>>();
+                for piece in &pieces {
+                    // SAFETY: pieces stay. This one is empty, and in no list any more.
+                    let piece = unsafe { piece.as_ref() };
+                    piece.vacant.forget();
+                    piece.cut.set(0);
+                }
+                pieces
             };
             if pieces.is_empty() {
                 break;
             }
             for piece in &pieces {
-                // SAFETY: the piece is empty, and in no list.
+                // SAFETY: the piece was empty, and is in no list.
                 unsafe { piece.as_ref().cool() };
             }
             spare -= pieces.len();

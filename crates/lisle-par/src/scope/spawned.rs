@@ -296,10 +296,13 @@ pub(super) unsafe fn call<T>(spawned: NonNull<Header>, rest: Rest) -> T {
 ///
 /// The job is done, `T` is its result type, and only the holder of the promise calls this, once.
 pub(super) unsafe fn take<T>(spawned: NonNull<Header>) -> thread::Result<T> {
+    let mut result = MaybeUninit::uninit();
     // SAFETY: the job is in place.
     let contents = &unsafe { spawned.as_ref() }.verbs.contents;
     // SAFETY: passed on to the caller.
-    unsafe { contents.take(spawned) }
+    unsafe { contents.take(spawned, &mut result) };
+    // SAFETY: just written.
+    unsafe { result.assume_init() }
 }
 
 /// Drops the result of a job. A panic is noted in the scope.

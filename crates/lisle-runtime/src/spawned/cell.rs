@@ -21,6 +21,7 @@ pub struct Block<H, S, T> {
     body: UnsafeCell<Body<S, T>>,
 }
 
+#[repr(C)]
 union Body<S, T> {
     start: ManuallyDrop<S>,
     result: ManuallyDrop<thread::Result<T>>,
@@ -140,19 +141,16 @@ impl Contents {
         self.layout.size()
     }
 
-    /// Moves the result out.
+    /// Moves the result into `place`.
     ///
     /// # Safety
     ///
     /// These are the contents of the cell with this head, whose result is of type `T`. The body
     /// holds the result, no other code refers to it, and it is not used again.
     #[inline]
-    pub unsafe fn take<H, T>(&self, head: NonNull<H>) -> thread::Result<T> {
-        let mut place = MaybeUninit::<thread::Result<T>>::uninit();
+    pub unsafe fn take<H, T>(&self, head: NonNull<H>, place: &mut MaybeUninit<thread::Result<T>>) {
         // SAFETY: passed on to the caller.
         unsafe { (self.take)(head.cast(), place.as_mut_ptr().cast()) };
-        // SAFETY: just written.
-        unsafe { place.assume_init() }
     }
 
     /// Drops the result. Returns its panic, or that of its destructor, as the error.

@@ -8,6 +8,7 @@ use crate::event::{Interrupted, Source, parker};
 use crate::panics::forget_panic;
 use std::any::Any;
 use std::cell::Cell;
+use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::thread;
@@ -95,20 +96,26 @@ impl Head {
         of: NonNull<H>,
         contents: &Contents,
     ) -> Result<thread::Result<T>, Outcome> {
+        let mut place = MaybeUninit::uninit();
         // Two threads may share a handle. The source's lock admits one taker at a time.
-        let taken = self.finished.with(|&finished| {
-            finished.then(|| match self.outcome.get() {
-                Outcome::Done => {
+        let outcome = self.finished.with(|&finished| {
+            finished.then(|| {
+                let outcome = self.outcome.get();
+                if outcome == Outcome::Done {
                     self.outcome.set(Outcome::Taken);
                     // SAFETY: it has ended, as seen just now under the source's lock. The result was
                     // written before that lock was taken to set `finished`, so the write happens
                     // before this read. The result is moved only here, under that lock.
-                    Ok(unsafe { contents.take::<H, T>(of) })
+                    unsafe { contents.take::<H, T>(of, &mut place) };
                 }
-                outcome => Err(outcome),
+                outcome
             })
         });
-        taken.expect("`complete` on the event of the end of what has not ended")
+        match outcome.expect("`complete` on the event of the end of what has not ended") {
+            // SAFETY: just written.
+            Outcome::Done => Ok(unsafe { place.assume_init() }),
+            outcome => Err(outcome),
+        }
     }
 
     /// Drops an unclaimed result. Returns its panic, unless that is noted in the scope.

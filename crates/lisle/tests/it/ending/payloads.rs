@@ -3,12 +3,14 @@
 
 use super::{OnDrop, quiet_panic};
 use crate::support::{Cx, worlds};
+use lisle::channel::unbounded_mailbox;
 use lisle::fiber::{self, Scope};
-use lisle::{channel, task};
+use lisle::{Event, PanicPolicy, Runtime, channel, never, task};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 worlds!(a_payload_that_panics, a_payload_that_panics_with_such_a_payload, a_payload_that_waits);
 
@@ -105,4 +107,27 @@ async fn a_payload_that_waits(cx: Cx) {
         })
     };
     ends_with_a_panic(cx, make, move || tx.send(()).unwrap()).await;
+}
+
+/// The runtime is shut down while the payload of a fiber that is not joined is dropped.
+#[test]
+fn a_payload_that_waits_outlives_a_shutdown() {
+    let (tx, rx) = channel();
+    let (dropping, dropped) = unbounded_mailbox();
+    let (answer, answers) = unbounded_mailbox();
+    let payload = OnDrop(move || {
+        dropping.send(()).unwrap();
+        answer.send(rx.recv()).unwrap();
+    });
+    let builder = Runtime::builder().domains(1).panic_policy(PanicPolicy::Ignore);
+    let runtime = builder.start().unwrap();
+    // It is interrupted by the shutdown, and only then the payload is given what it waits for.
+    drop(runtime.spawn(move || {
+        let _sends = OnDrop(move || tx.send(7).unwrap());
+        never::<()>().sync();
+    }));
+    drop(runtime.spawn(move || resume_unwind(Box::new(payload))));
+    dropped.recv().unwrap();
+    assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
+    assert_eq!(answers.recv(), Ok(Ok(7)));
 }
