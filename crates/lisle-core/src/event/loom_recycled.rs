@@ -39,7 +39,8 @@ impl Task {
     }
 
     fn waker(&self) -> Waker {
-        Recycled::waker(NonNull::from(&self.recycled))
+        // SAFETY: the place has been prepared.
+        unsafe { Recycled::waker(NonNull::from(&self.recycled)) }
     }
 
     fn poll<F: Future + ?Sized>(&self, future: Pin<&mut F>) -> Poll<F::Output> {

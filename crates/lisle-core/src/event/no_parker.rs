@@ -2,7 +2,7 @@
 
 use super::context::Unparked;
 use super::record::Waker;
-use super::recycled::Recycled;
+use super::recycled::{Recycled, TopTask};
 use super::waits::ParkedEvent;
 use std::cell::Cell;
 
@@ -28,9 +28,9 @@ pub(crate) fn running<'a>() -> Option<&'a Parker> {
     None
 }
 
-/// Returns the cell that holds the innermost task that runs on this stack; null if the stack's own
-/// code runs. To be used only by code on that stack.
-pub(crate) fn top_task<'a>() -> &'a Cell<*const Recycled> {
+/// Returns the place of the innermost task that runs on this stack. To be used only by code on that
+/// stack.
+pub(crate) fn top_task<'a>() -> &'a TopTask {
     Recycled::top_of_thread()
 }
 

@@ -6,7 +6,7 @@
 
 use super::context::Unparked;
 use super::record::Waker;
-use super::recycled::Recycled;
+use super::recycled::{Recycled, TopTask};
 use super::waits::{Description, ParkedEvent};
 use crate::panics;
 use crate::seam;
@@ -62,17 +62,17 @@ pub struct Parker {
     /// What it waits for; may be null. Valid only while its state says that it is parked.
     parked: Cell<*const ParkedEvent>,
     /// See [`top_task`].
-    pub task: Cell<*const Recycled>,
+    pub task: TopTask,
     /// The number of the library's frames on its stack that catch a panic and raise it again.
     raising: Cell<u32>,
     /// The number of calls in progress that must complete although its runtime ends.
     masked: Cell<u32>,
 }
 
-/// Returns the cell that holds the innermost task that runs on this stack; null if the stack's own
-/// code runs. To be used only by code on that stack.
+/// Returns the place of the innermost task that runs on this stack. To be used only by code on that
+/// stack.
 #[inline(always)]
-pub fn top_task<'a>() -> &'a Cell<*const Recycled> {
+pub fn top_task<'a>() -> &'a TopTask {
     match running() {
         Some(parker) => &parker.task,
         None => Recycled::top_of_thread(),
@@ -101,7 +101,12 @@ pub fn running_ptr() -> *const Parker {
 /// Sets the running parker; null for none. Workers call it. The pointer may be used for the whole
 /// object that the parker is a part of, see [`running_ptr`].
 #[inline(always)]
-pub fn set_running(parker: *const Parker) {
+///
+/// # Safety
+///
+/// Null, or the parker of a live fiber that this thread is about to run or runs, until the next
+/// call.
+pub unsafe fn set_running(parker: *const Parker) {
     RUNNING.with(|running| running.set(parker));
 }
 
@@ -116,15 +121,19 @@ impl Parker {
             waker: Cell::new(None),
             random: Cell::new(std::ptr::null()),
             parked: Cell::new(std::ptr::null()),
-            task: Cell::new(std::ptr::null()),
+            task: TopTask::none(),
             raising: Cell::new(0),
             masked: Cell::new(0),
         }
     }
 
     /// Stores the way back to the worker, and the worker's generator. Called when the fiber begins.
+    ///
+    /// # Safety
+    ///
+    /// Both stay for as long as the fiber, whose coroutine the yielder is of.
     #[inline]
-    pub fn begin(&self, yielder: &Yielder<(), Suspend>, random: *const Random) {
+    pub unsafe fn begin(&self, yielder: &Yielder<(), Suspend>, random: *const Random) {
         self.yielder.set(yielder);
         self.random.set(random);
     }
@@ -140,9 +149,17 @@ impl Parker {
         unsafe { &*self.random.get() }.next()
     }
 
+    /// Switches to the worker, and returns when the worker resumes the fiber. For
+    /// [`Suspend::Parked`] and [`Suspend::Stubborn`] the caller has set `state` before; for the
+    /// others the worker sets it.
+    ///
+    /// # Safety
+    ///
+    /// The fiber is the one that runs this code, within [`suspend`](super::step::suspend) if the
+    /// user's code may run in a step.
     #[inline(always)]
-    pub fn suspend(&self, suspend: Suspend) {
-        // SAFETY: the running fiber has begun, and its yielder lives as long as its coroutine.
+    pub unsafe fn suspend(&self, suspend: Suspend) {
+        // SAFETY: a running fiber has begun, and its yielder lives as long as its coroutine.
         unsafe { &*self.yielder.get() }.suspend(suspend);
     }
 
@@ -170,8 +187,12 @@ impl Parker {
     }
 
     /// Waits forever if the fiber, which is to end with its runtime, cannot be unwound from here.
+    ///
+    /// # Safety
+    ///
+    /// As for [`suspend`](Parker::suspend).
     #[cold]
-    pub fn stay_unless_unwound(&self) {
+    pub unsafe fn stay_unless_unwound(&self) {
         if can_be_unwound() {
             return;
         }
@@ -179,7 +200,8 @@ impl Parker {
         loop {
             self.woken.set(false);
             self.state.set(State::ParkedMasked);
-            self.suspend(Suspend::Parked);
+            // SAFETY: passed on to the caller.
+            unsafe { self.suspend(Suspend::Parked) };
         }
     }
 
@@ -188,30 +210,40 @@ impl Parker {
     ///
     /// Code that unwinds may wait, too, because its destructors must complete. Until it continues,
     /// the thread then counts as panicking for the other fibers of the domain as well.
+    ///
+    /// # Safety
+    ///
+    /// As for [`suspend`](Parker::suspend). `parked` stays until this returns.
     #[inline(always)]
-    pub fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
+    pub unsafe fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
         if self.woken.take() {
             return Unparked::Woken;
         }
         self.parked.set(parked.map_or(std::ptr::null(), std::ptr::from_ref));
         if interruptible && self.interrupted.get() {
-            return self.park_to_be_interrupted();
+            // SAFETY: passed on to the caller.
+            return unsafe { self.park_to_be_interrupted() };
         }
         self.state.set(if interruptible { State::Parked } else { State::ParkedMasked });
-        self.suspend(Suspend::Parked);
+        // SAFETY: passed on to the caller.
+        unsafe { self.suspend(Suspend::Parked) };
         if self.woken.take() {
             return Unparked::Woken;
         }
-        // It was resumed without a wake, so it was resumed to be interrupted.
-        self.park_to_be_interrupted()
+        // It was resumed without a wake, so it was resumed to be interrupted. SAFETY: as above.
+        unsafe { self.park_to_be_interrupted() }
     }
 
     /// Ends a park that is to be interrupted. The first interruption returns at once. A fiber that
     /// has caught the unwinding still gives its worker back now and then; a fiber that cannot be
     /// unwound from here waits.
+    ///
+    /// # Safety
+    ///
+    /// As for [`suspend`](Parker::suspend).
     #[cold]
     #[inline(never)]
-    fn park_to_be_interrupted(&self) -> Unparked {
+    unsafe fn park_to_be_interrupted(&self) -> Unparked {
         let suspend = if self.masked.get() > 0 || !can_be_unwound() {
             self.state.set(State::ParkedMasked);
             Suspend::Parked
@@ -221,7 +253,8 @@ impl Parker {
         } else {
             return Unparked::Interrupted;
         };
-        self.suspend(suspend);
+        // SAFETY: passed on to the caller.
+        unsafe { self.suspend(suspend) };
         if self.woken.take() { Unparked::Woken } else { Unparked::Interrupted }
     }
 }

@@ -65,7 +65,8 @@ fn at(recycled: *const ()) -> NonNull<Recycled> {
 
 fn wake(recycled: *const ()) {
     let recycled = at(recycled);
-    if Recycled::state_of(recycled).wake() {
+    // SAFETY: wakers are made for such places.
+    if unsafe { Recycled::state_of(recycled) }.wake() {
         queue(recycled);
     }
 }
@@ -73,7 +74,8 @@ fn wake(recycled: *const ()) {
 /// Wakes a task for the event that it waits for directly.
 fn arrive(recycled: *const ()) {
     let recycled = at(recycled);
-    if Recycled::state_of(recycled).arrive() {
+    // SAFETY: wakers are made for such places.
+    if unsafe { Recycled::state_of(recycled) }.arrive() {
         queue(recycled);
     }
 }
@@ -85,14 +87,40 @@ fn queue(recycled: NonNull<Recycled>) {
 
 thread_local! {
     /// The innermost task that runs on the thread's own stack, in no fiber.
-    static TOP_OF_THREAD: Cell<*const Recycled> = const { Cell::new(std::ptr::null()) };
+    static TOP_OF_THREAD: TopTask = const { TopTask::none() };
+}
+
+/// The innermost task that runs on a stack; null if the stack's own code runs.
+#[derive(Debug)]
+pub struct TopTask(Cell<*const Recycled>);
+
+impl TopTask {
+    pub(super) const fn none() -> Self {
+        TopTask(Cell::new(std::ptr::null()))
+    }
+
+    #[inline(always)]
+    pub fn get(&self) -> *const Recycled {
+        self.0.get()
+    }
+
+    /// Notes that the code of `task` runs on the stack from now on, or again the stack's own code if
+    /// that is null. Returns the task before.
+    ///
+    /// # Safety
+    ///
+    /// This code runs on that stack, and the task runs until the next call.
+    #[inline(always)]
+    pub unsafe fn replace(&self, task: *const Recycled) -> *const Recycled {
+        self.0.replace(task)
+    }
 }
 
 impl Recycled {
-    /// Returns the cell that holds the innermost task that runs on the thread's own stack; null if
-    /// none does. To be used only by code on that stack.
+    /// Returns the place of the innermost task that runs on the thread's own stack. To be used only
+    /// by code on that stack.
     #[inline(always)]
-    pub fn top_of_thread<'a>() -> &'a Cell<*const Recycled> {
+    pub fn top_of_thread<'a>() -> &'a TopTask {
         // SAFETY: the cell has no destructor and stays as long as the thread.
         unsafe { &*TOP_OF_THREAD.with(std::ptr::from_ref) }
     }
@@ -141,8 +169,12 @@ impl Recycled {
     }
 
     /// Returns the state of the task that lives at `recycled`, or of the vacant place.
+    ///
+    /// # Safety
+    ///
+    /// The place has been prepared for recycled tasks, or holds zeros.
     #[inline(always)]
-    pub fn state_of<'a>(recycled: NonNull<Recycled>) -> &'a State {
+    pub unsafe fn state_of<'a>(recycled: NonNull<Recycled>) -> &'a State {
         // SAFETY: recycled memory is never freed, and zeros are the state of a vacant place. The
         // other fields may be emptied or written at this moment, and no reference to them is made.
         unsafe { &(*recycled.as_ptr()).state }
@@ -154,8 +186,12 @@ impl Recycled {
     }
 
     /// Returns a waker for the task that lives at `recycled`. It may be forgotten or dropped.
+    ///
+    /// # Safety
+    ///
+    /// The place has been prepared for recycled tasks.
     #[inline(always)]
-    pub fn waker(recycled: NonNull<Recycled>) -> StdWaker {
+    pub unsafe fn waker(recycled: NonNull<Recycled>) -> StdWaker {
         // SAFETY: the functions of the table need only the address, which is valid forever.
         unsafe { StdWaker::from_raw(RawWaker::new(recycled.as_ptr().cast(), &TABLE)) }
     }

@@ -55,7 +55,9 @@ impl Park for &Parker {
     }
     #[inline(always)]
     fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
-        Parker::park(self, interruptible, parked)
+        // SAFETY: the parker is that of the running fiber, and `perform` parks within a step's
+        // `suspend`, with an event that stays meanwhile.
+        unsafe { Parker::park(self, interruptible, parked) }
     }
     fn stay(&self) {
         installed().expect("a fiber runs in a context").stay();

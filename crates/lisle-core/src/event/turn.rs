@@ -78,8 +78,12 @@ mod in_domain {
 
         /// Makes the calling thread the domain's. The domain's function `often` is called in a
         /// fiber that has often polled without success and may be suspended.
+        ///
+        /// # Safety
+        ///
+        /// [`leave`](Mark::leave) is called before the thread ends.
         #[inline]
-        pub fn settle(&self, often: fn()) {
+        pub unsafe fn settle(&self, often: fn()) {
             OFTEN.set(Some(often));
             DUE.with(|due| *self.0.lock() = Some(Place(NonNull::from(due))));
         }

@@ -2,7 +2,7 @@
 //! has offered or waits for it.
 
 use crate::abort;
-use crate::event::parker::{self, Parker};
+use crate::event::parker;
 use crate::event::{Interrupted, step};
 use crate::fiber::{self, JoinError};
 use crate::jobs::heartbeat;
@@ -88,8 +88,11 @@ pub fn on_another_stack<R: Send>(
 /// of the runtime, and this stack cannot be unwound, this waits for ever.
 #[cold]
 pub fn raise(panic: Box<dyn Any + Send>) -> ! {
-    if panic.is::<Interrupted>() {
-        parker::running().into_iter().for_each(Parker::stay_unless_unwound);
+    if panic.is::<Interrupted>()
+        && let Some(parker) = parker::running()
+    {
+        // SAFETY: it is that of the running fiber.
+        unsafe { parker.stay_unless_unwound() };
     }
     resume_unwind(panic)
 }

@@ -136,7 +136,8 @@ pub(crate) struct Between {
 impl Between {
     pub(crate) fn new() -> Self {
         let running = parker::running_ptr();
-        parker::set_running(std::ptr::null());
+        // SAFETY: no fiber runs while the guard exists, as far as this thread's code can tell.
+        unsafe { parker::set_running(std::ptr::null()) };
         let thread = &this_stack().state().limit;
         let limit = thread.get();
         if !running.is_null() {
@@ -150,6 +151,7 @@ impl Between {
 impl Drop for Between {
     fn drop(&mut self) {
         this_stack().limit.set(self.limit);
-        parker::set_running(self.running);
+        // SAFETY: that fiber still runs.
+        unsafe { parker::set_running(self.running) };
     }
 }

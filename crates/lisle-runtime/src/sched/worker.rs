@@ -151,7 +151,8 @@ impl Worker {
         let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(worker.shared.number));
         let result = {
             let _leave = Leave(&worker.domain);
-            worker.domain.mark.settle(asked_often);
+            // SAFETY: `_leave` leaves it.
+            unsafe { worker.domain.mark.settle(asked_often) };
             WORKER.with(|current| current.set(worker));
             reactor::set_current(Some(worker.domain.reactor.clone()));
             report::set_current(worker.shared.handler.clone());
@@ -263,11 +264,14 @@ impl Worker {
             self.before_turn(this);
         }
         // SAFETY: this is a field of a live fiber.
-        parker::set_running(unsafe { &raw const (*fiber.as_ptr()).parker });
+        let parker = unsafe { &raw const (*fiber.as_ptr()).parker };
+        // SAFETY: the fiber is resumed next.
+        unsafe { parker::set_running(parker) };
         // SAFETY: only the domain's own worker touches the coroutine, and it is not running.
         let coroutine = unsafe { &mut *this.coroutine.get() };
         let result = coroutine.as_mut().expect("a fiber that has begun has a stack").resume(());
-        parker::set_running(std::ptr::null());
+        // SAFETY: no fiber runs.
+        unsafe { parker::set_running(std::ptr::null()) };
         let suspend = match result {
             CoroutineResult::Yield(suspend) => suspend,
             CoroutineResult::Return(()) => return self.end(fiber),
@@ -301,7 +305,9 @@ unsafe impl Context for Worker {
     }
 
     fn park(&self, interruptible: bool) -> Unparked {
-        parker::running().expect("only fibers wait in a worker").park(interruptible, None)
+        let parker = parker::running().expect("only fibers wait in a worker");
+        // SAFETY: it is that of the running fiber. A context is waited in within a step's `suspend`.
+        unsafe { parker.park(interruptible, None) }
     }
 
     fn stay(&self) {

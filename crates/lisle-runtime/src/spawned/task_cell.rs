@@ -126,7 +126,8 @@ impl Task {
 
     /// Returns the state of the slot, which may be vacant.
     pub(crate) fn state_of<'a>(slot: NonNull<Task>) -> &'a State {
-        Recycled::state_of(Task::recycled(slot))
+        // SAFETY: slots are prepared, or are of zeros.
+        unsafe { Recycled::state_of(Task::recycled(slot)) }
     }
 
     /// Describes what the task waits for.

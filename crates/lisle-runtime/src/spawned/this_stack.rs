@@ -3,8 +3,7 @@
 use super::fiber_cell::Fiber;
 use super::stack_state::StackState;
 use crate::event::parker;
-use crate::event::recycled::Recycled;
-use std::cell::Cell;
+use crate::event::recycled::{Recycled, TopTask};
 use std::mem::offset_of;
 use std::ops::Deref;
 
@@ -22,7 +21,7 @@ thread_local! {
 #[derive(Clone, Copy)]
 pub struct ThisStack<'a> {
     /// The task whose code runs on top of the stack, or null if the stack's own code does.
-    pub(crate) task: &'a Cell<*const Recycled>,
+    pub(crate) task: &'a TopTask,
     state: &'a StackState,
 }
 

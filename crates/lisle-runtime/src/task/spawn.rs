@@ -165,8 +165,10 @@ unsafe fn begin<F: Future>(
     let recycled = Task::recycled(slot);
     // SAFETY: as above.
     unsafe { recycled.as_ref() }.begin_turn();
-    let aboard = Aboard::new(stack, recycled);
-    let waker = ManuallyDrop::new(Recycled::waker(recycled));
+    // SAFETY: the task begins here.
+    let aboard = unsafe { Aboard::new(stack, recycled) };
+    // SAFETY: the task is in a slot.
+    let waker = ManuallyDrop::new(unsafe { Recycled::waker(recycled) });
     // SAFETY: the task has just begun, here.
     let polled = unsafe { task_body::poll_future::<F>(slot, &mut Context::from_waker(&waker)) };
     // SAFETY: as above.

@@ -198,16 +198,21 @@ pub(crate) struct Aboard<'a> {
 }
 
 impl<'a> Aboard<'a> {
+    /// # Safety
+    ///
+    /// This code runs on that stack. The task runs on it until the guard is dropped.
     #[inline(always)]
-    pub(crate) fn new(stack: ThisStack<'a>, recycled: NonNull<Recycled>) -> Self {
-        Aboard { stack, before: stack.task.replace(recycled.as_ptr()) }
+    pub(crate) unsafe fn new(stack: ThisStack<'a>, recycled: NonNull<Recycled>) -> Self {
+        // SAFETY: passed on to the caller.
+        Aboard { stack, before: unsafe { stack.task.replace(recycled.as_ptr()) } }
     }
 }
 
 impl Drop for Aboard<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.stack.task.set(self.before);
+        // SAFETY: the task that ran before the guard was made runs again.
+        unsafe { self.stack.task.replace(self.before) };
     }
 }
 
@@ -221,7 +226,8 @@ unsafe fn turn(task: NonNull<Task>, home: &Shared) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
     let recycled = Task::recycled(task);
-    let _aboard = Aboard::new(this_stack(), recycled);
+    // SAFETY: the task has its turn here.
+    let _aboard = unsafe { Aboard::new(this_stack(), recycled) };
     this.recycled.begin_turn();
     let is_cancelled = this.state().is_cancelled();
     if is_cancelled || home.is_stopping() {
@@ -229,7 +235,8 @@ unsafe fn turn(task: NonNull<Task>, home: &Shared) {
         // SAFETY: passed on to the caller.
         return unsafe { drop_and_end(task, outcome) };
     }
-    let waker = ManuallyDrop::new(Recycled::waker(recycled));
+    // SAFETY: the task is in a slot.
+    let waker = ManuallyDrop::new(unsafe { Recycled::waker(recycled) });
     // SAFETY: the task holds a future, and runs here.
     match unsafe { (this.table().poll)(task, &mut Context::from_waker(&waker)) } {
         // SAFETY: passed on to the caller.
@@ -250,7 +257,8 @@ unsafe fn turn(task: NonNull<Task>, home: &Shared) {
 ///
 /// The caller owns the task, and does not use it afterwards.
 pub(crate) unsafe fn end_here(task: NonNull<Task>) {
-    let _aboard = Aboard::new(this_stack(), Task::recycled(task));
+    // SAFETY: the task ends here.
+    let _aboard = unsafe { Aboard::new(this_stack(), Task::recycled(task)) };
     // SAFETY: passed on to the caller.
     unsafe { drop_and_end(task, Outcome::Cancelled) };
 }

@@ -46,7 +46,9 @@ impl Worker {
         let random = &raw const self.random;
         let coroutine = Coroutine::with_stack(lent, move |yielder: &Yielder<(), Suspend>, ()| {
             // SAFETY: a fiber is alive while it runs.
-            unsafe { fiber.as_ref() }.parker.begin(yielder, random);
+            let parker = unsafe { &fiber.as_ref().parker };
+            // SAFETY: this is the fiber's coroutine, and its worker stays as long as the fiber.
+            unsafe { parker.begin(yielder, random) };
             // SAFETY: the fiber begins here, once.
             unwinding::outermost(|| unsafe { fiber_cell::live(fiber) });
         });

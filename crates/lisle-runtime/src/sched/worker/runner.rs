@@ -101,7 +101,8 @@ fn bear(first: Load) {
             let Some(runner) = parker::running() else { return };
             next = worker.follow();
             if next.is_none() && worker.resting.runner.get().is_none() {
-                runner.suspend(Suspend::Resting);
+                // SAFETY: this runner runs this code.
+                unsafe { runner.suspend(Suspend::Resting) };
                 // A runner that is resumed without a load ends.
                 next = worker.resting.load.take();
             }

@@ -44,7 +44,9 @@ const LOOK: u32 = 8;
 pub fn yield_now() {
     match (parker::running(), installed()) {
         (Some(parker), _) => {
-            if let Err(Fenced) = suspend(|| parker.suspend(Suspend::Yielded)) {
+            // SAFETY: it is the parker of the running fiber.
+            let yielded = suspend(|| unsafe { parker.suspend(Suspend::Yielded) });
+            if let Err(Fenced) = yielded {
                 refuse_to_yield(Location::caller());
             }
         }
