@@ -151,7 +151,8 @@ fn a_reader_waits_for_a_put() {
 fn updates_do_not_interfere() {
     explore(3, || {
         let cell = Arc::new(MVar::full(value(0)));
-        let updaters = [1, 2].map(|n| spawn_with(&cell, move |cell| drop(cell.update(|old| value(**old + n)))));
+        let updaters =
+            [1, 2].map(|n| spawn_with(&cell, move |cell| drop(cell.update(|old| value(**old + n)))));
         let seen = *cell.read();
         join_all(updaters);
         assert!(seen <= 3);
