@@ -66,7 +66,7 @@
 
 use crate::affinity;
 use crate::channel::Sender;
-use crate::event::{Event, Label, Nack, choose};
+use crate::event::{Event, Label, Nack, choose, debug_by_name};
 use crate::rpc::line::{self, Callers, Line, Pending};
 use std::error::Error;
 use std::fmt;
@@ -484,17 +484,8 @@ impl<B> Reply<B> {
     }
 }
 
-impl<A, B> fmt::Debug for Server<A, B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Server")
-    }
-}
-
-impl<A, B> fmt::Debug for Requests<A, B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Requests")
-    }
-}
+debug_by_name!([A, B] Server<A, B>);
+debug_by_name!([A, B] Requests<A, B>);
 
 impl<A, B> fmt::Debug for Request<A, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -50,6 +50,8 @@ pub mod drops;
 pub mod event;
 #[cfg(not(lisle_loom))]
 pub mod kill_safe;
+#[cfg(all(test, lisle_loom))]
+mod loom_models;
 #[doc(hidden)]
 pub mod memory;
 #[cfg(not(lisle_loom))]

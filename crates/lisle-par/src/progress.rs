@@ -5,7 +5,7 @@
 //! the last time; a participant adds before it reads the mark. In the single total order of these
 //! accesses, one of the two comes second and sees the other.
 
-use crate::event::{Attempt, Description, Hidden, Label, Source, Step, awaitable};
+use crate::event::{Description, Hidden, Label, Source, awaitable, single};
 use crate::shim::CachePadded;
 use crate::shim::atomic::{AtomicU64, Ordering};
 use lisle_core::Event;
@@ -276,42 +276,31 @@ impl ReachedEvt<'_> {
     fn reached(&self) -> Option<u64> {
         Some(self.progress.counts.done.load(Ordering::SeqCst)).filter(|&done| done >= self.count)
     }
+
+    /// Does the same for a performer that is about to wait.
+    fn mark_or_reached(&self) -> Option<u64> {
+        let mark = &self.progress.counts.mark;
+        if self.count < mark.load(Ordering::Relaxed) {
+            mark.store(self.count, Ordering::SeqCst);
+        }
+        // If it is too early, the participant that reaches the mark sees it, and takes the lock
+        // when this waiter is in the queue.
+        self.reached()
+    }
 }
 
 impl Event for ReachedEvt<'_> {
     type Output = u64;
-    type Branch<'e>
-        = Hidden<'e, (), u64>
-    where
-        Self: 'e;
+    single! { |this, branch: Hidden<'e, (), u64>, attempt|
+        branch: this.progress.waiting.hidden(),
+        // SAFETY: the branch is of this event.
+        try_commit: unsafe { branch.try_commit(attempt, |()| this.reached()) },
+        // SAFETY: the branch is of this event.
+        publish: unsafe { branch.publish(attempt, |()| this.mark_or_reached()) },
+        // SAFETY: the branch is of this event.
+        withdraw: unsafe { branch.withdraw(attempt) }
+    }
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        self.progress.waiting.hidden()
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        // SAFETY: the branch is of this event.
-        unsafe { branch.try_commit(attempt, |()| self.reached()) }
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        let take = |(): &mut ()| {
-            let mark = &self.progress.counts.mark;
-            if self.count < mark.load(Ordering::Relaxed) {
-                mark.store(self.count, Ordering::SeqCst);
-            }
-            // If it is too early, the participant that reaches the mark sees it, and takes the lock
-            // when this waiter is in the queue.
-            self.reached()
-        };
-        // SAFETY: the branch is of this event.
-        unsafe { branch.publish(attempt, take) }
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        // SAFETY: the branch is of this event.
-        unsafe { branch.withdraw(attempt) }
-    }
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> u64 {
         // SAFETY: the branch is of this event.
         unsafe { branch.take() }

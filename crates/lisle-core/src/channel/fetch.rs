@@ -2,7 +2,7 @@
 
 use super::RecvError;
 use super::receiver::{Receiver, Receiving};
-use crate::event::{Attempt, Description, Event, Step};
+use crate::event::{Description, Event, single};
 use std::pin::Pin;
 
 /// The event of receiving a message, with the receiver inside. It passes the result to `tell`, even
@@ -41,26 +41,13 @@ impl<T, U: Fn(Result<T, RecvError>)> Drop for Fetching<'_, T, U> {
 
 impl<T: Send, U: Fn(Result<T, RecvError>) + Sync> Event for Fetch<T, U> {
     type Output = ();
-    type Branch<'e>
-        = Fetching<'e, T, U>
-    where
-        Self: 'e;
+    single! { |this, branch: Fetching<'e, T, U>, attempt|
+        branch: Fetching { receiving: Receiving::new(&this.receiver.shared), tell: &this.tell },
+        try_commit: branch.receiving().try_commit(attempt),
+        publish: branch.receiving().attempt(attempt, true),
+        withdraw: branch.receiving.withdraw(attempt)
+    }
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        Fetching { receiving: Receiving::new(&self.receiver.shared), tell: &self.tell }
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.receiving().try_commit(attempt)
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.receiving().attempt(attempt, true)
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.receiving.withdraw(attempt)
-    }
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
         (self.tell)(branch.receiving.outcome());
     }

@@ -4,11 +4,12 @@
 //! The memory of pending sends is reused, but its locks detect when they are used after they were
 //! dropped.
 
-use super::loom_tests::{Channel, Message, Messages, explore, number};
+use super::loom_tests::{Channel, Message, explore_channels, number};
 use super::pending_send::{Fate, PendingSend, Share};
 use super::sender::Sender;
 use super::{RecvError, TryRecvError};
 use crate::event::Event;
+use crate::loom_models::{explore, join_all, spawn_with};
 use crate::shim::sync::Arc;
 use loom::thread;
 use std::sync::Arc as StdArc;
@@ -43,25 +44,19 @@ fn nothing_is_under_way(c: &Channel) {
 fn an_order_is_taken_or_taken_back() {
     let (taken, taken_back) = (StdArc::new(AtomicUsize::new(0)), StdArc::new(AtomicUsize::new(0)));
     let counts = [taken.clone(), taken_back.clone()];
-    explore(3, move || {
-        let messages = Messages::default();
-        let c = Arc::new(Channel::new(0));
-        let pending = begin(&c.tx, messages.make(1));
-        let receiver = thread::spawn({
-            let c = c.clone();
-            move || match c.rx.try_recv() {
-                Ok(message) => Some(message.0),
-                Err(TryRecvError::Empty) => None,
-                Err(TryRecvError::Closed) => panic!("it has senders"),
-            }
+    explore_channels(3, [0], move |[c]| {
+        let pending = begin(&c.tx, c.make(1));
+        let receiver = spawn_with(c, |c| match c.rx.try_recv() {
+            Ok(message) => Some(message.0),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Closed) => panic!("it has senders"),
         });
         PendingSend::take_back(&pending);
         let (received, back) = (receiver.join().unwrap(), fate(&pending));
         assert!(matches!((received, back), (Some(1), None) | (None, Some(1))));
         counts[usize::from(back.is_some())].fetch_add(1, Ordering::Relaxed);
         drop(pending);
-        nothing_is_under_way(&c);
-        messages.assert_all_dropped();
+        nothing_is_under_way(c);
     });
     let [taken, taken_back] = [taken, taken_back].map(|count| count.load(Ordering::Relaxed));
     assert!(taken > 0 && taken_back > 0, "both happen");
@@ -69,55 +64,37 @@ fn an_order_is_taken_or_taken_back() {
 
 #[test]
 fn an_order_is_taken_while_its_handle_goes() {
-    explore(3, || {
-        let messages = Messages::default();
-        let c = Arc::new(Channel::new(0));
-        let pending = begin(&c.tx, messages.make(1));
-        let receiver = thread::spawn({
-            let c = c.clone();
-            move || number(c.rx.recv())
-        });
+    explore_channels(3, [0], |[c]| {
+        let pending = begin(&c.tx, c.make(1));
+        let receiver = spawn_with(c, Channel::receive);
         drop(pending);
         assert_eq!(receiver.join().unwrap(), Some(1));
-        nothing_is_under_way(&c);
-        messages.assert_all_dropped();
+        nothing_is_under_way(c);
     });
 }
 
 #[test]
 fn its_end_is_awaited() {
-    explore(2, || {
-        let messages = Messages::default();
-        let c = Arc::new(Channel::new(0));
-        let pending = begin(&c.tx, messages.make(1));
-        let receiver = thread::spawn({
-            let c = c.clone();
-            move || number(c.rx.recv())
-        });
+    explore_channels(2, [0], |[c]| {
+        let pending = begin(&c.tx, c.make(1));
+        let receiver = spawn_with(c, Channel::receive);
         assert_eq!(fate(&pending), None);
         // The permit has been returned before.
-        nothing_is_under_way(&c);
+        nothing_is_under_way(c);
         assert_eq!(receiver.join().unwrap(), Some(1));
-        messages.assert_all_dropped();
     });
 }
 
 #[test]
 fn the_channel_closes_while_an_order_is_taken_back() {
-    explore(2, || {
-        let messages = Messages::default();
-        let c = Arc::new(Channel::new(0));
-        let pending = begin(&c.tx, messages.make(1));
-        let closer = thread::spawn({
-            let c = c.clone();
-            move || c.tx.close()
-        });
+    explore_channels(2, [0], |[c]| {
+        let pending = begin(&c.tx, c.make(1));
+        let closer = spawn_with(c, |c| c.tx.close());
         PendingSend::take_back(&pending);
         assert!(closer.join().unwrap());
         assert_eq!(fate(&pending), Some(1));
         drop(pending);
-        nothing_is_under_way(&c);
-        messages.assert_all_dropped();
+        nothing_is_under_way(c);
     });
 }
 
@@ -126,9 +103,7 @@ fn the_channel_closes_while_an_order_is_taken_back() {
 #[test]
 fn an_order_is_the_last_sender() {
     explore(2, || {
-        let messages = Messages::default();
-        let Channel { tx, rx, shared } = Channel::new(0);
-        drop(shared);
+        let Channel { tx, rx, messages, .. } = Channel::new(0);
         let pending = begin(&tx, messages.make(1));
         let receiver = thread::spawn(move || (rx.recv(), rx.recv()));
         drop(tx);
@@ -143,51 +118,32 @@ fn an_order_is_the_last_sender() {
 /// Two threads take a send back while a third commits it.
 #[test]
 fn two_take_it_back() {
-    explore(2, || {
-        let messages = Messages::default();
-        let c = Arc::new(Channel::new(0));
-        let pending = Arc::new(begin(&c.tx, messages.make(1)));
-        let other = thread::spawn({
-            let pending = pending.clone();
-            move || PendingSend::take_back(&pending)
-        });
-        let receiver = thread::spawn({
-            let c = c.clone();
-            move || c.rx.try_recv().ok().map(|message| message.0)
-        });
+    explore_channels(2, [0], |[c]| {
+        let pending = Arc::new(begin(&c.tx, c.make(1)));
+        let other = spawn_with(&pending, |pending| PendingSend::take_back(pending));
+        let receiver = spawn_with(c, Channel::try_receive);
         PendingSend::take_back(&pending);
         other.join().unwrap();
         let (received, back) = (receiver.join().unwrap(), fate(&pending));
         assert!(matches!((received, back), (Some(1), None) | (None, Some(1))));
         drop(pending);
-        nothing_is_under_way(&c);
-        messages.assert_all_dropped();
+        nothing_is_under_way(c);
     });
 }
 
 /// A permit goes directly to the waiter, or comes back if the waiter gives up.
 #[test]
 fn a_permit_passes_to_a_waiting_sender() {
-    explore(2, || {
-        let messages = Messages::default();
-        let c = Arc::new(Channel::new(0));
-        let pending = begin(&c.tx, messages.make(1));
-        let waiter = thread::spawn({
-            let c = c.clone();
-            // This simulates room for one send only.
-            move || {
-                drop(
-                    c.tx.permits()
-                        .event(|out| if out.is_empty() { c.tx.take_leave(out) } else { None })
-                        .sync(),
-                )
-            }
+    explore_channels(2, [0], |[c]| {
+        let pending = begin(&c.tx, c.make(1));
+        // This simulates room for one send only.
+        let waiter = spawn_with(c, |c| {
+            drop(c.tx.permits().event(|out| if out.is_empty() { c.tx.take_leave(out) } else { None }).sync())
         });
-        assert_eq!(number(c.rx.recv()), Some(1));
+        assert_eq!(c.receive(), Some(1));
         waiter.join().unwrap();
         drop(pending);
-        nothing_is_under_way(&c);
-        messages.assert_all_dropped();
+        nothing_is_under_way(c);
     });
 }
 
@@ -195,9 +151,7 @@ fn a_permit_passes_to_a_waiting_sender() {
 #[test]
 fn the_channel_goes_while_an_order_is_taken_back() {
     explore(3, || {
-        let messages = Messages::default();
-        let Channel { tx, rx, shared } = Channel::new(0);
-        drop(shared);
+        let Channel { tx, rx, messages, .. } = Channel::new(0);
         let pending = begin(&tx, messages.make(1));
         drop(tx);
         let receiver = thread::spawn(move || drop(rx));
@@ -212,15 +166,12 @@ fn the_channel_goes_while_an_order_is_taken_back() {
 #[test]
 fn the_channel_goes_while_a_handle_does() {
     explore(3, || {
-        let messages = Messages::default();
-        let Channel { tx, rx, shared } = Channel::new(0);
-        drop(shared);
+        let Channel { tx, rx, messages, .. } = Channel::new(0);
         let pending = begin(&tx, messages.make(1));
         let handle = thread::spawn(move || drop(pending));
         let receiver = thread::spawn(move || drop(rx));
         drop(tx);
-        handle.join().unwrap();
-        receiver.join().unwrap();
+        join_all([handle, receiver]);
         messages.assert_all_dropped();
     });
 }
@@ -228,9 +179,7 @@ fn the_channel_goes_while_a_handle_does() {
 #[test]
 fn two_orders_end_and_the_channel_goes() {
     explore(2, || {
-        let messages = Messages::default();
-        let Channel { tx, rx, shared } = Channel::new(0);
-        drop(shared);
+        let Channel { tx, rx, messages, .. } = Channel::new(0);
         let pending_sends = [1, 2].map(|n| begin(&tx, messages.make(n)));
         drop(tx);
         let [first, second] = pending_sends;
@@ -238,8 +187,7 @@ fn two_orders_end_and_the_channel_goes() {
         let receiver = thread::spawn(move || drop(rx.try_recv()));
         PendingSend::take_back(&second);
         drop(second);
-        other.join().unwrap();
-        receiver.join().unwrap();
+        join_all([other, receiver]);
         messages.assert_all_dropped();
     });
 }

@@ -5,7 +5,9 @@ use super::observe::{ClosedEvt, Observed, ReadyEvt, Sign, Watchers};
 use super::receiver::within;
 use crate::drops;
 use crate::event::queue::WaitQueue;
-use crate::event::{Attempt, Description, Event, Label, Source, awaitable, turn, visible, waits_at};
+use crate::event::{
+    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, turn, visible, waits_at,
+};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::shim::sync::Arc;
 use std::collections::{LinkedList, VecDeque};
@@ -487,14 +489,7 @@ impl<T: Send> Event for MailEvt<'_, T> {
     }
 }
 
-impl<T> Clone for MailEvt<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for MailEvt<'_, T> {}
-
+copied!([T] MailEvt<'_, T>);
 awaitable!(['a, T: Send] MailEvt<'a, T>);
 
 /// The number of messages for which a block has room.
@@ -563,11 +558,7 @@ impl<T> fmt::Debug for State<T> {
     }
 }
 
-impl<T> fmt::Debug for MailEvt<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MailEvt")
-    }
-}
+debug_by_name!([T] MailEvt<'_, T>);
 
 #[cfg(all(test, not(lisle_loom)))]
 mod tests {

@@ -6,7 +6,9 @@ use super::receiver::within;
 use crate::drops::Drops;
 use crate::event::lock::Lock;
 use crate::event::queue::WaitQueue;
-use crate::event::{Attempt, Description, Event, Label, Source, awaitable, visible, waits_at};
+use crate::event::{
+    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, visible, waits_at,
+};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -582,14 +584,7 @@ impl<T: Clone + Send + Sync> Event for PortEvt<'_, T> {
     }
 }
 
-impl<T> Clone for PortEvt<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for PortEvt<'_, T> {}
-
+copied!([T] PortEvt<'_, T>);
 awaitable!(['a, T: Clone + Send + Sync] PortEvt<'a, T>);
 
 impl<T> fmt::Debug for Multicast<T> {
@@ -616,8 +611,4 @@ impl<T> fmt::Debug for Node<T> {
     }
 }
 
-impl<T> fmt::Debug for PortEvt<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PortEvt")
-    }
-}
+debug_by_name!([T] PortEvt<'_, T>);

@@ -12,7 +12,7 @@
 
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::record::{Attempt, Committer};
-use crate::event::{Description, Event, Step, awaitable};
+use crate::event::{Description, Event, Step, awaitable, single};
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -162,26 +162,17 @@ macro_rules! observes {
     ($($event:ident)*) => { $(
         impl Event for $event<'_> {
             type Output = ();
-            type Branch<'e>
-                = Observing<'e>
-            where
-                Self: 'e;
+            single! { |this, branch: Observing<'e>, attempt|
+                branch: Observing::new(this.channel, this.sign),
+                try_commit: if this.channel.may_show(this.sign) {
+                    branch.attempt(attempt, false)
+                } else {
+                    Step::Waiting
+                },
+                publish: branch.attempt(attempt, true),
+                withdraw: branch.into_ref().get_ref().withdraw(attempt)
+            }
 
-            fn is_single(&self) -> bool {
-                true
-            }
-            fn branch(&self) -> Self::Branch<'_> {
-                Observing::new(self.channel, self.sign)
-            }
-            fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-                if self.channel.may_show(self.sign) { branch.attempt(attempt, false) } else { Step::Waiting }
-            }
-            fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-                branch.attempt(attempt, true)
-            }
-            fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-                branch.into_ref().get_ref().withdraw(attempt)
-            }
             fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
             fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
                 branch.describe(waits);

@@ -6,9 +6,8 @@ use super::sender::{Sender, Sending, sends};
 use super::shared::Shared;
 use super::{RecvError, SendError};
 use crate::drops::Careful;
-use crate::event::{Attempt, Description, Event, Step, awaitable};
+use crate::event::{Description, Event, awaitable, debug_by_name};
 use std::cell::Cell;
-use std::fmt;
 use std::pin::Pin;
 
 /// The event of receiving a message, with the receiver inside. See [`Receiver::into_recv_evt`].
@@ -122,24 +121,9 @@ sends!([T: Send] OwnedSendOnce<T>, |event| {
     Sending::new(&event.sender.shared, event.message.take(), Some(&event.message))
 });
 
-impl<T> fmt::Debug for OwnedSendOnce<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OwnedSendOnce")
-    }
-}
-
-impl<T> fmt::Debug for OwnedRecvEvt<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OwnedRecvEvt")
-    }
-}
-
-impl<T> fmt::Debug for OwnedSendEvt<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OwnedSendEvt")
-    }
-}
-
+debug_by_name!([T] OwnedSendOnce<T>);
+debug_by_name!([T] OwnedRecvEvt<T>);
+debug_by_name!([T] OwnedSendEvt<T>);
 awaitable!([T: Send] OwnedRecvEvt<T>);
 awaitable!([T: Send] OwnedSendEvt<T> => OwnedSendOnce<T>, |event| {
     OwnedSendOnce { sender: event.sender, message: Cell::new(Some(event.message.into_inner())) }

@@ -17,9 +17,8 @@ use super::shared::{Leave, Sent, Shared, hand_over};
 use super::slot::{Held, Promise, Slot};
 use crate::event::queue::Waiter;
 use crate::event::record::Outsider;
-use crate::event::{Attempt, Description, Event, Step};
+use crate::event::{Attempt, Description, Event, Step, debug_by_name, single};
 use std::cell::Cell;
-use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
@@ -184,6 +183,18 @@ impl<T> SendingWith<'_, T> {
             self.shared.retry_deferred(None);
         }
     }
+
+    /// Leaves the queue. A sender with a maker is never won by another party.
+    fn withdraw(&self, attempt: &Attempt<'_>) -> bool {
+        if !self.waiter.is_free() {
+            self.shared.locked_quietly(|inner| {
+                // SAFETY: the waiter is alive and was linked into this queue or into none.
+                unsafe { inner.deferred.unlink(NonNull::from(&self.waiter)) };
+            });
+        }
+        self.waiter.taken_back(attempt);
+        false
+    }
 }
 
 impl<T> Drop for SendingWith<'_, T> {
@@ -196,42 +207,25 @@ impl<T> Drop for SendingWith<'_, T> {
 
 impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
     type Output = Result<(), SendWithError<T>>;
-    type Branch<'e>
-        = SendingWith<'e, T>
-    where
-        Self: 'e;
-
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        SendingWith {
-            shared: self.shared,
+    single! { |this, branch: SendingWith<'e, T>, attempt|
+        branch: SendingWith {
+            shared: this.shared,
             waiter: Waiter::new(()),
             promise: Promise::new(),
             committed: Cell::new(false),
-        }
+        },
+        try_commit: {
+            let hint = branch.shared.hint();
+            if hint.is_sendable() {
+                return branch.attempt(attempt, false);
+            }
+            attempt.evidence().unready(branch.shared, hint.changes());
+            Step::Waiting
+        },
+        publish: branch.attempt(attempt, true),
+        withdraw: branch.withdraw(attempt)
     }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        let hint = branch.shared.hint();
-        if hint.is_sendable() {
-            return branch.attempt(attempt, false);
-        }
-        attempt.evidence().unready(branch.shared, hint.changes());
-        Step::Waiting
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.attempt(attempt, true)
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        let waiter = &branch.waiter;
-        if !waiter.is_free() {
-            // SAFETY: the waiter is alive and was linked into this queue or into none.
-            branch.shared.locked_quietly(|inner| unsafe { inner.deferred.unlink(NonNull::from(waiter)) });
-        }
-        waiter.taken_back(attempt);
-        false
-    }
+
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         if branch.is_refused() {
             branch.committed.set(false);
@@ -256,10 +250,5 @@ impl<T: Send, F: Fn() -> T> Event for SendWithEvt<'_, T, F> {
     }
 }
 
-impl<T, F> fmt::Debug for SendWithEvt<'_, T, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SendWithEvt")
-    }
-}
-
+debug_by_name!([T, F] SendWithEvt<'_, T, F>);
 crate::event::awaitable!(['a, T: Send, F: Fn() -> T] SendWithEvt<'a, T, F>);

@@ -6,11 +6,10 @@ use super::shared::{Received, Shared};
 use super::slot::{Promise, Slot};
 use crate::event::queue::Waiter;
 use crate::event::record::{Committer, Outsider, misuse};
-use crate::event::{Attempt, Description, Event, Step, choose_biased, visible};
+use crate::event::{Attempt, Description, Event, Step, choose_biased, copied, debug_by_name, visible};
 use crate::shim::atomic::Ordering;
 use crate::shim::sync::Arc;
 use crate::time::after;
-use std::fmt;
 use std::iter::FusedIterator;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -309,11 +308,7 @@ impl<T> Drop for Receiver<T> {
     }
 }
 
-impl<T> fmt::Debug for Receiver<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Receiver")
-    }
-}
+debug_by_name!([T] Receiver<T>);
 
 /// An iterator over messages until the channel is closed and empty. See [`Receiver::iter`].
 #[derive(Debug)]
@@ -512,32 +507,16 @@ macro_rules! receives {
     ([$($generics:tt)*] $event:ty, $shared:expr) => {
         impl<$($generics)*> Event for $event {
             type Output = Result<T, RecvError>;
-            type Branch<'e>
-                = Receiving<'e, T>
-            where
-                Self: 'e;
+            $crate::event::single! { #[inline] |this, branch: Receiving<'e, T>, attempt|
+                branch: {
+                    let shared: fn(&Self) -> &Shared<T> = $shared;
+                    Receiving::new(shared(this))
+                },
+                try_commit: branch.try_commit(attempt),
+                publish: branch.attempt(attempt, true),
+                withdraw: branch.into_ref().get_ref().withdraw(attempt)
+            }
 
-            #[inline]
-            fn is_single(&self) -> bool {
-                true
-            }
-            #[inline]
-            fn branch(&self) -> Self::Branch<'_> {
-                let shared: fn(&Self) -> &Shared<T> = $shared;
-                Receiving::new(shared(self))
-            }
-            #[inline]
-            fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-                branch.try_commit(attempt)
-            }
-            #[inline]
-            fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-                branch.attempt(attempt, true)
-            }
-            #[inline]
-            fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-                branch.into_ref().get_ref().withdraw(attempt)
-            }
             #[inline]
             fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
                 branch.outcome()
@@ -552,18 +531,6 @@ pub(super) use receives;
 
 receives!(['a, T: Send] RecvEvt<'a, T>, |event| event.shared);
 
-impl<T> Clone for RecvEvt<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for RecvEvt<'_, T> {}
-
-impl<T> fmt::Debug for RecvEvt<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RecvEvt")
-    }
-}
-
+copied!([T] RecvEvt<'_, T>);
+debug_by_name!([T] RecvEvt<'_, T>);
 crate::event::awaitable!(['a, T: Send] RecvEvt<'a, T>);

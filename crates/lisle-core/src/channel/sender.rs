@@ -6,7 +6,7 @@ use super::shared::{Sent, Shared};
 use crate::drops::Careful;
 use crate::event::queue::Waiter;
 use crate::event::record::Outsider;
-use crate::event::{Attempt, Description, Event, Step, choose_biased, visible};
+use crate::event::{Attempt, Description, Event, Step, choose_biased, debug_by_name, visible};
 use crate::shim::atomic::Ordering;
 use crate::shim::sync::Arc;
 use crate::time::after;
@@ -275,11 +275,7 @@ impl<T> Drop for Sender<T> {
     }
 }
 
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Sender")
-    }
-}
+debug_by_name!([T] Sender<T>);
 
 /// Sends `message` and waits until it is sent.
 #[inline(always)]
@@ -433,32 +429,16 @@ macro_rules! sends {
     ([$($generics:tt)*] $event:ty, $branch:expr) => {
         impl<$($generics)*> Event for $event {
             type Output = Result<(), SendError<T>>;
-            type Branch<'e>
-                = Sending<'e, T>
-            where
-                Self: 'e;
+            $crate::event::single! { #[inline(always)] |this, branch: Sending<'e, T>, attempt|
+                branch: {
+                    let branch: fn(&Self) -> Sending<'_, T> = $branch;
+                    branch(this)
+                },
+                try_commit: branch.try_commit(attempt),
+                publish: branch.attempt(attempt, true),
+                withdraw: branch.into_ref().get_ref().withdraw(attempt)
+            }
 
-            #[inline(always)]
-            fn is_single(&self) -> bool {
-                true
-            }
-            #[inline(always)]
-            fn branch(&self) -> Self::Branch<'_> {
-                let branch: fn(&Self) -> Sending<'_, T> = $branch;
-                branch(self)
-            }
-            #[inline(always)]
-            fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-                branch.try_commit(attempt)
-            }
-            #[inline(always)]
-            fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-                branch.attempt(attempt, true)
-            }
-            #[inline(always)]
-            fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-                branch.into_ref().get_ref().withdraw(attempt)
-            }
             #[inline(always)]
             fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
                 branch.outcome()
@@ -500,18 +480,8 @@ impl<T> fmt::Debug for Sending<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for SendEvt<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SendEvt")
-    }
-}
-
-impl<T> fmt::Debug for SendOnce<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SendOnce")
-    }
-}
-
+debug_by_name!([T] SendEvt<'_, T>);
+debug_by_name!([T] SendOnce<'_, T>);
 crate::event::awaitable!(['a, T: Send] SendEvt<'a, T> => SendOnce<'a, T>, |event| {
     SendOnce::new(event.shared, event.message.into_inner())
 });

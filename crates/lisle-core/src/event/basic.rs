@@ -1,6 +1,6 @@
 //! The two constant events: always ready, never ready.
 
-use super::{Attempt, Description, Event, Label, Step, awaitable};
+use super::{Description, Event, Label, Step, awaitable, copied, debug_by_name, single};
 use std::marker::PhantomData;
 use std::pin::Pin;
 
@@ -22,24 +22,13 @@ pub fn always<T: Clone>(value: T) -> Always<T> {
 
 impl<T: Clone> Event for Always<T> {
     type Output = T;
-    type Branch<'e>
-        = ()
-    where
-        Self: 'e;
+    single! { |this, branch: (), attempt|
+        branch: (),
+        try_commit: attempt.at_last(),
+        publish: attempt.at_once(),
+        withdraw: false
+    }
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) {}
-    fn try_commit(&self, _: Pin<&mut ()>, attempt: &Attempt<'_>) -> Step {
-        attempt.at_last()
-    }
-    fn publish(&self, _: Pin<&mut ()>, attempt: &Attempt<'_>) -> Step {
-        attempt.at_once()
-    }
-    fn withdraw(&self, _: Pin<&mut ()>, _: &Attempt<'_>) -> bool {
-        false
-    }
     fn complete(&self, _: Pin<&mut ()>) -> T {
         self.0.clone()
     }
@@ -72,25 +61,16 @@ pub fn never<T>() -> Never<T> {
 
 impl<T> Event for Never<T> {
     type Output = T;
-    type Branch<'e>
-        = ()
-    where
-        Self: 'e;
+    single! { |this, branch: (), attempt|
+        branch: (),
+        try_commit: {
+            attempt.evidence().never_was();
+            Step::Waiting
+        },
+        publish: Step::Waiting,
+        withdraw: false
+    }
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) {}
-    fn try_commit(&self, _: Pin<&mut ()>, attempt: &Attempt<'_>) -> Step {
-        attempt.evidence().never_was();
-        Step::Waiting
-    }
-    fn publish(&self, _: Pin<&mut ()>, _: &Attempt<'_>) -> Step {
-        Step::Waiting
-    }
-    fn withdraw(&self, _: Pin<&mut ()>, _: &Attempt<'_>) -> bool {
-        false
-    }
     fn complete(&self, _: Pin<&mut ()>) -> T {
         unreachable!("`never` does not happen")
     }
@@ -99,19 +79,7 @@ impl<T> Event for Never<T> {
     }
 }
 
-impl<T> Clone for Never<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Never<T> {}
-
-impl<T> std::fmt::Debug for Never<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Never")
-    }
-}
-
+copied!([T] Never<T>);
+debug_by_name!([T] Never<T>);
 awaitable!([T: Clone] Always<T>);
 awaitable!([T] Never<T>);

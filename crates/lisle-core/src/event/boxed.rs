@@ -2,8 +2,7 @@
 
 use super::depth;
 use super::storage::{Storage, typed};
-use super::{Attempt, Description, Event, Step, awaitable};
-use std::fmt;
+use super::{Attempt, Description, Event, Step, awaitable, debug_by_name};
 use std::pin::Pin;
 
 /// The number of words of branch that an erased event keeps without allocating.
@@ -184,16 +183,6 @@ impl<T> Event for BoxEvent<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for BoxEvent<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("BoxEvent")
-    }
-}
-
-impl<T> fmt::Debug for BoxBranch<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("BoxBranch")
-    }
-}
-
+debug_by_name!([T] BoxEvent<'_, T>);
+debug_by_name!([T] BoxBranch<'_, T>);
 awaitable!(['a, T] BoxEvent<'a, T>);

@@ -319,6 +319,21 @@ impl<A: fmt::Debug> fmt::Debug for Choose<A> {
 
 awaitable!([A: Alternatives] Choose<A>);
 
+/// Performs a step of the alternative with this index, on its field of the pinned branches.
+macro_rules! at {
+    ($this:ident.[$($field:tt)+], $branches:ident, $index:ident, |$event:ident, $branch:ident| $step:expr) => {
+        match $index {
+            $($field => {
+                // SAFETY: a tuple's fields are structurally pinned here: none is ever moved out.
+                let $branch = unsafe { $branches.map_unchecked_mut(|all| &mut all.$field) };
+                let $event = &$this.$field;
+                $step
+            })+
+            _ => out_of_range($index),
+        }
+    };
+}
+
 /// Implements the trait for tuples of one size; a `match` maps the index to the field.
 macro_rules! tuple {
     ($($letter:ident $index:tt),+) => {
@@ -343,74 +358,31 @@ macro_rules! tuple {
             fn try_commit<'e>(
                 &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
             ) -> Step {
-                match index {
-                    $($index => {
-                        // SAFETY: a tuple's fields are structurally pinned here: none is ever moved
-                        // out.
-                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
-                        self.$index.try_commit(branch, attempt)
-                    })+
-                    _ => out_of_range(index),
-                }
+                at!(self.[$($index)+], branches, index, |event, branch| event.try_commit(branch, attempt))
             }
             #[inline]
             fn publish<'e>(
                 &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
             ) -> Step {
-                match index {
-                    $($index => {
-                        // SAFETY: as above.
-                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
-                        self.$index.publish(branch, attempt)
-                    })+
-                    _ => out_of_range(index),
-                }
+                at!(self.[$($index)+], branches, index, |event, branch| event.publish(branch, attempt))
             }
             #[inline]
             fn withdraw<'e>(
                 &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
             ) -> bool {
-                match index {
-                    $($index => {
-                        // SAFETY: as above.
-                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
-                        self.$index.withdraw(branch, attempt)
-                    })+
-                    _ => out_of_range(index),
-                }
+                at!(self.[$($index)+], branches, index, |event, branch| event.withdraw(branch, attempt))
             }
             #[inline]
             fn force<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
-                match index {
-                    $($index => {
-                        // SAFETY: as above.
-                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
-                        self.$index.force(branch)
-                    })+
-                    _ => out_of_range(index),
-                }
+                at!(self.[$($index)+], branches, index, |event, branch| event.force(branch))
             }
             #[inline]
             fn advance<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> bool {
-                match index {
-                    $($index => {
-                        // SAFETY: as above.
-                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
-                        self.$index.advance(branch)
-                    })+
-                    _ => out_of_range(index),
-                }
+                at!(self.[$($index)+], branches, index, |event, branch| event.advance(branch))
             }
             #[inline]
             fn lose<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
-                match index {
-                    $($index => {
-                        // SAFETY: as above.
-                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
-                        self.$index.lose(branch)
-                    })+
-                    _ => out_of_range(index),
-                }
+                at!(self.[$($index)+], branches, index, |event, branch| event.lose(branch))
             }
             fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Description) {
                 match index {
@@ -420,14 +392,7 @@ macro_rules! tuple {
             }
             #[inline]
             fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> Out {
-                match index {
-                    $($index => {
-                        // SAFETY: as above.
-                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
-                        self.$index.complete(branch)
-                    })+
-                    _ => out_of_range(index),
-                }
+                at!(self.[$($index)+], branches, index, |event, branch| event.complete(branch))
             }
         }
     };

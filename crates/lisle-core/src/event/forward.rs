@@ -1,5 +1,6 @@
-//! Macros for events that differ from another event in a detail, and for events that wait at a
-//! [`Source`](super::Source).
+//! Macros for what many events have in common: for events that differ from another event in a
+//! detail, for those that are no choice or wait at a [`Source`](super::Source), and for how they are
+//! shown and copied.
 
 /// Implements the methods of an event whose branches are those of the event in one of its fields:
 /// all methods except `complete` and `describe`. With `describe`, implements that method.
@@ -74,6 +75,66 @@ macro_rules! forwarded {
 }
 pub use forwarded;
 
+/// Implements the branch and the steps of an event that is no choice: all methods except `complete`,
+/// `describe` and those with a default. The expressions are the results of the methods; in them the
+/// names between the bars stand for the event, the branch and the attempt.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! single {
+    ($(#[$inline:meta])? |$this:ident, $branch:ident: $type:ty, $attempt:ident|
+     branch: $new:expr,
+     try_commit: $try_commit:expr,
+     publish: $publish:expr,
+     withdraw: $withdraw:expr) => {
+        type Branch<'e>
+            = $type
+        where
+            Self: 'e;
+
+        $(#[$inline])?
+        fn is_single(&self) -> bool {
+            true
+        }
+        $(#[$inline])?
+        #[allow(unused_variables)]
+        fn branch(&self) -> Self::Branch<'_> {
+            let $this = self;
+            $new
+        }
+        $(#[$inline])?
+        #[allow(unused_variables)]
+        fn try_commit<'e>(
+            &'e self,
+            $branch: std::pin::Pin<&mut Self::Branch<'e>>,
+            $attempt: &$crate::event::Attempt<'_>,
+        ) -> $crate::event::Step {
+            let $this = self;
+            $try_commit
+        }
+        $(#[$inline])?
+        #[allow(unused_variables)]
+        fn publish<'e>(
+            &'e self,
+            $branch: std::pin::Pin<&mut Self::Branch<'e>>,
+            $attempt: &$crate::event::Attempt<'_>,
+        ) -> $crate::event::Step {
+            let $this = self;
+            $publish
+        }
+        $(#[$inline])?
+        #[allow(unused_variables)]
+        fn withdraw<'e>(
+            &'e self,
+            $branch: std::pin::Pin<&mut Self::Branch<'e>>,
+            $attempt: &$crate::event::Attempt<'_>,
+        ) -> bool {
+            let $this = self;
+            $withdraw
+        }
+    };
+}
+pub use single;
+
 /// Implements the methods of an event that waits at a source: all methods except `complete` and
 /// `describe`. In the expressions for the source and for the function that takes from its state,
 /// `$this` stands for the event. With `describe`, implements that method.
@@ -86,50 +147,14 @@ macro_rules! waits_at {
         }
     };
     ($this:ident: $state:ty, $grant:ty; $source:expr, $take:expr) => {
-        type Branch<'e>
-            = $crate::event::Hidden<'e, $state, $grant>
-        where
-            Self: 'e;
-
-        #[inline]
-        fn is_single(&self) -> bool {
-            true
-        }
-        #[inline]
-        fn branch(&self) -> Self::Branch<'_> {
-            let $this = self;
-            $source.hidden()
-        }
-        #[inline]
-        fn try_commit<'e>(
-            &'e self,
-            branch: std::pin::Pin<&mut Self::Branch<'e>>,
-            attempt: &$crate::event::Attempt<'_>,
-        ) -> $crate::event::Step {
-            let $this = self;
-            let _ = $this;
+        $crate::event::single! { #[inline] |$this, branch: $crate::event::Hidden<'e, $state, $grant>, attempt|
+            branch: $source.hidden(),
             // SAFETY: the branch belongs to this event.
-            unsafe { branch.try_commit(attempt, $take) }
-        }
-        #[inline]
-        fn publish<'e>(
-            &'e self,
-            branch: std::pin::Pin<&mut Self::Branch<'e>>,
-            attempt: &$crate::event::Attempt<'_>,
-        ) -> $crate::event::Step {
-            let $this = self;
-            let _ = $this;
+            try_commit: unsafe { branch.try_commit(attempt, $take) },
             // SAFETY: the branch belongs to this event.
-            unsafe { branch.publish(attempt, $take) }
-        }
-        #[inline]
-        fn withdraw<'e>(
-            &'e self,
-            branch: std::pin::Pin<&mut Self::Branch<'e>>,
-            attempt: &$crate::event::Attempt<'_>,
-        ) -> bool {
+            publish: unsafe { branch.publish(attempt, $take) },
             // SAFETY: the branch belongs to this event.
-            unsafe { branch.withdraw(attempt) }
+            withdraw: unsafe { branch.withdraw(attempt) }
         }
     };
 }
@@ -142,59 +167,48 @@ pub use waits_at;
 #[macro_export]
 macro_rules! may_wait_at {
     ($this:ident: $state:ty, $grant:ty; $source:expr, $take:expr, $absent:expr) => {
-        type Branch<'e>
-            = Option<$crate::event::Hidden<'e, $state, $grant>>
-        where
-            Self: 'e;
-
-        #[inline]
-        fn is_single(&self) -> bool {
-            true
-        }
-        #[inline]
-        fn branch(&self) -> Self::Branch<'_> {
-            let $this = self;
-            $source.map($crate::event::Source::hidden)
-        }
-        #[inline]
-        fn try_commit<'e>(
-            &'e self,
-            branch: std::pin::Pin<&mut Self::Branch<'e>>,
-            attempt: &$crate::event::Attempt<'_>,
-        ) -> $crate::event::Step {
-            branch.as_pin_mut().map_or_else(
-                || $absent(attempt),
-                |branch| {
-                    // SAFETY: the branch belongs to this event.
-                    unsafe { branch.try_commit(attempt, $take) }
-                },
-            )
-        }
-        #[inline]
-        fn publish<'e>(
-            &'e self,
-            branch: std::pin::Pin<&mut Self::Branch<'e>>,
-            attempt: &$crate::event::Attempt<'_>,
-        ) -> $crate::event::Step {
-            branch.as_pin_mut().map_or_else(
-                || $absent(attempt),
-                |branch| {
-                    // SAFETY: the branch belongs to this event.
-                    unsafe { branch.publish(attempt, $take) }
-                },
-            )
-        }
-        #[inline]
-        fn withdraw<'e>(
-            &'e self,
-            branch: std::pin::Pin<&mut Self::Branch<'e>>,
-            attempt: &$crate::event::Attempt<'_>,
-        ) -> bool {
-            branch.as_pin_mut().is_some_and(|branch| {
+        $crate::event::single! {
+            #[inline] |$this, branch: Option<$crate::event::Hidden<'e, $state, $grant>>, attempt|
+            branch: $source.map($crate::event::Source::hidden),
+            try_commit: match branch.as_pin_mut() {
                 // SAFETY: the branch belongs to this event.
-                unsafe { branch.withdraw(attempt) }
-            })
+                Some(branch) => unsafe { branch.try_commit(attempt, $take) },
+                None => $absent(attempt),
+            },
+            publish: match branch.as_pin_mut() {
+                // SAFETY: the branch belongs to this event.
+                Some(branch) => unsafe { branch.publish(attempt, $take) },
+                None => $absent(attempt),
+            },
+            // SAFETY: the branch belongs to this event.
+            withdraw: branch.as_pin_mut().is_some_and(|branch| unsafe { branch.withdraw(attempt) })
         }
     };
 }
 pub use may_wait_at;
+
+/// Implements `Debug` for a type of which only the name is shown.
+macro_rules! debug_by_name {
+    ([$($generics:tt)*] $type:ident $(<$($argument:tt),*>)?) => {
+        impl<$($generics)*> std::fmt::Debug for $type $(<$($argument),*>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(stringify!($type))
+            }
+        }
+    };
+}
+pub(crate) use debug_by_name;
+
+/// Implements `Clone` and `Copy` for a type whose fields can be copied whatever its parameters are.
+macro_rules! copied {
+    ([$($generics:tt)*] $type:ty) => {
+        impl<$($generics)*> Clone for $type {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<$($generics)*> Copy for $type {}
+    };
+}
+pub(crate) use copied;

@@ -2,8 +2,7 @@
 
 use super::depth;
 use super::inline_event::InlineEvent;
-use super::{Attempt, Description, Event, Step, awaitable};
-use std::fmt;
+use super::{Attempt, Description, Event, Step, awaitable, debug_by_name};
 use std::marker::PhantomData;
 use std::pin::Pin;
 
@@ -90,10 +89,5 @@ impl<F: Fn() -> E, E: Event + Send> Event for Guard<F, E> {
     }
 }
 
-impl<F, E> fmt::Debug for Guard<F, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Guard")
-    }
-}
-
+debug_by_name!([F, E] Guard<F, E>);
 awaitable!([F: Fn() -> E, E: Event + Send] Guard<F, E>);

@@ -5,74 +5,6 @@ use super::scratch::Scratch;
 use super::{Attempt, Description, Event, Step};
 use std::pin::Pin;
 
-impl<E: Event, const N: usize> Alternatives for [E; N] {
-    type Output = E::Output;
-    type Branches<'e>
-        = [E::Branch<'e>; N]
-    where
-        Self: 'e;
-
-    const STAGED: bool = E::STAGED;
-
-    #[inline]
-    fn count(&self) -> usize {
-        N
-    }
-    fn depth(&self) -> usize {
-        deepest(self)
-    }
-    #[inline]
-    fn branches(&self) -> Self::Branches<'_> {
-        std::array::from_fn(|index| self[index].branch())
-    }
-    #[inline]
-    fn try_commit<'e>(
-        &'e self,
-        branches: Pin<&mut Self::Branches<'e>>,
-        index: usize,
-        attempt: &Attempt<'_>,
-    ) -> Step {
-        self[index].try_commit(element(branches, index), attempt)
-    }
-    #[inline]
-    fn publish<'e>(
-        &'e self,
-        branches: Pin<&mut Self::Branches<'e>>,
-        index: usize,
-        attempt: &Attempt<'_>,
-    ) -> Step {
-        self[index].publish(element(branches, index), attempt)
-    }
-    #[inline]
-    fn withdraw<'e>(
-        &'e self,
-        branches: Pin<&mut Self::Branches<'e>>,
-        index: usize,
-        attempt: &Attempt<'_>,
-    ) -> bool {
-        self[index].withdraw(element(branches, index), attempt)
-    }
-    #[inline]
-    fn force<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
-        self[index].force(element(branches, index));
-    }
-    #[inline]
-    fn advance<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> bool {
-        self[index].advance(element(branches, index))
-    }
-    #[inline]
-    fn lose<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
-        self[index].lose(element(branches, index));
-    }
-    #[inline]
-    fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> E::Output {
-        self[index].complete(element(branches, index))
-    }
-    fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Description) {
-        self[index].describe(&branches[index], waits);
-    }
-}
-
 /// Returns the largest depth of some events.
 pub(super) fn deepest<E: Event>(events: &[E]) -> usize {
     events.iter().map(Event::depth).max().unwrap_or(0)
@@ -90,58 +22,85 @@ fn item<B>(branches: Pin<&mut Scratch<B>>, index: usize) -> Pin<&mut B> {
     unsafe { branches.map_unchecked_mut(|branches| &mut branches.items()[index]) }
 }
 
-/// Implements the trait for a type that derefs to a slice of events.
-macro_rules! slice {
-    ([$($generics:tt)*] $list:ty) => {
-        impl<$($generics)* E: Event> Alternatives for $list {
+/// Implements the trait for a list of events, by the type of its branches, how they are made, the
+/// function that returns one of them pinned, and how they are looked at.
+macro_rules! list {
+    ($(#[$inline:meta])? [$($generics:tt)*] $list:ty, $branches:ty,
+     |$this:ident| $make:expr, $pinned:ident, |$all:ident| $look:expr) => {
+        impl<$($generics)*> Alternatives for $list {
             type Output = E::Output;
-            type Branches<'e> = Scratch<E::Branch<'e>> where Self: 'e;
+            type Branches<'e> = $branches where Self: 'e;
 
             const STAGED: bool = E::STAGED;
 
+            $(#[$inline])?
             fn count(&self) -> usize {
                 self.len()
             }
             fn depth(&self) -> usize {
                 deepest(self)
             }
+            $(#[$inline])?
             fn branches(&self) -> Self::Branches<'_> {
-                Scratch::collect(self.len(), self.iter().map(Event::branch))
+                let $this = self;
+                $make
             }
+            $(#[$inline])?
             fn try_commit<'e>(
                 &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
             ) -> Step {
-                self[index].try_commit(item(branches, index), attempt)
+                self[index].try_commit($pinned(branches, index), attempt)
             }
+            $(#[$inline])?
             fn publish<'e>(
                 &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
             ) -> Step {
-                self[index].publish(item(branches, index), attempt)
+                self[index].publish($pinned(branches, index), attempt)
             }
+            $(#[$inline])?
             fn withdraw<'e>(
                 &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
             ) -> bool {
-                self[index].withdraw(item(branches, index), attempt)
+                self[index].withdraw($pinned(branches, index), attempt)
             }
+            $(#[$inline])?
             fn force<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
-                self[index].force(item(branches, index));
+                self[index].force($pinned(branches, index));
             }
+            $(#[$inline])?
             fn advance<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> bool {
-                self[index].advance(item(branches, index))
+                self[index].advance($pinned(branches, index))
             }
+            $(#[$inline])?
             fn lose<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
-                self[index].lose(item(branches, index));
+                self[index].lose($pinned(branches, index));
             }
+            $(#[$inline])?
             fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> E::Output {
-                self[index].complete(item(branches, index))
+                self[index].complete($pinned(branches, index))
             }
             fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Description) {
-                self[index].describe(&branches.look()[index], waits);
+                let $all = branches;
+                self[index].describe(&$look[index], waits);
             }
         }
     };
 }
 
-slice!([] Vec<E>);
-slice!([] Box<[E]>);
-slice!(['a,] &'a [E]);
+/// Implements the trait for a type that derefs to a slice of events.
+macro_rules! slice {
+    ([$($generics:tt)*] $list:ty) => {
+        list!(
+            [$($generics)*] $list, Scratch<E::Branch<'e>>,
+            |this| Scratch::collect(this.len(), this.iter().map(Event::branch)), item, |branches| branches.look()
+        );
+    };
+}
+
+list!(
+    #[inline] [E: Event, const N: usize] [E; N], [E::Branch<'e>; N],
+    |this| std::array::from_fn(|index| this[index].branch()), element, |branches| branches
+);
+slice!([E: Event] Vec<E>);
+slice!([E: Event] Box<[E]>);
+slice!(['a, E: Event] &'a [E]);

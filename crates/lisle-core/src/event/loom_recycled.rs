@@ -1,22 +1,18 @@
 //! Loom models of futures that wait together with the recycled task that polls them, see
 //! `future/wake.rs`.
 
+use super::loom_tests::{Gate, Tokens, assert_idle, give, open, pass, take};
 use super::recycled::Recycled;
-use super::{Event, EventFuture, Source, choose};
+use super::{Event, EventFuture, choose};
 use crate::channel::Receiver;
 use crate::channel::create::channel;
+use crate::loom_models::{explore, spawn_with};
 use crate::shim::sync::Arc;
 use loom::sync::Notify;
 use loom::thread;
 use std::pin::{Pin, pin};
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
-
-fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(model);
-}
 
 /// A recycled task that one thread runs. It stays for as long as the model runs.
 #[repr(C)]
@@ -62,35 +58,11 @@ impl Task {
     }
 }
 
-type Tokens = Source<Vec<u32>, u32>;
-
-fn take(kept: &mut Vec<u32>) -> Option<u32> {
-    kept.pop()
-}
-
-fn give(tokens: &Tokens, token: u32) {
-    tokens.update(|kept, waiters| {
-        if let Err(token) = waiters.grant(token) {
-            kept.push(token);
-        }
-    });
-}
-
-fn assert_idle(tokens: &Tokens) {
-    tokens.update(|kept, waiters| {
-        assert!(kept.is_empty(), "a token is left behind");
-        assert!(waiters.is_empty(), "a performer is left behind");
-    });
-}
-
 /// Gives a token while `receive` has a future for it.
 fn granted_beside(preemptions: usize, receive: impl Fn(&Tokens) -> u32 + Sync + Send + 'static) {
     explore(preemptions, move || {
         let tokens = Arc::new(Tokens::new(Vec::new()));
-        let giver = thread::spawn({
-            let tokens = tokens.clone();
-            move || give(&tokens, 7)
-        });
+        let giver = spawn_with(&tokens, |tokens| give(tokens, 7));
         assert_eq!(receive(&tokens), 7);
         giver.join().unwrap();
         assert_idle(&tokens);
@@ -165,10 +137,7 @@ fn a_grant_finds_a_resident_that_took_over() {
 fn a_future_moves_to_another_thread_while_it_is_granted() {
     explore(3, || {
         let tokens = Arc::new(Tokens::new(Vec::new()));
-        let giver = thread::spawn({
-            let tokens = tokens.clone();
-            move || give(&tokens, 7)
-        });
+        let giver = spawn_with(&tokens, |tokens| give(tokens, 7));
         // SAFETY: the future is dropped before the tokens, in the thread that has both.
         let lent: &'static Tokens = unsafe { &*Arc::as_ptr(&tokens) };
         let mut future = Box::pin(lent.event(take).future());
@@ -219,23 +188,15 @@ fn dropped_beside(
 ) {
     explore(3, move || {
         let (a, b) = (Arc::new(Tokens::new(Vec::new())), Arc::new(Tokens::new(Vec::new())));
-        let giver = thread::spawn({
-            let a = a.clone();
-            move || a.update(|_, waiters| waiters.grant(1).is_ok())
-        });
+        let giver = spawn_with(&a, |a| a.update(|_, waiters| waiters.grant(1).is_ok()));
         let tasks = [Task::new(), Task::new()];
-        let got = match poll_once(&tasks[0], a.event(take), |future| then(&tasks[1], future)) {
-            Poll::Ready(token) => Some(token),
-            Poll::Pending => {
-                let choice = choose((a.event(take), b.event(take)));
-                match poll_once(&tasks[0], choice, |future| then(&tasks[1], future)) {
-                    Poll::Ready(token) => Some(token),
-                    Poll::Pending => None,
-                }
-            }
-        };
+        let mut got = poll_once(&tasks[0], a.event(take), |future| then(&tasks[1], future));
+        if got.is_pending() {
+            let choice = choose((a.event(take), b.event(take)));
+            got = poll_once(&tasks[0], choice, |future| then(&tasks[1], future));
+        }
         let granted = giver.join().unwrap();
-        assert!(granted || got.is_none(), "no token out of nothing");
+        assert!(granted || got.is_pending(), "no token out of nothing");
         assert_idle(&a);
         assert_idle(&b);
     });
@@ -260,19 +221,13 @@ fn a_dropped_future_that_was_handed_to_a_waker_was_granted_or_not() {
 #[test]
 fn a_resident_is_told_to_try_again() {
     explore(3, || {
-        let gate = Arc::new(Source::<bool, ()>::new(false));
-        let opener = thread::spawn({
-            let gate = gate.clone();
-            move || {
-                gate.update(|_, waiters| waiters.retry_all());
-                gate.update(|open, waiters| {
-                    *open = true;
-                    waiters.retry_all();
-                });
-            }
+        let gate = Arc::new(Gate::new(false));
+        let opener = spawn_with(&gate, |gate| {
+            gate.update(|_, waiters| waiters.retry_all());
+            open(gate);
         });
         let tasks = [Task::new(), Task::new()];
-        let mut future = pin!(gate.event(|open| open.then_some(())).future());
+        let mut future = pin!(gate.event(pass).future());
         if tasks[0].poll(future.as_mut()).is_pending() {
             tasks[1].run(future);
         }
@@ -286,9 +241,7 @@ fn a_resident_is_told_to_try_again() {
 fn two_residents_meet() {
     explore(3, || {
         let (tx, rx) = channel::<u32>();
-        let sender = thread::spawn(move || {
-            Task::new().run(pin!(tx.send_evt(3).future())).unwrap();
-        });
+        let sender = thread::spawn(move || Task::new().run(pin!(tx.send_evt(3).future())).unwrap());
         let receive = |rx: &Receiver<u32>| Task::new().run(pin!(rx.recv_evt().future()));
         assert_eq!(receive(&rx), Ok(3));
         sender.join().unwrap();

@@ -3,17 +3,11 @@
 use super::{Event, Nack, WaitSet, choose, choose_biased, with_nack};
 use crate::channel::create::channel;
 use crate::channel::{Receiver, Sender, bounded};
+use crate::loom_models::{explore, join_all, spawn_with_both};
 use crate::shim::sync::Arc;
 use loom::thread;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
-
-/// Explores `model` with at most `preemptions` forced switches in each run.
-fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(model);
-}
 
 fn send(tx: Sender<u32>, message: u32) -> thread::JoinHandle<()> {
     thread::spawn(move || tx.send(message).unwrap())
@@ -47,7 +41,7 @@ fn a_message_between_two_performances_is_noticed() {
         set.insert(other.recv_evt());
         let sum = set.sync().1.unwrap() + set.sync().1.unwrap();
         assert_eq!(sum, 3);
-        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        join_all(senders);
         drop((tx, other_tx));
     });
 }
@@ -80,7 +74,7 @@ fn a_set_in_a_choice_is_committed_once() {
         let mut set = WaitSet::new();
         set.insert(rx.recv_evt());
         let got = choose((set.evt().wrap(|(_, got)| got), other.recv_evt())).sync().unwrap();
-        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        join_all(senders);
         let left = if got == 1 { other.try_recv().ok() } else { set.poll().unwrap().1.ok() };
         assert_eq!(left, Some(3 - got));
         assert!(set.poll().is_none() && other.try_recv().is_err());
@@ -164,12 +158,9 @@ fn a_poll_of_a_choice_with_a_set_finds_what_is_there() {
             set.insert(a.1.recv_evt());
             choose_biased((set.evt().wrap(|(_, got)| got), b.1.recv_evt())).poll().is_some()
         };
-        let other = thread::spawn({
-            let (a, b) = (a.clone(), b.clone());
-            move || {
-                b.0.send(2).unwrap();
-                look(&a, &b)
-            }
+        let other = spawn_with_both(&a, &b, move |a, b| {
+            b.0.send(2).unwrap();
+            look(a, b)
         });
         a.0.send(1).unwrap();
         assert!(look(&b, &a));
@@ -193,7 +184,7 @@ fn a_nack_tells_which_source_lost() {
         let nack = kept.lock().unwrap().take().unwrap();
         assert_eq!(nack.is_lost(), got == 2);
         assert_eq!(nack.is_taken(), got == 1);
-        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        join_all(senders);
     });
 }
 

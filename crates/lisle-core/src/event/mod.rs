@@ -135,7 +135,8 @@ pub use wrap::{Wrap, WrapPanic};
 #[doc(hidden)]
 pub use context::{Interrupted, install, installed, now};
 #[doc(hidden)]
-pub use forward::{forwarded, may_wait_at, waits_at};
+pub(crate) use forward::{copied, debug_by_name};
+pub use forward::{forwarded, may_wait_at, single, waits_at};
 #[doc(hidden)]
 pub use future::awaitable;
 pub(crate) use parker::raising;

@@ -2,7 +2,7 @@
 
 use super::depth;
 use super::inline_event::InlineEvent;
-use super::{Attempt, Description, Event, Label, Source, Step, awaitable, turn, waits_at};
+use super::{Attempt, Description, Event, Label, Source, Step, awaitable, debug_by_name, turn, waits_at};
 use crate::shim::sync::Arc;
 use std::cell::RefCell;
 use std::fmt;
@@ -278,11 +278,7 @@ impl<F: Fn(Nack) -> E, E: Event + Send> Event for WithNack<F, E> {
     }
 }
 
-impl<F, E> fmt::Debug for WithNack<F, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WithNack")
-    }
-}
+debug_by_name!([F, E] WithNack<F, E>);
 
 impl<'e, E: Event + 'e> fmt::Debug for Acknowledging<'e, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -18,7 +18,10 @@ impl Parker {
         match *self {}
     }
 
-    pub(super) fn park(&self, _: bool, _: Option<&ParkedEvent>) -> Unparked {
+    /// # Safety
+    ///
+    /// There is no such parker.
+    pub(super) unsafe fn park(&self, _: bool, _: Option<&ParkedEvent>) -> Unparked {
         match *self {}
     }
 }

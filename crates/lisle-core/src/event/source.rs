@@ -9,10 +9,9 @@ pub use waiting::Waiting;
 
 use super::lock::{Guard, Lock};
 use super::queue::WaitQueue;
-use super::record::Attempt;
 use super::step::{must_not_be_under, under_lock};
 use super::woken::Woken;
-use super::{Description, Event, Label, Step, awaitable};
+use super::{Description, Event, Label, awaitable, debug_by_name, single};
 use crate::shim::const_fn;
 use std::fmt;
 use std::pin::Pin;
@@ -347,31 +346,13 @@ pub struct SourceEvent<'s, S, M, F> {
 
 impl<S: Send, M: Send, F: Fn(&mut S) -> Option<M>> Event for SourceEvent<'_, S, M, F> {
     type Output = M;
-    type Branch<'e>
-        = Waiting<'e, S, M>
-    where
-        Self: 'e;
+    single! { #[inline] |this, branch: Waiting<'e, S, M>, attempt|
+        branch: this.source.waiting(),
+        try_commit: branch.try_commit(attempt, &this.attempt),
+        publish: branch.publish(attempt, &this.attempt),
+        withdraw: branch.withdraw(attempt)
+    }
 
-    #[inline]
-    fn is_single(&self) -> bool {
-        true
-    }
-    #[inline]
-    fn branch(&self) -> Self::Branch<'_> {
-        self.source.waiting()
-    }
-    #[inline]
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.try_commit(attempt, &self.attempt)
-    }
-    #[inline]
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.publish(attempt, &self.attempt)
-    }
-    #[inline]
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.withdraw(attempt)
-    }
     #[inline]
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> M {
         branch.take()
@@ -381,10 +362,5 @@ impl<S: Send, M: Send, F: Fn(&mut S) -> Option<M>> Event for SourceEvent<'_, S, 
     }
 }
 
-impl<S, M, F> fmt::Debug for SourceEvent<'_, S, M, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SourceEvent")
-    }
-}
-
+debug_by_name!([S, M, F] SourceEvent<'_, S, M, F>);
 awaitable!(['s, S: Send, M: Send, F: Fn(&mut S) -> Option<M>] SourceEvent<'s, S, M, F>);

@@ -3,7 +3,7 @@
 use super::Answered;
 use super::line::{Pending, Server};
 use crate::channel::Sender;
-use crate::event::{Event, Interrupted, Nack, raising};
+use crate::event::{Event, Interrupted, Nack, debug_by_name, raising};
 use crate::panics;
 use std::error::Error;
 use std::fmt;
@@ -178,11 +178,7 @@ impl<A: Send, B: Send> Entry<A, B> {
     }
 }
 
-impl<A, B> fmt::Debug for Entry<A, B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Entry")
-    }
-}
+debug_by_name!([A, B] Entry<A, B>);
 
 /// A call that waits for its answer. If it is dropped unanswered, the caller gets an error.
 #[must_use = "the caller waits"]

@@ -14,7 +14,7 @@ use crate::channel::{ClosedEvt, OwnedRecvEvt, RecvError, Sender, bounded};
 use crate::drops;
 use crate::event::queue::WaitQueue;
 use crate::event::{
-    Attempt, Description, Event, Label, Nack, Source, Step, Waiting, WithNack, awaitable, forwarded,
+    Attempt, Description, Event, Label, Nack, Source, Waiting, WithNack, awaitable, forwarded, single,
     with_nack,
 };
 use crate::shim::sync::Arc;
@@ -240,28 +240,15 @@ impl<'e, A, T> Next<'e, A, T> {
 
 impl<A: Send, T: Send> Event for NextEvt<'_, A, T> {
     type Output = Option<Pending<A, T>>;
-    type Branch<'e>
-        = Next<'e, A, T>
-    where
-        Self: 'e;
-
     const STAGED: bool = true;
 
-    fn is_single(&self) -> bool {
-        true
+    single! { |this, branch: Next<'e, A, T>, attempt|
+        branch: Next { waiting: this.line.source.waiting(), taken: None },
+        try_commit: branch.waiting().try_commit(attempt, |queue| queue.next(this.line)),
+        publish: branch.waiting().publish(attempt, |queue| queue.next(this.line)),
+        withdraw: branch.waiting().withdraw(attempt)
     }
-    fn branch(&self) -> Self::Branch<'_> {
-        Next { waiting: self.line.source.waiting(), taken: None }
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.waiting().try_commit(attempt, |queue| queue.next(self.line))
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.waiting().publish(attempt, |queue| queue.next(self.line))
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.waiting().withdraw(attempt)
-    }
+
     /// Rejects a request whose caller has gone. Checking this in `next` would take another lock in
     /// a claimed attempt.
     fn advance<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) -> bool {

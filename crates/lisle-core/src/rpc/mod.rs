@@ -52,7 +52,7 @@ pub(crate) mod line;
 pub use entry::{Entry, NoCallers, Reply, Request};
 
 use crate::channel::ClosedEvt;
-use crate::event::{Event, Label};
+use crate::event::{Event, Label, debug_by_name};
 use line::{Callers, Line};
 use std::cell::Cell;
 use std::error::Error;
@@ -201,11 +201,7 @@ impl<A, B> Clone for Caller<A, B> {
     }
 }
 
-impl<A, B> fmt::Debug for Caller<A, B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Caller")
-    }
-}
+debug_by_name!([A, B] Caller<A, B>);
 
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,7 +4,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{Committed, WaitQueue, Waiter};
 use crate::event::record::{Attempt, Committer, Meeting, Outsider, misuse};
 use crate::event::woken::Woken;
-use crate::event::{Description, Event, Label, Step, awaitable, visible};
+use crate::event::{Description, Event, Label, Step, awaitable, single, visible};
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::pin::Pin;
@@ -544,29 +544,22 @@ impl Drop for Arriving<'_> {
 
 impl Event for BarrierEvt<'_> {
     type Output = Round;
-    type Branch<'e>
-        = Arriving<'e>
-    where
-        Self: 'e;
+    single! { |this, branch: Arriving<'e>, attempt|
+        branch: {
+            let slot = Slot { party: this.party.index, arrived: false, passed: None };
+            Arriving { shared: &this.party.shared, waiter: Waiter::new(slot) }
+        },
+        try_commit: {
+            branch.waiter.must_not_be_published();
+            branch.shared.with(|inner, woken| branch.try_commit(inner, attempt, woken))
+        },
+        publish: {
+            branch.waiter.must_not_be_published();
+            branch.shared.with(|inner, woken| branch.publish(inner, attempt, woken))
+        },
+        withdraw: branch.withdraw(attempt)
+    }
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        let slot = Slot { party: self.party.index, arrived: false, passed: None };
-        Arriving { shared: &self.party.shared, waiter: Waiter::new(slot) }
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.waiter.must_not_be_published();
-        branch.shared.with(|inner, woken| branch.try_commit(inner, attempt, woken))
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.waiter.must_not_be_published();
-        branch.shared.with(|inner, woken| branch.publish(inner, attempt, woken))
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.withdraw(attempt)
-    }
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Round {
         let round = branch.tell().expect("`complete` on a branch that has not won");
         if round.leader {

@@ -1,13 +1,14 @@
 //! Waiting, without holding a mutex, until another performer notifies that something has changed.
 
 use super::{Mutex, MutexGuard};
-use crate::event::{Attempt, Description, Event, Label, Source, Step, Waiting, awaitable, choose, visible};
+use crate::event::{
+    Attempt, Description, Event, Label, Source, Waiting, awaitable, choose, debug_by_name, single, visible,
+};
 use crate::shim::{
     atomic::{AtomicBool, Ordering},
     const_fn,
 };
 use crate::time::after;
-use std::fmt;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
@@ -337,11 +338,7 @@ impl Default for Condvar {
     }
 }
 
-impl fmt::Debug for Condvar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Condvar")
-    }
-}
+debug_by_name!([] Condvar);
 
 /// A notification that is not used yet, since its receiver does not hold the mutex. If the receiver
 /// never locks it, another waiter gets the notification.
@@ -392,6 +389,14 @@ impl<'e> Listening<'e> {
         unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
     }
 
+    fn withdraw(mut self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
+        let won = self.as_mut().waiting().withdraw(attempt);
+        if won {
+            self.set_notified(true);
+        }
+        won
+    }
+
     fn set_notified(self: Pin<&mut Self>, notified: bool) {
         // SAFETY: plain data is written, nothing is moved.
         unsafe { self.get_unchecked_mut() }.notified = notified;
@@ -417,30 +422,13 @@ impl NotifiedEvt<'_> {
 
 impl Event for NotifiedEvt<'_> {
     type Output = ();
-    type Branch<'e>
-        = Listening<'e>
-    where
-        Self: 'e;
+    single! { |this, branch: Listening<'e>, attempt|
+        branch: Listening { waiting: this.condvar.source.waiting(), condvar: this.condvar, notified: false },
+        try_commit: branch.waiting().try_commit(attempt, this.has_come()),
+        publish: branch.waiting().publish(attempt, this.has_come()),
+        withdraw: branch.withdraw(attempt)
+    }
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Listening<'_> {
-        Listening { waiting: self.condvar.source.waiting(), condvar: self.condvar, notified: false }
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Listening<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.waiting().try_commit(attempt, self.has_come())
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Listening<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.waiting().publish(attempt, self.has_come())
-    }
-    fn withdraw<'e>(&'e self, mut branch: Pin<&mut Listening<'e>>, attempt: &Attempt<'_>) -> bool {
-        let won = branch.as_mut().waiting().withdraw(attempt);
-        if won {
-            branch.set_notified(true);
-        }
-        won
-    }
     fn complete<'e>(&'e self, branch: Pin<&mut Listening<'e>>) {
         branch.set_notified(false);
     }

@@ -1,6 +1,6 @@
 //! A cell that is filled once.
 
-use crate::event::{Event, Label, Source, awaitable, turn, visible, waits_at};
+use crate::event::{Event, Label, Source, awaitable, debug_by_name, turn, visible, waits_at};
 use crate::shim::const_fn;
 use std::fmt;
 use std::pin::Pin;
@@ -166,10 +166,5 @@ impl<'a, T: Send + Sync> Event for GetEvt<'a, T> {
     }
 }
 
-impl<T> fmt::Debug for GetEvt<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("GetEvt")
-    }
-}
-
+debug_by_name!([T] GetEvt<'_, T>);
 awaitable!(['a, T: Send + Sync] GetEvt<'a, T>);

@@ -1,6 +1,6 @@
 //! Waiting for a number of things to be done, which are either counted down or entered and left.
 
-use crate::event::{Event, Label, Source, awaitable, turn, visible, waits_at};
+use crate::event::{Event, Label, Source, awaitable, debug_by_name, turn, visible, waits_at};
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::pin::Pin;
@@ -236,8 +236,4 @@ impl fmt::Debug for WaitGroup {
     }
 }
 
-impl fmt::Debug for Member {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Member")
-    }
-}
+debug_by_name!([] Member);

@@ -3,17 +3,10 @@
 use super::mutex::OVERDUE;
 use super::{Condition, Condvar, Mutex, MutexGuard, RwLock, RwLockWriteGuard};
 use crate::event::{Event, choose};
+use crate::loom_models::{explore, join_all, poll_once, spawn_with, spawn_with_both};
 use crate::shim::sync::Arc;
 use loom::cell::UnsafeCell;
-use loom::thread;
-use std::task::{Context, Poll, Waker};
-
-/// Explores `model` with at most `preemptions` forced switches a run.
-fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(model);
-}
+use std::task::{Context, Waker};
 
 /// Explores `model` twice: with waiters that are told to try again, and with waiters that are
 /// handed the lock.
@@ -42,27 +35,13 @@ fn count(mutex: &Mutex<Count>) -> u32 {
     guard.with(|count| unsafe { *count })
 }
 
-/// Polls a future of `event` once and drops it. Its memory is leaked, which makes a committer that
-/// comes too late detectable; see `Lock`.
-fn poll_once<E: Event>(event: E) -> Poll<E::Output> {
-    let mut place = Box::pin(Some(event.future()));
-    let future = place.as_mut().as_pin_mut().expect("just made");
-    let outcome = future.poll(&mut Context::from_waker(Waker::noop()));
-    place.set(None);
-    std::mem::forget(place);
-    outcome
-}
-
 #[test]
 fn one_at_a_time_has_the_mutex_and_nobody_is_forgotten() {
     both_ways(2, || {
         let mutex = Arc::new(Mutex::new(Count::new(0)));
-        let others = [(); 2].map(|()| {
-            let mutex = mutex.clone();
-            thread::spawn(move || add(&mutex.lock()))
-        });
+        let others = [(); 2].map(|()| spawn_with(&mutex, |mutex| add(&mutex.lock())));
         add(&mutex.lock());
-        others.into_iter().for_each(|other| other.join().unwrap());
+        join_all(others);
         assert_eq!(count(&mutex), 3);
     });
 }
@@ -72,10 +51,7 @@ fn one_at_a_time_has_the_mutex_and_nobody_is_forgotten() {
 fn one_that_was_overtaken_waits_on() {
     both_ways(3, || {
         let mutex = Arc::new(Mutex::new(Count::new(0)));
-        let other = thread::spawn({
-            let mutex = mutex.clone();
-            move || add(&mutex.lock())
-        });
+        let other = spawn_with(&mutex, |mutex| add(&mutex.lock()));
         add(&mutex.lock());
         add(&mutex.lock());
         other.join().unwrap();
@@ -87,11 +63,8 @@ fn one_that_was_overtaken_waits_on() {
 fn a_future_that_is_dropped_keeps_nothing() {
     both_ways(3, || {
         let mutex = Arc::new(Mutex::new(Count::new(0)));
-        let other = thread::spawn({
-            let mutex = mutex.clone();
-            move || add(&mutex.lock())
-        });
-        if let Poll::Ready(guard) = poll_once(mutex.lock_evt()) {
+        let other = spawn_with(&mutex, |mutex| add(&mutex.lock()));
+        if let Some(guard) = poll_once(mutex.lock_evt()) {
             add(&guard);
         }
         other.join().unwrap();
@@ -107,19 +80,12 @@ fn a_future_that_is_dropped_passes_on_its_turn() {
         let holder = mutex.lock();
         let mut future = Box::pin(mutex.lock_evt().future());
         assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-        let behind = thread::spawn({
-            let mutex = mutex.clone();
-            move || add(&mutex.lock())
-        });
+        let behind = spawn_with(&mutex, |mutex| add(&mutex.lock()));
         // A thread does the second of these two, which explores both orders.
-        let dropper = thread::spawn({
-            let mutex = mutex.clone();
-            move || drop(mutex.try_lock())
-        });
+        let dropper = spawn_with(&mutex, |mutex| drop(mutex.try_lock()));
         drop(holder);
         drop(future);
-        behind.join().unwrap();
-        dropper.join().unwrap();
+        join_all([behind, dropper]);
         assert_eq!(count(&mutex), 1);
     });
 }
@@ -128,12 +94,9 @@ fn a_future_that_is_dropped_passes_on_its_turn() {
 fn a_choice_of_two_mutexes_gets_one() {
     both_ways(2, || {
         let mutexes = [(); 2].map(|()| Arc::new(Mutex::new(Count::new(0))));
-        let others = [0, 1].map(|i| {
-            let mutex = mutexes[i].clone();
-            thread::spawn(move || add(&mutex.lock()))
-        });
+        let others = [0, 1].map(|i| spawn_with(&mutexes[i], |mutex| add(&mutex.lock())));
         add(&choose((mutexes[0].lock_evt(), mutexes[1].lock_evt())).sync());
-        others.into_iter().for_each(|other| other.join().unwrap());
+        join_all(others);
         assert_eq!(count(&mutexes[0]) + count(&mutexes[1]), 3);
     });
 }
@@ -145,17 +108,12 @@ fn a_choice_that_went_elsewhere_is_passed_over() {
     both_ways(2, || {
         let mutexes = [(); 2].map(|()| Arc::new(Mutex::new(Count::new(0))));
         let guards = [mutexes[0].lock(), mutexes[1].lock()];
-        let chooser = thread::spawn({
-            let [a, b] = mutexes.clone();
-            move || add(&choose((a.lock_evt(), b.lock_evt())).sync())
+        let chooser = spawn_with_both(&mutexes[0], &mutexes[1], |a, b| {
+            add(&choose((a.lock_evt(), b.lock_evt())).sync());
         });
-        let behind = thread::spawn({
-            let a = mutexes[0].clone();
-            move || add(&a.lock())
-        });
+        let behind = spawn_with(&mutexes[0], |a| add(&a.lock()));
         drop(guards);
-        chooser.join().unwrap();
-        behind.join().unwrap();
+        join_all([chooser, behind]);
         assert_eq!(count(&mutexes[0]) + count(&mutexes[1]), 2);
     });
 }
@@ -166,18 +124,12 @@ fn readers_and_writers_take_turns() {
     explore(2, || {
         let lock = Arc::new(RwLock::new(Count::new(0)));
         let reader = lock.read();
-        let writer = thread::spawn({
-            let lock = lock.clone();
-            move || {
-                // SAFETY: the guard is the only one.
-                lock.write().with_mut(|count| unsafe { *count += 1 });
-            }
+        let writer = spawn_with(&lock, |lock| {
+            // SAFETY: the guard is the only one.
+            lock.write().with_mut(|count| unsafe { *count += 1 });
         });
-        let late = thread::spawn({
-            let lock = lock.clone();
-            // SAFETY: there are only readers now.
-            move || lock.read().with(|count| unsafe { *count })
-        });
+        // SAFETY: there are only readers now.
+        let late = spawn_with(&lock, |lock| lock.read().with(|count| unsafe { *count }));
         // SAFETY: there are only readers now.
         assert_eq!(reader.with(|count| unsafe { *count }), 0);
         drop(reader);
@@ -194,8 +146,7 @@ fn a_writer_excludes_writers_and_goes_on_as_a_reader() {
     explore(2, || {
         let lock = Arc::new(RwLock::new(Count::new(0)));
         let others = [(); 2].map(|()| {
-            let lock = lock.clone();
-            thread::spawn(move || {
+            spawn_with(&lock, |lock| {
                 let writer = lock.write();
                 let written = writer.with_mut(|count| {
                     // SAFETY: the guard is the only one.
@@ -210,7 +161,7 @@ fn a_writer_excludes_writers_and_goes_on_as_a_reader() {
         });
         // SAFETY: there are only readers now.
         assert!(lock.read().with(|count| unsafe { *count }) <= 2);
-        others.into_iter().for_each(|other| other.join().unwrap());
+        join_all(others);
         assert!(lock.try_write().is_some());
     });
 }
@@ -221,14 +172,8 @@ fn a_writer_that_gives_up_lets_readers_in() {
     explore(2, || {
         let lock = Arc::new(RwLock::new(Count::new(0)));
         let reader = lock.read();
-        let leaver = thread::spawn({
-            let lock = lock.clone();
-            move || drop(poll_once(lock.write_evt()))
-        });
-        let late = thread::spawn({
-            let lock = lock.clone();
-            move || drop(lock.read())
-        });
+        let leaver = spawn_with(&lock, |lock| drop(poll_once(lock.write_evt())));
+        let late = spawn_with(&lock, |lock| drop(lock.read()));
         late.join().unwrap();
         drop(reader);
         leaver.join().unwrap();
@@ -241,17 +186,10 @@ fn a_writer_that_gives_up_lets_readers_in() {
 fn a_writer_that_is_dropped_keeps_nothing() {
     explore(2, || {
         let lock = Arc::new(RwLock::new(Count::new(0)));
-        let leaver = thread::spawn({
-            let lock = lock.clone();
-            move || drop(poll_once(lock.write_evt()))
-        });
-        let late = thread::spawn({
-            let lock = lock.clone();
-            move || drop(lock.write())
-        });
+        let leaver = spawn_with(&lock, |lock| drop(poll_once(lock.write_evt())));
+        let late = spawn_with(&lock, |lock| drop(lock.write()));
         drop(lock.read());
-        leaver.join().unwrap();
-        late.join().unwrap();
+        join_all([leaver, late]);
         assert!(lock.try_write().is_some());
     });
 }
@@ -266,34 +204,25 @@ fn a_notification_against_a_time_limit() {
         let tokens = Arc::new(Mutex::new(0));
         let changed = Arc::new(Condvar::new());
         let limit = Arc::new(Condition::new());
-        let impatient = thread::spawn({
-            let (tokens, changed, limit) = (tokens.clone(), changed.clone(), limit.clone());
-            move || {
-                let guard = tokens.lock();
-                if *guard == 0 {
-                    let notified = changed.notified_evt();
-                    drop(guard);
-                    if choose((notified.wrap(|()| true), limit.wait_evt().wrap(|()| false))).sync() {
-                        // The notification is for the other thread, then.
-                        changed.notify_one();
-                    }
+        let timer = spawn_with(&limit, |limit| limit.signal());
+        let impatient = spawn_with_both(&tokens, &changed, move |tokens, changed| {
+            let guard = tokens.lock();
+            if *guard == 0 {
+                let notified = changed.notified_evt();
+                drop(guard);
+                if choose((notified.wrap(|()| true), limit.wait_evt().wrap(|()| false))).sync() {
+                    // The notification is for the other thread, then.
+                    changed.notify_one();
                 }
             }
         });
-        let timer = thread::spawn(move || {
-            limit.signal();
-        });
-        let giver = thread::spawn({
-            let (tokens, changed) = (tokens.clone(), changed.clone());
-            move || {
-                *tokens.lock() += 1;
-                changed.notify_one();
-            }
+        let giver = spawn_with_both(&tokens, &changed, |tokens, changed| {
+            *tokens.lock() += 1;
+            changed.notify_one();
         });
         *changed.wait_while(tokens.lock(), |tokens| *tokens == 0) -= 1;
-        impatient.join().unwrap();
+        join_all([impatient, giver]);
         timer.join().unwrap();
-        giver.join().unwrap();
     });
 }
 
@@ -303,19 +232,14 @@ fn a_dropped_future_passes_its_notification_on() {
     explore(2, || {
         let tokens = Arc::new(Mutex::new(0));
         let changed = Arc::new(Condvar::new());
-        let dropper = thread::spawn({
-            let (tokens, changed) = (tokens.clone(), changed.clone());
-            move || drop(poll_once(changed.wait_evt(tokens.lock())))
+        let dropper = spawn_with_both(&tokens, &changed, |tokens, changed| {
+            drop(poll_once(changed.wait_evt(tokens.lock())));
         });
-        let giver = thread::spawn({
-            let (tokens, changed) = (tokens.clone(), changed.clone());
-            move || {
-                *tokens.lock() += 1;
-                changed.notify_one();
-            }
+        let giver = spawn_with_both(&tokens, &changed, |tokens, changed| {
+            *tokens.lock() += 1;
+            changed.notify_one();
         });
         *changed.wait_while(tokens.lock(), |tokens| *tokens == 0) -= 1;
-        dropper.join().unwrap();
-        giver.join().unwrap();
+        join_all([dropper, giver]);
     });
 }

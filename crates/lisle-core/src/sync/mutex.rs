@@ -2,7 +2,7 @@
 
 mod raw;
 
-use crate::event::{Event, Label, awaitable, choose, forwarded, turn};
+use crate::event::{Event, Label, awaitable, choose, debug_by_name, forwarded, turn};
 use crate::shim::{cell::UnsafeCell, const_fn};
 use crate::sync::contended::{look, tell};
 use crate::time::after;
@@ -345,10 +345,5 @@ impl<'a, T: ?Sized> Event for LockEvt<'a, T> {
     }
 }
 
-impl<T: ?Sized> fmt::Debug for LockEvt<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LockEvt")
-    }
-}
-
+debug_by_name!([T: ?Sized] LockEvt<'_, T>);
 awaitable!(['a, T: ?Sized] LockEvt<'a, T>);

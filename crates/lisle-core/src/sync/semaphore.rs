@@ -5,7 +5,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::record::{Meeting, Outsider, Record};
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Description, Event, Label, Step, awaitable, visible};
+use crate::event::{Attempt, Description, Event, Label, Step, awaitable, single, visible};
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -509,26 +509,13 @@ impl Drop for Taking<'_> {
 
 impl<T> Event for TokenEvt<'_, T> {
     type Output = T;
-    type Branch<'e>
-        = Taking<'e>
-    where
-        Self: 'e;
+    single! { |this, branch: Taking<'e>, attempt|
+        branch: Taking { semaphore: this.semaphore, waiter: Waiter::new(this.request) },
+        try_commit: branch.attempt(attempt, false),
+        publish: branch.attempt(attempt, true),
+        withdraw: branch.withdraw(attempt)
+    }
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Self::Branch<'_> {
-        Taking { semaphore: self.semaphore, waiter: Waiter::new(self.request) }
-    }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.attempt(attempt, false)
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        branch.attempt(attempt, true)
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.withdraw(attempt)
-    }
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> T {
         let count = branch.tell().expect("`complete` on a branch that has not won");
         (self.give)(self.semaphore, count)

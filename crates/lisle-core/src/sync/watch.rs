@@ -1,7 +1,8 @@
 //! A value that changes, of which only the latest version counts.
 
 use crate::event::{
-    Attempt, Description, Event, Label, Source, Step, Waiting, awaitable, turn, visible, waits_at,
+    Description, Event, Label, Source, Waiting, awaitable, copied, debug_by_name, single, turn, visible,
+    waits_at,
 };
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::cell::Cell;
@@ -431,34 +432,25 @@ impl<'e, T> WaitingFor<'e, T> {
 
 impl<T: Send + Sync, F: Fn(&T) -> bool> Event for WaitForEvt<'_, T, F> {
     type Output = Result<Arc<T>, WatchClosed>;
-    type Branch<'e>
-        = WaitingFor<'e, T>
-    where
-        Self: 'e;
-
     const STAGED: bool = true;
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> WaitingFor<'_, T> {
-        WaitingFor {
-            waiting: self.watcher.source().waiting(),
+    single! { |this, branch: WaitingFor<'e, T>, attempt|
+        branch: WaitingFor {
+            waiting: this.watcher.source().waiting(),
             refused: Cell::new(None),
             outcome: Cell::new(None),
-        }
+        },
+        try_commit: {
+            let refused = branch.refused.get();
+            branch.waiting().try_commit(attempt, |state| state.newer(refused))
+        },
+        publish: {
+            let refused = branch.refused.get();
+            branch.waiting().publish(attempt, |state| state.newer(refused))
+        },
+        withdraw: branch.waiting().withdraw(attempt)
     }
-    fn try_commit<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        let refused = branch.refused.get();
-        branch.waiting().try_commit(attempt, |state| state.newer(refused))
-    }
-    fn publish<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
-        let refused = branch.refused.get();
-        branch.waiting().publish(attempt, |state| state.newer(refused))
-    }
-    fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.waiting().withdraw(attempt)
-    }
+
     fn advance<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) -> bool {
         let outcome = match branch.as_mut().waiting().take() {
             Ok((version, value)) => {
@@ -482,14 +474,7 @@ impl<T: Send + Sync, F: Fn(&T) -> bool> Event for WaitForEvt<'_, T, F> {
     }
 }
 
-impl<T> Clone for ChangedEvt<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for ChangedEvt<'_, T> {}
-
+copied!([T] ChangedEvt<'_, T>);
 awaitable!(['a, T: Send + Sync] ChangedEvt<'a, T>);
 awaitable!(['a, T: Send + Sync, F: Fn(&T) -> bool] WaitForEvt<'a, T, F>);
 
@@ -514,17 +499,8 @@ impl<T> fmt::Debug for Watcher<T> {
     }
 }
 
-impl<T> fmt::Debug for ChangedEvt<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ChangedEvt")
-    }
-}
-
-impl<T, F> fmt::Debug for WaitForEvt<'_, T, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WaitForEvt")
-    }
-}
+debug_by_name!([T] ChangedEvt<'_, T>);
+debug_by_name!([T, F] WaitForEvt<'_, T, F>);
 
 impl<T> fmt::Debug for WaitingFor<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

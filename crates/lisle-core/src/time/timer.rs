@@ -1,7 +1,7 @@
 //! The events of time passing.
 
 use crate::event::record::Committer;
-use crate::event::{Attempt, Description, Event, Label, Step, Timer, awaitable};
+use crate::event::{Attempt, Description, Event, Label, Step, Timer, awaitable, single};
 use crate::shim::clock;
 
 use std::pin::Pin;
@@ -145,64 +145,31 @@ impl After {
     }
 }
 
-impl Event for After {
-    type Output = ();
-    type Branch<'e> = Ticking;
+/// Implements a timer's event by whether its time is over, and by its deadline.
+macro_rules! timer {
+    ($event:ident, |$this:ident, $attempt:ident| $is_over:expr, $deadline:expr) => {
+        impl Event for $event {
+            type Output = ();
+            single! { |$this, branch: Ticking, $attempt|
+                branch: Ticking::new(),
+                try_commit: looked($attempt, $is_over),
+                publish: match elapsed($attempt, $is_over) {
+                    Step::Committed => Step::Committed,
+                    Step::Waiting => branch.publish($attempt, $deadline),
+                },
+                withdraw: branch.withdraw($attempt)
+            }
 
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Ticking {
-        Ticking::new()
-    }
-    fn try_commit(&self, _: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
-        looked(attempt, self.is_over(attempt))
-    }
-    fn publish(&self, branch: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
-        match elapsed(attempt, self.is_over(attempt)) {
-            Step::Committed => Step::Committed,
-            Step::Waiting => {
-                let deadline = attempt.began().saturating_add(self.nanos);
-                branch.publish(attempt, deadline)
+            fn complete(&self, _: Pin<&mut Ticking>) {}
+            fn describe(&self, branch: &Ticking, waits: &mut Description) {
+                branch.describe(waits);
             }
         }
-    }
-    fn withdraw(&self, branch: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> bool {
-        branch.withdraw(attempt)
-    }
-    fn complete(&self, _: Pin<&mut Ticking>) {}
-    fn describe(&self, branch: &Ticking, waits: &mut Description) {
-        branch.describe(waits);
-    }
+    };
 }
 
-impl Event for At {
-    type Output = ();
-    type Branch<'e> = Ticking;
-
-    fn is_single(&self) -> bool {
-        true
-    }
-    fn branch(&self) -> Ticking {
-        Ticking::new()
-    }
-    fn try_commit(&self, _: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
-        looked(attempt, self.nanos <= attempt.context().now())
-    }
-    fn publish(&self, branch: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> Step {
-        match elapsed(attempt, self.nanos <= attempt.context().now()) {
-            Step::Committed => Step::Committed,
-            Step::Waiting => branch.publish(attempt, self.nanos),
-        }
-    }
-    fn withdraw(&self, branch: Pin<&mut Ticking>, attempt: &Attempt<'_>) -> bool {
-        branch.withdraw(attempt)
-    }
-    fn complete(&self, _: Pin<&mut Ticking>) {}
-    fn describe(&self, branch: &Ticking, waits: &mut Description) {
-        branch.describe(waits);
-    }
-}
+timer!(After, |this, attempt| this.is_over(attempt), attempt.began().saturating_add(this.nanos));
+timer!(At, |this, attempt| this.nanos <= attempt.context().now(), this.nanos);
 
 awaitable!([] After);
 awaitable!([] At);

@@ -5,7 +5,7 @@ use super::error::AsyncSendError;
 use crate::channel::Sender;
 use crate::channel::pending_send::{Fate, PendingSend, Share};
 use crate::channel::permits::{Out, Permit};
-use crate::event::{Description, Event, Hidden, Label, awaitable, forwarded, turn, waits_at};
+use crate::event::{Description, Event, Hidden, Label, awaitable, debug_by_name, forwarded, turn, waits_at};
 use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
@@ -308,14 +308,5 @@ impl<T: Send + 'static> fmt::Debug for AsyncSend<T> {
     }
 }
 
-impl<T> fmt::Debug for SendAsyncOnce<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SendAsyncOnce")
-    }
-}
-
-impl<T> fmt::Debug for SendAsyncEvt<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SendAsyncEvt")
-    }
-}
+debug_by_name!([T] SendAsyncOnce<'_, T>);
+debug_by_name!([T] SendAsyncEvt<'_, T>);

@@ -4,17 +4,11 @@
 //! what the threads do: the body is a cell that loom watches, and the task waits for relaxed marks.
 
 use super::State;
+use crate::loom_models::{explore, join_all, spawn_with};
 use crate::shim::sync::Arc;
 use loom::cell::UnsafeCell;
 use loom::sync::Notify;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use loom::thread;
-
-fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(model);
-}
 
 /// The content of the slot.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -137,15 +131,9 @@ impl Model {
 
 /// Runs each of `others` on a thread of its own, and `here` beside them.
 fn beside(model: &Arc<Model>, others: &[fn(&Model)], here: impl FnOnce()) {
-    let others: Vec<_> = others
-        .iter()
-        .map(|&other| {
-            let model = model.clone();
-            thread::spawn(move || other(&model))
-        })
-        .collect();
+    let others: Vec<_> = others.iter().map(|&other| spawn_with(model, other)).collect();
     here();
-    others.into_iter().for_each(|other| other.join().unwrap());
+    join_all(others);
 }
 
 #[test]

@@ -2,9 +2,8 @@
 
 use super::state::{Slot, Turn};
 use super::{Lease, MVar};
-use crate::event::{Attempt, Description, Event, Step, awaitable};
+use crate::event::{Description, Event, awaitable, copied, debug_by_name, single};
 use std::cell::Cell;
-use std::fmt;
 use std::pin::Pin;
 
 /// The event of filling an [`MVar`]. See [`MVar::put_evt`].
@@ -45,32 +44,13 @@ macro_rules! event {
      $outcome:pat => $value:expr) => {
         impl<'a, T: $($bounds)*> Event for $event<'a, T> {
             type Output = $output;
-            type Branch<'e>
-                = Turn<'e, T>
-            where
-                Self: 'e;
+            single! { #[inline] |$this, branch: Turn<'e, T>, attempt|
+                branch: $this.cell.turn($slot),
+                try_commit: branch.attempt(attempt, false),
+                publish: branch.attempt(attempt, true),
+                withdraw: branch.withdraw(attempt)
+            }
 
-            #[inline]
-            fn is_single(&self) -> bool {
-                true
-            }
-            #[inline]
-            fn branch(&self) -> Turn<'_, T> {
-                let $this = self;
-                $this.cell.turn($slot)
-            }
-            #[inline]
-            fn try_commit<'e>(&'e self, branch: Pin<&mut Turn<'e, T>>, attempt: &Attempt<'_>) -> Step {
-                branch.attempt(attempt, false)
-            }
-            #[inline]
-            fn publish<'e>(&'e self, branch: Pin<&mut Turn<'e, T>>, attempt: &Attempt<'_>) -> Step {
-                branch.attempt(attempt, true)
-            }
-            #[inline]
-            fn withdraw<'e>(&'e self, branch: Pin<&mut Turn<'e, T>>, attempt: &Attempt<'_>) -> bool {
-                branch.withdraw(attempt)
-            }
             #[inline]
             fn complete<'e>(&'e self, branch: Pin<&mut Turn<'e, T>>) -> $output {
                 let $this = self;
@@ -98,27 +78,10 @@ awaitable!(['a, T: Send] TakeEvt<'a, T>);
 awaitable!(['a, T: Send] LeaseEvt<'a, T>);
 awaitable!(['a, T: Send + Sync + Clone] ReadEvt<'a, T>);
 
-macro_rules! copied {
-    ($($event:ident)*) => { $(
-        impl<T> Clone for $event<'_, T> {
-            fn clone(&self) -> Self {
-                *self
-            }
-        }
-
-        impl<T> Copy for $event<'_, T> {}
-    )* };
-}
-
-macro_rules! debug {
-    ($($event:ident)*) => { $(
-        impl<T> fmt::Debug for $event<'_, T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(stringify!($event))
-            }
-        }
-    )* };
-}
-
-copied!(TakeEvt ReadEvt LeaseEvt);
-debug!(PutEvt TakeEvt ReadEvt LeaseEvt);
+copied!([T] TakeEvt<'_, T>);
+copied!([T] ReadEvt<'_, T>);
+copied!([T] LeaseEvt<'_, T>);
+debug_by_name!([T] PutEvt<'_, T>);
+debug_by_name!([T] TakeEvt<'_, T>);
+debug_by_name!([T] ReadEvt<'_, T>);
+debug_by_name!([T] LeaseEvt<'_, T>);

@@ -5,17 +5,9 @@
 use super::MVar;
 use super::state::Phase;
 use crate::event::{Event, choose};
+use crate::loom_models::{explore, join_all, poll_once, spawn_with};
 use crate::shim::sync::Arc;
-use loom::thread;
 use std::sync::Arc as StdArc;
-use std::task::{Context, Poll, Waker};
-
-/// Explores `model` with at most `preemptions` forced switches a run.
-fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(model);
-}
 
 /// A value whose clones are counted.
 type Value = StdArc<u32>;
@@ -35,17 +27,6 @@ fn left(cell: &MVar<Value>) -> Option<u32> {
     cell.try_take().map(|value| *value)
 }
 
-/// Performs `event` as a future that is polled once and dropped. Its memory is leaked, which makes
-/// a committer that comes too late detectable; see `Lock`.
-fn poll_once<E: Event>(event: E) -> Poll<E::Output> {
-    let mut place = Box::pin(Some(event.future()));
-    let future = place.as_mut().as_pin_mut().expect("just made");
-    let outcome = future.poll(&mut Context::from_waker(Waker::noop()));
-    place.set(None);
-    std::mem::forget(place);
-    outcome
-}
-
 fn value(number: u32) -> Value {
     StdArc::new(number)
 }
@@ -54,10 +35,7 @@ fn value(number: u32) -> Value {
 fn a_put_reaches_a_taker() {
     explore(3, || {
         let cell = Arc::new(MVar::new());
-        let putter = thread::spawn({
-            let cell = cell.clone();
-            move || cell.put(value(1))
-        });
+        let putter = spawn_with(&cell, |cell| cell.put(value(1)));
         assert_eq!(*cell.take(), 1);
         putter.join().unwrap();
         assert_eq!(left(&cell), None);
@@ -68,12 +46,9 @@ fn a_put_reaches_a_taker() {
 fn two_putters_take_turns() {
     explore(3, || {
         let cell = Arc::new(MVar::new());
-        let putters = [1, 2].map(|n| {
-            let cell = cell.clone();
-            thread::spawn(move || cell.put(value(n)))
-        });
+        let putters = [1, 2].map(|n| spawn_with(&cell, move |cell| cell.put(value(n))));
         assert_eq!(*cell.take() + *cell.take(), 3);
-        putters.into_iter().for_each(|putter| putter.join().unwrap());
+        join_all(putters);
         assert_eq!(left(&cell), None);
     });
 }
@@ -85,18 +60,16 @@ fn a_dropped_take_has_taken_or_not() {
     explore(3, || {
         let cell = Arc::new(MVar::new());
         let count = value(1);
-        let putter = thread::spawn({
-            let (cell, value) = (cell.clone(), count.clone());
-            move || cell.put(value)
-        });
+        let value = count.clone();
+        let putter = spawn_with(&cell, |cell| cell.put(value));
         let polled = poll_once(cell.take_evt());
         putter.join().unwrap();
         match polled {
-            Poll::Ready(value) => {
+            Some(value) => {
                 assert_eq!(*value, 1);
                 assert_eq!(left(&cell), None);
             }
-            Poll::Pending => {
+            None => {
                 assert!(left(&cell).is_none_or(|value| value == 1));
                 assert_eq!(StdArc::strong_count(&count), 1, "dropped once");
             }
@@ -110,11 +83,8 @@ fn a_dropped_put_has_put_or_not() {
     explore(3, || {
         let cell = Arc::new(MVar::full(value(0)));
         let (count, other) = (value(1), value(2));
-        let taker = thread::spawn({
-            let cell = cell.clone();
-            move || *cell.take()
-        });
-        let done = poll_once(cell.put_evt(count.clone())).is_ready();
+        let taker = spawn_with(&cell, |cell| *cell.take());
+        let done = poll_once(cell.put_evt(count.clone())).is_some();
         assert_eq!(taker.join().unwrap(), 0);
         let put = cell.try_put(other).is_err();
         assert!(put || !done);
@@ -128,12 +98,9 @@ fn a_dropped_put_has_put_or_not() {
 fn a_choice_takes_from_one_of_two() {
     explore(3, || {
         let cells = [0, 1].map(|_| Arc::new(MVar::new()));
-        let putters = [0, 1].map(|i: usize| {
-            let cell = cells[i].clone();
-            thread::spawn(move || cell.put(value(i as u32)))
-        });
+        let putters = [0, 1].map(|i: usize| spawn_with(&cells[i], move |cell| cell.put(value(i as u32))));
         let got = *choose((cells[0].take_evt(), cells[1].take_evt())).sync() as usize;
-        putters.into_iter().for_each(|putter| putter.join().unwrap());
+        join_all(putters);
         assert_eq!(left(&cells[got]), None);
         assert_eq!(left(&cells[1 - got]), Some(1 - got as u32));
     });
@@ -147,10 +114,7 @@ fn choices_of_put_and_take() {
         let both = |cell: &MVar<Value>, n| {
             choose((cell.put_evt(value(n)).wrap(|()| 1), cell.take_evt().wrap(|_| -1_i32))).sync()
         };
-        let other = thread::spawn({
-            let cell = cell.clone();
-            move || both(&cell, 1)
-        });
+        let other = spawn_with(&cell, move |cell| both(cell, 1));
         let sum = both(&cell, 2) + other.join().unwrap();
         assert_eq!(sum, i32::from(left(&cell).is_some()));
     });
@@ -161,17 +125,8 @@ fn choices_of_put_and_take() {
 fn a_reader_and_a_taker_share_a_value() {
     explore(3, || {
         let cell = Arc::new(MVar::<Value>::new());
-        let reader = thread::spawn({
-            let cell = cell.clone();
-            move || match poll_once(cell.read_evt()) {
-                Poll::Ready(value) => Some(*value),
-                Poll::Pending => None,
-            }
-        });
-        let taker = thread::spawn({
-            let cell = cell.clone();
-            move || *cell.take()
-        });
+        let reader = spawn_with(&cell, |cell| poll_once(cell.read_evt()).map(|value| *value));
+        let taker = spawn_with(&cell, |cell| *cell.take());
         cell.put(value(1));
         assert_eq!(taker.join().unwrap(), 1);
         assert!(reader.join().unwrap().is_none_or(|value| value == 1));
@@ -183,14 +138,8 @@ fn a_reader_and_a_taker_share_a_value() {
 fn a_reader_waits_for_a_put() {
     explore(3, || {
         let cell = Arc::new(MVar::<Value>::new());
-        let reader = thread::spawn({
-            let cell = cell.clone();
-            move || *cell.read()
-        });
-        let putter = thread::spawn({
-            let cell = cell.clone();
-            move || cell.put(value(1))
-        });
+        let reader = spawn_with(&cell, |cell| *cell.read());
+        let putter = spawn_with(&cell, |cell| cell.put(value(1)));
         assert_eq!(*cell.read(), 1);
         reader.join().unwrap();
         putter.join().unwrap();
@@ -202,12 +151,10 @@ fn a_reader_waits_for_a_put() {
 fn updates_do_not_interfere() {
     explore(3, || {
         let cell = Arc::new(MVar::full(value(0)));
-        let updaters = [1, 2].map(|n| {
-            let cell = cell.clone();
-            thread::spawn(move || drop(cell.update(|old| value(**old + n))))
-        });
+        let updaters =
+            [1, 2].map(|n| spawn_with(&cell, move |cell| drop(cell.update(|old| value(**old + n)))));
         let seen = *cell.read();
-        updaters.into_iter().for_each(|updater| updater.join().unwrap());
+        join_all(updaters);
         assert!(seen <= 3);
         assert_eq!(left(&cell), Some(3));
     });
@@ -220,12 +167,9 @@ fn a_dropped_lease_is_given_back() {
     explore(3, || {
         let cell = Arc::new(MVar::full(value(1)));
         let lease = cell.lease_evt().sync();
-        let waiter = thread::spawn({
-            let cell = cell.clone();
-            move || {
-                drop(poll_once(cell.lease_evt()));
-                drop(poll_once(cell.read_evt()));
-            }
+        let waiter = spawn_with(&cell, |cell| {
+            drop(poll_once(cell.lease_evt()));
+            drop(poll_once(cell.read_evt()));
         });
         drop(lease.put(value(2)));
         waiter.join().unwrap();

@@ -1,5 +1,6 @@
 //! One iterator after another.
 
+use crate::iter::exact::exact_part;
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use std::iter;
 
@@ -48,18 +49,11 @@ where
     A: IndexedParallelIterator,
     B: IndexedParallelIterator<Item = A::Item>,
 {
-    type Exact<'a>
-        = ChainPart<A::Exact<'a>, B::Exact<'a>>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> Self::Exact<'_> {
-        ChainPart::new(self.a.exact(), self.b.exact())
-    }
-
-    fn len(&self) -> usize {
-        sum(self.a.len(), self.b.len())
-    }
+    exact_part!(
+        ChainPart<A::Exact<'a>, B::Exact<'a>>,
+        |this| ChainPart::new(this.a.exact(), this.b.exact()),
+        sum(this.a.len(), this.b.len())
+    );
 }
 
 /// One part after another.

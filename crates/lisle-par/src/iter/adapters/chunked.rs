@@ -1,6 +1,6 @@
 //! Vectors of a fixed number of items.
 
-use crate::iter::exact::{parts_are_exact, rest};
+use crate::iter::exact::{exact_part, parts_are_exact, rest};
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 
 /// See [`chunks`](IndexedParallelIterator::chunks).
@@ -32,18 +32,11 @@ impl<I: IndexedParallelIterator> ParallelIterator for Chunked<I> {
 }
 
 impl<I: IndexedParallelIterator> IndexedParallelIterator for Chunked<I> {
-    type Exact<'a>
-        = ChunkedPart<I::Exact<'a>>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> Self::Exact<'_> {
-        ChunkedPart { base: self.base.exact(), size: self.size }
-    }
-
-    fn len(&self) -> usize {
-        self.base.len().div_ceil(self.size)
-    }
+    exact_part!(
+        ChunkedPart<I::Exact<'a>>,
+        |this| ChunkedPart { base: this.base.exact(), size: this.size },
+        this.base.len().div_ceil(this.size)
+    );
 }
 
 /// A part whose steps are `size` steps of another one; the last may be fewer.

@@ -2,6 +2,7 @@
 
 use crate::Progress;
 use crate::event::parker;
+use crate::iter::exact::exact_part;
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use std::fmt;
 
@@ -40,18 +41,11 @@ impl<I: ParallelIterator> ParallelIterator for Counted<'_, I> {
 }
 
 impl<I: IndexedParallelIterator> IndexedParallelIterator for Counted<'_, I> {
-    type Exact<'a>
-        = CountedPart<'a, I::Exact<'a>>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> Self::Exact<'_> {
-        CountedPart::all(self.base.exact(), self.progress)
-    }
-
-    fn len(&self) -> usize {
-        self.base.len()
-    }
+    exact_part!(
+        CountedPart<'a, I::Exact<'a>>,
+        |this| CountedPart::all(this.base.exact(), this.progress),
+        this.base.len()
+    );
 }
 
 /// A part whose steps are counted.

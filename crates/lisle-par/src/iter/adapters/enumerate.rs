@@ -1,6 +1,6 @@
 //! Items with their numbers.
 
-use crate::iter::exact::parts_are_exact;
+use crate::iter::exact::{exact_part, parts_are_exact};
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use std::iter::{Rev, Zip};
 use std::ops::Range;
@@ -28,18 +28,11 @@ impl<I: IndexedParallelIterator> ParallelIterator for Enumerate<I> {
 }
 
 impl<I: IndexedParallelIterator> IndexedParallelIterator for Enumerate<I> {
-    type Exact<'a>
-        = Numbered<I::Exact<'a>>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> Self::Exact<'_> {
-        Numbered { base: self.base.exact(), from: 0 }
-    }
-
-    fn len(&self) -> usize {
-        self.base.len()
-    }
+    exact_part!(
+        Numbered<I::Exact<'a>>,
+        |this| Numbered { base: this.base.exact(), from: 0 },
+        this.base.len()
+    );
 }
 
 /// A part whose items are numbered from `from` on.

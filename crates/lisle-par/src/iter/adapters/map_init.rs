@@ -5,6 +5,7 @@
 //! folds do. If they are only a part of something else, as in a chain or a zip, there is one value
 //! for each block.
 
+use crate::iter::exact::exact_part;
 use crate::iter::{Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use std::fmt;
 use std::marker::PhantomData;
@@ -69,18 +70,11 @@ where
     N: Fn() -> T + Send + Sync,
     F: Fn(&mut T, I::Item) -> R + Send + Sync,
 {
-    type Exact<'a>
-        = MapInitPart<'a, I::Exact<'a>, N, F>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> Self::Exact<'_> {
-        MapInitPart { base: self.base.exact(), mapping: &self.mapping }
-    }
-
-    fn len(&self) -> usize {
-        self.base.len()
-    }
+    exact_part!(
+        MapInitPart<'a, I::Exact<'a>, N, F>,
+        |this| MapInitPart { base: this.base.exact(), mapping: &this.mapping },
+        this.base.len()
+    );
 }
 
 /// A part that makes a value each time it is run.

@@ -1,5 +1,6 @@
 //! Loops whose division is set by the user.
 
+use crate::iter::exact::exact_part;
 use crate::iter::{Consumer, IndexedParallelIterator, ParallelIterator, Plan};
 use std::num::NonZeroUsize;
 
@@ -49,18 +50,7 @@ impl<I: ParallelIterator> ParallelIterator for Planned<I> {
 }
 
 impl<I: IndexedParallelIterator> IndexedParallelIterator for Planned<I> {
-    type Exact<'a>
-        = I::Exact<'a>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> I::Exact<'_> {
-        self.base.exact()
-    }
-
-    fn len(&self) -> usize {
-        self.base.len()
-    }
+    exact_part!(I::Exact<'a>, |this| this.base.exact(), this.base.len());
 }
 
 impl Plan {

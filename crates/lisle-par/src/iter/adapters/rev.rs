@@ -1,6 +1,6 @@
 //! Iteration from the last item to the first.
 
-use crate::iter::exact::parts_are_exact;
+use crate::iter::exact::{exact_part, parts_are_exact};
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 
 /// See [`rev`](IndexedParallelIterator::rev).
@@ -26,18 +26,7 @@ impl<I: IndexedParallelIterator> ParallelIterator for Rev<I> {
 }
 
 impl<I: IndexedParallelIterator> IndexedParallelIterator for Rev<I> {
-    type Exact<'a>
-        = FromEnd<I::Exact<'a>>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> Self::Exact<'_> {
-        FromEnd(self.base.exact())
-    }
-
-    fn len(&self) -> usize {
-        self.base.len()
-    }
+    exact_part!(FromEnd<I::Exact<'a>>, |this| FromEnd(this.base.exact()), this.base.len());
 }
 
 /// A part that is run from its end.

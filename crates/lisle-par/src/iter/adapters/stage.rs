@@ -1,5 +1,6 @@
 //! Adapters that treat each item by itself: one mechanism for `map`, `filter` and similar methods.
 
+use crate::iter::exact::exact_part;
 use crate::iter::{Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use std::marker::PhantomData;
 
@@ -72,18 +73,11 @@ impl<I: ParallelIterator, S: Stage<I::Item>> ParallelIterator for Staged<I, S> {
 }
 
 impl<I: IndexedParallelIterator, S: OneToOne<I::Item>> IndexedParallelIterator for Staged<I, S> {
-    type Exact<'a>
-        = StagedPart<'a, I::Exact<'a>, S>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> Self::Exact<'_> {
-        StagedPart { base: self.base.exact(), stage: &self.stage }
-    }
-
-    fn len(&self) -> usize {
-        self.base.len()
-    }
+    exact_part!(
+        StagedPart<'a, I::Exact<'a>, S>,
+        |this| StagedPart { base: this.base.exact(), stage: &this.stage },
+        this.base.len()
+    );
 }
 
 /// A part with a [`Stage`] behind it.

@@ -1,6 +1,6 @@
 //! Every n-th item.
 
-use crate::iter::exact::{first, parts_are_exact};
+use crate::iter::exact::{exact_part, first, parts_are_exact};
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use std::iter;
 
@@ -30,18 +30,11 @@ impl<I: IndexedParallelIterator> ParallelIterator for StepBy<I> {
 }
 
 impl<I: IndexedParallelIterator> IndexedParallelIterator for StepBy<I> {
-    type Exact<'a>
-        = Strided<I::Exact<'a>>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> Self::Exact<'_> {
-        Strided { base: self.base.exact(), step: self.step }
-    }
-
-    fn len(&self) -> usize {
-        self.base.len().div_ceil(self.step)
-    }
+    exact_part!(
+        Strided<I::Exact<'a>>,
+        |this| Strided { base: this.base.exact(), step: this.step },
+        this.base.len().div_ceil(this.step)
+    );
 }
 
 /// A part that gives every `step`-th item of another one, from the first on.

@@ -1,6 +1,6 @@
 //! Two iterators side by side.
 
-use crate::iter::exact::{first, parts_are_exact};
+use crate::iter::exact::{exact_part, first, parts_are_exact};
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use std::iter;
 
@@ -28,18 +28,11 @@ impl<A: IndexedParallelIterator, B: IndexedParallelIterator> ParallelIterator fo
 }
 
 impl<A: IndexedParallelIterator, B: IndexedParallelIterator> IndexedParallelIterator for Zip<A, B> {
-    type Exact<'a>
-        = ZipPart<A::Exact<'a>, B::Exact<'a>>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> Self::Exact<'_> {
-        ZipPart::new(self.a.exact(), self.b.exact())
-    }
-
-    fn len(&self) -> usize {
-        self.a.len().min(self.b.len())
-    }
+    exact_part!(
+        ZipPart<A::Exact<'a>, B::Exact<'a>>,
+        |this| ZipPart::new(this.a.exact(), this.b.exact()),
+        this.a.len().min(this.b.len())
+    );
 }
 
 /// Two parts of the same length, side by side.

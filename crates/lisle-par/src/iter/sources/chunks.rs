@@ -1,6 +1,6 @@
 //! Pieces of slices: chunks and windows.
 
-use crate::iter::exact::parts_are_exact;
+use crate::iter::exact::{exact_part, parts_are_exact};
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part};
 use std::{iter, slice};
 
@@ -323,18 +323,11 @@ impl<'data, T: Sync> ParallelIterator for Windows<'data, T> {
 }
 
 impl<'data, T: Sync> IndexedParallelIterator for Windows<'data, T> {
-    type Exact<'a>
-        = Runs<'data, T>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> Runs<'data, T> {
-        Runs { slice: self.slice, size: self.size }
-    }
-
-    fn len(&self) -> usize {
-        self.slice.len().saturating_sub(self.size - 1)
-    }
+    exact_part!(
+        Runs<'data, T>,
+        |this| Runs { slice: this.slice, size: this.size },
+        this.slice.len().saturating_sub(this.size - 1)
+    );
 }
 
 impl<'data, T: Sync> Part for Runs<'data, T> {

@@ -1,6 +1,6 @@
 //! Iterators over no item, one item, or one item repeated.
 
-use crate::iter::exact::parts_are_exact;
+use crate::iter::exact::{exact_part, parts_are_exact};
 use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part};
 use std::marker::PhantomData;
 
@@ -99,18 +99,7 @@ impl<T: Send> ParallelIterator for Once<T> {
 }
 
 impl<T: Send> IndexedParallelIterator for Once<T> {
-    type Exact<'a>
-        = AtMostOne<T>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> AtMostOne<T> {
-        AtMostOne(self.item.take())
-    }
-
-    fn len(&self) -> usize {
-        usize::from(self.item.is_some())
-    }
+    exact_part!(AtMostOne<T>, |this| AtMostOne(this.item.take()), usize::from(this.item.is_some()));
 }
 
 impl<T: Send> Part for AtMostOne<T> {
@@ -144,18 +133,7 @@ impl<T: Clone + Send + Sync> ParallelIterator for RepeatN<T> {
 }
 
 impl<T: Clone + Send + Sync> IndexedParallelIterator for RepeatN<T> {
-    type Exact<'a>
-        = Repeated<'a, T>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> Repeated<'_, T> {
-        Repeated { item: &self.item, count: self.count }
-    }
-
-    fn len(&self) -> usize {
-        self.count
-    }
+    exact_part!(Repeated<'a, T>, |this| Repeated { item: &this.item, count: this.count }, this.count);
 }
 
 impl<'a, T: Clone + Send + Sync> Part for Repeated<'a, T> {

@@ -1,6 +1,6 @@
 //! Ranges of integers.
 
-use crate::iter::exact::parts_are_exact;
+use crate::iter::exact::{exact_part, parts_are_exact};
 use crate::iter::{ExactPart, IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Part};
 use std::fmt::Debug;
 use std::iter::Rev;
@@ -108,18 +108,7 @@ impl<T: Integer> ParallelIterator for Iter<T> {
 }
 
 impl<T: Integer> IndexedParallelIterator for Iter<T> {
-    type Exact<'a>
-        = Range<T>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> Range<T> {
-        self.range.clone()
-    }
-
-    fn len(&self) -> usize {
-        Part::len(&self.range)
-    }
+    exact_part!(Range<T>, |this| this.range.clone(), Part::len(&this.range));
 }
 
 impl<T: Integer> Part for Range<T> {
@@ -197,18 +186,7 @@ impl<T: Integer> ParallelIterator for InclusiveIter<T> {
 }
 
 impl<T: Integer> IndexedParallelIterator for InclusiveIter<T> {
-    type Exact<'a>
-        = Steps<T>
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> Steps<T> {
-        self.steps.clone()
-    }
-
-    fn len(&self) -> usize {
-        self.steps.len
-    }
+    exact_part!(Steps<T>, |this| this.steps.clone(), this.steps.len);
 }
 
 impl<T: Integer> Part for Steps<T> {

@@ -1,6 +1,6 @@
 //! Slices, by shared and by unique reference.
 
-use crate::iter::exact::parts_are_exact;
+use crate::iter::exact::{exact_part, parts_are_exact};
 use crate::iter::{ExactPart, IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Part};
 use std::{iter, slice};
 
@@ -78,18 +78,7 @@ impl<'data, T: Sync> ParallelIterator for Iter<'data, T> {
 }
 
 impl<'data, T: Sync> IndexedParallelIterator for Iter<'data, T> {
-    type Exact<'a>
-        = &'data [T]
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> &'data [T] {
-        self.slice
-    }
-
-    fn len(&self) -> usize {
-        self.slice.len()
-    }
+    exact_part!(&'data [T], |this| this.slice, this.slice.len());
 }
 
 impl<'data, T: Sync> Part for &'data [T] {
@@ -126,18 +115,7 @@ impl<'data, T: Send> ParallelIterator for IterMut<'data, T> {
 }
 
 impl<'data, T: Send> IndexedParallelIterator for IterMut<'data, T> {
-    type Exact<'a>
-        = &'data mut [T]
-    where
-        Self: 'a;
-
-    fn exact(&mut self) -> &'data mut [T] {
-        std::mem::take(&mut self.slice)
-    }
-
-    fn len(&self) -> usize {
-        self.slice.len()
-    }
+    exact_part!(&'data mut [T], |this| std::mem::take(&mut this.slice), this.slice.len());
 }
 
 impl<'data, T: Send> Part for &'data mut [T] {

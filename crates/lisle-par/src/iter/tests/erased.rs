@@ -35,29 +35,6 @@ trait AnyLoose: Send {
 
 type Items<'p> = Box<dyn Iterator<Item = i64> + 'p>;
 
-trait AnyPart: Send {
-    fn len(&self) -> usize;
-    fn split_at<'p>(self: Box<Self>, at: usize) -> (Box<dyn AnyPart + 'p>, Box<dyn AnyPart + 'p>)
-    where
-        Self: 'p;
-    fn items<'p>(self: Box<Self>) -> Items<'p>
-    where
-        Self: 'p;
-}
-
-trait AnyExactPart: Send {
-    fn len(&self) -> usize;
-    fn split_at<'p>(self: Box<Self>, at: usize) -> (Box<dyn AnyExactPart + 'p>, Box<dyn AnyExactPart + 'p>)
-    where
-        Self: 'p;
-    fn items<'p>(self: Box<Self>) -> Items<'p>
-    where
-        Self: 'p;
-    fn back<'p>(self: Box<Self>) -> Items<'p>
-    where
-        Self: 'p;
-}
-
 impl<I: IndexedParallelIterator<Item = i64>> AnyExact for I {
     fn exact(&mut self) -> Box<dyn AnyExactPart + '_> {
         Box::new(IndexedParallelIterator::exact(self))
@@ -86,75 +63,81 @@ impl<I: ParallelIterator<Item = i64>> AnyLoose for I {
     }
 }
 
-impl<P: Part<Item = i64>> AnyPart for P {
-    fn len(&self) -> usize {
-        Part::len(self)
-    }
+/// Makes the trait of parts of which only the type of the items is known, and a box of them that is
+/// such a part itself.
+macro_rules! any_part {
+    ($(#[$doc:meta])* $Box:ident, $Any:ident: $Part:ident $(, $back:ident)?) => {
+        trait $Any: Send {
+            fn len(&self) -> usize;
+            fn split_at<'p>(self: Box<Self>, at: usize) -> [Box<dyn $Any + 'p>; 2]
+            where
+                Self: 'p;
+            fn items<'p>(self: Box<Self>) -> Items<'p>
+            where
+                Self: 'p;
+            $(fn $back<'p>(self: Box<Self>) -> Items<'p>
+            where
+                Self: 'p;)?
+        }
 
-    fn split_at<'p>(self: Box<Self>, at: usize) -> (Box<dyn AnyPart + 'p>, Box<dyn AnyPart + 'p>)
-    where
-        Self: 'p,
-    {
-        let (left, right) = Part::split_at(*self, at);
-        (Box::new(left), Box::new(right))
-    }
+        impl<P: $Part<Item = i64>> $Any for P {
+            fn len(&self) -> usize {
+                Part::len(self)
+            }
 
-    fn items<'p>(self: Box<Self>) -> Items<'p>
-    where
-        Self: 'p,
-    {
-        Box::new(Part::items(*self))
-    }
+            fn split_at<'p>(self: Box<Self>, at: usize) -> [Box<dyn $Any + 'p>; 2]
+            where
+                Self: 'p,
+            {
+                let (left, right) = Part::split_at(*self, at);
+                [Box::new(left), Box::new(right)]
+            }
+
+            fn items<'p>(self: Box<Self>) -> Items<'p>
+            where
+                Self: 'p,
+            {
+                Box::new(Part::items(*self))
+            }
+
+            $(fn $back<'p>(self: Box<Self>) -> Items<'p>
+            where
+                Self: 'p,
+            {
+                Box::new($Part::$back(*self))
+            })?
+        }
+
+        $(#[$doc])*
+        pub(super) struct $Box<'p>(Box<dyn $Any + 'p>);
+
+        impl<'p> Part for $Box<'p> {
+            type Item = i64;
+            type Items = Items<'p>;
+
+            fn len(&self) -> usize {
+                self.0.len()
+            }
+
+            fn split_at(self, at: usize) -> (Self, Self) {
+                let [left, right] = self.0.split_at(at);
+                ($Box(left), $Box(right))
+            }
+
+            fn items(self) -> Items<'p> {
+                self.0.items()
+            }
+        }
+    };
 }
 
-impl<P: ExactPart<Item = i64>> AnyExactPart for P {
-    fn len(&self) -> usize {
-        Part::len(self)
-    }
-
-    fn split_at<'p>(self: Box<Self>, at: usize) -> (Box<dyn AnyExactPart + 'p>, Box<dyn AnyExactPart + 'p>)
-    where
-        Self: 'p,
-    {
-        let (left, right) = Part::split_at(*self, at);
-        (Box::new(left), Box::new(right))
-    }
-
-    fn items<'p>(self: Box<Self>) -> Items<'p>
-    where
-        Self: 'p,
-    {
-        Box::new(Part::items(*self))
-    }
-
-    fn back<'p>(self: Box<Self>) -> Items<'p>
-    where
-        Self: 'p,
-    {
-        Box::new(ExactPart::back(*self))
-    }
+any_part! {
+    /// A part of a [`Loose`].
+    LooseBox, AnyPart: Part
 }
-
-/// Parts of an [`Exact`] and of a [`Loose`].
-pub(super) struct ExactBox<'p>(Box<dyn AnyExactPart + 'p>);
-pub(super) struct LooseBox<'p>(Box<dyn AnyPart + 'p>);
-
-impl<'p> Part for ExactBox<'p> {
-    type Item = i64;
-    type Items = Items<'p>;
-
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn split_at(self, at: usize) -> (Self, Self) {
-        let (left, right) = self.0.split_at(at);
-        (ExactBox(left), ExactBox(right))
-    }
-
-    fn items(self) -> Items<'p> {
-        self.0.items()
-    }
+any_part! {
+    /// A part of an [`Exact`].
+    ExactBox, AnyExactPart: ExactPart, back
 }
 
 impl<'p> ExactPart for ExactBox<'p> {
@@ -162,24 +145,6 @@ impl<'p> ExactPart for ExactBox<'p> {
 
     fn back(self) -> Items<'p> {
         self.0.back()
-    }
-}
-
-impl<'p> Part for LooseBox<'p> {
-    type Item = i64;
-    type Items = Items<'p>;
-
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn split_at(self, at: usize) -> (Self, Self) {
-        let (left, right) = self.0.split_at(at);
-        (LooseBox(left), LooseBox(right))
-    }
-
-    fn items(self) -> Items<'p> {
-        self.0.items()
     }
 }
 
