@@ -234,7 +234,7 @@ fn fixed_sums_are_the_same_to_the_last_bit_and_those_that_are_promised() {
         let sum = chunk.iter().copied().reduce(|a, b| a + b);
         carry = carry.into_iter().chain(sum).reduce(|a, b| a + b);
     }
-    for threads in [1, 2, 3, 5] {
+    for &threads in if cfg!(miri) { &[2][..] } else { &[1, 2, 3, 5] } {
         for _ in 0..if cfg!(miri) { 1 } else { 20 } {
             let mut slice = input.clone();
             let form = InclusiveInPlace(Plain(add), PhantomData);

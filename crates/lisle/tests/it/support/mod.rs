@@ -346,7 +346,6 @@ impl Random {
     }
 }
 
-#[cfg_attr(miri, allow(dead_code))]
 impl World {
     pub(crate) const ONE_DOMAIN: World = World::Fibers { domains: 1, here: true };
     pub(crate) const TWO_DOMAINS: World = World::Fibers { domains: 2, here: false };
@@ -356,22 +355,16 @@ impl World {
     pub(crate) const EIGHT_DOMAINS: World = World::Fibers { domains: 8, here: true };
 }
 
-/// Makes one test of each case for each world; for Miri, for those without a switch of stacks.
+/// Makes one test of each case for each world.
 macro_rules! worlds {
     ($($case:ident),* $(,)?) => {
-        #[cfg(not(miri))]
         $crate::support::worlds!(@ one_domain ONE_DOMAIN $($case)*);
-        #[cfg(not(miri))]
         $crate::support::worlds!(@ two_domains TWO_DOMAINS $($case)*);
-        #[cfg(not(miri))]
         $crate::support::worlds!(@ eight_domains EIGHT_DOMAINS $($case)*);
-        #[cfg(not(miri))]
         $crate::support::worlds!(@ tasks_on_one_domain TASKS_ON_ONE $($case)*);
-        #[cfg(not(miri))]
         $crate::support::worlds!(@ tasks TASKS $($case)*);
         $crate::support::worlds!(@ threads Threads $($case)*);
         $crate::support::worlds!(@ futures Futures $($case)*);
-        #[cfg(not(miri))]
         $crate::support::worlds!(@ mixed Mixed $($case)*);
     };
     (@ $name:ident $world:ident $($case:ident)*) => {
