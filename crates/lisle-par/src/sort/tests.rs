@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
 const LENGTHS: &[usize] = if cfg!(miri) {
-    &[0, 1, 3, 25, 70]
+    &[0, 1, 3, 40]
 } else {
     &[0, 1, 2, 3, 7, 24, 25, 31, 32, 33, 63, 100, 127, 300, 1_000, 2_500]
 };
