@@ -333,24 +333,24 @@ impl<T> std::ops::Deref for CachePadded<T> {
 }
 
 /// A clock for frequent use. It is cheaper than [`clock`], has its own unit, and its readings can
-/// be compared only on one thread.
+/// be compared only on one thread. Miri does not know the instruction.
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod ticks {
     /// The approximate number of ticks in a microsecond. The true number is between 0.5 and 2.5
     /// times this, as processors differ.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     pub const A_MICROSECOND: u64 = 2_000;
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     pub const A_MICROSECOND: u64 = 1_000;
 
     /// Returns the current reading.
     #[inline(always)]
     pub fn now() -> u64 {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
         // SAFETY: every processor of this architecture has the counter.
         return unsafe { std::arch::x86_64::_rdtsc() };
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
         super::clock::now()
     }
 }

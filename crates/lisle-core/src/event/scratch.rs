@@ -100,7 +100,8 @@ mod tests {
     #[test]
     fn items_are_kept_and_dropped_once_at_every_size() {
         let token = Rc::new(());
-        for count in [0, 1, 7, 64, 1_000, 100_000, 3_000_000] {
+        let counts = [0, 1, 7, 64, 1_000, 100_000, 3_000_000];
+        for count in counts.into_iter().take(if cfg!(miri) { 4 } else { counts.len() }) {
             for _ in 0..2 {
                 let mut scratch = Scratch::collect(count, (0..).map(|i: usize| (i, token.clone())));
                 assert_eq!(scratch.items().len(), count);

@@ -147,6 +147,7 @@ impl Event for Broken {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "starts a process")]
 fn a_single_event_that_publishes_two() {
     ends_the_process("a_single_event_that_publishes_two", "`is_single` is true", || {
         Broken::new(How::PublishesTwoAsSingle).sync();
@@ -154,6 +155,7 @@ fn a_single_event_that_publishes_two() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "starts a process")]
 fn a_branch_that_outlives_its_performance() {
     ends_the_process("a_branch_that_outlives_its_performance", "its `withdraw` does not take back", || {
         Broken::new(How::ForgetsToWithdraw).sync();
@@ -161,6 +163,7 @@ fn a_branch_that_outlives_its_performance() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "starts a process")]
 fn a_branch_that_is_dropped_while_published() {
     ends_the_process("a_branch_that_is_dropped_while_published", "it drops a branch", || {
         Broken::new(How::DropsWhatItPublished).sync();
@@ -168,6 +171,7 @@ fn a_branch_that_is_dropped_while_published() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "starts a process")]
 fn a_branch_that_is_published_twice() {
     ends_the_process("a_branch_that_is_published_twice", "it tries or publishes a branch again", || {
         Broken::new(How::PublishesAgain).sync();
@@ -175,6 +179,7 @@ fn a_branch_that_is_published_twice() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "starts a process")]
 fn a_branch_that_is_tried_while_published() {
     ends_the_process(
         "a_branch_that_is_tried_while_published",
@@ -186,6 +191,7 @@ fn a_branch_that_is_tried_while_published() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "starts a process")]
 fn a_commit_that_was_not_made() {
     ends_the_process("a_commit_that_was_not_made", "it claims a commit", || {
         Broken::new(How::ClaimsACommit).sync();
@@ -193,6 +199,7 @@ fn a_commit_that_was_not_made() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "starts a process")]
 fn a_branch_that_is_withdrawn_in_another_performance() {
     ends_the_process(
         "a_branch_that_is_withdrawn_in_another_performance",
@@ -213,6 +220,7 @@ fn a_value_is_not_to_be_had_before_its_branch_is_withdrawn() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "starts a process")]
 fn a_function_that_waits_while_its_choice_is_published() {
     ends_the_process(
         "a_function_that_waits_while_its_choice_is_published",

@@ -7,9 +7,9 @@
 //! has the kernel interrupt all processors that run threads of this process, each of which then
 //! passes a full fence. This is the system call `membarrier`, at about 20 µs.
 //!
-//! On systems other than Linux, and under loom, both sides pass a fence.
+//! On systems other than Linux, under loom, and in Miri, both sides pass a fence.
 
-#[cfg(all(target_os = "linux", not(lisle_loom)))]
+#[cfg(all(target_os = "linux", not(any(lisle_loom, miri))))]
 mod imp {
     use crate::shim::atomic::compiler_fence;
     use crate::shim::atomic::{AtomicU8, Ordering};
@@ -49,7 +49,7 @@ mod imp {
     }
 }
 
-#[cfg(any(not(target_os = "linux"), lisle_loom))]
+#[cfg(any(not(target_os = "linux"), lisle_loom, miri))]
 mod imp {
     use crate::shim::atomic::{Ordering, fence};
 

@@ -11,8 +11,11 @@ use std::fmt;
 use std::io;
 
 /// Returns the default runtime. Starts it if that has not been done, and returns `None` if that
-/// fails.
+/// fails. In Miri, which cannot follow a switch of stacks, it always does.
 pub fn try_default_runtime() -> Option<&'static Arc<Shared>> {
+    if cfg!(miri) {
+        return None;
+    }
     started_default_runtime().or_else(|| {
         let runtime = default_builder().start().ok()?;
         // Another thread may have been faster; then the runtime that was started here is dropped.

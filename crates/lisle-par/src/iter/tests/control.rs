@@ -10,7 +10,7 @@ use lisle_core::sync::Condition;
 use lisle_runtime::sched::sharing::PERIOD;
 use std::sync::Arc;
 
-const SEEDS: u64 = if cfg!(miri) { 10 } else { 500 };
+const SEEDS: u64 = if cfg!(miri) { 5 } else { 500 };
 
 #[test]
 fn what_is_done_is_counted_once_wherever_a_loop_is_divided() {

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicPtr;
 
 /// The number of programs that a test runs; each divides its loops in another way.
-const PROGRAMS: u64 = if cfg!(miri) { 60 } else { 6_000 };
+const PROGRAMS: u64 = if cfg!(miri) { 10 } else { 6_000 };
 
 fn below(random: &Random, limit: usize) -> usize {
     (random.next() % limit as u64) as usize
