@@ -10,6 +10,7 @@ use lisle::sync::Condition;
 use lisle::time::{after, sleep};
 use lisle::{Event, Runtime, channel, choose, fiber, never};
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,7 +58,7 @@ fn memory_is_given_back() {
     dropped_futures_leave_nothing();
     fibers_that_have_ended_leave_nothing();
     runtimes_that_have_ended_leave_nothing();
-    tasks_that_have_ended_leave_little();
+    what_has_ended_leaves_little();
 }
 
 /// Returns the number of repetitions: fewer without optimization, and fewer still by the divisor
@@ -335,27 +336,42 @@ fn runtimes_that_have_ended_leave_nothing() {
     assert!(after <= before + before / 2, "{before} bytes resident before, {after} after");
 }
 
-/// Many tasks wait, and then none: their memory goes back to the system while their runtime
-/// continues.
+/// Many tasks wait, or many fibers have not begun, and then there are none. Their memory goes back
+/// to the system while their runtime continues.
 #[cfg(target_os = "linux")]
-fn tasks_that_have_ended_leave_little() {
+fn what_has_ended_leaves_little() {
     let count = scaled(400_000, 100_000);
-    Runtime::builder().domains(2).run(move || {
+    let tasks = move |while_they_exist: &dyn Fn()| {
+        let gate = Arc::new(Condition::new());
+        let wait = || {
+            let gate = gate.clone();
+            lisle::spawn_task(async move { gate.wait_evt().await })
+        };
+        let tasks: Vec<_> = (0..count).map(|_| wait()).collect();
+        while_they_exist();
+        gate.signal();
+        tasks.into_iter().for_each(|task| task.join().unwrap());
+    };
+    let fibers = move |while_they_exist: &dyn Fn()| {
+        let fibers: Vec<_> = (0..count).map(|_| lisle::spawn(|| ())).collect();
+        while_they_exist();
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+    };
+    gives_back(count * 256, tasks);
+    gives_back(count * 256, fibers);
+}
+
+/// Calls `take` twice, which takes more than `least` bytes while it calls its argument.
+#[cfg(target_os = "linux")]
+fn gives_back(least: usize, take: impl Fn(&dyn Fn()) + Send) {
+    Runtime::builder().domains(1).run(move || {
         for _ in 0..2 {
             let before = resident().unwrap();
-            let gate = Arc::new(Condition::new());
-            let guests: Vec<_> = (0..count)
-                .map(|_| {
-                    let gate = gate.clone();
-                    lisle::spawn_task(async move { gate.wait_evt().await })
-                })
-                .collect();
-            let taken = resident().unwrap() - before;
-            assert!(taken > count * 256, "{count} tasks that wait take {taken} bytes");
-            gate.signal();
-            guests.into_iter().for_each(|guest| guest.join().unwrap());
+            let taken = Cell::new(0);
+            take(&|| taken.set(resident().unwrap() - before));
+            assert!(taken.get() > least, "{} bytes are taken", taken.get());
             // The runtime looks for unused memory every second, or when it has nothing to do.
-            while resident().unwrap() > before + taken / 4 {
+            while resident().unwrap() > before + taken.get() / 4 {
                 sleep(Duration::from_millis(10));
             }
         }
@@ -363,4 +379,4 @@ fn tasks_that_have_ended_leave_little() {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn tasks_that_have_ended_leave_little() {}
+fn what_has_ended_leaves_little() {}
