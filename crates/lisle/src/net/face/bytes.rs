@@ -269,12 +269,12 @@ macro_rules! writing {
             /// use std::fs::File;
             ///
             /// let (one, other) = UnixStream::pair()?; // for instance
-            /// let file = File::open("Cargo.toml")?;
-            /// assert_eq!(one.try_send_file(&file, 0, 9)?, 9);
+            /// let file = File::open("LICENSE-MIT")?;
+            /// assert_eq!(one.try_send_file(&file, 0, 11)?, 11);
             /// let mut start = [0; 16];
-            /// assert_eq!(other.try_read(&mut start)?, 9);
-            /// assert_eq!(&start[..9], b"[package]");
-            /// assert_eq!(one.try_send_file(&file, file.metadata()?.len(), 9)?, 0); // the end
+            /// assert_eq!(other.try_read(&mut start)?, 11);
+            /// assert_eq!(&start[..11], b"MIT License");
+            /// assert_eq!(one.try_send_file(&file, file.metadata()?.len(), 11)?, 0); // the end
             /// # std::io::Result::Ok(())
             /// ```
             pub fn try_send_file(
