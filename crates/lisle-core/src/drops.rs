@@ -3,7 +3,9 @@
 //! A panic that leaves a destructor while the thread already unwinds ends the process. Where the
 //! library drops several values, it therefore drops each of them even if others panic. The first
 //! panic continues when all are dropped. The others are discarded: the panic hook has already
-//! reported them. If the thread was already unwinding, the first panic is discarded too.
+//! reported them. If the thread was already unwinding, the first panic is discarded too. In a fiber
+//! that may be the unwinding of another fiber, which waits in a destructor on this thread: this
+//! module does not distinguish the two.
 
 use crate::panics::forget_panic;
 use std::any::Any;
@@ -12,7 +14,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::panicking;
 
 /// Drops each of `values` and then resumes the first panic, if there was one and the thread does
-/// not already unwind.
+/// not already unwind. The iterator itself must not panic, and must be usable after a panic of the
+/// function that it calls.
 ///
 /// # Panics
 ///
@@ -22,10 +25,13 @@ pub(crate) fn each<T>(values: impl IntoIterator<Item = T>) {
     let mut drops = Drops::new();
     // Each panic ends one `for_each`, so this runs once more for each panic.
     while drops.run(|| values.by_ref().for_each(drop)).is_err() {}
-    drops.go_on();
+    drops.resume_first();
 }
 
-/// A sequence of drops that resumes its first panic at the end.
+/// A sequence of drops that keeps its first panic. It must end with
+/// [`resume_first`](Drops::resume_first): a panic that is left in it is lost, and the destructor of
+/// its payload may panic.
+#[must_use = "a panic that is left in it is lost"]
 #[derive(Default)]
 pub(crate) struct Drops {
     first: Option<Box<dyn Any + Send>>,
@@ -46,7 +52,7 @@ impl Drops {
     }
 
     /// Resumes the first panic, or discards it if the thread already unwinds.
-    pub(crate) fn go_on(self) {
+    pub(crate) fn resume_first(self) {
         match self.first {
             None => {}
             Some(panic) if panicking() => forget_panic(panic),
@@ -55,9 +61,9 @@ impl Drops {
     }
 }
 
-/// A value that discards the panic of its destructor if the thread already unwinds. It is for
-/// values that the compiler drops one after the other: the compiler drops the rest even after the
-/// first has panicked.
+/// A value for places where the compiler drops several values one after the other. If the
+/// destructor of one panics, the compiler drops the rest while it unwinds, and a second panic would
+/// end the process. This wrapper catches and discards such a second panic.
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Careful<T>(ManuallyDrop<T>);
@@ -107,8 +113,9 @@ impl<T> Drop for Careful<T> {
 #[cold]
 fn quietly(drop: impl FnOnce()) {
     let mut drops = Drops::new();
-    let _told = drops.run(drop);
-    drops.go_on();
+    // A panic is kept in `drops`, and discarded below.
+    let _ = drops.run(drop);
+    drops.resume_first();
 }
 
 #[cfg(all(test, not(lisle_loom)))]

@@ -45,8 +45,7 @@ pub mod abort;
 #[doc(hidden)]
 pub mod affinity;
 pub mod channel;
-#[doc(hidden)]
-pub mod drops;
+mod drops;
 pub mod event;
 #[cfg(not(lisle_loom))]
 pub mod kill_safe;

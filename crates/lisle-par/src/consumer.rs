@@ -13,8 +13,10 @@ pub trait Consumer: Sync {
     /// Returns the accumulator of no steps.
     fn begin(&self) -> Self::Acc;
 
-    /// Adds `items` to `acc`. They are the items of the steps from number `at` of the whole loop
-    /// on, and follow directly after the steps of `acc`.
+    /// Adds `items` to `acc`. They follow directly after the steps of `acc`. `at` is the number of
+    /// the step of the outermost loop at which their block begins. A step that is itself a loop is
+    /// fed in several blocks with the same `at`, also on several threads. Consumers of indexed
+    /// loops may use `at` as an index, others only for its order.
     fn feed<I: Iterator<Item = Self::Item>>(&self, acc: Self::Acc, at: usize, items: I) -> Self::Acc;
 
     /// Merges the accumulators of two neighbouring ranges, `left` before `right`.
@@ -27,7 +29,8 @@ pub trait Consumer: Sync {
         acc
     }
 
-    /// Returns `true` if nothing is left to do from step `at` on. It is called between blocks.
+    /// Returns `true` if nothing is left to do from step `at` on. It is called between blocks, and
+    /// by some consumers within a block.
     fn is_done(&self, acc: &Self::Acc, at: usize) -> bool {
         let _ = (acc, at);
         false

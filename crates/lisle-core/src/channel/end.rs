@@ -6,8 +6,11 @@ use super::{MailReceiver, MailSender, Multicast, Port, Receiver, Sender};
 /// Other crates cannot implement this trait.
 pub trait ChannelEnd: Address {}
 
+/// What has an address by which its channel is known. It is public only as a bound of
+/// [`ChannelEnd`], which it keeps other crates from implementing.
 pub trait Address {
-    /// Returns the address of the channel, which does not move while it has an end.
+    /// Returns the address of the channel. The channel stays there as long as it has an end, so two
+    /// ends that exist at the same time have equal addresses only if the channel is the same.
     fn address(&self) -> usize;
 }
 

@@ -97,13 +97,14 @@ impl<T> Drop for Node<T> {
         let mut pass = |node: &mut Node<T>, next: &mut Option<Arc<Node<T>>>| {
             let Some(Filled { message, next: following }) = node.filled.take() else { return };
             *next = Some(following);
-            let _told = drops.run(|| drop(message));
+            // A panic is kept in `drops`.
+            let _ = drops.run(|| drop(message));
         };
         pass(self, &mut next);
         while let Some(mut node) = next.take().and_then(Arc::into_inner) {
             pass(&mut node, &mut next);
         }
-        drops.go_on();
+        drops.resume_first();
     }
 }
 

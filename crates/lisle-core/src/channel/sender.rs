@@ -24,6 +24,7 @@ pub struct Sender<T> {
 }
 
 impl<T> Sender<T> {
+    /// Creates a sender that `shared.senders` already counts; a new channel counts one.
     pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
         Sender { shared }
     }
@@ -287,9 +288,9 @@ pub(super) fn send<T: Send>(shared: &Shared<T>, message: T) -> Result<(), SendEr
     SendOnce { shared, message: Cell::new(message) }.sync()
 }
 
-/// Sends `message` if the channel shows that no waiting is needed. This needs no record and no
-/// waiter. Returns `false`, and leaves the message, if the channel is closed or the send would have
-/// to wait.
+/// Sends `message` if the channel's hint says that this may be possible and, under the lock, it is.
+/// This needs no record and no waiter. Returns `false`, and leaves the message, if the channel is
+/// closed or the send would have to wait; then the caller performs the event.
 #[inline(always)]
 pub(super) fn send_at_once<T: Send>(shared: &Shared<T>, message: &mut Option<T>) -> bool {
     visible();
@@ -307,17 +308,19 @@ pub(super) fn send_at_once<T: Send>(shared: &Shared<T>, message: &mut Option<T>)
     }
 }
 
-/// The branch of a send: a waiter whose slot holds the message until a receiver takes it.
+/// The branch of a send: a waiter whose slot holds the message until a receiver takes it, or until
+/// it is moved into the buffer.
 pub struct Sending<'e, T> {
     shared: &'e Shared<T>,
     waiter: Waiter<Option<T>>,
-    /// The cell to which a message that was not sent returns.
+    /// The cell into which the destructor puts a message that was not sent. `None` if the message
+    /// is a clone.
     home: Option<&'e Cell<Option<T>>>,
 }
 
-// SAFETY: the branch is a waiter and its message. `home` belongs to an event that is private to
-// this module and is performed by one performer at a time; the branch moves together with that
-// performer.
+// SAFETY: the branch is a waiter and its message. `home` is the cell of a `SendOnce` or an
+// `OwnedSendOnce`. Such an event is not `Sync`, so one performer at a time uses it, and a future
+// that performs it holds the event and the branch and moves both together.
 unsafe impl<T: Send> Send for Sending<'_, T> {}
 
 impl<'e, T> Sending<'e, T> {
@@ -384,15 +387,15 @@ impl<'e, T> Sending<'e, T> {
         attempt.record().won_by(self.waiter.id())
     }
 
-    /// Unlinks the waiter from the queue. Returns `false` if it is in no queue: then another
-    /// performer has committed it or is about to.
+    /// Unlinks the waiter from the queue. Returns `false` if it is in no queue: then a receiver has
+    /// committed it, or the channel was closed.
     pub(super) fn unlink(&self) -> bool {
         // SAFETY: the waiter is alive and was linked into this queue or into none.
         self.shared.locked_quietly(|inner| unsafe { inner.sending.unlink(NonNull::from(&self.waiter)) })
     }
 
-    /// Returns the outcome of a send that has committed or won. A message that is still in the slot
-    /// was refused.
+    /// Returns the outcome of a send that its performer has committed or that a partner has. If the
+    /// message is still in the slot, the channel was closed.
     #[inline]
     pub(super) fn outcome(&self) -> Result<(), SendError<T>> {
         assert!(!self.waiter.is_published(), "`complete` on a branch that has not been withdrawn");
@@ -453,7 +456,9 @@ pub(super) use sends;
 
 sends!(['a, T: Send + Clone] SendEvt<'a, T>, |event| Sending::new(event.shared, Some(event.message.get().clone()), None));
 
-/// The event of sending one message once. A message that was not sent returns to the cell.
+/// The event of sending one message once. A performance takes the message out of `message`; when
+/// its branch is dropped, a message that was not sent is put back. Only one performance at a time
+/// may be under way, and none after the message was sent: a second one panics.
 pub struct SendOnce<'a, T> {
     shared: &'a Shared<T>,
     message: Cell<Option<T>>,

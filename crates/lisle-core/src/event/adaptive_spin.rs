@@ -14,13 +14,15 @@
 use crate::shim::{clock, hint};
 use std::cell::Cell;
 
-/// The duration of a spin in nanoseconds: by default, and after short sleeps.
+/// The duration of a spin in nanoseconds, by default.
 const BRIEFLY: u64 = 2_000;
+/// The duration of a long spin in nanoseconds: about what a sleep and its wake cost.
 const LONG: u64 = 50_000;
 /// Sleeps below this count as short. A sleep includes the wake, which alone takes 20 to 60
 /// microseconds.
 const SHORT: u64 = 2 * LONG;
-/// The largest number of short sleeps before another long spin, as a power of two.
+/// The largest number of doubts that count. After that many, 2^10 short sleeps are passed over
+/// before another long spin.
 const MOST_DOUBTS: u32 = 10;
 
 /// The experience of one waiter.
@@ -28,7 +30,7 @@ const MOST_DOUBTS: u32 = 10;
 pub struct AdaptiveSpin {
     /// Whether the next spin is a long one.
     long: Cell<bool>,
-    /// The number of short sleeps until then.
+    /// The number of short sleeps to pass over; the one after them makes the next spin a long one.
     pause: Cell<u32>,
     /// The number of long spins in a row that failed.
     doubts: Cell<u32>,
@@ -46,7 +48,8 @@ impl AdaptiveSpin {
         self.long.get()
     }
 
-    /// Spins for a while. Returns `true` as soon as `there` returns `true`.
+    /// Calls `there` repeatedly for a while. Returns `true` as soon as `there` does. The function
+    /// may do work of its own; time that it takes counts as spinning.
     pub fn look(&self, mut there: impl FnMut() -> bool) -> bool {
         let limit = if self.long.get() { LONG } else { BRIEFLY };
         let start = clock::now();
@@ -73,7 +76,8 @@ impl AdaptiveSpin {
         false
     }
 
-    /// Records that a spin failed and that the wake came after a sleep of `nanos` nanoseconds.
+    /// Records a sleep of `nanos` nanoseconds, whether the waiter had spun before it or not. A
+    /// sleep that a timeout has ended is not to be recorded.
     #[inline]
     pub fn slept(&self, nanos: u64) {
         if nanos >= SHORT {

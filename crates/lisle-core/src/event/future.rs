@@ -19,6 +19,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::Poll;
+use std::thread;
 use wake::{Come, Wake};
 
 /// The number of words of branch that a future keeps without allocating; enough for a choice of
@@ -148,11 +149,9 @@ impl<E: Event> Future for EventFuture<E> {
                 Some(place) => place,
                 None => {
                     let place = branch.fill(|| event.branch()).cast();
-                    let _raising = E::STAGED.then(raising);
-                    // SAFETY: the branch at `place` was just made for this event.
-                    let force = || depth::from_the_top(|| event.force(unsafe { typed(event, place) }));
                     if E::STAGED
-                        && let Err(panic) = catch_unwind(AssertUnwindSafe(force))
+                        // SAFETY: the branch at `place` was just made for this event.
+                        && let Err(panic) = unsafe { force(event, place) }
                     {
                         // The guards that have run must be told now, not when the future is
                         // dropped. SAFETY: `branch` is structurally pinned.
@@ -186,6 +185,19 @@ impl<E: Event> Future for EventFuture<E> {
             }
         }
     }
+}
+
+/// Runs the guards of an event. Returns `Err` if one panics; the caller then raises the panic again.
+///
+/// # Safety
+///
+/// The branch at `place` was made for `event`, and nothing else refers to it during this call.
+#[inline(never)] // See `Catches::Resume`.
+unsafe fn force<E: Event>(event: &E, place: *mut ()) -> thread::Result<()> {
+    let _raising = raising();
+    // SAFETY: by the caller's promise.
+    let force = || depth::from_the_top(|| event.force(unsafe { typed(event, place) }));
+    catch_unwind(AssertUnwindSafe(force))
 }
 
 impl<E: Event> EventFuture<E> {

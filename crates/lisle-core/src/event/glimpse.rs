@@ -18,7 +18,9 @@ use std::cell::Cell;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-/// Commits the event if it is ready.
+/// Commits the event if it is ready. Returns [`Step::Waiting`] only if there was a moment during
+/// this call at which it was not. In both cases nothing is published when this returns. `glimpse`
+/// is the context of `attempt`, whose record is fleeting.
 #[inline]
 pub(super) fn look<'e, E: Event>(
     event: &'e E,
@@ -50,8 +52,8 @@ fn look_again<'e, E: Event>(
         }
     }
     loop {
-        // Each round except the last: a partner has told us to start over, or a deadline has
-        // passed.
+        // A round returns `None` if a partner has told the performer to start over, or if a
+        // deadline had passed. The event may be ready now, so the next round publishes it anew.
         if let Some(step) = publish_and_leave(event, branch.as_mut(), attempt, glimpse) {
             return step;
         }
@@ -70,13 +72,16 @@ fn publish_and_leave<'e, E: Event>(
     if publish(event, branch.as_mut(), attempt) == Step::Committed {
         return Some(Step::Committed);
     }
-    // If the attempt is cancelled below, it was uncommitted at this moment, at which no deadline
-    // had passed either.
+    // The clock is read after publishing and before cancelling. If the cancellation succeeds, no
+    // partner had committed the attempt at the moment of this reading; if in addition no deadline
+    // had passed then, nothing was ready at that moment.
     let is_due = glimpse.next_due.get() <= glimpse.now();
     if give_up(event, branch.as_mut(), attempt) {
         return (!is_due).then_some(Step::Waiting);
     }
-    // A partner was faster: its wake is a few instructions away.
+    // A partner was faster: its wake is a few instructions away. Partners that could keep this
+    // performer waiting, since they make their message only after the commit, pass over a fleeting
+    // record.
     glimpse.park(false);
     event.withdraw(branch, attempt).then_some(Step::Committed)
 }
@@ -84,7 +89,9 @@ fn publish_and_leave<'e, E: Event>(
 /// The context of a poll. It never suspends its performer and arms no timer: it only records the
 /// earliest deadline.
 pub(super) struct Glimpse {
+    /// A partner that has decided the attempt has sent its wake.
     woken: AtomicBool,
+    /// The earliest deadline that was asked for in this round; `u64::MAX` if there is none.
     next_due: Cell<u64>,
 }
 

@@ -1,13 +1,15 @@
-//! The short lock under which waiters are linked, committed and unlinked.
+//! The library's own lock, for critical sections of a few instructions. The queues of waiters lie
+//! under it, and so does other state that threads share.
 //!
-//! Taking it costs one locked read-modify-write, and releasing it one plain store. It is held for a
-//! few instructions and never while user code runs (the functions given to
-//! [`Source`](super::Source) are the documented exception), so a thread that waits for it spins,
-//! then yields. A queued lock would need a second read-modify-write on release, which is 5 to 6 ns
-//! of the 20 that a message may take.
+//! Taking it costs one locked read-modify-write, and releasing it one plain store. No user code
+//! runs under it, except the functions given to a [`Source`](super::Source). A thread that waits
+//! for it therefore spins, then yields, and at last sleeps for 50 µs at a time. A queued lock would
+//! need a second read-modify-write on release, which is 5 to 6 ns of the 20 that a message may
+//! take.
 
 use crate::shim::cell::UnsafeCell;
 use crate::shim::const_fn;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
 #[cfg(not(lisle_loom))]
@@ -16,6 +18,7 @@ use crate::shim::{
     atomic::{AtomicBool, Ordering},
 };
 
+/// A value that one thread at a time accesses, for a few instructions.
 #[derive(Debug)]
 pub struct Lock<T: ?Sized> {
     #[cfg(not(lisle_loom))]
@@ -30,7 +33,7 @@ pub struct Lock<T: ?Sized> {
 }
 
 /// Detects a lock that is taken after it was dropped. Loom does not see that memory has been freed.
-/// A model that wants this check keeps the memory.
+/// A model that wants this check drops the lock in place and does not free its memory.
 #[cfg(lisle_loom)]
 #[derive(Debug)]
 struct Life(std::sync::atomic::AtomicBool);
@@ -78,6 +81,9 @@ impl<T: ?Sized> Lock<T> {
         self.value.with_mut(|value| unsafe { &mut *value })
     }
 
+    /// Takes the lock. The holder must neither suspend its fiber nor take the same lock again: the
+    /// threads that want the lock, including its own, would spin for ever. It may panic; the lock
+    /// is then released and not poisoned.
     #[inline]
     pub fn lock(&self) -> Guard<'_, T> {
         #[cfg(not(lisle_loom))]
@@ -85,7 +91,7 @@ impl<T: ?Sized> Lock<T> {
             if self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
                 self.wait();
             }
-            Guard { lock: self }
+            Guard { lock: self, _borrow: PhantomData }
         }
         #[cfg(lisle_loom)]
         {
@@ -94,7 +100,7 @@ impl<T: ?Sized> Lock<T> {
                 "a lock was used after it was dropped"
             );
             let held = self.held.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            Guard { lock: self, _held: held }
+            Guard { lock: self, _borrow: PhantomData, _held: held }
         }
     }
 
@@ -116,6 +122,8 @@ impl<T: ?Sized> Lock<T> {
 /// A guard that releases the lock when dropped, also while unwinding.
 pub struct Guard<'a, T: ?Sized> {
     lock: &'a Lock<T>,
+    /// Makes the guard `Send` and `Sync` exactly as the `&mut T` for which it stands.
+    _borrow: PhantomData<&'a mut T>,
     #[cfg(lisle_loom)]
     _held: loom::sync::MutexGuard<'a, ()>,
 }
@@ -124,8 +132,9 @@ impl<T: ?Sized> Deref for Guard<'_, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard exists only while its thread holds the lock, and writers need `&mut` of
-        // this same guard; the previous holder's release happens before our acquire.
+        // SAFETY: a guard exists only while the lock is held, and `&mut T` needs `&mut` of this
+        // same guard, whose `Send` and `Sync` are those of `&mut T`. The previous holder's release
+        // happens before our acquire.
         self.lock.value.with(|value| unsafe { &*value })
     }
 }
@@ -148,8 +157,21 @@ impl<T: ?Sized> Drop for Guard<'_, T> {
 
 #[cfg(all(test, not(lisle_loom)))]
 mod tests {
-    use super::Lock;
+    use super::{Guard, Lock};
+    use std::cell::Cell;
     use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// Threads that share a guard share its value. If the guard were `Sync` though the value is
+    /// not, two implementations would fit here, and the test would not compile.
+    #[test]
+    fn a_guard_is_not_shared_if_its_value_must_not_be() {
+        trait Fits<Which> {
+            const FITS: bool = true;
+        }
+        impl<T: ?Sized> Fits<()> for T {}
+        impl<T: ?Sized + Sync> Fits<u8> for T {}
+        const { assert!(<Guard<'_, Cell<u8>> as Fits<_>>::FITS) };
+    }
 
     #[test]
     fn excludes_on_more_threads_than_cores() {

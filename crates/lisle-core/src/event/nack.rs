@@ -1,4 +1,5 @@
-//! Negative acknowledgements: events that tell that another event is not waited for any more.
+//! Negative acknowledgements: an event that becomes ready when a performance of another event is
+//! certain to end without taking it.
 
 use super::depth;
 use super::inline_event::InlineEvent;
@@ -50,20 +51,25 @@ pub fn with_nack<F: Fn(Nack) -> E, E: Event + Send>(make: F) -> WithNack<F, E> {
     WithNack { make, site: Location::caller(), _event: PhantomData }
 }
 
+/// What has become of the event of a performance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum Interest {
+    /// It is not decided whether the performance takes the event.
     Open,
+    /// The performance has taken the event.
     Taken,
+    /// The performance will not take the event; the nack is ready.
     Lost,
 }
 
-type State = Source<Fate, ()>;
+type State = Source<Interest, ()>;
 
-/// The number of unused states that a thread keeps for the next performances.
-const KEPT: usize = 64;
+/// The largest number of unused states that a thread keeps for the next performances.
+const MOST_SPARE: usize = 64;
 
 thread_local! {
-    static KEEP: RefCell<Vec<Arc<State>>> = const { RefCell::new(Vec::new()) };
+    /// States that no nack refers to, with the interest `Open`.
+    static SPARE: RefCell<Vec<Arc<State>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The event that a performance has lost, see [`with_nack`]. Clones are the same event.
@@ -75,18 +81,18 @@ pub struct Nack {
 impl Nack {
     /// Creates the nack of an event made at `site`.
     fn new(site: &'static Location<'static>) -> Self {
-        let kept = if cfg!(lisle_loom) {
+        let spare = if cfg!(lisle_loom) {
             None
         } else {
-            KEEP.try_with(|keep| keep.borrow_mut().pop()).ok().flatten()
+            SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten()
         };
         let label = Label::anywhere("nack").made_at(site);
-        let state = match kept {
+        let state = match spare {
             Some(mut state) => {
                 Arc::get_mut(&mut state).expect("it is not shared yet").relabel(label);
                 state
             }
-            None => Arc::new(Source::labelled(label, Fate::Open)),
+            None => Arc::new(Source::labelled(label, Interest::Open)),
         };
         Nack { state: Some(state) }
     }
@@ -95,11 +101,12 @@ impl Nack {
         self.state.as_ref().expect("there until dropped")
     }
 
-    fn settle(&self, fate: Fate) {
+    /// Sets the interest, unless it is decided already, and wakes all waiters if the event is lost.
+    fn settle(&self, interest: Interest) {
         self.state().update(|state, waiters| {
-            if *state == Fate::Open {
-                *state = fate;
-                while fate == Fate::Lost && waiters.grant(()).is_ok() {}
+            if *state == Interest::Open {
+                *state = interest;
+                while interest == Interest::Lost && waiters.grant(()).is_ok() {}
             }
         });
     }
@@ -124,9 +131,10 @@ impl Nack {
         turn::asked_whether(self.has_lost())
     }
 
-    /// Returns `true` if the performance has lost, for callers that do not ask repeatedly.
+    /// Returns `true` if the performance has lost. Unlike [`is_lost`](Nack::is_lost), this does not
+    /// count as an unsuccessful poll, so it never lets other fibers pass.
     pub(crate) fn has_lost(&self) -> bool {
-        self.state().with(|fate| *fate == Fate::Lost)
+        self.state().with(|interest| *interest == Interest::Lost)
     }
 
     /// Returns `true` if the performance has taken the event. Then the nack is never ready.
@@ -148,7 +156,7 @@ impl Nack {
     /// assert!(!client.is_lost() && client.poll().is_none()); // nor will it ever be
     /// ```
     pub fn is_taken(&self) -> bool {
-        turn::asked_whether(self.state().with(|fate| *fate == Fate::Taken))
+        turn::asked_whether(self.state().with(|interest| *interest == Interest::Taken))
     }
 }
 
@@ -166,25 +174,25 @@ impl Drop for Nack {
             return;
         }
         if let Some(source) = Arc::get_mut(&mut state) {
-            *source.get_mut() = Fate::Open;
+            *source.get_mut() = Interest::Open;
             // If the thread's storage is gone, the state is freed.
-            let _ = KEEP.try_with(|keep| {
-                let mut keep = keep.borrow_mut();
-                if keep.len() < KEPT {
-                    keep.push(state);
+            let _ = SPARE.try_with(|spare| {
+                let mut spare = spare.borrow_mut();
+                if spare.len() < MOST_SPARE {
+                    spare.push(state);
                 }
             });
         }
     }
 }
 
-fn lost(fate: &mut Fate) -> Option<()> {
-    (*fate == Fate::Lost).then_some(())
+fn lost(interest: &mut Interest) -> Option<()> {
+    (*interest == Interest::Lost).then_some(())
 }
 
 impl Event for Nack {
     type Output = ();
-    waits_at!(this: Fate, (); this.state(), lost);
+    waits_at!(this: Interest, (); this.state(), lost);
     waits_at!(describe "wait for");
 
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
@@ -194,14 +202,15 @@ awaitable!([] Nack);
 
 impl fmt::Debug for Nack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Nack").field(&self.state().with(|fate| *fate)).finish()
+        f.debug_tuple("Nack").field(&self.state().with(|interest| *interest)).finish()
     }
 }
 
 /// The branch of a [`WithNack`]. If it is dropped before its event was taken, the nack is sent.
 pub struct Acknowledging<'e, E: Event + 'e> {
     made: InlineEvent<'e, E>,
-    /// `Some` once `make` has been called, until the fate is known.
+    /// `Some` from just before `make` is called until it is decided whether the event is taken. A
+    /// panic of `make` therefore sends the nack.
     nack: Option<Nack>,
 }
 
@@ -211,10 +220,10 @@ impl<'e, E: Event> Acknowledging<'e, E> {
         unsafe { self.map_unchecked_mut(|this| &mut this.made) }
     }
 
-    fn settle(self: Pin<&mut Self>, fate: Fate) {
+    fn settle(self: Pin<&mut Self>, interest: Interest) {
         // SAFETY: `nack` is not structurally pinned; nothing else is touched.
         if let Some(nack) = unsafe { self.get_unchecked_mut() }.nack.take() {
-            nack.settle(fate);
+            nack.settle(interest);
         }
     }
 }
@@ -222,7 +231,7 @@ impl<'e, E: Event> Acknowledging<'e, E> {
 impl<'e, E: Event + 'e> Drop for Acknowledging<'e, E> {
     fn drop(&mut self) {
         if let Some(nack) = self.nack.take() {
-            nack.settle(Fate::Lost);
+            nack.settle(Interest::Lost);
         }
     }
 }
@@ -241,7 +250,8 @@ impl<F: Fn(Nack) -> E, E: Event + Send> Event for WithNack<F, E> {
     }
     fn force<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) {
         let nack = Nack::new(self.site);
-        // SAFETY: `nack` is not structurally pinned; nothing else is touched.
+        // Stored before `make` runs: if `make` panics, dropping the branch sends the nack. SAFETY:
+        // `nack` is not structurally pinned; nothing else is touched.
         unsafe { branch.as_mut().get_unchecked_mut() }.nack = Some(nack.clone());
         branch.made().put(depth::aside(|| (self.make)(nack)));
     }
@@ -262,12 +272,12 @@ impl<F: Fn(Nack) -> E, E: Event + Send> Event for WithNack<F, E> {
         depth::deeper(made.event.depth(), || made.event.advance(made.branch))
     }
     fn lose<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) {
-        branch.as_mut().settle(Fate::Lost);
+        branch.as_mut().settle(Interest::Lost);
         let made = branch.made().parts();
         made.event.lose(made.branch);
     }
     fn complete<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) -> E::Output {
-        branch.as_mut().settle(Fate::Taken);
+        branch.as_mut().settle(Interest::Taken);
         let made = branch.made().parts();
         made.event.complete(made.branch)
     }

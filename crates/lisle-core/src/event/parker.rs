@@ -1,8 +1,9 @@
 //! How a fiber waits: it switches from its stack back to its worker's stack.
 //!
-//! The switch is inlined into the code that waits. A return whose call happened on one side of a
-//! switch and that happens on the other is mispredicted, and costs several times as much as the
-//! switch itself. Without a call between the user's loop and the switch there is no such return.
+//! The switch is inlined into the code that waits. The processor predicts a return from the call
+//! that it saw last. A function that is called before a switch and returns after it is therefore
+//! mispredicted, which costs several times as much as the switch. With no call between the user's
+//! loop and the switch there is no such return.
 
 use super::context::Unparked;
 use super::record::Waker;
@@ -25,7 +26,7 @@ pub enum Suspend {
     /// It waits although it has been interrupted before, and is to be interrupted again a little
     /// later.
     Stubborn,
-    /// It is its worker's own fiber, and waits until the worker needs it.
+    /// It is a runner, and waits until its worker has something to run on its stack.
     Resting,
 }
 
@@ -41,7 +42,7 @@ pub enum State {
     ParkedMasked,
     /// In one of its domain's queues.
     Queued,
-    /// Its worker keeps it until it is needed.
+    /// It is a runner that its worker keeps until it is needed.
     Resting,
 }
 
@@ -53,8 +54,9 @@ pub struct Parker {
     pub woken: Cell<bool>,
     /// Its runtime wants it to end: it unwinds at its next interruptible park.
     pub interrupted: Cell<bool>,
-    /// Its park has returned [`Unparked::Interrupted`] once.
-    unwound: Cell<bool>,
+    /// Its park has returned [`Unparked::Interrupted`] before. A fiber that waits again after that
+    /// has caught the unwinding.
+    was_interrupted: Cell<bool>,
     /// The handle that wakes it, from any thread.
     pub waker: Cell<Option<Waker>>,
     /// Its worker's random number generator, for fair choices.
@@ -83,7 +85,8 @@ thread_local! {
     static RUNNING: Cell<*const Parker> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Returns the parker of the fiber that runs on this thread, if there is one.
+/// Returns the parker of the fiber that runs on this thread, if there is one. The caller must not
+/// keep the reference beyond that fiber's end, nor hand it to another fiber or thread.
 #[inline(always)]
 pub fn running<'a>() -> Option<&'a Parker> {
     // SAFETY: a worker sets this when it switches to a fiber and clears it when the fiber switches
@@ -92,14 +95,16 @@ pub fn running<'a>() -> Option<&'a Parker> {
     unsafe { running_ptr().as_ref() }
 }
 
-/// Returns the parker like [`running`], as the pointer that was set; null for none.
+/// Returns the pointer that [`set_running`] was given; null for none. It may be used to reach the
+/// whole fiber of which the parker is a field.
 #[inline(always)]
 pub fn running_ptr() -> *const Parker {
     RUNNING.with(Cell::get)
 }
 
-/// Sets the running parker; null for none. Workers call it. The pointer may be used for the whole
-/// object that the parker is a part of, see [`running_ptr`].
+/// Sets the running parker; null for none. Only the scheduler calls this. The parker is a field of
+/// a fiber that stays alive until the next call, and the pointer must be valid for all of that
+/// fiber, since [`running_ptr`] is used to reach it.
 #[inline(always)]
 ///
 /// # Safety
@@ -117,7 +122,7 @@ impl Parker {
             state: Cell::new(State::New),
             woken: Cell::new(false),
             interrupted: Cell::new(false),
-            unwound: Cell::new(false),
+            was_interrupted: Cell::new(false),
             waker: Cell::new(None),
             random: Cell::new(std::ptr::null()),
             parked: Cell::new(std::ptr::null()),
@@ -186,7 +191,9 @@ impl Parker {
         waits
     }
 
-    /// Waits forever if the fiber, which is to end with its runtime, cannot be unwound from here.
+    /// Does nothing if the fiber can be unwound from here; otherwise never returns, and the fiber
+    /// waits for as long as its process lives. For a fiber whose runtime ends, and that has
+    /// published nothing.
     ///
     /// # Safety
     ///
@@ -205,8 +212,10 @@ impl Parker {
         }
     }
 
-    /// Waits to be woken, or, if `interruptible`, until the runtime wants the fiber to unwind.
-    /// `parked` is what it waits for, for the wait graph.
+    /// Waits to be woken, or, if `interruptible`, until the runtime wants the fiber to unwind. Only
+    /// the running fiber calls this, within [`suspend`](super::step::suspend). Its waker is called
+    /// at most once for each park, and once for a park that is not `interruptible`. `parked` is
+    /// what it waits for, for the wait graph.
     ///
     /// Code that unwinds may wait, too, because its destructors must complete. Until it continues,
     /// the thread then counts as panicking for the other fibers of the domain as well.
@@ -230,7 +239,8 @@ impl Parker {
         if self.woken.take() {
             return Unparked::Woken;
         }
-        // It was resumed without a wake, so it was resumed to be interrupted. SAFETY: as above.
+        // It was resumed without a wake. A worker does that only to a fiber that is `Parked`, in
+        // order to interrupt it. SAFETY: as above.
         unsafe { self.park_to_be_interrupted() }
     }
 
@@ -247,7 +257,7 @@ impl Parker {
         let suspend = if self.masked.get() > 0 || !can_be_unwound() {
             self.state.set(State::ParkedMasked);
             Suspend::Parked
-        } else if self.unwound.replace(true) {
+        } else if self.was_interrupted.replace(true) {
             self.state.set(State::Parked);
             Suspend::Stubborn
         } else {
@@ -259,8 +269,8 @@ impl Parker {
     }
 }
 
-/// Returns `true` if a panic raised here would end where it is caught for good, and would not end
-/// the process.
+/// Returns `true` if a panic raised here, and raised again by each of the library's frames that
+/// catch it, would be caught for good before it reaches a frame that ends the process.
 pub(crate) fn can_be_unwound() -> bool {
     // Loops, joins, scopes and the code that runs tasks catch a panic and raise it again.
     let is_raising = running().is_some_and(|parker| parker.raising.get() > 0)
@@ -271,7 +281,8 @@ pub(crate) fn can_be_unwound() -> bool {
 
 /// Returns `true` if the code that runs here does so because a panic unwinds its stack.
 /// `std::thread::panicking` reports on the thread: it is also true if another fiber of the domain
-/// waits in a destructor.
+/// waits in a destructor. While one does, this returns `true` as well for code that runs above a
+/// frame which no panic may pass.
 #[inline]
 pub fn is_unwinding() -> bool {
     std::thread::panicking() && (running().is_none() || !unwinding::is_possible(Catches::Resume))
@@ -293,8 +304,8 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Notes, until the returned guard is dropped, that the code that runs here will catch a panic and
-/// raise it again. That code must not be inlined into its caller, see `Catches::Resume`.
+/// Notes, until the returned guard is dropped, that the caller will catch a panic and raise it
+/// again. The function that calls this must be `#[inline(never)]`, see `Catches::Resume`.
 pub fn raising<'a>() -> Option<Counted<'a>> {
     running().map(|parker| Counted::new(&parker.raising))
 }

@@ -233,11 +233,12 @@ impl<'a, T> WaitSet<'a, T> {
         let mut drops = Drops::new();
         for index in 0..self.slots.len() {
             let key = Key { index: index as u32, generation: self.slots[index].generation };
-            let _told = drops.run(|| {
+            // A panic is kept in `drops`.
+            let _ = drops.run(|| {
                 self.remove(key);
             });
         }
-        drops.go_on();
+        drops.resume_first();
     }
 
     /// Returns `true` if there is a source with this key.
@@ -384,10 +385,11 @@ impl<T> Default for WaitSet<'_, T> {
 impl<T> Drop for WaitSet<'_, T> {
     fn drop(&mut self) {
         let mut drops = Drops::new();
-        let _told = drops.run(|| self.clear());
+        // A panic is kept in `drops`.
+        let _ = drops.run(|| self.clear());
         // SAFETY: it came from a box, and no seat refers to it any more.
         drop(unsafe { Box::from_raw(self.standing.as_ptr()) });
-        drops.go_on();
+        drops.resume_first();
     }
 }
 

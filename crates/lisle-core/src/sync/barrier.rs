@@ -367,6 +367,7 @@ impl Barrier {
 }
 
 impl Default for Barrier {
+    #[track_caller]
     fn default() -> Self {
         Barrier::new()
     }

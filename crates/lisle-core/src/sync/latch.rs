@@ -192,6 +192,7 @@ impl WaitGroup {
 }
 
 impl Default for WaitGroup {
+    #[track_caller]
     fn default() -> Self {
         WaitGroup::new()
     }

@@ -157,6 +157,7 @@ impl<T> OnceCell<T> {
 }
 
 impl<T> Default for OnceCell<T> {
+    #[track_caller]
     fn default() -> Self {
         OnceCell::new()
     }
@@ -179,9 +180,16 @@ impl<T: fmt::Debug> fmt::Debug for OnceCell<T> {
 /// once.call_once(|| unreachable!());
 /// once.done_evt().sync();
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Once {
     done: OnceCell<()>,
+}
+
+impl Default for Once {
+    #[track_caller]
+    fn default() -> Self {
+        Once::new()
+    }
 }
 
 impl Once {

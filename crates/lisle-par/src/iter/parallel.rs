@@ -315,6 +315,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let pairs = (0..3).into_par_iter().flat_map(|a| (0..a).into_par_iter().map(move |b| (a, b)));
     /// assert_eq!(pairs.collect::<Vec<_>>(), [(1, 0), (2, 0), (2, 1)]);
     /// ```
+    #[track_caller]
     fn flat_map<F, U>(self, map: F) -> FlatMap<Self, F>
     where
         F: Fn(Self::Item) -> U + Sync + Send,
@@ -333,6 +334,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let rows = [vec![1, 2], vec![], vec![3]];
     /// assert_eq!(rows.par_iter().flatten().sum::<i32>(), 6);
     /// ```
+    #[track_caller]
     fn flatten(self) -> FlatMap<Self, impl Fn(Self::Item) -> Self::Item + Sync + Send>
     where
         Self::Item: IntoParallelIterator,
@@ -500,7 +502,8 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// This is for operations that are almost associative, such as the addition of floating-point
     /// numbers. Blocks of at most `grain` steps are run in sequence; choose as many as take some
-    /// microseconds.
+    /// microseconds. The loops of [`flat_map`](Self::flat_map) are divided in the same way, each by
+    /// its own grain if it has one.
     ///
     /// ```
     /// # use lisle_par::facade as lisle;

@@ -2,7 +2,7 @@
 
 use crate::support::{Cx, on_domains, scaled, watched, worlds};
 use lisle::par::{self, prelude::*};
-use lisle::sync::{Condition, IVar, Mutex};
+use lisle::sync::{Barrier, Condition, IVar, Mutex, Once, OnceCell, WaitGroup};
 use lisle::time::{after, sleep};
 use lisle::{Event, Runtime, always, channel, choose, fiber, never, select, spawn, spawn_task};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -54,6 +54,20 @@ async fn every_way_of_waiting_is_refused(_: Cx) {
     drop(guard);
     drop(mutex.lock());
     assert!(refused(|| IVar::<u32>::new().get_evt().boxed().sync().to_string()).contains("IVar"));
+    // What is made by `default` is told as made by its caller.
+    let (cell, once, group) = (OnceCell::<u32>::default(), Once::default(), WaitGroup::default());
+    let _member = group.enter();
+    let barrier = Barrier::default();
+    let (party, _other) = (barrier.enrol(), barrier.enrol());
+    let waits = [
+        refused(|| cell.get_evt().boxed().sync().to_string()),
+        refused(|| once.done_evt().sync().to_owned()),
+        refused(|| group.wait()),
+        refused(|| party.wait()),
+    ];
+    for text in waits {
+        assert!(text.contains("(made at crates/lisle/tests/it/no_suspend.rs:"), "{text}");
+    }
     assert!(refused(fiber::yield_now).contains("yield (at "));
     assert!(refused(|| lisle::blocking(|| ())).contains("wait for a blocking call (made at "));
     assert!(

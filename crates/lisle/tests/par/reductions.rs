@@ -67,7 +67,11 @@ fn deterministic_sums_are_the_same_to_the_last_bit() {
             let sum = numbers.par_iter().deterministic(100).sum::<f64>();
             let folded = numbers.par_iter().deterministic(100).fold(|| 0.0, |a, x| a + x).sum::<f64>();
             let product = numbers.par_iter().map(|x| x + 1.0).deterministic(100).product::<f64>();
-            sums.lock().unwrap().push([sum, folded, product].map(f64::to_bits));
+            let rows = || numbers.par_chunks(1_000);
+            let outer = rows().deterministic(2).flat_map(|row| row).sum::<f64>();
+            let inner =
+                rows().flat_map(|row| row.par_iter().deterministic(100)).deterministic(2).sum::<f64>();
+            sums.lock().unwrap().push([sum, folded, product, outer, inner].map(f64::to_bits));
         }
     });
     let sums = sums.into_inner().unwrap();

@@ -257,6 +257,26 @@ fn its_memory_is_freed_once() {
     });
 }
 
+/// A claim of a parked task does not fail because its handle is dropped at the same time.
+#[test]
+fn one_that_is_detached_beside_it_is_claimed() {
+    explore(4, || {
+        let model = Model::new(1);
+        model.marks[0].store(true, Ordering::Relaxed);
+        assert!(model.state.park());
+        let claims = |model: &Model| {
+            assert!(model.state.claim(), "it was parked");
+            model.resume(true);
+        };
+        beside(&model, &[claims], || {
+            if model.state.detach() {
+                model.put(Body::Freed);
+            }
+        });
+        model.ends_with(&[Body::Freed]);
+    });
+}
+
 /// A late wake finds a vacant place, or another task, which it wakes spuriously. The pages of the
 /// place may have been released meanwhile, which leaves zeros.
 #[test]

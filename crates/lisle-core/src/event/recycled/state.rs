@@ -2,22 +2,25 @@
 //! its handle.
 //!
 //! ```text
-//!                         .---------------- park -----------------.
-//!                         v                                       |
-//! vacant --begin-->    parked --wake, claim--> owned --(queued, taken)--> owned
-//!    ^   (owned)                                 |
-//!    '-------------- vacate -- ended <-- finish -'
+//! vacant --begin--> owned --park--> parked --wake, cancel, claim--> owned
+//! owned --finish--> ended --vacate--> vacant
 //! ```
 //!
-//! The word counts the wakes since the task was parked. The thread that raises the count from zero
-//! to one *owns* the task and queues it; the thread that takes it from the queue runs it, and so
-//! on, until its owner parks it, which lowers the count to zero. A wake of an owned task changes
-//! only the count; then the task is not parked but continues. Therefore a wake is one addition,
-//! whatever the task does, and touches nothing but this word unless it has found the task parked.
-//! Taking a task from its queue needs no access to the word.
+//! An owned task runs, or lies in a queue, or is about to do one of the two. An ended task is made
+//! vacant by whoever comes second: the thread that ends it, or the one that drops its handle. If
+//! the handle is gone already, the thread that ends it makes it vacant at once.
 //!
-//! Zero is the word of a vacant place, and so is a word without the flag `LIVES` that counts late
-//! wakes. Pages in which no task lives may be released, and then read as zeros.
+//! The low bits count the wakes since the task was parked. If they are zero, the task is parked.
+//! The thread that raises them from zero *owns* the task and must queue it; ownership passes to the
+//! thread that takes the task from the queue, which runs it. The owner ends its turn with `park`,
+//! which sets the count from one to zero and fails if it is higher; the owner then gives the task
+//! another turn. Therefore a wake is one addition, whatever the task does, and touches nothing but
+//! this word unless it has found the task parked. Taking a task from its queue needs no access to
+//! the word.
+//!
+//! A word without the flag `LIVES` is that of a vacant place or of an ended task. A late wake adds
+//! to its counts and does nothing else. Pages in which no task lives may be released, and then read
+//! as zeros, which is also the word of a vacant place.
 //!
 //! A second count, that of *arrivals*, counts the wakes for an event that the task waits for
 //! *directly*, see `recycled.rs`.
@@ -25,17 +28,19 @@
 use crate::abort;
 use crate::shim::atomic::{AtomicU64, Ordering};
 
-/// The lowest bits count the wakes. The process ends when a task is woken 2^39 times in one turn,
-/// before the count overflows.
+/// The lowest bits count the wakes. The process ends when 2^39 of them have come since the count
+/// was last lowered, before it overflows.
 const WAKE: u64 = 1;
 const WAKES: u64 = (1 << 40) - 1;
-/// The task has begun and not ended. Without this flag a wake has no effect.
+/// The task has begun and not ended. Without this flag a wake changes only the counts.
 const LIVES: u64 = 1 << 40;
 /// Its future is to be dropped instead of polled.
 const CANCELLED: u64 = 1 << 41;
 /// Its handle is gone.
 const DETACHED: u64 = 1 << 42;
-/// The highest bits count the arrivals, and wrap around.
+/// The highest bits count the arrivals, and wrap around. A future only compares the number of now
+/// with the one of when it published, and at most one arrival lies between the two: one future at a
+/// time waits directly, and it is woken once.
 const ARRIVAL: u64 = 1 << 48;
 
 #[derive(Debug)]
@@ -55,7 +60,7 @@ pub struct Arrivals(u64);
 /// Ends the process, because a count on which memory safety rests is about to overflow.
 #[cold]
 fn too_many() -> ! {
-    abort::process("a task has been woken 2^39 times without a turn in between")
+    abort::process("a task's waker was called 2^39 times without a turn of the task in between")
 }
 
 impl State {
@@ -65,13 +70,14 @@ impl State {
         State(AtomicU64::new(0))
     }
 
-    /// Begins a task in vacant memory; the task runs or is about to be queued.
+    /// Begins a task in vacant memory. The caller owns the task, and runs or queues it.
     #[inline(always)]
     pub fn begin(&self) {
         self.reset(LIVES | WAKE);
     }
 
-    /// Makes the memory of an ended task vacant. Only late wakes can still reach it.
+    /// Makes the memory of an ended task vacant. Only late wakes, and code that looks at all
+    /// places, can still reach it.
     #[inline(always)]
     pub fn vacate(&self) {
         self.reset(0);
@@ -113,15 +119,16 @@ impl State {
         self.add(WAKE | ARRIVAL)
     }
 
-    /// Returns the number of arrivals, for the owner of the task. What was done before those wakes
-    /// happens before.
+    /// Returns the number of arrivals. What was done before the wakes that are counted happens
+    /// before this call returns.
     #[inline(always)]
     pub(crate) fn arrivals(&self) -> Arrivals {
         Arrivals(self.0.load(Ordering::Acquire) / ARRIVAL)
     }
 
     /// Marks the task's future to be dropped and wakes the task. Returns `true` if it was parked;
-    /// then the caller owns it and must queue it.
+    /// then the caller owns it, and must queue it or end it. The caller has the task's handle, so
+    /// the memory is not made vacant between the two steps.
     #[must_use]
     #[inline]
     pub fn cancel(&self) -> bool {
@@ -130,17 +137,24 @@ impl State {
         self.wake()
     }
 
-    /// Claims the task if it is parked. Returns `true` if the caller now owns it, until it parks it
-    /// again or queues it.
+    /// Claims the task if it is parked. Returns `true` if the caller now owns it; then the caller
+    /// must run it, queue it, or park it again. May be called for a place that is vacant or holds
+    /// another task by now: a caller that means a certain task looks after the claim which one it
+    /// has.
     #[inline]
     pub fn claim(&self) -> bool {
-        let now = self.0.load(Ordering::Relaxed);
-        is_parked(now)
-            && self.0.compare_exchange(now, now + WAKE, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        let mut now = self.0.load(Ordering::Relaxed);
+        while is_parked(now) {
+            match self.0.compare_exchange_weak(now, now + WAKE, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(seen) => now = seen,
+            }
+        }
+        false
     }
 
-    /// Parks a task that is owned. Returns `false` if it has been woken or cancelled since it was
-    /// queued; then it is still owned.
+    /// Parks a task that is owned. Returns `false` if it has been woken or cancelled since it
+    /// became owned or since the last `absorb`; then it is still owned.
     #[inline(always)]
     #[must_use]
     pub fn park(&self) -> bool {
@@ -155,7 +169,8 @@ impl State {
         false
     }
 
-    /// Forgets the wakes since the task became owned. Its owner must give it another turn.
+    /// Forgets all wakes but the one by which the task is owned. Only its owner may call this, and
+    /// must then give the task another turn, or queue it.
     #[inline]
     pub fn absorb(&self) {
         let more = (self.0.load(Ordering::Relaxed) & WAKES) - WAKE;
@@ -176,6 +191,7 @@ impl State {
     }
 
     /// Ends the task. Returns `true` if its handle is gone; then the memory belongs to the caller.
+    /// Otherwise it belongs to the handle, and the caller must not use it any more.
     #[must_use]
     #[inline]
     pub fn finish(&self) -> bool {

@@ -4,6 +4,7 @@
 //! iterator of this kind is only a part of something else, as in a chain, the inner loops are
 //! collected, one after the other.
 
+use super::planned::Planned;
 use crate::iter::{Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -15,11 +16,14 @@ use std::vec;
 pub struct FlatMap<I, F> {
     base: I,
     map: F,
+    /// The call of the adapter, which the inner loops of a part run on behalf of.
+    site: &'static Location<'static>,
 }
 
 impl<I, F> FlatMap<I, F> {
+    #[track_caller]
     pub(in crate::iter) fn new(base: I, map: F) -> Self {
-        FlatMap { base, map }
+        FlatMap { base, map, site: Location::caller() }
     }
 }
 
@@ -36,7 +40,7 @@ where
         Self: 'a;
 
     fn part(&mut self) -> Self::Part<'_> {
-        FlatMapPart { base: self.base.part(), map: &self.map }
+        FlatMapPart { base: self.base.part(), map: &self.map, site: self.site }
     }
 
     fn plan(&self) -> Plan {
@@ -45,8 +49,8 @@ where
 
     #[track_caller]
     fn drive<C: Consumer<Item = U::Item>>(self, consumer: &C, plan: Plan) -> C::Acc {
-        let site = plan.site.unwrap_or(Location::caller());
-        self.base.drive(&Outer { map: &self.map, consumer, site, takes: PhantomData }, plan)
+        let plan = Plan { site: plan.site.or(Some(Location::caller())), ..plan };
+        self.base.drive(&Outer { map: &self.map, consumer, plan, takes: PhantomData }, plan)
     }
 }
 
@@ -55,6 +59,7 @@ where
 pub struct FlatMapPart<'a, P, F> {
     base: P,
     map: &'a F,
+    site: &'static Location<'static>,
 }
 
 impl<'a, P, F, U> Part for FlatMapPart<'a, P, F>
@@ -72,11 +77,16 @@ where
 
     fn split_at(self, at: usize) -> (Self, Self) {
         let (left, right) = self.base.split_at(at);
-        (FlatMapPart { base: left, map: self.map }, FlatMapPart { base: right, map: self.map })
+        (FlatMapPart { base: left, ..self }, FlatMapPart { base: right, ..self })
     }
 
     fn items(self) -> Self::Items {
-        FlatMapItems { items: self.base.items(), map: self.map, inner: Vec::new().into_iter() }
+        FlatMapItems {
+            items: self.base.items(),
+            map: self.map,
+            site: self.site,
+            inner: Vec::new().into_iter(),
+        }
     }
 }
 
@@ -85,6 +95,7 @@ where
 pub struct FlatMapItems<'a, I, F, T> {
     items: I,
     map: &'a F,
+    site: &'static Location<'static>,
     inner: vec::IntoIter<T>,
 }
 
@@ -101,9 +112,18 @@ where
             if let Some(item) = self.inner.next() {
                 return Some(item);
             }
-            let inner = (self.map)(self.items.next()?);
-            self.inner = inner.into_par_iter().collect::<Vec<_>>().into_iter();
+            let inner = (self.map)(self.items.next()?).into_par_iter();
+            self.inner = Planned::on_behalf_of(inner, self.site).collect::<Vec<_>>().into_iter();
         }
+    }
+}
+
+impl Plan {
+    /// Returns the plan of a loop whose own plan is `inner`, within a loop of this plan. If this
+    /// one is fixed, so is the inner one, which then needs a grain: its own, or else this one's.
+    fn within(self, inner: Plan) -> Plan {
+        let grain = inner.grain.or(self.grain.filter(|_| self.fixed));
+        Plan { grain, fixed: self.fixed || inner.fixed, site: self.site }
     }
 }
 
@@ -111,8 +131,8 @@ where
 struct Outer<'c, In, F, C> {
     map: &'c F,
     consumer: &'c C,
-    /// The place where the outer loop was called.
-    site: &'static Location<'static>,
+    /// How the outer loop is divided, and the place where it was called.
+    plan: Plan,
     takes: PhantomData<fn(In)>,
 }
 
@@ -135,7 +155,7 @@ where
                 break;
             }
             let inner = (self.map)(item).into_par_iter();
-            let plan = Plan { site: Some(self.site), ..inner.plan() };
+            let plan = self.plan.within(inner.plan());
             let next = inner.drive(&Inner { consumer: self.consumer, at }, plan);
             acc = self.consumer.merge(acc, next);
         }
@@ -155,8 +175,9 @@ where
     }
 }
 
-/// A consumer for the loop of an item of the outer loop. All of its steps are in the block of the
-/// outer loop that begins at step `at`.
+/// A consumer for the loop over one item's content. It passes the items on with the step number
+/// `at` of the block that the outer loop is in. The inner loop's own numbers count from 0 in each
+/// item and would not be in order.
 struct Inner<'c, C> {
     consumer: &'c C,
     at: usize,

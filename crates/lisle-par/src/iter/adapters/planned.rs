@@ -3,6 +3,7 @@
 use crate::iter::exact::exact_part;
 use crate::iter::{Consumer, IndexedParallelIterator, ParallelIterator, Plan};
 use std::num::NonZeroUsize;
+use std::panic::Location;
 
 /// See [`grain`](ParallelIterator::grain) and [`deterministic`](ParallelIterator::deterministic).
 #[must_use = "iterators are lazy and do nothing unless consumed"]
@@ -23,6 +24,13 @@ impl<I> Planned<I> {
     }
 }
 
+impl<I: ParallelIterator> Planned<I> {
+    /// Returns the loop `base`, run on behalf of the call at `site`.
+    pub(super) fn on_behalf_of(base: I, site: &'static Location<'static>) -> Self {
+        Planned { plan: Plan { site: Some(site), ..base.plan() }, base }
+    }
+}
+
 impl<I: ParallelIterator> ParallelIterator for Planned<I> {
     type Item = I::Item;
     type Part<'a>
@@ -36,7 +44,7 @@ impl<I: ParallelIterator> ParallelIterator for Planned<I> {
 
     fn plan(&self) -> Plan {
         let Plan { fixed, site, .. } = self.base.plan();
-        Plan { fixed: self.plan.fixed || fixed, site, ..self.plan }
+        Plan { fixed: self.plan.fixed || fixed, site: self.plan.site.or(site), ..self.plan }
     }
 
     fn exact_len(&self) -> Option<usize> {
@@ -74,8 +82,10 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
+    use super::Planned;
     use crate::iter::ParallelIterator;
     use crate::prelude::*;
+    use std::panic::Location;
 
     /// Returns the grain and whether the division is fixed.
     fn plan(iter: impl ParallelIterator) -> (Option<usize>, bool) {
@@ -97,6 +107,11 @@ mod tests {
         assert_eq!(plan(loop_of().grain(7).zip(loop_of().grain(9))), (Some(9), false));
         assert_eq!(plan(loop_of().zip(loop_of().deterministic(9))), (Some(9), true));
         assert_eq!(plan(loop_of().deterministic(9).chain(loop_of())), (Some(9), true));
+        // A loop may run on behalf of a call.
+        let site = Location::caller();
+        let named = Planned::on_behalf_of(loop_of().deterministic(7), site);
+        assert_eq!(named.plan().site, Some(site));
+        assert_eq!(plan(named), (Some(7), true));
         // A grain counts the steps of the iterator on which it was set.
         assert_eq!(plan(loop_of().grain(10).chunks(3)), (Some(4), false));
         assert_eq!(plan(loop_of().grain(10).step_by(20)), (Some(1), false));
