@@ -1,6 +1,6 @@
-//! The loops of [`lisle`](https://docs.rs/lisle): joins, parallel iterators, sorts, scans, scopes of
-//! jobs and graphs of computations. Programs depend on `lisle`, whose module `par` has all of this
-//! crate and explains it.
+//! The loops of [`lisle`](https://docs.rs/lisle): joins, parallel iterators, sorts, scans, scopes
+//! of jobs and graphs of computations. Programs depend on `lisle`, whose module `par` has all of
+//! this crate and explains it.
 //!
 //! The examples use the names of the facade: read `lisle::par` as `lisle_par`.
 
@@ -75,8 +75,8 @@ pub use scope::{Promise, Scope, scope};
 #[cfg(not(lisle_loom))]
 use workers::workers;
 
-/// What the facade exports of this crate and of those below: the examples here call it `lisle`. They
-/// cannot use the facade itself, since a package must not depend on what depends on it.
+/// What the facade exports of this crate and of those below: the examples here call it `lisle`.
+/// They cannot use the facade itself, since a package must not depend on what depends on it.
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod facade {

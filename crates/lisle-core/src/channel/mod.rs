@@ -1,10 +1,10 @@
 //! Channels: rendezvous, bounded and unbounded, for any number of senders and receivers.
 //!
-//! [`channel`](crate::channel()) creates a rendezvous channel: a message passes from a sender to a receiver when both
-//! are there, so a completed send means that the message was taken. [`bounded`] gives the channel
-//! room for some messages. An unbounded channel can run out of memory, so it has another name and
-//! other types: [`unbounded_mailbox`], for senders that cannot wait. A [`Multicast`] gives each
-//! message to all of its ports.
+//! [`channel`](crate::channel()) creates a rendezvous channel: a message passes from a sender to a
+//! receiver when both are there, so a completed send means that the message was taken. [`bounded`]
+//! gives the channel room for some messages. An unbounded channel can run out of memory, so it has
+//! another name and other types: [`unbounded_mailbox`], for senders that cannot wait. A
+//! [`Multicast`] gives each message to all of its ports.
 //!
 //! Both ends work from fibers, plain OS threads and futures alike. Every operation also exists as
 //! an [`Event`](crate::Event) that can be part of a choice. A closed end is a value: sending

@@ -1,6 +1,6 @@
 //! Macros for what many events have in common: for events that differ from another event in a
-//! detail, for those that are no choice or wait at a [`Source`](super::Source), and for how they are
-//! shown and copied.
+//! detail, for those that are no choice or wait at a [`Source`](super::Source), and for how they
+//! are shown and copied.
 
 /// Implements the methods of an event whose branches are those of the event in one of its fields:
 /// all methods except `complete` and `describe`. With `describe`, implements that method.
@@ -75,9 +75,9 @@ macro_rules! forwarded {
 }
 pub use forwarded;
 
-/// Implements the branch and the steps of an event that is no choice: all methods except `complete`,
-/// `describe` and those with a default. The expressions are the results of the methods; in them the
-/// names between the bars stand for the event, the branch and the attempt.
+/// Implements the branch and the steps of an event that is no choice: all methods except
+/// `complete`, `describe` and those with a default. The expressions are the results of the methods;
+/// in them the names between the bars stand for the event, the branch and the attempt.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! single {

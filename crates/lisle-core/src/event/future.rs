@@ -187,7 +187,8 @@ impl<E: Event> Future for EventFuture<E> {
     }
 }
 
-/// Runs the guards of an event. Returns `Err` if one panics; the caller then raises the panic again.
+/// Runs the guards of an event. Returns `Err` if one panics; the caller then raises the panic
+/// again.
 ///
 /// # Safety
 ///

@@ -104,8 +104,8 @@ impl TopTask {
         self.0.get()
     }
 
-    /// Notes that the code of `task` runs on the stack from now on, or again the stack's own code if
-    /// that is null. Returns the task before.
+    /// Notes that the code of `task` runs on the stack from now on, or again the stack's own code
+    /// if that is null. Returns the task before.
     ///
     /// # Safety
     ///

@@ -8,8 +8,8 @@
 //! There are several *kinds* of slots, each with threads' lists and pieces of its own:
 //!
 //! - [`Blocks`]: plain memory, for the branches of events, pending sends, fibers and jobs.
-//! - the slots of tasks (`sched/tasks/slots.rs` of the runtime), in which something stays after a task's
-//!   end.
+//! - the slots of tasks (`sched/tasks/slots.rs` of the runtime), in which something stays after a
+//!   task's end.
 //!
 //! Files: `classes` has the sizes, `threads` what each thread keeps, `pieces` what no thread keeps,
 //! `blocks` the plain kind, and `pages` the system's calls.

@@ -60,8 +60,8 @@ macro_rules! parts_are_exact {
 }
 pub(super) use parts_are_exact;
 
-/// Implements the methods of an indexed iterator that have no default, by the type of its parts, the
-/// part of all items, and the number of items. `$this` stands for the iterator.
+/// Implements the methods of an indexed iterator that have no default, by the type of its parts,
+/// the part of all items, and the number of items. `$this` stands for the iterator.
 macro_rules! exact_part {
     ($type:ty, |$this:ident| $all:expr, $len:expr) => {
         type Exact<'a>

@@ -88,8 +88,9 @@ impl<T: 'static> LocalKey<T> {
             Some(fiber) => unsafe { fiber.as_ref() }.locals.get(key, self.init),
             None => OF_THREAD.with(|locals| locals.get(key, self.init)),
         };
-        // SAFETY: the value is dropped only when the fiber or the thread has ended, and this call is a
-        // part of it. The calls of this function that are under way share it, all on this thread.
+        // SAFETY: the value is dropped only when the fiber or the thread has ended, and this call
+        // is a part of it. The calls of this function that are under way share it, all on this
+        // thread.
         f(unsafe { value.as_ref() })
     }
 }

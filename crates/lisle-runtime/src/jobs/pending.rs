@@ -34,8 +34,8 @@ pub struct Entry {
     reach: Cell<Reach>,
 }
 
-/// Which threads may offer an entry. Touched by its owner's thread, and by the thread that looks from
-/// outside.
+/// Which threads may offer an entry. Touched by its owner's thread, and by the thread that looks
+/// from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
     /// Only the owner, since offering it runs the user's code.

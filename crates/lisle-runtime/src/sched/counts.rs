@@ -123,8 +123,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Publishes what the worker's thread has counted for itself, less what it had counted `before`.
-    /// Owner only.
+    /// Publishes what the worker's thread has counted for itself, less what it had counted
+    /// `before`. Owner only.
     pub(super) fn tell(&self, before: (u64, u64)) {
         let (communications, tasks) = tally::read();
         self.communications.set(communications - before.0);

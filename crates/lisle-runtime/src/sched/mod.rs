@@ -2,8 +2,8 @@
 //! own.
 //!
 //! - `worker.rs` is the worker of a domain, its parts are in `worker/`.
-//! - `shared.rs` is what the domains of a runtime share; `common.rs` holds what belongs to no domain;
-//!   `sharing.rs` says who could take a part of a loop.
+//! - `shared.rs` is what the domains of a runtime share; `common.rs` holds what belongs to no
+//!   domain; `sharing.rs` says who could take a part of a loop.
 //! - `reactor.rs` waits for the sockets of a domain.
 //! - `snapshot.rs` collects what each fiber waits for; `deadlock.rs` notices that all fibers wait
 //!   for good; `monitor.rs` and `stall.rs` notice that a fiber keeps its domain.

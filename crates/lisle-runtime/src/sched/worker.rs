@@ -11,8 +11,8 @@
 //!   runtime, and the hooks around its turns.
 //! - `runner.rs`, `jobs.rs` and `helping.rs`: a stack for tasks and for parts of loops, which parts
 //!   are given away and taken, and what runs while a fiber waits for one.
-//! - `timers.rs`, `idle.rs`, `way.rs` and `answering.rs`: timers, looking around and sleeping, giving
-//!   way, and answers to those who ask what waits here.
+//! - `timers.rs`, `idle.rs`, `way.rs` and `answering.rs`: timers, looking around and sleeping,
+//!   giving way, and answers to those who ask what waits here.
 
 mod answering;
 mod begun;
@@ -77,8 +77,8 @@ fn asked_often() {
     with_current(|worker| worker.into_iter().for_each(Worker::asked_in_vain));
 }
 
-/// The state of a worker. Each part keeps its fields to itself. What concerns several parts is a method of the worker, in
-/// the file of what it is about.
+/// The state of a worker. Each part keeps its fields to itself. What concerns several parts is a
+/// method of the worker, in the file of what it is about.
 pub struct Worker {
     shared: Arc<Shared>,
     domain: Arc<Domain>,
@@ -306,7 +306,8 @@ unsafe impl Context for Worker {
 
     fn park(&self, interruptible: bool) -> Unparked {
         let parker = parker::running().expect("only fibers wait in a worker");
-        // SAFETY: it is that of the running fiber. A context is waited in within a step's `suspend`.
+        // SAFETY: it is that of the running fiber. A context is waited in within a step's
+        // `suspend`.
         unsafe { parker.park(interruptible, None) }
     }
 

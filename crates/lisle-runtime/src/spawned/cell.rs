@@ -1,8 +1,8 @@
 //! The cell of what is spawned: of a fiber, a task, or a job of a scope.
 //!
-//! A cell is a head and a body. The head is what the scheduler knows, and differs between the three.
-//! The body holds what is to run, a closure or a future, and after its end the result. Code that has
-//! only the head, and not the types, uses the body through its [`Contents`].
+//! A cell is a head and a body. The head is what the scheduler knows, and differs between the
+//! three. The body holds what is to run, a closure or a future, and after its end the result. Code
+//! that has only the head, and not the types, uses the body through its [`Contents`].
 
 #[cfg(not(lisle_loom))]
 use crate::event::parker;

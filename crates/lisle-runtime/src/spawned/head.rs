@@ -103,9 +103,9 @@ impl Head {
                 let outcome = self.outcome.get();
                 if outcome == Outcome::Done {
                     self.outcome.set(Outcome::Taken);
-                    // SAFETY: it has ended, as seen just now under the source's lock. The result was
-                    // written before that lock was taken to set `finished`, so the write happens
-                    // before this read. The result is moved only here, under that lock.
+                    // SAFETY: it has ended, as seen just now under the source's lock. The result
+                    // was written before that lock was taken to set `finished`, so the write
+                    // happens before this read. The result is moved only here, under that lock.
                     unsafe { contents.take::<H, T>(of, &mut place) };
                 }
                 outcome

@@ -44,8 +44,8 @@ use std::panic::Location;
 ///
 /// They run on the worker's own stack. The fiber counts as the current one: a
 /// [`fiber_local!`](crate::fiber_local) is that of the fiber. They may spawn, signal, and try. They
-/// must not wait, which panics as in [`no_suspend`](crate::fiber::no_suspend()). They delay everything on
-/// the domain.
+/// must not wait, which panics as in [`no_suspend`](crate::fiber::no_suspend()). They delay
+/// everything on the domain.
 ///
 /// # Panics
 ///

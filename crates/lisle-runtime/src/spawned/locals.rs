@@ -14,8 +14,8 @@ const DROPPED: usize = 10_000;
 
 type Values = Vec<(usize, NonNull<dyn Any>)>;
 
-/// Values by the addresses of their keys. They are few, so they are in a list that is searched. Most
-/// fibers and tasks have none.
+/// Values by the addresses of their keys. They are few, so they are in a list that is searched.
+/// Most fibers and tasks have none.
 #[derive(Default)]
 pub(crate) struct Locals {
     values: RefCell<Option<Box<Values>>>,
@@ -26,8 +26,8 @@ impl Locals {
         Locals { values: RefCell::new(None) }
     }
 
-    /// Drops the values, the last made first, and those that a destructor makes. Passes the payloads
-    /// of their panics to `told`.
+    /// Drops the values, the last made first, and those that a destructor makes. Passes the
+    /// payloads of their panics to `told`.
     #[inline]
     pub(crate) fn clear(&self, told: &dyn Fn(Box<dyn Any + Send>)) {
         if self.values.borrow().is_some() {
@@ -51,8 +51,8 @@ impl Locals {
         *self.values.borrow_mut() = None;
     }
 
-    /// Returns the value of the key at `key`, which stays until `clear`. Calls `init` if there is no
-    /// such value.
+    /// Returns the value of the key at `key`, which stays until `clear`. Calls `init` if there is
+    /// no such value.
     pub(crate) fn get<T: 'static>(&self, key: usize, init: fn() -> T) -> NonNull<T> {
         let found = self.values.borrow().as_ref().and_then(|values| {
             // Constants that are no statics may share an address, so the type is compared, too.
@@ -72,8 +72,8 @@ impl Locals {
 }
 
 impl Drop for Locals {
-    /// Those of a fiber or task are gone by then. Those of a thread are dropped with it, and a panic
-    /// of their destructors there would end the process.
+    /// Those of a fiber or task are gone by then. Those of a thread are dropped with it, and a
+    /// panic of their destructors there would end the process.
     fn drop(&mut self) {
         self.clear(&|panic| contained("a thread's local", panic));
     }

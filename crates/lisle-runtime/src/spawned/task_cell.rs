@@ -2,9 +2,9 @@
 //! `sched/tasks/life.rs` the life of a task.
 //!
 //! In its first turn a task's head is little more than the place of its future, which
-//! `task/spawn.rs` polls as a part of the spawner. Only when the task waits does it become a thread that others
-//! know of: it is *reified*. From then on everything in it belongs to its owner, in the sense of
-//! `event/recycled/state.rs`. The handle may look at `finished`, which has a lock.
+//! `task/spawn.rs` polls as a part of the spawner. Only when the task waits does it become a thread
+//! that others know of: it is *reified*. From then on everything in it belongs to its owner, in the
+//! sense of `event/recycled/state.rs`. The handle may look at `finished`, which has a lock.
 
 use super::fiber_cell::Fiber;
 use super::head::Head;
@@ -59,9 +59,10 @@ impl Task {
     ///
     /// # Safety
     ///
-    /// `ready` is as `Recycled::make_vacant` wants it. The memory is of zeros, or was a vacant slot, or parts of it are of either kind. It is never
-    /// used for anything but a slot of this size, and it is the caller's. Meanwhile late wakes, and
-    /// code that looks at all slots, may read its state and its home.
+    /// `ready` is as `Recycled::make_vacant` wants it. The memory is of zeros, or was a vacant
+    /// slot, or parts of it are of either kind. It is never used for anything but a slot of this
+    /// size, and it is the caller's. Meanwhile late wakes, and code that looks at all slots, may
+    /// read its state and its home.
     pub(crate) unsafe fn make_vacant(slot: *mut Task, size: usize, ready: unsafe fn(NonNull<Recycled>)) {
         let size = size - offset_of!(Task, recycled);
         // SAFETY: by the caller's promise. The two words that others may read are already those of

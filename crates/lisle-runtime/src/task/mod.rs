@@ -1,9 +1,9 @@
 //! Tasks: light threads without a stack, which cost a call unless they wait.
 //!
 //! A task is an `async` block that begins at once, on the stack of the code that
-//! [spawns](crate::spawn_task()) it. If it does not wait, it costs a call and a few instructions. If it
-//! waits, it is *reified*: it stays where it is, in recycled memory, and its spawner goes on. The
-//! performer that provides what the task waits for makes the task run next, on its own domain.
+//! [spawns](crate::spawn_task()) it. If it does not wait, it costs a call and a few instructions.
+//! If it waits, it is *reified*: it stays where it is, in recycled memory, and its spawner goes on.
+//! The performer that provides what the task waits for makes the task run next, on its own domain.
 //! Tasks that communicate thus come together on one domain.
 //!
 //! ```

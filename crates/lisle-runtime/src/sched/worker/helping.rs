@@ -129,8 +129,8 @@ impl AllJoining {
         Taken { job, joining: self.last.get() }
     }
 
-    /// Runs what was taken, in `fiber`: as a helper of the fiber that waited last when it was taken,
-    /// if any did.
+    /// Runs what was taken, in `fiber`: as a helper of the fiber that waited last when it was
+    /// taken, if any did.
     ///
     /// # Safety
     ///

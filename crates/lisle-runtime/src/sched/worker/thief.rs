@@ -1,13 +1,13 @@
 //! How fibers that have not begun, and tasks that are ready, move between domains: what an idle
 //! worker steals, what any worker takes of the common queue, and when one wakes another.
 //!
-//! A thief does not take everything that it sees, but what the other domain does not get to. A fiber
-//! that has begun stays on its domain for good, and most spawned fibers exchange messages at once
-//! with the fiber that spawned them. If they were stolen, each message between the two would cross
-//! domains, which costs several times as much as staying. So a thief notes what waits, and takes a
-//! share only if that has not all begun [`OVERDUE`] later: then there is more to do than one domain
-//! can. Fibers that compute are spread within that time; pairs, chains and short-lived fibers stay
-//! together.
+//! A thief does not take everything that it sees, but what the other domain does not get to. A
+//! fiber that has begun stays on its domain for good, and most spawned fibers exchange messages at
+//! once with the fiber that spawned them. If they were stolen, each message between the two would
+//! cross domains, which costs several times as much as staying. So a thief notes what waits, and
+//! takes a share only if that has not all begun [`OVERDUE`] later: then there is more to do than
+//! one domain can. Fibers that compute are spread within that time; pairs, chains and short-lived
+//! fibers stay together.
 
 use super::Worker;
 use crate::queue::stealable::Sight;
