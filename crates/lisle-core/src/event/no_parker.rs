@@ -4,7 +4,6 @@ use super::context::Unparked;
 use super::record::Waker;
 use super::recycled::{Recycled, TopTask};
 use super::waits::ParkedEvent;
-use std::cell::Cell;
 
 /// The parker of a fiber, which does not exist here.
 pub enum Parker {}

@@ -6,18 +6,26 @@ use super::{Builder, Runtime, failed};
 use crate::sched::OnDeadlock;
 use crate::sched::default::{DEFAULT, started_default_runtime};
 use crate::sched::shared::Shared;
+use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::io;
 
+/// Set once the system has refused to start the default runtime. In Miri, which cannot follow a
+/// switch of stacks, none is started.
+static IS_REFUSED: AtomicBool = AtomicBool::new(cfg!(miri));
+
 /// Returns the default runtime. Starts it if that has not been done, and returns `None` if that
-/// fails. In Miri, which cannot follow a switch of stacks, it always does.
+/// fails, or has failed before: a loop asks at each heartbeat.
 pub fn try_default_runtime() -> Option<&'static Arc<Shared>> {
-    if cfg!(miri) {
-        return None;
-    }
     started_default_runtime().or_else(|| {
-        let runtime = default_builder().start().ok()?;
+        if IS_REFUSED.load(Ordering::Relaxed) {
+            return None;
+        }
+        let Ok(runtime) = default_builder().start() else {
+            IS_REFUSED.store(true, Ordering::Relaxed);
+            return None;
+        };
         // Another thread may have been faster; then the runtime that was started here is dropped.
         Some(DEFAULT.get_or_init(|| runtime.stay()))
     })
