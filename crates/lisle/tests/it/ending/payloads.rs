@@ -122,11 +122,20 @@ fn a_payload_that_waits_outlives_a_shutdown() {
     let builder = Runtime::builder().domains(1).panic_policy(PanicPolicy::Ignore);
     let runtime = builder.start().unwrap();
     // It is interrupted by the shutdown, and only then the payload is given what it waits for.
+    let (beginning, begun) = unbounded_mailbox();
     drop(runtime.spawn(move || {
         let _sends = OnDrop(move || tx.send(7).unwrap());
+        beginning.send(()).unwrap();
         never::<()>().sync();
     }));
-    drop(runtime.spawn(move || resume_unwind(Box::new(payload))));
+    begun.recv().unwrap();
+    // It panics when its handle is gone. Otherwise the handle would drop the payload.
+    let (let_go, goes) = channel();
+    drop(runtime.spawn(move || {
+        goes.recv().unwrap();
+        resume_unwind(Box::new(payload))
+    }));
+    let_go.send(()).unwrap();
     dropped.recv().unwrap();
     assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
     assert_eq!(answers.recv(), Ok(Ok(7)));
