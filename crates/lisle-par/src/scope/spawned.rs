@@ -75,6 +75,7 @@ pub(super) fn new<F: FnOnce() -> T, T>(
     home: *const Frame,
     site: &'static Location<'static>,
 ) -> NonNull<Header> {
+    let place = Block::<Header, F, T>::room();
     let header = Header {
         links: Links::new(),
         state: AtomicU8::new(0),
@@ -89,7 +90,11 @@ pub(super) fn new<F: FnOnce() -> T, T>(
         },
         job: UnsafeCell::new(MaybeUninit::uninit()),
     };
-    Block::<Header, F, T>::allocate(header, function)
+    // SAFETY: the memory is for such a cell, and the caller's alone.
+    unsafe { place.write(header) };
+    // SAFETY: as above.
+    unsafe { Block::<Header, F, T>::fill(place, function) };
+    place
 }
 
 impl Linked for Header {

@@ -41,14 +41,12 @@ impl<H, S, T> Block<H, S, T> {
     pub const CONTENTS: Contents =
         Contents { take: Self::take, drop_result: Self::drop_result, layout: Self::LAYOUT };
 
-    /// Creates a cell in recycled memory, to be given back by [`Contents::free`].
+    /// Returns recycled memory for a cell, to be given back by [`Contents::free`]. The caller writes
+    /// the head in place, since a head that is passed by value is copied, and then
+    /// [fills](Block::fill) the body.
     #[inline(always)]
-    pub fn allocate(head: H, start: S) -> NonNull<H> {
-        let block = memory::take(Self::LAYOUT).cast::<Self>();
-        let body = UnsafeCell::new(Body { start: ManuallyDrop::new(start) });
-        // SAFETY: the block is fresh memory of this layout.
-        unsafe { block.write(Block { head, body }) };
-        block.cast()
+    pub fn room() -> NonNull<H> {
+        memory::take(Self::LAYOUT).cast()
     }
 
     #[inline(always)]
@@ -57,7 +55,19 @@ impl<H, S, T> Block<H, S, T> {
         unsafe { &(*head.cast::<Self>().as_ptr()).body }
     }
 
-    /// Puts `start` into an empty body.
+    /// Fills the body of a cell in memory of [`room`](Block::room).
+    ///
+    /// # Safety
+    ///
+    /// The body has not been filled, and no other code refers to it.
+    #[inline(always)]
+    pub unsafe fn fill(head: NonNull<H>, start: S) {
+        let body = UnsafeCell::new(Body { start: ManuallyDrop::new(start) });
+        // SAFETY: by the caller's promise.
+        unsafe { (&raw mut (*head.cast::<Self>().as_ptr()).body).write(body) };
+    }
+
+    /// Puts `start` into an empty body, in place.
     ///
     /// # Safety
     ///
@@ -168,7 +178,7 @@ impl Contents {
     ///
     /// # Safety
     ///
-    /// [`Block::allocate`] has made the cell, with these contents. Nothing is left in it, and it is
+    /// The cell is in memory of [`Block::room`], with these contents. Nothing is left in it, and it is
     /// not used again.
     #[inline]
     pub unsafe fn free<H>(&self, head: NonNull<H>) {

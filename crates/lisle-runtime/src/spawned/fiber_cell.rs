@@ -91,6 +91,7 @@ impl Fiber {
         site: &'static Location<'static>,
     ) -> NonNull<Fiber> {
         let kind = traits.kind.unwrap_or(Kind::Fiber);
+        let place = Block::<Fiber, F, T>::room();
         let fiber = Fiber {
             head: Head::new(kind, traits.scope, site, Source::new(false)),
             siblings: Cell::new((std::ptr::null_mut(), std::ptr::null_mut())),
@@ -107,7 +108,11 @@ impl Fiber {
             references: AtomicUsize::new(2),
             table: const { &Table { run: run::<F, T>, contents: Block::<Fiber, F, T>::CONTENTS } },
         };
-        Block::<Fiber, F, T>::allocate(fiber, f)
+        // SAFETY: the memory is for such a cell, and the caller's alone.
+        unsafe { place.write(fiber) };
+        // SAFETY: as above.
+        unsafe { Block::<Fiber, F, T>::fill(place, f) };
+        place
     }
 
     /// Returns what can be done with the fiber's result.
