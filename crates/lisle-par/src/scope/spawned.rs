@@ -55,6 +55,7 @@ pub(super) struct Header {
 struct Verbs {
     call: unsafe fn(NonNull<Header>, Rest, *mut ()),
     run: unsafe fn(NonNull<Header>),
+    run_alone: unsafe fn(NonNull<Header>) -> thread::Result<()>,
     contents: Contents,
 }
 
@@ -86,7 +87,12 @@ pub(super) fn new<F: FnOnce() -> T, T>(
         level: Cell::new(0),
         site,
         verbs: const {
-            &Verbs { call: call_of::<F, T>, run: run::<F, T>, contents: Block::<Header, F, T>::CONTENTS }
+            &Verbs {
+                call: call_of::<F, T>,
+                run: run::<F, T>,
+                run_alone: run_alone_of::<F, T>,
+                contents: Block::<Header, F, T>::CONTENTS,
+            }
         },
         job: UnsafeCell::new(MaybeUninit::uninit()),
     };
@@ -269,13 +275,13 @@ unsafe fn run_at_home(spawned: NonNull<Header>) {
 /// Only the caller has an interest in the job, and the job has not been claimed.
 unsafe fn run_alone(spawned: NonNull<Header>) {
     // SAFETY: the job is in place.
-    let run = unsafe { spawned.as_ref() }.verbs.run;
-    // SAFETY: no other party claims the job.
-    unsafe { run(spawned) };
-    // SAFETY: the result was written just now.
-    unsafe { discard(spawned) };
-    // SAFETY: the job is empty.
-    unsafe { free(spawned) };
+    let this = unsafe { spawned.as_ref() };
+    let core = this.core;
+    // SAFETY: no other party claims the job, or has an interest in it.
+    if let Err(panic) = unsafe { (this.verbs.run_alone)(spawned) } {
+        // SAFETY: a scope stays in place until all its jobs have been settled.
+        unsafe { core.as_ref() }.note(panic);
+    }
 }
 
 /// Calls the function of a job and returns its result.
@@ -383,4 +389,18 @@ unsafe fn run<F: FnOnce() -> T, T>(spawned: NonNull<Header>) {
     let result = catch_unwind(AssertUnwindSafe(function));
     // SAFETY: the function has been taken out, and no other thread reads the result yet.
     unsafe { Block::<Header, F, T>::put_result(spawned, result) };
+}
+
+/// Runs a job, drops its result, and frees it. Returns a panic as the error.
+///
+/// # Safety
+///
+/// As for [`run_alone`]. The types are those of `new`.
+unsafe fn run_alone_of<F: FnOnce() -> T, T>(spawned: NonNull<Header>) -> thread::Result<()> {
+    // SAFETY: the function has not been taken out, and no other code refers to the body.
+    let function = unsafe { Block::<Header, F, T>::take_start(spawned) };
+    let result = catch_unwind(AssertUnwindSafe(function));
+    // SAFETY: nothing is left in the job.
+    unsafe { Block::<Header, F, T>::CONTENTS.free(spawned) };
+    Block::<Header, F, T>::discard(result)
 }

@@ -137,7 +137,12 @@ impl<H, S, T> Block<H, S, T> {
 
     unsafe fn drop_result(head: NonNull<()>) -> thread::Result<()> {
         // SAFETY: passed on to the caller.
-        let result = unsafe { Self::take_result(head) };
+        Self::discard(unsafe { Self::take_result(head) })
+    }
+
+    /// Drops a result. Returns its panic, or that of its destructor, as the error.
+    #[inline]
+    pub fn discard(result: thread::Result<T>) -> thread::Result<()> {
         // The destructor of the result runs to its end, even if the runtime ends.
         #[cfg(not(lisle_loom))]
         let _masked = if std::mem::needs_drop::<T>() { parker::masked() } else { None };
