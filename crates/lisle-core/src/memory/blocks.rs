@@ -1,8 +1,7 @@
 //! Plain memory.
 
 use super::classes::{LARGEST_STEP, STEP, class_of};
-use super::pieces::Memory;
-use super::threads::{Guard, Kind, Local, give_slot, take_slot};
+use super::threads::{give_slot, take_slot};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
@@ -13,29 +12,7 @@ const LARGEST: usize = LARGEST_STEP << 14;
 #[derive(Debug)]
 pub struct Blocks;
 
-static MEMORY: Memory<Blocks> = Memory::new();
-
-thread_local! {
-    static LOCAL: Local = const { Local::new() };
-    static GUARD: Guard<Blocks> = const { Guard::new() };
-}
-
-// SAFETY: these are used only here.
-unsafe impl Kind for Blocks {
-    const STAYS: bool = false;
-
-    fn memory() -> &'static Memory<Self> {
-        &MEMORY
-    }
-    #[inline(always)]
-    fn with_local<R>(f: impl FnOnce(&Local) -> R) -> R {
-        LOCAL.with(f)
-    }
-    fn guard() -> bool {
-        GUARD.try_with(|_| ()).is_ok()
-    }
-    unsafe fn make_vacant(_: NonNull<u8>, _: usize) {}
-}
+crate::kind_of_slots!(Blocks, stays: false, make_vacant: |_, _| ());
 
 /// Returns `true` if blocks of this layout are recycled.
 #[inline(always)]

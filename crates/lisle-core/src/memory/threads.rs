@@ -42,6 +42,45 @@ pub unsafe trait Kind: Sized + 'static {
     unsafe fn make_vacant(slot: NonNull<u8>, size: usize);
 }
 
+/// Implements [`Kind`] for a type: with its pieces, and with what each thread keeps.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! kind_of_slots {
+    ($kind:ty, stays: $stays:expr, make_vacant: $make_vacant:expr) => {
+        const _: () = {
+            static MEMORY: $crate::memory::Memory<$kind> = $crate::memory::Memory::new();
+
+            thread_local! {
+                static LOCAL: $crate::memory::Local = const { $crate::memory::Local::new() };
+                static GUARD: $crate::memory::Guard<$kind> = const { $crate::memory::Guard::new() };
+            }
+
+            // SAFETY: these are used only here. The rest is up to the caller of the macro.
+            unsafe impl $crate::memory::Kind for $kind {
+                const STAYS: bool = $stays;
+
+                fn memory() -> &'static $crate::memory::Memory<Self> {
+                    &MEMORY
+                }
+                #[inline(always)]
+                fn with_local<R>(f: impl FnOnce(&$crate::memory::Local) -> R) -> R {
+                    LOCAL.with(f)
+                }
+                fn guard() -> bool {
+                    GUARD.try_with(|_| ()).is_ok()
+                }
+                unsafe fn make_vacant(slot: std::ptr::NonNull<u8>, size: usize) {
+                    // SAFETY: passed on to the caller.
+                    #[allow(unused_unsafe, reason = "for a kind in which nothing stays")]
+                    unsafe {
+                        $make_vacant(slot, size)
+                    }
+                }
+            }
+        };
+    };
+}
+
 /// A list of vacant slots. They are linked through their first words.
 #[derive(Debug)]
 pub(super) struct List {
@@ -118,7 +157,8 @@ impl<K: Kind> Drop for Guard<K> {
     fn drop(&mut self) {
         K::with_local(|local| {
             local.is_guarded.set(false);
-            (0..CLASSES).for_each(|class| hand_back::<K>(&local.lists[class], class, u32::MAX));
+            let kept = local.lists.iter().enumerate().filter(|(_, list)| list.count() > 0);
+            kept.for_each(|(class, list)| hand_back::<K>(list, class, u32::MAX));
         });
     }
 }

@@ -6,37 +6,20 @@
 //! (`event/recycled/state.rs`), in which the wake has no effect. So slots of all sizes stay.
 
 use super::life::ready_recycled;
-use crate::memory::{Guard, Kind, Local, Memory};
 use crate::spawned::task_cell::Task;
 use std::ptr::NonNull;
 
 /// The kind of slots that tasks live in.
 pub(crate) struct Slots;
 
-static MEMORY: Memory<Slots> = Memory::new();
+lisle_core::kind_of_slots!(Slots, stays: true, make_vacant: make_vacant);
 
-thread_local! {
-    static LOCAL: Local = const { Local::new() };
-    static GUARD: Guard<Slots> = const { Guard::new() };
-}
-
-// SAFETY: these are used only here.
-unsafe impl Kind for Slots {
-    const STAYS: bool = true;
-
-    fn memory() -> &'static Memory<Self> {
-        &MEMORY
-    }
-    #[inline(always)]
-    fn with_local<R>(f: impl FnOnce(&Local) -> R) -> R {
-        LOCAL.with(f)
-    }
-    fn guard() -> bool {
-        GUARD.try_with(|_| ()).is_ok()
-    }
-    unsafe fn make_vacant(slot: NonNull<u8>, size: usize) {
-        // SAFETY: passed on to the caller. Late wakes, and code that looks at all slots, read the
-        // state and the home of a slot. The owner of a task may ready it.
-        unsafe { Task::make_vacant(slot.as_ptr().cast(), size, ready_recycled) };
-    }
+/// Makes memory a vacant slot of `size` bytes, as `Kind::make_vacant` does.
+///
+/// # Safety
+///
+/// As there. Late wakes, and code that looks at all slots, read the state and the home of a slot.
+unsafe fn make_vacant(slot: NonNull<u8>, size: usize) {
+    // SAFETY: passed on to the caller. The owner of a task may ready it.
+    unsafe { Task::make_vacant(slot.as_ptr().cast(), size, ready_recycled) };
 }
