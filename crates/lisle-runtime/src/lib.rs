@@ -44,9 +44,16 @@ pub mod sched;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod signals;
+#[cfg(not(lisle_loom))]
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod spawned;
+#[cfg(lisle_loom)]
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub mod spawned {
+    pub mod cell;
+}
 #[cfg(not(lisle_loom))]
 mod stack;
 #[cfg(not(lisle_loom))]

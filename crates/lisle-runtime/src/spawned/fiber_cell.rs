@@ -236,12 +236,8 @@ pub(crate) unsafe fn part(fiber: NonNull<Fiber>) {
 unsafe fn drop_unclaimed(fiber: NonNull<Fiber>) {
     // SAFETY: alive by the caller's promise.
     let this = unsafe { fiber.as_ref() };
-    // The payload of a panic may have a destructor that waits.
-    let _masked = if this.outcome.get() == Outcome::Done { parker::masked() } else { None };
     // SAFETY: passed on to the caller.
-    if let Some(panic) = unsafe { this.head.drop_result(fiber, this.contents()) } {
-        detached(this, panic);
-    }
+    unsafe { this.head.drop_result(fiber, this.contents(), |panic| detached(this, panic)) };
 }
 
 /// Adds a reference.

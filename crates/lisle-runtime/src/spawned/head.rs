@@ -118,7 +118,7 @@ impl Head {
         }
     }
 
-    /// Drops an unclaimed result. Returns its panic, unless that is noted in the scope.
+    /// Drops an unclaimed result. Its panic is noted in the scope, or else given to `report`.
     ///
     /// # Safety
     ///
@@ -127,26 +127,35 @@ impl Head {
         &self,
         of: NonNull<H>,
         contents: &Contents,
-    ) -> Option<Box<dyn Any + Send>> {
+        report: impl FnOnce(Box<dyn Any + Send>),
+    ) {
         if self.outcome.replace(Outcome::Taken) != Outcome::Done {
-            return None;
+            return;
         }
         // SAFETY: the body holds the result. The rest is the caller's promise.
-        let panic = unsafe { contents.drop_result(of) }.err()?;
-        if panic.is::<Interrupted>() { None } else { note(self.scope.get(), panic) }
+        if let Err(panic) = unsafe { contents.drop_result(of) } {
+            note_or(self.scope.get(), panic, report);
+        }
     }
 }
 
-/// Notes a panic in the scope of what has panicked. Returns it if there is no scope.
-pub(crate) fn note(
+/// Notes the panic of what nobody joins in its scope. If it has none, gives the panic to `report`,
+/// unless that is the end of its runtime.
+#[cold]
+pub(crate) fn note_or(
     scope: Option<NonNull<ScopeState>>,
     panic: Box<dyn Any + Send>,
-) -> Option<Box<dyn Any + Send>> {
-    let Some(scope) = scope else { return Some(panic) };
-    // SAFETY: neither what is scoped nor its handle outlives the scope.
-    unsafe { scope.as_ref() }.note_panic();
+    report: impl FnOnce(Box<dyn Any + Send>),
+) {
     // The payload is the user's. Its destructor may wait, and may panic.
     let _masked = parker::masked();
-    forget_panic(panic);
-    None
+    match scope {
+        _ if panic.is::<Interrupted>() => {}
+        Some(scope) => {
+            // SAFETY: neither what is scoped nor its handle outlives the scope.
+            unsafe { scope.as_ref() }.note_panic();
+            forget_panic(panic);
+        }
+        None => report(panic),
+    }
 }

@@ -13,25 +13,14 @@
 //! - `foreign_calls`: how many functions of `blocking` are under way.
 
 pub mod cell;
-#[cfg(not(lisle_loom))]
 pub(crate) mod fiber_cell;
-#[cfg(not(lisle_loom))]
 pub(crate) mod foreign_calls;
-#[cfg(not(lisle_loom))]
 pub(crate) mod head;
-#[cfg(not(lisle_loom))]
 pub(crate) mod hooks;
-#[cfg(not(lisle_loom))]
 pub(crate) mod locals;
-#[cfg(not(lisle_loom))]
 pub(crate) mod runnable;
-#[cfg(not(lisle_loom))]
 pub(crate) mod scope_state;
-#[cfg(not(lisle_loom))]
 pub(crate) mod stack_state;
-#[cfg(not(lisle_loom))]
 pub(crate) mod task_body;
-#[cfg(not(lisle_loom))]
 pub(crate) mod task_cell;
-#[cfg(not(lisle_loom))]
 pub mod this_stack;

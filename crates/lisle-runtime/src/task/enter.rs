@@ -52,5 +52,5 @@ pub(super) unsafe fn queue(task: NonNull<Task>) {
     this.domain.set(usize::MAX);
     this.state().begin();
     // SAFETY: the task has just been reified, and its owner queues it here.
-    unsafe { life::inflate(task) };
+    unsafe { life::queue_anywhere(task) };
 }

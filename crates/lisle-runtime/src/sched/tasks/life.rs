@@ -123,14 +123,26 @@ pub(crate) fn inflate_parked(task: NonNull<Task>) -> bool {
 /// # Safety
 ///
 /// As for [`wait`].
-pub(crate) unsafe fn inflate(task: NonNull<Task>) {
+unsafe fn inflate(task: NonNull<Task>) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
     // The next turn looks whether the task is cancelled.
+    this.state().absorb();
+    // SAFETY: passed on to the caller.
+    unsafe { queue_anywhere(task) };
+}
+
+/// Queues a task for the first domain that takes it.
+///
+/// # Safety
+///
+/// As for [`wait`]. The task has been reified, and its state has no wakes but the owner's.
+pub(crate) unsafe fn queue_anywhere(task: NonNull<Task>) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { task.as_ref() };
     if !this.inflated.replace(true) {
         count_inflation(this);
     }
-    this.state().absorb();
     // SAFETY: the task has been reified, and its owner queues it here, with its own runtime.
     unsafe { Shared::push_common_at(home_of(this), task.cast()) };
 }
@@ -345,9 +357,8 @@ unsafe fn vacate(task: NonNull<Task>) {
     // SAFETY: the slot is the caller's alone.
     let this = unsafe { task.as_ref() };
     // SAFETY: no other code refers to the body.
-    let panic = unsafe { this.drop_result(task, &this.table().contents) };
-    if let Some(panic) = panic {
-        unclaimed::of_task(panic, None, this.site());
+    unsafe {
+        this.drop_result(task, &this.table().contents, |panic| unclaimed::report_task(panic, this.site()));
     }
     this.clear_locals();
     this.inflated.set(false);
