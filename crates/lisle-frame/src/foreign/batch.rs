@@ -65,7 +65,8 @@ struct Runner {
 pub(crate) struct Own {
     /// So many results have been given to the streams: those before.
     pub(crate) delivered: Cell<u32>,
-    /// So many futures refer to the batch.
+    /// So many futures refer to the batch. While it is being filled, those of its calls are not
+    /// counted, and the number may be below zero.
     pub(crate) held: Cell<u32>,
     /// It is not in any list of the world's.
     pub(crate) is_retired: Cell<bool>,
@@ -92,6 +93,8 @@ pub(crate) struct Batch {
     /// Which of its lane's sizes it has.
     pub(crate) size: usize,
     pub(crate) count: Cell<u32>,
+    /// So many calls are enough.
+    pub(crate) enough: Cell<u32>,
     /// Each call is timed by itself.
     pub(crate) times_each: Cell<bool>,
     any_cancelled: AtomicBool,
@@ -155,6 +158,7 @@ impl Batch {
             columns,
             size,
             count: Cell::new(0),
+            enough: Cell::new(columns.capacity),
             times_each: Cell::new(false),
             any_cancelled: AtomicBool::new(false),
             runner: Runner {
@@ -210,9 +214,9 @@ impl Batch {
         header.runner.state.store(PENDING, Ordering::Relaxed);
     }
 
-    #[inline(always)]
-    pub(crate) fn is_full(&self, limit: u32) -> bool {
-        self.count.get() >= limit.min(self.columns.capacity)
+    /// Sets how many calls are enough.
+    pub(crate) fn set_enough(&self, calls: u32) {
+        self.enough.set(calls.min(self.columns.capacity));
     }
 
     #[inline(always)]
@@ -311,6 +315,7 @@ impl Batch {
     ///
     /// The batch is complete, and for this function. The result has not been taken or dropped. The
     /// call was not cancelled.
+    #[inline(always)]
     pub(crate) unsafe fn take<F: Native<S>, S>(this: NonNull<Batch>, at: u32) -> Result<F::Output, String> {
         // SAFETY: alive, by the caller's promise.
         let header = unsafe { this.as_ref() };
@@ -320,9 +325,15 @@ impl Batch {
             // SAFETY: the result is there, and is taken once.
             return Ok(unsafe { Self::column::<F::Output>(this, header.columns.results, at).read() });
         }
-        let panics = header.runner.panics.borrow();
+        Err(header.panic_of(at))
+    }
+
+    /// Returns the message of a call that has panicked.
+    #[cold]
+    fn panic_of(&self, at: u32) -> String {
+        let panics = self.runner.panics.borrow();
         let found = panics.iter().find(|(call, _)| *call == at);
-        Err(found.map_or_else(|| "it was cancelled".into(), |(_, message)| message.clone()))
+        found.map_or_else(|| "it was cancelled".into(), |(_, message)| message.clone())
     }
 
     /// Drops a result that nobody wants.

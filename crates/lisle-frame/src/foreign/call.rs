@@ -17,7 +17,7 @@ enum State<F, A> {
     /// It is a call in a batch.
     Made { batch: NonNull<Batch>, at: u32 },
     /// It has failed, or its result was taken.
-    Over(Option<CallError>),
+    Over(Option<Box<CallError>>),
 }
 
 /// The future of a foreign call: [`Foreign::call`](crate::Foreign::call). It is not `Send`.
@@ -113,7 +113,7 @@ impl<F: Native<S>, S> Call<F, S> {
             State::Over(error) => {
                 let error = error.expect("the future is not polled after it is ready");
                 self.state = State::Over(Some(error.clone()));
-                Poll::Ready(Err(error))
+                Poll::Ready(Err(*error))
             }
             State::Made { .. } => unreachable!("looked at before"),
         }
@@ -142,12 +142,18 @@ impl<F: Native<S>, S> Call<F, S> {
 }
 
 /// Lets go of a batch.
+#[inline(always)]
 fn release(header: &Batch, batch: NonNull<Batch>) {
-    header.own.held.set(header.own.held.get() - 1);
-    if header.own.held.get() == 0
-        && header.own.is_retired.get()
-        && let Some(core) = core::current()
-    {
+    let held = header.own.held.get().wrapping_sub(1);
+    header.own.held.set(held);
+    if held == 0 && header.own.is_retired.get() {
+        recycle(header, batch);
+    }
+}
+
+#[cold]
+fn recycle(header: &Batch, batch: NonNull<Batch>) {
+    if let Some(core) = core::current() {
         core.foreigns().lane_of(header, |lane: &Lane| lane.recycle(batch));
     }
 }
@@ -168,7 +174,7 @@ impl<F: Native<S>, S: 'static> Future for Call<F, S> {
         match self.poll_result(cx) {
             Poll::Ready(Ok(result)) => Poll::Ready(result),
             Poll::Ready(Err(error)) => {
-                self.state = State::Over(Some(error.clone()));
+                self.state = State::Over(Some(Box::new(error.clone())));
                 fail_caller(error);
                 Poll::Pending
             }

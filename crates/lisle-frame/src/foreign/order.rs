@@ -22,6 +22,8 @@ struct Run {
 #[derive(Default)]
 pub(crate) struct Order {
     runs: RefCell<VecDeque<Run>>,
+    /// The youngest calls, which are not in `runs` yet.
+    last: Cell<Option<Run>>,
     pub(crate) calls: Cell<usize>,
     pub(crate) batches: Cell<usize>,
     pub(crate) stalls: Cell<usize>,
@@ -37,11 +39,22 @@ impl Order {
     /// Notes a call.
     #[inline(always)]
     pub(crate) fn push(&self, batch: NonNull<Batch>, at: u32) {
-        let mut runs = self.runs.borrow_mut();
-        match runs.back_mut() {
-            Some(last) if last.batch == batch && last.to == at => last.to += 1,
-            _ => runs.push_back(Run { batch, from: at, to: at + 1 }),
+        match self.last.get() {
+            Some(last) if last.batch == batch && last.to == at => {
+                self.last.set(Some(Run { to: at + 1, ..last }));
+            }
+            last => {
+                self.last.set(Some(Run { batch, from: at, to: at + 1 }));
+                if let Some(last) = last {
+                    self.runs.borrow_mut().push_back(last);
+                }
+            }
         }
+    }
+
+    /// Takes the oldest calls.
+    fn pop(&self) -> Option<Run> {
+        self.runs.borrow_mut().pop_front().or_else(|| self.last.take())
     }
 
     pub(crate) fn count_batch(&self, calls: u32) {
@@ -59,7 +72,7 @@ impl Order {
     }
 
     fn has_runs(&self) -> bool {
-        !self.runs.borrow().is_empty()
+        self.last.get().is_some() || !self.runs.borrow().is_empty()
     }
 
     fn note_slowest(&self, name: &'static str, nanos: u64) {
@@ -71,12 +84,13 @@ impl Order {
     /// Takes any of the calls, as the mode that shuffles does. There each call is a batch.
     fn pop_any(&self, random: u64) -> Option<Run> {
         let mut runs = self.runs.borrow_mut();
+        runs.extend(self.last.take());
         let at = random.checked_rem(runs.len() as u64)?;
         runs.swap_remove_back(at as usize)
     }
 
     fn next(&self) -> Option<Run> {
-        let Some(state) = self.shuffle.get() else { return self.runs.borrow_mut().pop_front() };
+        let Some(state) = self.shuffle.get() else { return self.pop() };
         let (state, random) = split_mix(state);
         self.shuffle.set(Some(state));
         self.pop_any(random)

@@ -145,7 +145,11 @@ impl<F: Future> Future for Run<'_, F> {
                 }
                 Poll::Ready(Some(value))
             }
-            Poll::Pending => self.pending(),
+            // As often: it waits within the frame.
+            Poll::Pending => match core::current() {
+                Some(core) if core.flags.get() == core::flags::WITHIN => Poll::Pending,
+                _ => self.pending(),
+            },
         }
     }
 }
