@@ -73,6 +73,7 @@ pub(crate) struct Core {
     graves: RefCell<Vec<NonNull<Head>>>,
     /// Streams that are run anew, and wait over frames.
     restless: RefCell<HashSet<NonNull<Head>>>,
+    has_restless: Cell<bool>,
     /// How many functions of the user's look at values.
     pub(crate) looking: Cell<usize>,
     /// Wakers of executors within streams, with the stream.
@@ -175,6 +176,7 @@ impl Core {
             owned: RefCell::default(),
             graves: RefCell::default(),
             restless: RefCell::default(),
+            has_restless: Cell::new(false),
             looking: Cell::new(0),
             wakers: RefCell::default(),
             has_wakers: Cell::new(false),
@@ -601,14 +603,23 @@ impl Core {
 
     /// Notes whether the stream that is being polled, which is run anew in each frame, waits over
     /// frames.
-    #[cold]
+    #[inline(always)]
     pub(crate) fn waits_over_frames(&self, waits: bool) {
-        let Some(current) = self.current.get() else { return };
-        if waits {
-            self.restless.borrow_mut().insert(current);
-        } else {
-            self.restless.borrow_mut().remove(&current);
+        if waits || self.has_restless.get() {
+            self.note_restless(waits);
         }
+    }
+
+    #[cold]
+    fn note_restless(&self, waits: bool) {
+        let Some(current) = self.current.get() else { return };
+        let mut restless = self.restless.borrow_mut();
+        if waits {
+            restless.insert(current);
+        } else {
+            restless.remove(&current);
+        }
+        self.has_restless.set(!restless.is_empty());
     }
 
     /// Returns `true` if all the state of a stream is its value.

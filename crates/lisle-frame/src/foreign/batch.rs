@@ -309,28 +309,32 @@ impl Batch {
         (self.runner.nanos.get(), self.runner.slowest.get())
     }
 
-    /// Takes the result of a call: its message, if it has panicked.
+    /// Returns `true` if the call has a result.
     ///
     /// # Safety
     ///
-    /// The batch is complete, and for this function. The result has not been taken or dropped. The
-    /// call was not cancelled.
+    /// The call is in the batch, which is complete.
     #[inline(always)]
-    pub(crate) unsafe fn take<F: Native<S>, S>(this: NonNull<Batch>, at: u32) -> Result<F::Output, String> {
-        // SAFETY: alive, by the caller's promise.
-        let header = unsafe { this.as_ref() };
-        // SAFETY: complete, so the status was written before.
-        let status = unsafe { Self::column::<u8>(this, header.columns.status, at).read() };
-        if status == RETURNED {
-            // SAFETY: the result is there, and is taken once.
-            return Ok(unsafe { Self::column::<F::Output>(this, header.columns.results, at).read() });
-        }
-        Err(header.panic_of(at))
+    pub(crate) unsafe fn has_returned(this: NonNull<Batch>, at: u32) -> bool {
+        // SAFETY: alive, by the caller's promise; complete, so the status was written before.
+        unsafe { Self::column::<u8>(this, this.as_ref().columns.status, at).read() == RETURNED }
+    }
+
+    /// Takes the result of a call.
+    ///
+    /// # Safety
+    ///
+    /// The batch is complete, and for this function. The call has returned; its result has not been
+    /// taken or dropped.
+    #[inline(always)]
+    pub(crate) unsafe fn take<F: Native<S>, S>(this: NonNull<Batch>, at: u32) -> F::Output {
+        // SAFETY: by the caller's promise.
+        unsafe { Self::column::<F::Output>(this, this.as_ref().columns.results, at).read() }
     }
 
     /// Returns the message of a call that has panicked.
     #[cold]
-    fn panic_of(&self, at: u32) -> String {
+    pub(crate) fn panic_of(&self, at: u32) -> String {
         let panics = self.runner.panics.borrow();
         let found = panics.iter().find(|(call, _)| *call == at);
         found.map_or_else(|| "it was cancelled".into(), |(_, message)| message.clone())
@@ -344,9 +348,8 @@ impl Batch {
     pub(crate) unsafe fn drop_result(this: NonNull<Batch>, at: u32) {
         // SAFETY: alive, by the caller's promise.
         let header = unsafe { this.as_ref() };
-        // SAFETY: complete, so the status was written before.
-        let status = unsafe { Self::column::<u8>(this, header.columns.status, at).read() };
-        if status == RETURNED {
+        // SAFETY: complete, by the caller's promise.
+        if unsafe { Self::has_returned(this, at) } {
             // SAFETY: the result is there, and is dropped once.
             let drop = || unsafe { (header.methods.drop_result)(this, at) };
             if let Err(panic) = catch_unwind(AssertUnwindSafe(drop)) {
