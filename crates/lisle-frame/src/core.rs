@@ -71,6 +71,8 @@ pub(crate) struct Core {
     owned: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
     has_owners: Cell<bool>,
     graves: RefCell<Vec<NonNull<Head>>>,
+    /// They are being emptied: what destructors remove is buried by who does so.
+    burying: Cell<bool>,
     /// Streams that are run anew, and wait over frames.
     restless: RefCell<HashSet<NonNull<Head>>>,
     has_restless: Cell<bool>,
@@ -175,6 +177,7 @@ impl Core {
             early: RefCell::default(),
             owned: RefCell::default(),
             graves: RefCell::default(),
+            burying: Cell::new(false),
             restless: RefCell::default(),
             has_restless: Cell::new(false),
             looking: Cell::new(0),
@@ -250,29 +253,49 @@ impl Core {
                 return self.remove(child);
             }
             self.has_owners.set(true);
-            self.owned.borrow_mut().entry(owner.head).or_default().push(child);
+            let mut owned = self.owned.borrow_mut();
+            let children = owned.entry(owner.head).or_default();
+            if children.len() == children.capacity() {
+                // Those that were removed one by one are forgotten, before the list grows.
+                children.retain(|child| child.get().is_some());
+                children.reserve(children.len() + 1);
+            }
+            children.push(child);
         }
     }
 
-    /// Removes what a stream has made.
-    #[inline(always)]
+    /// Removes what a stream has made, and what that has made. Chains of owners may be long.
     pub(crate) fn remove_owned(&self, owner: NonNull<Head>) {
-        if self.has_owners.get() {
-            self.remove_all_owned(owner);
+        if self.owned.borrow().is_empty() {
+            return;
+        }
+        let mut children = self.owned.borrow_mut().remove(&owner).unwrap_or_default();
+        while let Some(child) = children.pop() {
+            if self.remove_alone(child) {
+                children.extend(self.owned.borrow_mut().remove(&child.head).into_iter().flatten());
+            }
         }
     }
 
-    #[cold]
-    fn remove_all_owned(&self, owner: NonNull<Head>) {
-        let children = self.owned.borrow_mut().remove(&owner);
-        children.into_iter().flatten().for_each(|child| self.remove(child));
-        self.has_owners.set(!self.owned.borrow().is_empty());
+    /// Removes a stream and what it has made. Futures and values are dropped as soon as no stream is
+    /// being polled and no function of the user's looks at a value.
+    pub(crate) fn remove(&self, stream: Living) {
+        if self.remove_alone(stream) {
+            self.remove_owned(stream.head);
+            self.bury_at_rest();
+        }
     }
 
-    /// Removes a stream. Its future and its value are dropped as soon as no stream is being polled
-    /// and no function of the user's looks at a value.
-    pub(crate) fn remove(&self, stream: Living) {
-        let Some(head) = stream.get() else { return };
+    /// Drops what has been removed, unless a stream may be being polled, or a value looked at.
+    pub(crate) fn bury_at_rest(&self) {
+        if !self.in_frame.get() && self.looking.get() == 0 && !self.burying.get() {
+            self.bury();
+        }
+    }
+
+    /// Removes a stream, and not what it has made. Returns `true` if it was there.
+    fn remove_alone(&self, stream: Living) -> bool {
+        let Some(head) = stream.get() else { return false };
         head.generation.set(head.generation.get() + 1);
         let state = head.state.get();
         let (phase, list) = (state.phase(), state.number());
@@ -287,9 +310,7 @@ impl Core {
             }
             self.wake_readers(list);
         }
-        if !self.in_frame.get() && self.looking.get() == 0 {
-            self.bury();
-        }
+        true
     }
 
     /// Notes that a removed stream is to be buried.
@@ -308,8 +329,9 @@ impl Core {
 
     /// Drops what has been removed. No stream is being polled, and no value is being looked at.
     fn bury(&self) {
+        let outer = self.burying.replace(true);
         loop {
-            let Some(pointer) = self.graves.borrow_mut().pop() else { return };
+            let Some(pointer) = self.graves.borrow_mut().pop() else { break };
             // SAFETY: slots live as long as the world.
             let (group, head) = unsafe { (Group::of(pointer), pointer.as_ref()) };
             let state = head.state.get();
@@ -326,6 +348,7 @@ impl Core {
             self.remove_owned(pointer);
             group.give_slot(pointer);
         }
+        self.burying.set(outer);
     }
 
     /// Runs a destructor of the user's. Its panic has been reported by the panic hook.
