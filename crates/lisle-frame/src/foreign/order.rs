@@ -1,6 +1,6 @@
 //! How results come back to the streams: in the order in which the calls were made.
 
-use super::Foreigns;
+use super::{Foreigns, run_here};
 use super::batch::Batch;
 use super::function::Deadline;
 use crate::core::{Core, forget_panic, outside_of_frames};
@@ -266,7 +266,7 @@ impl Foreigns {
         while in_time && !is_done() {
             if let Some(batch) = self.link.take_as_world() {
                 // SAFETY: taken out, it is ours.
-                unsafe { Batch::run(batch) };
+                unsafe { run_here(batch) };
             } else {
                 outside_of_frames(|| self.link.relax());
                 in_time = deadline == u64::MAX || now() - begin < deadline;
