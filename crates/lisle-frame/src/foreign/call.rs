@@ -2,7 +2,6 @@
 
 use super::batch::Batch;
 use super::function::{Class, Native};
-use super::lane::Lane;
 use crate::core::{self, Core};
 use crate::error::{CallError, Failure, StreamError};
 use std::fmt;
@@ -50,7 +49,8 @@ impl<F: Native<S>, S> Call<F, S> {
                 self.state = State::Over(None);
                 // SAFETY: delivered, and hence complete; of this function; taken once.
                 let result = unsafe { Batch::take::<F, S>(batch, at) };
-                release(header, batch);
+                // SAFETY: this future has held it, and has forgotten it.
+                unsafe { release(batch) };
                 return Poll::Ready(result.map_err(|message| self.panicked(message)));
             }
             return self.poll_undelivered(header, core, cx);
@@ -111,10 +111,6 @@ impl<F: Native<S>, S> Call<F, S> {
         let State::Made { batch, at } = std::mem::replace(&mut self.state, State::Over(None)) else { return };
         // SAFETY: the batch lives while it is held, which this future does.
         let header = unsafe { batch.as_ref() };
-        if header.own.is_gone.get() {
-            // Left to itself by the end of its world.
-            return;
-        }
         // SAFETY: the call is in the batch; this is the world's thread, since futures of calls are
         // not `Send`. What is delivered is complete, and was not taken.
         unsafe {
@@ -123,19 +119,29 @@ impl<F: Native<S>, S> Call<F, S> {
             } else {
                 Batch::abandon(batch, at);
             }
+            release(batch);
         }
-        release(header, batch);
     }
 }
 
-/// Lets go of a batch.
-fn release(header: &Batch, batch: NonNull<Batch>) {
-    header.own.held.set(header.own.held.get() - 1);
-    if header.own.held.get() == 0
-        && header.own.is_retired.get()
-        && let Some(core) = core::current()
-    {
-        core.foreigns().lane_of(header, |lane: &Lane| lane.recycle(batch));
+/// Lets go of a batch. It goes back to its own lane, in whichever world's frame this is, or in none.
+///
+/// # Safety
+///
+/// The caller has held the batch, and does not use it any more.
+unsafe fn release(batch: NonNull<Batch>) {
+    // SAFETY: the batch lives while it is held.
+    let own = unsafe { &batch.as_ref().own };
+    own.held.set(own.held.get() - 1);
+    if own.held.get() > 0 {
+        return;
+    }
+    if own.is_gone.get() {
+        // SAFETY: its lane has left it to the last that holds it.
+        unsafe { Batch::end(batch) };
+    } else if own.is_retired.get() {
+        // SAFETY: the lane lives as long as the world, which is there.
+        unsafe { own.lane.as_ref() }.recycle(batch);
     }
 }
 
@@ -155,6 +161,7 @@ impl<F: Native<S>, S: 'static> Future for Call<F, S> {
         match self.poll_result(cx) {
             Poll::Ready(Ok(result)) => Poll::Ready(result),
             Poll::Ready(Err(error)) => {
+                self.abandon();
                 self.state = State::Over(Some(error.clone()));
                 fail_caller(error);
                 Poll::Pending
