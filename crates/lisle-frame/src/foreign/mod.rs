@@ -215,6 +215,10 @@ impl Foreigns {
     pub(crate) fn begin_frame(&self) {
         self.link.begin_frame();
         self.order.begin_frame();
+        while let Some(batch) = self.link.take_abandoned() {
+            // SAFETY: taken out, it is ours.
+            unsafe { run_here(batch) };
+        }
         self.look_after_late();
     }
 
