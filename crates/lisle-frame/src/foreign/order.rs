@@ -1,14 +1,18 @@
 //! How results come back to the streams: in the order in which the calls were made.
 
-use super::Foreigns;
 use super::batch::Batch;
 use super::function::Deadline;
+use super::{Foreigns, run_here};
 use crate::core::{Core, forget_panic, outside_of_frames};
 use crate::shim::now;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+
+/// So many times the world looks for something to do before it takes what was sent to the home of a
+/// worker that is idle. That worker may sleep, or may be busy for another world.
+const PATIENCE: u32 = 200;
 
 /// Calls that were made one after the other, and lie one after the other in a batch.
 #[derive(Clone, Copy)]
@@ -295,12 +299,18 @@ impl Foreigns {
                 u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
             }
         };
-        let mut in_time = true;
+        let (mut in_time, mut idle) = (true, 0);
         while in_time && !is_done() {
-            if let Some(batch) = self.link.take_as_world() {
+            let mut batch = self.link.take_as_world();
+            if batch.is_none() && idle >= PATIENCE {
+                batch = self.link.take_left();
+            }
+            if let Some(batch) = batch {
                 // SAFETY: taken out, it is ours.
-                unsafe { Batch::run(batch) };
+                unsafe { run_here(batch) };
+                idle = 0;
             } else {
+                idle += 1;
                 outside_of_frames(|| self.link.relax());
                 in_time = deadline == u64::MAX || now() - begin < deadline;
             }
