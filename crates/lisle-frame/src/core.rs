@@ -22,11 +22,11 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 /// What the futures of a stream tell about the poll under way, and what is to do after it.
 pub(crate) mod flags {
     /// The stream waits for something within this frame.
-    pub(crate) const WITHIN: u32 = 1;
+    pub(crate) const WITHIN: u8 = 1;
     /// The stream has read or called what has failed; `Core::failure` says what.
-    pub(crate) const FAILED: u32 = 2;
+    pub(crate) const FAILED: u8 = 2;
     /// The queue of streams to poll is not empty, or something is to be buried.
-    pub(crate) const QUEUED: u32 = 4;
+    pub(crate) const QUEUED: u8 = 4;
 }
 
 /// So deep may streams that read each other be polled within each other, in bytes of the stack. What
@@ -56,7 +56,9 @@ pub(crate) struct Core {
     pub(crate) ready: Cell<State>,
     /// The stream that is being polled.
     pub(crate) current: Cell<Option<NonNull<Head>>>,
-    pub(crate) flags: Cell<u32>,
+    /// A byte, since the compiler sets bits of it by instructions for bytes: a wider load soon after
+    /// would wait for the store.
+    pub(crate) flags: Cell<u8>,
     failure: RefCell<Option<StreamError>>,
     errors: RefCell<HashMap<NonNull<Head>, StreamError>>,
     queue: RefCell<VecDeque<Living>>,
@@ -199,7 +201,7 @@ impl Core {
     }
 
     #[inline(always)]
-    pub(crate) fn flag(&self, flag: u32) {
+    pub(crate) fn flag(&self, flag: u8) {
         self.flags.set(self.flags.get() | flag);
     }
 

@@ -7,6 +7,7 @@
 //! no new ones.
 
 use super::function::{Class, Native};
+use super::lane::Lane;
 use crate::core::forget_panic;
 use crate::error::message;
 use crate::shim::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -78,9 +79,11 @@ pub(crate) struct Own {
     pub(crate) is_sent: Cell<bool>,
     /// The home of its streams.
     pub(crate) home: Cell<usize>,
+    /// Its lane, which lives as long as the world.
+    pub(crate) lane: NonNull<Lane>,
     /// When its first call was made.
     pub(crate) began: Cell<u64>,
-    /// The world has gone.
+    /// The world has gone, and has left the batch to those that hold it.
     pub(crate) is_gone: Cell<bool>,
 }
 
@@ -147,6 +150,7 @@ impl Batch {
         class: &'static Class,
         columns: Columns,
         size: usize,
+        lane: NonNull<Lane>,
     ) -> NonNull<Batch> {
         // SAFETY: the layout holds at least the header.
         let Some(batch) = NonNull::new(unsafe { alloc(columns.layout) }.cast::<Batch>()) else {
@@ -175,6 +179,7 @@ impl Batch {
                 is_expired: Cell::new(false),
                 is_sent: Cell::new(false),
                 home: Cell::new(0),
+                lane,
                 began: Cell::new(0),
                 is_gone: Cell::new(false),
             },
@@ -379,18 +384,30 @@ impl Batch {
         header.runner.state.store(COMPLETE, Ordering::Release);
     }
 
-    /// Leaves a batch to its runner, since the world ends. Returns `true` if it is complete, and so
-    /// still the caller's.
-    pub(crate) fn orphan(&self) -> bool {
-        self.runner.state.swap(ORPHANED, Ordering::AcqRel) == COMPLETE
-    }
-
-    /// Frees a complete batch, with the results that have not been delivered.
+    /// Frees a batch of a world that ends. If it has not completed yet, it is left to its runner, which
+    /// then frees it.
     ///
     /// # Safety
     ///
-    /// The batch is complete, and nobody else refers to it.
-    pub(crate) unsafe fn free_complete(this: NonNull<Batch>) {
+    /// The batch is empty, or complete, or someone runs it. Nobody else refers to it, and the caller
+    /// does not any more.
+    pub(crate) unsafe fn end(this: NonNull<Batch>) {
+        // SAFETY: alive: only who completes it, or ends it after that, frees it.
+        let is_empty = unsafe { this.as_ref() }.count.get() == 0;
+        // No reference to the batch is alive after the step, since the runner may free it at once.
+        // SAFETY: as above.
+        if is_empty || unsafe { this.as_ref() }.runner.state.swap(ORPHANED, Ordering::AcqRel) == COMPLETE {
+            // SAFETY: empty or complete; if it has a runner, that has let go of it.
+            unsafe { Self::free_complete(this) };
+        }
+    }
+
+    /// Frees a complete batch, or an empty one, with the results that have not been delivered.
+    ///
+    /// # Safety
+    ///
+    /// The batch is complete or empty, and nobody else refers to it.
+    unsafe fn free_complete(this: NonNull<Batch>) {
         // SAFETY: alive, by the caller's promise.
         let header = unsafe { this.as_ref() };
         for at in header.own.delivered.get()..header.count.get() {

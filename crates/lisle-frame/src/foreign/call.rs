@@ -2,7 +2,6 @@
 
 use super::batch::Batch;
 use super::function::{Class, Native};
-use super::lane::Lane;
 use crate::core::{self, Core};
 use crate::error::{CallError, Failure, StreamError};
 use std::fmt;
@@ -45,7 +44,8 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
                     self.0 = State::Over(None);
                     // SAFETY: as above.
                     let result = unsafe { Batch::take::<F, S>(batch, at) };
-                    release(header, batch);
+                    // SAFETY: this future has held it, and has forgotten it.
+                    unsafe { release(batch) };
                     return Some(result);
                 }
             }
@@ -120,10 +120,6 @@ impl<F: Native<S>, S> Call<F, S> {
         let State::Made { batch, at } = std::mem::replace(&mut self.0, State::Over(None)) else { return };
         // SAFETY: the batch lives while it is held, which this future does.
         let header = unsafe { batch.as_ref() };
-        if header.own.is_gone.get() {
-            // Left to itself by the end of its world.
-            return;
-        }
         // SAFETY: the call is in the batch; this is the world's thread, since futures of calls are
         // not `Send`. What is delivered is complete, and was not taken.
         unsafe {
@@ -132,25 +128,41 @@ impl<F: Native<S>, S> Call<F, S> {
             } else {
                 Batch::abandon(batch, at);
             }
+            release(batch);
         }
-        release(header, batch);
     }
 }
 
-/// Lets go of a batch.
+/// Lets go of a batch. It goes back to its own lane, in whichever world's frame this is, or in none.
+///
+/// # Safety
+///
+/// The caller has held the batch, and does not use it any more.
 #[inline(always)]
-fn release(header: &Batch, batch: NonNull<Batch>) {
-    let held = header.own.held.get().wrapping_sub(1);
-    header.own.held.set(held);
-    if held == 0 && header.own.is_retired.get() {
-        recycle(header, batch);
+unsafe fn release(batch: NonNull<Batch>) {
+    // SAFETY: the batch lives while it is held.
+    let own = unsafe { &batch.as_ref().own };
+    let held = own.held.get().wrapping_sub(1);
+    own.held.set(held);
+    if held == 0 {
+        // SAFETY: nobody holds it any more.
+        unsafe { is_free(batch) };
     }
 }
 
+/// # Safety
+///
+/// Nobody holds the batch.
 #[cold]
-fn recycle(header: &Batch, batch: NonNull<Batch>) {
-    if let Some(core) = core::current() {
-        core.foreigns().lane_of(header, |lane: &Lane| lane.recycle(batch));
+unsafe fn is_free(batch: NonNull<Batch>) {
+    // SAFETY: a batch that is held lives, and this was held just now.
+    let own = unsafe { &batch.as_ref().own };
+    if own.is_gone.get() {
+        // SAFETY: its lane has left it to the last that holds it.
+        unsafe { Batch::end(batch) };
+    } else if own.is_retired.get() {
+        // SAFETY: the lane lives as long as the world, which is there.
+        unsafe { own.lane.as_ref() }.recycle(batch);
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) mod function;
 pub(crate) mod lane;
 mod order;
 
-use crate::core::Core;
+use crate::core::{Core, outside_of_frames};
 use crate::pool::Link;
 use crate::shim::now;
 use batch::Batch;
@@ -28,11 +28,13 @@ use lane::Lane;
 use order::Order;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ptr::NonNull;
+use std::rc::Rc;
 
 /// The foreign calls of a world.
 pub(crate) struct Foreigns {
-    /// By the number of the class. A lane is never removed while the world is there.
-    lanes: UnsafeCell<Vec<Option<Box<Lane>>>>,
+    /// By the number of the class. A lane is never removed while the world is there. It is counted,
+    /// since the list may be moved while a lane is referred to.
+    lanes: UnsafeCell<Vec<Option<Rc<Lane>>>>,
     order: Order,
     link: Link,
     /// How many batches are being filled.
@@ -57,8 +59,8 @@ impl Foreigns {
 
     #[inline(always)]
     fn lane<F: Native<S>, S: 'static>(&self, class: &'static Class) -> &Lane {
-        // SAFETY: no code of the user's runs while the list is referred to. Lanes are boxed, and
-        // never removed.
+        // SAFETY: no code of the user's runs while the list is referred to. Lanes are not moved with
+        // it, and never removed.
         let lanes = unsafe { &*self.lanes.get() };
         match lanes.get(class.id as usize) {
             Some(Some(lane)) => lane,
@@ -74,7 +76,7 @@ impl Foreigns {
         if lanes.len() <= at {
             lanes.resize_with(at + 1, || None);
         }
-        lanes[at].insert(Box::new(Lane::new::<F, S>(class)))
+        lanes[at].insert(Rc::new(Lane::new::<F, S>(class)))
     }
 
     /// Calls a function with the lane of a batch.
@@ -145,7 +147,7 @@ impl Foreigns {
             header.own.is_sent.set(true);
         } else {
             // SAFETY: not published.
-            unsafe { Batch::run(batch) };
+            unsafe { run_here(batch) };
         }
         (batch, at)
     }
@@ -173,7 +175,7 @@ impl Foreigns {
             return;
         }
         // SAFETY: not published.
-        unsafe { Batch::run(batch) };
+        unsafe { run_here(batch) };
         lane.has_cost(header);
     }
 
@@ -188,15 +190,15 @@ impl Foreigns {
             unsafe { &*self.lanes.get() }.len()
         };
         for at in 0..count {
+            // Calls run here may call a function that has no lane yet, which moves the list.
             // SAFETY: as in `lane`.
-            let lanes = unsafe { &*self.lanes.get() };
-            let Some(lane) = &lanes[at] else { continue };
+            let Some(lane) = unsafe { &*self.lanes.get() }[at].clone() else { continue };
             for home in 0..lane.open_homes() {
                 let Some(batch) = lane.open_batch(home) else { continue };
                 // SAFETY: batches live as long as their lane.
                 let age = time.saturating_sub(unsafe { batch.as_ref() }.own.began.get());
                 if all || u128::from(age) >= lane.class.delay.as_nanos() {
-                    self.close(lane, home);
+                    self.close(&lane, home);
                 }
             }
         }
@@ -213,6 +215,10 @@ impl Foreigns {
     pub(crate) fn begin_frame(&self) {
         self.link.begin_frame();
         self.order.begin_frame();
+        while let Some(batch) = self.link.take_abandoned() {
+            // SAFETY: taken out, it is ours.
+            unsafe { run_here(batch) };
+        }
         self.look_after_late();
     }
 
@@ -238,4 +244,14 @@ impl Foreigns {
         }
         self.link.leave();
     }
+}
+
+/// Runs a batch on the world's thread. The functions are in no frame, as they are in none elsewhere.
+///
+/// # Safety
+///
+/// As for [`Batch::run`].
+unsafe fn run_here(batch: NonNull<Batch>) {
+    // SAFETY: passed on to the caller.
+    outside_of_frames(|| unsafe { Batch::run(batch) });
 }

@@ -1,14 +1,18 @@
 //! How results come back to the streams: in the order in which the calls were made.
 
-use super::Foreigns;
 use super::batch::Batch;
 use super::function::Deadline;
+use super::{Foreigns, run_here};
 use crate::core::{Core, forget_panic, outside_of_frames};
 use crate::shim::now;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+
+/// So many times the world looks for something to do before it takes what was sent to the home of a
+/// worker that is idle. That worker may sleep, or may be busy for another world.
+const PATIENCE: u32 = 200;
 
 /// Calls that were made one after the other, and lie one after the other in a batch.
 #[derive(Clone, Copy)]
@@ -18,12 +22,28 @@ struct Run {
     to: u32,
 }
 
+/// A run that grows. Its parts are loaded one by one: to load two at once soon after one was stored
+/// takes several times as long.
+#[derive(Default)]
+struct Last {
+    batch: Cell<Option<NonNull<Batch>>>,
+    from: Cell<u32>,
+    to: Cell<u32>,
+}
+
+impl Last {
+    fn take(&self) -> Option<Run> {
+        let (from, to) = (self.from.get(), self.to.get());
+        self.batch.take().map(|batch| Run { batch, from, to })
+    }
+}
+
 /// The calls that have not been retired, oldest first, and what the frame has to report of them.
 #[derive(Default)]
 pub(crate) struct Order {
     runs: RefCell<VecDeque<Run>>,
     /// The youngest calls, which are not in `runs` yet.
-    last: Cell<Option<Run>>,
+    last: Last,
     pub(crate) calls: Cell<usize>,
     pub(crate) batches: Cell<usize>,
     pub(crate) stalls: Cell<usize>,
@@ -39,17 +59,20 @@ impl Order {
     /// Notes a call.
     #[inline(always)]
     pub(crate) fn push(&self, batch: NonNull<Batch>, at: u32) {
-        match self.last.get() {
-            Some(last) if last.batch == batch && last.to == at => {
-                self.last.set(Some(Run { to: at + 1, ..last }));
-            }
-            last => {
-                self.last.set(Some(Run { batch, from: at, to: at + 1 }));
-                if let Some(last) = last {
-                    self.runs.borrow_mut().push_back(last);
-                }
-            }
+        let last = &self.last;
+        if last.batch.get() != Some(batch) || last.to.get() != at {
+            self.begin_run(batch, at);
         }
+        last.to.set(at + 1);
+    }
+
+    #[inline(never)]
+    fn begin_run(&self, batch: NonNull<Batch>, at: u32) {
+        if let Some(last) = self.last.take() {
+            self.runs.borrow_mut().push_back(last);
+        }
+        self.last.batch.set(Some(batch));
+        self.last.from.set(at);
     }
 
     /// Takes the oldest calls.
@@ -72,7 +95,7 @@ impl Order {
     }
 
     fn has_runs(&self) -> bool {
-        self.last.get().is_some() || !self.runs.borrow().is_empty()
+        self.last.batch.get().is_some() || !self.runs.borrow().is_empty()
     }
 
     fn note_slowest(&self, name: &'static str, nanos: u64) {
@@ -276,12 +299,18 @@ impl Foreigns {
                 u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
             }
         };
-        let mut in_time = true;
+        let (mut in_time, mut idle) = (true, 0);
         while in_time && !is_done() {
-            if let Some(batch) = self.link.take_as_world() {
+            let mut batch = self.link.take_as_world();
+            if batch.is_none() && idle >= PATIENCE {
+                batch = self.link.take_left();
+            }
+            if let Some(batch) = batch {
                 // SAFETY: taken out, it is ours.
-                unsafe { Batch::run(batch) };
+                unsafe { run_here(batch) };
+                idle = 0;
             } else {
+                idle += 1;
                 outside_of_frames(|| self.link.relax());
                 in_time = deadline == u64::MAX || now() - begin < deadline;
             }

@@ -20,6 +20,12 @@ impl Link {
     pub(crate) fn take_as_world(&self) -> Option<NonNull<Batch>> {
         None
     }
+    pub(crate) fn take_left(&self) -> Option<NonNull<Batch>> {
+        None
+    }
+    pub(crate) fn take_abandoned(&self) -> Option<NonNull<Batch>> {
+        None
+    }
     pub(crate) fn take_any(&self) -> Option<NonNull<Batch>> {
         None
     }
