@@ -101,30 +101,40 @@ thread_local! {
 }
 
 /// Makes a world the current one until it is dropped.
-pub(crate) struct Entered(Rc<Core>);
+pub(crate) struct Entered {
+    core: Rc<Core>,
+    /// The one that was current before.
+    before: *const Core,
+}
 
 impl Entered {
     pub(crate) fn new(core: &Rc<Core>) -> Entered {
-        ENTERED.with_borrow_mut(|entered| entered.push(core.clone()));
-        CURRENT.set(Rc::as_ptr(core));
-        Entered(core.clone())
+        // There is no list any more if the thread ends, and with it a world that it has kept.
+        let _ = ENTERED.try_with(|entered| entered.borrow_mut().push(core.clone()));
+        Entered { core: core.clone(), before: CURRENT.replace(Rc::as_ptr(core)) }
     }
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        ENTERED.with_borrow_mut(|entered| {
-            if let Some(at) = entered.iter().rposition(|core| Rc::ptr_eq(core, &self.0)) {
-                entered.remove(at);
-            }
-            CURRENT.set(entered.last().map_or(std::ptr::null(), Rc::as_ptr));
+        let is_entered = ENTERED.try_with(|entered| {
+            let mut entered = entered.borrow_mut();
+            let at = entered.iter().rposition(|core| Rc::ptr_eq(core, &self.core));
+            let left = at.map(|at| entered.remove(at));
+            let is_entered = entered.iter().any(|core| std::ptr::eq(Rc::as_ptr(core), self.before));
+            drop(entered);
+            drop(left);
+            is_entered
         });
+        CURRENT.set(if is_entered.unwrap_or(false) { self.before } else { std::ptr::null() });
     }
 }
 
-/// Calls a function of the host program's in a frame, between streams. Other fibers of the thread may
-/// run meanwhile, and are in no frame.
-pub(crate) fn outside_of_frames(f: impl FnOnce()) {
+/// Calls what is in no frame although a frame is under way on this thread: a foreign function, which
+/// may as well run elsewhere, and the host program's pool, in which other fibers of the thread may run
+/// meanwhile.
+#[inline]
+pub(crate) fn outside_of_frames<R>(f: impl FnOnce() -> R) -> R {
     struct Back(*const Core);
     impl Drop for Back {
         fn drop(&mut self) {
@@ -132,7 +142,7 @@ pub(crate) fn outside_of_frames(f: impl FnOnce()) {
         }
     }
     let _back = Back(CURRENT.replace(std::ptr::null()));
-    f();
+    f()
 }
 
 /// Returns the current world.
