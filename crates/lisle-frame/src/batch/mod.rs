@@ -6,17 +6,22 @@
 //! complete as a whole, by one atomic word. Batches are used again; a world that does not grow makes
 //! no new ones.
 
-use super::function::{Class, Native};
-use super::lane::Lane;
-use crate::core::forget_panic;
-use crate::error::message;
+pub(crate) mod class;
+pub(crate) mod lane;
+
+use crate::panics::forget_panic;
+use crate::panics::message;
 use crate::shim::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use crate::shim::now;
-use crate::streams::slot::Head;
+use class::{Class, Native};
+use lane::Lane;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+
+/// The stream that has made a call, as its world knows it.
+pub(crate) type Owner = NonNull<()>;
 
 /// The batch is being filled, or waits to be run, or runs.
 const PENDING: u32 = 0;
@@ -108,7 +113,7 @@ pub(crate) struct Batch {
 impl Columns {
     /// Returns the columns for so many calls of a function; for fewer if they would be large.
     pub(crate) fn new<F: Native<S>, S>(calls: u32) -> Columns {
-        let each = size_of::<(F, F::Args)>() + size_of::<F::Output>() + size_of::<Head>() + 2;
+        let each = size_of::<(F, F::Args)>() + size_of::<F::Output>() + size_of::<Owner>() + 2;
         let capacity = calls.min((1 << 20) / each as u32).max(1);
         let n = capacity as usize;
         let too_large = "a foreign function's arguments are larger than the memory";
@@ -122,7 +127,7 @@ impl Columns {
         let (layout, results) = column(layout, array(Layout::array::<F::Output>(n)));
         let (layout, status) = column(layout, array(Layout::array::<u8>(n)));
         let (layout, _) = column(layout, apart);
-        let (layout, owners) = column(layout, array(Layout::array::<Option<NonNull<Head>>>(n)));
+        let (layout, owners) = column(layout, array(Layout::array::<Option<Owner>>(n)));
         let layout = layout.align_to(128).expect(too_large).pad_to_align();
         let offset = |at: usize| u32::try_from(at).expect(too_large);
         Columns {
@@ -246,7 +251,7 @@ impl Batch {
         this: NonNull<Batch>,
         f: F,
         args: F::Args,
-        owner: Option<NonNull<Head>>,
+        owner: Option<Owner>,
     ) -> u32 {
         // SAFETY: alive, by the caller's promise; only the world's thread refers to it.
         let header = unsafe { this.as_ref() };
@@ -266,7 +271,7 @@ impl Batch {
     ///
     /// The call is in the batch. Only the world's thread calls this.
     #[inline(always)]
-    pub(crate) unsafe fn owner(this: NonNull<Batch>, at: u32) -> Option<NonNull<Head>> {
+    pub(crate) unsafe fn owner(this: NonNull<Batch>, at: u32) -> Option<Owner> {
         // SAFETY: alive, by the caller's promise.
         unsafe { Self::column(this, this.as_ref().columns.owners, at).read() }
     }
@@ -282,7 +287,7 @@ impl Batch {
         Self::cancelled(this, at).store(1, Ordering::Relaxed);
         header.any_cancelled.store(true, Ordering::Release);
         // SAFETY: the column is the world's.
-        unsafe { Self::column(this, header.columns.owners, at).write(None::<NonNull<Head>>) };
+        unsafe { Self::column(this, header.columns.owners, at).write(None::<Owner>) };
     }
 
     /// Runs the calls of a batch that was filled.

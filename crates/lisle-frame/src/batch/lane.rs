@@ -1,7 +1,7 @@
 //! A lane: the batches of one function in one world, and what its calls have cost so far.
 
-use super::batch::{Batch, Columns, Methods};
-use super::function::{Class, Native};
+use super::class::{Class, Native};
+use super::{Batch, Columns, Methods};
 use crate::shim::now;
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;

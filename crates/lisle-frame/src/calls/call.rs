@@ -1,8 +1,8 @@
 //! The futures of foreign calls.
 
-use super::batch::Batch;
-use super::function::{Class, Native};
-use crate::core::{self, Core};
+use crate::batch::Batch;
+use crate::batch::class::{Class, Native};
+use crate::engine::{self, Core};
 use crate::error::{CallError, Failure, StreamError};
 use std::fmt;
 use std::panic::Location;
@@ -59,14 +59,15 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
     #[inline(always)]
     fn make(&mut self, core: &Core) {
         if let State::Before { class, is_long, f, args } = std::mem::replace(&mut self.0, State::Over(None)) {
-            let (batch, at) = core.foreigns().call::<F, S>(core, class, f, args, is_long);
+            let (batch, at) =
+                core.foreigns().call::<F, S>(core.current.get().map(NonNull::cast), class, f, args, is_long);
             self.0 = State::Made { batch, at };
         }
     }
 
     /// Makes the call, and does not wait for it.
     pub(super) fn begin(&mut self) {
-        if let (State::Before { .. }, Some(core)) = (&self.0, core::current()) {
+        if let (State::Before { .. }, Some(core)) = (&self.0, engine::current()) {
             self.make(core);
         }
     }
@@ -80,7 +81,7 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
             let has_ended = at < own.delivered.get() || own.is_expired.get() || own.is_gone.get();
             if !has_ended {
                 if !own.is_late.get() {
-                    core.flag(core::flags::WITHIN);
+                    core.flag(engine::flags::WITHIN);
                 }
                 core.keep_waker(cx.waker());
                 return None;
@@ -179,7 +180,7 @@ impl<F: Native<S>, S: 'static> Future for Call<F, S> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let Some(core) = core::current() else { outside() };
+        let Some(core) = engine::current() else { outside() };
         if let Some(result) = self.step(core) {
             return Poll::Ready(result);
         }
@@ -224,7 +225,7 @@ impl<F: Native<S>, S: 'static> Future for TryCall<F, S> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(core) = core::current() else { return Poll::Ready(Err(CallError::Outside)) };
+        let Some(core) = engine::current() else { return Poll::Ready(Err(CallError::Outside)) };
         match self.0.step(core) {
             Some(result) => Poll::Ready(Ok(result)),
             None => self.0.failure(core, cx).map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
