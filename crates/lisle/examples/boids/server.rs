@@ -1,0 +1,154 @@
+//! The server of the page: a fiber that accepts, and one for each connection.
+//!
+//! The browser asks for one frame at a time, "the next after this one", and is sent the newest that
+//! there is. So a slow browser, or one on a slow line, misses frames: none is kept for it, and
+//! neither the world nor another browser waits. (A stream that is pushed would fill the buffers
+//! between here and there, and a slow browser would see the past. Also, a browser opens few
+//! connections to one host, and pushed streams, one for each tab, would keep them all.)
+
+use crate::grid::{HEIGHT, WIDTH};
+use crate::http::{Request, respond};
+use crate::shown::Shown;
+use lisle::net::{TcpListener, TcpStream};
+use lisle::sync::{Condition, WaitGroup, Watch, Watcher};
+use lisle::time::after;
+use lisle::{Event, choose, fiber};
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const PAGE: &str = include_str!("page.html");
+
+/// For how long a connection may be idle.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// For how long a browser may take no byte of a response.
+const STUCK: Duration = Duration::from_secs(10);
+
+/// For how long a browser's pointer is heeded after it was last heard of.
+const HEEDED: Duration = Duration::from_millis(500);
+
+/// What the world and the connections share.
+#[derive(Clone)]
+pub(crate) struct Board {
+    /// The newest frame, written by the world.
+    pub(crate) newest: Watch<Shown>,
+    /// Where a browser has pointed, and when, written by the connections.
+    pub(crate) pointer: Watch<Option<((f32, f32), Instant)>>,
+    /// The open connections.
+    pub(crate) connections: WaitGroup,
+    pub(crate) stop: Arc<Condition>,
+}
+
+impl Board {
+    pub(crate) fn new(first: Shown) -> Board {
+        Board {
+            newest: Watch::new(first),
+            pointer: Watch::new(None),
+            connections: WaitGroup::new(),
+            stop: Arc::new(Condition::new()),
+        }
+    }
+
+    /// Returns what the agents flee from: the place at which a browser points.
+    pub(crate) fn threat(&self) -> Option<(f32, f32)> {
+        self.pointer.get().filter(|(_, when)| when.elapsed() < HEEDED).map(|(place, _)| place)
+    }
+}
+
+/// Serves the page until told to stop, and then waits for the connections to end.
+pub(crate) fn serve(listener: TcpListener, board: &Board, domains: usize) {
+    let accepted = choose((listener.accept_evt().wrap(Some), board.stop.wait_evt().wrap(|()| None)));
+    let mut number = 0;
+    while let Some(accepted) = accepted.sync() {
+        let Ok((stream, _)) = accepted else {
+            // The system is out of descriptors, most likely: some may be free a little later.
+            lisle::time::sleep(Duration::from_millis(10));
+            continue;
+        };
+        // The world keeps the first domain busy for most of a frame.
+        let domain = if domains > 1 { 1 + number % (domains - 1) } else { 0 };
+        number += 1;
+        let (board, member) = (board.clone(), board.connections.enter());
+        let connection = move || {
+            let _member = member;
+            // A client that disconnects or talks nonsense is no news.
+            let _ = converse(&stream, &board);
+        };
+        fiber::Builder::new().name("connection").domain(domain).spawn(connection);
+    }
+    drop(listener);
+    board.connections.wait();
+}
+
+/// Answers requests until the client has gone, is idle for too long, or the server stops.
+fn converse(stream: &TcpStream, board: &Board) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let frames = board.newest.watcher();
+    let mut input = Vec::new();
+    loop {
+        match Request::parse(&input)? {
+            Some((request, length)) => {
+                answer(stream, board, &frames, &request)?;
+                if !request.stays {
+                    return Ok(());
+                }
+                input.drain(..length);
+            }
+            None => {
+                let readable = choose((
+                    stream.readable_evt().wrap(|ready| ready.map(|()| true)),
+                    board.stop.wait_evt().wrap(|()| Ok(false)),
+                    after(IDLE).wrap(|()| Ok(false)),
+                ));
+                let mut chunk = [0; 2_048];
+                if !readable.sync()? {
+                    return Ok(());
+                }
+                let read = (&mut &*stream).read(&mut chunk)?;
+                if read == 0 {
+                    return Ok(());
+                }
+                input.extend_from_slice(&chunk[..read]);
+            }
+        }
+    }
+}
+
+fn answer(stream: &TcpStream, board: &Board, frames: &Watcher<Shown>, request: &Request) -> io::Result<()> {
+    let to = Patient(stream);
+    match request.path {
+        "/" => respond(to, "200 OK", "text/html; charset=utf-8", PAGE.as_bytes()),
+        "/frame" => {
+            if let (Some(x), Some(y)) = (request.number("x"), request.number("y"))
+                && (0.0..=WIDTH).contains(&x)
+                && (0.0..=HEIGHT).contains(&y)
+            {
+                board.pointer.set(Some(((x, y), Instant::now())));
+            }
+            let seen = request.number::<u64>("after");
+            // Any other than the one seen: after a restart the numbers begin anew.
+            let newer = frames.wait_for_evt(|shown| Some(shown.figures.frame) != seen);
+            let stopped = board.stop.wait_evt().wrap(|()| None);
+            match choose((newer.wrap(Result::ok), stopped)).sync() {
+                Some(shown) => respond(to, "200 OK", "application/octet-stream", shown.bytes()),
+                None => respond(to, "503 Service Unavailable", "text/plain", b"the program ends\n"),
+            }
+        }
+        "/report" => respond(to, "200 OK", "application/json", board.newest.get().figures.json().as_bytes()),
+        _ => respond(to, "404 Not Found", "text/plain", b"there is /, /frame and /report\n"),
+    }
+}
+
+/// A stream whose writes give up when the client takes nothing for too long.
+struct Patient<'a>(&'a TcpStream);
+
+impl io::Write for Patient<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_timeout(bytes, STUCK)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
