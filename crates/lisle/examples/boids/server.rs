@@ -13,7 +13,7 @@ use lisle::net::{TcpListener, TcpStream};
 use lisle::sync::{Condition, WaitGroup, Watch, Watcher};
 use lisle::time::after;
 use lisle::{Event, choose, fiber};
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -84,27 +84,21 @@ pub(crate) fn serve(listener: TcpListener, board: &Board, domains: usize) {
 /// Answers requests until the client has gone, is idle for too long, or the server stops.
 fn converse(stream: &TcpStream, board: &Board) -> io::Result<()> {
     stream.set_nodelay(true)?;
+    let mut client = Client { stream, stop: &board.stop };
     let frames = board.newest.watcher();
     let mut input = Vec::new();
     loop {
         match Request::parse(&input)? {
             Some((request, length)) => {
-                answer(stream, board, &frames, &request)?;
+                answer(&mut client, board, &frames, &request)?;
                 if !request.stays {
                     return Ok(());
                 }
                 input.drain(..length);
             }
             None => {
-                let readable = choose((
-                    stream.readable_evt().wrap(|ready| ready.map(|()| true)),
-                    board.stop.wait_evt().wrap(|()| Ok(false)),
-                    after(IDLE).wrap(|()| Ok(false)),
-                ));
+                client.wait(stream.readable_evt(), IDLE)?;
                 let mut chunk = [0; 2_048];
-                if !readable.sync()? {
-                    return Ok(());
-                }
                 let read = (&mut &*stream).read(&mut chunk)?;
                 if read == 0 {
                     return Ok(());
@@ -115,8 +109,7 @@ fn converse(stream: &TcpStream, board: &Board) -> io::Result<()> {
     }
 }
 
-fn answer(stream: &TcpStream, board: &Board, frames: &Watcher<Shown>, request: &Request) -> io::Result<()> {
-    let to = Patient(stream);
+fn answer(to: &mut Client, board: &Board, frames: &Watcher<Shown>, request: &Request) -> io::Result<()> {
     match request.path {
         "/" => respond(to, "200 OK", "text/html; charset=utf-8", PAGE.as_bytes()),
         "/frame" => {
@@ -140,15 +133,108 @@ fn answer(stream: &TcpStream, board: &Board, frames: &Watcher<Shown>, request: &
     }
 }
 
-/// A stream whose writes give up when the client takes nothing for too long.
-struct Patient<'a>(&'a TcpStream);
+/// A connection for which nothing waits: neither for ever nor when the server stops.
+struct Client<'a> {
+    stream: &'a TcpStream,
+    stop: &'a Condition,
+}
 
-impl io::Write for Patient<'_> {
+impl Client<'_> {
+    /// Waits for the client.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `TimedOut` if the client is too slow or the server stops meanwhile.
+    fn wait(&self, ready: impl Event<Output = io::Result<()>> + Send, most: Duration) -> io::Result<()> {
+        let over = || Err(ErrorKind::TimedOut.into());
+        choose((ready, self.stop.wait_evt().wrap(move |()| over()), after(most).wrap(move |()| over())))
+            .sync()
+    }
+}
+
+impl Write for Client<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write_timeout(bytes, STUCK)
+        loop {
+            match self.stream.try_write(bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.wait(self.stream.writable_evt(), STUCK)?;
+                }
+                written => return written,
+            }
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flock::{Sight, scattered};
+    use crate::grid::Grid;
+    use crate::shown::Figures;
+    use std::io::BufRead;
+
+    /// Asks for a path, and returns the body of the response.
+    fn get(from: &mut io::BufReader<&TcpStream>, path: &str) -> Vec<u8> {
+        // In one piece: the second of two small ones would wait for the acknowledgement of the first.
+        from.get_mut().write_all(format!("GET {path} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
+        let (mut length, mut line) = (0, String::new());
+        while line != "\r\n" {
+            line.clear();
+            from.read_line(&mut line).unwrap();
+            if let Some(number) = line.strip_prefix("Content-Length: ") {
+                length = number.trim().parse().unwrap();
+            }
+        }
+        let mut body = vec![0; length];
+        from.read_exact(&mut body).unwrap();
+        body
+    }
+
+    /// The number of a frame that was sent.
+    fn number(body: &[u8]) -> u64 {
+        let agents = u32::from_le_bytes(body[..4].try_into().unwrap()) as usize;
+        let json = std::str::from_utf8(&body[4 + 6 * agents..]).unwrap();
+        json.strip_prefix("{\"frame\":").unwrap().split_once(',').unwrap().0.parse().unwrap()
+    }
+
+    #[test]
+    fn a_client_that_takes_nothing_holds_up_nobody() {
+        lisle::run(|| {
+            let sight = Arc::new(Sight { grid: Grid::of(&scattered(50_000)), threat: None });
+            let frame = |frame| Shown::new(Figures { frame, ..Figures::default() }, sight.clone());
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            let board = Board::new(frame(0));
+            let server = {
+                let board = board.clone();
+                lisle::spawn(move || serve(listener, &board, 1))
+            };
+
+            let mut stuck = TcpStream::connect(address).unwrap();
+            for seen in 0..1_000 {
+                write!(stuck, "GET /frame?after={} HTTP/1.1\r\n\r\n", seen % 2).unwrap();
+            }
+            let stream = TcpStream::connect(address).unwrap();
+            let mut client = io::BufReader::new(&stream);
+            assert!(get(&mut client, "/").starts_with(b"<!doctype html>"));
+            for newest in 1..100 {
+                board.newest.set(frame(newest));
+                let after = format!("/frame?after={}&x=0.5&y=0.25", newest - 1);
+                assert_eq!(number(&get(&mut client, &after)), newest);
+            }
+            assert_eq!(board.threat(), Some((0.5, 0.25)));
+            assert!(get(&mut client, "/report").starts_with(b"{\"frame\":99,"));
+            assert!(get(&mut client, "/other").starts_with(b"there is"));
+
+            // Neither an idle client nor one that is stuck keeps it from ending.
+            let began = Instant::now();
+            board.stop.signal();
+            server.join().unwrap();
+            assert!(began.elapsed() < STUCK);
+        });
     }
 }
