@@ -89,20 +89,17 @@ impl Grid {
         self.row(y) * self.columns + self.column(x)
     }
 
-    /// Calls `see` with each agent that is nearer to a point than the radius, itself included, and
-    /// the way to it from there.
+    /// Calls `see` with each agent that is nearer to a point than the radius, and with others that
+    /// are not far, and the way to it from there. An agent at the point itself is among them.
     pub(crate) fn around(&self, x: f32, y: f32, mut see: impl FnMut(&Boid, f32, f32)) {
         let (column, row) = (self.column(x), self.row(y));
-        let radius = self.radius * self.radius;
         for (row, beyond_y) in beside(row, self.rows, HEIGHT) {
             for (columns, beyond_x) in self.runs(column) {
                 let first = row * self.columns;
                 let run = self.starts[first + columns.start]..self.starts[first + columns.end];
                 for boid in &self.boids[run.start as usize..run.end as usize] {
                     let (dx, dy) = (boid.x + beyond_x - x, boid.y + beyond_y - y);
-                    if dx * dx + dy * dy < radius {
-                        see(boid, dx, dy);
-                    }
+                    see(boid, dx, dy);
                 }
             }
         }
@@ -151,6 +148,9 @@ mod tests {
             for (x, y) in agents.iter().take(100).map(|boid| (boid.x, boid.y)).chain(corners) {
                 let mut seen = Vec::new();
                 grid.around(x, y, |boid, dx, dy| {
+                    if dx * dx + dy * dy >= grid.radius() * grid.radius() {
+                        return;
+                    }
                     assert!((dx - way(x, boid.x, WIDTH)).abs() < 1e-5, "the way is the shorter one");
                     assert!((dy - way(y, boid.y, HEIGHT)).abs() < 1e-5, "the way is the shorter one");
                     seen.push((boid.x.to_bits(), boid.y.to_bits()));
