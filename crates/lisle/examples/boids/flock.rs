@@ -58,7 +58,8 @@ pub(crate) fn step(sight: &Sight, me: Boid) -> Boid {
         towards = (towards.0 + counts * dx, towards.1 + counts * dy);
         away = (away.0 - push * dx, away.1 - push * dy);
     });
-    let away = (away.0 / near.powf(1.5), away.1 / near.powf(1.5));
+    let scale = near * near.sqrt();
+    let away = (away.0 / scale, away.1 / scale);
     // The agent itself is where the grid has it, but for an agent that was not in the grid yet.
     let seen = f32::max(seen, 1.0);
     let towards = (towards.0 / (seen * grid.radius()), towards.1 / (seen * grid.radius()));
