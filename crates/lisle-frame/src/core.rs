@@ -465,6 +465,13 @@ impl Core {
         true
     }
 
+    /// Runs a stream that was just made, as if it were read.
+    pub(crate) fn start(&self, pointer: NonNull<Head>) {
+        if !self.demand(pointer) {
+            self.demand_later(pointer);
+        }
+    }
+
     /// Queues a stream that is due, and read from too deep in the stack.
     pub(crate) fn demand_later(&self, pointer: NonNull<Head>) {
         // SAFETY: slots live as long as the world.

@@ -3,6 +3,7 @@
 
 mod clock;
 mod core;
+mod determinism;
 mod error;
 mod foreign;
 mod lists;
@@ -14,9 +15,11 @@ mod streams;
 mod waiting;
 mod world;
 
+pub use determinism::{Dependence, find_dependence};
 pub use error::{CallError, Failure, Origin, StreamError};
 pub use foreign::call::{Call, CallOnce, Once, TryCall, call};
 pub use foreign::function::{Deadline, Foreign, Native};
+pub use lists::{List, Members};
 #[cfg(all(feature = "runtime", not(lisle_loom)))]
 pub use pool::domains::Domains;
 #[cfg(feature = "threads")]
@@ -30,7 +33,7 @@ pub use streams::combinators::{Delay, Input};
 pub use streams::handle::Stream;
 pub use streams::making::{Here, Making, Scope, here};
 pub use streams::reading::{Get, TryGet, With};
-pub use waiting::{NextFrame, frames, next_frame};
+pub use waiting::{All, NextFrame, Race, Rush, all, branch, frames, next_frame, race, rush};
 #[cfg(feature = "threads")]
 pub use world::AnyPool;
 pub use world::{Builder, World};

@@ -1,6 +1,7 @@
 //! Worlds.
 
 use crate::core::Core;
+use crate::determinism::Watched;
 use crate::error::{Failure, StreamError};
 use crate::foreign::Foreigns;
 use crate::pool::Link;
@@ -38,6 +39,7 @@ use std::time::Duration;
 pub struct World {
     here: Here,
     budget: Option<Duration>,
+    pub(crate) watched: Vec<Watched>,
 }
 
 /// How a world is to be; returned by [`World::builder`].
@@ -86,7 +88,7 @@ impl Builder {
         #[cfg(not(feature = "threads"))]
         let link = Link::default();
         assert!(core.foreigns.set(Foreigns::new(link)).is_ok(), "just made");
-        World { here: Here::new(core), budget: self.budget }
+        World { here: Here::new(core), budget: self.budget, watched: Vec::new() }
     }
 }
 

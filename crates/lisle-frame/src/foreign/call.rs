@@ -58,6 +58,19 @@ impl<F: Native<S>, S> Call<F, S> {
         self.poll_others(core, cx)
     }
 
+    /// Makes the call, and does not wait for it.
+    pub(super) fn begin(&mut self, cx: &Context<'_>)
+    where
+        S: 'static,
+    {
+        if let (State::Before(..), Some(core)) = (&self.state, core::current()) {
+            let flags = core.flags.get();
+            let polled = self.poll_others(core, cx);
+            debug_assert!(polled.is_pending());
+            core.flags.set(flags | core.flags.get() & core::flags::QUEUED);
+        }
+    }
+
     fn panicked(&self, message: String) -> CallError {
         CallError::Panicked { function: self.class.name, message }
     }

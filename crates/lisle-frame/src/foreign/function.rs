@@ -252,6 +252,40 @@ impl<F> Foreign<F> {
         TryCall::new(self.call(args))
     }
 
+    /// Calls the function once for each of several arguments, on other cores. Returns the results in
+    /// the order of the arguments. It takes constant time for each result, however many there are.
+    ///
+    /// If one of the calls fails, the stream that awaits it fails in this frame.
+    ///
+    /// ```
+    /// use lisle_frame::{Foreign, World};
+    ///
+    /// let square = Foreign::new("square", |n: u64| n * n);
+    /// let mut world = World::new();
+    /// let sum = world.stream(async move || square.call_each(0..100).await.into_iter().sum::<u64>());
+    /// world.frame();
+    /// assert_eq!(world.get(sum)?, 328_350);
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
+    pub async fn call_each<S: 'static>(&self, args: impl IntoIterator<Item = F::Args>) -> Vec<F::Output>
+    where
+        F: Native<S>,
+    {
+        let mut calls = args.into_iter().map(|args| self.call(args)).collect::<Vec<_>>();
+        // All are made before the first is awaited. They are retired in order, so that only the
+        // first that is not done needs to be looked at.
+        std::future::poll_fn(|cx| {
+            calls.iter_mut().for_each(|call| call.begin(cx));
+            std::task::Poll::Ready(())
+        })
+        .await;
+        let mut results = Vec::with_capacity(calls.len());
+        for call in calls {
+            results.push(call.await);
+        }
+        results
+    }
+
     /// Calls the function on another core. It may take longer than a frame: the future is ready in
     /// a later frame, by whose start the call has ended. Meanwhile the stream keeps its last value.
     /// Without workers it is run in place, at once.

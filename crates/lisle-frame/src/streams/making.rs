@@ -85,6 +85,7 @@ pub struct Making<'h> {
     here: &'h Here,
     name: Option<&'static str>,
     retrying: bool,
+    site: Option<&'static Location<'static>>,
 }
 
 impl Here {
@@ -93,7 +94,7 @@ impl Here {
     }
 
     pub(crate) fn plain(&self) -> Making<'_> {
-        Making { here: self, name: None, retrying: false }
+        Making { here: self, name: None, retrying: false, site: None }
     }
 
     /// Gives the stream that is made next a name, for errors and reports.
@@ -227,6 +228,11 @@ impl Making<'_> {
         Making { retrying: true, ..self }
     }
 
+    /// Has the stream made elsewhere, for errors.
+    pub(crate) fn at(self, site: &'static Location<'static>) -> Self {
+        Making { site: Some(site), ..self }
+    }
+
     /// Makes a stream that is run anew in each frame; see [`Here::stream`].
     #[track_caller]
     #[inline]
@@ -279,7 +285,8 @@ impl Making<'_> {
     {
         let core = &self.here.core;
         assert!(!core.closed.get(), "a stream is made in a world that is gone");
-        let key = Key { future: TypeId::of::<F>(), site: Location::caller(), name: self.name };
+        let key =
+            Key { future: TypeId::of::<F>(), site: self.site.unwrap_or(Location::caller()), name: self.name };
         let head = core.group::<T, F>(key, kind).take_slot();
         // SAFETY: the slot is vacant, of this type, and no code knows it.
         unsafe {
