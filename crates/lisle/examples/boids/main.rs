@@ -15,6 +15,8 @@ mod shown;
 mod summary;
 mod world;
 
+use crate::flock::{Sight, scattered};
+use crate::grid::Grid;
 use crate::options::{Options, USAGE};
 use crate::server::Board;
 use crate::shown::{Figures, Shown};
@@ -26,7 +28,8 @@ use lisle::time::{Ticker, ticker};
 use lisle::{Event, Handle, Runtime, choose, fiber};
 use std::io;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The time between two frames.
 const PERIOD: Duration = Duration::from_nanos(1_000_000_000 / 60);
@@ -62,8 +65,10 @@ fn play(options: Options) -> io::Result<Summary> {
     let listener = TcpListener::bind(("127.0.0.1", options.port))?;
     println!("{} agents at http://{}/", options.agents, listener.local_addr()?);
     let domains = Handle::current().domains();
-    let mut flock = Flock::new(options.agents, PERIOD);
-    let board = Board::new(Shown::new(Figures::default(), flock.sight()));
+    let agents = scattered(options.agents);
+    let first = Arc::new(Sight { grid: Grid::of(&agents), threat: None });
+    let board = Board::new(Shown::new(Figures::default(), first));
+    let mut flock = Flock::new(agents, PERIOD);
     let server = {
         let board = board.clone();
         fiber::Builder::new().name("server").domain(domains - 1).spawn(move || {
@@ -74,15 +79,10 @@ fn play(options: Options) -> io::Result<Summary> {
     let (beat, interrupt) = (ticker(PERIOD), ctrl_c()?);
     let mut summary = Summary::default();
     while (options.frames == 0 || summary.frames() < options.frames) && goes_on(&beat, &interrupt)? {
-        let began = Instant::now();
-        let mut figures = flock.frame(board.threat());
-        figures.total = began.elapsed();
-        figures.budget = PERIOD;
-        figures.kept = figures.total <= PERIOD;
-        figures.domains = domains;
-        figures.viewers = board.connections.count();
-        summary.add(&figures);
-        figures.late = summary.late();
+        let report = flock.frame(board.threat());
+        summary.add(&report);
+        let viewers = board.connections.count();
+        let figures = Figures { report, budget: PERIOD, late: summary.late(), domains, viewers };
         board.newest.set(Shown::new(figures, flock.sight()));
         // A tick that is due is taken without waiting. So if every frame is late, nothing else here
         // would let the other fibers of this domain run.

@@ -121,7 +121,7 @@ fn answer(to: &mut Client, board: &Board, frames: &Watcher<Shown>, request: &Req
             }
             let seen = request.number::<u64>("after");
             // Any other than the one seen: after a restart the numbers begin anew.
-            let newer = frames.wait_for_evt(|shown| Some(shown.figures.frame) != seen);
+            let newer = frames.wait_for_evt(|shown| Some(shown.figures.report.frame) != seen);
             let stopped = board.stop.wait_evt().wrap(|()| None);
             match choose((newer.wrap(Result::ok), stopped)).sync() {
                 Some(shown) => respond(to, "200 OK", "application/octet-stream", shown.bytes()),
@@ -205,7 +205,11 @@ mod tests {
     fn a_client_that_takes_nothing_holds_up_nobody() {
         lisle::run(|| {
             let sight = Arc::new(Sight { grid: Grid::of(&scattered(50_000)), threat: None });
-            let frame = |frame| Shown::new(Figures { frame, ..Figures::default() }, sight.clone());
+            let frame = |number| {
+                let mut figures = Figures::default();
+                figures.report.frame = number;
+                Shown::new(figures, sight.clone())
+            };
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let address = listener.local_addr().unwrap();
             let board = Board::new(frame(0));

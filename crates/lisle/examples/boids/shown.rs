@@ -3,29 +3,17 @@
 use crate::flock::{Sight, compact};
 use crate::grid::{HEIGHT, WIDTH};
 use lisle::sync::OnceCell;
+use lisle_frame::Report;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The report of a frame, as the panel shows it.
+/// What the panel shows of a frame.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Figures {
-    pub(crate) frame: u64,
-    pub(crate) streams: usize,
-    pub(crate) calls: usize,
-    pub(crate) batches: usize,
-    pub(crate) stalls: usize,
-    pub(crate) slowest: Option<(&'static str, Duration)>,
-    pub(crate) in_streams: Duration,
-    pub(crate) waiting: Duration,
-    pub(crate) retiring: Duration,
-    /// What the world does not see: the grid for the next frame.
-    pub(crate) sorting: Duration,
-    /// From the beginning of the frame to the end of the sorting.
-    pub(crate) total: Duration,
-    pub(crate) kept: bool,
+    pub(crate) report: Report,
+    pub(crate) budget: Duration,
     /// How many frames have not kept the budget so far.
     pub(crate) late: u64,
-    pub(crate) budget: Duration,
     pub(crate) domains: usize,
     pub(crate) viewers: usize,
 }
@@ -34,23 +22,23 @@ impl Figures {
     /// Returns the figures as JSON, all times in microseconds.
     pub(crate) fn json(&self) -> String {
         let us = |time: Duration| format!("{:.1}", time.as_secs_f64() * 1e6);
-        let slowest = self.slowest.map_or("null".to_owned(), |(name, time)| {
+        let report = &self.report;
+        let slowest = report.slowest.map_or("null".to_owned(), |(name, time)| {
             format!("{{\"name\":\"{}\",\"us\":{}}}", name.escape_default(), us(time))
         });
         let pairs = [
-            ("frame", self.frame.to_string()),
-            ("streams", self.streams.to_string()),
-            ("calls", self.calls.to_string()),
-            ("batches", self.batches.to_string()),
-            ("stalls", self.stalls.to_string()),
+            ("frame", report.frame.to_string()),
+            ("streams", report.streams.to_string()),
+            ("calls", report.calls.to_string()),
+            ("batches", report.batches.to_string()),
+            ("stalls", report.stalls.to_string()),
             ("slowest", slowest),
-            ("inStreams", us(self.in_streams)),
-            ("waiting", us(self.waiting)),
-            ("retiring", us(self.retiring)),
-            ("sorting", us(self.sorting)),
-            ("total", us(self.total)),
+            ("inStreams", us(report.in_streams)),
+            ("waiting", us(report.waiting)),
+            ("retiring", us(report.retiring)),
+            ("total", us(report.total)),
+            ("kept", report.within_budget.to_string()),
             ("budget", us(self.budget)),
-            ("kept", self.kept.to_string()),
             ("late", self.late.to_string()),
             ("domains", self.domains.to_string()),
             ("viewers", self.viewers.to_string()),
@@ -108,8 +96,9 @@ mod tests {
     fn a_frame_is_six_bytes_an_agent_and_its_figures() {
         let grid = Grid::of(&scattered(100));
         let first = grid.boids()[0];
-        let figures =
-            Figures { frame: 7, slowest: Some(("step", Duration::from_micros(3))), ..Figures::default() };
+        let mut figures = Figures::default();
+        figures.report.frame = 7;
+        figures.report.slowest = Some(("step", Duration::from_micros(3)));
         let shown = Shown::new(figures, Arc::new(Sight { grid, threat: None }));
         let bytes = shown.bytes();
         assert_eq!(bytes[..4], 100u32.to_le_bytes());

@@ -1,6 +1,6 @@
 //! What all frames of a run have taken.
 
-use crate::shown::Figures;
+use lisle_frame::Report;
 use std::fmt;
 use std::time::Duration;
 
@@ -14,22 +14,20 @@ pub(crate) struct Summary {
     in_streams: Duration,
     waiting: Duration,
     retiring: Duration,
-    sorting: Duration,
 }
 
 impl Summary {
-    pub(crate) fn add(&mut self, figures: &Figures) {
+    pub(crate) fn add(&mut self, report: &Report) {
         self.frames += 1;
         if self.frames == 1 {
             return;
         }
-        self.late += u64::from(!figures.kept);
-        self.total += figures.total;
-        self.worst = self.worst.max(figures.total);
-        self.in_streams += figures.in_streams;
-        self.waiting += figures.waiting;
-        self.retiring += figures.retiring;
-        self.sorting += figures.sorting;
+        self.late += u64::from(!report.within_budget);
+        self.total += report.total;
+        self.worst = self.worst.max(report.total);
+        self.in_streams += report.in_streams;
+        self.waiting += report.waiting;
+        self.retiring += report.retiring;
     }
 
     pub(crate) fn frames(&self) -> u64 {
@@ -49,7 +47,7 @@ impl fmt::Display for Summary {
         write!(
             f,
             "{} frames, {} over the budget; {:.2} ms in the mean and {:.2} ms at worst: \
-             {:.2} in streams, {:.2} waiting, {:.2} retiring, {:.2} sorting",
+             {:.2} in streams, {:.2} waiting and {:.2} retiring",
             self.frames,
             self.late,
             mean(self.total),
@@ -57,7 +55,6 @@ impl fmt::Display for Summary {
             mean(self.in_streams),
             mean(self.waiting),
             mean(self.retiring),
-            mean(self.sorting),
         )
     }
 }

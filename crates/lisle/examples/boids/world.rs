@@ -1,80 +1,62 @@
-//! The flock as a world of frames: each agent is a stream that lives over frames, and its step is a
-//! foreign call.
+//! The flock as a world of frames: each agent is a stream, and its step a foreign call. What all of
+//! them see in the next frame is a stream, too, which reads them.
 
-use crate::flock::{Boid, Sight, scattered, step};
+use crate::flock::{Boid, Sight, step};
 use crate::grid::Grid;
-use crate::shown::Figures;
-use lisle_frame::{Domains, Foreign, Input, Stream, World, next_frame};
+use lisle_frame::{Domains, Foreign, Input, Report, Stream, World};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// The world of the agents, and what they see.
+/// The world of the agents.
 pub(crate) struct Flock {
     world: World,
-    agents: Vec<Stream<Boid>>,
-    /// What the agents see in the next frame. The world has it as well, since streams read inputs.
-    sight: Arc<Sight>,
-    seen: Input<Arc<Sight>>,
-    /// The agents' values after a frame, kept for the memory.
-    values: Vec<Boid>,
+    threat: Input<Option<(f32, f32)>>,
+    sight: Stream<Arc<Sight>>,
 }
 
 impl Flock {
-    /// Makes a world with this many agents. Their steps are run by the domains of this runtime, and
-    /// a frame is to take no longer than the budget.
-    pub(crate) fn new(agents: usize, budget: Duration) -> Flock {
-        let values = scattered(agents);
-        let sight = Arc::new(Sight { grid: Grid::of(&values), threat: None });
+    /// Makes a world of these agents. Their steps are run by the domains of this runtime, and a
+    /// frame is to take no longer than the budget.
+    pub(crate) fn new(agents: Vec<Boid>, budget: Duration) -> Flock {
         let world = World::builder().pool(Domains::current()).budget(budget).build();
-        let seen = world.input(sight.clone());
         let step = Foreign::new("step", |sight: Arc<Sight>, me: Boid| step(&sight, me));
-        let agent = |mut me: Boid| {
-            world.live(me, async move |out| {
-                loop {
-                    me = step.call((seen.stream().await, me)).await;
-                    out.set(me);
-                    next_frame().await;
-                }
-            })
-        };
-        let agents = values.iter().map(|&boid| agent(boid)).collect();
-        Flock { world, agents, sight, seen, values }
+        let threat = world.input(None);
+
+        // The agents see each other as they were in the frame before. Otherwise each would wait for
+        // all others.
+        let before = world.delay(Arc::new(Sight { grid: Grid::of(&agents), threat: None }));
+        let seen = before.stream();
+        let flock = world.list(agents.len(), |at| {
+            let mut me = agents[at];
+            async move || {
+                me = step.call((seen.await, me)).await;
+                me
+            }
+        });
+        let sight = world.stream(async move || {
+            let grid = Grid::of(&flock.values().await);
+            Arc::new(Sight { grid, threat: threat.stream().await })
+        });
+        before.follow(sight);
+        Flock { world, threat, sight }
     }
 
-    /// Returns the agents by their places.
+    /// Moves all agents on by a frame.
+    pub(crate) fn frame(&mut self, threat: Option<(f32, f32)>) -> Report {
+        self.world.set(self.threat, threat).expect("the input is of this world");
+        self.world.frame()
+    }
+
+    /// Returns the agents by their places, as they are after the last frame.
     pub(crate) fn sight(&self) -> Arc<Sight> {
-        self.sight.clone()
-    }
-
-    /// Moves all agents on by a frame, and sorts them by their new places. Returns what the world
-    /// reports.
-    pub(crate) fn frame(&mut self, threat: Option<(f32, f32)>) -> Figures {
-        let report = self.world.frame();
-        let began = Instant::now();
-        let value = |&agent: &Stream<Boid>| self.world.get(agent).expect("no step panics");
-        self.values.clear();
-        self.values.extend(self.agents.iter().map(value));
-        self.sight = Arc::new(Sight { grid: Grid::of(&self.values), threat });
-        self.world.set(self.seen, self.sight.clone()).expect("the input is of this world");
-        Figures {
-            frame: report.frame,
-            streams: report.streams,
-            calls: report.calls,
-            batches: report.batches,
-            stalls: report.stalls,
-            slowest: report.slowest,
-            in_streams: report.in_streams,
-            waiting: report.waiting,
-            retiring: report.retiring,
-            sorting: began.elapsed(),
-            ..Figures::default()
-        }
+        self.world.get(self.sight).expect("no step panics")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flock::scattered;
     use lisle::Runtime;
 
     const AGENTS: usize = 1_500;
@@ -83,12 +65,12 @@ mod tests {
 
     fn by_streams(domains: usize) -> Vec<Boid> {
         Runtime::builder().domains(domains).run(|| {
-            let mut flock = Flock::new(AGENTS, Duration::from_secs(1));
+            let mut flock = Flock::new(scattered(AGENTS), Duration::from_secs(1));
             for frame in 1..=FRAMES {
-                let figures = flock.frame(THREAT);
-                assert_eq!((figures.frame, figures.calls), (frame as u64, AGENTS));
+                let report = flock.frame(THREAT);
+                assert_eq!((report.frame, report.calls), (frame as u64, AGENTS));
             }
-            flock.values
+            flock.sight().grid.boids().to_vec()
         })
     }
 
@@ -99,7 +81,7 @@ mod tests {
             let sight = Sight { grid: Grid::of(&agents), threat: THREAT.filter(|_| frame > 0) };
             agents = agents.iter().map(|&me| step(&sight, me)).collect();
         }
-        agents
+        Grid::of(&agents).boids().to_vec()
     }
 
     #[test]
