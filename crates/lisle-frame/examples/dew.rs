@@ -130,6 +130,7 @@ fn makework(chunksize: i32) -> Chunk {
 
 // int* sc_dowork(int* chunk, int chunksize) {
 //    return chunk;
+// }
 fn none(chunk: Chunk, _chunksize: i32) -> Chunk {
     chunk
 }
@@ -139,6 +140,7 @@ fn none(chunk: Chunk, _chunksize: i32) -> Chunk {
 //    for (int i = 1; i <= chunksize; i++)
 //       x *= chunksize;
 //    return chunk;
+// }
 fn arith(chunk: Chunk, chunksize: i32) -> Chunk {
     let mut x = chunksize;
     for _ in 1..=chunksize {
@@ -151,6 +153,7 @@ fn arith(chunk: Chunk, chunksize: i32) -> Chunk {
 //    for (int i = 0; i < chunksize; i++)
 //       chunk[i] = chunk[i] * 2;
 //    return chunk;
+// }
 fn memory(mut chunk: Chunk, _chunksize: i32) -> Chunk {
     for i in &mut chunk {
         *i = i.wrapping_mul(2);
