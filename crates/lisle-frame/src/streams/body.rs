@@ -4,10 +4,12 @@
 //! something that it waits for within the frame is there. The compiler makes its state machine. A
 //! body that is run anew in each frame is a loop around the closure.
 
-use super::group::value_of;
-use super::slot::{Head, Phase};
-use crate::core::{self, Core, forget_panic};
-use crate::error::{Failure, StreamError, message};
+use crate::engine::group::value_of;
+use crate::engine::slot::{Head, Phase};
+use crate::engine::{self, Core};
+use crate::error::{Failure, StreamError};
+use crate::panics::forget_panic;
+use crate::panics::message;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -126,14 +128,14 @@ impl<F: Future> Future for Run<'_, F> {
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let polled = self.0.as_mut().poll(cx);
-        let Some(core) = core::current() else { return Poll::Pending };
+        let Some(core) = engine::current() else { return Poll::Pending };
         match polled {
             Poll::Ready(value) => {
                 core.waits_over_frames(false);
                 Poll::Ready(Some(value))
             }
             // As often: it waits within the frame.
-            Poll::Pending if core.flags.get() == core::flags::WITHIN => Poll::Pending,
+            Poll::Pending if core.flags.get() == engine::flags::WITHIN => Poll::Pending,
             Poll::Pending => pending(core),
         }
     }
@@ -148,7 +150,7 @@ impl<F: Future> Future for Caught<'_, F> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let run = Pin::new(&mut self.0);
         catch_unwind(AssertUnwindSafe(|| run.poll(cx))).unwrap_or_else(|panic| {
-            if let Some(core) = core::current()
+            if let Some(core) = engine::current()
                 && let Some(origin) = core.current_origin()
             {
                 core.fail_current(StreamError::new(Failure::Panicked(origin, message(&*panic))));
@@ -185,7 +187,7 @@ pub(crate) async fn anew_retrying<T, B: AsyncFnMut() -> T>(mut out: Out<T>, mut 
 /// What a run has made lives until the next run.
 #[inline(always)]
 fn forget_children<T>(out: &Out<T>) {
-    if let Some(core) = core::current() {
+    if let Some(core) = engine::current() {
         core.remove_owned(out.head);
     }
 }

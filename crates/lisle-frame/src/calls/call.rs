@@ -1,9 +1,8 @@
 //! The futures of foreign calls.
 
-use super::batch::Batch;
-use super::function::{Class, Native};
-use super::lane::Lane;
-use crate::core::{self, Core};
+use crate::batch::Batch;
+use crate::batch::class::{Class, Native};
+use crate::engine::{self, Core};
 use crate::error::{CallError, Failure, StreamError};
 use std::fmt;
 use std::panic::Location;
@@ -45,7 +44,8 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
                     self.0 = State::Over(None);
                     // SAFETY: as above.
                     let result = unsafe { Batch::take::<F, S>(batch, at) };
-                    release(header, batch);
+                    // SAFETY: this future has held it, and has forgotten it.
+                    unsafe { release(batch) };
                     return Some(result);
                 }
             }
@@ -59,14 +59,15 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
     #[inline(always)]
     fn make(&mut self, core: &Core) {
         if let State::Before { class, is_long, f, args } = std::mem::replace(&mut self.0, State::Over(None)) {
-            let (batch, at) = core.foreigns().call::<F, S>(core, class, f, args, is_long);
+            let (batch, at) =
+                core.foreigns().call::<F, S>(core.current.get().map(NonNull::cast), class, f, args, is_long);
             self.0 = State::Made { batch, at };
         }
     }
 
     /// Makes the call, and does not wait for it.
     pub(super) fn begin(&mut self) {
-        if let (State::Before { .. }, Some(core)) = (&self.0, core::current()) {
+        if let (State::Before { .. }, Some(core)) = (&self.0, engine::current()) {
             self.make(core);
         }
     }
@@ -80,7 +81,7 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
             let has_ended = at < own.delivered.get() || own.is_expired.get() || own.is_gone.get();
             if !has_ended {
                 if !own.is_late.get() {
-                    core.flag(core::flags::WITHIN);
+                    core.flag(engine::flags::WITHIN);
                 }
                 core.keep_waker(cx.waker());
                 return None;
@@ -120,10 +121,6 @@ impl<F: Native<S>, S> Call<F, S> {
         let State::Made { batch, at } = std::mem::replace(&mut self.0, State::Over(None)) else { return };
         // SAFETY: the batch lives while it is held, which this future does.
         let header = unsafe { batch.as_ref() };
-        if header.own.is_gone.get() {
-            // Left to itself by the end of its world.
-            return;
-        }
         // SAFETY: the call is in the batch; this is the world's thread, since futures of calls are
         // not `Send`. What is delivered is complete, and was not taken.
         unsafe {
@@ -132,25 +129,41 @@ impl<F: Native<S>, S> Call<F, S> {
             } else {
                 Batch::abandon(batch, at);
             }
+            release(batch);
         }
-        release(header, batch);
     }
 }
 
-/// Lets go of a batch.
+/// Lets go of a batch. It goes back to its own lane, in whichever world's frame this is, or in none.
+///
+/// # Safety
+///
+/// The caller has held the batch, and does not use it any more.
 #[inline(always)]
-fn release(header: &Batch, batch: NonNull<Batch>) {
-    let held = header.own.held.get().wrapping_sub(1);
-    header.own.held.set(held);
-    if held == 0 && header.own.is_retired.get() {
-        recycle(header, batch);
+unsafe fn release(batch: NonNull<Batch>) {
+    // SAFETY: the batch lives while it is held.
+    let own = unsafe { &batch.as_ref().own };
+    let held = own.held.get().wrapping_sub(1);
+    own.held.set(held);
+    if held == 0 {
+        // SAFETY: nobody holds it any more.
+        unsafe { is_free(batch) };
     }
 }
 
+/// # Safety
+///
+/// Nobody holds the batch.
 #[cold]
-fn recycle(header: &Batch, batch: NonNull<Batch>) {
-    if let Some(core) = core::current() {
-        core.foreigns().lane_of(header, |lane: &Lane| lane.recycle(batch));
+unsafe fn is_free(batch: NonNull<Batch>) {
+    // SAFETY: a batch that is held lives, and this was held just now.
+    let own = unsafe { &batch.as_ref().own };
+    if own.is_gone.get() {
+        // SAFETY: its lane has left it to the last that holds it.
+        unsafe { Batch::end(batch) };
+    } else if own.is_retired.get() {
+        // SAFETY: the lane lives as long as the world, which is there.
+        unsafe { own.lane.as_ref() }.recycle(batch);
     }
 }
 
@@ -167,7 +180,7 @@ impl<F: Native<S>, S: 'static> Future for Call<F, S> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let Some(core) = core::current() else { outside() };
+        let Some(core) = engine::current() else { outside() };
         if let Some(result) = self.step(core) {
             return Poll::Ready(result);
         }
@@ -212,7 +225,7 @@ impl<F: Native<S>, S: 'static> Future for TryCall<F, S> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(core) = core::current() else { return Poll::Ready(Err(CallError::Outside)) };
+        let Some(core) = engine::current() else { return Poll::Ready(Err(CallError::Outside)) };
         match self.0.step(core) {
             Some(result) => Poll::Ready(Ok(result)),
             None => self.0.failure(core, cx).map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
