@@ -1,0 +1,21 @@
+//! The frames come to the same result on every system.
+
+use super::loops::measure;
+
+const ELSEWHERE: [&str; 3] = ["go", "onetbb", "onetbb-affinity"];
+
+#[test]
+#[ignore = "takes long: --ignored"]
+fn every_system_makes_the_calls_of_a_frame() {
+    let workloads: [(&str, &[&str]); 2] = [
+        ("dew", &["bevy-tasks", "lisle-loop", "rayon", "serial", "tokio-mt"]),
+        ("dew-locality", &["lisle-loop", "rayon", "serial"]),
+    ];
+    measure(&workloads, &[1, 2], &ELSEWHERE);
+}
+
+#[test]
+#[ignore = "takes long: --ignored"]
+fn every_system_has_the_values_of_plain_structs() {
+    measure(&[("streams", &["bevy-ecs", "serial", "tokio-ct"])], &[1], &ELSEWHERE);
+}
