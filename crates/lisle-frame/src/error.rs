@@ -1,0 +1,169 @@
+//! What goes wrong in a world, and with whom.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Which stream is meant: its name if it has one, its place among those made there, and where it
+/// was made.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    pub(crate) name: Option<&'static str>,
+    pub(crate) ordinal: usize,
+    pub(crate) site: &'static Location<'static>,
+}
+
+impl Origin {
+    /// Returns the name that the stream was given, if any.
+    pub fn name(&self) -> Option<&'static str> {
+        self.name
+    }
+    /// Returns where the stream was made.
+    pub fn site(&self) -> &'static Location<'static> {
+        self.site
+    }
+    /// Returns the position of the stream among those that are made there, from 0.
+    pub fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name {
+            Some(name) => write!(f, "stream '{name}'")?,
+            None => write!(f, "a stream")?,
+        }
+        if self.ordinal > 0 {
+            write!(f, " (number {})", self.ordinal)?;
+        }
+        write!(f, " made at {}", self.site)
+    }
+}
+
+/// Why a stream has no value to give in this frame.
+#[derive(Clone, Debug)]
+pub struct StreamError(Arc<Failure>);
+
+/// The kinds of [`StreamError`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The body has panicked, with this message.
+    Panicked(Origin, String),
+    /// The stream reads one that has failed.
+    Read {
+        /// The stream that failed for that reason.
+        reader: Origin,
+        /// The failure of what it has read.
+        cause: StreamError,
+    },
+    /// The stream has awaited a foreign call that failed.
+    Called(Origin, CallError),
+    /// The streams wait for each other within one frame, each for the next, the last for the first.
+    Cycle(Vec<Origin>),
+    /// The stream was removed, or the owner that has made it.
+    Removed,
+    /// The stream has not given a value yet. Streams that live over frames are made with one.
+    NoValue(Origin),
+    /// The handle belongs to another world.
+    OtherWorld,
+    /// The stream was read outside of a frame of its world, by polling a future by hand.
+    Outside,
+}
+
+impl StreamError {
+    pub(crate) fn new(failure: Failure) -> StreamError {
+        StreamError(Arc::new(failure))
+    }
+
+    /// Returns what has happened.
+    pub fn failure(&self) -> &Failure {
+        &self.0
+    }
+
+    /// Returns the error at the beginning: that of the stream that failed by itself.
+    pub fn root(&self) -> &StreamError {
+        match self.failure() {
+            Failure::Read { cause, .. } => cause.root(),
+            _ => self,
+        }
+    }
+}
+
+impl fmt::Display for StreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.failure() {
+            Failure::Panicked(origin, message) => write!(f, "{origin} has panicked: {message}"),
+            Failure::Read { reader, .. } => {
+                write!(f, "{reader} has read what has failed: {}", self.root())
+            }
+            Failure::Called(origin, error) => write!(f, "{origin} has failed: {error}"),
+            Failure::Cycle(streams) => {
+                f.write_str("streams read each other in a circle within one frame: ")?;
+                for origin in streams {
+                    write!(f, "{origin}, which reads ")?;
+                }
+                f.write_str("the first again; read one of them through `previous`")
+            }
+            Failure::Removed => f.write_str("the stream was removed"),
+            Failure::NoValue(origin) => {
+                write!(f, "{origin} has given no value yet; make it with a value to start from")
+            }
+            Failure::OtherWorld => f.write_str("the stream belongs to another world"),
+            Failure::Outside => {
+                f.write_str("a stream can be awaited only in the body of a stream, in a frame of its world")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StreamError {}
+
+/// Why a foreign call has no result.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The function has panicked.
+    Panicked {
+        /// The name of the function.
+        function: &'static str,
+        /// The panic's message.
+        message: String,
+    },
+    /// The function did not return before the deadline of its class, which is
+    /// [`Deadline::Cancel`](crate::Deadline::Cancel).
+    Deadline {
+        /// The name of the function.
+        function: &'static str,
+    },
+    /// The call was made outside of a frame, by polling its future by hand.
+    Outside,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Panicked { function, message } => {
+                write!(f, "the foreign function '{function}' has panicked: {message}")
+            }
+            CallError::Deadline { function } => {
+                write!(f, "the foreign function '{function}' has not returned before its deadline")
+            }
+            CallError::Outside => {
+                f.write_str("a foreign call can be awaited only in the body of a stream, in a frame")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+/// Returns the message of a panic.
+pub(crate) fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a payload that is no text".into())
+}

@@ -1,0 +1,460 @@
+//! A batch of calls in memory: a header and columns.
+//!
+//! What the world writes and what the runner of the batch writes lie on different pairs of cache
+//! lines: the header with the arguments is the world's before the batch is published; the results
+//! with the status of each call are the runner's; the owners are the world's alone. A batch is
+//! complete as a whole, by one atomic word. Batches are used again; a world that does not grow makes
+//! no new ones.
+
+use super::function::{Class, Native};
+use crate::core::forget_panic;
+use crate::error::message;
+use crate::shim::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use crate::shim::now;
+use crate::streams::slot::Head;
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+/// The batch is being filled, or waits to be run, or runs.
+const PENDING: u32 = 0;
+/// Its results are there.
+const COMPLETE: u32 = 1;
+/// The world has gone: who completes the batch frees it.
+const ORPHANED: u32 = 2;
+
+/// What came of a call.
+const RETURNED: u8 = 1;
+const PANICKED: u8 = 2;
+/// It was cancelled before it began.
+const SKIPPED: u8 = 3;
+
+/// What a batch knows of the type of its function.
+#[derive(Clone, Copy)]
+pub(crate) struct Methods {
+    run: unsafe fn(NonNull<Batch>),
+    drop_args: unsafe fn(NonNull<Batch>, u32),
+    drop_result: unsafe fn(NonNull<Batch>, u32),
+}
+
+/// Where the columns lie, counted in bytes from the header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Columns {
+    pub(crate) capacity: u32,
+    args: u32,
+    cancelled: u32,
+    results: u32,
+    status: u32,
+    owners: u32,
+    layout: Layout,
+}
+
+/// What the runner writes.
+#[repr(align(128))]
+struct Runner {
+    state: AtomicU32,
+    /// How long the calls took, and the slowest one, in nanoseconds.
+    nanos: Cell<u64>,
+    slowest: Cell<u64>,
+    panics: RefCell<Vec<(u32, String)>>,
+}
+
+/// What only the world reads and writes.
+#[repr(align(128))]
+pub(crate) struct Own {
+    /// So many results have been given to the streams: those before.
+    pub(crate) delivered: Cell<u32>,
+    /// So many futures refer to the batch.
+    pub(crate) held: Cell<u32>,
+    /// It is not in any list of the world's.
+    pub(crate) is_retired: Cell<bool>,
+    /// The frame does not wait for it any more.
+    pub(crate) is_late: Cell<bool>,
+    /// Its calls have failed, since their deadline has passed.
+    pub(crate) is_expired: Cell<bool>,
+    /// It was given to the workers.
+    pub(crate) is_sent: Cell<bool>,
+    /// The home of its streams.
+    pub(crate) home: Cell<usize>,
+    /// When its first call was made.
+    pub(crate) began: Cell<u64>,
+    /// The world has gone.
+    pub(crate) is_gone: Cell<bool>,
+}
+
+/// The header of a batch.
+#[repr(C, align(128))]
+pub(crate) struct Batch {
+    methods: Methods,
+    pub(crate) class: &'static Class,
+    columns: Columns,
+    /// Which of its lane's sizes it has.
+    pub(crate) size: usize,
+    pub(crate) count: Cell<u32>,
+    /// Each call is timed by itself.
+    pub(crate) times_each: Cell<bool>,
+    any_cancelled: AtomicBool,
+    runner: Runner,
+    pub(crate) own: Own,
+}
+
+impl Columns {
+    /// Returns the columns for so many calls of a function; for fewer if they would be large.
+    pub(crate) fn new<F: Native<S>, S>(calls: u32) -> Columns {
+        let each = size_of::<(F, F::Args)>() + size_of::<F::Output>() + size_of::<Head>() + 2;
+        let capacity = calls.min((1 << 20) / each as u32).max(1);
+        let n = capacity as usize;
+        let too_large = "a foreign function's arguments are larger than the memory";
+        let begin = Layout::new::<Batch>();
+        let column = |layout: Layout, column: Layout| layout.extend(column).expect(too_large);
+        let array = |layout: Result<Layout, _>| Result::expect(layout, too_large);
+        let (layout, args) = column(begin, array(Layout::array::<(F, F::Args)>(n)));
+        let (layout, cancelled) = column(layout, array(Layout::array::<AtomicU8>(n)));
+        let apart = Layout::from_size_align(0, 128).expect("128 is a power of two");
+        let (layout, _) = column(layout, apart);
+        let (layout, results) = column(layout, array(Layout::array::<F::Output>(n)));
+        let (layout, status) = column(layout, array(Layout::array::<u8>(n)));
+        let (layout, _) = column(layout, apart);
+        let (layout, owners) = column(layout, array(Layout::array::<Option<NonNull<Head>>>(n)));
+        let layout = layout.align_to(128).expect(too_large).pad_to_align();
+        let offset = |at: usize| u32::try_from(at).expect(too_large);
+        Columns {
+            capacity,
+            args: offset(args),
+            cancelled: offset(cancelled),
+            results: offset(results),
+            status: offset(status),
+            owners: offset(owners),
+            layout,
+        }
+    }
+}
+
+impl Methods {
+    pub(crate) fn of<F: Native<S>, S>() -> Methods {
+        Methods { run: run::<F, S>, drop_args: drop_args::<F, S>, drop_result: drop_result::<F, S> }
+    }
+}
+
+impl Batch {
+    /// Makes an empty batch.
+    pub(crate) fn new(
+        methods: Methods,
+        class: &'static Class,
+        columns: Columns,
+        size: usize,
+    ) -> NonNull<Batch> {
+        // SAFETY: the layout holds at least the header.
+        let Some(batch) = NonNull::new(unsafe { alloc(columns.layout) }.cast::<Batch>()) else {
+            handle_alloc_error(columns.layout)
+        };
+        let header = Batch {
+            methods,
+            class,
+            columns,
+            size,
+            count: Cell::new(0),
+            times_each: Cell::new(false),
+            any_cancelled: AtomicBool::new(false),
+            runner: Runner {
+                state: AtomicU32::new(PENDING),
+                nanos: Cell::new(0),
+                slowest: Cell::new(0),
+                panics: RefCell::default(),
+            },
+            own: Own {
+                delivered: Cell::new(0),
+                held: Cell::new(0),
+                is_retired: Cell::new(false),
+                is_late: Cell::new(false),
+                is_expired: Cell::new(false),
+                is_sent: Cell::new(false),
+                home: Cell::new(0),
+                began: Cell::new(0),
+                is_gone: Cell::new(false),
+            },
+        };
+        // SAFETY: just allocated; the column is within it.
+        unsafe {
+            batch.write(header);
+            let cancelled = batch.byte_add(columns.cancelled as usize).cast::<AtomicU8>();
+            for at in 0..columns.capacity as usize {
+                cancelled.add(at).write(AtomicU8::new(0));
+            }
+        }
+        batch
+    }
+
+    /// Empties a batch whose results are gone.
+    ///
+    /// # Safety
+    ///
+    /// The batch is complete, and nobody else refers to it.
+    pub(crate) unsafe fn clear(this: NonNull<Batch>) {
+        // SAFETY: alive, by the caller's promise.
+        let header = unsafe { this.as_ref() };
+        header.count.set(0);
+        header.own.delivered.set(0);
+        header.own.is_retired.set(false);
+        header.own.is_late.set(false);
+        header.own.is_expired.set(false);
+        header.own.is_sent.set(false);
+        if header.any_cancelled.load(Ordering::Relaxed) {
+            header.any_cancelled.store(false, Ordering::Relaxed);
+            for at in 0..header.columns.capacity {
+                Self::cancelled(this, at).store(0, Ordering::Relaxed);
+            }
+        }
+        header.runner.panics.borrow_mut().clear();
+        header.runner.state.store(PENDING, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_full(&self, limit: u32) -> bool {
+        self.count.get() >= limit.min(self.columns.capacity)
+    }
+
+    #[inline(always)]
+    fn column<T>(this: NonNull<Batch>, offset: u32, at: u32) -> NonNull<T> {
+        // SAFETY: the offset is of a column of that type, with room for `at`; a private function.
+        unsafe { this.byte_add(offset as usize).cast::<T>().add(at as usize) }
+    }
+
+    fn cancelled<'a>(this: NonNull<Batch>, at: u32) -> &'a AtomicU8 {
+        // SAFETY: alive where this private function is called; initialized by `new`, and never
+        // written but atomically.
+        unsafe { Self::column::<AtomicU8>(this, this.as_ref().columns.cancelled, at).as_ref() }
+    }
+
+    /// Adds a call, and returns its position.
+    ///
+    /// # Safety
+    ///
+    /// The batch is for this function, is not full, and has not been published.
+    #[inline(always)]
+    pub(crate) unsafe fn add<F: Native<S>, S>(
+        this: NonNull<Batch>,
+        f: F,
+        args: F::Args,
+        owner: Option<NonNull<Head>>,
+    ) -> u32 {
+        // SAFETY: alive, by the caller's promise; only the world's thread refers to it.
+        let header = unsafe { this.as_ref() };
+        let at = header.count.get();
+        // SAFETY: the columns have room, by the caller's promise.
+        unsafe {
+            Self::column::<(F, F::Args)>(this, header.columns.args, at).write((f, args));
+            Self::column(this, header.columns.owners, at).write(owner);
+        }
+        header.count.set(at + 1);
+        at
+    }
+
+    /// Returns the stream that has made a call, if it still wants the result.
+    ///
+    /// # Safety
+    ///
+    /// The call is in the batch. Only the world's thread calls this.
+    #[inline(always)]
+    pub(crate) unsafe fn owner(this: NonNull<Batch>, at: u32) -> Option<NonNull<Head>> {
+        // SAFETY: alive, by the caller's promise.
+        unsafe { Self::column(this, this.as_ref().columns.owners, at).read() }
+    }
+
+    /// Notes that nobody wants the result of a call. If it has not begun, it will not.
+    ///
+    /// # Safety
+    ///
+    /// As for [`owner`](Batch::owner).
+    pub(crate) unsafe fn abandon(this: NonNull<Batch>, at: u32) {
+        // SAFETY: alive, by the caller's promise.
+        let header = unsafe { this.as_ref() };
+        Self::cancelled(this, at).store(1, Ordering::Relaxed);
+        header.any_cancelled.store(true, Ordering::Release);
+        // SAFETY: the column is the world's.
+        unsafe { Self::column(this, header.columns.owners, at).write(None::<NonNull<Head>>) };
+    }
+
+    /// Runs the calls of a batch that was filled.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the batch to itself until it is complete, but for the steps that the world may
+    /// take: `abandon` and `orphan`. It does not use the batch after that, unless it is the world.
+    pub(crate) unsafe fn run(this: NonNull<Batch>) {
+        // SAFETY: passed on to the caller.
+        unsafe { (this.as_ref().methods.run)(this) };
+        // SAFETY: alive: only who completes it, or the world after that, frees it.
+        let before = unsafe { this.as_ref() }.runner.state.swap(COMPLETE, Ordering::AcqRel);
+        if before == ORPHANED {
+            // SAFETY: the world has gone, and left the batch to its runner.
+            unsafe { Self::free_complete(this) };
+        }
+    }
+
+    /// Returns `true` if the results are there.
+    #[inline(always)]
+    pub(crate) fn is_complete(&self) -> bool {
+        self.runner.state.load(Ordering::Acquire) == COMPLETE
+    }
+
+    /// Returns how long the calls took, and the slowest of them, in nanoseconds. The batch is
+    /// complete.
+    pub(crate) fn times(&self) -> (u64, u64) {
+        (self.runner.nanos.get(), self.runner.slowest.get())
+    }
+
+    /// Takes the result of a call: its message, if it has panicked.
+    ///
+    /// # Safety
+    ///
+    /// The batch is complete, and for this function. The result has not been taken or dropped. The
+    /// call was not cancelled.
+    pub(crate) unsafe fn take<F: Native<S>, S>(this: NonNull<Batch>, at: u32) -> Result<F::Output, String> {
+        // SAFETY: alive, by the caller's promise.
+        let header = unsafe { this.as_ref() };
+        // SAFETY: complete, so the status was written before.
+        let status = unsafe { Self::column::<u8>(this, header.columns.status, at).read() };
+        if status == RETURNED {
+            // SAFETY: the result is there, and is taken once.
+            return Ok(unsafe { Self::column::<F::Output>(this, header.columns.results, at).read() });
+        }
+        let panics = header.runner.panics.borrow();
+        let found = panics.iter().find(|(call, _)| *call == at);
+        Err(found.map_or_else(|| "it was cancelled".into(), |(_, message)| message.clone()))
+    }
+
+    /// Drops a result that nobody wants.
+    ///
+    /// # Safety
+    ///
+    /// The batch is complete. The result has not been taken or dropped.
+    pub(crate) unsafe fn drop_result(this: NonNull<Batch>, at: u32) {
+        // SAFETY: alive, by the caller's promise.
+        let header = unsafe { this.as_ref() };
+        // SAFETY: complete, so the status was written before.
+        let status = unsafe { Self::column::<u8>(this, header.columns.status, at).read() };
+        if status == RETURNED {
+            // SAFETY: the result is there, and is dropped once.
+            let drop = || unsafe { (header.methods.drop_result)(this, at) };
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(drop)) {
+                forget_panic(panic);
+            }
+        }
+    }
+
+    /// Ends a batch that nobody will run: drops the arguments.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the batch to itself.
+    pub(crate) unsafe fn skip(this: NonNull<Batch>) {
+        // SAFETY: alive, by the caller's promise.
+        let header = unsafe { this.as_ref() };
+        for at in 0..header.count.get() {
+            // SAFETY: the arguments are there, and are dropped once; the status is ours.
+            let drop = || unsafe {
+                Self::column::<u8>(this, header.columns.status, at).write(SKIPPED);
+                (header.methods.drop_args)(this, at);
+            };
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(drop)) {
+                forget_panic(panic);
+            }
+        }
+        header.runner.state.store(COMPLETE, Ordering::Release);
+    }
+
+    /// Leaves a batch to its runner, since the world ends. Returns `true` if it is complete, and so
+    /// still the caller's.
+    pub(crate) fn orphan(&self) -> bool {
+        self.runner.state.swap(ORPHANED, Ordering::AcqRel) == COMPLETE
+    }
+
+    /// Frees a complete batch, with the results that have not been delivered.
+    ///
+    /// # Safety
+    ///
+    /// The batch is complete, and nobody else refers to it.
+    pub(crate) unsafe fn free_complete(this: NonNull<Batch>) {
+        // SAFETY: alive, by the caller's promise.
+        let header = unsafe { this.as_ref() };
+        for at in header.own.delivered.get()..header.count.get() {
+            // SAFETY: complete; what was not delivered was not taken.
+            unsafe { Self::drop_result(this, at) };
+        }
+        let layout = header.columns.layout;
+        // SAFETY: made by `new` with this layout, and not used any more.
+        unsafe {
+            this.drop_in_place();
+            dealloc(this.as_ptr().cast(), layout);
+        }
+    }
+}
+
+/// # Safety
+///
+/// As for [`Batch::run`], with this function.
+unsafe fn run<F: Native<S>, S>(this: NonNull<Batch>) {
+    // SAFETY: alive, by the caller's promise.
+    let header = unsafe { this.as_ref() };
+    let (count, columns) = (header.count.get(), header.columns);
+    let (at, slowest) = (Cell::new(0), Cell::new(0));
+    let begin = now();
+    let all = || {
+        let mut last = begin;
+        while at.get() < count {
+            let call = at.get();
+            // SAFETY: the call was added, and is taken once: the position goes on, also if it panics.
+            let (f, args) = unsafe { Batch::column::<(F, F::Args)>(this, columns.args, call).read() };
+            let status = Batch::column::<u8>(this, columns.status, call);
+            let is_cancelled = header.any_cancelled.load(Ordering::Acquire)
+                && Batch::cancelled(this, call).load(Ordering::Relaxed) != 0;
+            // SAFETY: the column is the runner's.
+            unsafe { status.write(if is_cancelled { SKIPPED } else { PANICKED }) };
+            if !is_cancelled {
+                let result = f.run(args);
+                // SAFETY: the columns are the runner's.
+                unsafe {
+                    Batch::column::<F::Output>(this, columns.results, call).write(result);
+                    status.write(RETURNED);
+                }
+            }
+            if header.times_each.get() {
+                let end = now();
+                slowest.set(slowest.get().max(end - last));
+                last = end;
+            }
+            at.set(call + 1);
+        }
+    };
+    while let Err(panic) = catch_unwind(AssertUnwindSafe(all)) {
+        let call = at.get();
+        // SAFETY: the column is the runner's, and was written before the call began.
+        if unsafe { Batch::column::<u8>(this, columns.status, call).read() } == PANICKED {
+            header.runner.panics.borrow_mut().push((call, message(&*panic)));
+        }
+        forget_panic(panic);
+        at.set(call + 1);
+    }
+    let nanos = now() - begin;
+    header.runner.nanos.set(nanos);
+    let mean = nanos / u64::from(count.max(1));
+    header.runner.slowest.set(if header.times_each.get() { slowest.get() } else { mean });
+}
+
+/// # Safety
+///
+/// The arguments of the call are in the batch, which is for this function; they are not used again.
+unsafe fn drop_args<F: Native<S>, S>(this: NonNull<Batch>, at: u32) {
+    // SAFETY: passed on to the caller.
+    unsafe { Batch::column::<(F, F::Args)>(this, this.as_ref().columns.args, at).drop_in_place() };
+}
+
+/// # Safety
+///
+/// The result of the call is in the batch, which is for this function; it is not used again.
+unsafe fn drop_result<F: Native<S>, S>(this: NonNull<Batch>, at: u32) {
+    // SAFETY: passed on to the caller.
+    unsafe { Batch::column::<F::Output>(this, this.as_ref().columns.results, at).drop_in_place() };
+}

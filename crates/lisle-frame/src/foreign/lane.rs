@@ -1,0 +1,169 @@
+//! A lane: the batches of one function in one world, and what its calls have cost so far.
+
+use super::batch::{Batch, Columns, Methods};
+use super::function::{Class, Native};
+use crate::core::forget_panic;
+use crate::shim::now;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+/// Calls in a batch, at most, unless a class says otherwise.
+const MOST: u32 = 256;
+/// A batch is to take so long, in nanoseconds: thirty times what it costs to hand it over.
+const WANTED: u64 = 10_000;
+/// Calls that take less, in nanoseconds, are run in place: to send one costs about as much.
+const LEAST: u64 = 25;
+/// Calls that take longer, in nanoseconds, are timed one by one.
+const TIMED: u64 = 500;
+
+/// The batches of one function.
+pub(crate) struct Lane {
+    pub(crate) class: &'static Class,
+    methods: Methods,
+    /// For batches of each size: fours of fours, up to what a class wants.
+    columns: Vec<Columns>,
+    /// The batches that are being filled, one for each home.
+    open: RefCell<Vec<Option<NonNull<Batch>>>>,
+    /// By their sizes.
+    vacant: Vec<RefCell<Vec<NonNull<Batch>>>>,
+    all: RefCell<Vec<NonNull<Batch>>>,
+    /// What a call has cost of late, in nanoseconds, if any has been measured.
+    cost: Cell<Option<u64>>,
+    /// So many calls are enough for a batch.
+    limit: Cell<u32>,
+}
+
+impl Lane {
+    pub(crate) fn new<F: Native<S>, S>(class: &'static Class) -> Lane {
+        let calls = if class.batch == 0 { MOST } else { class.batch };
+        let mut sizes =
+            (1..).map(|power| 4_u32.pow(power)).take_while(|size| *size < calls).collect::<Vec<_>>();
+        sizes.push(calls);
+        let columns = sizes.into_iter().map(Columns::new::<F, S>).collect::<Vec<_>>();
+        let limit = if class.batch == 0 { 16 } else { class.batch };
+        Lane {
+            class,
+            methods: Methods::of::<F, S>(),
+            vacant: columns.iter().map(|_| RefCell::default()).collect(),
+            columns,
+            open: RefCell::default(),
+            all: RefCell::default(),
+            cost: Cell::new(None),
+            limit: Cell::new(limit),
+        }
+    }
+
+    /// Returns how many calls are enough for a batch.
+    #[inline(always)]
+    pub(crate) fn limit(&self) -> u32 {
+        self.limit.get()
+    }
+
+    /// Returns the batch that is being filled for a home.
+    #[inline(always)]
+    pub(crate) fn open_batch(&self, home: usize) -> Option<NonNull<Batch>> {
+        self.open.borrow().get(home).copied().flatten()
+    }
+
+    /// Begins a batch for a home.
+    pub(crate) fn begin(&self, home: usize) -> NonNull<Batch> {
+        let batch = self.empty(self.limit.get());
+        // SAFETY: batches live as long as the lane.
+        let header = unsafe { batch.as_ref() };
+        header.own.home.set(home);
+        header.own.began.set(now());
+        let mut open = self.open.borrow_mut();
+        if open.len() <= home {
+            open.resize(home + 1, None);
+        }
+        open[home] = Some(batch);
+        batch
+    }
+
+    /// Returns a batch without calls, with room for so many, or for as many as a batch may have.
+    pub(crate) fn empty(&self, calls: u32) -> NonNull<Batch> {
+        let size = self.columns.iter().position(|columns| columns.capacity >= calls);
+        let size = size.unwrap_or(self.columns.len() - 1);
+        let vacant = self.vacant[size].borrow_mut().pop();
+        let batch = vacant.unwrap_or_else(|| {
+            let batch = Batch::new(self.methods, self.class, self.columns[size], size);
+            self.all.borrow_mut().push(batch);
+            // Room for it to come back, so that a frame that is warm allocates nothing.
+            let mut vacant = self.vacant[size].borrow_mut();
+            let missing = self.all.borrow().len() - vacant.len();
+            vacant.reserve(missing);
+            batch
+        });
+        // SAFETY: batches live as long as the lane.
+        unsafe { batch.as_ref() }.times_each.set(self.cost.get().is_none_or(|cost| cost >= TIMED));
+        batch
+    }
+
+    /// Ends the filling of a home's batch.
+    pub(crate) fn close(&self, home: usize) -> Option<NonNull<Batch>> {
+        self.open.borrow_mut().get_mut(home)?.take()
+    }
+
+    /// Returns the homes whose batches are being filled, and since when.
+    pub(crate) fn open_homes(&self) -> usize {
+        self.open.borrow().len()
+    }
+
+    /// Returns `true` if calls are worth sending to the workers.
+    pub(crate) fn is_worth_sending(&self) -> bool {
+        self.class.batch != 0 || self.cost.get().is_none_or(|cost| cost >= LEAST)
+    }
+
+    /// Learns from a complete batch.
+    pub(crate) fn has_cost(&self, batch: &Batch) {
+        let (nanos, _) = batch.times();
+        let cost = nanos / u64::from(batch.count.get().max(1));
+        // What was measured for few calls counts less.
+        let weight = u64::from(batch.count.get().min(64));
+        let cost = self.cost.get().map_or(cost, |before| (before * (256 - weight) + cost * weight) / 256);
+        self.cost.set(Some(cost));
+        if self.class.batch == 0 {
+            self.limit.set(u32::try_from(WANTED / cost.max(1)).unwrap_or(MOST).clamp(1, MOST));
+        }
+    }
+
+    /// Takes back a batch that is complete, retired, and not referred to any more.
+    pub(crate) fn recycle(&self, batch: NonNull<Batch>) {
+        // SAFETY: by the above.
+        let size = unsafe {
+            Batch::clear(batch);
+            batch.as_ref().size
+        };
+        self.vacant[size].borrow_mut().push(batch);
+    }
+
+    /// Frees the batches, at the end of the world. Those that futures still refer to are left.
+    ///
+    /// # Safety
+    ///
+    /// No batch is in a table, and none is used by the world any more.
+    pub(crate) unsafe fn end(&self) {
+        for batch in self.open.borrow_mut().drain(..).flatten() {
+            // SAFETY: it was not published.
+            unsafe { Batch::skip(batch) };
+        }
+        for batch in self.all.borrow_mut().drain(..) {
+            // SAFETY: alive: the lane frees its batches here only.
+            let header = unsafe { batch.as_ref() };
+            header.own.is_gone.set(true);
+            if header.own.held.get() > 0 {
+                continue;
+            }
+            let is_vacant = header.count.get() == 0;
+            if is_vacant || header.orphan() {
+                // SAFETY: complete or empty, and nobody refers to it. If it is not, its runner frees
+                // it.
+                let free = || unsafe { Batch::free_complete(batch) };
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(free)) {
+                    forget_panic(panic);
+                }
+            }
+        }
+    }
+}

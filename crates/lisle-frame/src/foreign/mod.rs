@@ -1,0 +1,241 @@
+//! Foreign calls: functions that other cores run, in batches.
+//!
+//! - `function`: what a foreign function is, and what holds for its calls.
+//! - `call`: the futures of calls.
+//! - `batch`: a batch in memory. `lane`: the batches of one function, and what it costs.
+//! - `order`: this module's other half: how results come back to the streams.
+//!
+//! # How a frame goes
+//!
+//! A stream that calls is put, with its arguments, into the open batch of the function. A batch that
+//! is full is sent, or run in place. When no stream can go on, the world *retires* calls in the order
+//! in which they were made: it waits until the batch of the oldest is complete, gives the result to
+//! its stream and runs that, then the next. So what happens does not depend on how calls are
+//! batched, nor on who runs them. While it waits, the world runs batches itself.
+
+pub(crate) mod batch;
+pub(crate) mod call;
+pub(crate) mod function;
+pub(crate) mod lane;
+mod order;
+
+use crate::core::Core;
+use crate::pool::Link;
+use crate::shim::now;
+use batch::Batch;
+use function::{Class, Deadline, Native};
+use lane::Lane;
+use order::Order;
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::ptr::NonNull;
+
+/// The foreign calls of a world.
+pub(crate) struct Foreigns {
+    /// By the number of the class. A lane is never removed while the world is there.
+    lanes: UnsafeCell<Vec<Option<Box<Lane>>>>,
+    order: Order,
+    link: Link,
+    /// How many batches are being filled.
+    filling: Cell<usize>,
+    /// Batches that the frame does not wait for.
+    late: RefCell<Vec<NonNull<Batch>>>,
+    /// Batches of unordered functions that have been closed.
+    unordered: RefCell<Vec<NonNull<Batch>>>,
+}
+
+impl Foreigns {
+    pub(crate) fn new(link: Link) -> Foreigns {
+        Foreigns {
+            lanes: UnsafeCell::default(),
+            order: Order::default(),
+            link,
+            filling: Cell::new(0),
+            late: RefCell::default(),
+            unordered: RefCell::default(),
+        }
+    }
+
+    #[inline(always)]
+    fn lane<F: Native<S>, S: 'static>(&self, class: &'static Class) -> &Lane {
+        // SAFETY: no code of the user's runs while the list is referred to. Lanes are boxed, and
+        // never removed.
+        let lanes = unsafe { &*self.lanes.get() };
+        match lanes.get(class.id as usize) {
+            Some(Some(lane)) => lane,
+            _ => self.new_lane::<F, S>(class),
+        }
+    }
+
+    #[cold]
+    fn new_lane<F: Native<S>, S: 'static>(&self, class: &'static Class) -> &Lane {
+        // SAFETY: nothing refers to the list, by the above.
+        let lanes = unsafe { &mut *self.lanes.get() };
+        let at = class.id as usize;
+        if lanes.len() <= at {
+            lanes.resize_with(at + 1, || None);
+        }
+        lanes[at].insert(Box::new(Lane::new::<F, S>(class)))
+    }
+
+    /// Calls a function with the lane of a batch.
+    pub(crate) fn lane_of(&self, batch: &Batch, f: impl FnOnce(&Lane)) {
+        // SAFETY: as in `lane`.
+        let lanes = unsafe { &*self.lanes.get() };
+        if let Some(Some(lane)) = lanes.get(batch.class.id as usize) {
+            f(lane);
+        }
+    }
+
+    /// Makes a call: puts it into a batch.
+    #[inline(always)]
+    pub(crate) fn call<F: Native<S>, S: 'static>(
+        &self,
+        core: &Core,
+        class: &'static Class,
+        f: F,
+        args: F::Args,
+        is_long: bool,
+    ) -> (NonNull<Batch>, u32) {
+        let lane = self.lane::<F, S>(class);
+        let owner = core.current.get();
+        if is_long {
+            return self.call_long::<F, S>(lane, f, args, owner);
+        }
+        let home = if class.homed { self.home_of(owner) } else { 0 };
+        let batch = lane.open_batch(home).unwrap_or_else(|| {
+            self.filling.set(self.filling.get() + 1);
+            lane.begin(home)
+        });
+        // SAFETY: the lane is of this function, and an open batch is neither full nor published.
+        let at = unsafe { Batch::add::<F, S>(batch, f, args, owner) };
+        // SAFETY: batches live as long as their lane.
+        let header = unsafe { batch.as_ref() };
+        header.own.held.set(header.own.held.get() + 1);
+        if !class.unordered {
+            self.order.push(batch, at);
+        }
+        if header.is_full(lane.limit()) || self.order.shuffle.get().is_some() {
+            self.close(lane, home);
+        }
+        (batch, at)
+    }
+
+    /// Returns the home of a stream: that of its piece of the memory.
+    fn home_of(&self, owner: Option<NonNull<crate::streams::slot::Head>>) -> usize {
+        let homes = self.link.homes();
+        owner.map_or(0, |head| (head.addr().get() >> 12) % homes)
+    }
+
+    #[cold]
+    fn call_long<F: Native<S>, S: 'static>(
+        &self,
+        lane: &Lane,
+        f: F,
+        args: F::Args,
+        owner: Option<NonNull<crate::streams::slot::Head>>,
+    ) -> (NonNull<Batch>, u32) {
+        let batch = lane.empty(1);
+        // SAFETY: empty, of this function, and not published.
+        let at = unsafe { Batch::add::<F, S>(batch, f, args, owner) };
+        // SAFETY: batches live as long as their lane.
+        let header = unsafe { batch.as_ref() };
+        header.own.held.set(1);
+        header.own.is_late.set(true);
+        self.late.borrow_mut().push(batch);
+        if self.link.send_long(batch) {
+            header.own.is_sent.set(true);
+        } else {
+            // SAFETY: not published.
+            unsafe { Batch::run(batch) };
+        }
+        (batch, at)
+    }
+
+    /// Ends the filling of a batch: sends it, or runs it here.
+    #[inline(never)]
+    fn close(&self, lane: &Lane, home: usize) {
+        let Some(batch) = lane.close(home) else { return };
+        self.filling.set(self.filling.get() - 1);
+        // SAFETY: batches live as long as their lane.
+        let header = unsafe { batch.as_ref() };
+        self.order.count_batch(header.count.get());
+        if lane.class.unordered {
+            self.unordered.borrow_mut().push(batch);
+        }
+        let home = lane.class.homed.then_some(home);
+        // What has a deadline is for workers only: the world is not to be caught in it.
+        let is_sent = match lane.class.deadline {
+            Deadline::Wait => lane.is_worth_sending() && self.link.send(batch, home),
+            _ => self.link.send_long(batch),
+        };
+        if is_sent {
+            header.own.is_sent.set(true);
+            return;
+        }
+        // SAFETY: not published.
+        unsafe { Batch::run(batch) };
+        lane.has_cost(header);
+    }
+
+    /// Sends the batches that have waited long enough, or all.
+    fn close_open(&self, all: bool) {
+        if self.filling.get() == 0 {
+            return;
+        }
+        let time = now();
+        let count = {
+            // SAFETY: as in `lane`.
+            unsafe { &*self.lanes.get() }.len()
+        };
+        for at in 0..count {
+            // SAFETY: as in `lane`.
+            let lanes = unsafe { &*self.lanes.get() };
+            let Some(lane) = &lanes[at] else { continue };
+            for home in 0..lane.open_homes() {
+                let Some(batch) = lane.open_batch(home) else { continue };
+                // SAFETY: batches live as long as their lane.
+                let age = time.saturating_sub(unsafe { batch.as_ref() }.own.began.get());
+                if all || u128::from(age) >= lane.class.delay.as_nanos() {
+                    self.close(lane, home);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn look_at_the_clock(&self) {
+        if self.filling.get() > 0 {
+            self.close_open(false);
+        }
+    }
+
+    /// Begins a frame: what has ended since the last one is delivered.
+    pub(crate) fn begin_frame(&self) {
+        self.link.begin_frame();
+        self.order.begin_frame();
+        self.look_after_late();
+    }
+
+    pub(crate) fn end_frame(&self) {
+        self.link.end_frame();
+    }
+
+    /// Ends the calls, when the streams are gone.
+    ///
+    /// # Safety
+    ///
+    /// Nothing is called after that.
+    pub(crate) unsafe fn end(&self) {
+        self.link.end_frame();
+        while let Some(batch) = self.link.take_any() {
+            // SAFETY: taken out, it is ours.
+            unsafe { Batch::skip(batch) };
+        }
+        // SAFETY: as in `lane`.
+        for lane in unsafe { &*self.lanes.get() }.iter().flatten() {
+            // SAFETY: the table is empty.
+            unsafe { lane.end() };
+        }
+        self.link.leave();
+    }
+}

@@ -1,0 +1,288 @@
+//! How results come back to the streams: in the order in which the calls were made.
+
+use super::Foreigns;
+use super::batch::Batch;
+use super::function::Deadline;
+use crate::core::{Core, forget_panic, outside_of_frames};
+use crate::shim::now;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+/// Calls that were made one after the other, and lie one after the other in a batch.
+#[derive(Clone, Copy)]
+struct Run {
+    batch: NonNull<Batch>,
+    from: u32,
+    to: u32,
+}
+
+/// The calls that have not been retired, oldest first, and what the frame has to report of them.
+#[derive(Default)]
+pub(crate) struct Order {
+    runs: RefCell<VecDeque<Run>>,
+    pub(crate) calls: Cell<usize>,
+    pub(crate) batches: Cell<usize>,
+    pub(crate) stalls: Cell<usize>,
+    pub(crate) waited: Cell<u64>,
+    pub(crate) late: Cell<usize>,
+    last_wait: Cell<u64>,
+    pub(crate) slowest: Cell<Option<(&'static str, u64)>>,
+    /// For the mode that shuffles: the state of its random numbers.
+    pub(crate) shuffle: Cell<Option<u64>>,
+}
+
+impl Order {
+    /// Notes a call.
+    #[inline(always)]
+    pub(crate) fn push(&self, batch: NonNull<Batch>, at: u32) {
+        let mut runs = self.runs.borrow_mut();
+        match runs.back_mut() {
+            Some(last) if last.batch == batch && last.to == at => last.to += 1,
+            _ => runs.push_back(Run { batch, from: at, to: at + 1 }),
+        }
+    }
+
+    pub(crate) fn count_batch(&self, calls: u32) {
+        self.calls.set(self.calls.get() + calls as usize);
+        self.batches.set(self.batches.get() + 1);
+    }
+
+    pub(crate) fn begin_frame(&self) {
+        self.calls.set(0);
+        self.batches.set(0);
+        self.stalls.set(0);
+        self.waited.set(0);
+        self.late.set(0);
+        self.slowest.set(None);
+    }
+
+    fn has_runs(&self) -> bool {
+        !self.runs.borrow().is_empty()
+    }
+
+    fn note_slowest(&self, name: &'static str, nanos: u64) {
+        if self.slowest.get().is_none_or(|(_, slowest)| nanos > slowest) {
+            self.slowest.set(Some((name, nanos)));
+        }
+    }
+
+    /// Takes any of the calls, as the mode that shuffles does. There each call is a batch.
+    fn pop_any(&self, random: u64) -> Option<Run> {
+        let mut runs = self.runs.borrow_mut();
+        let at = random.checked_rem(runs.len() as u64)?;
+        runs.swap_remove_back(at as usize)
+    }
+
+    fn next(&self) -> Option<Run> {
+        let Some(state) = self.shuffle.get() else { return self.runs.borrow_mut().pop_front() };
+        let (state, random) = split_mix(state);
+        self.shuffle.set(Some(state));
+        self.pop_any(random)
+    }
+}
+
+impl Foreigns {
+    pub(crate) fn order(&self) -> &Order {
+        &self.order
+    }
+
+    /// Retires calls, and runs what waits for them, until there is none left.
+    pub(crate) fn retire_all(&self, core: &Core) {
+        loop {
+            core.drain();
+            self.retire_unordered(core);
+            if let Some(run) = self.order.next() {
+                self.retire(core, run);
+            } else if !self.wait_for_unordered(core) {
+                return;
+            }
+        }
+    }
+
+    fn retire(&self, core: &Core, run: Run) {
+        // SAFETY: batches live as long as their lane.
+        let header = unsafe { run.batch.as_ref() };
+        let in_time =
+            !header.own.is_late.get() && self.wait_until(|| header.is_complete(), header.class.deadline);
+        if in_time {
+            self.deliver(core, run.batch, run.from, run.to);
+        } else {
+            self.go_on_without(core, run);
+        }
+    }
+
+    /// Gives results to their streams, and runs these.
+    fn deliver(&self, core: &Core, batch: NonNull<Batch>, from: u32, to: u32) {
+        // SAFETY: batches live as long as their lane.
+        let header = unsafe { batch.as_ref() };
+        let own = &header.own;
+        let at = Cell::new(from);
+        let all = || {
+            while at.get() < to {
+                let call = at.get();
+                at.set(call + 1);
+                own.delivered.set(call + 1);
+                // SAFETY: the call is in the batch.
+                match unsafe { Batch::owner(batch, call) } {
+                    Some(owner) => core.deliver_to(owner),
+                    // SAFETY: complete. Who gives up a call before it is delivered leaves its result.
+                    None => unsafe { Batch::drop_result(batch, call) },
+                }
+                if core.has_queued() {
+                    core.drain();
+                }
+            }
+        };
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(all)) {
+            core.has_panicked(&*panic);
+            forget_panic(panic);
+            core.drain();
+        }
+        if own.delivered.get() == header.count.get() {
+            self.has_retired(header, batch);
+        }
+    }
+
+    /// Lets streams go on whose calls have not returned before the deadline.
+    fn go_on_without(&self, core: &Core, run: Run) {
+        // SAFETY: batches live as long as their lane.
+        let header = unsafe { run.batch.as_ref() };
+        if !header.own.is_late.replace(true) {
+            header.own.is_expired.set(matches!(header.class.deadline, Deadline::Cancel(_)));
+            self.late.borrow_mut().push(run.batch);
+            self.order.late.set(self.order.late.get() + 1);
+            self.order.note_slowest(header.class.name, self.order.last_wait.get());
+        }
+        let at = Cell::new(run.from);
+        let all = || {
+            while at.get() < run.to {
+                let call = at.replace(at.get() + 1);
+                // SAFETY: the call is in the batch.
+                if let Some(owner) = unsafe { Batch::owner(run.batch, call) } {
+                    core.deliver_to(owner);
+                }
+            }
+        };
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(all)) {
+            core.has_panicked(&*panic);
+            forget_panic(panic);
+        }
+    }
+
+    /// All results of a batch have been given out.
+    fn has_retired(&self, header: &Batch, batch: NonNull<Batch>) {
+        header.own.is_retired.set(true);
+        let (_, slowest) = header.times();
+        self.order.note_slowest(header.class.name, slowest);
+        self.lane_of(header, |lane| {
+            if header.own.is_sent.get() {
+                lane.has_cost(header);
+            }
+            if header.own.held.get() == 0 {
+                lane.recycle(batch);
+            }
+        });
+    }
+
+    /// Gives out the results of late batches that have become complete, between two frames. Their
+    /// streams are run by the next one.
+    pub(super) fn look_after_late(&self) {
+        let mut at = 0;
+        loop {
+            let Some(batch) = self.late.borrow().get(at).copied() else { return };
+            // SAFETY: batches live as long as their lane.
+            let header = unsafe { batch.as_ref() };
+            if !header.is_complete() {
+                at += 1;
+                continue;
+            }
+            self.late.borrow_mut().swap_remove(at);
+            for call in header.own.delivered.replace(header.count.get())..header.count.get() {
+                // SAFETY: the call is in the batch, which is complete; as in `deliver`.
+                unsafe {
+                    if Batch::owner(batch, call).is_none() {
+                        Batch::drop_result(batch, call);
+                    }
+                }
+            }
+            self.has_retired(header, batch);
+        }
+    }
+
+    /// Retires the batches of unordered functions that are complete.
+    fn retire_unordered(&self, core: &Core) {
+        let mut at = 0;
+        loop {
+            let Some(batch) = self.unordered.borrow().get(at).copied() else { return };
+            // SAFETY: batches live as long as their lane.
+            let header = unsafe { batch.as_ref() };
+            if header.is_complete() {
+                self.unordered.borrow_mut().remove(at);
+                self.deliver(core, batch, 0, header.count.get());
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Waits until a batch of an unordered function is complete, or its deadline has passed. Returns
+    /// `false` if there is none, and none is being filled.
+    fn wait_for_unordered(&self, core: &Core) -> bool {
+        self.close_open(true);
+        let Some(first) = self.unordered.borrow().first().copied() else {
+            return self.order.has_runs();
+        };
+        // SAFETY: batches live as long as their lane.
+        let complete = |batch: &NonNull<Batch>| unsafe { batch.as_ref() }.is_complete();
+        // SAFETY: as above.
+        let (deadline, count) = unsafe { (first.as_ref().class.deadline, first.as_ref().count.get()) };
+        if !self.wait_until(|| self.unordered.borrow().iter().any(complete), deadline) {
+            self.unordered.borrow_mut().remove(0);
+            self.go_on_without(core, Run { batch: first, from: 0, to: count });
+        }
+        true
+    }
+
+    /// Waits, and helps the workers meanwhile. Returns `false` if the deadline has passed.
+    fn wait_until(&self, is_done: impl Fn() -> bool, deadline: Deadline) -> bool {
+        if is_done() {
+            return true;
+        }
+        self.close_open(true);
+        if is_done() {
+            return true;
+        }
+        self.order.stalls.set(self.order.stalls.get() + 1);
+        let begin = now();
+        let deadline = match deadline {
+            Deadline::Wait => u64::MAX,
+            Deadline::KeepLast(time) | Deadline::Cancel(time) => {
+                u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+            }
+        };
+        let mut in_time = true;
+        while in_time && !is_done() {
+            if let Some(batch) = self.link.take_as_world() {
+                // SAFETY: taken out, it is ours.
+                unsafe { Batch::run(batch) };
+            } else {
+                outside_of_frames(|| self.link.relax());
+                in_time = deadline == u64::MAX || now() - begin < deadline;
+            }
+        }
+        let waited = now() - begin;
+        self.order.last_wait.set(waited);
+        self.order.waited.set(self.order.waited.get() + waited);
+        in_time
+    }
+}
+
+/// Returns the next state of a generator of random numbers, and its number (SplitMix64).
+fn split_mix(state: u64) -> (u64, u64) {
+    let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (state, mixed ^ mixed >> 31)
+}

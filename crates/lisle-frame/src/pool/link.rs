@@ -1,0 +1,122 @@
+//! The world's side of the table.
+
+use super::table::Table;
+use super::work::{Pool, Work};
+use crate::foreign::batch::Batch;
+use std::cell::Cell;
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// A world's pool and its table.
+#[derive(Default)]
+pub(crate) struct Link(Option<Linked>);
+
+struct Linked {
+    pool: Box<dyn Pool>,
+    table: Arc<Table<Batch>>,
+    sent_in_frame: Cell<usize>,
+}
+
+impl Link {
+    pub(crate) fn new(pool: Box<dyn Pool>, places: usize) -> Link {
+        let workers = pool.workers();
+        if workers == 0 {
+            return Link(None);
+        }
+        let table = Arc::new(Table::new(workers, places.next_power_of_two()));
+        Link(Some(Linked { pool, table, sent_in_frame: Cell::new(0) }))
+    }
+
+    /// Returns how many homes streams may have.
+    pub(crate) fn homes(&self) -> usize {
+        self.0.as_ref().map_or(1, |linked| linked.table.homes())
+    }
+
+    /// Sends a batch to the workers. Returns `false` if there are none, or all places are taken.
+    pub(crate) fn send(&self, batch: NonNull<Batch>, home: Option<usize>) -> bool {
+        let Some(linked) = &self.0 else { return false };
+        // SAFETY: this is the world's thread.
+        let is_sent = unsafe { linked.table.publish(batch, home) };
+        is_sent && linked.has_sent()
+    }
+
+    /// Sends a batch that the world itself is not to run.
+    pub(crate) fn send_long(&self, batch: NonNull<Batch>) -> bool {
+        let Some(linked) = &self.0 else { return false };
+        // SAFETY: this is the world's thread.
+        linked.pool.workers() > 0 && unsafe { linked.table.publish_long(batch) } && linked.has_sent()
+    }
+
+    /// Takes a batch for the world's thread.
+    pub(crate) fn take_as_world(&self) -> Option<NonNull<Batch>> {
+        let linked = self.0.as_ref()?;
+        linked.table.take_as_world().or_else(|| {
+            // The pool has ended.
+            if linked.pool.workers() == 0 { linked.table.take_any() } else { None }
+        })
+    }
+
+    pub(crate) fn take_any(&self) -> Option<NonNull<Batch>> {
+        self.0.as_ref()?.table.take_any()
+    }
+
+    /// Passes a moment in which the world has nothing to do.
+    pub(crate) fn relax(&self) {
+        match &self.0 {
+            Some(linked) => linked.pool.help(),
+            None => std::hint::spin_loop(),
+        }
+    }
+
+    /// Begins a frame. If the last one had work for others, they are woken now.
+    pub(crate) fn begin_frame(&self) {
+        let Some(linked) = &self.0 else { return };
+        linked.table.set_open(true);
+        if linked.sent_in_frame.replace(0) > 0 || linked.table.has_batches() {
+            linked.arm();
+        }
+    }
+
+    pub(crate) fn end_frame(&self) {
+        if let Some(linked) = &self.0 {
+            linked.table.set_open(false);
+        }
+    }
+
+    /// Leaves the table, at the end of the world.
+    pub(crate) fn leave(&self) {
+        if let Some(linked) = &self.0 {
+            linked.table.close();
+            linked.pool.wake();
+        }
+    }
+}
+
+impl Linked {
+    fn has_sent(&self) -> bool {
+        let first = self.sent_in_frame.replace(self.sent_in_frame.get() + 1) == 0;
+        if self.table.may_have_free_seats() {
+            self.arm();
+        } else if first {
+            self.pool.wake();
+        }
+        true
+    }
+
+    #[cold]
+    fn arm(&self) {
+        // Not until there is none: a pool may drop what is submitted.
+        for _ in 0..self.pool.workers() {
+            let Some(work) = Work::at(&self.table) else { break };
+            self.pool.submit(work);
+        }
+        self.pool.wake();
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link").field("homes", &self.homes()).finish()
+    }
+}

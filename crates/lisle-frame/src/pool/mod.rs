@@ -1,0 +1,26 @@
+//! Who runs batches beside the world's own thread.
+//!
+//! - `ring`, `table`: what the world and its workers share.
+//! - `work`: a seat at a world's table, for whoever wants to work there; the trait for pools.
+//! - `workers`: a pool of threads of its own. `domains`: the domains of a Lisle runtime.
+//! - `link`: the world's side.
+
+#[cfg(all(feature = "runtime", not(lisle_loom)))]
+pub(crate) mod domains;
+#[cfg(feature = "threads")]
+mod link;
+#[cfg(not(feature = "threads"))]
+mod no_link;
+#[cfg(feature = "threads")]
+mod ring;
+#[cfg(feature = "threads")]
+mod table;
+#[cfg(feature = "threads")]
+pub(crate) mod work;
+#[cfg(all(feature = "threads", not(lisle_loom)))]
+pub(crate) mod workers;
+
+#[cfg(feature = "threads")]
+pub(crate) use link::Link;
+#[cfg(not(feature = "threads"))]
+pub(crate) use no_link::Link;

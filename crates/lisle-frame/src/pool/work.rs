@@ -1,0 +1,137 @@
+//! A seat at a world's table, and the trait for pools.
+
+use super::table::Table;
+use crate::foreign::batch::Batch;
+use std::fmt;
+use std::sync::Arc;
+
+/// A pool of threads that run the foreign calls of worlds. A host program implements it for its own
+/// job system; this crate does for [`Workers`](crate::Workers).
+///
+/// A world submits a [`Work`] for each worker. The pool runs it on any of its threads, as long as it
+/// likes to. A simple pool calls [`Work::run`] once and drops it: it is submitted again when there is
+/// more to do. A pool with threads to spare keeps it, and runs it again until it is over.
+///
+/// Nothing depends on the pool being fast, or running anything at all: a world runs itself what
+/// nobody takes.
+///
+/// ```
+/// use lisle_frame::{Foreign, Pool, Work, World};
+/// use std::sync::mpsc;
+///
+/// /// The job system of the host program.
+/// struct Jobs(mpsc::Sender<Work>);
+///
+/// impl Pool for Jobs {
+///     fn workers(&self) -> usize {
+///         1
+///     }
+///     fn submit(&self, work: Work) {
+///         let _ = self.0.send(work);
+///     }
+/// }
+///
+/// let (jobs, queue) = mpsc::channel::<Work>();
+/// let thread = std::thread::spawn(move || queue.iter().for_each(|work| { work.run(); }));
+///
+/// let mut world = World::builder().pool(Jobs(jobs)).build();
+/// let work = Foreign::new("work", |n: u32| n + 1).batch(1);
+/// let stream = world.stream(async move || work.call(1).await);
+/// world.frame();
+/// assert_eq!(world.get(stream)?, 2);
+/// drop(world);
+/// thread.join().unwrap();
+/// # Ok::<(), lisle_frame::StreamError>(())
+/// ```
+pub trait Pool: 'static {
+    /// Returns how many threads may work for one world at a time, not counting the world's own. It
+    /// may shrink; 0 means that the pool has ended.
+    fn workers(&self) -> usize;
+
+    /// Has a thread of the pool run this, soon. It is called on the world's thread, and returns at
+    /// once.
+    fn submit(&self, work: Work);
+
+    /// Wakes threads that keep work: a frame has begun, or a batch was sent.
+    fn wake(&self) {}
+
+    /// Does something useful for a moment, on the world's thread, which waits for others and has
+    /// nothing to do. A pool may let other things of the host program go on here. The default is to
+    /// tell the processor that this is a spin loop.
+    fn help(&self) {
+        std::hint::spin_loop();
+    }
+}
+
+/// What a [`Work::run`] has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Calls were run.
+    Ran,
+    /// There was nothing to do, but the frame goes on: there may be soon.
+    Idle,
+    /// There was nothing to do, and no frame is under way.
+    Over,
+}
+
+/// The right to work at a world's table, for one thread at a time. It may be sent to any thread, and
+/// may outlive the world.
+pub struct Work {
+    table: Arc<Table<Batch>>,
+    seat: usize,
+}
+
+// SAFETY: a batch that was taken out of the table belongs to the taker; what it holds is `Send`.
+unsafe impl Send for Work {}
+
+impl Work {
+    /// Takes a free seat.
+    pub(crate) fn at(table: &Arc<Table<Batch>>) -> Option<Work> {
+        table.take_seat().map(|seat| Work { table: table.clone(), seat })
+    }
+
+    /// Runs the calls that there are, until there are none. A panic of a call is caught, and given to
+    /// the stream that has made it.
+    pub fn run(&self) -> Progress {
+        let mut progress = Progress::Idle;
+        while let Some(batch) = self.table.take(self.seat) {
+            self.table.set_busy(self.seat, true);
+            // SAFETY: taken out of the table, it is ours.
+            unsafe { Batch::run(batch) };
+            self.table.set_busy(self.seat, false);
+            progress = Progress::Ran;
+        }
+        if progress == Progress::Idle && !self.table.is_open() { Progress::Over } else { progress }
+    }
+
+    /// Returns `true` if the world has gone.
+    pub fn has_ended(&self) -> bool {
+        self.table.is_closed()
+    }
+
+    /// Returns `true` if there may be something to run. A thread that is to sleep looks at this last.
+    pub fn is_ready(&self) -> bool {
+        self.table.is_open() || self.table.has_batches()
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.table.leave(self.seat);
+        // The world may have sent something when the seat was still taken, and so have submitted
+        // nothing. It is run here.
+        if self.table.has_batches() && self.table.returns(self.seat) {
+            while let Some(batch) = self.table.take(self.seat) {
+                // SAFETY: taken out of the table, it is ours.
+                unsafe { Batch::run(batch) };
+            }
+            self.table.leave(self.seat);
+        }
+    }
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Work").field("seat", &self.seat).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,60 @@
+//! What a frame has to say about itself.
+
+use std::fmt;
+use std::time::Duration;
+
+/// What happened in a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The number of the frame, from 1.
+    pub frame: u64,
+    /// How many streams were evaluated.
+    pub streams: usize,
+    /// How many foreign calls were made within the frame.
+    pub calls: usize,
+    /// In how many batches.
+    pub batches: usize,
+    /// How often the world has waited for a batch that others ran or had not begun.
+    pub stalls: usize,
+    /// How many batches had not returned before their deadline.
+    pub late: usize,
+    /// The slowest call of those that ended in this frame, by the name of its function. Calls that take
+    /// less than half a microsecond are not timed one by one: for those it is the mean of their batch.
+    pub slowest: Option<(&'static str, Duration)>,
+    /// The time in which each stream was run as far as it came without the result of a call.
+    pub in_streams: Duration,
+    /// The time in which the world waited for calls, and ran some itself.
+    pub waiting: Duration,
+    /// The time in which results were given to streams, and these went on.
+    pub retiring: Duration,
+    /// The whole time.
+    pub total: Duration,
+    /// Whether that was within the budget; `true` if there is none.
+    pub within_budget: bool,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "frame {}: {:?}{}, {} streams in {:?}, {} calls in {} batches, waited {:?}, retired in {:?}",
+            self.frame,
+            self.total,
+            if self.within_budget { "" } else { " (over its budget)" },
+            self.streams,
+            self.in_streams,
+            self.calls,
+            self.batches,
+            self.waiting,
+            self.retiring,
+        )?;
+        if self.late > 0 {
+            write!(f, ", {} batches late", self.late)?;
+        }
+        match self.slowest {
+            Some((name, time)) => write!(f, ", the slowest call was '{name}' with {time:?}"),
+            None => Ok(()),
+        }
+    }
+}

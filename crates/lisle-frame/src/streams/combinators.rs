@@ -1,0 +1,228 @@
+//! Streams made of streams.
+
+use super::body::Out;
+use super::group::{Kind, value_of};
+use super::handle::Stream;
+use super::making::Here;
+use super::slot::Phase;
+use crate::core;
+use crate::error::StreamError;
+use crate::world::World;
+use std::cell::Cell;
+use std::fmt;
+use std::rc::Rc;
+
+/// A stream whose value is set from outside of frames; see [`Here::input`].
+pub struct Input<T>(Stream<T>);
+
+impl<T> Input<T> {
+    /// Returns the stream.
+    pub fn stream(self) -> Stream<T> {
+        self.0
+    }
+}
+
+impl<T> Clone for Input<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Input<T> {}
+
+impl<T> fmt::Debug for Input<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Input").field(&self.0).finish()
+    }
+}
+
+/// The last value of a stream that is not known yet; see [`Here::delay`].
+pub struct Delay<T> {
+    stream: Stream<T>,
+    source: Rc<Cell<Option<Stream<T>>>>,
+}
+
+impl<T> Delay<T> {
+    /// Returns the stream of last values.
+    pub fn stream(&self) -> Stream<T> {
+        self.stream
+    }
+
+    /// Sets the stream whose last values they are. Until then, the first value stays.
+    pub fn follow(&self, source: Stream<T>) {
+        self.source.set(Some(source));
+    }
+}
+
+impl<T> fmt::Debug for Delay<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Delay").field("stream", &self.stream).finish_non_exhaustive()
+    }
+}
+
+/// The future of a stream of last values. It runs before all others in a frame.
+async fn following<T: Clone>(mut out: Out<T>, source: Rc<Cell<Option<Stream<T>>>>) {
+    loop {
+        if let Some(value) = source.get().and_then(last_value) {
+            out.set(value);
+        }
+        super::body::Done::new().await;
+    }
+}
+
+/// Returns the value that a stream has had before this frame, if it has one and does not run.
+fn last_value<T: Clone>(stream: Stream<T>) -> Option<T> {
+    let core = core::current()?;
+    let living = stream.living(core).ok()?;
+    let state = living.get()?.state.get();
+    if !state.has_value() || state.phase() == Phase::Running {
+        return None;
+    }
+    let _looking = super::reading::Looking::new(core);
+    // SAFETY: the stream has a value, and does not run while it is cloned.
+    Some(unsafe { &*value_of::<T>(living.head) }.clone())
+}
+
+impl World {
+    /// Sets the value of an input, from the next frame on.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the input was removed or belongs to another world.
+    pub fn set<T>(&mut self, input: Input<T>, value: T) -> Result<(), StreamError> {
+        let living = input.stream().living(&self.core)?;
+        // SAFETY: an input has a value from the start. Nobody looks at it, since that would need the
+        // world.
+        drop(unsafe { value_of::<T>(living.head).replace(value) });
+        Ok(())
+    }
+}
+
+impl Here {
+    /// Makes a stream whose value is set with [`World::set`].
+    #[track_caller]
+    pub fn input<T: Clone + 'static>(&self, first: T) -> Input<T> {
+        Input(self.plain().make(Some(first), Kind::AtRest, |_| std::future::pending()))
+    }
+
+    /// Makes a stream of the values of `source`, changed by `f`.
+    #[track_caller]
+    pub fn map<T, U>(&self, source: Stream<T>, mut f: impl FnMut(T) -> U + 'static) -> Stream<U>
+    where
+        T: Clone + 'static,
+        U: Clone + 'static,
+    {
+        self.stream(async move || f(source.await))
+    }
+
+    /// Makes a stream of pairs.
+    #[track_caller]
+    pub fn zip<A, B>(&self, a: Stream<A>, b: Stream<B>) -> Stream<(A, B)>
+    where
+        A: Clone + 'static,
+        B: Clone + 'static,
+    {
+        self.stream(async move || (a.await, b.await))
+    }
+
+    /// Makes a stream with a state that goes on from frame to frame: `f` changes it by each value of
+    /// `source`. In a frame in which `source` fails, it fails too and keeps its state.
+    ///
+    /// ```
+    /// use lisle_frame::World;
+    ///
+    /// let mut world = World::new();
+    /// let one = world.stream(async || 1);
+    /// let count = world.fold(one, 0, |count, one| *count += one);
+    /// (0..10).for_each(|_| drop(world.frame()));
+    /// assert_eq!(world.get(count)?, 10);
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
+    #[track_caller]
+    pub fn fold<T, S>(&self, source: Stream<T>, first: S, f: impl FnMut(&mut S, T) + 'static) -> Stream<S>
+    where
+        T: Clone + 'static,
+        S: Clone + 'static,
+    {
+        self.plain().fold(source, first, f)
+    }
+
+    /// Makes a stream of the values that `source` had in the frame before. In the first frame it is
+    /// `first`. It does not wait for `source`, so that streams may read each other in a circle
+    /// through it; see also [`delay`](Here::delay).
+    #[track_caller]
+    pub fn previous<T: Clone + 'static>(&self, source: Stream<T>, first: T) -> Stream<T> {
+        let delay = self.delay(first);
+        delay.follow(source);
+        delay.stream()
+    }
+
+    /// Makes a stream of the last values of one that is made later.
+    ///
+    /// ```
+    /// use lisle_frame::World;
+    ///
+    /// let mut world = World::new();
+    /// let before = world.delay(1);
+    /// let last = before.stream();
+    /// let doubling = world.stream(async move || last.await * 2);
+    /// before.follow(doubling);
+    /// (0..10).for_each(|_| drop(world.frame()));
+    /// assert_eq!(world.get(doubling)?, 1024);
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
+    #[track_caller]
+    pub fn delay<T: Clone + 'static>(&self, first: T) -> Delay<T> {
+        let source = Rc::new(Cell::new(None));
+        let follows = source.clone();
+        let stream = self.plain().make(Some(first), Kind::Early, |out| following(out, follows));
+        Delay { stream, source }
+    }
+
+    /// Makes a stream of the last value that was not `None`.
+    #[track_caller]
+    pub fn hold<T: Clone + 'static>(&self, source: Stream<Option<T>>, first: T) -> Stream<T> {
+        self.fold(source, first, |held, value| {
+            if let Some(value) = value {
+                *held = value;
+            }
+        })
+    }
+
+    /// Makes a stream that has a value in the frames in which that of `source` is another than in
+    /// the frame before, and `None` in the others. In its first frame it has one.
+    #[track_caller]
+    pub fn changes<T: Clone + PartialEq + 'static>(&self, source: Stream<T>) -> Stream<Option<T>> {
+        let seen = self.fold(source, (None, false), |(last, changed), value| {
+            *changed = last.as_ref() != Some(&value);
+            *last = Some(value);
+        });
+        self.stream(async move || seen.with(|(last, changed)| last.clone().filter(|_| *changed)).await)
+    }
+
+    /// Makes a stream with the values of the stream that `source` names in the frame.
+    #[track_caller]
+    pub fn switch<T: Clone + 'static>(&self, source: Stream<Stream<T>>) -> Stream<T> {
+        self.stream(async move || source.await.await)
+    }
+
+    /// Makes a stream that takes over the value of `source` in every `every`th frame of the world,
+    /// beginning with its first one, and keeps it meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `every` is 0.
+    #[track_caller]
+    pub fn sample<T: Clone + 'static>(&self, source: Stream<T>, every: u64) -> Stream<T> {
+        assert!(every > 0, "a stream cannot be sampled every 0 frames");
+        let held = self.fold(source, None, move |held: &mut Option<(u64, T)>, value| {
+            let now = core::current().map_or(0, |core| core.frames.get());
+            match held {
+                Some((since, _)) if (now - *since) % every != 0 => {}
+                Some((_, held)) => *held = value,
+                None => *held = Some((now, value)),
+            }
+        });
+        self.stream(async move || held.with(|held| held.clone().expect("has been sampled").1).await)
+    }
+}

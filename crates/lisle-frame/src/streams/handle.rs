@@ -1,0 +1,144 @@
+//! What users hold of a stream.
+
+use super::reading::{Get, TryGet, With};
+use super::slot::Head;
+use super::waits::Living;
+use crate::core::Core;
+use crate::error::{Failure, StreamError};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// A handle of a stream: 16 bytes that can be copied and sent anywhere.
+///
+/// It does not keep the stream alive. If the stream has been removed, reading it is an error; a
+/// stream that has taken its place in memory is never mistaken for it. Only the world that it
+/// belongs to can read it.
+///
+/// In the body of a stream, a handle is awaited for the stream's value of this frame:
+///
+/// ```
+/// use lisle_frame::World;
+///
+/// let mut world = World::new();
+/// let one = world.stream(async || 1);
+/// let two = world.stream(async move || one.await + 1);
+/// world.frame();
+/// assert_eq!(world.get(two)?, 2);
+/// # Ok::<(), lisle_frame::StreamError>(())
+/// ```
+pub struct Stream<T> {
+    head: NonNull<Head>,
+    generation: u32,
+    world: u32,
+    value: PhantomData<fn() -> T>,
+}
+
+// SAFETY: a handle is a name; only the thread of its world follows the pointer, in that world.
+unsafe impl<T> Send for Stream<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Stream<T> {}
+
+impl<T> Stream<T> {
+    pub(crate) fn new(core: &Core, stream: Living) -> Self {
+        Stream { head: stream.head, generation: stream.generation, world: core.id, value: PhantomData }
+    }
+
+    /// Returns `true` if the stream has its value for this frame.
+    #[inline(always)]
+    pub(crate) fn is_ready(&self, core: &Core) -> bool {
+        if self.world != core.id {
+            return false;
+        }
+        // SAFETY: slots live as long as their world, which is this one.
+        let head = unsafe { self.head.as_ref() };
+        head.generation.get() == self.generation && head.state.get() == core.ready.get()
+    }
+
+    /// Returns the slot, if the stream is there and belongs to this world.
+    pub(crate) fn living(&self, core: &Core) -> Result<Living, StreamError> {
+        if self.world != core.id {
+            return Err(StreamError::new(Failure::OtherWorld));
+        }
+        let living = Living { head: self.head, generation: self.generation };
+        match living.get() {
+            Some(_) => Ok(living),
+            None => Err(StreamError::new(Failure::Removed)),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn head(&self) -> NonNull<Head> {
+        self.head
+    }
+
+    /// Returns a future of the stream's value in this frame. Awaiting the handle does the same.
+    ///
+    /// If the stream has not run in this frame, it is run now. If it fails, the stream that reads
+    /// fails too: its body does not go on. It is run again, or goes on reading, in the next frame.
+    ///
+    /// # Panics
+    ///
+    /// The future panics if it is polled outside of a frame.
+    #[inline]
+    pub fn get(self) -> Get<T> {
+        Get::new(self)
+    }
+
+    /// Returns a future of the stream's value in this frame, or of the reason why there is none.
+    #[inline]
+    pub fn try_get(self) -> TryGet<T> {
+        TryGet::new(self)
+    }
+
+    /// Returns a future that calls `f` with the stream's value in this frame, which is not cloned.
+    /// Errors are those of [`get`](Stream::get).
+    ///
+    /// # Panics
+    ///
+    /// The future panics if it is polled outside of a frame, and if `f` panics.
+    #[inline]
+    pub fn with<R, F: FnOnce(&T) -> R>(self, f: F) -> With<T, F> {
+        With::new(self, f)
+    }
+}
+
+impl<T: Clone> IntoFuture for Stream<T> {
+    type Output = T;
+    type IntoFuture = Get<T>;
+
+    #[inline]
+    fn into_future(self) -> Get<T> {
+        self.get()
+    }
+}
+
+impl<T> Clone for Stream<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Stream<T> {}
+
+impl<T> PartialEq for Stream<T> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.head, self.generation, self.world) == (other.head, other.generation, other.world)
+    }
+}
+
+impl<T> Eq for Stream<T> {}
+
+impl<T> Hash for Stream<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.head, self.generation, self.world).hash(state);
+    }
+}
+
+impl<T> fmt::Debug for Stream<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").field("world", &self.world).field("slot", &self.head).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,322 @@
+//! Where streams are made, and by whom they are owned.
+
+use super::body::{self, Out};
+use super::group::{Key, Kind, value_of};
+use super::handle::Stream;
+use super::slot::{Head, Phase, Slot, State};
+use super::waits::Living;
+use crate::core::{self, Core};
+use crate::error::StreamError;
+use std::any::TypeId;
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+/// Where streams are made: in a world, in the body of a stream, or in a scope.
+///
+/// A [`World`](crate::World) dereferences to it, and so does a [`Scope`]; in a body, [`here`]
+/// returns it. What is made outside of a body lives until it is removed. What a body makes belongs
+/// to the body: if the body is run anew in each frame, it lives until the next run; if the body
+/// lives over frames, as long as the body's stream. What a scope makes lives as long as the scope.
+///
+/// What is made during a frame is evaluated in that frame if it is read there, and from the next one
+/// on in any case. A stream costs the memory of its future, of its value, and 8 bytes.
+pub struct Here {
+    pub(crate) core: Rc<Core>,
+    owner: Option<Living>,
+}
+
+/// Returns where the running body may make streams.
+///
+/// ```
+/// use lisle_frame::{World, here};
+///
+/// let mut world = World::new();
+/// let sum = world.stream(async || {
+///     let half = here().stream(async || 21);
+///     half.await + half.await
+/// });
+/// world.frame();
+/// assert_eq!(world.get(sum)?, 42);
+/// # Ok::<(), lisle_frame::StreamError>(())
+/// ```
+///
+/// # Panics
+///
+/// Panics outside of a frame.
+pub fn here() -> Here {
+    let core = core::current_counted().expect("`here` is for the bodies of streams: no frame is under way");
+    Here { core, owner: None }
+}
+
+/// A group of streams that are removed together; see [`Here::scope`].
+pub struct Scope {
+    here: Here,
+    stream: Stream<()>,
+}
+
+impl Scope {
+    pub(crate) fn stream(&self) -> Stream<()> {
+        self.stream
+    }
+}
+
+impl std::ops::Deref for Scope {
+    type Target = Here;
+
+    fn deref(&self) -> &Here {
+        &self.here
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").field("stream", &self.stream).finish_non_exhaustive()
+    }
+}
+
+/// How a stream is to be made: its name, and what follows a panic. Returned by [`Here::named`] and
+/// [`Here::retrying`].
+#[derive(Debug)]
+#[must_use = "it makes nothing until one of its methods does"]
+pub struct Making<'h> {
+    here: &'h Here,
+    name: Option<&'static str>,
+    retrying: bool,
+    site: Option<&'static Location<'static>>,
+}
+
+impl Here {
+    pub(crate) fn new(core: Rc<Core>) -> Here {
+        Here { core, owner: None }
+    }
+
+    pub(crate) fn plain(&self) -> Making<'_> {
+        Making { here: self, name: None, retrying: false, site: None }
+    }
+
+    /// Gives the stream that is made next a name, for errors and reports.
+    pub fn named(&self, name: &'static str) -> Making<'_> {
+        Making { name: Some(name), ..self.plain() }
+    }
+
+    /// Has the stream that is made next tried again in the next frame when its body has panicked.
+    /// Otherwise it has failed for good. (A stream that fails because it has read what failed is
+    /// always tried again.)
+    pub fn retrying(&self) -> Making<'_> {
+        Making { retrying: true, ..self.plain() }
+    }
+
+    /// Makes a stream whose body is run anew in each frame. What the body returns is the stream's
+    /// value for that frame.
+    ///
+    /// The body is run at most once in a frame, however many streams read it. It may wait within the
+    /// frame: for other streams, and for foreign calls. If it waits over frames, as for
+    /// [`next_frame`](crate::next_frame), the stream keeps its last value meanwhile, and it has none
+    /// before it has returned once.
+    ///
+    /// ```
+    /// use lisle_frame::World;
+    ///
+    /// let mut world = World::new();
+    /// let a = world.stream(async || 20);
+    /// let b = world.stream(async move || a.await + 1);
+    /// let c = world.stream(async move || a.await + b.await);
+    /// world.frame();
+    /// assert_eq!(world.get(c)?, 41);
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
+    #[track_caller]
+    #[inline]
+    pub fn stream<T, B>(&self, body: B) -> Stream<T>
+    where
+        T: Clone + 'static,
+        B: AsyncFnMut() -> T + 'static,
+    {
+        self.plain().stream(body)
+    }
+
+    /// Makes a stream whose body lives over frames, with the value to start from.
+    ///
+    /// The body sets the stream's value with [`Out::set`], and waits for the next frame with
+    /// [`next_frame`](crate::next_frame). When it returns, the last value stays.
+    ///
+    /// ```
+    /// use lisle_frame::{World, next_frame};
+    ///
+    /// let mut world = World::new();
+    /// let counter = world.live(0, async |out| {
+    ///     for n in 1.. {
+    ///         out.set(n);
+    ///         next_frame().await;
+    ///     }
+    /// });
+    /// world.frame();
+    /// world.frame();
+    /// assert_eq!(world.get(counter)?, 2);
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
+    #[track_caller]
+    #[inline]
+    pub fn live<T, B>(&self, first: T, body: B) -> Stream<T>
+    where
+        T: Clone + 'static,
+        B: AsyncFnOnce(&mut Out<T>) + 'static,
+    {
+        self.plain().live(first, body)
+    }
+
+    /// Makes a scope: what is made in it is removed with it.
+    ///
+    /// ```
+    /// use lisle_frame::World;
+    ///
+    /// let mut world = World::new();
+    /// let level = world.scope();
+    /// let tree = level.stream(async || "oak");
+    /// world.frame();
+    /// assert_eq!(world.get(tree)?, "oak");
+    /// world.remove_scope(level);
+    /// assert!(world.get(tree).is_err());
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
+    #[track_caller]
+    pub fn scope(&self) -> Scope {
+        let stream = self.plain().make(Some(()), Kind::AtRest, |_| std::future::ready(()));
+        let owner = stream.living(&self.core).ok();
+        Scope { here: Here { core: self.core.clone(), owner }, stream }
+    }
+
+    /// Removes a stream and what it has made. Its foreign calls that have not begun are cancelled;
+    /// of those that have begun, the results are dropped. It is not evaluated any more, in this
+    /// frame either, unless it already was. A stream may remove itself: then its body is dropped
+    /// where it waits next.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the stream has been removed already, or belongs to another world.
+    pub fn remove<T>(&self, stream: Stream<T>) -> Result<(), StreamError> {
+        self.core.remove(stream.living(&self.core)?);
+        Ok(())
+    }
+
+    /// Removes a scope and what was made in it, as [`remove`](Here::remove) does. If the scope
+    /// belongs to another world, it is removed there.
+    pub fn remove_scope(&self, scope: Scope) {
+        if let Ok(living) = scope.stream().living(&scope.core) {
+            scope.core.remove(living);
+        }
+    }
+}
+
+impl fmt::Debug for Here {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Here").field("world", &self.core.id).finish_non_exhaustive()
+    }
+}
+
+impl Making<'_> {
+    /// Gives the stream a name.
+    pub fn named(self, name: &'static str) -> Self {
+        Making { name: Some(name), ..self }
+    }
+
+    /// Has the stream tried again after a panic; see [`Here::retrying`].
+    pub fn retrying(self) -> Self {
+        Making { retrying: true, ..self }
+    }
+
+    /// Has the stream made elsewhere, for errors.
+    pub(crate) fn at(self, site: &'static Location<'static>) -> Self {
+        Making { site: Some(site), ..self }
+    }
+
+    /// Makes a stream that is run anew in each frame; see [`Here::stream`].
+    #[track_caller]
+    #[inline]
+    pub fn stream<T, B>(self, body: B) -> Stream<T>
+    where
+        T: Clone + 'static,
+        B: AsyncFnMut() -> T + 'static,
+    {
+        if self.retrying {
+            self.make(None, Kind::AtRest, |out| body::anew_retrying(out, body))
+        } else {
+            self.make(None, Kind::AtRest, |out| body::anew(out, body))
+        }
+    }
+
+    /// Makes a stream that lives over frames; see [`Here::live`]. Its body cannot be tried again
+    /// after a panic.
+    #[track_caller]
+    #[inline]
+    pub fn live<T, B>(self, first: T, body: B) -> Stream<T>
+    where
+        T: Clone + 'static,
+        B: AsyncFnOnce(&mut Out<T>) + 'static,
+    {
+        self.make(Some(first), Kind::Living, |out| body::living(out, body))
+    }
+
+    /// Makes a stream that changes a state by what it reads; see [`Here::fold`].
+    #[track_caller]
+    pub fn fold<T, S, F>(self, source: Stream<T>, first: S, f: F) -> Stream<S>
+    where
+        T: Clone + 'static,
+        S: Clone + 'static,
+        F: FnMut(&mut S, T) + 'static,
+    {
+        self.make(Some(first), Kind::AtRest, |out| body::folding(out, source, f))
+    }
+
+    /// Makes a stream.
+    #[track_caller]
+    pub(crate) fn make<T, F>(
+        self,
+        first: Option<T>,
+        kind: Kind,
+        future: impl FnOnce(Out<T>) -> F,
+    ) -> Stream<T>
+    where
+        T: Clone + 'static,
+        F: Future<Output = ()> + 'static,
+    {
+        let core = &self.here.core;
+        assert!(!core.closed.get(), "a stream is made in a world that is gone");
+        let key =
+            Key { future: TypeId::of::<F>(), site: self.site.unwrap_or(Location::caller()), name: self.name };
+        let head = core.group::<T, F>(key, kind).take_slot();
+        // SAFETY: the slot is vacant, of this type, and no code knows it.
+        unsafe {
+            let future = future(Out::new(head));
+            fill(head, first, future, core.birth());
+        }
+        // SAFETY: slots live as long as the world.
+        let living = unsafe { Living::new(head) };
+        core.own(self.here.owner, living);
+        Stream::new(core, living)
+    }
+}
+
+/// Makes a vacant slot a stream.
+///
+/// # Safety
+///
+/// The slot is vacant and of these types.
+unsafe fn fill<T, F>(head: NonNull<Head>, first: Option<T>, future: F, birth: u32) {
+    let slot = head.cast::<Slot<T, F>>().as_ptr();
+    let mut state = State::new(Phase::Fresh, birth);
+    // SAFETY: by the caller's promise.
+    unsafe {
+        UnsafeCell::raw_get(&raw const (*slot).future).cast::<F>().write(future);
+        if let Some(value) = first {
+            value_of::<T>(head).write(value);
+            state = state.and_value();
+        }
+        let head = head.as_ref();
+        head.generation.set(head.generation.get() + 1);
+        head.state.set(state);
+    }
+}

@@ -1,0 +1,54 @@
+//! Waiting for a later frame.
+
+use crate::core;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// The future of [`next_frame`] and [`frames`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct NextFrame {
+    /// How many frames it waits; once it has begun, the frame that it ends in and a bit that says so.
+    frames: u64,
+}
+
+const BEGUN: u64 = 1 << 63;
+
+/// Waits for the next frame. The stream is done for this one: it keeps the value that it has given
+/// last.
+///
+/// # Panics
+///
+/// The future panics if it is polled outside of a frame.
+pub fn next_frame() -> NextFrame {
+    frames(1)
+}
+
+/// Waits for so many frames. The stream keeps its value meanwhile. For 0 it does not wait.
+///
+/// # Panics
+///
+/// The future panics if it is polled outside of a frame.
+pub fn frames(frames: u64) -> NextFrame {
+    NextFrame { frames: frames & !BEGUN }
+}
+
+impl Future for NextFrame {
+    type Output = ();
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(core) = core::current() else {
+            panic!("`next_frame` is for the bodies of streams: no frame is under way")
+        };
+        let now = core.frames.get();
+        if self.frames & BEGUN == 0 {
+            self.frames = (now + self.frames).min(BEGUN - 1) | BEGUN;
+        }
+        if now >= self.frames & !BEGUN {
+            return Poll::Ready(());
+        }
+        core.keep_waker(cx.waker());
+        Poll::Pending
+    }
+}

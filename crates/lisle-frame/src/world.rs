@@ -1,0 +1,241 @@
+//! Worlds.
+
+use crate::core::Core;
+use crate::determinism::Watched;
+use crate::error::{Failure, StreamError};
+use crate::foreign::Foreigns;
+use crate::pool::Link;
+#[cfg(feature = "threads")]
+use crate::pool::work::Pool;
+use crate::report::Report;
+use crate::streams::group::value_of;
+use crate::streams::handle::Stream;
+use crate::streams::making::Here;
+use crate::streams::reading::Looking;
+use std::fmt;
+use std::time::Duration;
+
+/// A world of streams. Each frame evaluates every stream once.
+///
+/// A world belongs to its thread, or to its fiber; it cannot be sent to another. Its streams run
+/// there, one after the other, so that they need no locks among each other. What takes long is for
+/// [foreign functions](crate::Foreign), which other cores may run.
+///
+/// Worlds know nothing of each other. A handle of one cannot be used in another.
+///
+/// ```
+/// use lisle_frame::World;
+///
+/// let mut world = World::new();
+/// let x = world.input(1);
+/// let double = world.map(x.stream(), |x| x * 2);
+/// world.frame();
+/// assert_eq!(world.get(double)?, 2);
+/// world.set(x, 5)?;
+/// world.frame();
+/// assert_eq!(world.get(double)?, 10);
+/// # Ok::<(), lisle_frame::StreamError>(())
+/// ```
+pub struct World {
+    here: Here,
+    budget: Option<Duration>,
+    pub(crate) watched: Vec<Watched>,
+}
+
+/// How a world is to be; returned by [`World::builder`].
+#[derive(Default)]
+#[must_use = "it makes nothing until `build`"]
+pub struct Builder {
+    #[cfg(feature = "threads")]
+    pool: Option<Box<dyn Pool>>,
+    #[cfg(feature = "threads")]
+    places: Option<usize>,
+    budget: Option<Duration>,
+}
+
+impl Builder {
+    /// Lets the foreign calls be run by a pool: a reference to [`Workers`](crate::Workers), a value
+    /// of a type that is a [`Pool`], or one in a box. Without one they run on the world's own thread.
+    #[cfg(feature = "threads")]
+    pub fn pool<P>(self, pool: P) -> Self
+    where
+        P: Into<AnyPool>,
+    {
+        Builder { pool: Some(pool.into().0), ..self }
+    }
+
+    /// Sets how many batches may wait for the workers at a time, which is 1,024 otherwise; it is
+    /// rounded up to a power of two. What is above that runs in place.
+    #[cfg(feature = "threads")]
+    pub fn places(self, batches: usize) -> Self {
+        Builder { places: Some(batches.clamp(1, 1 << 16)), ..self }
+    }
+
+    /// Sets the time that a frame may take. Nothing is done about a frame that takes longer; its
+    /// [`Report`] says so.
+    pub fn budget(self, budget: Duration) -> Self {
+        Builder { budget: Some(budget), ..self }
+    }
+
+    /// Makes the world.
+    pub fn build(self) -> World {
+        let core = Core::new();
+        #[cfg(feature = "threads")]
+        let link = match self.pool {
+            Some(pool) => Link::new(pool, self.places.unwrap_or(1024)),
+            None => Link::default(),
+        };
+        #[cfg(not(feature = "threads"))]
+        let link = Link::default();
+        assert!(core.foreigns.set(Foreigns::new(link)).is_ok(), "just made");
+        World { here: Here::new(core), budget: self.budget, watched: Vec::new() }
+    }
+}
+
+/// A pool of any type; see [`Builder::pool`].
+#[cfg(feature = "threads")]
+pub struct AnyPool(Box<dyn Pool>);
+
+#[cfg(feature = "threads")]
+impl<P: Pool> From<P> for AnyPool {
+    fn from(pool: P) -> Self {
+        AnyPool(Box::new(pool))
+    }
+}
+
+#[cfg(feature = "threads")]
+impl fmt::Debug for AnyPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AnyPool").finish()
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("budget", &self.budget).finish_non_exhaustive()
+    }
+}
+
+impl World {
+    /// Makes a world whose foreign calls run on its own thread.
+    pub fn new() -> World {
+        World::builder().build()
+    }
+
+    /// Returns a builder, for a world with a pool or a budget.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Evaluates every stream once, and returns when all have their values for this frame. (Streams
+    /// that wait over frames keep their last ones.)
+    ///
+    /// It allocates no memory once it is warm: if streams, lists and calls do not grow, and the
+    /// bodies of streams allocate nothing.
+    ///
+    /// # Panics
+    ///
+    /// Panics of bodies and foreign functions are given to the streams concerned. It panics itself
+    /// if the pool does.
+    pub fn frame(&mut self) -> Report {
+        let core = &self.here.core;
+        core.clock.begin();
+        core.evaluated.set(0);
+        core.foreigns().begin_frame();
+        let open = Open(core.foreigns());
+        core.frame();
+        drop(open);
+        self.report()
+    }
+
+    fn report(&self) -> Report {
+        let core = &self.here.core;
+        let order = core.foreigns().order();
+        let (streams, rest) = core.clock.end();
+        let total = Duration::from_nanos(streams + rest);
+        Report {
+            frame: core.frames.get(),
+            streams: core.evaluated.get(),
+            calls: order.calls.get(),
+            batches: order.batches.get(),
+            stalls: order.stalls.get(),
+            late: order.late.get(),
+            slowest: order.slowest.get().map(|(name, nanos)| (name, Duration::from_nanos(nanos))),
+            in_streams: Duration::from_nanos(streams),
+            waiting: Duration::from_nanos(order.waited.get()),
+            retiring: Duration::from_nanos(rest.saturating_sub(order.waited.get())),
+            total,
+            within_budget: self.budget.is_none_or(|budget| total <= budget),
+        }
+    }
+
+    /// Returns the value of a stream in the last frame, or the last value before that if it has
+    /// waited over frames.
+    ///
+    /// # Errors
+    ///
+    /// Returns the stream's error if it failed in the last frame, was removed, has given no value
+    /// yet, or belongs to another world.
+    pub fn get<T: Clone>(&self, stream: Stream<T>) -> Result<T, StreamError> {
+        self.with(stream, T::clone)
+    }
+
+    /// Calls `f` with the value of a stream in the last frame, which is not cloned.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`get`](World::get).
+    pub fn with<T, R>(&self, stream: Stream<T>, f: impl FnOnce(&T) -> R) -> Result<R, StreamError> {
+        use crate::streams::slot::Phase;
+        let core = &self.here.core;
+        let living = stream.living(core)?;
+        let state = living.get().map(|head| head.state.get());
+        let Some(state) = state else { return Err(StreamError::new(Failure::Removed)) };
+        if state.phase() == Phase::Failed {
+            return Err(core.error_of(living.head));
+        }
+        if !state.has_value() {
+            return Err(StreamError::new(Failure::NoValue(core.origin(living.head))));
+        }
+        let _looking = Looking::new(core);
+        // SAFETY: the stream has a value. No frame can begin and no value be set meanwhile, since
+        // those take the world mutably, and what is looked at is not buried.
+        Ok(f(unsafe { &*value_of::<T>(living.head) }))
+    }
+
+    /// Returns how many frames there have been.
+    pub fn frames(&self) -> u64 {
+        self.here.core.frames.get()
+    }
+}
+
+impl std::ops::Deref for World {
+    type Target = Here;
+
+    fn deref(&self) -> &Here {
+        &self.here
+    }
+}
+
+/// Ends the frame for the workers, also when it panics.
+struct Open<'a>(&'a Foreigns);
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.end_frame();
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.here.core.close();
+        // SAFETY: the streams are gone, and none can be made any more.
+        unsafe { self.here.core.foreigns().end() };
+    }
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World").field("frames", &self.frames()).finish_non_exhaustive()
+    }
+}
