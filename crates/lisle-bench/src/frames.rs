@@ -2,7 +2,7 @@
 
 mod calls;
 
-pub(crate) use calls::Calls;
+pub(crate) use calls::{Calls, Chunk};
 
 use crate::{
     job::{Figure, Job, Measured, Outcome, cpu_seconds},

@@ -70,9 +70,13 @@ pub(crate) static ALL: &[System] = &[
     system("tokio-blocking", "tokio and its pool for what blocks"),
     system("hyper", "hyper on tokio"),
     system("nginx", "nginx"),
-    own("lisle-loop", "this library's parallel loops, beside its streams"),
     system("bevy-ecs", "Bevy's entities and systems, on one thread"),
     system("bevy-tasks", "Bevy's pool of tasks"),
+    own("lisle-loop", "this library's parallel loops, beside its streams"),
+    own("lisle-domains", "this library's streams, their calls made by the domains of a runtime"),
+    own("lisle-batches", "this library's streams, their calls in batches of a hundred"),
+    own("lisle-homed", "this library's streams, the calls of each made by one worker"),
+    own("lisle-chain", "this library's streams, calls in a row made as one"),
     system("onetbb-affinity", "oneTBB's loops with an affinity partitioner (C++)"),
 ];
 

@@ -123,6 +123,16 @@ impl Calls {
         self.frames.goes_on()
     }
 
+    /// Returns whether the frame that is done now is the first, which is looked at when it is noted.
+    pub(crate) fn is_first(&self) -> bool {
+        self.frames.count() == 0
+    }
+
+    /// Keeps what the streams have given, of a system that has it elsewhere.
+    pub(crate) fn have_given(&mut self, values: impl Iterator<Item = Chunk>) {
+        self.streams.iter_mut().zip(values).for_each(|(stream, value)| stream.value = Some(value));
+    }
+
     /// Keeps how long a frame took. After the first, which is not counted, looks at what it has done.
     pub(crate) fn note(&mut self, took: Duration) {
         self.frames.note(took);

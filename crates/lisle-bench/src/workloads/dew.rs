@@ -2,6 +2,9 @@
 //!
 //! With one worker there is the thread of the frame and no other. With more, that thread is one of them.
 
+#[path = "dew/lisle.rs"]
+pub(super) mod lisle;
+
 use crate::{
     frames::{self, Calls},
     job::{Job, Outcome},
@@ -28,6 +31,9 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
     programs: &[
         Program::here("serial", looped::<Serial>),
+        Program::here("lisle", lisle::lisle).note("a stream for each call"),
+        Program::here("lisle-batches", lisle::batches).note("a stream for each call"),
+        Program::here("lisle-domains", lisle::domains).note("a stream for each call"),
         Program::here("lisle-loop", looped::<Lisle>).note("a loop over the calls"),
         Program::here("rayon", looped::<Rayon>).note("a loop over the calls"),
         Program::here("bevy-tasks", bevy).note("a task for each call"),

@@ -1,6 +1,6 @@
 //! Calls in a row, all on the same memory: what it costs when they are made by another core than those before.
 
-use super::dew::looped;
+use super::dew::{lisle, looped};
 use crate::{
     frames,
     peers::{Lisle, Rayon, Serial},
@@ -16,6 +16,9 @@ pub(crate) static WORKLOAD: Workload = Workload {
     cases: &[Case::new("memory", &[size("streams", 1_000, 200), param("in-a-row", 30), param("chunk", 100)])],
     programs: &[
         Program::here("serial", looped::<Serial>),
+        Program::here("lisle", lisle::in_a_row).note("each call is awaited before the next"),
+        Program::here("lisle-homed", lisle::homed).note("each call is awaited before the next"),
+        Program::here("lisle-chain", lisle::chain),
         Program::here("lisle-loop", looped::<Lisle>).note(ROWS),
         Program::here("rayon", looped::<Rayon>).note(ROWS),
         Program::elsewhere("onetbb").note(ROWS),

@@ -6,6 +6,8 @@
 
 #[path = "streams/bevy.rs"]
 mod bevy;
+#[path = "streams/lisle.rs"]
+mod lisle;
 #[path = "streams/plain.rs"]
 mod plain;
 #[path = "streams/plan.rs"]
@@ -36,6 +38,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
     programs: &[
         Program::here("serial", plain::plain).note("a loop over structs written by hand"),
+        Program::here("lisle", lisle::lisle),
         Program::here("bevy-ecs", bevy::bevy).note("a system over the entities"),
         Program::here("tokio-ct", tokio::tokio)
             .only(is_simple)

@@ -8,8 +8,20 @@ const ELSEWHERE: [&str; 3] = ["go", "onetbb", "onetbb-affinity"];
 #[ignore = "takes long: --ignored"]
 fn every_system_makes_the_calls_of_a_frame() {
     let workloads: [(&str, &[&str]); 2] = [
-        ("dew", &["bevy-tasks", "lisle-loop", "rayon", "serial", "tokio-mt"]),
-        ("dew-locality", &["lisle-loop", "rayon", "serial"]),
+        (
+            "dew",
+            &[
+                "bevy-tasks",
+                "lisle",
+                "lisle-batches",
+                "lisle-domains",
+                "lisle-loop",
+                "rayon",
+                "serial",
+                "tokio-mt",
+            ],
+        ),
+        ("dew-locality", &["lisle", "lisle-chain", "lisle-homed", "lisle-loop", "rayon", "serial"]),
     ];
     measure(&workloads, &[1, 2], &ELSEWHERE);
 }
@@ -17,5 +29,5 @@ fn every_system_makes_the_calls_of_a_frame() {
 #[test]
 #[ignore = "takes long: --ignored"]
 fn every_system_has_the_values_of_plain_structs() {
-    measure(&[("streams", &["bevy-ecs", "serial", "tokio-ct"])], &[1], &ELSEWHERE);
+    measure(&[("streams", &["bevy-ecs", "lisle", "serial", "tokio-ct"])], &[1], &ELSEWHERE);
 }
