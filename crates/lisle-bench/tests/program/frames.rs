@@ -31,3 +31,9 @@ fn every_system_makes_the_calls_of_a_frame() {
 fn every_system_has_the_values_of_plain_structs() {
     measure(&[("streams", &["bevy-ecs", "lisle", "serial", "tokio-ct"])], &[1], &ELSEWHERE);
 }
+
+#[test]
+#[ignore = "takes long: --ignored"]
+fn frames_keep_to_the_clock_beside_a_server() {
+    measure(&[("frame-latency", &["lisle-domains"])], &[1, 2], &ELSEWHERE);
+}
