@@ -11,7 +11,7 @@ use crate::streams::group::{Group, Key, Kind};
 use crate::streams::slot::{GREATEST, Head, Phase, State};
 use crate::streams::waits::{Living, Waits};
 use std::any::Any;
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -22,11 +22,11 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 /// What the futures of a stream tell about the poll under way, and what is to do after it.
 pub(crate) mod flags {
     /// The stream waits for something within this frame.
-    pub(crate) const WITHIN: u32 = 1;
+    pub(crate) const WITHIN: u8 = 1;
     /// The stream has read or called what has failed; `Core::failure` says what.
-    pub(crate) const FAILED: u32 = 2;
+    pub(crate) const FAILED: u8 = 2;
     /// The queue of streams to poll is not empty, or something is to be buried.
-    pub(crate) const QUEUED: u32 = 4;
+    pub(crate) const QUEUED: u8 = 4;
 }
 
 /// So deep may streams that read each other be polled within each other, in bytes of the stack. What
@@ -38,11 +38,11 @@ const DEEPEST: usize = 24 << 10;
 /// It is told by its address from those of executors within streams, and so is not `Waker::noop`, of
 /// which there may be several.
 pub(crate) static WAKER: Waker = {
-    static VTABLE: RawWakerVTable =
-        RawWakerVTable::new(|_| RawWaker::new(std::ptr::null(), &VTABLE), |_| {}, |_| {}, |_| {});
     // SAFETY: the functions do nothing.
     unsafe { Waker::new(std::ptr::null(), &VTABLE) }
 };
+static VTABLE: RawWakerVTable =
+    RawWakerVTable::new(|_| RawWaker::new(std::ptr::null(), &VTABLE), |_| {}, |_| {}, |_| {});
 
 /// A world.
 pub(crate) struct Core {
@@ -56,7 +56,9 @@ pub(crate) struct Core {
     pub(crate) ready: Cell<State>,
     /// The stream that is being polled.
     pub(crate) current: Cell<Option<NonNull<Head>>>,
-    pub(crate) flags: Cell<u32>,
+    /// A byte, since the compiler sets bits of it by instructions for bytes: a wider load soon after
+    /// would wait for the store.
+    pub(crate) flags: Cell<u8>,
     failure: RefCell<Option<StreamError>>,
     errors: RefCell<HashMap<NonNull<Head>, StreamError>>,
     queue: RefCell<VecDeque<Living>>,
@@ -69,18 +71,21 @@ pub(crate) struct Core {
     early: RefCell<Vec<Rc<Group>>>,
     /// What was made by each owner.
     owned: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
+    has_owners: Cell<bool>,
     graves: RefCell<Vec<NonNull<Head>>>,
     /// Streams that are run anew, and wait over frames.
     restless: RefCell<HashSet<NonNull<Head>>>,
+    has_restless: Cell<bool>,
     /// How many functions of the user's look at values.
     pub(crate) looking: Cell<usize>,
     /// Wakers of executors within streams, with the stream.
     wakers: RefCell<Vec<(NonNull<Head>, Waker)>>,
+    has_wakers: Cell<bool>,
     /// Where the stack was at the start of the frame.
     stack: Cell<usize>,
     in_frame: Cell<bool>,
     pub(crate) closed: Cell<bool>,
-    pub(crate) foreigns: OnceCell<Foreigns>,
+    foreigns: Foreigns,
     pub(crate) evaluated: Cell<usize>,
     pub(crate) clock: Clock,
 }
@@ -151,7 +156,7 @@ pub(crate) fn current_counted() -> Option<Rc<Core>> {
 }
 
 impl Core {
-    pub(crate) fn new() -> Rc<Core> {
+    pub(crate) fn new(foreigns: Foreigns) -> Rc<Core> {
         static IDS: AtomicU32 = AtomicU32::new(1);
         let id = IDS.fetch_add(1, Ordering::Relaxed);
         assert_ne!(id, 0, "a program can have four billion worlds");
@@ -173,23 +178,27 @@ impl Core {
             owned: RefCell::default(),
             graves: RefCell::default(),
             restless: RefCell::default(),
+            has_restless: Cell::new(false),
             looking: Cell::new(0),
             wakers: RefCell::default(),
+            has_wakers: Cell::new(false),
+            has_owners: Cell::new(false),
             stack: Cell::new(0),
             in_frame: Cell::new(false),
             closed: Cell::new(false),
-            foreigns: OnceCell::new(),
+            foreigns,
             evaluated: Cell::new(0),
             clock: Clock::default(),
         })
     }
 
+    #[inline(always)]
     pub(crate) fn foreigns(&self) -> &Foreigns {
-        self.foreigns.get().expect("a world is made with its foreign calls")
+        &self.foreigns
     }
 
     #[inline(always)]
-    pub(crate) fn flag(&self, flag: u32) {
+    pub(crate) fn flag(&self, flag: u8) {
         self.flags.set(self.flags.get() | flag);
     }
 
@@ -242,17 +251,24 @@ impl Core {
             if owner.get().is_none() {
                 return self.remove(child);
             }
+            self.has_owners.set(true);
             self.owned.borrow_mut().entry(owner.head).or_default().push(child);
         }
     }
 
     /// Removes what a stream has made.
+    #[inline(always)]
     pub(crate) fn remove_owned(&self, owner: NonNull<Head>) {
-        if self.owned.borrow().is_empty() {
-            return;
+        if self.has_owners.get() {
+            self.remove_all_owned(owner);
         }
+    }
+
+    #[cold]
+    fn remove_all_owned(&self, owner: NonNull<Head>) {
         let children = self.owned.borrow_mut().remove(&owner);
         children.into_iter().flatten().for_each(|child| self.remove(child));
+        self.has_owners.set(!self.owned.borrow().is_empty());
     }
 
     /// Removes a stream. Its future and its value are dropped as soon as no stream is being polled
@@ -321,6 +337,14 @@ impl Core {
         }
     }
 
+    /// Notes that a stream waits within the frame.
+    #[inline(always)]
+    pub(crate) fn waits(&self, head: &Head) {
+        self.flags.set(0);
+        self.waiting.set(self.waiting.get() + 1);
+        head.state.set(head.state.get().in_phase(Phase::Waiting));
+    }
+
     /// Notes what came of a poll, where that is not simply a value.
     #[inline(never)]
     pub(crate) fn settle(&self, pointer: NonNull<Head>, ended: bool) {
@@ -329,7 +353,7 @@ impl Core {
         let (flags, state) = (self.flags.get(), head.state.get());
         self.flags.set(flags & flags::QUEUED);
         let failure = self.failure.borrow_mut().take();
-        if head.generation.get() & 1 == 0 {
+        if !head.is_alive() {
             if ended {
                 // SAFETY: it has one, and its poll is over.
                 self.guarded(|| unsafe { Group::of(pointer).drop_future(pointer) });
@@ -376,7 +400,7 @@ impl Core {
         head.state.set(State::new(Phase::Failed, 0).with_value(state));
         // SAFETY: its poll is over; it has one, since what has none is not polled.
         self.guarded(|| unsafe { Group::of(pointer).drop_future(pointer) });
-        if head.generation.get() & 1 == 0 {
+        if !head.is_alive() {
             return self.becomes_vacant(pointer, State::new(Phase::Failed, 0).with_value(state));
         }
         self.errors.borrow_mut().insert(pointer, error);
@@ -506,7 +530,7 @@ impl Core {
         let head = unsafe { pointer.as_ref() };
         if matches!(head.phase(), Phase::Waiting | Phase::Queued) {
             self.waiting.set(self.waiting.get() - 1);
-            if !self.wakers.borrow().is_empty() {
+            if self.has_wakers.get() {
                 self.wake_executors(pointer);
             }
             // SAFETY: it waits, and hence has a future and is not running.
@@ -540,8 +564,17 @@ impl Core {
     }
 
     /// Keeps the waker of an executor within the stream that is being polled.
+    #[inline(always)]
     pub(crate) fn keep_waker(&self, waker: &Waker) {
-        if let (false, Some(current)) = (waker.will_wake(&WAKER), self.current.get()) {
+        if !std::ptr::eq(waker.vtable(), &VTABLE) {
+            self.keep_executors_waker(waker);
+        }
+    }
+
+    #[cold]
+    fn keep_executors_waker(&self, waker: &Waker) {
+        if let Some(current) = self.current.get() {
+            self.has_wakers.set(true);
             self.wakers.borrow_mut().push((current, waker.clone()));
         }
     }
@@ -558,6 +591,9 @@ impl Core {
     }
 
     fn wake_all_executors(&self) {
+        if !self.has_wakers.replace(false) {
+            return;
+        }
         let wakers = std::mem::take(&mut *self.wakers.borrow_mut());
         wakers.into_iter().for_each(|(_, waker)| self.guarded(|| waker.wake()));
     }
@@ -569,14 +605,23 @@ impl Core {
 
     /// Notes whether the stream that is being polled, which is run anew in each frame, waits over
     /// frames.
-    #[cold]
+    #[inline(always)]
     pub(crate) fn waits_over_frames(&self, waits: bool) {
-        let Some(current) = self.current.get() else { return };
-        if waits {
-            self.restless.borrow_mut().insert(current);
-        } else {
-            self.restless.borrow_mut().remove(&current);
+        if waits || self.has_restless.get() {
+            self.note_restless(waits);
         }
+    }
+
+    #[cold]
+    fn note_restless(&self, waits: bool) {
+        let Some(current) = self.current.get() else { return };
+        let mut restless = self.restless.borrow_mut();
+        if waits {
+            restless.insert(current);
+        } else {
+            restless.remove(&current);
+        }
+        self.has_restless.set(!restless.is_empty());
     }
 
     /// Returns `true` if all the state of a stream is its value.
@@ -659,7 +704,7 @@ impl Core {
             group.each_slot(|pointer| {
                 // SAFETY: slots live as long as the world.
                 let head = unsafe { pointer.as_ref() };
-                if head.generation.get() & 1 == 1 {
+                if head.is_alive() {
                     f(group, pointer, head);
                 }
             });

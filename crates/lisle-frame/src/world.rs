@@ -79,7 +79,6 @@ impl Builder {
 
     /// Makes the world.
     pub fn build(self) -> World {
-        let core = Core::new();
         #[cfg(feature = "threads")]
         let link = match self.pool {
             Some(pool) => Link::new(pool, self.places.unwrap_or(1024)),
@@ -87,7 +86,7 @@ impl Builder {
         };
         #[cfg(not(feature = "threads"))]
         let link = Link::default();
-        assert!(core.foreigns.set(Foreigns::new(link)).is_ok(), "just made");
+        let core = Core::new(Foreigns::new(link));
         World { here: Here::new(core), budget: self.budget, watched: Vec::new() }
     }
 }

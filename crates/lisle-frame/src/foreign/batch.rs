@@ -65,7 +65,8 @@ struct Runner {
 pub(crate) struct Own {
     /// So many results have been given to the streams: those before.
     pub(crate) delivered: Cell<u32>,
-    /// So many futures refer to the batch.
+    /// So many futures refer to the batch. While it is being filled, those of its calls are not
+    /// counted, and the number may be below zero.
     pub(crate) held: Cell<u32>,
     /// It is not in any list of the world's.
     pub(crate) is_retired: Cell<bool>,
@@ -92,6 +93,8 @@ pub(crate) struct Batch {
     /// Which of its lane's sizes it has.
     pub(crate) size: usize,
     pub(crate) count: Cell<u32>,
+    /// So many calls are enough.
+    pub(crate) enough: Cell<u32>,
     /// Each call is timed by itself.
     pub(crate) times_each: Cell<bool>,
     any_cancelled: AtomicBool,
@@ -155,6 +158,7 @@ impl Batch {
             columns,
             size,
             count: Cell::new(0),
+            enough: Cell::new(columns.capacity),
             times_each: Cell::new(false),
             any_cancelled: AtomicBool::new(false),
             runner: Runner {
@@ -210,9 +214,9 @@ impl Batch {
         header.runner.state.store(PENDING, Ordering::Relaxed);
     }
 
-    #[inline(always)]
-    pub(crate) fn is_full(&self, limit: u32) -> bool {
-        self.count.get() >= limit.min(self.columns.capacity)
+    /// Sets how many calls are enough.
+    pub(crate) fn set_enough(&self, calls: u32) {
+        self.enough.set(calls.min(self.columns.capacity));
     }
 
     #[inline(always)]
@@ -305,24 +309,35 @@ impl Batch {
         (self.runner.nanos.get(), self.runner.slowest.get())
     }
 
-    /// Takes the result of a call: its message, if it has panicked.
+    /// Returns `true` if the call has a result.
     ///
     /// # Safety
     ///
-    /// The batch is complete, and for this function. The result has not been taken or dropped. The
-    /// call was not cancelled.
-    pub(crate) unsafe fn take<F: Native<S>, S>(this: NonNull<Batch>, at: u32) -> Result<F::Output, String> {
-        // SAFETY: alive, by the caller's promise.
-        let header = unsafe { this.as_ref() };
-        // SAFETY: complete, so the status was written before.
-        let status = unsafe { Self::column::<u8>(this, header.columns.status, at).read() };
-        if status == RETURNED {
-            // SAFETY: the result is there, and is taken once.
-            return Ok(unsafe { Self::column::<F::Output>(this, header.columns.results, at).read() });
-        }
-        let panics = header.runner.panics.borrow();
+    /// The call is in the batch, which is complete.
+    #[inline(always)]
+    pub(crate) unsafe fn has_returned(this: NonNull<Batch>, at: u32) -> bool {
+        // SAFETY: alive, by the caller's promise; complete, so the status was written before.
+        unsafe { Self::column::<u8>(this, this.as_ref().columns.status, at).read() == RETURNED }
+    }
+
+    /// Takes the result of a call.
+    ///
+    /// # Safety
+    ///
+    /// The batch is complete, and for this function. The call has returned; its result has not been
+    /// taken or dropped.
+    #[inline(always)]
+    pub(crate) unsafe fn take<F: Native<S>, S>(this: NonNull<Batch>, at: u32) -> F::Output {
+        // SAFETY: by the caller's promise.
+        unsafe { Self::column::<F::Output>(this, this.as_ref().columns.results, at).read() }
+    }
+
+    /// Returns the message of a call that has panicked.
+    #[cold]
+    pub(crate) fn panic_of(&self, at: u32) -> String {
+        let panics = self.runner.panics.borrow();
         let found = panics.iter().find(|(call, _)| *call == at);
-        Err(found.map_or_else(|| "it was cancelled".into(), |(_, message)| message.clone()))
+        found.map_or_else(|| "it was cancelled".into(), |(_, message)| message.clone())
     }
 
     /// Drops a result that nobody wants.
@@ -333,9 +348,8 @@ impl Batch {
     pub(crate) unsafe fn drop_result(this: NonNull<Batch>, at: u32) {
         // SAFETY: alive, by the caller's promise.
         let header = unsafe { this.as_ref() };
-        // SAFETY: complete, so the status was written before.
-        let status = unsafe { Self::column::<u8>(this, header.columns.status, at).read() };
-        if status == RETURNED {
+        // SAFETY: complete, by the caller's promise.
+        if unsafe { Self::has_returned(this, at) } {
             // SAFETY: the result is there, and is dropped once.
             let drop = || unsafe { (header.methods.drop_result)(this, at) };
             if let Err(panic) = catch_unwind(AssertUnwindSafe(drop)) {

@@ -13,115 +13,111 @@ use std::task::{Context, Poll};
 
 enum State<F, A> {
     /// It has not been polled.
-    Before(F, A),
+    Before { class: &'static Class, is_long: bool, f: F, args: A },
     /// It is a call in a batch.
     Made { batch: NonNull<Batch>, at: u32 },
     /// It has failed, or its result was taken.
-    Over(Option<CallError>),
+    Over(Option<Box<CallError>>),
 }
 
 /// The future of a foreign call: [`Foreign::call`](crate::Foreign::call). It is not `Send`.
 #[must_use = "futures do nothing unless they are awaited"]
-pub struct Call<F: Native<S>, S> {
-    class: &'static Class,
-    is_long: bool,
-    state: State<F, F::Args>,
-}
+pub struct Call<F: Native<S>, S>(State<F, F::Args>);
 
 // Nothing in it is pinned.
 impl<F: Native<S>, S> Unpin for Call<F, S> {}
 
-impl<F: Native<S>, S> Call<F, S> {
+impl<F: Native<S>, S: 'static> Call<F, S> {
     #[inline(always)]
     pub(crate) fn new(class: &'static Class, f: F, args: F::Args, is_long: bool) -> Self {
-        Call { class, is_long, state: State::Before(f, args) }
+        Call(State::Before { class, is_long, f, args })
     }
 
+    /// Makes the call if it has not been made, or takes the result if that has been delivered.
     #[inline(always)]
-    fn poll_result(&mut self, cx: &Context<'_>) -> Poll<Result<F::Output, CallError>>
-    where
-        S: 'static,
-    {
-        let Some(core) = core::current() else { return Poll::Ready(Err(CallError::Outside)) };
-        if let State::Made { batch, at } = self.state {
-            // SAFETY: the batch lives while it is held, which this future does.
-            let header = unsafe { batch.as_ref() };
-            if at < header.own.delivered.get() {
-                self.state = State::Over(None);
+    fn step(&mut self, core: &Core) -> Option<F::Output> {
+        match self.0 {
+            State::Made { batch, at } => {
+                // SAFETY: the batch lives while it is held, which this future does.
+                let header = unsafe { batch.as_ref() };
                 // SAFETY: delivered, and hence complete; of this function; taken once.
-                let result = unsafe { Batch::take::<F, S>(batch, at) };
-                release(header, batch);
-                return Poll::Ready(result.map_err(|message| self.panicked(message)));
+                if at < header.own.delivered.get() && unsafe { Batch::has_returned(batch, at) } {
+                    self.0 = State::Over(None);
+                    // SAFETY: as above.
+                    let result = unsafe { Batch::take::<F, S>(batch, at) };
+                    release(header, batch);
+                    return Some(result);
+                }
             }
-            return self.poll_undelivered(header, core, cx);
+            State::Before { .. } => self.make(core),
+            State::Over(_) => {}
         }
-        self.poll_others(core, cx)
+        None
+    }
+
+    /// Makes the call.
+    #[inline(always)]
+    fn make(&mut self, core: &Core) {
+        if let State::Before { class, is_long, f, args } = std::mem::replace(&mut self.0, State::Over(None)) {
+            let (batch, at) = core.foreigns().call::<F, S>(core, class, f, args, is_long);
+            self.0 = State::Made { batch, at };
+        }
     }
 
     /// Makes the call, and does not wait for it.
-    pub(super) fn begin(&mut self, cx: &Context<'_>)
-    where
-        S: 'static,
-    {
-        if let (State::Before(..), Some(core)) = (&self.state, core::current()) {
-            let flags = core.flags.get();
-            let polled = self.poll_others(core, cx);
-            debug_assert!(polled.is_pending());
-            core.flags.set(flags | core.flags.get() & core::flags::QUEUED);
+    pub(super) fn begin(&mut self) {
+        if let (State::Before { .. }, Some(core)) = (&self.0, core::current()) {
+            self.make(core);
         }
     }
 
-    fn panicked(&self, message: String) -> CallError {
-        CallError::Panicked { function: self.class.name, message }
-    }
-
-    fn poll_undelivered(
-        &mut self,
-        header: &Batch,
-        core: &Core,
-        cx: &Context<'_>,
-    ) -> Poll<Result<F::Output, CallError>> {
-        if header.own.is_expired.get() {
-            self.abandon();
-            return Poll::Ready(Err(CallError::Deadline { function: self.class.name }));
-        }
-        if header.own.is_gone.get() {
-            return Poll::Ready(Err(CallError::Outside));
-        }
-        if !header.own.is_late.get() {
-            core.flag(core::flags::WITHIN);
-        }
-        core.keep_waker(cx.waker());
-        Poll::Pending
-    }
-
+    /// Returns the error if the call has failed. Otherwise notes that the stream waits for it.
     #[inline(always)]
-    fn poll_others(&mut self, core: &Core, cx: &Context<'_>) -> Poll<Result<F::Output, CallError>>
-    where
-        S: 'static,
-    {
-        match std::mem::replace(&mut self.state, State::Over(None)) {
-            State::Before(f, args) => {
-                let (batch, at) = core.foreigns().call::<F, S>(core, self.class, f, args, self.is_long);
-                self.state = State::Made { batch, at };
-                if !self.is_long {
+    fn failure(&mut self, core: &Core, cx: &Context<'_>) -> Option<CallError> {
+        if let State::Made { batch, at } = self.0 {
+            // SAFETY: the batch lives while it is held, which this future does.
+            let own = &unsafe { batch.as_ref() }.own;
+            let has_ended = at < own.delivered.get() || own.is_expired.get() || own.is_gone.get();
+            if !has_ended {
+                if !own.is_late.get() {
                     core.flag(core::flags::WITHIN);
                 }
                 core.keep_waker(cx.waker());
-                Poll::Pending
+                return None;
             }
-            State::Over(error) => {
-                let error = error.expect("the future is not polled after it is ready");
-                self.state = State::Over(Some(error.clone()));
-                Poll::Ready(Err(error))
-            }
-            State::Made { .. } => unreachable!("looked at before"),
         }
+        Some(self.failed())
     }
 
+    #[cold]
+    fn failed(&mut self) -> CallError {
+        let error = match &mut self.0 {
+            State::Over(error) => *error.clone().expect("the future is not polled after it is ready"),
+            State::Before { .. } => CallError::Outside,
+            State::Made { batch, at } => {
+                // SAFETY: the batch lives while it is held, which this future does.
+                let header = unsafe { batch.as_ref() };
+                let function = header.class.name;
+                let error = if header.own.is_gone.get() {
+                    CallError::Outside
+                } else if *at < header.own.delivered.get() {
+                    CallError::Panicked { function, message: header.panic_of(*at) }
+                } else {
+                    CallError::Deadline { function }
+                };
+                self.abandon();
+                error
+            }
+        };
+        self.0 = State::Over(Some(Box::new(error.clone())));
+        error
+    }
+}
+
+impl<F: Native<S>, S> Call<F, S> {
     /// Gives up the result.
     fn abandon(&mut self) {
-        let State::Made { batch, at } = std::mem::replace(&mut self.state, State::Over(None)) else { return };
+        let State::Made { batch, at } = std::mem::replace(&mut self.0, State::Over(None)) else { return };
         // SAFETY: the batch lives while it is held, which this future does.
         let header = unsafe { batch.as_ref() };
         if header.own.is_gone.get() {
@@ -142,19 +138,25 @@ impl<F: Native<S>, S> Call<F, S> {
 }
 
 /// Lets go of a batch.
+#[inline(always)]
 fn release(header: &Batch, batch: NonNull<Batch>) {
-    header.own.held.set(header.own.held.get() - 1);
-    if header.own.held.get() == 0
-        && header.own.is_retired.get()
-        && let Some(core) = core::current()
-    {
+    let held = header.own.held.get().wrapping_sub(1);
+    header.own.held.set(held);
+    if held == 0 && header.own.is_retired.get() {
+        recycle(header, batch);
+    }
+}
+
+#[cold]
+fn recycle(header: &Batch, batch: NonNull<Batch>) {
+    if let Some(core) = core::current() {
         core.foreigns().lane_of(header, |lane: &Lane| lane.recycle(batch));
     }
 }
 
 impl<F: Native<S>, S> Drop for Call<F, S> {
     fn drop(&mut self) {
-        if let State::Made { .. } = self.state {
+        if let State::Made { .. } = self.0 {
             self.abandon();
         }
     }
@@ -165,22 +167,25 @@ impl<F: Native<S>, S: 'static> Future for Call<F, S> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        match self.poll_result(cx) {
-            Poll::Ready(Ok(result)) => Poll::Ready(result),
-            Poll::Ready(Err(error)) => {
-                self.state = State::Over(Some(error.clone()));
-                fail_caller(error);
-                Poll::Pending
-            }
-            Poll::Pending => Poll::Pending,
+        let Some(core) = core::current() else { outside() };
+        if let Some(result) = self.step(core) {
+            return Poll::Ready(result);
         }
+        if let Some(error) = self.failure(core, cx) {
+            fail_caller(core, error);
+        }
+        Poll::Pending
     }
+}
+
+#[cold]
+fn outside() -> ! {
+    panic!("{}", CallError::Outside)
 }
 
 /// Lets the stream fail whose call has.
 #[cold]
-fn fail_caller(error: CallError) {
-    let Some(core) = core::current() else { panic!("{error}") };
+fn fail_caller(core: &Core, error: CallError) {
     if let Some(origin) = core.current_origin() {
         core.fail_current(StreamError::new(Failure::Called(origin, error)));
     }
@@ -188,7 +193,7 @@ fn fail_caller(error: CallError) {
 
 impl<F: Native<S>, S> fmt::Debug for Call<F, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("function", &self.class.name).finish_non_exhaustive()
+        f.debug_struct("Call").finish_non_exhaustive()
     }
 }
 
@@ -207,7 +212,11 @@ impl<F: Native<S>, S: 'static> Future for TryCall<F, S> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.poll_result(cx)
+        let Some(core) = core::current() else { return Poll::Ready(Err(CallError::Outside)) };
+        match self.0.step(core) {
+            Some(result) => Poll::Ready(Ok(result)),
+            None => self.0.failure(core, cx).map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
+        }
     }
 }
 

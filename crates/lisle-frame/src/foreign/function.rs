@@ -236,7 +236,7 @@ impl<F> Foreign<F> {
     ///
     /// The future panics if it is polled outside of a frame.
     #[inline]
-    pub fn call<S>(&self, args: F::Args) -> Call<F, S>
+    pub fn call<S: 'static>(&self, args: F::Args) -> Call<F, S>
     where
         F: Native<S>,
     {
@@ -245,7 +245,7 @@ impl<F> Foreign<F> {
 
     /// Does the same as [`call`](Foreign::call). The future returns an error if the call fails.
     #[inline]
-    pub fn try_call<S>(&self, args: F::Args) -> TryCall<F, S>
+    pub fn try_call<S: 'static>(&self, args: F::Args) -> TryCall<F, S>
     where
         F: Native<S>,
     {
@@ -274,8 +274,8 @@ impl<F> Foreign<F> {
         let mut calls = args.into_iter().map(|args| self.call(args)).collect::<Vec<_>>();
         // All are made before the first is awaited. They are retired in order, so that only the
         // first that is not done needs to be looked at.
-        std::future::poll_fn(|cx| {
-            calls.iter_mut().for_each(|call| call.begin(cx));
+        std::future::poll_fn(|_| {
+            calls.iter_mut().for_each(Call::begin);
             std::task::Poll::Ready(())
         })
         .await;
@@ -292,7 +292,7 @@ impl<F> Foreign<F> {
     ///
     /// Cancel safety and panics are those of [`call`](Foreign::call).
     #[inline]
-    pub fn call_over_frames<S>(&self, args: F::Args) -> Call<F, S>
+    pub fn call_over_frames<S: 'static>(&self, args: F::Args) -> Call<F, S>
     where
         F: Native<S>,
     {

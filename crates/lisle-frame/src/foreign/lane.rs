@@ -23,7 +23,9 @@ pub(crate) struct Lane {
     methods: Methods,
     /// For batches of each size: fours of fours, up to what a class wants.
     columns: Vec<Columns>,
-    /// The batches that are being filled, one for each home.
+    /// The batch that is being filled for the first home.
+    first_open: Cell<Option<NonNull<Batch>>>,
+    /// Those for the other homes.
     open: RefCell<Vec<Option<NonNull<Batch>>>>,
     /// By their sizes.
     vacant: Vec<RefCell<Vec<NonNull<Batch>>>>,
@@ -47,6 +49,7 @@ impl Lane {
             methods: Methods::of::<F, S>(),
             vacant: columns.iter().map(|_| RefCell::default()).collect(),
             columns,
+            first_open: Cell::new(None),
             open: RefCell::default(),
             all: RefCell::default(),
             cost: Cell::new(None),
@@ -54,16 +57,13 @@ impl Lane {
         }
     }
 
-    /// Returns how many calls are enough for a batch.
-    #[inline(always)]
-    pub(crate) fn limit(&self) -> u32 {
-        self.limit.get()
-    }
-
     /// Returns the batch that is being filled for a home.
     #[inline(always)]
     pub(crate) fn open_batch(&self, home: usize) -> Option<NonNull<Batch>> {
-        self.open.borrow().get(home).copied().flatten()
+        match home.checked_sub(1) {
+            None => self.first_open.get(),
+            Some(other) => self.open.borrow().get(other).copied().flatten(),
+        }
     }
 
     /// Begins a batch for a home.
@@ -73,11 +73,16 @@ impl Lane {
         let header = unsafe { batch.as_ref() };
         header.own.home.set(home);
         header.own.began.set(now());
+        header.set_enough(self.limit.get());
+        let Some(other) = home.checked_sub(1) else {
+            self.first_open.set(Some(batch));
+            return batch;
+        };
         let mut open = self.open.borrow_mut();
-        if open.len() <= home {
-            open.resize(home + 1, None);
+        if open.len() <= other {
+            open.resize(other + 1, None);
         }
-        open[home] = Some(batch);
+        open[other] = Some(batch);
         batch
     }
 
@@ -102,12 +107,15 @@ impl Lane {
 
     /// Ends the filling of a home's batch.
     pub(crate) fn close(&self, home: usize) -> Option<NonNull<Batch>> {
-        self.open.borrow_mut().get_mut(home)?.take()
+        match home.checked_sub(1) {
+            None => self.first_open.take(),
+            Some(other) => self.open.borrow_mut().get_mut(other)?.take(),
+        }
     }
 
-    /// Returns the homes whose batches are being filled, and since when.
+    /// Returns for how many homes batches have been filled.
     pub(crate) fn open_homes(&self) -> usize {
-        self.open.borrow().len()
+        self.open.borrow().len() + 1
     }
 
     /// Returns `true` if calls are worth sending to the workers.
@@ -144,7 +152,11 @@ impl Lane {
     ///
     /// No batch is in a table, and none is used by the world any more.
     pub(crate) unsafe fn end(&self) {
-        for batch in self.open.borrow_mut().drain(..).flatten() {
+        let others = self.open.take();
+        for batch in others.into_iter().chain([self.first_open.take()]).flatten() {
+            // SAFETY: batches live as long as the lane.
+            let header = unsafe { batch.as_ref() };
+            header.own.held.set(header.own.held.get().wrapping_add(header.count.get()));
             // SAFETY: it was not published.
             unsafe { Batch::skip(batch) };
         }

@@ -110,11 +110,10 @@ impl Foreigns {
         let at = unsafe { Batch::add::<F, S>(batch, f, args, owner) };
         // SAFETY: batches live as long as their lane.
         let header = unsafe { batch.as_ref() };
-        header.own.held.set(header.own.held.get() + 1);
         if !class.unordered {
             self.order.push(batch, at);
         }
-        if header.is_full(lane.limit()) || self.order.shuffle.get().is_some() {
+        if at + 1 >= header.enough.get() || self.order.shuffle.get().is_some() {
             self.close(lane, home);
         }
         (batch, at)
@@ -159,6 +158,7 @@ impl Foreigns {
         // SAFETY: batches live as long as their lane.
         let header = unsafe { batch.as_ref() };
         self.order.count_batch(header.count.get());
+        header.own.held.set(header.own.held.get().wrapping_add(header.count.get()));
         if lane.class.unordered {
             self.unordered.borrow_mut().push(batch);
         }

@@ -18,10 +18,28 @@ struct Run {
     to: u32,
 }
 
+/// A run that grows. Its parts are loaded one by one: to load two at once soon after one was stored
+/// takes several times as long.
+#[derive(Default)]
+struct Last {
+    batch: Cell<Option<NonNull<Batch>>>,
+    from: Cell<u32>,
+    to: Cell<u32>,
+}
+
+impl Last {
+    fn take(&self) -> Option<Run> {
+        let (from, to) = (self.from.get(), self.to.get());
+        self.batch.take().map(|batch| Run { batch, from, to })
+    }
+}
+
 /// The calls that have not been retired, oldest first, and what the frame has to report of them.
 #[derive(Default)]
 pub(crate) struct Order {
     runs: RefCell<VecDeque<Run>>,
+    /// The youngest calls, which are not in `runs` yet.
+    last: Last,
     pub(crate) calls: Cell<usize>,
     pub(crate) batches: Cell<usize>,
     pub(crate) stalls: Cell<usize>,
@@ -37,11 +55,25 @@ impl Order {
     /// Notes a call.
     #[inline(always)]
     pub(crate) fn push(&self, batch: NonNull<Batch>, at: u32) {
-        let mut runs = self.runs.borrow_mut();
-        match runs.back_mut() {
-            Some(last) if last.batch == batch && last.to == at => last.to += 1,
-            _ => runs.push_back(Run { batch, from: at, to: at + 1 }),
+        let last = &self.last;
+        if last.batch.get() != Some(batch) || last.to.get() != at {
+            self.begin_run(batch, at);
         }
+        last.to.set(at + 1);
+    }
+
+    #[inline(never)]
+    fn begin_run(&self, batch: NonNull<Batch>, at: u32) {
+        if let Some(last) = self.last.take() {
+            self.runs.borrow_mut().push_back(last);
+        }
+        self.last.batch.set(Some(batch));
+        self.last.from.set(at);
+    }
+
+    /// Takes the oldest calls.
+    fn pop(&self) -> Option<Run> {
+        self.runs.borrow_mut().pop_front().or_else(|| self.last.take())
     }
 
     pub(crate) fn count_batch(&self, calls: u32) {
@@ -59,7 +91,7 @@ impl Order {
     }
 
     fn has_runs(&self) -> bool {
-        !self.runs.borrow().is_empty()
+        self.last.batch.get().is_some() || !self.runs.borrow().is_empty()
     }
 
     fn note_slowest(&self, name: &'static str, nanos: u64) {
@@ -71,12 +103,13 @@ impl Order {
     /// Takes any of the calls, as the mode that shuffles does. There each call is a batch.
     fn pop_any(&self, random: u64) -> Option<Run> {
         let mut runs = self.runs.borrow_mut();
+        runs.extend(self.last.take());
         let at = random.checked_rem(runs.len() as u64)?;
         runs.swap_remove_back(at as usize)
     }
 
     fn next(&self) -> Option<Run> {
-        let Some(state) = self.shuffle.get() else { return self.runs.borrow_mut().pop_front() };
+        let Some(state) = self.shuffle.get() else { return self.pop() };
         let (state, random) = split_mix(state);
         self.shuffle.set(Some(state));
         self.pop_any(random)

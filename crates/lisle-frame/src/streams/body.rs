@@ -6,7 +6,7 @@
 
 use super::group::value_of;
 use super::slot::{Head, Phase};
-use crate::core::{self, forget_panic};
+use crate::core::{self, Core, forget_panic};
 use crate::error::{Failure, StreamError, message};
 use std::fmt;
 use std::marker::PhantomData;
@@ -106,29 +106,18 @@ impl Future for Done {
 }
 
 /// Runs a body once, until it has a value or has failed.
-struct Run<'a, F> {
-    body: Pin<&'a mut F>,
-    waits_over_frames: bool,
-}
+struct Run<'a, F>(Pin<&'a mut F>);
 
-impl<'a, F: Future> Run<'a, F> {
-    #[inline(always)]
-    fn new(body: Pin<&'a mut F>) -> Self {
-        Run { body, waits_over_frames: false }
+/// What else a body may wait for than something in this frame.
+#[cold]
+fn pending<T>(core: &Core) -> Poll<Option<T>> {
+    if core.has_failed() {
+        return Poll::Ready(None);
     }
-
-    #[cold]
-    fn pending(&mut self) -> Poll<Option<F::Output>> {
-        let Some(core) = core::current() else { return Poll::Pending };
-        if core.has_failed() {
-            return Poll::Ready(None);
-        }
-        if !core.waits_within() {
-            self.waits_over_frames = true;
-            core.waits_over_frames(true);
-        }
-        Poll::Pending
+    if !core.waits_within() {
+        core.waits_over_frames(true);
     }
+    Poll::Pending
 }
 
 impl<F: Future> Future for Run<'_, F> {
@@ -136,16 +125,16 @@ impl<F: Future> Future for Run<'_, F> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.body.as_mut().poll(cx) {
+        let polled = self.0.as_mut().poll(cx);
+        let Some(core) = core::current() else { return Poll::Pending };
+        match polled {
             Poll::Ready(value) => {
-                if self.waits_over_frames
-                    && let Some(core) = core::current()
-                {
-                    core.waits_over_frames(false);
-                }
+                core.waits_over_frames(false);
                 Poll::Ready(Some(value))
             }
-            Poll::Pending => self.pending(),
+            // As often: it waits within the frame.
+            Poll::Pending if core.flags.get() == core::flags::WITHIN => Poll::Pending,
+            Poll::Pending => pending(core),
         }
     }
 }
@@ -174,7 +163,7 @@ impl<F: Future> Future for Caught<'_, F> {
 #[inline(always)]
 pub(crate) async fn anew<T, B: AsyncFnMut() -> T>(mut out: Out<T>, mut body: B) {
     loop {
-        if let Some(value) = Run::new(pin!(body())).await {
+        if let Some(value) = Run(pin!(body())).await {
             out.set(value);
         }
         Done::new().await;
@@ -185,7 +174,7 @@ pub(crate) async fn anew<T, B: AsyncFnMut() -> T>(mut out: Out<T>, mut body: B) 
 /// The same for a stream that is tried again in the next frame when its body has panicked.
 pub(crate) async fn anew_retrying<T, B: AsyncFnMut() -> T>(mut out: Out<T>, mut body: B) {
     loop {
-        if let Some(value) = Caught(Run::new(pin!(body()))).await {
+        if let Some(value) = Caught(Run(pin!(body()))).await {
             out.set(value);
         }
         Done::new().await;
@@ -208,7 +197,7 @@ where
     F: FnMut(&mut S, T),
 {
     loop {
-        if let Some(value) = Run::new(pin!(source.get())).await {
+        if let Some(value) = Run(pin!(source.get())).await {
             out.update(|state| f(state, value));
         }
         Done::new().await;

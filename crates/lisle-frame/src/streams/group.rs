@@ -2,7 +2,7 @@
 //! the compiler has made for that type.
 
 use super::slot::{Head, Phase, Slot, State, Valued};
-use crate::core::{Core, WAKER, forget_panic};
+use crate::core::{Core, WAKER, flags, forget_panic};
 use crate::error::Origin;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::any::{Any, TypeId};
@@ -383,8 +383,11 @@ unsafe fn step<T, F: Future<Output = ()>>(
         Pin::new_unchecked(&mut *future).poll(cx)
     };
     let with_value = State::new(Phase::Running, 0).and_value();
-    if polled.is_pending() && core.flags.get() == 0 && head.state.get() == with_value {
+    let flags = core.flags.get();
+    if polled.is_pending() && flags == 0 && head.state.get() == with_value {
         head.state.set(core.ready.get());
+    } else if polled.is_pending() && flags == flags::WITHIN && head.is_alive() {
+        core.waits(head);
     } else {
         core.settle(pointer, polled.is_ready());
     }
