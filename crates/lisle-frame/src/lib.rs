@@ -1,5 +1,12 @@
-//! A world of streams: half a million light threads that give one value a frame each, and foreign
-//! functions that other cores run in batches.
+#![doc = include_str!("../README.md")]
+//!
+//! # Features
+//!
+//! - `threads` (default): foreign calls are run by other threads: [`Workers`], or any [`Pool`].
+//! - `runtime`: the domains of a Lisle runtime are a pool: `Domains`. It brings `lisle-runtime`.
+
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 
 mod batch;
 mod calls;

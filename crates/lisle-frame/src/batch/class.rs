@@ -10,7 +10,7 @@ mod sealed {
     pub trait Sealed<Signature> {}
 }
 
-/// A function that may be called from another thread: what [`Foreign`] takes.
+/// A function that may be called from another thread: what [`Foreign`](crate::Foreign) takes.
 ///
 /// All functions and closures with up to four arguments are such, if they can be copied to another
 /// thread, and their arguments and result can be sent there.

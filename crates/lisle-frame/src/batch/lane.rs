@@ -64,14 +64,16 @@ impl Lane {
         }
     }
 
-    /// Begins a batch for a home.
-    pub(crate) fn begin(&self, home: usize) -> NonNull<Batch> {
-        let batch = self.empty(self.limit.get());
+    /// Begins a batch for a home: of one call only, if they are to be `apart`.
+    #[cold]
+    pub(crate) fn begin(&self, home: usize, apart: bool) -> NonNull<Batch> {
+        let limit = if apart { 1 } else { self.limit.get() };
+        let batch = self.empty(limit);
         // SAFETY: batches live as long as the lane.
         let header = unsafe { batch.as_ref() };
         header.own.home.set(home);
         header.own.began.set(now());
-        header.set_enough(self.limit.get());
+        header.set_enough(limit);
         let Some(other) = home.checked_sub(1) else {
             self.first_open.set(Some(batch));
             return batch;

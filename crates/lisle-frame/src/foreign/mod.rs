@@ -112,7 +112,7 @@ impl Foreigns {
         let home = if class.homed { self.home_of(owner) } else { 0 };
         let batch = lane.open_batch(home).unwrap_or_else(|| {
             self.filling.set(self.filling.get() + 1);
-            lane.begin(home)
+            lane.begin(home, self.order.shuffle.get().is_some())
         });
         // SAFETY: the lane is of this function, and an open batch is neither full nor published.
         let at = unsafe { Batch::add::<F, S>(batch, f, args, owner) };
@@ -121,7 +121,7 @@ impl Foreigns {
         if !class.unordered {
             self.order.push(batch, at);
         }
-        if at + 1 >= header.enough.get() || self.order.shuffle.get().is_some() {
+        if at + 1 >= header.enough.get() {
             self.close(lane, home);
         }
         (batch, at)

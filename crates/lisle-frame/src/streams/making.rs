@@ -242,9 +242,9 @@ impl Making<'_> {
         B: AsyncFnMut() -> T + 'static,
     {
         if self.retrying {
-            self.make(None, Kind::AtRest, |out| body::anew_retrying(out, body))
+            self.make(None, Kind::AtRest, |out| body::anew::<true, _, _>(out, body))
         } else {
-            self.make(None, Kind::AtRest, |out| body::anew(out, body))
+            self.make(None, Kind::AtRest, |out| body::anew::<false, _, _>(out, body))
         }
     }
 

@@ -78,8 +78,9 @@ impl Builder {
 
     /// Sets the time that a frame may take. Nothing is done about a frame that takes longer; its
     /// [`Report`] says so.
-    pub fn budget(self, budget: Duration) -> Self {
-        Builder { budget: Some(budget), ..self }
+    pub fn budget(mut self, budget: Duration) -> Self {
+        self.budget = Some(budget);
+        self
     }
 
     /// Makes the world.
@@ -90,7 +91,7 @@ impl Builder {
             None => Link::default(),
         };
         #[cfg(not(feature = "threads"))]
-        let link = Link::default();
+        let link = Link;
         let core = Core::new(Foreigns::new(link));
         World { here: Here::new(core), budget: self.budget, watched: Vec::new() }
     }
