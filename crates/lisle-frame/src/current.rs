@@ -14,25 +14,32 @@ thread_local! {
 }
 
 /// Makes a world the current one until it is dropped.
-pub(crate) struct Entered(Rc<dyn Any>);
+pub(crate) struct Entered {
+    world: Rc<dyn Any>,
+    /// The one that was current before, or null.
+    before: *const (),
+}
 
 impl Entered {
     pub(crate) fn new(world: Rc<dyn Any>) -> Entered {
-        CURRENT.set(Rc::as_ptr(&world).cast());
-        ENTERED.with_borrow_mut(|entered| entered.push(world.clone()));
-        Entered(world)
+        // There is no list any more if the thread ends, and with it a world that it has kept.
+        let _ = ENTERED.try_with(|entered| entered.borrow_mut().push(world.clone()));
+        let before = CURRENT.replace(Rc::as_ptr(&world).cast());
+        Entered { world, before }
     }
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let left = ENTERED.with_borrow_mut(|entered| {
-            let at = entered.iter().rposition(|world| Rc::ptr_eq(world, &self.0));
+        let entered = ENTERED.try_with(|entered| {
+            let mut entered = entered.borrow_mut();
+            let at = entered.iter().rposition(|world| Rc::ptr_eq(world, &self.world));
             let left = at.map(|at| entered.remove(at));
-            CURRENT.set(entered.last().map_or(null(), |world| Rc::as_ptr(world).cast()));
-            left
+            (left, entered.iter().any(|world| std::ptr::eq(Rc::as_ptr(world).cast(), self.before)))
         });
-        drop(left);
+        // A fiber that has blocked in a body may have left its world to others, and that may be gone.
+        let is_entered = entered.as_ref().is_ok_and(|(_, is_entered)| *is_entered);
+        CURRENT.set(if is_entered { self.before } else { null() });
     }
 }
 
@@ -42,8 +49,8 @@ pub(crate) fn current() -> *const () {
     CURRENT.get()
 }
 
-/// Calls a function of the host program's in a frame, between streams. Other fibers of the thread may
-/// run meanwhile, and are in no frame.
+/// Calls what is in no frame although one is under way on this thread: a foreign function, which may
+/// as well run elsewhere, or the host program's pool, in which other fibers of the thread may run.
 pub(crate) fn outside_of_frames<R>(f: impl FnOnce() -> R) -> R {
     struct Back(*const ());
     impl Drop for Back {

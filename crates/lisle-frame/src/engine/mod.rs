@@ -79,6 +79,8 @@ pub(crate) struct Core {
     owned: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
     has_owners: Cell<bool>,
     graves: RefCell<Vec<NonNull<Head>>>,
+    /// They are being emptied: what destructors remove is buried by who does so.
+    burying: Cell<bool>,
     /// Streams that are run anew, and wait over frames.
     restless: RefCell<HashSet<NonNull<Head>>>,
     has_restless: Cell<bool>,
@@ -136,6 +138,7 @@ impl Core {
             early: RefCell::default(),
             owned: RefCell::default(),
             graves: RefCell::default(),
+            burying: Cell::new(false),
             restless: RefCell::default(),
             has_restless: Cell::new(false),
             looking: Cell::new(0),

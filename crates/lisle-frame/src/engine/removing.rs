@@ -19,11 +19,18 @@ impl Core {
                 return self.remove(child);
             }
             self.has_owners.set(true);
-            self.owned.borrow_mut().entry(owner.head).or_default().push(child);
+            let mut owned = self.owned.borrow_mut();
+            let children = owned.entry(owner.head).or_default();
+            if children.len() == children.capacity() {
+                // Those that were removed one by one are forgotten, before the list grows.
+                children.retain(|child| child.get().is_some());
+                children.reserve(children.len() + 1);
+            }
+            children.push(child);
         }
     }
 
-    /// Removes what a stream has made.
+    /// Removes what a stream has made, and what that has made.
     #[inline(always)]
     pub(crate) fn remove_owned(&self, owner: NonNull<Head>) {
         if self.has_owners.get() {
@@ -31,17 +38,38 @@ impl Core {
         }
     }
 
+    /// It does not recurse, since chains of owners may be long.
     #[cold]
     fn remove_all_owned(&self, owner: NonNull<Head>) {
-        let children = self.owned.borrow_mut().remove(&owner);
-        children.into_iter().flatten().for_each(|child| self.remove(child));
-        self.has_owners.set(!self.owned.borrow().is_empty());
+        let mut owned = self.owned.borrow_mut();
+        let mut children = owned.remove(&owner).unwrap_or_default();
+        while let Some(child) = children.pop() {
+            if self.remove_alone(child) {
+                children.extend(owned.remove(&child.head).into_iter().flatten());
+            }
+        }
+        self.has_owners.set(!owned.is_empty());
     }
 
-    /// Removes a stream. Its future and its value are dropped as soon as no stream is being polled
-    /// and no function of the user's looks at a value.
+    /// Removes a stream and what it has made. Futures and values are dropped as soon as no stream is
+    /// being polled and no function of the user's looks at a value.
     pub(crate) fn remove(&self, stream: Living) {
-        let Some(head) = stream.get() else { return };
+        if self.remove_alone(stream) {
+            self.remove_owned(stream.head);
+            self.bury_at_rest();
+        }
+    }
+
+    /// Drops what has been removed, unless a stream may be being polled, or a value looked at.
+    pub(crate) fn bury_at_rest(&self) {
+        if !self.in_frame.get() && self.looking.get() == 0 && !self.burying.get() {
+            self.bury();
+        }
+    }
+
+    /// Removes a stream, and not what it has made. Returns `true` if it was there.
+    fn remove_alone(&self, stream: Living) -> bool {
+        let Some(head) = stream.get() else { return false };
         head.generation.set(head.generation.get() + 1);
         let state = head.state.get();
         let (phase, list) = (state.phase(), state.number());
@@ -56,9 +84,7 @@ impl Core {
             }
             self.wake_readers(list);
         }
-        if !self.in_frame.get() && self.looking.get() == 0 {
-            self.bury();
-        }
+        true
     }
 
     /// Notes that a removed stream is to be buried.
@@ -77,8 +103,9 @@ impl Core {
 
     /// Drops what has been removed. No stream is being polled, and no value is being looked at.
     pub(super) fn bury(&self) {
+        let outer = self.burying.replace(true);
         loop {
-            let Some(pointer) = self.graves.borrow_mut().pop() else { return };
+            let Some(pointer) = self.graves.borrow_mut().pop() else { break };
             // SAFETY: slots live as long as the world.
             let (group, head) = unsafe { (Group::of(pointer), pointer.as_ref()) };
             let state = head.state.get();
@@ -95,6 +122,7 @@ impl Core {
             self.remove_owned(pointer);
             group.give_slot(pointer);
         }
+        self.burying.set(outer);
     }
 
     /// Removes all streams. Nothing can be made any more.

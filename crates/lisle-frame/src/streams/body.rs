@@ -136,6 +136,8 @@ impl<B: Future, F: FnMut(B::Output), const CATCHES: bool> Future for Once<'_, B,
         let Some(core) = engine::current() else { return Poll::Pending };
         match polled {
             Poll::Ready(value) => {
+                // What it has begun to wait for, and then has not waited for, as in a race.
+                core.flags.set(core.flags.get() & !engine::flags::WITHIN);
                 core.waits_over_frames(false);
                 (self.f)(value);
                 self.is_done = true;

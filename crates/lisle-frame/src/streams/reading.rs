@@ -100,6 +100,8 @@ fn outside() -> ! {
 /// Lets the reader fail, since what it reads has.
 #[cold]
 pub(crate) fn fail_reader(core: &Core, cause: StreamError) {
+    // Only the beginning is kept: a chain of streams that fail may be long.
+    let cause = cause.root().clone();
     match core.current_origin() {
         Some(reader) => core.fail_current(StreamError::new(Failure::Read { reader, cause })),
         None => core.fail_current(cause),

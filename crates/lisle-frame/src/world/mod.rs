@@ -184,10 +184,13 @@ impl World {
         if !state.has_value() {
             return Err(StreamError::new(Failure::NoValue(core.origin(living.head))));
         }
-        let _looking = Looking::new(core);
+        let looking = Looking::new(core);
         // SAFETY: the stream has a value. No frame can begin and no value be set meanwhile, since
         // those take the world mutably, and what is looked at is not buried.
-        Ok(f(unsafe { &*value_of::<T>(living.head) }))
+        let result = f(unsafe { &*value_of::<T>(living.head) });
+        drop(looking);
+        core.bury_at_rest();
+        Ok(result)
     }
 
     /// Sets the value of an input, from the next frame on.
