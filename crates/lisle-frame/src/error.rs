@@ -158,12 +158,3 @@ impl fmt::Display for CallError {
 }
 
 impl std::error::Error for CallError {}
-
-/// Returns the message of a panic.
-pub(crate) fn message(panic: &(dyn std::any::Any + Send)) -> String {
-    panic
-        .downcast_ref::<&str>()
-        .map(ToString::to_string)
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a payload that is no text".into())
-}

@@ -1,9 +1,7 @@
 //! Foreign calls: functions that other cores run, in batches.
 //!
-//! - `function`: what a foreign function is, and what holds for its calls.
-//! - `call`: the futures of calls.
-//! - `batch`: a batch in memory. `lane`: the batches of one function, and what it costs.
-//! - `order`: this module's other half: how results come back to the streams.
+//! This module has the batches that are being filled; `order` has how results come back to the
+//! streams. Both know streams only as what [`Streams`] says.
 //!
 //! # How a frame goes
 //!
@@ -13,26 +11,37 @@
 //! its stream and runs that, then the next. So what happens does not depend on how calls are
 //! batched, nor on who runs them. While it waits, the world runs batches itself.
 
-pub(crate) mod batch;
-pub(crate) mod call;
-pub(crate) mod function;
-pub(crate) mod lane;
 mod order;
 
-use crate::core::Core;
+use crate::batch::class::{Class, Deadline, Native};
+use crate::batch::lane::Lane;
+use crate::batch::{Batch, Owner};
+use crate::current::outside_of_frames;
 use crate::pool::Link;
 use crate::shim::now;
-use batch::Batch;
-use function::{Class, Deadline, Native};
-use lane::Lane;
 use order::Order;
+use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ptr::NonNull;
+use std::rc::Rc;
+
+/// The streams of a world, as its foreign calls know them.
+pub(crate) trait Streams {
+    /// Polls a stream one of whose calls has ended. A panic of it goes on.
+    fn deliver_to(&self, owner: Owner);
+    /// Notes that the stream that is being polled has panicked.
+    fn has_panicked(&self, panic: &(dyn Any + Send));
+    /// Returns `true` if streams are in the queue.
+    fn has_queued(&self) -> bool;
+    /// Polls what is in the queue.
+    fn drain(&self);
+}
 
 /// The foreign calls of a world.
 pub(crate) struct Foreigns {
-    /// By the number of the class. A lane is never removed while the world is there.
-    lanes: UnsafeCell<Vec<Option<Box<Lane>>>>,
+    /// By the number of the class. A lane is never removed while the world is there. It is counted,
+    /// since the list may be moved while a lane is referred to.
+    lanes: UnsafeCell<Vec<Option<Rc<Lane>>>>,
     order: Order,
     link: Link,
     /// How many batches are being filled.
@@ -57,8 +66,8 @@ impl Foreigns {
 
     #[inline(always)]
     fn lane<F: Native<S>, S: 'static>(&self, class: &'static Class) -> &Lane {
-        // SAFETY: no code of the user's runs while the list is referred to. Lanes are boxed, and
-        // never removed.
+        // SAFETY: no code of the user's runs while the list is referred to. Lanes are not moved with
+        // it, and never removed.
         let lanes = unsafe { &*self.lanes.get() };
         match lanes.get(class.id as usize) {
             Some(Some(lane)) => lane,
@@ -74,7 +83,7 @@ impl Foreigns {
         if lanes.len() <= at {
             lanes.resize_with(at + 1, || None);
         }
-        lanes[at].insert(Box::new(Lane::new::<F, S>(class)))
+        lanes[at].insert(Rc::new(Lane::new::<F, S>(class)))
     }
 
     /// Calls a function with the lane of a batch.
@@ -90,21 +99,20 @@ impl Foreigns {
     #[inline(always)]
     pub(crate) fn call<F: Native<S>, S: 'static>(
         &self,
-        core: &Core,
+        owner: Option<Owner>,
         class: &'static Class,
         f: F,
         args: F::Args,
         is_long: bool,
     ) -> (NonNull<Batch>, u32) {
         let lane = self.lane::<F, S>(class);
-        let owner = core.current.get();
         if is_long {
             return self.call_long::<F, S>(lane, f, args, owner);
         }
         let home = if class.homed { self.home_of(owner) } else { 0 };
         let batch = lane.open_batch(home).unwrap_or_else(|| {
             self.filling.set(self.filling.get() + 1);
-            lane.begin(home)
+            lane.begin(home, self.order.shuffle.get().is_some())
         });
         // SAFETY: the lane is of this function, and an open batch is neither full nor published.
         let at = unsafe { Batch::add::<F, S>(batch, f, args, owner) };
@@ -113,14 +121,14 @@ impl Foreigns {
         if !class.unordered {
             self.order.push(batch, at);
         }
-        if at + 1 >= header.enough.get() || self.order.shuffle.get().is_some() {
+        if at + 1 >= header.enough.get() {
             self.close(lane, home);
         }
         (batch, at)
     }
 
     /// Returns the home of a stream: that of its piece of the memory.
-    fn home_of(&self, owner: Option<NonNull<crate::streams::slot::Head>>) -> usize {
+    fn home_of(&self, owner: Option<Owner>) -> usize {
         let homes = self.link.homes();
         owner.map_or(0, |head| (head.addr().get() >> 12) % homes)
     }
@@ -131,7 +139,7 @@ impl Foreigns {
         lane: &Lane,
         f: F,
         args: F::Args,
-        owner: Option<NonNull<crate::streams::slot::Head>>,
+        owner: Option<Owner>,
     ) -> (NonNull<Batch>, u32) {
         let batch = lane.empty(1);
         // SAFETY: empty, of this function, and not published.
@@ -145,7 +153,7 @@ impl Foreigns {
             header.own.is_sent.set(true);
         } else {
             // SAFETY: not published.
-            unsafe { Batch::run(batch) };
+            unsafe { run_here(batch) };
         }
         (batch, at)
     }
@@ -173,7 +181,7 @@ impl Foreigns {
             return;
         }
         // SAFETY: not published.
-        unsafe { Batch::run(batch) };
+        unsafe { run_here(batch) };
         lane.has_cost(header);
     }
 
@@ -188,15 +196,15 @@ impl Foreigns {
             unsafe { &*self.lanes.get() }.len()
         };
         for at in 0..count {
+            // Calls run here may call a function that has no lane yet, which moves the list.
             // SAFETY: as in `lane`.
-            let lanes = unsafe { &*self.lanes.get() };
-            let Some(lane) = &lanes[at] else { continue };
+            let Some(lane) = unsafe { &*self.lanes.get() }[at].clone() else { continue };
             for home in 0..lane.open_homes() {
                 let Some(batch) = lane.open_batch(home) else { continue };
                 // SAFETY: batches live as long as their lane.
                 let age = time.saturating_sub(unsafe { batch.as_ref() }.own.began.get());
                 if all || u128::from(age) >= lane.class.delay.as_nanos() {
-                    self.close(lane, home);
+                    self.close(&lane, home);
                 }
             }
         }
@@ -213,6 +221,10 @@ impl Foreigns {
     pub(crate) fn begin_frame(&self) {
         self.link.begin_frame();
         self.order.begin_frame();
+        while let Some(batch) = self.link.take_abandoned() {
+            // SAFETY: taken out, it is ours.
+            unsafe { run_here(batch) };
+        }
         self.look_after_late();
     }
 
@@ -238,4 +250,14 @@ impl Foreigns {
         }
         self.link.leave();
     }
+}
+
+/// Runs a batch on the world's thread. The functions are in no frame, as they are in none elsewhere.
+///
+/// # Safety
+///
+/// As for [`Batch::run`].
+unsafe fn run_here(batch: NonNull<Batch>) {
+    // SAFETY: passed on to the caller.
+    outside_of_frames(|| unsafe { Batch::run(batch) });
 }

@@ -1,14 +1,19 @@
 //! How results come back to the streams: in the order in which the calls were made.
 
-use super::Foreigns;
-use super::batch::Batch;
-use super::function::Deadline;
-use crate::core::{Core, forget_panic, outside_of_frames};
+use super::{Foreigns, Streams, run_here};
+use crate::batch::Batch;
+use crate::batch::class::Deadline;
+use crate::current::outside_of_frames;
+use crate::panics::forget_panic;
 use crate::shim::now;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+
+/// So many times the world looks for something to do before it takes what was sent to the home of a
+/// worker that is idle. That worker may sleep, or may be busy for another world.
+const PATIENCE: u32 = 200;
 
 /// Calls that were made one after the other, and lie one after the other in a batch.
 #[derive(Clone, Copy)]
@@ -122,32 +127,32 @@ impl Foreigns {
     }
 
     /// Retires calls, and runs what waits for them, until there is none left.
-    pub(crate) fn retire_all(&self, core: &Core) {
+    pub(crate) fn retire_all(&self, streams: &impl Streams) {
         loop {
-            core.drain();
-            self.retire_unordered(core);
+            streams.drain();
+            self.retire_unordered(streams);
             if let Some(run) = self.order.next() {
-                self.retire(core, run);
-            } else if !self.wait_for_unordered(core) {
+                self.retire(streams, run);
+            } else if !self.wait_for_unordered(streams) {
                 return;
             }
         }
     }
 
-    fn retire(&self, core: &Core, run: Run) {
+    fn retire(&self, streams: &impl Streams, run: Run) {
         // SAFETY: batches live as long as their lane.
         let header = unsafe { run.batch.as_ref() };
         let in_time =
             !header.own.is_late.get() && self.wait_until(|| header.is_complete(), header.class.deadline);
         if in_time {
-            self.deliver(core, run.batch, run.from, run.to);
+            self.deliver(streams, run.batch, run.from, run.to);
         } else {
-            self.go_on_without(core, run);
+            self.go_on_without(streams, run);
         }
     }
 
     /// Gives results to their streams, and runs these.
-    fn deliver(&self, core: &Core, batch: NonNull<Batch>, from: u32, to: u32) {
+    fn deliver(&self, streams: &impl Streams, batch: NonNull<Batch>, from: u32, to: u32) {
         // SAFETY: batches live as long as their lane.
         let header = unsafe { batch.as_ref() };
         let own = &header.own;
@@ -159,19 +164,19 @@ impl Foreigns {
                 own.delivered.set(call + 1);
                 // SAFETY: the call is in the batch.
                 match unsafe { Batch::owner(batch, call) } {
-                    Some(owner) => core.deliver_to(owner),
+                    Some(owner) => streams.deliver_to(owner),
                     // SAFETY: complete. Who gives up a call before it is delivered leaves its result.
                     None => unsafe { Batch::drop_result(batch, call) },
                 }
-                if core.has_queued() {
-                    core.drain();
+                if streams.has_queued() {
+                    streams.drain();
                 }
             }
         };
         while let Err(panic) = catch_unwind(AssertUnwindSafe(all)) {
-            core.has_panicked(&*panic);
+            streams.has_panicked(&*panic);
             forget_panic(panic);
-            core.drain();
+            streams.drain();
         }
         if own.delivered.get() == header.count.get() {
             self.has_retired(header, batch);
@@ -179,7 +184,7 @@ impl Foreigns {
     }
 
     /// Lets streams go on whose calls have not returned before the deadline.
-    fn go_on_without(&self, core: &Core, run: Run) {
+    fn go_on_without(&self, streams: &impl Streams, run: Run) {
         // SAFETY: batches live as long as their lane.
         let header = unsafe { run.batch.as_ref() };
         if !header.own.is_late.replace(true) {
@@ -194,12 +199,12 @@ impl Foreigns {
                 let call = at.replace(at.get() + 1);
                 // SAFETY: the call is in the batch.
                 if let Some(owner) = unsafe { Batch::owner(run.batch, call) } {
-                    core.deliver_to(owner);
+                    streams.deliver_to(owner);
                 }
             }
         };
         while let Err(panic) = catch_unwind(AssertUnwindSafe(all)) {
-            core.has_panicked(&*panic);
+            streams.has_panicked(&*panic);
             forget_panic(panic);
         }
     }
@@ -245,7 +250,7 @@ impl Foreigns {
     }
 
     /// Retires the batches of unordered functions that are complete.
-    fn retire_unordered(&self, core: &Core) {
+    fn retire_unordered(&self, streams: &impl Streams) {
         let mut at = 0;
         loop {
             let Some(batch) = self.unordered.borrow().get(at).copied() else { return };
@@ -253,7 +258,7 @@ impl Foreigns {
             let header = unsafe { batch.as_ref() };
             if header.is_complete() {
                 self.unordered.borrow_mut().remove(at);
-                self.deliver(core, batch, 0, header.count.get());
+                self.deliver(streams, batch, 0, header.count.get());
             } else {
                 at += 1;
             }
@@ -262,7 +267,7 @@ impl Foreigns {
 
     /// Waits until a batch of an unordered function is complete, or its deadline has passed. Returns
     /// `false` if there is none, and none is being filled.
-    fn wait_for_unordered(&self, core: &Core) -> bool {
+    fn wait_for_unordered(&self, streams: &impl Streams) -> bool {
         self.close_open(true);
         let Some(first) = self.unordered.borrow().first().copied() else {
             return self.order.has_runs();
@@ -273,7 +278,7 @@ impl Foreigns {
         let (deadline, count) = unsafe { (first.as_ref().class.deadline, first.as_ref().count.get()) };
         if !self.wait_until(|| self.unordered.borrow().iter().any(complete), deadline) {
             self.unordered.borrow_mut().remove(0);
-            self.go_on_without(core, Run { batch: first, from: 0, to: count });
+            self.go_on_without(streams, Run { batch: first, from: 0, to: count });
         }
         true
     }
@@ -295,12 +300,18 @@ impl Foreigns {
                 u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
             }
         };
-        let mut in_time = true;
+        let (mut in_time, mut idle) = (true, 0);
         while in_time && !is_done() {
-            if let Some(batch) = self.link.take_as_world() {
+            let mut batch = self.link.take_as_world();
+            if batch.is_none() && idle >= PATIENCE {
+                batch = self.link.take_left();
+            }
+            if let Some(batch) = batch {
                 // SAFETY: taken out, it is ours.
-                unsafe { Batch::run(batch) };
+                unsafe { run_here(batch) };
+                idle = 0;
             } else {
+                idle += 1;
                 outside_of_frames(|| self.link.relax());
                 in_time = deadline == u64::MAX || now() - begin < deadline;
             }

@@ -1,7 +1,7 @@
 //! Lists of streams: they are mapped, filtered, and grow and shrink by keys.
 
+use crate::engine::group::Kind;
 use crate::streams::body::{Out, living};
-use crate::streams::group::Kind;
 use crate::streams::handle::Stream;
 use crate::streams::making::{Here, here};
 use crate::waiting::next_frame;

@@ -2,7 +2,8 @@
 
 use super::table::Table;
 use super::work::{Pool, Work};
-use crate::foreign::batch::Batch;
+use crate::batch::Batch;
+use crate::current::outside_of_frames;
 use std::cell::Cell;
 use std::fmt;
 use std::ptr::NonNull;
@@ -51,12 +52,21 @@ impl Link {
     /// Takes a batch for the world's thread.
     pub(crate) fn take_as_world(&self) -> Option<NonNull<Batch>> {
         let linked = self.0.as_ref()?;
-        linked.table.take_as_world().or_else(|| {
-            // The pool has ended.
-            if linked.pool.workers() == 0 { linked.table.take_any() } else { None }
-        })
+        linked.table.take_as_world().or_else(|| self.take_abandoned())
     }
 
+    /// Takes a batch for the world's thread which has waited for the worker at its home in vain.
+    pub(crate) fn take_left(&self) -> Option<NonNull<Batch>> {
+        self.0.as_ref()?.table.take_left()
+    }
+
+    /// Takes any batch if the pool has ended.
+    pub(crate) fn take_abandoned(&self) -> Option<NonNull<Batch>> {
+        let linked = self.0.as_ref()?;
+        if linked.pool.workers() == 0 { linked.table.take_any() } else { None }
+    }
+
+    /// Takes any batch: for the end of the world.
     pub(crate) fn take_any(&self) -> Option<NonNull<Batch>> {
         self.0.as_ref()?.table.take_any()
     }
@@ -109,7 +119,8 @@ impl Linked {
         // Not until there is none: a pool may drop what is submitted.
         for _ in 0..self.pool.workers() {
             let Some(work) = Work::at(&self.table) else { break };
-            self.pool.submit(work);
+            // A pool that drops it runs what there is, here.
+            outside_of_frames(|| self.pool.submit(work));
         }
         self.pool.wake();
     }

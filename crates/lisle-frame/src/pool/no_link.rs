@@ -1,6 +1,6 @@
 //! The world's side where there are no workers.
 
-use crate::foreign::batch::Batch;
+use crate::batch::Batch;
 use std::ptr::NonNull;
 
 /// What a world has instead of a pool.
@@ -18,6 +18,12 @@ impl Link {
         false
     }
     pub(crate) fn take_as_world(&self) -> Option<NonNull<Batch>> {
+        None
+    }
+    pub(crate) fn take_left(&self) -> Option<NonNull<Batch>> {
+        None
+    }
+    pub(crate) fn take_abandoned(&self) -> Option<NonNull<Batch>> {
         None
     }
     pub(crate) fn take_any(&self) -> Option<NonNull<Batch>> {

@@ -109,7 +109,8 @@ impl<B> Table<B> {
         (0..self.seats.len()).find(|seat| self.sit(*seat))
     }
 
-    fn sit(&self, seat: usize) -> bool {
+    /// Takes a seat if it is free.
+    pub(crate) fn sit(&self, seat: usize) -> bool {
         let sits = !self.seats[seat].taken.swap(true, Ordering::SeqCst);
         if sits {
             self.free_seats.fetch_sub(1, Ordering::SeqCst);
@@ -122,12 +123,6 @@ impl<B> Table<B> {
         self.free_seats.fetch_add(1, Ordering::SeqCst);
         self.seats[seat].taken.store(false, Ordering::SeqCst);
         crate::shim::atomic::fence(Ordering::SeqCst);
-    }
-
-    /// Returns to a seat that has just been left if there is something to do after all and nobody
-    /// has taken it.
-    pub(crate) fn returns(&self, seat: usize) -> bool {
-        (self.is_open() || self.has_batches()) && self.sit(seat)
     }
 
     /// Returns `true` if a worker would find a batch.
@@ -162,7 +157,13 @@ impl<B> Table<B> {
             .find_map(|home| self.homes[home].take())
     }
 
-    /// Takes any batch: for the end of the world.
+    /// Takes a batch whose home is elsewhere, whatever the worker there does: it may have been given
+    /// its seat, and not have come.
+    pub(crate) fn take_left(&self) -> Option<NonNull<B>> {
+        self.homes.iter().find_map(Ring::take)
+    }
+
+    /// Takes any batch: for the end of the world, of its pool, or of a worker's stay.
     pub(crate) fn take_any(&self) -> Option<NonNull<B>> {
         self.common.take().or_else(|| self.homes.iter().find_map(Ring::take)).or_else(|| self.long.take())
     }

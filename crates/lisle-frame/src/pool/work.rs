@@ -1,8 +1,9 @@
 //! A seat at a world's table, and the trait for pools.
 
 use super::table::Table;
-use crate::foreign::batch::Batch;
+use crate::batch::Batch;
 use std::fmt;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// A pool of threads that run the foreign calls of worlds. A host program implements it for its own
@@ -95,13 +96,17 @@ impl Work {
     pub fn run(&self) -> Progress {
         let mut progress = Progress::Idle;
         while let Some(batch) = self.table.take(self.seat) {
-            self.table.set_busy(self.seat, true);
-            // SAFETY: taken out of the table, it is ours.
-            unsafe { Batch::run(batch) };
-            self.table.set_busy(self.seat, false);
+            self.run_batch(batch);
             progress = Progress::Ran;
         }
         if progress == Progress::Idle && !self.table.is_open() { Progress::Over } else { progress }
+    }
+
+    fn run_batch(&self, batch: NonNull<Batch>) {
+        self.table.set_busy(self.seat, true);
+        // SAFETY: taken out of the table, it is ours.
+        unsafe { Batch::run(batch) };
+        self.table.set_busy(self.seat, false);
     }
 
     /// Returns `true` if the world has gone.
@@ -119,11 +124,10 @@ impl Drop for Work {
     fn drop(&mut self) {
         self.table.leave(self.seat);
         // The world may have sent something when the seat was still taken, and so have submitted
-        // nothing. It is run here.
-        if self.table.has_batches() && self.table.returns(self.seat) {
-            while let Some(batch) = self.table.take(self.seat) {
-                // SAFETY: taken out of the table, it is ours.
-                unsafe { Batch::run(batch) };
+        // nothing. It is run here, whosever home it was sent to. That holds each time the seat is left.
+        while self.table.has_batches() && self.table.sit(self.seat) {
+            while let Some(batch) = self.table.take(self.seat).or_else(|| self.table.take_any()) {
+                self.run_batch(batch);
             }
             self.table.leave(self.seat);
         }
@@ -133,5 +137,20 @@ impl Drop for Work {
 impl fmt::Debug for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Work").field("seat", &self.seat).finish_non_exhaustive()
+    }
+}
+
+/// A pool of any type; see [`Builder::pool`](crate::Builder::pool).
+pub struct AnyPool(pub(crate) Box<dyn Pool>);
+
+impl<P: Pool> From<P> for AnyPool {
+    fn from(pool: P) -> Self {
+        AnyPool(Box::new(pool))
+    }
+}
+
+impl fmt::Debug for AnyPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AnyPool").finish()
     }
 }

@@ -4,8 +4,7 @@
 //! looks for batches without sleeping; otherwise it sleeps. Who is about to sleep says so, and looks
 //! once more; who has begun a frame looks who sleeps. Both are sequentially consistent.
 
-use super::work::{Pool, Progress, Work};
-use crate::world::AnyPool;
+use super::work::{AnyPool, Pool, Progress, Work};
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,11 +1,11 @@
 //! Where streams are made, and by whom they are owned.
 
 use super::body::{self, Out};
-use super::group::{Key, Kind, value_of};
 use super::handle::Stream;
-use super::slot::{Head, Phase, Slot, State};
-use super::waits::Living;
-use crate::core::{self, Core};
+use crate::engine::group::{Key, Kind, value_of};
+use crate::engine::slot::{Head, Phase, Slot, State};
+use crate::engine::waits::Living;
+use crate::engine::{self, Core};
 use crate::error::StreamError;
 use std::any::TypeId;
 use std::cell::UnsafeCell;
@@ -47,7 +47,7 @@ pub struct Here {
 ///
 /// Panics outside of a frame.
 pub fn here() -> Here {
-    let core = core::current_counted().expect("`here` is for the bodies of streams: no frame is under way");
+    let core = engine::current_counted().expect("`here` is for the bodies of streams: no frame is under way");
     Here { core, owner: None }
 }
 
@@ -242,9 +242,9 @@ impl Making<'_> {
         B: AsyncFnMut() -> T + 'static,
     {
         if self.retrying {
-            self.make(None, Kind::AtRest, |out| body::anew_retrying(out, body))
+            self.make(None, Kind::AtRest, |out| body::anew::<true, _, _>(out, body))
         } else {
-            self.make(None, Kind::AtRest, |out| body::anew(out, body))
+            self.make(None, Kind::AtRest, |out| body::anew::<false, _, _>(out, body))
         }
     }
 

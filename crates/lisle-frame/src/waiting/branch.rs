@@ -1,6 +1,6 @@
 //! Going on beside the body of a stream.
 
-use crate::core;
+use crate::engine;
 use crate::streams::handle::Stream;
 use crate::streams::making::here;
 use std::future::poll_fn;
@@ -112,7 +112,7 @@ async fn first<R: Rush<Output: Clone>>(futures: R, site: &'static Location<'stat
                 Poll::Pending => {}
             }
         }
-        if let Some(core) = core::current() {
+        if let Some(core) = engine::current() {
             core.keep_waker(cx.waker());
         }
         Poll::Pending

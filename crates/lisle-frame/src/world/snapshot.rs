@@ -1,10 +1,10 @@
 //! Snapshots of a world's values, to go back to.
 
-use crate::core::Core;
+use crate::engine::Core;
+use crate::engine::group::Group;
+use crate::engine::slot::{Phase, State};
+use crate::engine::waits::Living;
 use crate::error::Origin;
-use crate::streams::group::Group;
-use crate::streams::slot::{Phase, State};
-use crate::streams::waits::Living;
 use crate::world::World;
 use std::any::Any;
 use std::collections::HashSet;

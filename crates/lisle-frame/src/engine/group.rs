@@ -2,8 +2,9 @@
 //! the compiler has made for that type.
 
 use super::slot::{Head, Phase, Slot, State, Valued};
-use crate::core::{Core, WAKER, flags, forget_panic};
+use super::{Core, WAKER, flags};
 use crate::error::Origin;
+use crate::panics::forget_panic;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell, UnsafeCell};

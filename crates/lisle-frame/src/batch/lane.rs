@@ -1,11 +1,9 @@
 //! A lane: the batches of one function in one world, and what its calls have cost so far.
 
-use super::batch::{Batch, Columns, Methods};
-use super::function::{Class, Native};
-use crate::core::forget_panic;
+use super::class::{Class, Native};
+use super::{Batch, Columns, Methods};
 use crate::shim::now;
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 /// Calls in a batch, at most, unless a class says otherwise.
@@ -66,14 +64,16 @@ impl Lane {
         }
     }
 
-    /// Begins a batch for a home.
-    pub(crate) fn begin(&self, home: usize) -> NonNull<Batch> {
-        let batch = self.empty(self.limit.get());
+    /// Begins a batch for a home: of one call only, if they are to be `apart`.
+    #[cold]
+    pub(crate) fn begin(&self, home: usize, apart: bool) -> NonNull<Batch> {
+        let limit = if apart { 1 } else { self.limit.get() };
+        let batch = self.empty(limit);
         // SAFETY: batches live as long as the lane.
         let header = unsafe { batch.as_ref() };
         header.own.home.set(home);
         header.own.began.set(now());
-        header.set_enough(self.limit.get());
+        header.set_enough(limit);
         let Some(other) = home.checked_sub(1) else {
             self.first_open.set(Some(batch));
             return batch;
@@ -92,7 +92,7 @@ impl Lane {
         let size = size.unwrap_or(self.columns.len() - 1);
         let vacant = self.vacant[size].borrow_mut().pop();
         let batch = vacant.unwrap_or_else(|| {
-            let batch = Batch::new(self.methods, self.class, self.columns[size], size);
+            let batch = Batch::new(self.methods, self.class, self.columns[size], size, self.into());
             self.all.borrow_mut().push(batch);
             // Room for it to come back, so that a frame that is warm allocates nothing.
             let mut vacant = self.vacant[size].borrow_mut();
@@ -146,7 +146,7 @@ impl Lane {
         self.vacant[size].borrow_mut().push(batch);
     }
 
-    /// Frees the batches, at the end of the world. Those that futures still refer to are left.
+    /// Frees the batches, at the end of the world. Those that futures still hold are left to them.
     ///
     /// # Safety
     ///
@@ -164,17 +164,10 @@ impl Lane {
             // SAFETY: alive: the lane frees its batches here only.
             let header = unsafe { batch.as_ref() };
             header.own.is_gone.set(true);
-            if header.own.held.get() > 0 {
-                continue;
-            }
-            let is_vacant = header.count.get() == 0;
-            if is_vacant || header.orphan() {
-                // SAFETY: complete or empty, and nobody refers to it. If it is not, its runner frees
-                // it.
-                let free = || unsafe { Batch::free_complete(batch) };
-                if let Err(panic) = catch_unwind(AssertUnwindSafe(free)) {
-                    forget_panic(panic);
-                }
+            if header.own.held.get() == 0 {
+                // SAFETY: what is not complete or empty was taken out of the table, and is being run.
+                // Nobody holds it.
+                unsafe { Batch::end(batch) };
             }
         }
     }

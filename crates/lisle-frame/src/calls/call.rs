@@ -1,9 +1,8 @@
 //! The futures of foreign calls.
 
-use super::batch::Batch;
-use super::function::{Class, Native};
-use super::lane::Lane;
-use crate::core::{self, Core};
+use crate::batch::Batch;
+use crate::batch::class::{Class, Native};
+use crate::engine::{self, Core};
 use crate::error::{CallError, Failure, StreamError};
 use std::fmt;
 use std::panic::Location;
@@ -33,62 +32,68 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
         Call(State::Before { class, is_long, f, args })
     }
 
-    /// Makes the call if it has not been made, or takes the result if that has been delivered.
+    /// Makes the call if it has not been made, or takes the result if that has been delivered. Returns
+    /// `None` if the call has failed.
     #[inline(always)]
-    fn step(&mut self, core: &Core) -> Option<F::Output> {
-        match self.0 {
+    fn poll_once(&mut self, core: &Core, cx: &Context<'_>) -> Poll<Option<F::Output>> {
+        let is_late = match self.0 {
             State::Made { batch, at } => {
                 // SAFETY: the batch lives while it is held, which this future does.
-                let header = unsafe { batch.as_ref() };
-                // SAFETY: delivered, and hence complete; of this function; taken once.
-                if at < header.own.delivered.get() && unsafe { Batch::has_returned(batch, at) } {
-                    self.0 = State::Over(None);
-                    // SAFETY: as above.
-                    let result = unsafe { Batch::take::<F, S>(batch, at) };
-                    release(header, batch);
-                    return Some(result);
+                let own = &unsafe { batch.as_ref() }.own;
+                if at < own.delivered.get() {
+                    return Poll::Ready(self.take(batch, at));
                 }
+                if own.is_expired.get() || own.is_gone.get() {
+                    return Poll::Ready(None);
+                }
+                own.is_late.get()
             }
-            State::Before { .. } => self.make(core),
-            State::Over(_) => {}
+            State::Before { is_long, .. } => {
+                self.make(core);
+                is_long
+            }
+            State::Over(_) => return Poll::Ready(None),
+        };
+        if !is_late {
+            core.flag(engine::flags::WITHIN);
         }
-        None
+        core.keep_waker(cx.waker());
+        Poll::Pending
+    }
+
+    /// Takes the result, which has been delivered.
+    #[inline(always)]
+    fn take(&mut self, batch: NonNull<Batch>, at: u32) -> Option<F::Output> {
+        // SAFETY: delivered, and hence complete.
+        if !unsafe { Batch::has_returned(batch, at) } {
+            return None;
+        }
+        self.0 = State::Over(None);
+        // SAFETY: of this function; taken once, since the future forgets the batch.
+        let result = unsafe { Batch::take::<F, S>(batch, at) };
+        // SAFETY: this future has held it.
+        unsafe { release(batch) };
+        Some(result)
     }
 
     /// Makes the call.
     #[inline(always)]
     fn make(&mut self, core: &Core) {
         if let State::Before { class, is_long, f, args } = std::mem::replace(&mut self.0, State::Over(None)) {
-            let (batch, at) = core.foreigns().call::<F, S>(core, class, f, args, is_long);
+            let owner = core.current.get().map(NonNull::cast);
+            let (batch, at) = core.foreigns().call::<F, S>(owner, class, f, args, is_long);
             self.0 = State::Made { batch, at };
         }
     }
 
     /// Makes the call, and does not wait for it.
     pub(super) fn begin(&mut self) {
-        if let (State::Before { .. }, Some(core)) = (&self.0, core::current()) {
+        if let (State::Before { .. }, Some(core)) = (&self.0, engine::current()) {
             self.make(core);
         }
     }
 
-    /// Returns the error if the call has failed. Otherwise notes that the stream waits for it.
-    #[inline(always)]
-    fn failure(&mut self, core: &Core, cx: &Context<'_>) -> Option<CallError> {
-        if let State::Made { batch, at } = self.0 {
-            // SAFETY: the batch lives while it is held, which this future does.
-            let own = &unsafe { batch.as_ref() }.own;
-            let has_ended = at < own.delivered.get() || own.is_expired.get() || own.is_gone.get();
-            if !has_ended {
-                if !own.is_late.get() {
-                    core.flag(core::flags::WITHIN);
-                }
-                core.keep_waker(cx.waker());
-                return None;
-            }
-        }
-        Some(self.failed())
-    }
-
+    /// Returns the error of a call that has failed.
     #[cold]
     fn failed(&mut self) -> CallError {
         let error = match &mut self.0 {
@@ -120,10 +125,6 @@ impl<F: Native<S>, S> Call<F, S> {
         let State::Made { batch, at } = std::mem::replace(&mut self.0, State::Over(None)) else { return };
         // SAFETY: the batch lives while it is held, which this future does.
         let header = unsafe { batch.as_ref() };
-        if header.own.is_gone.get() {
-            // Left to itself by the end of its world.
-            return;
-        }
         // SAFETY: the call is in the batch; this is the world's thread, since futures of calls are
         // not `Send`. What is delivered is complete, and was not taken.
         unsafe {
@@ -132,25 +133,41 @@ impl<F: Native<S>, S> Call<F, S> {
             } else {
                 Batch::abandon(batch, at);
             }
+            release(batch);
         }
-        release(header, batch);
     }
 }
 
-/// Lets go of a batch.
+/// Lets go of a batch. It goes back to its own lane, in whichever world's frame this is, or in none.
+///
+/// # Safety
+///
+/// The caller has held the batch, and does not use it any more.
 #[inline(always)]
-fn release(header: &Batch, batch: NonNull<Batch>) {
-    let held = header.own.held.get().wrapping_sub(1);
-    header.own.held.set(held);
-    if held == 0 && header.own.is_retired.get() {
-        recycle(header, batch);
+unsafe fn release(batch: NonNull<Batch>) {
+    // SAFETY: the batch lives while it is held.
+    let own = unsafe { &batch.as_ref().own };
+    let held = own.held.get().wrapping_sub(1);
+    own.held.set(held);
+    if held == 0 {
+        // SAFETY: nobody holds it any more.
+        unsafe { is_free(batch) };
     }
 }
 
+/// # Safety
+///
+/// Nobody holds the batch.
 #[cold]
-fn recycle(header: &Batch, batch: NonNull<Batch>) {
-    if let Some(core) = core::current() {
-        core.foreigns().lane_of(header, |lane: &Lane| lane.recycle(batch));
+unsafe fn is_free(batch: NonNull<Batch>) {
+    // SAFETY: a batch that is held lives, and this was held just now.
+    let own = unsafe { &batch.as_ref().own };
+    if own.is_gone.get() {
+        // SAFETY: its lane has left it to the last that holds it.
+        unsafe { Batch::end(batch) };
+    } else if own.is_retired.get() {
+        // SAFETY: the lane lives as long as the world, which is there.
+        unsafe { own.lane.as_ref() }.recycle(batch);
     }
 }
 
@@ -167,14 +184,15 @@ impl<F: Native<S>, S: 'static> Future for Call<F, S> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let Some(core) = core::current() else { outside() };
-        if let Some(result) = self.step(core) {
-            return Poll::Ready(result);
+        let Some(core) = engine::current() else { outside() };
+        match self.poll_once(core, cx) {
+            Poll::Ready(Some(result)) => Poll::Ready(result),
+            Poll::Ready(None) => {
+                fail_caller(core, self.failed());
+                Poll::Pending
+            }
+            Poll::Pending => Poll::Pending,
         }
-        if let Some(error) = self.failure(core, cx) {
-            fail_caller(core, error);
-        }
-        Poll::Pending
     }
 }
 
@@ -212,11 +230,8 @@ impl<F: Native<S>, S: 'static> Future for TryCall<F, S> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(core) = core::current() else { return Poll::Ready(Err(CallError::Outside)) };
-        match self.0.step(core) {
-            Some(result) => Poll::Ready(Ok(result)),
-            None => self.0.failure(core, cx).map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
-        }
+        let Some(core) = engine::current() else { return Poll::Ready(Err(CallError::Outside)) };
+        self.0.poll_once(core, cx).map(|result| result.ok_or_else(|| self.0.failed()))
     }
 }
 

@@ -6,16 +6,22 @@
 //! complete as a whole, by one atomic word. Batches are used again; a world that does not grow makes
 //! no new ones.
 
-use super::function::{Class, Native};
-use crate::core::forget_panic;
-use crate::error::message;
+pub(crate) mod class;
+pub(crate) mod lane;
+
+use crate::panics::forget_panic;
+use crate::panics::message;
 use crate::shim::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use crate::shim::now;
-use crate::streams::slot::Head;
+use class::{Class, Native};
+use lane::Lane;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+
+/// The stream that has made a call, as its world knows it.
+pub(crate) type Owner = NonNull<()>;
 
 /// The batch is being filled, or waits to be run, or runs.
 const PENDING: u32 = 0;
@@ -78,9 +84,11 @@ pub(crate) struct Own {
     pub(crate) is_sent: Cell<bool>,
     /// The home of its streams.
     pub(crate) home: Cell<usize>,
+    /// Its lane, which lives as long as the world.
+    pub(crate) lane: NonNull<Lane>,
     /// When its first call was made.
     pub(crate) began: Cell<u64>,
-    /// The world has gone.
+    /// The world has gone, and has left the batch to those that hold it.
     pub(crate) is_gone: Cell<bool>,
 }
 
@@ -105,7 +113,7 @@ pub(crate) struct Batch {
 impl Columns {
     /// Returns the columns for so many calls of a function; for fewer if they would be large.
     pub(crate) fn new<F: Native<S>, S>(calls: u32) -> Columns {
-        let each = size_of::<(F, F::Args)>() + size_of::<F::Output>() + size_of::<Head>() + 2;
+        let each = size_of::<(F, F::Args)>() + size_of::<F::Output>() + size_of::<Owner>() + 2;
         let capacity = calls.min((1 << 20) / each as u32).max(1);
         let n = capacity as usize;
         let too_large = "a foreign function's arguments are larger than the memory";
@@ -119,7 +127,7 @@ impl Columns {
         let (layout, results) = column(layout, array(Layout::array::<F::Output>(n)));
         let (layout, status) = column(layout, array(Layout::array::<u8>(n)));
         let (layout, _) = column(layout, apart);
-        let (layout, owners) = column(layout, array(Layout::array::<Option<NonNull<Head>>>(n)));
+        let (layout, owners) = column(layout, array(Layout::array::<Option<Owner>>(n)));
         let layout = layout.align_to(128).expect(too_large).pad_to_align();
         let offset = |at: usize| u32::try_from(at).expect(too_large);
         Columns {
@@ -147,6 +155,7 @@ impl Batch {
         class: &'static Class,
         columns: Columns,
         size: usize,
+        lane: NonNull<Lane>,
     ) -> NonNull<Batch> {
         // SAFETY: the layout holds at least the header.
         let Some(batch) = NonNull::new(unsafe { alloc(columns.layout) }.cast::<Batch>()) else {
@@ -175,6 +184,7 @@ impl Batch {
                 is_expired: Cell::new(false),
                 is_sent: Cell::new(false),
                 home: Cell::new(0),
+                lane,
                 began: Cell::new(0),
                 is_gone: Cell::new(false),
             },
@@ -241,7 +251,7 @@ impl Batch {
         this: NonNull<Batch>,
         f: F,
         args: F::Args,
-        owner: Option<NonNull<Head>>,
+        owner: Option<Owner>,
     ) -> u32 {
         // SAFETY: alive, by the caller's promise; only the world's thread refers to it.
         let header = unsafe { this.as_ref() };
@@ -261,7 +271,7 @@ impl Batch {
     ///
     /// The call is in the batch. Only the world's thread calls this.
     #[inline(always)]
-    pub(crate) unsafe fn owner(this: NonNull<Batch>, at: u32) -> Option<NonNull<Head>> {
+    pub(crate) unsafe fn owner(this: NonNull<Batch>, at: u32) -> Option<Owner> {
         // SAFETY: alive, by the caller's promise.
         unsafe { Self::column(this, this.as_ref().columns.owners, at).read() }
     }
@@ -277,7 +287,7 @@ impl Batch {
         Self::cancelled(this, at).store(1, Ordering::Relaxed);
         header.any_cancelled.store(true, Ordering::Release);
         // SAFETY: the column is the world's.
-        unsafe { Self::column(this, header.columns.owners, at).write(None::<NonNull<Head>>) };
+        unsafe { Self::column(this, header.columns.owners, at).write(None::<Owner>) };
     }
 
     /// Runs the calls of a batch that was filled.
@@ -379,18 +389,30 @@ impl Batch {
         header.runner.state.store(COMPLETE, Ordering::Release);
     }
 
-    /// Leaves a batch to its runner, since the world ends. Returns `true` if it is complete, and so
-    /// still the caller's.
-    pub(crate) fn orphan(&self) -> bool {
-        self.runner.state.swap(ORPHANED, Ordering::AcqRel) == COMPLETE
-    }
-
-    /// Frees a complete batch, with the results that have not been delivered.
+    /// Frees a batch of a world that ends. If it has not completed yet, it is left to its runner, which
+    /// then frees it.
     ///
     /// # Safety
     ///
-    /// The batch is complete, and nobody else refers to it.
-    pub(crate) unsafe fn free_complete(this: NonNull<Batch>) {
+    /// The batch is empty, or complete, or someone runs it. Nobody else refers to it, and the caller
+    /// does not any more.
+    pub(crate) unsafe fn end(this: NonNull<Batch>) {
+        // SAFETY: alive: only who completes it, or ends it after that, frees it.
+        let is_empty = unsafe { this.as_ref() }.count.get() == 0;
+        // No reference to the batch is alive after the step, since the runner may free it at once.
+        // SAFETY: as above.
+        if is_empty || unsafe { this.as_ref() }.runner.state.swap(ORPHANED, Ordering::AcqRel) == COMPLETE {
+            // SAFETY: empty or complete; if it has a runner, that has let go of it.
+            unsafe { Self::free_complete(this) };
+        }
+    }
+
+    /// Frees a complete batch, or an empty one, with the results that have not been delivered.
+    ///
+    /// # Safety
+    ///
+    /// The batch is complete or empty, and nobody else refers to it.
+    unsafe fn free_complete(this: NonNull<Batch>) {
         // SAFETY: alive, by the caller's promise.
         let header = unsafe { this.as_ref() };
         for at in header.own.delivered.get()..header.count.get() {
