@@ -1,10 +1,11 @@
-#![doc = include_str!("../README.md")]
+#![cfg_attr(feature = "threads", doc = include_str!("../README.md"))]
 //!
 //! # Features
 //!
 //! - `threads` (default): foreign calls are run by other threads: [`Workers`], or any [`Pool`].
 //! - `runtime`: the domains of a Lisle runtime are a pool: `Domains`. It brings `lisle-runtime`.
 
+#[cfg(feature = "threads")]
 #[doc = include_str!("guide.md")]
 pub mod guide {}
 

@@ -1,5 +1,5 @@
-//! The single source of atomics and of the clock: `std`'s, or loom's where the protocols are
-//! explored.
+//! The single source of what several threads share, of memory for batches and of the clock: `std`'s,
+//! or loom's where the protocols are explored.
 
 #[cfg(not(lisle_loom))]
 pub(crate) mod atomic {
@@ -10,16 +10,45 @@ pub(crate) mod atomic {
     pub(crate) use loom::sync::atomic::*;
 }
 
+#[cfg(all(feature = "threads", not(lisle_loom)))]
+pub(crate) mod sync {
+    pub(crate) use std::sync::{Arc, Mutex, MutexGuard};
+}
+#[cfg(all(feature = "threads", lisle_loom))]
+pub(crate) mod sync {
+    pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
+}
+
+#[cfg(all(feature = "threads", not(lisle_loom)))]
+pub(crate) mod thread {
+    pub(crate) use std::thread::{Thread, current, park};
+}
+#[cfg(all(feature = "threads", lisle_loom))]
+pub(crate) mod thread {
+    pub(crate) use loom::thread::{Thread, current, park};
+}
+
+/// Memory whose leaks and double frees loom finds.
+#[cfg(not(lisle_loom))]
+pub(crate) mod memory {
+    pub(crate) use std::alloc::{alloc, dealloc};
+}
+#[cfg(lisle_loom)]
+pub(crate) mod memory {
+    pub(crate) use loom::alloc::{alloc, dealloc};
+}
+
 /// A point in time, in nanoseconds since the first one that was asked for.
 ///
-/// WebAssembly without a host has no clock; there the time stands still.
+/// WebAssembly without a host has no clock; there the time stands still. So it does for loom, whose
+/// runs are to be the same each time.
 #[inline]
 pub(crate) fn now() -> u64 {
-    #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+    #[cfg(any(lisle_loom, all(target_family = "wasm", target_os = "unknown")))]
     {
         0
     }
-    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    #[cfg(not(any(lisle_loom, all(target_family = "wasm", target_os = "unknown"))))]
     {
         use std::sync::LazyLock;
         use std::time::Instant;

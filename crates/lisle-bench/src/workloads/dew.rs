@@ -44,7 +44,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
 };
 
-const STREAMS: Param = size("streams", 30_000, 3_000);
+const STREAMS: Param = size("streams", 30_000, 1_000);
 
 /// One loop over all streams in each frame.
 pub(super) fn looped<P: Pool>(job: &Job) -> Outcome {

@@ -9,13 +9,13 @@
 pub(crate) mod class;
 pub(crate) mod lane;
 
-use crate::panics::forget_panic;
-use crate::panics::message;
+use crate::panics::{forget_panic, message};
 use crate::shim::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use crate::shim::memory::{alloc, dealloc};
 use crate::shim::now;
 use class::{Class, Native};
 use lane::Lane;
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::alloc::{Layout, handle_alloc_error};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;

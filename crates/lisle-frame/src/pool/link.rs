@@ -4,10 +4,10 @@ use super::table::Table;
 use super::work::{Pool, Work};
 use crate::batch::Batch;
 use crate::current::outside_of_frames;
+use crate::shim::sync::Arc;
 use std::cell::Cell;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// A world's pool and its table.
 #[derive(Default)]

@@ -2,13 +2,17 @@
 //!
 //! - `ring`, `table`: what the world and its workers share.
 //! - `work`: a seat at a world's table, for whoever wants to work there; the trait for pools.
-//! - `workers`: a pool of threads of its own. `domains`: the domains of a Lisle runtime.
+//! - `workers`: a pool of threads of its own; `inbox`: where they sleep. `domains`: the domains of a Lisle runtime.
 //! - `link`: the world's side.
 
 #[cfg(all(feature = "runtime", not(lisle_loom)))]
 pub(crate) mod domains;
+#[cfg(all(feature = "threads", any(test, not(lisle_loom))))]
+mod inbox;
 #[cfg(feature = "threads")]
 mod link;
+#[cfg(all(test, feature = "threads", lisle_loom))]
+mod loom_tests;
 #[cfg(not(feature = "threads"))]
 mod no_link;
 #[cfg(feature = "threads")]

@@ -111,7 +111,8 @@ impl<B> Table<B> {
 
     /// Takes a seat if it is free.
     pub(crate) fn sit(&self, seat: usize) -> bool {
-        let sits = !self.seats[seat].taken.swap(true, Ordering::SeqCst);
+        let taken = &self.seats[seat].taken;
+        let sits = taken.compare_exchange(false, true, Ordering::SeqCst, Ordering::SeqCst).is_ok();
         if sits {
             self.free_seats.fetch_sub(1, Ordering::SeqCst);
         }
@@ -121,7 +122,7 @@ impl<B> Table<B> {
     /// Gives a seat back.
     pub(crate) fn leave(&self, seat: usize) {
         self.free_seats.fetch_add(1, Ordering::SeqCst);
-        self.seats[seat].taken.store(false, Ordering::SeqCst);
+        self.seats[seat].taken.swap(false, Ordering::SeqCst);
         crate::shim::atomic::fence(Ordering::SeqCst);
     }
 

@@ -2,9 +2,9 @@
 
 use super::table::Table;
 use crate::batch::Batch;
+use crate::shim::sync::Arc;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// A pool of threads that run the foreign calls of worlds. A host program implements it for its own
 /// job system; this crate does for [`Workers`](crate::Workers).

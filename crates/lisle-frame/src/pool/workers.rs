@@ -1,15 +1,16 @@
 //! A pool of threads that only run foreign calls.
 //!
 //! A thread keeps the work that it was given. While a frame of one of its worlds is under way it
-//! looks for batches without sleeping; otherwise it sleeps. Who is about to sleep says so, and looks
-//! once more; who has begun a frame looks who sleeps. Both are sequentially consistent.
+//! looks for batches without sleeping; otherwise it sleeps, in its inbox.
 
+use super::inbox::Inbox;
 use super::work::{AnyPool, Pool, Progress, Work};
+use std::cell::Cell;
 use std::fmt;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle, Thread};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
 
 /// So many times a thread that has found nothing looks again before it may sleep.
 const LOOKS: u32 = 2_000;
@@ -39,34 +40,10 @@ struct Threads {
 }
 
 struct Shared {
-    seats: Box<[Seat]>,
+    inboxes: Box<[Inbox<Work>]>,
     ended: AtomicBool,
-    next: AtomicUsize,
     /// There are more threads than cores, so that one that spins takes the place of another.
     crowded: bool,
-}
-
-#[derive(Default)]
-struct Seat {
-    /// Work that the thread has not looked at yet. A world submits once for each thread.
-    submitted: Mutex<Vec<Work>>,
-    has_submitted: AtomicBool,
-    asleep: AtomicBool,
-    thread: std::sync::OnceLock<Thread>,
-}
-
-impl Seat {
-    fn submitted(&self) -> MutexGuard<'_, Vec<Work>> {
-        self.submitted.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wake(&self) {
-        if self.asleep.swap(false, Ordering::SeqCst)
-            && let Some(thread) = self.thread.get()
-        {
-            thread.unpark();
-        }
-    }
 }
 
 impl Workers {
@@ -97,9 +74,8 @@ impl Workers {
     fn start(threads: usize, cores: Vec<core_affinity::CoreId>) -> io::Result<Workers> {
         let available = thread::available_parallelism().map_or(1, usize::from);
         let shared = Arc::new(Shared {
-            seats: (0..threads).map(|_| Seat::default()).collect(),
+            inboxes: (0..threads).map(|_| Inbox::new()).collect(),
             ended: AtomicBool::new(false),
-            next: AtomicUsize::new(0),
             crowded: threads >= available,
         });
         let workers = Workers(Arc::new(Threads { shared: shared.clone(), joins: Mutex::default() }));
@@ -118,14 +94,14 @@ impl Workers {
 
     /// Returns how many threads there are.
     pub fn threads(&self) -> usize {
-        self.0.shared.seats.len()
+        self.0.shared.inboxes.len()
     }
 }
 
 impl Drop for Threads {
     fn drop(&mut self) {
         self.shared.ended.store(true, Ordering::SeqCst);
-        self.shared.seats.iter().for_each(Seat::wake);
+        self.shared.inboxes.iter().for_each(Inbox::wake);
         let joins = std::mem::take(&mut *self.joins.lock().unwrap_or_else(PoisonError::into_inner));
         for join in joins {
             // The last clone may be dropped by a call that runs here.
@@ -139,15 +115,12 @@ impl Drop for Threads {
 impl Shared {
     /// What each thread does.
     fn work(&self, at: usize) {
-        let seat = &self.seats[at];
-        let _ = seat.thread.set(thread::current());
+        let inbox = &self.inboxes[at];
+        inbox.is_for_this_thread();
         let mut kept = Vec::<Work>::new();
         let mut looks = 0;
         while !self.ended.load(Ordering::Relaxed) {
-            if seat.has_submitted.load(Ordering::Acquire) {
-                seat.has_submitted.store(false, Ordering::Relaxed);
-                kept.append(&mut seat.submitted());
-            }
+            inbox.take(&mut kept);
             kept.retain(|work| !work.has_ended());
             match kept.iter().map(Work::run).max_by_key(|progress| rank(*progress)) {
                 Some(Progress::Ran) => looks = 0,
@@ -158,11 +131,11 @@ impl Shared {
                 }
                 _ => {
                     looks = 0;
-                    self.sleep(seat, &kept);
+                    self.sleep(inbox, &kept);
                 }
             }
         }
-        seat.submitted().clear();
+        inbox.clear();
     }
 
     fn pause(&self) {
@@ -173,17 +146,10 @@ impl Shared {
         }
     }
 
-    fn sleep(&self, seat: &Seat, kept: &[Work]) {
-        seat.asleep.store(true, Ordering::SeqCst);
-        let awake = || {
-            self.ended.load(Ordering::SeqCst)
-                || seat.has_submitted.load(Ordering::SeqCst)
-                || kept.iter().any(Work::is_ready)
-        };
-        while seat.asleep.load(Ordering::SeqCst) && !awake() {
-            thread::park();
-        }
-        seat.asleep.store(false, Ordering::SeqCst);
+    fn sleep(&self, inbox: &Inbox<Work>, kept: &[Work]) {
+        // Work of a world that has gone is let go of at once.
+        let concerns = |work: &Work| work.is_ready() || work.has_ended();
+        inbox.sleep(|| self.ended.load(Ordering::SeqCst) || kept.iter().any(concerns));
     }
 }
 
@@ -196,37 +162,36 @@ fn rank(progress: Progress) -> u8 {
 }
 
 /// What a world has of the pool.
-pub(crate) struct Handle(Arc<Shared>);
+pub(crate) struct Handle {
+    shared: Arc<Shared>,
+    /// The thread that gets the next work. Each world goes round by itself, so that all threads work
+    /// for each.
+    next: Cell<usize>,
+}
 
 impl Pool for Handle {
     fn workers(&self) -> usize {
-        if self.0.ended.load(Ordering::Relaxed) { 0 } else { self.0.seats.len() }
+        if self.shared.ended.load(Ordering::Relaxed) { 0 } else { self.shared.inboxes.len() }
     }
 
     fn submit(&self, work: Work) {
-        let at = self.0.next.fetch_add(1, Ordering::Relaxed) % self.0.seats.len();
-        let seat = &self.0.seats[at];
-        seat.submitted().push(work);
-        seat.has_submitted.store(true, Ordering::SeqCst);
-        seat.wake();
+        let at = self.next.get() % self.shared.inboxes.len();
+        self.next.set(at + 1);
+        self.shared.inboxes[at].submit(work);
     }
 
     fn wake(&self) {
-        self.0.seats.iter().for_each(Seat::wake);
+        self.shared.inboxes.iter().for_each(Inbox::wake);
     }
 
     fn help(&self) {
-        if self.0.crowded {
-            thread::yield_now();
-        } else {
-            std::hint::spin_loop();
-        }
+        self.shared.pause();
     }
 }
 
 impl From<&Workers> for AnyPool {
     fn from(workers: &Workers) -> Self {
-        AnyPool::from(Handle(workers.0.shared.clone()))
+        AnyPool::from(Handle { shared: workers.0.shared.clone(), next: Cell::new(0) })
     }
 }
 

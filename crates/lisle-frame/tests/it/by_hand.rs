@@ -116,12 +116,11 @@ fn a_read_that_is_begun_in_one_stream_and_polled_in_another(make: Make<'_>) {
     }
 }
 
+/// The future of a call of a plain function.
+type Kept<T> = TryCall<fn() -> T, fn() -> T>;
+
 /// Makes a world with calls that are pending or done, whose futures end up outside of it.
-fn kept_calls<T: Send + 'static>(
-    make: Make<'_>,
-    frames: usize,
-    result: fn() -> T,
-) -> (World, Vec<TryCall<impl Fn() -> T + Clone + Send + 'static, fn() -> T>>) {
+fn kept_calls<T: Send + 'static>(make: Make<'_>, frames: usize, result: fn() -> T) -> (World, Vec<Kept<T>>) {
     let mut world = make();
     let work = Foreign::new("work", result).batch(4);
     let kept = Rc::new(RefCell::new(Vec::new()));
@@ -131,7 +130,11 @@ fn kept_calls<T: Send + 'static>(
             let mut call = work.try_call(());
             if n % 3 == 0 {
                 // It is made, and not waited for.
-                poll_fn(|cx| Poll::Ready(assert!(Pin::new(&mut call).poll(cx).is_pending()))).await;
+                poll_fn(|cx| {
+                    assert!(Pin::new(&mut call).poll(cx).is_pending());
+                    Poll::Ready(())
+                })
+                .await;
             }
             kept.borrow_mut().push(call);
         });
@@ -201,7 +204,11 @@ fn calls_are_dropped_before_and_after_they_have_begun(make: Make<'_>) {
             // In part dropped when the batch has left.
             let mut call = together.call(alive.clone());
             if n % 2 == 0 {
-                poll_fn(|cx| Poll::Ready(assert!(Pin::new(&mut call).poll(cx).is_pending()))).await;
+                poll_fn(|cx| {
+                    assert!(Pin::new(&mut call).poll(cx).is_pending());
+                    Poll::Ready(())
+                })
+                .await;
                 drop(call);
                 return 0;
             }
@@ -236,7 +243,11 @@ fn a_call_of_one_world_is_dropped_in_another(make: Make<'_>) {
                 let kept = kept.clone();
                 inner.live((), async move |_| {
                     let mut call = work.call(n);
-                    poll_fn(|cx| Poll::Ready(assert!(Pin::new(&mut call).poll(cx).is_pending()))).await;
+                    poll_fn(|cx| {
+                        assert!(Pin::new(&mut call).poll(cx).is_pending());
+                        Poll::Ready(())
+                    })
+                    .await;
                     kept.borrow_mut().push(call);
                 });
             }
@@ -269,7 +280,11 @@ fn a_call_of_one_world_is_polled_in_another(make: Make<'_>) {
             let kept = kept.clone();
             inner.live((), async move |_| {
                 let mut call = work.try_call(n);
-                poll_fn(|cx| Poll::Ready(assert!(Pin::new(&mut call).poll(cx).is_pending()))).await;
+                poll_fn(|cx| {
+                    assert!(Pin::new(&mut call).poll(cx).is_pending());
+                    Poll::Ready(())
+                })
+                .await;
                 kept.borrow_mut().push(call);
             });
         }

@@ -3,7 +3,7 @@
 use super::{
     Job, Outcome, Plan, Run, of_size,
     plain::Machine,
-    plan::{Kind, combined},
+    plan::{Kind, combined, sum},
 };
 use bevy_ecs::prelude::*;
 
@@ -35,7 +35,7 @@ fn of_words<const WORDS: usize>(job: &Job) -> Outcome {
         schedule.add_systems(step::<WORDS>);
     }
     let run = Run::<WORDS>::new(job, &plan);
-    run.measure(world, |world| schedule.run(world), sum::<WORDS>)
+    run.measure(world, |world| schedule.run(world), sum_of::<WORDS>)
 }
 
 fn make_simple<const WORDS: usize>(world: &mut World, plan: &Plan) {
@@ -80,8 +80,8 @@ fn read(readers: Query<(Entity, &Reads)>, mut values: Query<&mut Value>) {
     }
 }
 
-fn sum<const WORDS: usize>(world: &mut World) -> u64 {
-    let steps = world.query::<&Steps<WORDS>>().iter(world).map(|stream| stream.0.value()).sum::<u64>();
-    let reads = world.query_filtered::<&Value, With<Reads>>().iter(world).map(|value| value.0).sum::<u64>();
-    steps + reads
+fn sum_of<const WORDS: usize>(world: &mut World) -> u64 {
+    let steps = sum(world.query::<&Steps<WORDS>>().iter(world).map(|stream| stream.0.value()));
+    let reads = sum(world.query_filtered::<&Value, With<Reads>>().iter(world).map(|value| value.0));
+    sum([steps, reads])
 }

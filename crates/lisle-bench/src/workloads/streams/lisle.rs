@@ -2,7 +2,7 @@
 
 use super::{
     Job, Outcome, Plan, Run, of_size,
-    plan::{Kind, begun, combined, step},
+    plan::{Kind, begun, combined, step, sum},
 };
 use lisle_frame::{Stream, World, next_frame};
 
@@ -27,8 +27,8 @@ fn of_words<const WORDS: usize>(job: &Job) -> Outcome {
         world.frame();
     };
     let value = |world: &World, stream| world.get(stream).expect("each has a value");
-    let sum = |world: &mut World| all.iter().map(|&stream| value(world, stream)).sum();
-    Run::<WORDS>::new(job, &plan).measure(world, frame, sum)
+    let all = |world: &mut World| sum(all.iter().map(|&stream| value(world, stream)));
+    Run::<WORDS>::new(job, &plan).measure(world, frame, all)
 }
 
 fn make<const WORDS: usize>(world: &World, kind: Kind, all: &[Stream<u64>]) -> Stream<u64> {

@@ -2,7 +2,7 @@
 
 use super::{
     Job, Outcome, Plan, Run, of_size,
-    plan::{Kind, begun, combined, step},
+    plan::{Kind, begun, combined, step, sum},
 };
 
 /// A stream that steps. It does the same in each frame, so there is no need to say where it goes on.
@@ -89,7 +89,7 @@ impl<const WORDS: usize> Plain<WORDS> {
     pub(super) fn sum(&self) -> u64 {
         let steps = self.machines.iter().map(Machine::value);
         let reads = self.readers.iter().map(|reader| self.values[reader.place as usize]);
-        steps.chain(reads).sum()
+        sum(steps.chain(reads))
     }
 }
 

@@ -86,6 +86,11 @@ pub(super) fn combined(a: u64, b: u64) -> u64 {
     a.rotate_left(1) ^ b
 }
 
+/// The sum of values, which may be more than 64 bits have.
+pub(super) fn sum(values: impl IntoIterator<Item = u64>) -> u64 {
+    values.into_iter().fold(0, u64::wrapping_add)
+}
+
 /// The frames of a sample. After the first the values of all streams are added up, for the other systems to compare;
 /// after the last, their sum must be that of plain state machines.
 pub(super) struct Run<const WORDS: usize> {

@@ -2,7 +2,7 @@
 
 use super::{
     Job, Outcome, Plan, Run, of_size,
-    plan::{Kind, begun, step},
+    plan::{Kind, begun, step, sum},
 };
 use std::sync::{
     Arc,
@@ -55,8 +55,8 @@ fn of_words<const WORDS: usize>(job: &Job) -> Outcome {
         shared.begins.notify_waiters();
         runtime.block_on(shared.ended.notified());
     };
-    let sum = |shared: &mut Arc<Shared>| shared.values.iter().map(|value| value.load(Relaxed)).sum();
-    Run::<WORDS>::new(job, &plan).measure(shared, frame, sum)
+    let all = |shared: &mut Arc<Shared>| sum(shared.values.iter().map(|value| value.load(Relaxed)));
+    Run::<WORDS>::new(job, &plan).measure(shared, frame, all)
 }
 
 async fn stream<const WORDS: usize>(shared: Arc<Shared>, nth: usize, first: u64) {
