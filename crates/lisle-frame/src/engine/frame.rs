@@ -19,6 +19,8 @@ impl Core {
         let here = 0u8;
         self.stack.set((&raw const here).addr());
         self.frames.set(self.frames.get() + 1);
+        self.look_at_sources();
+        self.look_again();
         self.set_epoch(self.epoch.get() % GREATEST + 1);
         self.wake_all_executors();
         self.flag(flags::QUEUED);
