@@ -79,7 +79,8 @@ fn two_circles_and_those_that_read_them(make: Make<'_>) {
     let (a, b) = (circle(&world, 2), circle(&world, 3));
     let (from_a, from_b) = (a[1], b[1]);
     let reader = world.named("the reader").stream(async move || from_a.await + from_b.await);
-    let tries = world.stream(async move || (from_a.try_get().await.is_err(), from_b.try_get().await.is_err()));
+    let tries =
+        world.stream(async move || (from_a.try_get().await.is_err(), from_b.try_get().await.is_err()));
     for _ in 0..2 {
         world.frame();
         assert_eq!(circle_of(&world.get(a[0]).unwrap_err()).len(), 2);

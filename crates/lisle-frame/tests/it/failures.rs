@@ -140,7 +140,8 @@ fn a_call_that_panics_gives_the_error_to_its_stream(make: Make<'_>) {
     for batch in [1, 4, 1_000] {
         let divide = Foreign::new("divide", |a: u32, b: u32| a / b).batch(batch);
         let mut world = make();
-        let calls = (0..10).map(|n| world.named("divider").stream(async move || divide.call((10, n % 3)).await));
+        let calls =
+            (0..10).map(|n| world.named("divider").stream(async move || divide.call((10, n % 3)).await));
         let calls = calls.collect::<Vec<_>>();
         let tries = (0..10).map(|n| world.stream(async move || divide.try_call((10, n % 3)).await.is_ok()));
         let tries = tries.collect::<Vec<_>>();
@@ -150,7 +151,8 @@ fn a_call_that_panics_gives_the_error_to_its_stream(make: Make<'_>) {
                 let (call, tried) = (world.get(calls[n as usize]), world.get(tries[n as usize]).unwrap());
                 assert_eq!((call.is_ok(), tried), (n % 3 != 0, n % 3 != 0));
                 let Err(error) = call else { continue };
-                let Failure::Called(origin, CallError::Panicked { function, message }) = error.failure() else {
+                let Failure::Called(origin, CallError::Panicked { function, message }) = error.failure()
+                else {
                     panic!("{error}")
                 };
                 assert_eq!((origin.name(), *function), (Some("divider"), "divide"));
