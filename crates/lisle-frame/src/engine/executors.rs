@@ -19,26 +19,30 @@ impl Core {
     fn keep_executors_waker(&self, waker: &Waker) {
         if let Some(current) = self.current.get() {
             self.has_wakers.set(true);
-            self.wakers.borrow_mut().push((current, waker.clone()));
+            let waker = waker.clone();
+            self.wakers.borrow_mut().entry(current).or_default().push(waker);
         }
     }
 
     /// Wakes the executors within a stream, since it is polled next.
+    #[inline]
     pub(super) fn wake_executors(&self, pointer: NonNull<Head>) {
-        loop {
-            let mut wakers = self.wakers.borrow_mut();
-            let Some(at) = wakers.iter().position(|(head, _)| *head == pointer) else { return };
-            let (_, waker) = wakers.swap_remove(at);
-            drop(wakers);
-            self.guarded(|| waker.wake());
+        if self.has_wakers.get() {
+            let wakers = self.wakers.borrow_mut().remove(&pointer);
+            self.wake_each(wakers);
         }
     }
 
     pub(super) fn wake_all_executors(&self) {
-        if !self.has_wakers.replace(false) {
-            return;
+        if self.has_wakers.replace(false) {
+            let wakers = self.wakers.take();
+            self.wake_each(wakers.into_values());
         }
-        let wakers = std::mem::take(&mut *self.wakers.borrow_mut());
-        wakers.into_iter().for_each(|(_, waker)| self.guarded(|| waker.wake()));
+    }
+
+    fn wake_each(&self, wakers: impl IntoIterator<Item = Vec<Waker>>) {
+        for waker in wakers.into_iter().flatten() {
+            self.guarded(|| waker.wake());
+        }
     }
 }

@@ -92,8 +92,8 @@ pub(crate) struct Core {
     has_restless: Cell<bool>,
     /// How many functions of the user's look at values.
     pub(crate) looking: Cell<usize>,
-    /// Wakers of executors within streams, with the stream.
-    wakers: RefCell<Vec<(NonNull<Head>, Waker)>>,
+    /// Wakers of executors within streams, by the stream.
+    wakers: RefCell<HashMap<NonNull<Head>, Vec<Waker>>>,
     has_wakers: Cell<bool>,
     /// Where the stack was at the start of the frame.
     stack: Cell<usize>,

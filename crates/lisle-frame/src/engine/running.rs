@@ -132,9 +132,7 @@ impl Streams for Core {
         let head = unsafe { pointer.as_ref() };
         if matches!(head.phase(), Phase::Waiting | Phase::Queued) {
             self.waiting.set(self.waiting.get() - 1);
-            if self.has_wakers.get() {
-                self.wake_executors(pointer);
-            }
+            self.wake_executors(pointer);
             // SAFETY: it waits, and hence has a future and is not running.
             unsafe { Group::of(pointer).poll(self, pointer) };
         }
