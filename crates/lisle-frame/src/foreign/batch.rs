@@ -54,7 +54,7 @@ pub(crate) struct Columns {
 
 /// What the runner writes.
 #[repr(align(128))]
-struct Runner {
+pub(super) struct Runner {
     state: AtomicU32,
     /// How long the calls took, and the slowest one, in nanoseconds.
     nanos: Cell<u64>,
@@ -99,7 +99,7 @@ pub(crate) struct Batch {
     /// Each call is timed by itself.
     pub(crate) times_each: Cell<bool>,
     any_cancelled: AtomicBool,
-    runner: Runner,
+    pub(super) runner: Runner,
     pub(crate) own: Own,
 }
 
@@ -131,6 +131,43 @@ impl Columns {
             status: offset(status),
             owners: offset(owners),
             layout,
+        }
+    }
+
+    /// Returns how large a batch is, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.layout.size()
+    }
+}
+
+/// Which bytes of a batch are written by its runner, and which by the world while it may run.
+#[cfg(test)]
+pub(crate) struct Parts {
+    pub(crate) runners: Vec<std::ops::Range<usize>>,
+    pub(crate) worlds: Vec<std::ops::Range<usize>>,
+}
+
+#[cfg(test)]
+impl Columns {
+    pub(crate) fn align(&self) -> usize {
+        self.layout.align()
+    }
+    /// Returns where each column begins, and where the next one does.
+    pub(crate) fn parts(&self) -> Parts {
+        use std::mem::offset_of;
+        let [args, cancelled, results, status, owners] =
+            [self.args, self.cancelled, self.results, self.status, self.owners].map(|at| at as usize);
+        let calls = self.capacity as usize;
+        let (runner, own) = (offset_of!(Batch, runner), offset_of!(Batch, own));
+        Parts {
+            runners: vec![runner..runner + size_of::<Runner>(), results..status, status..status + calls],
+            worlds: vec![
+                0..runner,
+                own..own + size_of::<Own>(),
+                args..cancelled,
+                cancelled..cancelled + calls,
+                owners..owners + calls * size_of::<Option<NonNull<Head>>>(),
+            ],
         }
     }
 }

@@ -17,6 +17,8 @@ pub(crate) mod batch;
 pub(crate) mod call;
 pub(crate) mod function;
 pub(crate) mod lane;
+#[cfg(test)]
+mod layout_tests;
 mod order;
 
 use crate::core::{Core, outside_of_frames};
