@@ -4,6 +4,7 @@
 
 mod cli;
 mod forms;
+mod frames;
 mod job;
 mod loops;
 mod parts;

@@ -35,7 +35,7 @@ const fn reference(name: &'static str, about: &'static str) -> System {
     System { most_workers: 1, kind: Kind::Reference, ..system(name, about) }
 }
 
-/// In the order of the tables.
+/// In the order of the tables. A new one comes last: its place decides its colour in the plots.
 pub(crate) static ALL: &[System] = &[
     reference("serial", "one thread, and no others: the work alone"),
     reference("call", "a plain function call"),
@@ -70,6 +70,14 @@ pub(crate) static ALL: &[System] = &[
     system("tokio-blocking", "tokio and its pool for what blocks"),
     system("hyper", "hyper on tokio"),
     system("nginx", "nginx"),
+    system("bevy-ecs", "Bevy's entities and systems, on one thread"),
+    system("bevy-tasks", "Bevy's pool of tasks"),
+    own("lisle-loop", "this library's parallel loops, beside its streams"),
+    own("lisle-domains", "this library's streams, their calls made by the domains of a runtime"),
+    own("lisle-batches", "this library's streams, their calls in batches of a hundred"),
+    own("lisle-homed", "this library's streams, the calls of each made by one worker"),
+    own("lisle-chain", "this library's streams, calls in a row made as one"),
+    system("onetbb-affinity", "oneTBB's loops with an affinity partitioner (C++)"),
 ];
 
 /// Whether a form of Lisle's is called so.

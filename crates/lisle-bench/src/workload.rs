@@ -1,6 +1,7 @@
 //! What a file of `workloads/` defines: one piece of work, its sizes, and a program for each system that can do it.
 
 use crate::job::{Job, Outcome};
+use std::time::Duration;
 
 /// One piece of work.
 pub(crate) struct Workload {
@@ -54,6 +55,8 @@ pub(crate) struct Case {
     pub(crate) variant: &'static str,
     pub(crate) params: &'static [Param],
     pub(crate) workers: Workers,
+    /// How long a sample of it takes because of what it is, whatever the system.
+    pub(crate) lasts: Duration,
 }
 
 #[derive(Clone, Copy)]
@@ -75,11 +78,17 @@ pub(crate) enum Workers {
 
 impl Case {
     pub(crate) const fn new(variant: &'static str, params: &'static [Param]) -> Self {
-        Case { variant, params, workers: Workers::Asked }
+        Case { variant, params, workers: Workers::Asked, lasts: Duration::ZERO }
     }
 
     pub(crate) const fn workers(mut self, exactly: usize) -> Self {
         self.workers = Workers::Exactly(exactly);
+        self
+    }
+
+    /// For a case that goes by the clock: its samples have so much more time before they count as failed.
+    pub(crate) const fn lasts(mut self, seconds: u64) -> Self {
+        self.lasts = Duration::from_secs(seconds);
         self
     }
 

@@ -51,11 +51,11 @@ pub struct StreamError(Arc<Failure>);
 pub enum Failure {
     /// The body has panicked, with this message.
     Panicked(Origin, String),
-    /// The stream reads one that has failed.
+    /// The stream reads one that has failed, or that has read one, and so on.
     Read {
         /// The stream that failed for that reason.
         reader: Origin,
-        /// The failure of what it has read.
+        /// The failure at the beginning.
         cause: StreamError,
     },
     /// The stream has awaited a foreign call that failed.
@@ -85,7 +85,7 @@ impl StreamError {
     /// Returns the error at the beginning: that of the stream that failed by itself.
     pub fn root(&self) -> &StreamError {
         match self.failure() {
-            Failure::Read { cause, .. } => cause.root(),
+            Failure::Read { cause, .. } => cause,
             _ => self,
         }
     }
@@ -158,12 +158,3 @@ impl fmt::Display for CallError {
 }
 
 impl std::error::Error for CallError {}
-
-/// Returns the message of a panic.
-pub(crate) fn message(panic: &(dyn std::any::Any + Send)) -> String {
-    panic
-        .downcast_ref::<&str>()
-        .map(ToString::to_string)
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a payload that is no text".into())
-}

@@ -1,36 +1,47 @@
-//! A world of streams: half a million light threads that give one value a frame each, and foreign
-//! functions that other cores run in batches.
+#![cfg_attr(feature = "threads", doc = include_str!("../README.md"))]
+//!
+//! # Features
+//!
+//! - `threads` (default): foreign calls are run by other threads: [`Workers`], or any [`Pool`].
+//! - `runtime`: the domains of a Lisle runtime are a pool: `Domains`. It brings `lisle-runtime`.
 
-mod clock;
-mod core;
+#[cfg(feature = "threads")]
+#[doc = include_str!("guide.md")]
+pub mod guide {}
+
+mod batch;
+mod calls;
+mod current;
+mod engine;
 mod error;
 mod foreign;
 mod lists;
+mod panics;
 mod pool;
 mod report;
 mod shim;
-mod snapshot;
 mod streams;
 mod waiting;
 mod world;
 
+pub use batch::class::{Deadline, Native};
+pub use calls::call::{Call, CallOnce, Once, TryCall, call};
+pub use calls::function::Foreign;
 pub use error::{CallError, Failure, Origin, StreamError};
-pub use foreign::call::{Call, CallOnce, Once, TryCall, call};
-pub use foreign::function::{Deadline, Foreign, Native};
+pub use lists::{List, Members};
 #[cfg(all(feature = "runtime", not(lisle_loom)))]
 pub use pool::domains::Domains;
 #[cfg(feature = "threads")]
-pub use pool::work::{Pool, Progress, Work};
+pub use pool::work::{AnyPool, Pool, Progress, Work};
 #[cfg(all(feature = "threads", not(lisle_loom)))]
 pub use pool::workers::Workers;
 pub use report::Report;
-pub use snapshot::{Snapshot, SnapshotError};
 pub use streams::body::Out;
 pub use streams::combinators::{Delay, Input};
 pub use streams::handle::Stream;
 pub use streams::making::{Here, Making, Scope, here};
 pub use streams::reading::{Get, TryGet, With};
-pub use waiting::{NextFrame, frames, next_frame};
-#[cfg(feature = "threads")]
-pub use world::AnyPool;
+pub use waiting::{All, NextFrame, Race, Rush, all, branch, frames, next_frame, race, rush};
+pub use world::determinism::{Dependence, find_dependence};
+pub use world::snapshot::{Snapshot, SnapshotError};
 pub use world::{Builder, World};

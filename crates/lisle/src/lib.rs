@@ -66,6 +66,8 @@
 //!
 //! - `files`, off by default: `io::watch_files`, changes to files and directories as events. It
 //!   adds the crate `notify`, some ten crates in all, and one thread for each live watch.
+//! - `frame`, off by default: [`frame`], worlds of streams for games and simulations. It brings the
+//!   crates `lisle-frame` and `core_affinity`.
 
 // The loom models are in the layers below.
 #![cfg(not(lisle_loom))]
@@ -94,6 +96,9 @@ use lisle_core::{affinity, shim};
 use lisle_runtime::sched;
 
 #[doc(inline)]
+#[cfg(feature = "frame")]
+pub use lisle_frame as frame;
+
 pub use lisle_core::{Event, always, channel, choose, event, never, rpc, select, sync, time};
 #[doc(inline)]
 pub use lisle_runtime::{

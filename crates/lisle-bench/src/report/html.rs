@@ -3,6 +3,7 @@
 mod figures;
 mod overview;
 mod section;
+mod speedup;
 
 pub(super) use section::plots;
 

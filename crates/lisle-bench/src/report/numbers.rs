@@ -70,6 +70,8 @@ fn digits(value: f64) -> String {
 
 /// For the marks of an axis: `0.5`, `20`, `1k`, `5M`.
 pub(super) fn round(value: f64) -> String {
+    // What is a multiple of a step may be off by its last bits.
+    let value: f64 = format!("{value:.12e}").parse().expect("a number is read again");
     match value {
         ..1e3 => format!("{value}"),
         ..1e6 => format!("{}k", value / 1e3),
@@ -143,5 +145,6 @@ mod tests {
     #[test]
     fn round_numbers_are_short() {
         assert_eq!(["0", "0.5", "200", "5k", "20M", "1G"], [0.0, 0.5, 200.0, 5e3, 2e7, 1e9].map(round));
+        assert_eq!(round(3.0 * 0.2), "0.6");
     }
 }

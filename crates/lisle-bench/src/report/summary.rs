@@ -44,6 +44,11 @@ impl Table {
         self.rows.iter().filter_map(|line| Some((line, line.result.as_ref().ok().copied()?)))
     }
 
+    /// The median of a system, if it has been measured.
+    pub(crate) fn median(&self, system: &str) -> Option<f64> {
+        self.measured().find(|(line, _)| line.system == system).map(|(_, stats)| stats.median)
+    }
+
     /// The rows that have not been measured, and why.
     pub(crate) fn failed(&self) -> impl Iterator<Item = (&Line, &str)> {
         self.rows.iter().filter_map(|line| Some((line, line.result.as_ref().err()?.as_str())))

@@ -61,8 +61,8 @@ fn measure(group: &Group, plan: &Plan, programs: &Programs, progress: &Progress)
                 let start = Instant::now();
                 progress.sample(group, found.row.program.system);
                 let command = programs.command(&found.row);
-                let outcome =
-                    command.and_then(|command| child::sample(command, group, plan.target, plan.limit));
+                let limit = plan.limit + group.case.lasts;
+                let outcome = command.and_then(|command| child::sample(command, group, plan.target, limit));
                 match outcome.and_then(|outcome| agree(&mut checksum, outcome)) {
                     Ok(outcome) => found.samples.push(outcome),
                     Err(failure) => found.failure = Some(failure),

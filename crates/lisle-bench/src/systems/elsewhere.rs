@@ -43,7 +43,8 @@ pub(crate) fn prepare(system: &str) -> Result<Vec<OsString>, Missing> {
         "go" => go(),
         "java" => java(),
         "boost-fiber" => boost_fiber(),
-        "onetbb" => onetbb(),
+        "onetbb" => onetbb(system, "-DAFFINITY=0"),
+        "onetbb-affinity" => onetbb(system, "-DAFFINITY=1"),
         "openmp" => openmp(),
         "guile-fibers" => guile_fibers(),
         other => unreachable!("{other} has no program of its own"),
@@ -76,7 +77,7 @@ fn lisle() -> Result<Vec<OsString>, Missing> {
 fn go() -> Result<Vec<OsString>, Missing> {
     const HOW: &str = "install Go from go.dev or as the package golang";
     let program = built("go").join("peer");
-    build(&["go"], &program, HOW, |sources| {
+    build("go", &["go"], &program, HOW, |sources| {
         let mut go = Command::new("go");
         go.arg("build").arg("-o").arg(&program).arg(".").current_dir(sources);
         go
@@ -92,9 +93,10 @@ fn boost_fiber() -> Result<Vec<OsString>, Missing> {
 /// As much is asked of the compiler as Cargo asks of its own, and that sums are those which the program says.
 const LOOPS: [&str; 2] = ["-O3", "-ffp-contract=off"];
 
-fn onetbb() -> Result<Vec<OsString>, Missing> {
+/// Its loops have the one partitioner or the other.
+fn onetbb(system: &str, affinity: &str) -> Result<Vec<OsString>, Missing> {
     const HOW: &str = "install a C++ compiler and oneTBB (Debian: g++ libtbb-dev)";
-    cpp("onetbb", HOW, &[&LOOPS[..], &["-DSYSTEM=\"oneTBB\""]].concat(), &["-ltbb"])
+    cpp_of(system, "onetbb", HOW, &[&LOOPS[..], &["-DSYSTEM=\"oneTBB\"", affinity]].concat(), &["-ltbb"])
 }
 
 fn openmp() -> Result<Vec<OsString>, Missing> {
@@ -102,16 +104,27 @@ fn openmp() -> Result<Vec<OsString>, Missing> {
     cpp("openmp", HOW, &[&LOOPS[..], &["-DSYSTEM=\"OpenMP\"", "-fopenmp"]].concat(), &[])
 }
 
-/// A program of C++ from its own folder and from the one that they share.
+/// A program of C++ from the system's own folder and from the one that they share.
 fn cpp(
     system: &str,
     how: &'static str,
     options: &[&str],
     libraries: &[&str],
 ) -> Result<Vec<OsString>, Missing> {
+    cpp_of(system, system, how, options, libraries)
+}
+
+/// As [`cpp`], from a folder that several systems may have.
+fn cpp_of(
+    system: &str,
+    folder: &str,
+    how: &'static str,
+    options: &[&str],
+    libraries: &[&str],
+) -> Result<Vec<OsString>, Missing> {
     const SHARED: &str = "cpp";
     let program = built(system).join("peer");
-    build(&[system, SHARED], &program, how, |own| {
+    build(system, &[folder, SHARED], &program, how, |own| {
         let shared = sources(SHARED);
         let mut compiler = Command::new(env::var_os("CXX").unwrap_or_else(|| "g++".into()));
         compiler.arg("-std=c++17").args(options).arg("-I").arg(&shared).arg("-o").arg(&program);
@@ -126,7 +139,7 @@ fn java() -> Result<Vec<OsString>, Missing> {
     let home =
         java_home().ok_or_else(|| Missing { why: "there is no JDK 21 or later".to_owned(), how: HOW })?;
     let classes = built("java");
-    build(&["java"], &classes.join("Main.class"), HOW, |sources| {
+    build("java", &["java"], &classes.join("Main.class"), HOW, |sources| {
         let mut compiler = Command::new(home.join("bin/javac"));
         compiler.arg("-d").arg(&classes).args(files(sources, "java"));
         compiler
@@ -172,7 +185,7 @@ fn guile_fibers() -> Result<Vec<OsString>, Missing> {
     }
     let (sources, compiled) = (sources("guile-fibers"), built("guile-fibers"));
     // Guile takes compiled code only if it is younger than its source, so any change compiles everything.
-    build(&["guile-fibers"], &compiled.join("main.go"), HOW, |sources| {
+    build("guile-fibers", &["guile-fibers"], &compiled.join("main.go"), HOW, |sources| {
         let mut shell = Command::new("sh");
         shell.env("GUILE_AUTO_COMPILE", "0").arg("-c");
         shell.arg(
@@ -192,15 +205,15 @@ fn guile() -> Command {
     guile
 }
 
-/// Runs `compile` on the sources of a system, the first of `folders`, if `product` is older than what is in these.
+/// Runs `compile` on the sources in the first of `folders`, if `product` is older than what is in these.
 fn build(
+    system: &str,
     folders: &[&str],
     product: &Path,
     how: &'static str,
     compile: impl FnOnce(&Path) -> Command,
 ) -> Result<(), Missing> {
     let missing = |why: String| Missing { why, how };
-    let system = folders[0];
     let mut latest = SystemTime::UNIX_EPOCH;
     for folder in folders.iter().map(|folder| sources(folder)) {
         let newest = newest(&folder).map_err(|error| missing(format!("{}: {error}", folder.display())))?;
@@ -217,7 +230,7 @@ fn build(
     if is_current && product.exists() {
         return Ok(());
     }
-    let mut command = compile(&sources(system));
+    let mut command = compile(&sources(folders[0]));
     let ended = process::run(&mut command, Duration::from_secs(600)).map_err(|error| {
         missing(format!("{} cannot be run: {error}", Path::new(command.get_program()).display()))
     })?;

@@ -9,9 +9,9 @@
 #[path = "mixed/answer.rs"]
 mod answer;
 #[path = "mixed/client.rs"]
-mod client;
+pub(super) mod client;
 #[path = "mixed/lisle.rs"]
-mod lisle;
+pub(super) mod lisle;
 #[path = "mixed/tokio.rs"]
 mod tokio;
 

@@ -25,20 +25,26 @@ const ELSEWHERE: [&str; 3] = ["go", "onetbb", "openmp"];
 #[test]
 #[ignore = "takes long: --ignored"]
 fn every_system_gives_the_result_of_the_others() {
-    let names = WORKLOADS.map(|(name, _)| name);
+    measure(&WORKLOADS, &[1, 2], &ELSEWHERE);
+}
+
+/// Runs the workloads, and looks whether each is done by those systems, and right, with so many workers; by those
+/// `elsewhere`, too, if they are here.
+pub(crate) fn measure(workloads: &[(&str, &[&str])], workers: &[u64], elsewhere: &[&str]) {
+    let names: Vec<&str> = workloads.iter().map(|(name, _)| *name).collect();
     let rows = rows(&run(&[&names, &["--quick", "--json", "-"][..]].concat()));
     for row in &rows {
         let system = row["system"].as_str().unwrap();
         let why = row["error"].as_str();
-        let is_missing = ELSEWHERE.contains(&system) && why.is_some_and(|why| why.starts_with("not here"));
+        let is_missing = elsewhere.contains(&system) && why.is_some_and(|why| why.starts_with("not here"));
         assert!(why.is_none() || is_missing, "{row}");
     }
-    for (name, systems) in WORKLOADS {
-        for workers in [1, 2] {
-            let its = rows.iter().filter(|row| row["bench"] == name && row["workers"] == workers);
+    for (name, systems) in workloads {
+        for &workers in workers {
+            let its = rows.iter().filter(|row| row["bench"] == *name && row["workers"] == workers);
             let measured: BTreeSet<_> = its
                 .filter_map(|row| row["system"].as_str())
-                .filter(|system| !ELSEWHERE.contains(system))
+                .filter(|system| !elsewhere.contains(system))
                 .collect();
             let parallel = systems.iter().copied().filter(|&system| workers == 1 || system != "serial");
             assert_eq!(measured, parallel.collect(), "{name}, {workers} workers");

@@ -8,6 +8,7 @@
 
 mod benchmarks;
 mod failures;
+mod frames;
 mod interrupts;
 mod loops;
 mod names;

@@ -87,6 +87,23 @@ fn a_case_with_a_parameter_is_plotted_over_it() {
 }
 
 #[test]
+fn frames_are_plotted_over_workers() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let arguments = ["dew-locality", "--quick", "--rounds", "1", "--systems", "serial,rayon,lisle-loop"];
+    let output = run(&[&arguments, &["--workers", "1,2,3", "--html", text(&page)][..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let page = fs::read_to_string(&page).unwrap();
+    let (_, plot) = page.split_once("<article class=\"trend\">").unwrap();
+    let (plot, _) = plot.split_once("</article>").unwrap();
+    assert!(plot.contains("streams=200, over workers</h3>") && plot.contains("worst of ten"), "{plot}");
+    // Dots with their values, and lines between the worst; the serial form is what they are divided by.
+    let count = |system: &str| plot.matches(&format!("<title>{system}, ")).count();
+    assert_eq!(["serial", "rayon", "lisle-loop"].map(count), [0, 3, 3]);
+    assert_eq!(page.matches("class=\"trend\"").count(), 1);
+}
+
+#[test]
 fn what_cannot_be_written_is_found_before_the_run() {
     for option in ["--json", "--html"] {
         // A whole run: it would take longer than the test may.

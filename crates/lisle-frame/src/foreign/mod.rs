@@ -1,9 +1,7 @@
 //! Foreign calls: functions that other cores run, in batches.
 //!
-//! - `function`: what a foreign function is, and what holds for its calls.
-//! - `call`: the futures of calls.
-//! - `batch`: a batch in memory. `lane`: the batches of one function, and what it costs.
-//! - `order`: this module's other half: how results come back to the streams.
+//! This module has the batches that are being filled; `order` has how results come back to the
+//! streams. Both know streams only as what [`Streams`] says.
 //!
 //! # How a frame goes
 //!
@@ -13,24 +11,31 @@
 //! its stream and runs that, then the next. So what happens does not depend on how calls are
 //! batched, nor on who runs them. While it waits, the world runs batches itself.
 
-pub(crate) mod batch;
-pub(crate) mod call;
-pub(crate) mod function;
-pub(crate) mod lane;
-#[cfg(test)]
-mod layout_tests;
 mod order;
 
-use crate::core::{Core, outside_of_frames};
+use crate::batch::class::{Class, Deadline, Native};
+use crate::batch::lane::Lane;
+use crate::batch::{Batch, Owner};
+use crate::current::outside_of_frames;
 use crate::pool::Link;
 use crate::shim::now;
-use batch::Batch;
-use function::{Class, Deadline, Native};
-use lane::Lane;
 use order::Order;
+use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
+
+/// The streams of a world, as its foreign calls know them.
+pub(crate) trait Streams {
+    /// Polls a stream one of whose calls has ended. A panic of it goes on.
+    fn deliver_to(&self, owner: Owner);
+    /// Notes that the stream that is being polled has panicked.
+    fn has_panicked(&self, panic: &(dyn Any + Send));
+    /// Returns `true` if streams are in the queue.
+    fn has_queued(&self) -> bool;
+    /// Polls what is in the queue.
+    fn drain(&self);
+}
 
 /// The foreign calls of a world.
 pub(crate) struct Foreigns {
@@ -94,38 +99,36 @@ impl Foreigns {
     #[inline(always)]
     pub(crate) fn call<F: Native<S>, S: 'static>(
         &self,
-        core: &Core,
+        owner: Option<Owner>,
         class: &'static Class,
         f: F,
         args: F::Args,
         is_long: bool,
     ) -> (NonNull<Batch>, u32) {
         let lane = self.lane::<F, S>(class);
-        let owner = core.current.get();
         if is_long {
             return self.call_long::<F, S>(lane, f, args, owner);
         }
         let home = if class.homed { self.home_of(owner) } else { 0 };
         let batch = lane.open_batch(home).unwrap_or_else(|| {
             self.filling.set(self.filling.get() + 1);
-            lane.begin(home)
+            lane.begin(home, self.order.shuffle.get().is_some())
         });
         // SAFETY: the lane is of this function, and an open batch is neither full nor published.
         let at = unsafe { Batch::add::<F, S>(batch, f, args, owner) };
         // SAFETY: batches live as long as their lane.
         let header = unsafe { batch.as_ref() };
-        header.own.held.set(header.own.held.get() + 1);
         if !class.unordered {
             self.order.push(batch, at);
         }
-        if header.is_full(lane.limit()) || self.order.shuffle.get().is_some() {
+        if at + 1 >= header.enough.get() {
             self.close(lane, home);
         }
         (batch, at)
     }
 
     /// Returns the home of a stream: that of its piece of the memory.
-    fn home_of(&self, owner: Option<NonNull<crate::streams::slot::Head>>) -> usize {
+    fn home_of(&self, owner: Option<Owner>) -> usize {
         let homes = self.link.homes();
         owner.map_or(0, |head| (head.addr().get() >> 12) % homes)
     }
@@ -136,7 +139,7 @@ impl Foreigns {
         lane: &Lane,
         f: F,
         args: F::Args,
-        owner: Option<NonNull<crate::streams::slot::Head>>,
+        owner: Option<Owner>,
     ) -> (NonNull<Batch>, u32) {
         let batch = lane.empty(1);
         // SAFETY: empty, of this function, and not published.
@@ -163,6 +166,7 @@ impl Foreigns {
         // SAFETY: batches live as long as their lane.
         let header = unsafe { batch.as_ref() };
         self.order.count_batch(header.count.get());
+        header.own.held.set(header.own.held.get().wrapping_add(header.count.get()));
         if lane.class.unordered {
             self.unordered.borrow_mut().push(batch);
         }

@@ -1,9 +1,10 @@
 //! How results come back to the streams: in the order in which the calls were made.
 
-use super::batch::Batch;
-use super::function::Deadline;
-use super::{Foreigns, run_here};
-use crate::core::{Core, forget_panic, outside_of_frames};
+use super::{Foreigns, Streams, run_here};
+use crate::batch::Batch;
+use crate::batch::class::Deadline;
+use crate::current::outside_of_frames;
+use crate::panics::forget_panic;
 use crate::shim::now;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -22,10 +23,28 @@ struct Run {
     to: u32,
 }
 
+/// A run that grows. Its parts are loaded one by one: to load two at once soon after one was stored
+/// takes several times as long.
+#[derive(Default)]
+struct Last {
+    batch: Cell<Option<NonNull<Batch>>>,
+    from: Cell<u32>,
+    to: Cell<u32>,
+}
+
+impl Last {
+    fn take(&self) -> Option<Run> {
+        let (from, to) = (self.from.get(), self.to.get());
+        self.batch.take().map(|batch| Run { batch, from, to })
+    }
+}
+
 /// The calls that have not been retired, oldest first, and what the frame has to report of them.
 #[derive(Default)]
 pub(crate) struct Order {
     runs: RefCell<VecDeque<Run>>,
+    /// The youngest calls, which are not in `runs` yet.
+    last: Last,
     pub(crate) calls: Cell<usize>,
     pub(crate) batches: Cell<usize>,
     pub(crate) stalls: Cell<usize>,
@@ -41,11 +60,25 @@ impl Order {
     /// Notes a call.
     #[inline(always)]
     pub(crate) fn push(&self, batch: NonNull<Batch>, at: u32) {
-        let mut runs = self.runs.borrow_mut();
-        match runs.back_mut() {
-            Some(last) if last.batch == batch && last.to == at => last.to += 1,
-            _ => runs.push_back(Run { batch, from: at, to: at + 1 }),
+        let last = &self.last;
+        if last.batch.get() != Some(batch) || last.to.get() != at {
+            self.begin_run(batch, at);
         }
+        last.to.set(at + 1);
+    }
+
+    #[inline(never)]
+    fn begin_run(&self, batch: NonNull<Batch>, at: u32) {
+        if let Some(last) = self.last.take() {
+            self.runs.borrow_mut().push_back(last);
+        }
+        self.last.batch.set(Some(batch));
+        self.last.from.set(at);
+    }
+
+    /// Takes the oldest calls.
+    fn pop(&self) -> Option<Run> {
+        self.runs.borrow_mut().pop_front().or_else(|| self.last.take())
     }
 
     pub(crate) fn count_batch(&self, calls: u32) {
@@ -63,7 +96,7 @@ impl Order {
     }
 
     fn has_runs(&self) -> bool {
-        !self.runs.borrow().is_empty()
+        self.last.batch.get().is_some() || !self.runs.borrow().is_empty()
     }
 
     fn note_slowest(&self, name: &'static str, nanos: u64) {
@@ -75,12 +108,13 @@ impl Order {
     /// Takes any of the calls, as the mode that shuffles does. There each call is a batch.
     fn pop_any(&self, random: u64) -> Option<Run> {
         let mut runs = self.runs.borrow_mut();
+        runs.extend(self.last.take());
         let at = random.checked_rem(runs.len() as u64)?;
         runs.swap_remove_back(at as usize)
     }
 
     fn next(&self) -> Option<Run> {
-        let Some(state) = self.shuffle.get() else { return self.runs.borrow_mut().pop_front() };
+        let Some(state) = self.shuffle.get() else { return self.pop() };
         let (state, random) = split_mix(state);
         self.shuffle.set(Some(state));
         self.pop_any(random)
@@ -93,32 +127,32 @@ impl Foreigns {
     }
 
     /// Retires calls, and runs what waits for them, until there is none left.
-    pub(crate) fn retire_all(&self, core: &Core) {
+    pub(crate) fn retire_all(&self, streams: &impl Streams) {
         loop {
-            core.drain();
-            self.retire_unordered(core);
+            streams.drain();
+            self.retire_unordered(streams);
             if let Some(run) = self.order.next() {
-                self.retire(core, run);
-            } else if !self.wait_for_unordered(core) {
+                self.retire(streams, run);
+            } else if !self.wait_for_unordered(streams) {
                 return;
             }
         }
     }
 
-    fn retire(&self, core: &Core, run: Run) {
+    fn retire(&self, streams: &impl Streams, run: Run) {
         // SAFETY: batches live as long as their lane.
         let header = unsafe { run.batch.as_ref() };
         let in_time =
             !header.own.is_late.get() && self.wait_until(|| header.is_complete(), header.class.deadline);
         if in_time {
-            self.deliver(core, run.batch, run.from, run.to);
+            self.deliver(streams, run.batch, run.from, run.to);
         } else {
-            self.go_on_without(core, run);
+            self.go_on_without(streams, run);
         }
     }
 
     /// Gives results to their streams, and runs these.
-    fn deliver(&self, core: &Core, batch: NonNull<Batch>, from: u32, to: u32) {
+    fn deliver(&self, streams: &impl Streams, batch: NonNull<Batch>, from: u32, to: u32) {
         // SAFETY: batches live as long as their lane.
         let header = unsafe { batch.as_ref() };
         let own = &header.own;
@@ -130,19 +164,19 @@ impl Foreigns {
                 own.delivered.set(call + 1);
                 // SAFETY: the call is in the batch.
                 match unsafe { Batch::owner(batch, call) } {
-                    Some(owner) => core.deliver_to(owner),
+                    Some(owner) => streams.deliver_to(owner),
                     // SAFETY: complete. Who gives up a call before it is delivered leaves its result.
                     None => unsafe { Batch::drop_result(batch, call) },
                 }
-                if core.has_queued() {
-                    core.drain();
+                if streams.has_queued() {
+                    streams.drain();
                 }
             }
         };
         while let Err(panic) = catch_unwind(AssertUnwindSafe(all)) {
-            core.has_panicked(&*panic);
+            streams.has_panicked(&*panic);
             forget_panic(panic);
-            core.drain();
+            streams.drain();
         }
         if own.delivered.get() == header.count.get() {
             self.has_retired(header, batch);
@@ -150,7 +184,7 @@ impl Foreigns {
     }
 
     /// Lets streams go on whose calls have not returned before the deadline.
-    fn go_on_without(&self, core: &Core, run: Run) {
+    fn go_on_without(&self, streams: &impl Streams, run: Run) {
         // SAFETY: batches live as long as their lane.
         let header = unsafe { run.batch.as_ref() };
         if !header.own.is_late.replace(true) {
@@ -165,12 +199,12 @@ impl Foreigns {
                 let call = at.replace(at.get() + 1);
                 // SAFETY: the call is in the batch.
                 if let Some(owner) = unsafe { Batch::owner(run.batch, call) } {
-                    core.deliver_to(owner);
+                    streams.deliver_to(owner);
                 }
             }
         };
         while let Err(panic) = catch_unwind(AssertUnwindSafe(all)) {
-            core.has_panicked(&*panic);
+            streams.has_panicked(&*panic);
             forget_panic(panic);
         }
     }
@@ -216,7 +250,7 @@ impl Foreigns {
     }
 
     /// Retires the batches of unordered functions that are complete.
-    fn retire_unordered(&self, core: &Core) {
+    fn retire_unordered(&self, streams: &impl Streams) {
         let mut at = 0;
         loop {
             let Some(batch) = self.unordered.borrow().get(at).copied() else { return };
@@ -224,7 +258,7 @@ impl Foreigns {
             let header = unsafe { batch.as_ref() };
             if header.is_complete() {
                 self.unordered.borrow_mut().remove(at);
-                self.deliver(core, batch, 0, header.count.get());
+                self.deliver(streams, batch, 0, header.count.get());
             } else {
                 at += 1;
             }
@@ -233,7 +267,7 @@ impl Foreigns {
 
     /// Waits until a batch of an unordered function is complete, or its deadline has passed. Returns
     /// `false` if there is none, and none is being filled.
-    fn wait_for_unordered(&self, core: &Core) -> bool {
+    fn wait_for_unordered(&self, streams: &impl Streams) -> bool {
         self.close_open(true);
         let Some(first) = self.unordered.borrow().first().copied() else {
             return self.order.has_runs();
@@ -244,7 +278,7 @@ impl Foreigns {
         let (deadline, count) = unsafe { (first.as_ref().class.deadline, first.as_ref().count.get()) };
         if !self.wait_until(|| self.unordered.borrow().iter().any(complete), deadline) {
             self.unordered.borrow_mut().remove(0);
-            self.go_on_without(core, Run { batch: first, from: 0, to: count });
+            self.go_on_without(streams, Run { batch: first, from: 0, to: count });
         }
         true
     }

@@ -1,1 +1,273 @@
-//! Lists of streams.
+//! Lists of streams: they are mapped, filtered, and grow and shrink by keys.
+
+use crate::engine::group::Kind;
+use crate::streams::body::{Out, living};
+use crate::streams::handle::Stream;
+use crate::streams::making::{Here, here};
+use crate::waiting::next_frame;
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::Hash;
+use std::panic::Location;
+use std::rc::Rc;
+
+/// A list of streams, which may be others in each frame. It is a handle that can be copied.
+///
+/// ```
+/// use lisle_frame::World;
+///
+/// let mut world = World::new();
+/// let numbers = world.list(10, |n| async move || n);
+/// let squares = world.map_list(numbers, |n| async move || n.await * n.await);
+/// let even = world.filter(squares, |square| square % 2 == 0);
+/// let sum = world.stream(async move || even.values().await.into_iter().sum::<usize>());
+/// world.frame();
+/// assert_eq!(world.get(sum)?, 120);
+/// # Ok::<(), lisle_frame::StreamError>(())
+/// ```
+pub struct List<T: 'static>(Stream<Members<T>>);
+
+/// The streams of a list in a frame; it dereferences to a slice of them. A clone is a reference to the
+/// same memory.
+pub struct Members<T: 'static>(Rc<Vec<Stream<T>>>);
+
+impl<T> Members<T> {
+    /// Returns the streams, to change them. They are copied if somebody has kept the value.
+    fn change(&mut self) -> &mut Vec<Stream<T>> {
+        Rc::make_mut(&mut self.0)
+    }
+}
+
+impl<T: Clone> List<T> {
+    /// Returns the stream of the list's members.
+    pub fn members(self) -> Stream<Members<T>> {
+        self.0
+    }
+
+    /// Returns the values of all members in this frame, in order. It allocates a vector.
+    pub async fn values(self) -> Vec<T> {
+        let members = self.0.await;
+        let mut values = Vec::with_capacity(members.len());
+        for member in members.iter() {
+            values.push(member.get().await);
+        }
+        values
+    }
+
+    /// Calls `f` with the value of each member in this frame, in order.
+    pub async fn each(self, mut f: impl FnMut(&T)) {
+        let members = self.0.await;
+        for member in members.iter() {
+            member.with(&mut f).await;
+        }
+    }
+}
+
+impl Here {
+    /// Makes a list of so many streams, each of which is run anew in each frame. `make` is called for
+    /// each number from 0.
+    #[track_caller]
+    pub fn list<T, B>(&self, streams: usize, make: impl FnMut(usize) -> B) -> List<T>
+    where
+        T: Clone + 'static,
+        B: AsyncFnMut() -> T + 'static,
+    {
+        let mut make = make;
+        let streams = (0..streams).map(|at| self.stream(make(at))).collect::<Vec<_>>();
+        self.list_of(streams)
+    }
+
+    /// Makes a list of streams that are there already. They are not removed with it.
+    #[track_caller]
+    pub fn list_of<T: Clone + 'static>(&self, streams: Vec<Stream<T>>) -> List<T> {
+        let members = Members(Rc::new(streams));
+        List(self.stream(async move || members.clone()))
+    }
+
+    /// Makes a list with a stream for each member of `list`. `make` is called with the member, once,
+    /// when it first appears; what it has made is removed when the member is in the list no more.
+    #[track_caller]
+    pub fn map_list<T, U, B>(&self, list: List<T>, mut make: impl FnMut(Stream<T>) -> B + 'static) -> List<U>
+    where
+        T: Clone + 'static,
+        U: Clone + 'static,
+        B: AsyncFnMut() -> U + 'static,
+    {
+        let site = Location::caller();
+        let made = async move |out: &mut Out<Members<U>>| {
+            let mut kept = Kept::new();
+            loop {
+                list.members().with(|members| kept.follow(members.iter(), &mut make, out, site)).await;
+                next_frame().await;
+            }
+        };
+        List(self.at_rest(made))
+    }
+
+    /// Makes a list with a stream for each of the keys that `keys` gives in a frame, in their order.
+    /// A stream is made when its key first appears, stays the same as long as the key is there, and
+    /// is removed in the first frame in which it is not. A key that comes twice is in the list once.
+    ///
+    /// ```
+    /// use lisle_frame::World;
+    ///
+    /// let mut world = World::new();
+    /// let names = world.input(vec!["Ann", "Bob"]);
+    /// let ages = world.keyed(names.stream(), |_| {
+    ///     let mut age = 0;
+    ///     async move || {
+    ///         age += 1;
+    ///         age
+    ///     }
+    /// });
+    /// let all = world.stream(async move || ages.values().await);
+    /// world.frame();
+    /// world.set(names, vec!["Cyd", "Bob"])?;
+    /// world.frame();
+    /// assert_eq!(world.get(all)?, [1, 2]);
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
+    #[track_caller]
+    pub fn keyed<K, T, B>(&self, keys: Stream<Vec<K>>, mut make: impl FnMut(K) -> B + 'static) -> List<T>
+    where
+        K: Clone + Eq + Hash + 'static,
+        T: Clone + 'static,
+        B: AsyncFnMut() -> T + 'static,
+    {
+        let site = Location::caller();
+        let made = async move |out: &mut Out<Members<T>>| {
+            let mut kept = Kept::new();
+            loop {
+                keys.with(|keys| kept.follow(keys.iter(), &mut make, out, site)).await;
+                next_frame().await;
+            }
+        };
+        List(self.at_rest(made))
+    }
+
+    /// Makes a list of those members of `list` for whose values of this frame `f` returns `true`.
+    #[track_caller]
+    pub fn filter<T: Clone + 'static>(
+        &self,
+        list: List<T>,
+        mut f: impl FnMut(&T) -> bool + 'static,
+    ) -> List<T> {
+        let chosen = async move |out: &mut Out<Members<T>>| loop {
+            let members = list.members().await;
+            out.update(|chosen| chosen.change().clear());
+            for member in members.iter() {
+                if member.with(&mut f).await {
+                    out.update(|chosen| chosen.change().push(*member));
+                }
+            }
+            drop(members);
+            next_frame().await;
+        };
+        List(self.at_rest(chosen))
+    }
+}
+
+impl Here {
+    /// Makes a list's stream, of a body that lives over frames. What it keeps beside its value follows
+    /// from the values of others.
+    #[track_caller]
+    fn at_rest<T, B>(&self, body: B) -> Stream<Members<T>>
+    where
+        T: Clone + 'static,
+        B: AsyncFnOnce(&mut Out<Members<T>>) + 'static,
+    {
+        let none = Some(Members(Rc::default()));
+        self.plain().make(none, Kind::AtRest, |out| living(out, body))
+    }
+
+    /// Returns `true` if a stream is there.
+    fn has<T>(&self, stream: Stream<T>) -> bool {
+        stream.living(&self.core).is_ok()
+    }
+}
+
+/// The streams that a list has made for its keys.
+struct Kept<K, T> {
+    /// With the round in which the key was seen last.
+    streams: HashMap<K, (Stream<T>, u64)>,
+    round: u64,
+}
+
+impl<K: Clone + Eq + Hash, T: Clone + 'static> Kept<K, T> {
+    fn new() -> Self {
+        Kept { streams: HashMap::new(), round: 0 }
+    }
+
+    /// Makes streams for new keys, removes those of keys that are gone, and puts all into a list.
+    fn follow<'k, B>(
+        &mut self,
+        keys: impl Iterator<Item = &'k K>,
+        make: &mut impl FnMut(K) -> B,
+        out: &mut Out<Members<T>>,
+        site: &'static Location<'static>,
+    ) where
+        K: 'k,
+        B: AsyncFnMut() -> T + 'static,
+    {
+        let here = here();
+        self.round += 1;
+        let (streams, now) = (&mut self.streams, self.round);
+        out.update(|members| {
+            let members = members.change();
+            members.clear();
+            for key in keys {
+                let mut remake = |key: &K| here.plain().at(site).stream(make(key.clone()));
+                let (stream, seen) = streams.entry(key.clone()).or_insert_with(|| (remake(key), 0));
+                if !here.has(*stream) {
+                    // Removed by hand, or by going back to a snapshot from before it was made.
+                    *stream = remake(key);
+                }
+                if std::mem::replace(seen, now) != now {
+                    members.push(*stream);
+                }
+            }
+        });
+        streams.retain(|_, (stream, seen)| {
+            let is_there = *seen == now;
+            if !is_there {
+                // It may have been removed by hand.
+                let _ = here.remove(*stream);
+            }
+            is_there
+        });
+    }
+}
+
+impl<T> Clone for List<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for List<T> {}
+
+impl<T> fmt::Debug for List<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("List").field(&self.0).finish()
+    }
+}
+
+impl<T> Clone for Members<T> {
+    fn clone(&self) -> Self {
+        Members(self.0.clone())
+    }
+}
+
+impl<T> std::ops::Deref for Members<T> {
+    type Target = [Stream<T>];
+
+    fn deref(&self) -> &[Stream<T>] {
+        &self.0
+    }
+}
+
+impl<T> fmt::Debug for Members<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Members").field(&self.0).finish()
+    }
+}

@@ -2,8 +2,8 @@
 
 use super::table::Table;
 use super::work::{Pool, Work};
-use crate::core::outside_of_frames;
-use crate::foreign::batch::Batch;
+use crate::batch::Batch;
+use crate::current::outside_of_frames;
 use crate::shim::sync::Arc;
 use std::cell::Cell;
 use std::fmt;

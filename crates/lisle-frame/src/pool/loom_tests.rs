@@ -9,9 +9,9 @@ use super::link::Link;
 use super::ring::Ring;
 use super::table::Table;
 use super::work::{Pool, Progress, Work};
-use crate::foreign::batch::Batch;
-use crate::foreign::function::{Class, Deadline};
-use crate::foreign::lane::Lane;
+use crate::batch::Batch;
+use crate::batch::class::{Class, Deadline};
+use crate::batch::lane::Lane;
 use crate::shim::sync::{Arc, Mutex};
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicBool, Ordering};
@@ -143,7 +143,7 @@ impl Calls {
         // SAFETY: the caller has waited for the batch.
         unsafe {
             batch.as_ref().own.delivered.set(at + 1);
-            Batch::take::<fn(Count) -> Count, Signature>(batch, at).unwrap()
+            Batch::take::<fn(Count) -> Count, Signature>(batch, at)
         }
     }
 

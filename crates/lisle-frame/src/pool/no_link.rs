@@ -1,6 +1,6 @@
 //! The world's side where there are no workers.
 
-use crate::foreign::batch::Batch;
+use crate::batch::Batch;
 use std::ptr::NonNull;
 
 /// What a world has instead of a pool.

@@ -1,7 +1,7 @@
 //! A seat at a world's table, and the trait for pools.
 
 use super::table::Table;
-use crate::foreign::batch::Batch;
+use crate::batch::Batch;
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::ptr::NonNull;
@@ -137,5 +137,20 @@ impl Drop for Work {
 impl fmt::Debug for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Work").field("seat", &self.seat).finish_non_exhaustive()
+    }
+}
+
+/// A pool of any type; see [`Builder::pool`](crate::Builder::pool).
+pub struct AnyPool(pub(crate) Box<dyn Pool>);
+
+impl<P: Pool> From<P> for AnyPool {
+    fn from(pool: P) -> Self {
+        AnyPool(Box::new(pool))
+    }
+}
+
+impl fmt::Debug for AnyPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AnyPool").finish()
     }
 }

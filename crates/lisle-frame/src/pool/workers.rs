@@ -4,8 +4,7 @@
 //! looks for batches without sleeping; otherwise it sleeps, in its inbox.
 
 use super::inbox::Inbox;
-use super::work::{Pool, Progress, Work};
-use crate::world::AnyPool;
+use super::work::{AnyPool, Pool, Progress, Work};
 use std::cell::Cell;
 use std::fmt;
 use std::io;

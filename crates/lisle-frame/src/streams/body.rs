@@ -4,10 +4,11 @@
 //! something that it waits for within the frame is there. The compiler makes its state machine. A
 //! body that is run anew in each frame is a loop around the closure.
 
-use super::group::value_of;
-use super::slot::{Head, Phase};
-use crate::core::{self, forget_panic};
-use crate::error::{Failure, StreamError, message};
+use crate::engine::group::value_of;
+use crate::engine::slot::{Head, Phase};
+use crate::engine::{self, Core};
+use crate::error::{Failure, StreamError};
+use crate::panics::{forget_panic, message};
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -105,90 +106,80 @@ impl Future for Done {
     }
 }
 
-/// Runs a body once, until it has a value or has failed.
-struct Run<'a, F> {
-    body: Pin<&'a mut F>,
-    waits_over_frames: bool,
+/// Runs a body once, gives its value to `f`, and is done for this frame. It is ready when it is polled
+/// in the next one. If `CATCHES`, a panic is a failure like others.
+struct Once<'a, B, F, const CATCHES: bool> {
+    body: Pin<&'a mut B>,
+    f: F,
+    is_done: bool,
 }
 
-impl<'a, F: Future> Run<'a, F> {
+impl<'a, B, F, const CATCHES: bool> Once<'a, B, F, CATCHES> {
     #[inline(always)]
-    fn new(body: Pin<&'a mut F>) -> Self {
-        Run { body, waits_over_frames: false }
+    fn new(body: Pin<&'a mut B>, f: F) -> Self {
+        Once { body, f, is_done: false }
     }
+}
 
-    #[cold]
-    fn pending(&mut self) -> Poll<Option<F::Output>> {
-        let Some(core) = core::current() else { return Poll::Pending };
-        if core.has_failed() {
-            return Poll::Ready(None);
+// The function is not pinned.
+impl<B, F, const CATCHES: bool> Unpin for Once<'_, B, F, CATCHES> {}
+
+impl<B: Future, F: FnMut(B::Output), const CATCHES: bool> Future for Once<'_, B, F, CATCHES> {
+    type Output = ();
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.is_done {
+            return Poll::Ready(());
         }
-        if !core.waits_within() {
-            self.waits_over_frames = true;
-            core.waits_over_frames(true);
+        let polled = if CATCHES { poll_caught(self.body.as_mut(), cx) } else { self.body.as_mut().poll(cx) };
+        let Some(core) = engine::current() else { return Poll::Pending };
+        match polled {
+            Poll::Ready(value) => {
+                // What it has begun to wait for, and then has not waited for, as in a race.
+                core.flags.set(core.flags.get() & !engine::flags::WITHIN);
+                core.waits_over_frames(false);
+                (self.f)(value);
+                self.is_done = true;
+            }
+            // As often: it waits within the frame.
+            Poll::Pending if core.flags.get() == engine::flags::WITHIN => {}
+            Poll::Pending => self.is_done = has_failed(core),
         }
         Poll::Pending
     }
 }
 
-impl<F: Future> Future for Run<'_, F> {
-    type Output = Option<F::Output>;
-
-    #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.body.as_mut().poll(cx) {
-            Poll::Ready(value) => {
-                if self.waits_over_frames
-                    && let Some(core) = core::current()
-                {
-                    core.waits_over_frames(false);
-                }
-                Poll::Ready(Some(value))
-            }
-            Poll::Pending => self.pending(),
-        }
+/// Returns `true` if the body that is pending has failed. Otherwise it may wait over frames.
+#[cold]
+fn has_failed(core: &Core) -> bool {
+    if core.has_failed() {
+        return true;
     }
+    if !core.waits_within() {
+        core.waits_over_frames(true);
+    }
+    false
 }
 
-/// Runs a body once. If it panics, the stream fails in this frame only.
-struct Caught<'a, F>(Run<'a, F>);
-
-impl<F: Future> Future for Caught<'_, F> {
-    type Output = Option<F::Output>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let run = Pin::new(&mut self.0);
-        catch_unwind(AssertUnwindSafe(|| run.poll(cx))).unwrap_or_else(|panic| {
-            if let Some(core) = core::current()
-                && let Some(origin) = core.current_origin()
-            {
-                core.fail_current(StreamError::new(Failure::Panicked(origin, message(&*panic))));
-            }
-            forget_panic(panic);
-            Poll::Ready(None)
-        })
-    }
+fn poll_caught<B: Future>(body: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<B::Output> {
+    catch_unwind(AssertUnwindSafe(|| body.poll(cx))).unwrap_or_else(|panic| {
+        if let Some(core) = engine::current()
+            && let Some(origin) = core.current_origin()
+        {
+            core.fail_current(StreamError::new(Failure::Panicked(origin, message(&*panic))));
+        }
+        forget_panic(panic);
+        Poll::Pending
+    })
 }
 
 /// The future of a stream that is run anew in each frame.
 #[inline(always)]
-pub(crate) async fn anew<T, B: AsyncFnMut() -> T>(mut out: Out<T>, mut body: B) {
+pub(crate) async fn anew<const CATCHES: bool, T, B: AsyncFnMut() -> T>(mut out: Out<T>, mut body: B) {
     loop {
-        if let Some(value) = Run::new(pin!(body())).await {
-            out.set(value);
-        }
-        Done::new().await;
-        forget_children(&out);
-    }
-}
-
-/// The same for a stream that is tried again in the next frame when its body has panicked.
-pub(crate) async fn anew_retrying<T, B: AsyncFnMut() -> T>(mut out: Out<T>, mut body: B) {
-    loop {
-        if let Some(value) = Caught(Run::new(pin!(body()))).await {
-            out.set(value);
-        }
-        Done::new().await;
+        let body = pin!(body());
+        Once::<_, _, CATCHES>::new(body, |value| out.set(value)).await;
         forget_children(&out);
     }
 }
@@ -196,7 +187,7 @@ pub(crate) async fn anew_retrying<T, B: AsyncFnMut() -> T>(mut out: Out<T>, mut 
 /// What a run has made lives until the next run.
 #[inline(always)]
 fn forget_children<T>(out: &Out<T>) {
-    if let Some(core) = core::current() {
+    if let Some(core) = engine::current() {
         core.remove_owned(out.head);
     }
 }
@@ -208,10 +199,11 @@ where
     F: FnMut(&mut S, T),
 {
     loop {
-        if let Some(value) = Run::new(pin!(source.get())).await {
+        let read = pin!(source.get());
+        let change = |value| {
             out.update(|state| f(state, value));
-        }
-        Done::new().await;
+        };
+        Once::<_, _, false>::new(read, change).await;
     }
 }
 

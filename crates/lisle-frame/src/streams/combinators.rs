@@ -1,13 +1,11 @@
 //! Streams made of streams.
 
 use super::body::Out;
-use super::group::{Kind, value_of};
 use super::handle::Stream;
 use super::making::Here;
-use super::slot::Phase;
-use crate::core;
-use crate::error::StreamError;
-use crate::world::World;
+use crate::engine;
+use crate::engine::group::{Kind, value_of};
+use crate::engine::slot::Phase;
 use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
@@ -72,7 +70,7 @@ async fn following<T: Clone>(mut out: Out<T>, source: Rc<Cell<Option<Stream<T>>>
 
 /// Returns the value that a stream has had before this frame, if it has one and does not run.
 fn last_value<T: Clone>(stream: Stream<T>) -> Option<T> {
-    let core = core::current()?;
+    let core = engine::current()?;
     let living = stream.living(core).ok()?;
     let state = living.get()?.state.get();
     if !state.has_value() || state.phase() == Phase::Running {
@@ -83,23 +81,8 @@ fn last_value<T: Clone>(stream: Stream<T>) -> Option<T> {
     Some(unsafe { &*value_of::<T>(living.head) }.clone())
 }
 
-impl World {
-    /// Sets the value of an input, from the next frame on.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the input was removed or belongs to another world.
-    pub fn set<T>(&mut self, input: Input<T>, value: T) -> Result<(), StreamError> {
-        let living = input.stream().living(&self.core)?;
-        // SAFETY: an input has a value from the start. Nobody looks at it, since that would need the
-        // world.
-        drop(unsafe { value_of::<T>(living.head).replace(value) });
-        Ok(())
-    }
-}
-
 impl Here {
-    /// Makes a stream whose value is set with [`World::set`].
+    /// Makes a stream whose value is set with [`World::set`](crate::World::set).
     #[track_caller]
     pub fn input<T: Clone + 'static>(&self, first: T) -> Input<T> {
         Input(self.plain().make(Some(first), Kind::AtRest, |_| std::future::pending()))
@@ -216,7 +199,7 @@ impl Here {
     pub fn sample<T: Clone + 'static>(&self, source: Stream<T>, every: u64) -> Stream<T> {
         assert!(every > 0, "a stream cannot be sampled every 0 frames");
         let held = self.fold(source, None, move |held: &mut Option<(u64, T)>, value| {
-            let now = core::current().map_or(0, |core| core.frames.get());
+            let now = engine::current().map_or(0, |core| core.frames.get());
             match held {
                 Some((since, _)) if (now - *since) % every != 0 => {}
                 Some((_, held)) => *held = value,

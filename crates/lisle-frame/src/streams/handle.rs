@@ -1,9 +1,9 @@
 //! What users hold of a stream.
 
 use super::reading::{Get, TryGet, With};
-use super::slot::Head;
-use super::waits::Living;
-use crate::core::Core;
+use crate::engine::Core;
+use crate::engine::slot::Head;
+use crate::engine::waits::Living;
 use crate::error::{Failure, StreamError};
 use std::fmt;
 use std::hash::{Hash, Hasher};

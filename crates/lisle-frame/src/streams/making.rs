@@ -1,11 +1,11 @@
 //! Where streams are made, and by whom they are owned.
 
 use super::body::{self, Out};
-use super::group::{Key, Kind, value_of};
 use super::handle::Stream;
-use super::slot::{Head, Phase, Slot, State};
-use super::waits::Living;
-use crate::core::{self, Core};
+use crate::engine::group::{Key, Kind, value_of};
+use crate::engine::slot::{Head, Phase, Slot, State};
+use crate::engine::waits::Living;
+use crate::engine::{self, Core};
 use crate::error::StreamError;
 use std::any::TypeId;
 use std::cell::UnsafeCell;
@@ -47,7 +47,7 @@ pub struct Here {
 ///
 /// Panics outside of a frame.
 pub fn here() -> Here {
-    let core = core::current_counted().expect("`here` is for the bodies of streams: no frame is under way");
+    let core = engine::current_counted().expect("`here` is for the bodies of streams: no frame is under way");
     Here { core, owner: None }
 }
 
@@ -85,6 +85,7 @@ pub struct Making<'h> {
     here: &'h Here,
     name: Option<&'static str>,
     retrying: bool,
+    site: Option<&'static Location<'static>>,
 }
 
 impl Here {
@@ -93,7 +94,7 @@ impl Here {
     }
 
     pub(crate) fn plain(&self) -> Making<'_> {
-        Making { here: self, name: None, retrying: false }
+        Making { here: self, name: None, retrying: false, site: None }
     }
 
     /// Gives the stream that is made next a name, for errors and reports.
@@ -227,6 +228,11 @@ impl Making<'_> {
         Making { retrying: true, ..self }
     }
 
+    /// Has the stream made elsewhere, for errors.
+    pub(crate) fn at(self, site: &'static Location<'static>) -> Self {
+        Making { site: Some(site), ..self }
+    }
+
     /// Makes a stream that is run anew in each frame; see [`Here::stream`].
     #[track_caller]
     #[inline]
@@ -236,9 +242,9 @@ impl Making<'_> {
         B: AsyncFnMut() -> T + 'static,
     {
         if self.retrying {
-            self.make(None, Kind::AtRest, |out| body::anew_retrying(out, body))
+            self.make(None, Kind::AtRest, |out| body::anew::<true, _, _>(out, body))
         } else {
-            self.make(None, Kind::AtRest, |out| body::anew(out, body))
+            self.make(None, Kind::AtRest, |out| body::anew::<false, _, _>(out, body))
         }
     }
 
@@ -279,7 +285,8 @@ impl Making<'_> {
     {
         let core = &self.here.core;
         assert!(!core.closed.get(), "a stream is made in a world that is gone");
-        let key = Key { future: TypeId::of::<F>(), site: Location::caller(), name: self.name };
+        let key =
+            Key { future: TypeId::of::<F>(), site: self.site.unwrap_or(Location::caller()), name: self.name };
         let head = core.group::<T, F>(key, kind).take_slot();
         // SAFETY: the slot is vacant, of this type, and no code knows it.
         unsafe {

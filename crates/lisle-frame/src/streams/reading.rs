@@ -1,9 +1,9 @@
 //! The futures by which a stream reads another.
 
-use super::group::value_of;
 use super::handle::Stream;
-use super::slot::Phase;
-use crate::core::{self, Core};
+use crate::engine::group::value_of;
+use crate::engine::slot::Phase;
+use crate::engine::{self, Core};
 use crate::error::{Failure, StreamError};
 use std::fmt;
 use std::pin::Pin;
@@ -38,7 +38,7 @@ impl<T> Read<T> {
             Ok(living) => living,
             Err(error) => return Look::Error(error),
         };
-        let _counted = core::current_counted();
+        let _counted = engine::current_counted();
         let state = living.get().map(|head| head.state.get());
         if state.is_some_and(|state| core.is_runnable(state)) && !core.demand(living.head) {
             core.demand_later(living.head);
@@ -53,7 +53,7 @@ impl<T> Read<T> {
             Phase::Failed => Look::Error(core.error_of(living.head)),
             _ => {
                 if self.listed == core.epoch.get() {
-                    core.flag(core::flags::WITHIN);
+                    core.flag(engine::flags::WITHIN);
                 } else {
                     self.listed = core.epoch.get();
                     core.block_on(living.head);
@@ -100,6 +100,8 @@ fn outside() -> ! {
 /// Lets the reader fail, since what it reads has.
 #[cold]
 pub(crate) fn fail_reader(core: &Core, cause: StreamError) {
+    // Only the beginning is kept: a chain of streams that fail may be long.
+    let cause = cause.root().clone();
     match core.current_origin() {
         Some(reader) => core.fail_current(StreamError::new(Failure::Read { reader, cause })),
         None => core.fail_current(cause),
@@ -125,7 +127,7 @@ impl<T: Clone> Future for Get<T> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        let Some(core) = core::current() else { outside() };
+        let Some(core) = engine::current() else { outside() };
         match self.0.poll(core, cx) {
             Look::Value => Poll::Ready(self.0.value(core, T::clone)),
             Look::NotYet => Poll::Pending,
@@ -154,7 +156,7 @@ impl<T: Clone> Future for TryGet<T> {
     type Output = Result<T, StreamError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(core) = core::current() else {
+        let Some(core) = engine::current() else {
             return Poll::Ready(Err(StreamError::new(Failure::Outside)));
         };
         match self.0.poll(core, cx) {
@@ -187,7 +189,7 @@ impl<T, R, F: FnOnce(&T) -> R> Future for With<T, F> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
-        let Some(core) = core::current() else { outside() };
+        let Some(core) = engine::current() else { outside() };
         match self.read.poll(core, cx) {
             Look::Value => {
                 let f = self.f.take().expect("the future is not polled after it is ready");

@@ -1,6 +1,6 @@
 //! Waiting for a later frame.
 
-use crate::core;
+use crate::engine;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -38,7 +38,7 @@ impl Future for NextFrame {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(core) = core::current() else {
+        let Some(core) = engine::current() else {
             panic!("`next_frame` is for the bodies of streams: no frame is under way")
         };
         let now = core.frames.get();

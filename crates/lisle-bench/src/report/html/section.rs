@@ -1,6 +1,10 @@
 //! The part of the page about one workload.
 
-use super::{anchor, figures::figures};
+use super::{
+    anchor,
+    figures::figures,
+    speedup::{self, Speedup},
+};
 use crate::{
     report::{
         markup::escape,
@@ -15,9 +19,10 @@ use crate::{
 pub(super) fn section(workload: &Workload, tables: &[(usize, &Table)]) -> String {
     let each: String = tables.iter().map(|(i, table)| block(*i, table)).collect();
     let sweeps: String = sweeps(tables).iter().map(|sweep| trend(sweep, "h3")).collect();
+    let speedups: String = speedup::all(tables).iter().map(|speedup| speedup.plot("h3")).collect();
     format!(
         "<section>\n<h2 id=\"{name}\">{name}</h2>\n<p>{}</p>\n<p class=\"quiet\">Follows: {}.</p>\n\
-         <div class=\"plots\">\n{each}{sweeps}</div>\n</section>\n",
+         <div class=\"plots\">\n{speedups}{each}{sweeps}</div>\n</section>\n",
         escape(&sentence(workload.about)),
         escape(workload.follows),
         name = escape(workload.name),
@@ -25,17 +30,20 @@ pub(super) fn section(workload: &Workload, tables: &[(usize, &Table)]) -> String
 }
 
 /// The plots of a workload, and nothing else: as lines over a parameter where it has several
-/// values, or as bars.
+/// values, as speed-ups over workers where it has frames, or as bars.
 pub(in crate::report) fn plots(tables: &[Table]) -> String {
     let numbered: Vec<(usize, &Table)> = tables.iter().enumerate().collect();
     let sweeps: Vec<Vec<&Table>> = sweeps(&numbered).into_iter().filter(|sweep| sweep.len() > 2).collect();
-    let is_in_sweep = |table: &Table| sweeps.iter().flatten().any(|other| std::ptr::eq(*other, table));
+    let speedups = speedup::all(&numbered);
+    let in_lines = || sweeps.iter().flatten().copied().chain(speedups.iter().flat_map(Speedup::tables));
+    let is_in_lines = |table: &Table| in_lines().any(|other| std::ptr::eq(other, table));
     let bars = |table: &Table| {
         format!("<article>\n<h4>{}</h4>\n{}</article>\n", escape(&table.case_title()), bars(table))
     };
-    let bars: String = tables.iter().filter(|table| !is_in_sweep(table)).map(bars).collect();
+    let bars: String = tables.iter().filter(|table| !is_in_lines(table)).map(bars).collect();
     let lines: String = sweeps.iter().map(|sweep| trend(sweep, "h4")).collect();
-    format!("<div class=\"plots\">\n{lines}{bars}</div>\n")
+    let speedups: String = speedups.iter().map(|speedup| speedup.plot("h4")).collect();
+    format!("<div class=\"plots\">\n{speedups}{lines}{bars}</div>\n")
 }
 
 /// One table's plot, with what is to be known about it.
@@ -102,14 +110,10 @@ fn trend(sweep: &[&Table], heading: &str) -> String {
     let mut sweep: Vec<(u64, &Table)> =
         sweep.iter().map(|table| (table.group.params[parameter], *table)).collect();
     sweep.sort_by_key(|(value, _)| *value);
-    let median = |table: &Table, system: &str| {
-        table.measured().find(|(line, _)| line.system == system).map(|(_, stats)| stats.median)
-    };
-    let series = systems::ALL.iter().map(|system| Series {
-        system: system.name,
-        points: sweep.iter().map(|(_, table)| median(table, system.name)).collect(),
+    let series = systems::ALL.iter().map(|system| {
+        Series::of(system.name, sweep.iter().map(|(_, table)| table.median(system.name)).collect())
     });
-    let series: Vec<Series> = series.filter(|series| series.points.iter().any(Option::is_some)).collect();
+    let series: Vec<Series> = series.filter(|series| series.dots.iter().any(Option::is_some)).collect();
     let values: Vec<u64> = sweep.iter().map(|(value, _)| *value).collect();
     let mut title = format!("over {parameter}, {}", first.group.workers_title());
     if first.group.case.variant != "-" {

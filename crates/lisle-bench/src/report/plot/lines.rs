@@ -9,11 +9,18 @@ use crate::{
     systems,
 };
 
-/// One system's line.
+/// One system's dots and line: a value of each for each value of the parameter; `None`: not measured.
 pub(crate) struct Series {
     pub(crate) system: &'static str,
-    /// One for each value of the parameter; `None`: not measured.
-    pub(crate) points: Vec<Option<f64>>,
+    pub(crate) dots: Vec<Option<f64>>,
+    pub(crate) line: Vec<Option<f64>>,
+}
+
+impl Series {
+    /// The line leads from dot to dot.
+    pub(crate) fn of(system: &'static str, points: Vec<Option<f64>>) -> Self {
+        Series { system, line: points.clone(), dots: points }
+    }
 }
 
 const TOP: f64 = 14.0;
@@ -24,7 +31,7 @@ const SIDE: f64 = 10.0;
 
 /// The plot of `all` over the parameter's `values`, and its legend; nothing, if there are no points.
 pub(crate) fn lines(title: &str, unit: &str, parameter: &str, values: &[u64], all: &[Series]) -> String {
-    let points = || all.iter().flat_map(|series| &series.points).flatten().copied();
+    let points = || all.iter().flat_map(|series| series.dots.iter().chain(&series.line)).flatten().copied();
     let (least, greatest) = (points().fold(f64::INFINITY, f64::min), points().fold(0.0, f64::max));
     if greatest == 0.0 {
         return String::new();
@@ -85,13 +92,13 @@ fn parameters(name: &str, values: &[u64]) -> String {
 
 fn line(series: &Series, values: &[u64], scale: &Scale) -> String {
     let count = values.len();
-    let at = |i: usize| series.points[i].map(|value| (x(i, count), y(value, scale), value));
+    let at = |points: &[Option<f64>], i: usize| points[i].map(|value| (x(i, count), y(value, scale), value));
     let segment = |i: usize| {
-        let ((x1, y1, _), (x2, y2, _)) = (at(i)?, at(i + 1)?);
+        let ((x1, y1, _), (x2, y2, _)) = (at(&series.line, i)?, at(&series.line, i + 1)?);
         Some(format!("<line x1=\"{x1:.2}%\" y1=\"{y1:.1}\" x2=\"{x2:.2}%\" y2=\"{y2:.1}\"/>"))
     };
     let point = |i: usize| {
-        let (x, y, value) = at(i)?;
+        let (x, y, value) = at(&series.dots, i)?;
         Some(format!(
             "<circle cx=\"{x:.2}%\" cy=\"{y:.1}\" r=\"3\"><title>{}, {}: {}</title></circle>",
             escape(series.system),

@@ -19,18 +19,18 @@ const CONNECTIONS: usize = 16;
 /// How long an answer may take before it counts as lost.
 const LOST: Duration = Duration::from_secs(5);
 
-pub(super) struct Client {
+pub(crate) struct Client {
     connections: Vec<Connection>,
     /// The time from one request to the next.
     period: Duration,
 }
 
 /// What came of asking. All answers were right.
-pub(super) struct Asked {
-    pub(super) requests: u64,
+pub(crate) struct Asked {
+    pub(crate) requests: u64,
     /// The 50th, 99th and 99.9th, in microseconds.
-    pub(super) percentiles: [f64; 3],
-    pub(super) rows_a_second: f64,
+    pub(crate) percentiles: [f64; 3],
+    pub(crate) rows_a_second: f64,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -42,7 +42,7 @@ struct Answer {
 
 impl Client {
     /// Connects from this thread, which is to do the asking.
-    pub(super) fn connect(address: SocketAddr, rate: u64) -> io::Result<Self> {
+    pub(crate) fn connect(address: SocketAddr, rate: u64) -> io::Result<Self> {
         // The kernel may be late by 50 µs otherwise, for the sake of fewer wakes.
         set_current_timer_slack(NonZero::new(1))?;
         go_first();
@@ -51,7 +51,7 @@ impl Client {
     }
 
     /// Asks until the loop has run once. The checksum of its result.
-    pub(super) fn first_picture(&mut self) -> io::Result<u64> {
+    pub(crate) fn first_picture(&mut self) -> io::Result<u64> {
         let start = Instant::now();
         loop {
             let last = self.ask_for(Duration::from_millis(20), |_| ())?;
@@ -65,7 +65,7 @@ impl Client {
     }
 
     /// Asks nothing for so long. How many rows the loop has made in a second.
-    pub(super) fn wait(&mut self, duration: Duration) -> io::Result<f64> {
+    pub(crate) fn wait(&mut self, duration: Duration) -> io::Result<f64> {
         self.rate(|_| {
             std::thread::sleep(duration);
             Ok(())
@@ -73,7 +73,7 @@ impl Client {
     }
 
     /// Asks for so long.
-    pub(super) fn ask(&mut self, duration: Duration) -> io::Result<Asked> {
+    pub(crate) fn ask(&mut self, duration: Duration) -> io::Result<Asked> {
         let mut nanoseconds = Histogram::<u64>::new(3).expect("three digits are allowed");
         let rows_a_second = self.rate(|client| {
             let record = |late: Duration| nanoseconds.record(late.as_nanos() as u64).expect("it resizes");

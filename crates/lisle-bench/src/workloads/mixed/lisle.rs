@@ -18,7 +18,9 @@ static PROGRESS: Progress = Progress::new();
 
 pub(super) fn serve(job: &Job) -> ! {
     Lisle::run(job.workers, || {
-        lisle::spawn(|| match accept() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+        println!("listening {}", listener.local_addr().expect("it is bound"));
+        lisle::spawn(move || match accept(&listener) {
             Ok(never) => match never {},
             Err(error) => panic!("lisle: {error}"),
         });
@@ -26,9 +28,8 @@ pub(super) fn serve(job: &Job) -> ! {
     })
 }
 
-fn accept() -> io::Result<Infallible> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    println!("listening {}", listener.local_addr()?);
+/// Answers all that connect, each in a fiber of its own.
+pub(crate) fn accept(listener: &TcpListener) -> io::Result<Infallible> {
     loop {
         let (stream, _) = listener.accept()?;
         // An error is the client's going away.

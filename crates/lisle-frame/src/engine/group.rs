@@ -2,8 +2,10 @@
 //! the compiler has made for that type.
 
 use super::slot::{Head, Phase, Slot, State, Valued};
-use crate::core::{Core, WAKER, forget_panic};
+use super::waits::Living;
+use super::{Core, WAKER, flags};
 use crate::error::Origin;
+use crate::panics::forget_panic;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell, UnsafeCell};
@@ -25,7 +27,7 @@ pub(crate) struct Methods {
     drop_future: unsafe fn(NonNull<Head>),
     drop_value: unsafe fn(NonNull<Head>),
     clone_value: unsafe fn(NonNull<Head>) -> Box<dyn Any>,
-    replace_value: unsafe fn(NonNull<Head>, Option<&dyn Any>),
+    go_back: unsafe fn(Living, State, Option<&dyn Any>),
 }
 
 /// What a stream is between two frames.
@@ -85,7 +87,7 @@ impl Group {
                 drop_future: drop_future::<T, F>,
                 drop_value: drop_value::<T>,
                 clone_value: clone_value::<T>,
-                replace_value: replace_value::<T>,
+                go_back: go_back::<T>,
             },
             key,
             kind,
@@ -222,15 +224,15 @@ impl Group {
         unsafe { (self.methods.clone_value)(head) }
     }
 
-    /// Replaces the value, or drops it. The caller sets the state.
+    /// Sets the value and the state of a stream to what they were, unless it has been removed.
     ///
     /// # Safety
     ///
-    /// The stream lives in this group; nothing refers to its value. `value` was made by `clone_value`
-    /// of this group.
-    pub(crate) unsafe fn replace_value(&self, head: NonNull<Head>, value: Option<&dyn Any>) {
+    /// The slot is in this group; nothing refers to its value. `value` was made by `clone_value` of
+    /// this group, and is there if the state says so.
+    pub(crate) unsafe fn go_back(&self, stream: Living, state: State, value: Option<&dyn Any>) {
         // SAFETY: passed on to the caller.
-        unsafe { (self.methods.replace_value)(head, value) }
+        unsafe { (self.methods.go_back)(stream, state, value) }
     }
 
     /// Calls a function for each slot that has been used.
@@ -383,8 +385,11 @@ unsafe fn step<T, F: Future<Output = ()>>(
         Pin::new_unchecked(&mut *future).poll(cx)
     };
     let with_value = State::new(Phase::Running, 0).and_value();
-    if polled.is_pending() && core.flags.get() == 0 && head.state.get() == with_value {
+    let flags = core.flags.get();
+    if polled.is_pending() && flags == 0 && head.state.get() == with_value {
         head.state.set(core.ready.get());
+    } else if polled.is_pending() && flags == flags::WITHIN && head.is_alive() {
+        core.waits(head);
     } else {
         core.settle(pointer, polled.is_ready());
     }
@@ -429,17 +434,19 @@ unsafe fn clone_value<T: Clone + 'static>(head: NonNull<Head>) -> Box<dyn Any> {
 
 /// # Safety
 ///
-/// As for [`Group::replace_value`].
-unsafe fn replace_value<T: Clone + 'static>(head: NonNull<Head>, value: Option<&dyn Any>) {
+/// As for [`Group::go_back`].
+unsafe fn go_back<T: Clone + 'static>(stream: Living, state: State, value: Option<&dyn Any>) {
     let is_of_type = "a stream's value is of the group's type";
     let value = value.map(|value| value.downcast_ref::<T>().expect(is_of_type).clone());
-    // SAFETY: alive, by the caller's promise.
-    let state = unsafe { head.as_ref() }.state.get();
-    // SAFETY: passed on to the caller; the place holds a value if the state says so.
-    let before = state.has_value().then(|| unsafe { value_of::<T>(head).read() });
+    // Cloning is the user's code, which may have removed the stream.
+    let Some(head) = stream.get() else { return };
+    // SAFETY: the place holds a value if the state says so; nothing refers to it.
+    let before = head.state.get().has_value().then(|| unsafe { value_of::<T>(stream.head).read() });
     if let Some(value) = value {
         // SAFETY: what was there has been read.
-        unsafe { value_of::<T>(head).write(value) };
+        unsafe { value_of::<T>(stream.head).write(value) };
     }
+    head.state.set(state);
+    // The destructor, which may remove the stream as well, comes last.
     drop(before);
 }

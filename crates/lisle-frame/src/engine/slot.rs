@@ -89,6 +89,12 @@ pub(crate) struct Head {
 }
 
 impl Head {
+    /// Returns `true` if a stream lives here that has not been removed.
+    #[inline(always)]
+    pub(crate) fn is_alive(&self) -> bool {
+        self.generation.get() & 1 == 1
+    }
+
     #[inline(always)]
     pub(crate) fn phase(&self) -> Phase {
         self.state.get().phase()

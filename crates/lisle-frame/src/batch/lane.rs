@@ -1,7 +1,7 @@
 //! A lane: the batches of one function in one world, and what its calls have cost so far.
 
-use super::batch::{Batch, Columns, Methods};
-use super::function::{Class, Native};
+use super::class::{Class, Native};
+use super::{Batch, Columns, Methods};
 use crate::shim::now;
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
@@ -23,7 +23,9 @@ pub(crate) struct Lane {
     methods: Methods,
     /// For batches of each size: fours of fours, up to what a class wants.
     columns: Vec<Columns>,
-    /// The batches that are being filled, one for each home.
+    /// The batch that is being filled for the first home.
+    first_open: Cell<Option<NonNull<Batch>>>,
+    /// Those for the other homes.
     open: RefCell<Vec<Option<NonNull<Batch>>>>,
     /// By their sizes.
     vacant: Vec<RefCell<Vec<NonNull<Batch>>>>,
@@ -47,6 +49,7 @@ impl Lane {
             methods: Methods::of::<F, S>(),
             vacant: columns.iter().map(|_| RefCell::default()).collect(),
             columns,
+            first_open: Cell::new(None),
             open: RefCell::default(),
             all: RefCell::default(),
             cost: Cell::new(None),
@@ -54,30 +57,34 @@ impl Lane {
         }
     }
 
-    /// Returns how many calls are enough for a batch.
-    #[inline(always)]
-    pub(crate) fn limit(&self) -> u32 {
-        self.limit.get()
-    }
-
     /// Returns the batch that is being filled for a home.
     #[inline(always)]
     pub(crate) fn open_batch(&self, home: usize) -> Option<NonNull<Batch>> {
-        self.open.borrow().get(home).copied().flatten()
+        match home.checked_sub(1) {
+            None => self.first_open.get(),
+            Some(other) => self.open.borrow().get(other).copied().flatten(),
+        }
     }
 
-    /// Begins a batch for a home.
-    pub(crate) fn begin(&self, home: usize) -> NonNull<Batch> {
-        let batch = self.empty(self.limit.get());
+    /// Begins a batch for a home: of one call only, if they are to be `apart`.
+    #[cold]
+    pub(crate) fn begin(&self, home: usize, apart: bool) -> NonNull<Batch> {
+        let limit = if apart { 1 } else { self.limit.get() };
+        let batch = self.empty(limit);
         // SAFETY: batches live as long as the lane.
         let header = unsafe { batch.as_ref() };
         header.own.home.set(home);
         header.own.began.set(now());
+        header.set_enough(limit);
+        let Some(other) = home.checked_sub(1) else {
+            self.first_open.set(Some(batch));
+            return batch;
+        };
         let mut open = self.open.borrow_mut();
-        if open.len() <= home {
-            open.resize(home + 1, None);
+        if open.len() <= other {
+            open.resize(other + 1, None);
         }
-        open[home] = Some(batch);
+        open[other] = Some(batch);
         batch
     }
 
@@ -117,12 +124,15 @@ impl Lane {
 
     /// Ends the filling of a home's batch.
     pub(crate) fn close(&self, home: usize) -> Option<NonNull<Batch>> {
-        self.open.borrow_mut().get_mut(home)?.take()
+        match home.checked_sub(1) {
+            None => self.first_open.take(),
+            Some(other) => self.open.borrow_mut().get_mut(other)?.take(),
+        }
     }
 
-    /// Returns the homes whose batches are being filled, and since when.
+    /// Returns for how many homes batches have been filled.
     pub(crate) fn open_homes(&self) -> usize {
-        self.open.borrow().len()
+        self.open.borrow().len() + 1
     }
 
     /// Returns `true` if calls are worth sending to the workers.
@@ -164,7 +174,11 @@ impl Lane {
     ///
     /// No batch is in a table, and none is used by the world any more.
     pub(crate) unsafe fn end(&self) {
-        for batch in self.open.borrow_mut().drain(..).flatten() {
+        let others = self.open.take();
+        for batch in others.into_iter().chain([self.first_open.take()]).flatten() {
+            // SAFETY: batches live as long as the lane.
+            let header = unsafe { batch.as_ref() };
+            header.own.held.set(header.own.held.get().wrapping_add(header.count.get()));
             // SAFETY: it was not published.
             unsafe { Batch::skip(batch) };
         }

@@ -1,16 +1,22 @@
 //! Worlds.
 
-use crate::core::Core;
+pub(crate) mod determinism;
+pub(crate) mod snapshot;
+
+use crate::engine::Core;
+
+use crate::engine::group::value_of;
 use crate::error::{Failure, StreamError};
 use crate::foreign::Foreigns;
 use crate::pool::Link;
 #[cfg(feature = "threads")]
-use crate::pool::work::Pool;
+use crate::pool::work::{AnyPool, Pool};
 use crate::report::Report;
-use crate::streams::group::value_of;
+use crate::streams::combinators::Input;
 use crate::streams::handle::Stream;
 use crate::streams::making::Here;
 use crate::streams::reading::Looking;
+use determinism::Watched;
 use std::fmt;
 use std::time::Duration;
 
@@ -38,6 +44,7 @@ use std::time::Duration;
 pub struct World {
     here: Here,
     budget: Option<Duration>,
+    pub(crate) watched: Vec<Watched>,
 }
 
 /// How a world is to be; returned by [`World::builder`].
@@ -71,40 +78,22 @@ impl Builder {
 
     /// Sets the time that a frame may take. Nothing is done about a frame that takes longer; its
     /// [`Report`] says so.
-    pub fn budget(self, budget: Duration) -> Self {
-        Builder { budget: Some(budget), ..self }
+    pub fn budget(mut self, budget: Duration) -> Self {
+        self.budget = Some(budget);
+        self
     }
 
     /// Makes the world.
     pub fn build(self) -> World {
-        let core = Core::new();
         #[cfg(feature = "threads")]
         let link = match self.pool {
             Some(pool) => Link::new(pool, self.places.unwrap_or(1024)),
             None => Link::default(),
         };
         #[cfg(not(feature = "threads"))]
-        let link = Link::default();
-        assert!(core.foreigns.set(Foreigns::new(link)).is_ok(), "just made");
-        World { here: Here::new(core), budget: self.budget }
-    }
-}
-
-/// A pool of any type; see [`Builder::pool`].
-#[cfg(feature = "threads")]
-pub struct AnyPool(Box<dyn Pool>);
-
-#[cfg(feature = "threads")]
-impl<P: Pool> From<P> for AnyPool {
-    fn from(pool: P) -> Self {
-        AnyPool(Box::new(pool))
-    }
-}
-
-#[cfg(feature = "threads")]
-impl fmt::Debug for AnyPool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("AnyPool").finish()
+        let link = Link;
+        let core = Core::new(Foreigns::new(link));
+        World { here: Here::new(core), budget: self.budget, watched: Vec::new() }
     }
 }
 
@@ -184,7 +173,7 @@ impl World {
     ///
     /// Those of [`get`](World::get).
     pub fn with<T, R>(&self, stream: Stream<T>, f: impl FnOnce(&T) -> R) -> Result<R, StreamError> {
-        use crate::streams::slot::Phase;
+        use crate::engine::slot::Phase;
         let core = &self.here.core;
         let living = stream.living(core)?;
         let state = living.get().map(|head| head.state.get());
@@ -195,10 +184,26 @@ impl World {
         if !state.has_value() {
             return Err(StreamError::new(Failure::NoValue(core.origin(living.head))));
         }
-        let _looking = Looking::new(core);
+        let looking = Looking::new(core);
         // SAFETY: the stream has a value. No frame can begin and no value be set meanwhile, since
         // those take the world mutably, and what is looked at is not buried.
-        Ok(f(unsafe { &*value_of::<T>(living.head) }))
+        let result = f(unsafe { &*value_of::<T>(living.head) });
+        drop(looking);
+        core.bury_at_rest();
+        Ok(result)
+    }
+
+    /// Sets the value of an input, from the next frame on.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the input was removed or belongs to another world.
+    pub fn set<T>(&mut self, input: Input<T>, value: T) -> Result<(), StreamError> {
+        let living = input.stream().living(&self.core)?;
+        // SAFETY: an input has a value from the start. Nobody looks at it, since that would need the
+        // world.
+        drop(unsafe { value_of::<T>(living.head).replace(value) });
+        Ok(())
     }
 
     /// Returns how many frames there have been.

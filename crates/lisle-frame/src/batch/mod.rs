@@ -6,18 +6,24 @@
 //! complete as a whole, by one atomic word. Batches are used again; a world that does not grow makes
 //! no new ones.
 
-use super::function::{Class, Native};
-use super::lane::Lane;
-use crate::core::forget_panic;
-use crate::error::message;
+pub(crate) mod class;
+pub(crate) mod lane;
+#[cfg(test)]
+mod layout_tests;
+
+use crate::panics::{forget_panic, message};
 use crate::shim::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use crate::shim::memory::{alloc, dealloc};
 use crate::shim::now;
-use crate::streams::slot::Head;
+use class::{Class, Native};
+use lane::Lane;
 use std::alloc::{Layout, handle_alloc_error};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+
+/// The stream that has made a call, as its world knows it.
+pub(crate) type Owner = NonNull<()>;
 
 /// The batch is being filled, or waits to be run, or runs.
 const PENDING: u32 = 0;
@@ -54,7 +60,7 @@ pub(crate) struct Columns {
 
 /// What the runner writes.
 #[repr(align(128))]
-pub(super) struct Runner {
+struct Runner {
     state: AtomicU32,
     /// How long the calls took, and the slowest one, in nanoseconds.
     nanos: Cell<u64>,
@@ -67,7 +73,8 @@ pub(super) struct Runner {
 pub(crate) struct Own {
     /// So many results have been given to the streams: those before.
     pub(crate) delivered: Cell<u32>,
-    /// So many futures refer to the batch.
+    /// So many futures refer to the batch. While it is being filled, those of its calls are not
+    /// counted, and the number may be below zero.
     pub(crate) held: Cell<u32>,
     /// It is not in any list of the world's.
     pub(crate) is_retired: Cell<bool>,
@@ -96,17 +103,19 @@ pub(crate) struct Batch {
     /// Which of its lane's sizes it has.
     pub(crate) size: usize,
     pub(crate) count: Cell<u32>,
+    /// So many calls are enough.
+    pub(crate) enough: Cell<u32>,
     /// Each call is timed by itself.
     pub(crate) times_each: Cell<bool>,
     any_cancelled: AtomicBool,
-    pub(super) runner: Runner,
+    runner: Runner,
     pub(crate) own: Own,
 }
 
 impl Columns {
     /// Returns the columns for so many calls of a function; for fewer if they would be large.
     pub(crate) fn new<F: Native<S>, S>(calls: u32) -> Columns {
-        let each = size_of::<(F, F::Args)>() + size_of::<F::Output>() + size_of::<Head>() + 2;
+        let each = size_of::<(F, F::Args)>() + size_of::<F::Output>() + size_of::<Owner>() + 2;
         let capacity = calls.min((1 << 20) / each as u32).max(1);
         let n = capacity as usize;
         let too_large = "a foreign function's arguments are larger than the memory";
@@ -120,7 +129,7 @@ impl Columns {
         let (layout, results) = column(layout, array(Layout::array::<F::Output>(n)));
         let (layout, status) = column(layout, array(Layout::array::<u8>(n)));
         let (layout, _) = column(layout, apart);
-        let (layout, owners) = column(layout, array(Layout::array::<Option<NonNull<Head>>>(n)));
+        let (layout, owners) = column(layout, array(Layout::array::<Option<Owner>>(n)));
         let layout = layout.align_to(128).expect(too_large).pad_to_align();
         let offset = |at: usize| u32::try_from(at).expect(too_large);
         Columns {
@@ -166,7 +175,7 @@ impl Columns {
                 own..own + size_of::<Own>(),
                 args..cancelled,
                 cancelled..cancelled + calls,
-                owners..owners + calls * size_of::<Option<NonNull<Head>>>(),
+                owners..owners + calls * size_of::<Option<Owner>>(),
             ],
         }
     }
@@ -197,6 +206,7 @@ impl Batch {
             columns,
             size,
             count: Cell::new(0),
+            enough: Cell::new(columns.capacity),
             times_each: Cell::new(false),
             any_cancelled: AtomicBool::new(false),
             runner: Runner {
@@ -253,9 +263,9 @@ impl Batch {
         header.runner.state.store(PENDING, Ordering::Relaxed);
     }
 
-    #[inline(always)]
-    pub(crate) fn is_full(&self, limit: u32) -> bool {
-        self.count.get() >= limit.min(self.columns.capacity)
+    /// Sets how many calls are enough.
+    pub(crate) fn set_enough(&self, calls: u32) {
+        self.enough.set(calls.min(self.columns.capacity));
     }
 
     #[inline(always)]
@@ -280,7 +290,7 @@ impl Batch {
         this: NonNull<Batch>,
         f: F,
         args: F::Args,
-        owner: Option<NonNull<Head>>,
+        owner: Option<Owner>,
     ) -> u32 {
         // SAFETY: alive, by the caller's promise; only the world's thread refers to it.
         let header = unsafe { this.as_ref() };
@@ -300,7 +310,7 @@ impl Batch {
     ///
     /// The call is in the batch. Only the world's thread calls this.
     #[inline(always)]
-    pub(crate) unsafe fn owner(this: NonNull<Batch>, at: u32) -> Option<NonNull<Head>> {
+    pub(crate) unsafe fn owner(this: NonNull<Batch>, at: u32) -> Option<Owner> {
         // SAFETY: alive, by the caller's promise.
         unsafe { Self::column(this, this.as_ref().columns.owners, at).read() }
     }
@@ -316,7 +326,7 @@ impl Batch {
         Self::cancelled(this, at).store(1, Ordering::Relaxed);
         header.any_cancelled.store(true, Ordering::Release);
         // SAFETY: the column is the world's.
-        unsafe { Self::column(this, header.columns.owners, at).write(None::<NonNull<Head>>) };
+        unsafe { Self::column(this, header.columns.owners, at).write(None::<Owner>) };
     }
 
     /// Runs the calls of a batch that was filled.
@@ -348,24 +358,35 @@ impl Batch {
         (self.runner.nanos.get(), self.runner.slowest.get())
     }
 
-    /// Takes the result of a call: its message, if it has panicked.
+    /// Returns `true` if the call has a result.
     ///
     /// # Safety
     ///
-    /// The batch is complete, and for this function. The result has not been taken or dropped. The
-    /// call was not cancelled.
-    pub(crate) unsafe fn take<F: Native<S>, S>(this: NonNull<Batch>, at: u32) -> Result<F::Output, String> {
-        // SAFETY: alive, by the caller's promise.
-        let header = unsafe { this.as_ref() };
-        // SAFETY: complete, so the status was written before.
-        let status = unsafe { Self::column::<u8>(this, header.columns.status, at).read() };
-        if status == RETURNED {
-            // SAFETY: the result is there, and is taken once.
-            return Ok(unsafe { Self::column::<F::Output>(this, header.columns.results, at).read() });
-        }
-        let panics = header.runner.panics.borrow();
+    /// The call is in the batch, which is complete.
+    #[inline(always)]
+    pub(crate) unsafe fn has_returned(this: NonNull<Batch>, at: u32) -> bool {
+        // SAFETY: alive, by the caller's promise; complete, so the status was written before.
+        unsafe { Self::column::<u8>(this, this.as_ref().columns.status, at).read() == RETURNED }
+    }
+
+    /// Takes the result of a call.
+    ///
+    /// # Safety
+    ///
+    /// The batch is complete, and for this function. The call has returned; its result has not been
+    /// taken or dropped.
+    #[inline(always)]
+    pub(crate) unsafe fn take<F: Native<S>, S>(this: NonNull<Batch>, at: u32) -> F::Output {
+        // SAFETY: by the caller's promise.
+        unsafe { Self::column::<F::Output>(this, this.as_ref().columns.results, at).read() }
+    }
+
+    /// Returns the message of a call that has panicked.
+    #[cold]
+    pub(crate) fn panic_of(&self, at: u32) -> String {
+        let panics = self.runner.panics.borrow();
         let found = panics.iter().find(|(call, _)| *call == at);
-        Err(found.map_or_else(|| "it was cancelled".into(), |(_, message)| message.clone()))
+        found.map_or_else(|| "it was cancelled".into(), |(_, message)| message.clone())
     }
 
     /// Drops a result that nobody wants.
@@ -376,9 +397,8 @@ impl Batch {
     pub(crate) unsafe fn drop_result(this: NonNull<Batch>, at: u32) {
         // SAFETY: alive, by the caller's promise.
         let header = unsafe { this.as_ref() };
-        // SAFETY: complete, so the status was written before.
-        let status = unsafe { Self::column::<u8>(this, header.columns.status, at).read() };
-        if status == RETURNED {
+        // SAFETY: complete, by the caller's promise.
+        if unsafe { Self::has_returned(this, at) } {
             // SAFETY: the result is there, and is dropped once.
             let drop = || unsafe { (header.methods.drop_result)(this, at) };
             if let Err(panic) = catch_unwind(AssertUnwindSafe(drop)) {

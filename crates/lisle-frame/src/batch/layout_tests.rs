@@ -1,6 +1,6 @@
 //! What two threads write lies 128 bytes apart: two cache lines, since they are fetched in pairs.
 
-use super::batch::{Batch, Columns};
+use super::{Batch, Columns};
 use std::mem::offset_of;
 use std::ops::Range;
 

@@ -1,121 +1,12 @@
 //! Foreign functions: functions that other cores may run, with what holds for all their calls.
 
 use super::call::{Call, TryCall};
-use std::any::TypeId;
+use crate::batch::class::{Class, Deadline, Native};
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
-
-mod sealed {
-    pub trait Sealed<Signature> {}
-}
-
-/// A function that may be called from another thread: what [`Foreign`] takes.
-///
-/// All functions and closures with up to four arguments are such, if they can be copied to another
-/// thread, and their arguments and result can be sent there.
-pub trait Native<Signature>: sealed::Sealed<Signature> + Clone + Send + 'static {
-    /// The argument, or a tuple of several.
-    type Args: Send + 'static;
-    /// The result.
-    type Output: Send + 'static;
-
-    /// Calls the function.
-    fn run(&self, args: Self::Args) -> Self::Output;
-}
-
-macro_rules! native {
-    ($args:ty; $($name:ident),*; $pattern:pat) => {
-        impl<F, R, $($name),*> sealed::Sealed<fn($($name),*) -> R> for F where F: Fn($($name),*) -> R {}
-
-        impl<F, R, $($name),*> Native<fn($($name),*) -> R> for F
-        where
-            F: Fn($($name),*) -> R + Clone + Send + 'static,
-            R: Send + 'static,
-            $($name: Send + 'static),*
-        {
-            type Args = $args;
-            type Output = R;
-
-            #[inline(always)]
-            #[allow(non_snake_case)]
-            fn run(&self, $pattern: Self::Args) -> R {
-                self($($name),*)
-            }
-        }
-    };
-}
-
-native!((); ; ());
-native!(A; A; A);
-native!((A, B); A, B; (A, B));
-native!((A, B, C); A, B, C; (A, B, C));
-native!((A, B, C, D); A, B, C, D; (A, B, C, D));
-
-/// What happens when a call has not returned in time.
-///
-/// The time runs from when the world begins to wait for the call, having nothing else to do. A
-/// function that is running cannot be stopped. Where there are no workers, or none is free, calls
-/// run on the world's own thread and are always waited for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Deadline {
-    /// The frame waits for the call, however long it takes.
-    #[default]
-    Wait,
-    /// After this time the frame goes on without the stream, which keeps its last value, and gets the
-    /// result in a later frame.
-    KeepLast(Duration),
-    /// After this time the call fails with [`CallError::Deadline`](crate::CallError::Deadline). Its
-    /// result is dropped when it comes.
-    Cancel(Duration),
-}
-
-/// What holds for all calls of a function.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Class {
-    pub(crate) name: &'static str,
-    /// Tells functions apart.
-    pub(crate) id: u32,
-    pub(crate) deadline: Deadline,
-    pub(crate) unordered: bool,
-    pub(crate) homed: bool,
-    /// A fixed number of calls in a batch, or 0.
-    pub(crate) batch: u32,
-    pub(crate) delay: Duration,
-}
-
-impl Class {
-    fn new(name: &'static str) -> Class {
-        Class {
-            name,
-            id: 0,
-            deadline: Deadline::Wait,
-            unordered: false,
-            homed: false,
-            batch: 0,
-            delay: Duration::from_micros(50),
-        }
-    }
-
-    /// Keeps the class of a function for good: every call refers to it.
-    fn keep(self) -> &'static Class {
-        static IDS: AtomicU32 = AtomicU32::new(0);
-        let id = IDS.fetch_add(1, Ordering::Relaxed);
-        assert_ne!(id, u32::MAX, "foreign functions are to be made once, not for each call");
-        Box::leak(Box::new(Class { id, ..self }))
-    }
-
-    /// Returns the class of the closures of a type, which are not made foreign by name.
-    pub(crate) fn of_closures<F: 'static>(name: &'static str) -> &'static Class {
-        static CLASSES: LazyLock<Mutex<HashMap<TypeId, &'static Class>>> = LazyLock::new(Mutex::default);
-        let mut classes = CLASSES.lock().unwrap_or_else(PoisonError::into_inner);
-        classes.entry(TypeId::of::<F>()).or_insert_with(|| Class::new(name).keep())
-    }
-}
 
 /// A function that other cores may run, in batches. It is made once (a few bytes are kept for it until
 /// the program ends), and copied into the bodies of streams.
@@ -236,7 +127,7 @@ impl<F> Foreign<F> {
     ///
     /// The future panics if it is polled outside of a frame.
     #[inline]
-    pub fn call<S>(&self, args: F::Args) -> Call<F, S>
+    pub fn call<S: 'static>(&self, args: F::Args) -> Call<F, S>
     where
         F: Native<S>,
     {
@@ -245,11 +136,45 @@ impl<F> Foreign<F> {
 
     /// Does the same as [`call`](Foreign::call). The future returns an error if the call fails.
     #[inline]
-    pub fn try_call<S>(&self, args: F::Args) -> TryCall<F, S>
+    pub fn try_call<S: 'static>(&self, args: F::Args) -> TryCall<F, S>
     where
         F: Native<S>,
     {
         TryCall::new(self.call(args))
+    }
+
+    /// Calls the function once for each of several arguments, on other cores. Returns the results in
+    /// the order of the arguments. It takes constant time for each result, however many there are.
+    ///
+    /// If one of the calls fails, the stream that awaits it fails in this frame.
+    ///
+    /// ```
+    /// use lisle_frame::{Foreign, World};
+    ///
+    /// let square = Foreign::new("square", |n: u64| n * n);
+    /// let mut world = World::new();
+    /// let sum = world.stream(async move || square.call_each(0..100).await.into_iter().sum::<u64>());
+    /// world.frame();
+    /// assert_eq!(world.get(sum)?, 328_350);
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
+    pub async fn call_each<S: 'static>(&self, args: impl IntoIterator<Item = F::Args>) -> Vec<F::Output>
+    where
+        F: Native<S>,
+    {
+        let mut calls = args.into_iter().map(|args| self.call(args)).collect::<Vec<_>>();
+        // All are made before the first is awaited. They are retired in order, so that only the
+        // first that is not done needs to be looked at.
+        std::future::poll_fn(|_| {
+            calls.iter_mut().for_each(Call::begin);
+            std::task::Poll::Ready(())
+        })
+        .await;
+        let mut results = Vec::with_capacity(calls.len());
+        for call in calls {
+            results.push(call.await);
+        }
+        results
     }
 
     /// Calls the function on another core. It may take longer than a frame: the future is ready in
@@ -258,7 +183,7 @@ impl<F> Foreign<F> {
     ///
     /// Cancel safety and panics are those of [`call`](Foreign::call).
     #[inline]
-    pub fn call_over_frames<S>(&self, args: F::Args) -> Call<F, S>
+    pub fn call_over_frames<S: 'static>(&self, args: F::Args) -> Call<F, S>
     where
         F: Native<S>,
     {

@@ -1,10 +1,11 @@
 //! Snapshots of a world's values, to go back to.
 
-use crate::core::Core;
+use crate::engine::Core;
+use crate::engine::group::Group;
+use crate::engine::slot::{Phase, State};
+use crate::engine::waits::Living;
 use crate::error::Origin;
-use crate::streams::group::Group;
-use crate::streams::slot::{Phase, State};
-use crate::streams::waits::Living;
+use crate::streams::reading::Looking;
 use crate::world::World;
 use std::any::Any;
 use std::collections::HashSet;
@@ -81,17 +82,17 @@ impl World {
     pub fn snapshot(&self) -> Result<Snapshot, SnapshotError> {
         let core = &self.core;
         let streams = at_rest(core)?;
+        // Cloning is the user's code, and may remove streams: their values stay until it is over.
+        let looking = Looking::new(core);
         let values = streams.into_iter().map(|(living, state)| {
             // SAFETY: the stream is there, and has a value if its state says so.
             let value = state.has_value().then(|| unsafe { Group::of(living.head).clone_value(living.head) });
             (living, state, value)
         });
-        Ok(Snapshot {
-            world: core.id,
-            frames: core.frames.get(),
-            epoch: core.epoch.get(),
-            values: values.collect(),
-        })
+        let values = values.collect();
+        drop(looking);
+        core.bury_at_rest();
+        Ok(Snapshot { world: core.id, frames: core.frames.get(), epoch: core.epoch.get(), values })
     }
 
     /// Goes back to a snapshot of this world: each stream has the value that it had then, and the
@@ -115,10 +116,8 @@ impl World {
         at_rest_if(core, |living| known.contains(&living.head), &mut younger)?;
         younger.into_iter().for_each(|living| core.remove(living));
         for (living, state, value) in &snapshot.values {
-            let Some(head) = living.get() else { continue };
-            // SAFETY: the stream is there, has a value if its state says so, and nobody looks at it.
-            unsafe { Group::of(living.head).replace_value(living.head, value.as_deref()) };
-            head.state.set(*state);
+            // SAFETY: slots live as long as the world; nobody looks at the value.
+            unsafe { Group::of(living.head).go_back(*living, *state, value.as_deref()) };
         }
         core.frames.set(snapshot.frames);
         core.set_epoch(snapshot.epoch);

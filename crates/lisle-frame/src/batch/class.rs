@@ -1,0 +1,115 @@
+//! What holds for all calls of a function: its types, its deadline, its order.
+
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+
+mod sealed {
+    pub trait Sealed<Signature> {}
+}
+
+/// A function that may be called from another thread: what [`Foreign`](crate::Foreign) takes.
+///
+/// All functions and closures with up to four arguments are such, if they can be copied to another
+/// thread, and their arguments and result can be sent there.
+pub trait Native<Signature>: sealed::Sealed<Signature> + Clone + Send + 'static {
+    /// The argument, or a tuple of several.
+    type Args: Send + 'static;
+    /// The result.
+    type Output: Send + 'static;
+
+    /// Calls the function.
+    fn run(&self, args: Self::Args) -> Self::Output;
+}
+
+macro_rules! native {
+    ($args:ty; $($name:ident),*; $pattern:pat) => {
+        impl<F, R, $($name),*> sealed::Sealed<fn($($name),*) -> R> for F where F: Fn($($name),*) -> R {}
+
+        impl<F, R, $($name),*> Native<fn($($name),*) -> R> for F
+        where
+            F: Fn($($name),*) -> R + Clone + Send + 'static,
+            R: Send + 'static,
+            $($name: Send + 'static),*
+        {
+            type Args = $args;
+            type Output = R;
+
+            #[inline(always)]
+            #[allow(non_snake_case)]
+            fn run(&self, $pattern: Self::Args) -> R {
+                self($($name),*)
+            }
+        }
+    };
+}
+
+native!((); ; ());
+native!(A; A; A);
+native!((A, B); A, B; (A, B));
+native!((A, B, C); A, B, C; (A, B, C));
+native!((A, B, C, D); A, B, C, D; (A, B, C, D));
+
+/// What happens when a call has not returned in time.
+///
+/// The time runs from when the world begins to wait for the call, having nothing else to do. A
+/// function that is running cannot be stopped. Where there are no workers, or none is free, calls
+/// run on the world's own thread and are always waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Deadline {
+    /// The frame waits for the call, however long it takes.
+    #[default]
+    Wait,
+    /// After this time the frame goes on without the stream, which keeps its last value, and gets the
+    /// result in a later frame.
+    KeepLast(Duration),
+    /// After this time the call fails with [`CallError::Deadline`](crate::CallError::Deadline). Its
+    /// result is dropped when it comes.
+    Cancel(Duration),
+}
+
+/// What holds for all calls of a function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Class {
+    pub(crate) name: &'static str,
+    /// Tells functions apart.
+    pub(crate) id: u32,
+    pub(crate) deadline: Deadline,
+    pub(crate) unordered: bool,
+    pub(crate) homed: bool,
+    /// A fixed number of calls in a batch, or 0.
+    pub(crate) batch: u32,
+    pub(crate) delay: Duration,
+}
+
+impl Class {
+    pub(crate) fn new(name: &'static str) -> Class {
+        Class {
+            name,
+            id: 0,
+            deadline: Deadline::Wait,
+            unordered: false,
+            homed: false,
+            batch: 0,
+            delay: Duration::from_micros(50),
+        }
+    }
+
+    /// Keeps the class of a function for good: every call refers to it.
+    pub(crate) fn keep(self) -> &'static Class {
+        static IDS: AtomicU32 = AtomicU32::new(0);
+        let id = IDS.fetch_add(1, Ordering::Relaxed);
+        assert_ne!(id, u32::MAX, "foreign functions are to be made once, not for each call");
+        Box::leak(Box::new(Class { id, ..self }))
+    }
+
+    /// Returns the class of the closures of a type, which are not made foreign by name.
+    pub(crate) fn of_closures<F: 'static>(name: &'static str) -> &'static Class {
+        static CLASSES: LazyLock<Mutex<HashMap<TypeId, &'static Class>>> = LazyLock::new(Mutex::default);
+        let mut classes = CLASSES.lock().unwrap_or_else(PoisonError::into_inner);
+        classes.entry(TypeId::of::<F>()).or_insert_with(|| Class::new(name).keep())
+    }
+}

@@ -1,0 +1,63 @@
+//! Which world's frame is under way on this thread.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::ptr::null;
+use std::rc::Rc;
+
+thread_local! {
+    /// The worlds whose frames are under way on this thread, the innermost last. Fibers may end their
+    /// frames in another order than they have begun them.
+    static ENTERED: RefCell<Vec<Rc<dyn Any>>> = const { RefCell::new(Vec::new()) };
+    /// The one whose streams run.
+    static CURRENT: Cell<*const ()> = const { Cell::new(null()) };
+}
+
+/// Makes a world the current one until it is dropped.
+pub(crate) struct Entered {
+    world: Rc<dyn Any>,
+    /// The one that was current before, or null.
+    before: *const (),
+}
+
+impl Entered {
+    pub(crate) fn new(world: Rc<dyn Any>) -> Entered {
+        // There is no list any more if the thread ends, and with it a world that it has kept.
+        let _ = ENTERED.try_with(|entered| entered.borrow_mut().push(world.clone()));
+        let before = CURRENT.replace(Rc::as_ptr(&world).cast());
+        Entered { world, before }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let entered = ENTERED.try_with(|entered| {
+            let mut entered = entered.borrow_mut();
+            let at = entered.iter().rposition(|world| Rc::ptr_eq(world, &self.world));
+            let left = at.map(|at| entered.remove(at));
+            (left, entered.iter().any(|world| std::ptr::eq(Rc::as_ptr(world).cast(), self.before)))
+        });
+        // A fiber that has blocked in a body may have left its world to others, and that may be gone.
+        let is_entered = entered.as_ref().is_ok_and(|(_, is_entered)| *is_entered);
+        CURRENT.set(if is_entered { self.before } else { null() });
+    }
+}
+
+/// Returns where the current world is, or null. It is alive as long as it is entered.
+#[inline(always)]
+pub(crate) fn current() -> *const () {
+    CURRENT.get()
+}
+
+/// Calls what is in no frame although one is under way on this thread: a foreign function, which may
+/// as well run elsewhere, or the host program's pool, in which other fibers of the thread may run.
+pub(crate) fn outside_of_frames<R>(f: impl FnOnce() -> R) -> R {
+    struct Back(*const ());
+    impl Drop for Back {
+        fn drop(&mut self) {
+            CURRENT.set(self.0);
+        }
+    }
+    let _back = Back(CURRENT.replace(null()));
+    f()
+}

@@ -1,0 +1,283 @@
+//! What a world is behind its handles: the streams, who waits for whom, and the frame under way.
+//!
+//! Everything here belongs to one thread. The user's code runs while a frame is under way and may
+//! call back at any time, so that no part is borrowed while it does; what such code may remove is
+//! only noted, and buried where no stream is being polled.
+
+mod clock;
+mod executors;
+mod frame;
+pub(crate) mod group;
+mod removing;
+mod running;
+mod settling;
+pub(crate) mod slot;
+pub(crate) mod waits;
+
+use crate::error::{Failure, Origin, StreamError};
+use crate::foreign::Foreigns;
+use crate::panics::forget_panic;
+use clock::Clock;
+use group::{Group, Key, Kind};
+use slot::{Head, Phase, State};
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{RawWaker, RawWakerVTable, Waker};
+use waits::{Living, Waits};
+
+/// What the futures of a stream tell about the poll under way, and what is to do after it.
+pub(crate) mod flags {
+    /// The stream waits for something within this frame.
+    pub(crate) const WITHIN: u8 = 1;
+    /// The stream has read or called what has failed; `Core::failure` says what.
+    pub(crate) const FAILED: u8 = 2;
+    /// The queue of streams to poll is not empty, or something is to be buried.
+    pub(crate) const QUEUED: u8 = 4;
+}
+
+/// The waker that streams are polled with. It does nothing: what they wait for knows them.
+///
+/// It is told by its address from those of executors within streams, and so is not `Waker::noop`, of
+/// which there may be several.
+pub(crate) static WAKER: Waker = {
+    // SAFETY: the functions do nothing.
+    unsafe { Waker::new(std::ptr::null(), &VTABLE) }
+};
+static VTABLE: RawWakerVTable =
+    RawWakerVTable::new(|_| RawWaker::new(std::ptr::null(), &VTABLE), |_| {}, |_| {}, |_| {});
+
+/// A world.
+pub(crate) struct Core {
+    /// Tells worlds apart; it is not 0.
+    pub(crate) id: u32,
+    /// The number of the frame, counted from 1, as far as it fits beside a phase.
+    pub(crate) epoch: Cell<u32>,
+    /// How many frames there have been.
+    pub(crate) frames: Cell<u64>,
+    /// The state of a stream that has its value for this frame.
+    pub(crate) ready: Cell<State>,
+    /// The stream that is being polled.
+    pub(crate) current: Cell<Option<NonNull<Head>>>,
+    /// A byte, since the compiler sets bits of it by instructions for bytes: a wider load soon after
+    /// would wait for the store.
+    pub(crate) flags: Cell<u8>,
+    failure: RefCell<Option<StreamError>>,
+    errors: RefCell<HashMap<NonNull<Head>, StreamError>>,
+    queue: RefCell<VecDeque<Living>>,
+    /// How many streams wait, or are in the queue and have waited.
+    waiting: Cell<usize>,
+    pub(crate) waits: Waits,
+    groups: RefCell<Vec<Rc<Group>>>,
+    by_key: RefCell<HashMap<Key, Rc<Group>>>,
+    /// The groups that are run before all others.
+    early: RefCell<Vec<Rc<Group>>>,
+    /// What was made by each owner.
+    owned: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
+    has_owners: Cell<bool>,
+    graves: RefCell<Vec<NonNull<Head>>>,
+    /// They are being emptied: what destructors remove is buried by who does so.
+    burying: Cell<bool>,
+    /// Streams that are run anew, and wait over frames.
+    restless: RefCell<HashSet<NonNull<Head>>>,
+    has_restless: Cell<bool>,
+    /// How many functions of the user's look at values.
+    pub(crate) looking: Cell<usize>,
+    /// Wakers of executors within streams, with the stream.
+    wakers: RefCell<Vec<(NonNull<Head>, Waker)>>,
+    has_wakers: Cell<bool>,
+    /// Where the stack was at the start of the frame.
+    stack: Cell<usize>,
+    in_frame: Cell<bool>,
+    pub(crate) closed: Cell<bool>,
+    foreigns: Foreigns,
+    pub(crate) evaluated: Cell<usize>,
+    pub(crate) clock: Clock,
+}
+
+/// Returns the current world.
+#[inline(always)]
+pub(crate) fn current<'a>() -> Option<&'a Core> {
+    // SAFETY: null, or kept alive since it is entered; only worlds are. Who calls this is called by
+    // its frame; who runs other streams meanwhile counts the reference.
+    unsafe { crate::current::current().cast::<Core>().as_ref() }
+}
+
+/// Returns the current world.
+pub(crate) fn current_counted() -> Option<Rc<Core>> {
+    let core = std::ptr::from_ref(current()?);
+    // SAFETY: worlds are in an `Rc`, and this one is alive.
+    Some(unsafe {
+        Rc::increment_strong_count(core);
+        Rc::from_raw(core)
+    })
+}
+
+impl Core {
+    pub(crate) fn new(foreigns: Foreigns) -> Rc<Core> {
+        static IDS: AtomicU32 = AtomicU32::new(1);
+        let id = IDS.fetch_add(1, Ordering::Relaxed);
+        assert_ne!(id, 0, "a program can have four billion worlds");
+        Rc::new(Core {
+            id,
+            epoch: Cell::new(0),
+            frames: Cell::new(0),
+            ready: Cell::new(State::new(Phase::Settled, 0).and_value()),
+            current: Cell::new(None),
+            flags: Cell::new(0),
+            failure: RefCell::default(),
+            errors: RefCell::default(),
+            queue: RefCell::default(),
+            waiting: Cell::new(0),
+            waits: Waits::default(),
+            groups: RefCell::default(),
+            by_key: RefCell::default(),
+            early: RefCell::default(),
+            owned: RefCell::default(),
+            graves: RefCell::default(),
+            burying: Cell::new(false),
+            restless: RefCell::default(),
+            has_restless: Cell::new(false),
+            looking: Cell::new(0),
+            wakers: RefCell::default(),
+            has_wakers: Cell::new(false),
+            has_owners: Cell::new(false),
+            stack: Cell::new(0),
+            in_frame: Cell::new(false),
+            closed: Cell::new(false),
+            foreigns,
+            evaluated: Cell::new(0),
+            clock: Clock::default(),
+        })
+    }
+
+    #[inline(always)]
+    pub(crate) fn foreigns(&self) -> &Foreigns {
+        &self.foreigns
+    }
+
+    #[inline(always)]
+    pub(crate) fn flag(&self, flag: u8) {
+        self.flags.set(self.flags.get() | flag);
+    }
+
+    #[inline(always)]
+    pub(crate) fn has_queued(&self) -> bool {
+        self.flags.get() & flags::QUEUED != 0
+    }
+
+    /// Returns `true` if the stream has not run in this frame, and is to.
+    #[inline(always)]
+    pub(crate) fn is_due(&self, state: State) -> bool {
+        if state.phase() == Phase::Settled {
+            return state.number() != self.epoch.get();
+        }
+        match state.phase() {
+            Phase::Fresh => state.number() != self.epoch.get(),
+            Phase::Failed => state.number() != 0 && state.number() != self.epoch.get(),
+            _ => false,
+        }
+    }
+
+    /// Returns the group for streams of a kind, which is made if it is the first.
+    pub(crate) fn group<T: Clone + 'static, F: Future<Output = ()> + 'static>(
+        &self,
+        key: Key,
+        kind: Kind,
+    ) -> Rc<Group> {
+        let mut by_key = self.by_key.borrow_mut();
+        by_key
+            .entry(key)
+            .or_insert_with(|| {
+                let group = Rc::new(Group::new::<T, F>(key, kind));
+                let groups = if kind == Kind::Early { &self.early } else { &self.groups };
+                groups.borrow_mut().push(group.clone());
+                group
+            })
+            .clone()
+    }
+
+    /// Returns the number for a stream that is made now: it is due from the next frame on.
+    pub(crate) fn birth(&self) -> u32 {
+        if self.in_frame.get() { self.epoch.get() } else { 0 }
+    }
+
+    /// Runs a destructor of the user's. Its panic has been reported by the panic hook.
+    fn guarded(&self, f: impl FnOnce()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(f)) {
+            forget_panic(panic);
+        }
+    }
+
+    pub(crate) fn error_of(&self, pointer: NonNull<Head>) -> StreamError {
+        let error = self.errors.borrow().get(&pointer).cloned();
+        error.unwrap_or_else(|| StreamError::new(Failure::Removed))
+    }
+
+    pub(crate) fn origin(&self, pointer: NonNull<Head>) -> Origin {
+        // SAFETY: slots live as long as the world.
+        unsafe { Group::of(pointer).origin(pointer) }
+    }
+
+    pub(crate) fn current_origin(&self) -> Option<Origin> {
+        self.current.get().map(|pointer| self.origin(pointer))
+    }
+
+    pub(crate) fn count_evaluated(&self, streams: usize) {
+        self.evaluated.set(self.evaluated.get() + streams);
+    }
+
+    pub(crate) fn set_epoch(&self, epoch: u32) {
+        self.epoch.set(epoch);
+        self.ready.set(State::new(Phase::Settled, epoch).and_value());
+    }
+
+    /// Notes whether the stream that is being polled, which is run anew in each frame, waits over
+    /// frames.
+    #[inline(always)]
+    pub(crate) fn waits_over_frames(&self, waits: bool) {
+        if waits || self.has_restless.get() {
+            self.note_restless(waits);
+        }
+    }
+
+    #[cold]
+    fn note_restless(&self, waits: bool) {
+        let Some(current) = self.current.get() else { return };
+        let mut restless = self.restless.borrow_mut();
+        if waits {
+            restless.insert(current);
+        } else {
+            restless.remove(&current);
+        }
+        self.has_restless.set(!restless.is_empty());
+    }
+
+    /// Returns `true` if all the state of a stream is its value.
+    pub(crate) fn rests(&self, group: &Group, pointer: NonNull<Head>) -> bool {
+        group.kind != Kind::Living && !self.restless.borrow().contains(&pointer)
+    }
+
+    /// Calls a function for each stream that is there.
+    pub(crate) fn each_stream(&self, mut f: impl FnMut(&Group, NonNull<Head>, &Head)) {
+        for group in self.early.borrow().iter().chain(self.groups.borrow().iter()) {
+            group.each_slot(|pointer| {
+                // SAFETY: slots live as long as the world.
+                let head = unsafe { pointer.as_ref() };
+                if head.is_alive() {
+                    f(group, pointer, head);
+                }
+            });
+        }
+    }
+
+    /// Looks at the clock, between streams: calls that wait for their batch to fill may have waited
+    /// long enough.
+    #[inline]
+    pub(crate) fn look_at_the_clock(&self) {
+        self.foreigns().look_at_the_clock();
+    }
+}

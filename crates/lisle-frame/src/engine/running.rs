@@ -1,0 +1,155 @@
+//! The queue of streams that go on, and those that are run because they are read.
+
+use super::Core;
+use super::flags;
+use super::group::Group;
+use super::slot::{Head, Phase, State};
+use super::waits::Living;
+use crate::batch::Owner;
+use crate::foreign::Streams;
+use crate::panics::forget_panic;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+/// So deep may streams that read each other be polled within each other, in bytes of the stack. What
+/// is deeper is polled from the queue.
+const DEEPEST: usize = 24 << 10;
+
+impl Core {
+    pub(super) fn wake_readers(&self, mut list: u32) {
+        while let Some((reader, rest)) = self.waits.pop(list) {
+            list = rest;
+            if let Some(head) = reader.get()
+                && head.phase() == Phase::Waiting
+            {
+                head.state.set(head.state.get().in_phase(Phase::Queued));
+                self.enqueue(reader);
+            }
+        }
+    }
+
+    fn enqueue(&self, stream: Living) {
+        self.queue.borrow_mut().push_back(stream);
+        self.flag(flags::QUEUED);
+    }
+
+    /// Notes that the stream that is being polled waits for another one.
+    pub(crate) fn block_on(&self, target: NonNull<Head>) {
+        self.flag(flags::WITHIN);
+        let Some(reader) = self.current.get() else { return };
+        // SAFETY: slots live as long as the world.
+        let (reader, target) = unsafe { (Living::new(reader), Living::new(target)) };
+        let Some(head) = target.get() else { return };
+        let state = head.state.get();
+        let list = self.waits.add(state.number(), reader, target);
+        head.state.set(State::new(state.phase(), list).with_value(state));
+    }
+
+    /// Runs a stream because it is read, unless that is too deep in the stack: then it is queued.
+    /// Returns `true` if it has run.
+    pub(crate) fn demand(&self, pointer: NonNull<Head>) -> bool {
+        let here = 0u8;
+        if (&raw const here).addr().abs_diff(self.stack.get()) > DEEPEST {
+            return false;
+        }
+        let (current, flags) = (self.current.get(), self.flags.replace(0));
+        let failure = self.failure.borrow_mut().take();
+        self.count_evaluated(1);
+        // SAFETY: what is due has a future and is not running.
+        let poll = || unsafe { Group::of(pointer).poll(self, pointer) };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(poll)) {
+            self.has_panicked(&*panic);
+            forget_panic(panic);
+        }
+        self.current.set(current);
+        self.flag(flags);
+        *self.failure.borrow_mut() = failure;
+        true
+    }
+
+    /// Runs a stream that was just made, as if it were read.
+    pub(crate) fn start(&self, pointer: NonNull<Head>) {
+        if !self.demand(pointer) {
+            self.demand_later(pointer);
+        }
+    }
+
+    /// Queues a stream that is due, and read from too deep in the stack.
+    pub(crate) fn demand_later(&self, pointer: NonNull<Head>) {
+        // SAFETY: slots live as long as the world.
+        let (stream, head) = unsafe { (Living::new(pointer), pointer.as_ref()) };
+        self.count_evaluated(1);
+        self.waiting.set(self.waiting.get() + 1);
+        head.state.set(State::new(Phase::Queued, 0).with_value(head.state.get()));
+        self.enqueue(stream);
+    }
+
+    /// Returns `true` if the stream can be run, and has not run in this frame.
+    pub(crate) fn is_runnable(&self, state: State) -> bool {
+        state.phase() == Phase::Fresh || self.is_due(state)
+    }
+
+    /// Polls a stream that was queued.
+    fn poll(&self, stream: Living) {
+        let Some(head) = stream.get() else { return };
+        if !matches!(head.phase(), Phase::Waiting | Phase::Queued) {
+            return;
+        }
+        self.waiting.set(self.waiting.get() - 1);
+        self.wake_executors(stream.head);
+        // SAFETY: alive and waiting, and hence with a future and not running.
+        unsafe { Group::of(stream.head).poll(self, stream.head) };
+    }
+
+    /// Polls what is in the queue, and buries what has been removed. No stream is being polled.
+    pub(crate) fn drain(&self) {
+        while self.has_queued() {
+            self.flags.set(self.flags.get() & !flags::QUEUED);
+            let all = || {
+                loop {
+                    let Some(next) = self.queue.borrow_mut().pop_front() else { return };
+                    self.poll(next);
+                }
+            };
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(all)) {
+                self.has_panicked(&*panic);
+                forget_panic(panic);
+                self.flag(flags::QUEUED);
+            }
+            if self.looking.get() == 0 {
+                self.bury();
+            }
+        }
+    }
+}
+
+impl Streams for Core {
+    #[inline]
+    fn deliver_to(&self, owner: Owner) {
+        let pointer = owner.cast::<Head>();
+        // SAFETY: slots live as long as the world.
+        let head = unsafe { pointer.as_ref() };
+        if matches!(head.phase(), Phase::Waiting | Phase::Queued) {
+            self.waiting.set(self.waiting.get() - 1);
+            if self.has_wakers.get() {
+                self.wake_executors(pointer);
+            }
+            // SAFETY: it waits, and hence has a future and is not running.
+            unsafe { Group::of(pointer).poll(self, pointer) };
+        }
+    }
+
+    fn has_panicked(&self, panic: &(dyn Any + Send)) {
+        Core::has_panicked(self, panic);
+    }
+
+    #[inline(always)]
+    fn has_queued(&self) -> bool {
+        Core::has_queued(self)
+    }
+
+    fn drain(&self) {
+        Core::drain(self);
+    }
+}

@@ -1,0 +1,159 @@
+//! Going on beside the body of a stream.
+
+use crate::engine;
+use crate::streams::handle::Stream;
+use crate::streams::making::here;
+use std::future::poll_fn;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::Poll;
+
+/// Starts a future that goes on beside the running body, and belongs to it: it is dropped when the
+/// body's stream is removed, and if the body is run anew in each frame, before its next run.
+///
+/// The future is run until it first waits. Returns a stream that is `None` until the future is done,
+/// and has its output from then on.
+///
+/// ```
+/// use lisle_frame::{World, branch, frames, next_frame};
+///
+/// let mut world = World::new();
+/// let log = world.live(Vec::new(), async |out| {
+///     let door = branch(async {
+///         frames(2).await;
+///         "open"
+///     });
+///     loop {
+///         let seen = door.await;
+///         out.update(|log| log.push(seen));
+///         next_frame().await;
+///     }
+/// });
+/// (0..3).for_each(|_| drop(world.frame()));
+/// assert_eq!(world.get(log)?, [None, None, Some("open")]);
+/// # Ok::<(), lisle_frame::StreamError>(())
+/// ```
+///
+/// # Panics
+///
+/// Panics outside of a frame.
+#[track_caller]
+pub fn branch<F>(future: F) -> Stream<Option<F::Output>>
+where
+    F: Future<Output: Clone> + 'static,
+{
+    start(future, Location::caller())
+}
+
+fn start<F>(future: F, site: &'static Location<'static>) -> Stream<Option<F::Output>>
+where
+    F: Future<Output: Clone> + 'static,
+{
+    let here = here();
+    let making = here.named("branch").at(site);
+    let stream = making.live(None, async move |out| out.set(Some(future.await)));
+    here.core.start(stream.head());
+    stream
+}
+
+/// Several futures of which [`rush`] awaits the first: a tuple of two to eight, a vector or an array.
+pub trait Rush {
+    /// The output of each.
+    type Output;
+
+    #[doc(hidden)]
+    fn start(self, site: &'static Location<'static>) -> Vec<Stream<Option<Self::Output>>>;
+}
+
+/// Awaits the first of several futures. The others go on as [`branch`]es of the running body.
+///
+/// ```
+/// use lisle_frame::{World, frames, rush};
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+///
+/// let mut world = World::new();
+/// let arrived = Rc::new(Cell::new(0));
+/// let all = arrived.clone();
+/// let first = world.live(0, async move |out| {
+///     let runner = |number: u64| {
+///         let all = all.clone();
+///         async move {
+///             frames(number).await;
+///             all.set(all.get() + 1);
+///             number
+///         }
+///     };
+///     out.set(rush((runner(3), runner(1), runner(2))).await);
+///     std::future::pending::<()>().await;
+/// });
+/// (0..4).for_each(|_| drop(world.frame()));
+/// assert_eq!((world.get(first)?, arrived.get()), (1, 3));
+/// # Ok::<(), lisle_frame::StreamError>(())
+/// ```
+///
+/// # Panics
+///
+/// The future panics if it is polled outside of a frame.
+#[track_caller]
+pub fn rush<R: Rush<Output: Clone>>(futures: R) -> impl Future<Output = R::Output> {
+    first(futures, Location::caller())
+}
+
+async fn first<R: Rush<Output: Clone>>(futures: R, site: &'static Location<'static>) -> R::Output {
+    let branches = futures.start(site);
+    let mut reads = branches.iter().map(|branch| branch.get()).collect::<Vec<_>>();
+    poll_fn(move |cx| {
+        for (read, branch) in reads.iter_mut().zip(&branches) {
+            match Pin::new(&mut *read).poll(cx) {
+                Poll::Ready(Some(output)) => return Poll::Ready(output),
+                // It waits over frames: it is read again in the next one.
+                Poll::Ready(None) => *read = branch.get(),
+                Poll::Pending => {}
+            }
+        }
+        if let Some(core) = engine::current() {
+            core.keep_waker(cx.waker());
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+macro_rules! rush {
+    ($($name:ident),*) => {
+        impl<T: Clone + 'static, $($name: Future<Output = T> + 'static),*> Rush for ($($name,)*) {
+            type Output = T;
+
+            #[allow(non_snake_case)]
+            fn start(self, site: &'static Location<'static>) -> Vec<Stream<Option<T>>> {
+                let ($($name,)*) = self;
+                vec![$(start($name, site)),*]
+            }
+        }
+    };
+}
+
+rush!(A, B);
+rush!(A, B, C);
+rush!(A, B, C, D);
+rush!(A, B, C, D, E);
+rush!(A, B, C, D, E, F);
+rush!(A, B, C, D, E, F, G);
+rush!(A, B, C, D, E, F, G, H);
+
+impl<F: Future<Output: Clone> + 'static> Rush for Vec<F> {
+    type Output = F::Output;
+
+    fn start(self, site: &'static Location<'static>) -> Vec<Stream<Option<F::Output>>> {
+        self.into_iter().map(|future| start(future, site)).collect()
+    }
+}
+
+impl<F: Future<Output: Clone> + 'static, const N: usize> Rush for [F; N] {
+    type Output = F::Output;
+
+    fn start(self, site: &'static Location<'static>) -> Vec<Stream<Option<F::Output>>> {
+        Vec::from(self).start(site)
+    }
+}

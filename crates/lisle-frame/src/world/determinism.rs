@@ -1,0 +1,170 @@
+//! Does a world depend on the time that its calls take?
+//!
+//! Calls are retired in the order in which they were made, so that a frame comes to the same for any
+//! number of workers. What can still depend on time are unordered functions, and bodies that share
+//! something behind the world's back, such as a list that they push to when their call is done. The
+//! mode that shuffles retires calls in a random order, as if they had taken random times.
+
+use crate::error::{Origin, StreamError};
+use crate::streams::handle::Stream;
+use crate::world::World;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A stream that is watched.
+pub(crate) struct Watched {
+    origin: Origin,
+    fingerprint: Box<dyn Fn(&World) -> u64>,
+}
+
+/// A stream whose values depend on the time that foreign calls take; see [`find_dependence`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dependence {
+    /// The first of the watched streams that differed.
+    pub stream: Origin,
+    /// The frame in which it did.
+    pub frame: u64,
+    /// The seed with which it did, for [`World::shuffle`].
+    pub seed: u64,
+}
+
+impl fmt::Display for Dependence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} has another value in frame {} when calls end in another order (seed {})",
+            self.stream, self.frame, self.seed
+        )
+    }
+}
+
+impl std::error::Error for Dependence {}
+
+impl World {
+    /// Retires foreign calls in a random order from now on, one by one, for tests. The same seed
+    /// gives the same order.
+    pub fn shuffle(&mut self, seed: u64) {
+        self.core.foreigns().order().shuffle.set(Some(seed));
+    }
+
+    /// Has a stream's value be a part of the world's [`fingerprint`](World::fingerprint).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the stream was removed or belongs to another world.
+    pub fn watch<T: Hash + 'static>(&mut self, stream: Stream<T>) -> Result<(), StreamError> {
+        self.watch_by(stream, T::hash::<DefaultHasher>)
+    }
+
+    /// Does the same as [`watch`](World::watch) for values that have no hash, such as numbers with a
+    /// fraction: `f` hashes them.
+    ///
+    /// ```
+    /// use lisle_frame::World;
+    /// use std::hash::Hash;
+    ///
+    /// let mut world = World::new();
+    /// let height = world.fold(world.stream(async || 0.1), 0.0_f64, |height, step| *height += step);
+    /// world.watch_by(height, |height, hasher| height.to_bits().hash(hasher))?;
+    /// world.frame();
+    /// let first = world.fingerprint();
+    /// world.frame();
+    /// assert_ne!(world.fingerprint(), first);
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`watch`](World::watch).
+    pub fn watch_by<T: 'static>(
+        &mut self,
+        stream: Stream<T>,
+        f: impl Fn(&T, &mut DefaultHasher) + 'static,
+    ) -> Result<(), StreamError> {
+        let living = stream.living(&self.core)?;
+        let fingerprint = move |world: &World| {
+            let mut hasher = DefaultHasher::new();
+            // A stream that has failed has no value, whatever the reason.
+            world.with(stream, |value| f(value, &mut hasher)).is_ok().hash(&mut hasher);
+            hasher.finish()
+        };
+        let origin = self.core.origin(living.head);
+        self.watched.push(Watched { origin, fingerprint: Box::new(fingerprint) });
+        Ok(())
+    }
+
+    /// Returns a hash of the values that the watched streams had in the last frame. For one build of
+    /// a program it is the same in each run, and for any number of workers.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.fingerprints().for_each(|fingerprint| fingerprint.hash(&mut hasher));
+        hasher.finish()
+    }
+
+    fn fingerprints(&self) -> impl Iterator<Item = u64> {
+        self.watched.iter().map(|watched| (watched.fingerprint)(self))
+    }
+}
+
+/// Looks for a stream that depends on the time that foreign calls take: runs a world for so many
+/// frames as it is, and again for each seed with [shuffled](World::shuffle) calls, and compares the
+/// watched streams. `make` makes the same world each time.
+///
+/// What it finds is a dependence. What it does not find may still be one.
+///
+/// ```
+/// use lisle_frame::{Foreign, World, find_dependence};
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+///
+/// let work = Foreign::new("work", |n: u32| n);
+/// let world = |is_planted| {
+///     let mut world = World::new();
+///     let shared = Rc::new(Cell::new(0));
+///     for n in 1..10 {
+///         let shared = shared.clone();
+///         let place = world.named("place").stream(async move || {
+///             let n = work.call(n).await;
+///             // It does not say who is first, but who comes first.
+///             shared.set(shared.get() + 1);
+///             if is_planted { shared.get() } else { n }
+///         });
+///         world.watch(place).unwrap();
+///     }
+///     world
+/// };
+/// assert!(find_dependence(3, 0..10, || world(false)).is_ok());
+/// let found = find_dependence(3, 0..10, || world(true)).unwrap_err();
+/// assert_eq!(found.stream.name(), Some("place"));
+/// ```
+///
+/// # Errors
+///
+/// Returns the first stream that differs.
+pub fn find_dependence(
+    frames: u64,
+    seeds: impl IntoIterator<Item = u64>,
+    mut make: impl FnMut() -> World,
+) -> Result<(), Dependence> {
+    let mut ordered = make();
+    let expected = (0..frames).map(|_| {
+        ordered.frame();
+        ordered.fingerprints().collect::<Vec<_>>()
+    });
+    let expected = expected.collect::<Vec<_>>();
+    for seed in seeds {
+        let mut shuffled = make();
+        shuffled.shuffle(seed);
+        for (frame, expected) in (1..).zip(&expected) {
+            shuffled.frame();
+            let differs =
+                shuffled.fingerprints().zip(expected).position(|(found, expected)| found != *expected);
+            if let Some(at) = differs {
+                let stream = shuffled.watched[at].origin.clone();
+                return Err(Dependence { stream, frame, seed });
+            }
+        }
+    }
+    Ok(())
+}

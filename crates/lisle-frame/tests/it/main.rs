@@ -1,0 +1,22 @@
+//! What a world of streams shows, from outside. The numbers in the comments are those of the
+//! behaviours that frames are to have.
+
+#[macro_use]
+mod worlds;
+
+mod by_hand;
+mod chains;
+mod combinators;
+mod cycles;
+mod destructors;
+mod failures;
+mod foreign_futures;
+#[cfg(feature = "threads")]
+mod hosts;
+mod lifetimes;
+mod nested;
+mod once;
+mod over_frames;
+mod restoring;
+mod several;
+mod within;
