@@ -13,7 +13,7 @@ const WANTED: u64 = 10_000;
 /// Calls that take less, in nanoseconds, are run in place: to send one costs about as much.
 const LEAST: u64 = 25;
 /// Calls that take longer, in nanoseconds, are timed one by one.
-const TIMED: u64 = 500;
+const TIMED: u64 = 5_000;
 
 /// The batches of one function.
 pub(crate) struct Lane {
