@@ -15,7 +15,7 @@ const LEAST: u64 = 25;
 /// Batches that are larger, in bytes, are made one by one.
 const SMALL: usize = 1 << 14;
 /// Calls that take longer, in nanoseconds, are timed one by one.
-const TIMED: u64 = 500;
+const TIMED: u64 = 5_000;
 
 /// The batches of one function.
 pub(crate) struct Lane {

@@ -2,9 +2,13 @@
 
 use super::Core;
 use super::flags;
-use super::slot::{GREATEST, Phase, State};
+use super::group::Group;
+use super::slot::{GREATEST, Head, Phase, State};
 use crate::current::Entered;
 use crate::error::{Failure, StreamError};
+use crate::panics::forget_panic;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
 use std::rc::Rc;
 
 impl Core {
@@ -15,6 +19,8 @@ impl Core {
         let here = 0u8;
         self.stack.set((&raw const here).addr());
         self.frames.set(self.frames.get() + 1);
+        self.look_at_sources();
+        self.look_again();
         self.set_epoch(self.epoch.get() % GREATEST + 1);
         self.wake_all_executors();
         self.flag(flags::QUEUED);
@@ -54,9 +60,30 @@ impl Core {
                 head.state.set(State::new(Phase::Failed, self.epoch.get()).with_value(state));
                 self.wake_readers(state.number());
             }
+            for pointer in circle {
+                self.poll_failed(*pointer, &error);
+            }
         }
         if circles.is_empty() {
             self.end_lost_waits();
+        }
+    }
+
+    /// Polls a stream that has failed while it waited, so that a body that is run anew in each frame
+    /// does not go on in the next one with what it has read in this one.
+    fn poll_failed(&self, pointer: NonNull<Head>, error: &StreamError) {
+        // SAFETY: slots live as long as the world.
+        if unsafe { pointer.as_ref() }.phase() != Phase::Failed {
+            // The body of another has removed it.
+            return;
+        }
+        self.wake_executors(pointer);
+        self.fail_current(error.clone());
+        // SAFETY: it was waiting, and hence has a future and is not running.
+        let poll = || unsafe { Group::of(pointer).poll(self, pointer) };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(poll)) {
+            self.has_panicked(&*panic);
+            forget_panic(panic);
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod clock;
 mod executors;
+mod following;
 mod frame;
 pub(crate) mod group;
 mod removing;
@@ -18,6 +19,7 @@ use crate::error::{Failure, Origin, StreamError};
 use crate::foreign::Foreigns;
 use crate::panics::forget_panic;
 use clock::Clock;
+pub(crate) use following::Follows;
 use group::{Group, Key, Kind};
 use slot::{Head, Phase, State};
 use std::cell::{Cell, RefCell};
@@ -75,6 +77,10 @@ pub(crate) struct Core {
     by_key: RefCell<HashMap<Key, Rc<Group>>>,
     /// The groups that are run before all others.
     early: RefCell<Vec<Rc<Group>>>,
+    /// The streams of last values, with what knows their sources.
+    follows: RefCell<Vec<(Living, Rc<dyn Follows>)>>,
+    /// They have looked at their sources since the last frame.
+    has_looked: Cell<bool>,
     /// What was made by each owner.
     owned: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
     has_owners: Cell<bool>,
@@ -136,6 +142,8 @@ impl Core {
             groups: RefCell::default(),
             by_key: RefCell::default(),
             early: RefCell::default(),
+            follows: RefCell::default(),
+            has_looked: Cell::new(false),
             owned: RefCell::default(),
             graves: RefCell::default(),
             burying: Cell::new(false),

@@ -135,6 +135,8 @@ impl Core {
         self.current.set(None);
         all.into_iter().for_each(|stream| self.remove(stream));
         self.bury();
-        self.wakers.borrow_mut().clear();
+        self.forget_followers();
+        let wakers = self.wakers.take();
+        self.guarded(|| drop(wakers));
     }
 }

@@ -3,15 +3,31 @@
 use super::body::Out;
 use super::handle::Stream;
 use super::making::Here;
-use crate::engine;
+use super::reading::Looking;
 use crate::engine::group::{Kind, value_of};
 use crate::engine::slot::Phase;
+use crate::engine::{self, Core, Follows};
 use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
+use std::thread;
 
 /// A stream whose value is set from outside of frames; see [`Here::input`].
-pub struct Input<T>(Stream<T>);
+///
+/// What it takes is exactly what it was made with, no shorter lifetime:
+///
+/// ```compile_fail
+/// use lisle_frame::World;
+///
+/// let mut world = World::new();
+/// let word = world.input("of the program");
+/// let short = String::from("of the stack");
+/// world.set(word, short.as_str()).unwrap();
+/// ```
+// The handle of a stream may stand for one of a supertype, since it is only read. This one is written.
+pub struct Input<T>(Stream<T>, PhantomData<fn(T) -> T>);
 
 impl<T> Input<T> {
     /// Returns the stream.
@@ -37,7 +53,7 @@ impl<T> fmt::Debug for Input<T> {
 /// The last value of a stream that is not known yet; see [`Here::delay`].
 pub struct Delay<T> {
     stream: Stream<T>,
-    source: Rc<Cell<Option<Stream<T>>>>,
+    followed: Rc<Followed<T>>,
 }
 
 impl<T> Delay<T> {
@@ -48,7 +64,7 @@ impl<T> Delay<T> {
 
     /// Sets the stream whose last values they are. Until then, the first value stays.
     pub fn follow(&self, source: Stream<T>) {
-        self.source.set(Some(source));
+        self.followed.source.set(Some(source));
     }
 }
 
@@ -58,34 +74,51 @@ impl<T> fmt::Debug for Delay<T> {
     }
 }
 
-/// The future of a stream of last values. It runs before all others in a frame.
-async fn following<T: Clone>(mut out: Out<T>, source: Rc<Cell<Option<Stream<T>>>>) {
-    loop {
-        if let Some(value) = source.get().and_then(last_value) {
-            out.set(value);
-        }
-        super::body::Done::new().await;
+/// The source of a stream of last values.
+struct Followed<T> {
+    source: Cell<Option<Stream<T>>>,
+    /// What the source had before the frame; a panic, if cloning it has panicked.
+    last: Cell<Option<thread::Result<T>>>,
+}
+
+impl<T: Clone + 'static> Follows for Followed<T> {
+    fn look(&self, core: &Core) {
+        let last = || self.source.get().and_then(|source| last_value(core, source));
+        let last = catch_unwind(AssertUnwindSafe(last)).transpose();
+        self.last.set(last);
     }
 }
 
-/// Returns the value that a stream has had before this frame, if it has one and does not run.
-fn last_value<T: Clone>(stream: Stream<T>) -> Option<T> {
-    let core = engine::current()?;
+/// Returns the value that a stream has had in the last frame, or before that. One that was never run
+/// has had none, whatever it begins with.
+fn last_value<T: Clone>(core: &Core, stream: Stream<T>) -> Option<T> {
     let living = stream.living(core).ok()?;
     let state = living.get()?.state.get();
-    if !state.has_value() || state.phase() == Phase::Running {
+    if !state.has_value() || matches!(state.phase(), Phase::Fresh | Phase::Running) {
         return None;
     }
-    let _looking = super::reading::Looking::new(core);
+    let _looking = Looking::new(core);
     // SAFETY: the stream has a value, and does not run while it is cloned.
     Some(unsafe { &*value_of::<T>(living.head) }.clone())
+}
+
+/// The future of a stream of last values. It runs before all others in a frame.
+async fn following<T: Clone>(mut out: Out<T>, followed: Rc<Followed<T>>) {
+    loop {
+        match followed.last.take() {
+            Some(Ok(value)) => out.set(value),
+            Some(Err(panic)) => resume_unwind(panic),
+            None => {}
+        }
+        super::body::Done::new().await;
+    }
 }
 
 impl Here {
     /// Makes a stream whose value is set with [`World::set`](crate::World::set).
     #[track_caller]
     pub fn input<T: Clone + 'static>(&self, first: T) -> Input<T> {
-        Input(self.plain().make(Some(first), Kind::AtRest, |_| std::future::pending()))
+        Input(self.plain().make(Some(first), Kind::AtRest, |_| std::future::pending()), PhantomData)
     }
 
     /// Makes a stream of the values of `source`, changed by `f`.
@@ -156,10 +189,13 @@ impl Here {
     /// ```
     #[track_caller]
     pub fn delay<T: Clone + 'static>(&self, first: T) -> Delay<T> {
-        let source = Rc::new(Cell::new(None));
-        let follows = source.clone();
+        let followed = Rc::new(Followed { source: Cell::new(None), last: Cell::new(None) });
+        let follows = followed.clone();
         let stream = self.plain().make(Some(first), Kind::Early, |out| following(out, follows));
-        Delay { stream, source }
+        if let Ok(living) = stream.living(&self.core) {
+            self.core.add_follower(living, followed.clone());
+        }
+        Delay { stream, followed }
     }
 
     /// Makes a stream of the last value that was not `None`.

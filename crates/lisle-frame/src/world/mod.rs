@@ -200,6 +200,9 @@ impl World {
     /// Returns an error if the input was removed or belongs to another world.
     pub fn set<T>(&mut self, input: Input<T>, value: T) -> Result<(), StreamError> {
         let living = input.stream().living(&self.core)?;
+        self.core.look_at_sources();
+        // What looks at a source clones it, and may have removed this.
+        input.stream().living(&self.core)?;
         // SAFETY: an input has a value from the start. Nobody looks at it, since that would need the
         // world.
         drop(unsafe { value_of::<T>(living.head).replace(value) });

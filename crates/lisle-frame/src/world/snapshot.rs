@@ -121,6 +121,7 @@ impl World {
         }
         core.frames.set(snapshot.frames);
         core.set_epoch(snapshot.epoch);
+        core.look_again();
         Ok(())
     }
 }
