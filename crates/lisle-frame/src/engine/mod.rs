@@ -114,7 +114,11 @@ pub(crate) fn current<'a>() -> Option<&'a Core> {
 
 /// Returns the current world.
 pub(crate) fn current_counted() -> Option<Rc<Core>> {
-    let core = std::ptr::from_ref(current()?);
+    // Not by way of a reference, with which the counts beside the world cannot be reached.
+    let core = crate::current::current().cast::<Core>();
+    if core.is_null() {
+        return None;
+    }
     // SAFETY: worlds are in an `Rc`, and this one is alive.
     Some(unsafe {
         Rc::increment_strong_count(core);
