@@ -131,6 +131,7 @@ fn a_call_waits_for_others_before_the_delay() {
 
 /// What is costly goes in small batches, what is cheap in large ones.
 #[test]
+#[cfg_attr(miri, ignore = "an interpreter has other costs")]
 fn the_size_follows_the_cost() {
     let _watched = watched();
     let calls = scaled(1_000, 1_000, 20);

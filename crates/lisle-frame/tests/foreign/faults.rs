@@ -1,7 +1,7 @@
 //! Calls that panic, fail, or do not return.
 
 use crate::support::{Counted, Gate, until, watched, world_with};
-use lisle_frame::{CallError, Deadline, Failure, Foreign, Stream, World};
+use lisle_frame::{CallError, Deadline, Failure, Foreign, Stream, Workers, World};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -124,12 +124,18 @@ async fn futures_poll_once<F: Future>(mut future: std::pin::Pin<&mut F>) {
     .await;
 }
 
+struct Stuck {
+    world: World,
+    _workers: Option<Workers>,
+    stream: Stream<u32>,
+    sibling: Stream<u32>,
+    results: Arc<AtomicUsize>,
+}
+
 /// Makes a world with a stream whose call does not return before the gate is opened, but for that of
 /// the first frame. Returns the stream, another one, and how many of the results are there.
-fn stuck(deadline: Deadline, gate: &Gate) -> (World, Stream<u32>, Stream<u32>, Arc<AtomicUsize>) {
-    let (world, workers) = world_with(1);
-    // It goes on while the world has it.
-    std::mem::forget(workers);
+fn stuck(deadline: Deadline, gate: &Gate) -> Stuck {
+    let (world, _workers) = world_with(1);
     let (passes, results) = (gate.clone(), Arc::new(AtomicUsize::new(0)));
     let counts = results.clone();
     let work = Foreign::new("stuck", move |frame: u32| {
@@ -144,14 +150,14 @@ fn stuck(deadline: Deadline, gate: &Gate) -> (World, Stream<u32>, Stream<u32>, A
     let stream = world.named("waits").stream(async move || work.call(frame.await).await.0);
     let other = Foreign::new("other", |n: u32| n).batch(1);
     let sibling = world.stream(async move || other.call(frame.await).await);
-    (world, stream, sibling, results)
+    Stuck { world, _workers, stream, sibling, results }
 }
 
 #[test]
 fn a_call_that_does_not_return_is_waited_for() {
     let _watched = watched();
     let gate = Gate::default();
-    let (mut world, stream, sibling, results) = stuck(Deadline::Wait, &gate);
+    let Stuck { mut world, _workers, stream, sibling, results } = stuck(Deadline::Wait, &gate);
     world.frame();
     let opener = std::thread::spawn({
         let gate = gate.clone();
@@ -174,7 +180,8 @@ fn a_stream_keeps_its_last_value() {
     let _watched = watched();
     let gate = Gate::default();
     // A call of the first frame may be late, too, if the machine is busy.
-    let (mut world, stream, sibling, results) = stuck(Deadline::KeepLast(Duration::from_millis(50)), &gate);
+    let Stuck { mut world, _workers, stream, sibling, results } =
+        stuck(Deadline::KeepLast(Duration::from_millis(50)), &gate);
     while gate.entered() == 0 {
         world.frame();
     }
@@ -204,7 +211,8 @@ fn a_stream_keeps_its_last_value() {
 fn the_report_names_what_is_late() {
     let _watched = watched();
     let gate = Gate::default();
-    let (mut world, stream, ..) = stuck(Deadline::KeepLast(Duration::from_millis(1)), &gate);
+    let Stuck { mut world, _workers, stream, .. } =
+        stuck(Deadline::KeepLast(Duration::from_millis(1)), &gate);
     // That of the first frame may be late, too.
     let late = loop {
         let report = world.frame();
@@ -225,7 +233,8 @@ fn the_report_names_what_is_late() {
 fn a_call_that_does_not_return_is_cancelled() {
     let _watched = watched();
     let gate = Gate::default();
-    let (mut world, stream, sibling, results) = stuck(Deadline::Cancel(Duration::from_millis(5)), &gate);
+    let Stuck { mut world, _workers, stream, sibling, results } =
+        stuck(Deadline::Cancel(Duration::from_millis(5)), &gate);
     let report = loop {
         let report = world.frame();
         if report.late > 0 && report.frame > 1 {
