@@ -1,4 +1,4 @@
-//! Frames, as a game has them: work that is done again and again, each time as a whole, and is late if it takes too long.
+//! Frames, as a game has them: work that is done again and again, as a whole, and is late if it takes too long.
 
 mod calls;
 

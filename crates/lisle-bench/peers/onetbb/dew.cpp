@@ -1,5 +1,5 @@
-// Calls in frames, a loop over the streams for each frame. An affinity partitioner lives as long as the frames: it keeps
-// streams to threads.
+// Calls in frames, a loop over the streams for each frame. An affinity partitioner lives as long as the frames, and
+// keeps streams to threads.
 
 #include "calls.hpp"
 #include "workers.hpp"

@@ -12,8 +12,10 @@ const MOST: u32 = 256;
 const WANTED: u64 = 10_000;
 /// Calls that take less, in nanoseconds, are run in place: to send one costs about as much.
 const LEAST: u64 = 25;
+/// Batches that are larger, in bytes, are made one by one.
+const SMALL: usize = 1 << 14;
 /// Calls that take longer, in nanoseconds, are timed one by one.
-const TIMED: u64 = 500;
+const TIMED: u64 = 5_000;
 
 /// The batches of one function.
 pub(crate) struct Lane {
@@ -90,18 +92,33 @@ impl Lane {
     pub(crate) fn empty(&self, calls: u32) -> NonNull<Batch> {
         let size = self.columns.iter().position(|columns| columns.capacity >= calls);
         let size = size.unwrap_or(self.columns.len() - 1);
-        let vacant = self.vacant[size].borrow_mut().pop();
-        let batch = vacant.unwrap_or_else(|| {
-            let batch = Batch::new(self.methods, self.class, self.columns[size], size, self.into());
-            self.all.borrow_mut().push(batch);
-            // Room for it to come back, so that a frame that is warm allocates nothing.
-            let mut vacant = self.vacant[size].borrow_mut();
-            let missing = self.all.borrow().len() - vacant.len();
-            vacant.reserve(missing);
-            batch
-        });
+        // How many batches of a size there are at a time depends on how long calls take. One that is
+        // too large is better than a new one.
+        let vacant = (size..self.columns.len()).find_map(|size| self.vacant[size].borrow_mut().pop());
+        let batch = vacant.unwrap_or_else(|| self.grow(size));
         // SAFETY: batches live as long as the lane.
         unsafe { batch.as_ref() }.times_each.set(self.cost.get().is_none_or(|cost| cost >= TIMED));
+        batch
+    }
+
+    /// Makes a batch, and some more if they are small, so that a world that is warm makes none.
+    #[cold]
+    fn grow(&self, size: usize) -> NonNull<Batch> {
+        let columns = self.columns[size];
+        let spare = if columns.size() <= SMALL { self.all.borrow().len() / 2 } else { 0 };
+        let batch = || Batch::new(self.methods, self.class, columns, size, self.into());
+        let mut all = self.all.borrow_mut();
+        let mut vacant = self.vacant[size].borrow_mut();
+        for _ in 0..spare {
+            let batch = batch();
+            all.push(batch);
+            vacant.push(batch);
+        }
+        let batch = batch();
+        all.push(batch);
+        // Room for all to come back.
+        let missing = all.len() - vacant.len();
+        vacant.reserve(missing);
         batch
     }
 
@@ -129,7 +146,12 @@ impl Lane {
         let cost = nanos / u64::from(batch.count.get().max(1));
         // What was measured for few calls counts less.
         let weight = u64::from(batch.count.get().min(64));
-        let cost = self.cost.get().map_or(cost, |before| (before * (256 - weight) + cost * weight) / 256);
+        let cost = self.cost.get().map_or(cost, |before| {
+            // A batch during which the system took the core for a while says little of the calls. It is
+            // not to make hundreds of small batches of those that come next.
+            let cost = cost.min(before.max(LEAST) * 4);
+            (before * (256 - weight) + cost * weight) / 256
+        });
         self.cost.set(Some(cost));
         if self.class.batch == 0 {
             self.limit.set(u32::try_from(WANTED / cost.max(1)).unwrap_or(MOST).clamp(1, MOST));

@@ -8,6 +8,8 @@
 
 pub(crate) mod class;
 pub(crate) mod lane;
+#[cfg(test)]
+mod layout_tests;
 
 use crate::panics::{forget_panic, message};
 use crate::shim::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -138,6 +140,43 @@ impl Columns {
             status: offset(status),
             owners: offset(owners),
             layout,
+        }
+    }
+
+    /// Returns how large a batch is, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.layout.size()
+    }
+}
+
+/// Which bytes of a batch are written by its runner, and which by the world while it may run.
+#[cfg(test)]
+pub(crate) struct Parts {
+    pub(crate) runners: Vec<std::ops::Range<usize>>,
+    pub(crate) worlds: Vec<std::ops::Range<usize>>,
+}
+
+#[cfg(test)]
+impl Columns {
+    pub(crate) fn align(&self) -> usize {
+        self.layout.align()
+    }
+    /// Returns where each column begins, and where the next one does.
+    pub(crate) fn parts(&self) -> Parts {
+        use std::mem::offset_of;
+        let [args, cancelled, results, status, owners] =
+            [self.args, self.cancelled, self.results, self.status, self.owners].map(|at| at as usize);
+        let calls = self.capacity as usize;
+        let (runner, own) = (offset_of!(Batch, runner), offset_of!(Batch, own));
+        Parts {
+            runners: vec![runner..runner + size_of::<Runner>(), results..status, status..status + calls],
+            worlds: vec![
+                0..runner,
+                own..own + size_of::<Own>(),
+                args..cancelled,
+                cancelled..cancelled + calls,
+                owners..owners + calls * size_of::<Option<Owner>>(),
+            ],
         }
     }
 }

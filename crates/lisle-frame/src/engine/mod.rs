@@ -114,12 +114,12 @@ pub(crate) fn current<'a>() -> Option<&'a Core> {
 
 /// Returns the current world.
 pub(crate) fn current_counted() -> Option<Rc<Core>> {
-    // Not by way of a reference, which would not reach the count beside the world.
+    // Not by way of a reference, with which the counts beside the world cannot be reached.
     let core = crate::current::current().cast::<Core>();
     if core.is_null() {
         return None;
     }
-    // SAFETY: worlds are in an `Rc`, and this one is alive, since it is entered.
+    // SAFETY: worlds are in an `Rc`, and this one is alive.
     Some(unsafe {
         Rc::increment_strong_count(core);
         Rc::from_raw(core)

@@ -114,3 +114,16 @@ pub(crate) struct Slot<T, F> {
     pub(crate) valued: Valued<T>,
     pub(crate) future: UnsafeCell<MaybeUninit<F>>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Slot;
+
+    /// A stream costs its future, its value, and eight bytes.
+    #[test]
+    fn a_slot_has_eight_bytes_beside_the_future_and_the_value() {
+        assert_eq!(size_of::<Slot<u64, [u64; 5]>>(), 8 * (1 + 1 + 5));
+        assert_eq!(size_of::<Slot<(), [u64; 5]>>(), 8 * (1 + 5));
+        assert_eq!(size_of::<Slot<[f32; 4], [u64; 5]>>(), 8 * (1 + 2 + 5));
+    }
+}

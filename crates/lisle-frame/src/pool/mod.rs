@@ -16,7 +16,7 @@ mod loom_tests;
 #[cfg(not(feature = "threads"))]
 mod no_link;
 #[cfg(feature = "threads")]
-mod ring;
+pub(crate) mod ring;
 #[cfg(feature = "threads")]
 mod table;
 #[cfg(feature = "threads")]

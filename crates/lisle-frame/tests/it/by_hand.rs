@@ -169,7 +169,11 @@ fn calls_are_forgotten(make: Make<'_>) {
     for n in 0..10 {
         world.stream(async move || {
             let mut call = work.call(n);
-            poll_fn(|cx| Poll::Ready(assert!(Pin::new(&mut call).poll(cx).is_pending()))).await;
+            poll_fn(|cx| {
+                assert!(Pin::new(&mut call).poll(cx).is_pending());
+                Poll::Ready(())
+            })
+            .await;
             std::mem::forget(call);
         });
     }
@@ -195,11 +199,15 @@ fn calls_are_dropped_before_and_after_they_have_begun(make: Make<'_>) {
     let work = Foreign::new("work", body).batch(1_000);
     let together = Foreign::new("together", |token: Arc<()>| token).batch(3);
     let streams = (0..30).map(|n| {
-        let (alive, work, together) = (alive.clone(), work.clone(), together.clone());
+        let (alive, work, together) = (alive.clone(), work.clone(), together);
         world.stream(async move || {
             // Dropped before the batch leaves: it has room for all of them.
             let mut dropped = work.call(alive.clone());
-            poll_fn(|cx| Poll::Ready(assert!(Pin::new(&mut dropped).poll(cx).is_pending()))).await;
+            poll_fn(|cx| {
+                assert!(Pin::new(&mut dropped).poll(cx).is_pending());
+                Poll::Ready(())
+            })
+            .await;
             drop(dropped);
             // In part dropped when the batch has left.
             let mut call = together.call(alive.clone());

@@ -2,11 +2,15 @@
 
 use crate::worlds::{Later, Make, count};
 use lisle_frame::{Foreign, Stream, World};
-use std::time::Instant;
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
 
 in_all_worlds!(
     a_long_chain_in_order,
     a_long_chain_against_the_order,
+    no_link_is_polled_often,
     a_long_chain_shuffled,
     a_long_chain_of_calls,
     a_long_chain_fails_as_a_whole_and_recovers,
@@ -56,27 +60,31 @@ fn a_long_chain_against_the_order(make: Make<'_>) {
     }
 }
 
-/// 3. The time is that of a line, not of a square: eight times the length takes far less than 64 times as
-/// long, against the order and shuffled.
-#[test]
-#[cfg_attr(miri, ignore = "measures time")]
-fn the_time_of_a_chain_is_linear() {
-    let time = |length| {
-        let mut world = World::new();
-        let first = world.input(0);
-        let streams = against_the_order(&world, length, first.stream());
-        world.frame();
-        let frames = (0..5).map(|_| {
-            let begin = Instant::now();
-            world.frame();
-            begin.elapsed()
-        });
-        let least = frames.min().unwrap();
-        assert_eq!(world.get(streams[0]).unwrap(), length);
-        least
-    };
-    let (short, long) = (time(12_500), time(100_000));
-    assert!(long < short * 40, "{short:?} for an eighth, {long:?}");
+/// Behaviour 3. The work is that of a line, not of a square: no link of the chain is polled more than twice in
+/// a frame, once when it is demanded and once when what it reads is there.
+fn no_link_is_polled_often(make: Make<'_>) {
+    let length = count(100_000, 200);
+    let polls = Rc::new(Cell::new(0));
+    let mut world = make();
+    let laters = (0..length).map(|_| Later::new()).collect::<Vec<_>>();
+    let streams = laters.iter().map(|later| {
+        let (later, polls): (Later<usize>, _) = (later.clone(), polls.clone());
+        world.stream(async move || {
+            let mut read = later.stream().get();
+            let counted = poll_fn(|cx| {
+                polls.set(polls.get() + 1);
+                Pin::new(&mut read).poll(cx)
+            });
+            counted.await + 1
+        })
+    });
+    let streams = streams.collect::<Vec<_>>();
+    let last = world.input(0).stream();
+    let next = streams.iter().skip(1).copied().chain([last]);
+    laters.iter().zip(next).for_each(|(later, next)| later.is(next));
+    world.frame();
+    assert_eq!(world.get(streams[0]).unwrap(), length);
+    assert!((length..=2 * length).contains(&polls.get()), "{} polls", polls.get());
 }
 
 /// 3. Links are made in the order of their bits reversed, so that demands and turns alternate.

@@ -128,7 +128,9 @@ fn a_destructor_removes_the_next_stream(make: Make<'_>) {
             let (dropped, outside, following) = (dropped.clone(), outside.clone(), next);
             let guard = OnDrop(move || {
                 dropped.add();
-                following.map(|next| outside.remove(next).unwrap());
+                if let Some(next) = following {
+                    outside.remove(next).unwrap();
+                }
             });
             next = Some(world.live((), async move |_| {
                 let _guard = guard;

@@ -338,7 +338,7 @@ fn values_of_any_size_and_alignment(make: Make<'_>) {
     #[repr(align(4096))]
     struct Aligned([u8; 100]);
     fn is_aligned(value: &Aligned) -> bool {
-        (&raw const *value).addr() % 4096 == 0 && value.0.iter().all(|byte| *byte == value.0[0])
+        (&raw const *value).addr().is_multiple_of(4096) && value.0.iter().all(|byte| *byte == value.0[0])
     }
     let mut world = make();
     for n in 0..count(40, 20) as u8 {
