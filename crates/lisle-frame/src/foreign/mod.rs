@@ -228,6 +228,11 @@ impl Foreigns {
         self.look_after_late();
     }
 
+    /// Takes the panic that the pool has had in the frame, if any.
+    pub(crate) fn take_panic(&self) -> Option<Box<dyn std::any::Any + Send>> {
+        self.link.take_panic()
+    }
+
     pub(crate) fn end_frame(&self) {
         self.link.end_frame();
     }

@@ -4,9 +4,12 @@ use super::table::Table;
 use super::work::{Pool, Work};
 use crate::batch::Batch;
 use crate::current::outside_of_frames;
+use crate::panics::forget_panic;
 use crate::shim::sync::Arc;
+use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 /// A world's pool and its table.
@@ -17,6 +20,8 @@ struct Linked {
     pool: Box<dyn Pool>,
     table: Arc<Table<Batch>>,
     sent_in_frame: Cell<usize>,
+    /// The first panic of the pool in this frame, which goes on when the frame is over.
+    panic: Cell<Option<Box<dyn Any + Send>>>,
 }
 
 impl Link {
@@ -26,7 +31,7 @@ impl Link {
             return Link(None);
         }
         let table = Arc::new(Table::new(workers, places.next_power_of_two()));
-        Link(Some(Linked { pool, table, sent_in_frame: Cell::new(0) }))
+        Link(Some(Linked { pool, table, sent_in_frame: Cell::new(0), panic: Cell::new(None) }))
     }
 
     /// Returns how many homes streams may have.
@@ -46,7 +51,7 @@ impl Link {
     pub(crate) fn send_long(&self, batch: NonNull<Batch>) -> bool {
         let Some(linked) = &self.0 else { return false };
         // SAFETY: this is the world's thread.
-        linked.pool.workers() > 0 && unsafe { linked.table.publish_long(batch) } && linked.has_sent()
+        linked.workers() > 0 && unsafe { linked.table.publish_long(batch) } && linked.has_sent()
     }
 
     /// Takes a batch for the world's thread.
@@ -63,7 +68,7 @@ impl Link {
     /// Takes any batch if the pool has ended.
     pub(crate) fn take_abandoned(&self) -> Option<NonNull<Batch>> {
         let linked = self.0.as_ref()?;
-        if linked.pool.workers() == 0 { linked.table.take_any() } else { None }
+        if linked.workers() == 0 { linked.table.take_any() } else { None }
     }
 
     /// Takes any batch: for the end of the world.
@@ -74,9 +79,14 @@ impl Link {
     /// Passes a moment in which the world has nothing to do.
     pub(crate) fn relax(&self) {
         match &self.0 {
-            Some(linked) => linked.pool.help(),
+            Some(linked) => _ = linked.calls(|pool| pool.help()),
             None => std::hint::spin_loop(),
         }
+    }
+
+    /// Takes the panic that the pool has had since this was last asked, if any.
+    pub(crate) fn take_panic(&self) -> Option<Box<dyn Any + Send>> {
+        self.0.as_ref()?.panic.take()
     }
 
     /// Begins a frame. If the last one had work for others, they are woken now.
@@ -98,18 +108,41 @@ impl Link {
     pub(crate) fn leave(&self) {
         if let Some(linked) = &self.0 {
             linked.table.close();
-            linked.pool.wake();
+            linked.calls(|pool| pool.wake());
         }
     }
 }
 
 impl Linked {
+    /// Calls the pool, which is in no frame. Its panic must not cut off what the frame is about to do.
+    fn calls<R>(&self, f: impl FnOnce(&dyn Pool) -> R) -> Option<R> {
+        let call = || outside_of_frames(|| f(&*self.pool));
+        match catch_unwind(AssertUnwindSafe(call)) {
+            Ok(result) => Some(result),
+            Err(panic) => {
+                match self.panic.take() {
+                    None => self.panic.set(Some(panic)),
+                    first => {
+                        self.panic.set(first);
+                        forget_panic(panic);
+                    }
+                }
+                None
+            }
+        }
+    }
+
+    /// Returns how many workers there are; none if the pool panics.
+    fn workers(&self) -> usize {
+        self.calls(|pool| pool.workers()).unwrap_or(0)
+    }
+
     fn has_sent(&self) -> bool {
         let first = self.sent_in_frame.replace(self.sent_in_frame.get() + 1) == 0;
         if self.table.may_have_free_seats() {
             self.arm();
         } else if first {
-            self.pool.wake();
+            self.calls(|pool| pool.wake());
         }
         true
     }
@@ -117,12 +150,12 @@ impl Linked {
     #[cold]
     fn arm(&self) {
         // Not until there is none: a pool may drop what is submitted.
-        for _ in 0..self.pool.workers() {
+        for _ in 0..self.workers() {
             let Some(work) = Work::at(&self.table) else { break };
             // A pool that drops it runs what there is, here.
-            outside_of_frames(|| self.pool.submit(work));
+            self.calls(|pool| pool.submit(work));
         }
-        self.pool.wake();
+        self.calls(|pool| pool.wake());
     }
 }
 

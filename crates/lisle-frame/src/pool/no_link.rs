@@ -29,6 +29,9 @@ impl Link {
     pub(crate) fn take_any(&self) -> Option<NonNull<Batch>> {
         None
     }
+    pub(crate) fn take_panic(&self) -> Option<Box<dyn std::any::Any + Send>> {
+        None
+    }
     pub(crate) fn relax(&self) {
         std::hint::spin_loop();
     }

@@ -18,6 +18,7 @@ use crate::streams::making::Here;
 use crate::streams::reading::Looking;
 use determinism::Watched;
 use std::fmt;
+use std::panic::resume_unwind;
 use std::time::Duration;
 
 /// A world of streams. Each frame evaluates every stream once.
@@ -122,8 +123,8 @@ impl World {
     ///
     /// # Panics
     ///
-    /// Panics of bodies and foreign functions are given to the streams concerned. It panics itself
-    /// if the pool does.
+    /// Panics of bodies and foreign functions are given to the streams concerned. If the pool panics,
+    /// so does this, when the frame is over.
     pub fn frame(&mut self) -> Report {
         let core = &self.here.core;
         core.clock.begin();
@@ -132,6 +133,9 @@ impl World {
         let open = Open(core.foreigns());
         core.frame();
         drop(open);
+        if let Some(panic) = core.foreigns().take_panic() {
+            resume_unwind(panic);
+        }
         self.report()
     }
 
