@@ -129,6 +129,31 @@ fn unordered_results_come_as_they_are_there() {
     assert_eq!((report.calls, report.late), (2, 0));
 }
 
+/// Of two that are under way, the second has the sooner deadline. It is not put off by the first,
+/// which returns only when the stream of the second has gone on.
+#[test]
+fn each_unordered_function_has_its_own_deadline() {
+    let _watched = watched();
+    let (mut world, _workers) = world_with(2);
+    let (first, second) = (Gate::default(), Gate::default());
+    let (passes, opens, stays) = (first.clone(), first.clone(), second.clone());
+    let work = Foreign::new("work", move || passes.pass()).batch(1).unordered();
+    let work = work.deadline(Deadline::KeepLast(Duration::from_secs(3600)));
+    let stuck = Foreign::new("stuck", move || stays.pass()).batch(1).unordered();
+    let stuck = stuck.deadline(Deadline::Cancel(Duration::from_millis(1)));
+    let waits = world.stream(async move || work.call(()).await);
+    let fails = world.stream(async move || {
+        let error = stuck.try_call(()).await.map_err(|error| error.to_string());
+        opens.open();
+        error
+    });
+    let report = world.frame();
+    assert_eq!((report.late, report.slowest.unwrap().0), (1, "stuck"));
+    world.get(waits).unwrap();
+    assert!(world.get(fails).unwrap().unwrap_err().contains("before its deadline"));
+    second.open();
+}
+
 /// Every result is given once, though nobody knows the order.
 #[test]
 fn unordered_results_are_all_there() {
