@@ -42,11 +42,11 @@ impl fmt::Display for Origin {
 }
 
 /// Why a stream has no value to give in this frame.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamError(Arc<Failure>);
 
 /// The kinds of [`StreamError`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
     /// The body has panicked, with this message.
@@ -121,7 +121,7 @@ impl fmt::Display for StreamError {
 impl std::error::Error for StreamError {}
 
 /// Why a foreign call has no result.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallError {
     /// The function has panicked.

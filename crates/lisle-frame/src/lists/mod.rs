@@ -4,6 +4,7 @@ use crate::engine::group::Kind;
 use crate::streams::body::{Out, living};
 use crate::streams::handle::Stream;
 use crate::streams::making::{Here, here};
+use crate::streams::reading::Settled;
 use crate::waiting::next_frame;
 use std::collections::HashMap;
 use std::fmt;
@@ -44,9 +45,19 @@ impl<T: Clone> List<T> {
         self.0
     }
 
+    /// Waits for the last member, and returns all. As results come in the order of calls, the others are
+    /// usually done by then, and the reader has been woken once and not by each.
+    async fn settled(self) -> Members<T> {
+        let members = self.0.await;
+        if let Some(last) = members.last() {
+            Settled::new(*last).await;
+        }
+        members
+    }
+
     /// Returns the values of all members in this frame, in order. It allocates a vector.
     pub async fn values(self) -> Vec<T> {
-        let members = self.0.await;
+        let members = self.settled().await;
         let mut values = Vec::with_capacity(members.len());
         for member in members.iter() {
             values.push(member.get().await);
@@ -56,7 +67,7 @@ impl<T: Clone> List<T> {
 
     /// Calls `f` with the value of each member in this frame, in order.
     pub async fn each(self, mut f: impl FnMut(&T)) {
-        let members = self.0.await;
+        let members = self.settled().await;
         for member in members.iter() {
             member.with(&mut f).await;
         }

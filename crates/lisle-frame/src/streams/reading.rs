@@ -167,6 +167,29 @@ impl<T: Clone> Future for TryGet<T> {
     }
 }
 
+/// Waits until a stream has its value for this frame, or has failed.
+pub(crate) struct Settled<T>(Read<T>);
+
+impl<T> Settled<T> {
+    pub(crate) fn new(stream: Stream<T>) -> Self {
+        Settled(Read { stream, listed: 0 })
+    }
+}
+
+impl<T> Unpin for Settled<T> {}
+
+impl<T> Future for Settled<T> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(core) = engine::current() else { outside() };
+        match self.0.poll(core, cx) {
+            Look::NotYet => Poll::Pending,
+            Look::Value | Look::Error(_) => Poll::Ready(()),
+        }
+    }
+}
+
 /// The future of [`Stream::with`].
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct With<T, F> {
