@@ -73,7 +73,7 @@ impl Pool for Idle {
 /// Runs a world with a pool, and checks what its calls give.
 fn check(pool: impl Pool, frames: usize) {
     let square = Foreign::new("square", |n: u64| n * n).batch(3);
-    let bad = Foreign::new("bad", |n: u64| assert!(n % 2 == 0, "{n} is odd")).batch(2);
+    let bad = Foreign::new("bad", |n: u64| assert!(n.is_multiple_of(2), "{n} is odd")).batch(2);
     let mut world = World::builder().pool(pool).places(4).build();
     let streams = (0..50).map(|n| {
         world.stream(async move || {
