@@ -46,7 +46,7 @@ fn a_stream_keeps_its_value_while_it_waits(make: Make<'_>) {
         run
     });
     let reader = world.stream(async move || slow.try_get().await.ok());
-    for frame in 1..=12_u32 {
+    for frame in 1..=12_usize {
         world.frame();
         // A run takes three frames: it begins in the frame after that in which the last one has ended.
         assert_eq!(runs.get(), frame.div_ceil(3));
