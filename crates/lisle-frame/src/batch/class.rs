@@ -71,6 +71,18 @@ pub enum Deadline {
     Cancel(Duration),
 }
 
+impl Deadline {
+    /// Returns how many nanoseconds the world waits.
+    pub(crate) fn nanos(self) -> u64 {
+        match self {
+            Deadline::Wait => u64::MAX,
+            Deadline::KeepLast(time) | Deadline::Cancel(time) => {
+                u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+            }
+        }
+    }
+}
+
 /// What holds for all calls of a function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Class {

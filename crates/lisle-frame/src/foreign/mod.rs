@@ -50,6 +50,8 @@ pub(crate) struct Foreigns {
     late: RefCell<Vec<NonNull<Batch>>>,
     /// Batches of unordered functions that have been closed.
     unordered: RefCell<Vec<NonNull<Batch>>>,
+    /// Memory for looking through them.
+    looked_at: RefCell<Vec<NonNull<Batch>>>,
 }
 
 impl Foreigns {
@@ -61,6 +63,7 @@ impl Foreigns {
             filling: Cell::new(0),
             late: RefCell::default(),
             unordered: RefCell::default(),
+            looked_at: RefCell::default(),
         }
     }
 

@@ -251,34 +251,41 @@ impl Foreigns {
 
     /// Retires the batches of unordered functions that are complete.
     fn retire_unordered(&self, streams: &impl Streams) {
-        let mut at = 0;
-        loop {
-            let Some(batch) = self.unordered.borrow().get(at).copied() else { return };
+        // The list is looked through once, however many are complete. Streams that go on meanwhile add to
+        // another one.
+        let mut looked_at = self.looked_at.take();
+        std::mem::swap(&mut looked_at, &mut *self.unordered.borrow_mut());
+        looked_at.retain(|batch| {
             // SAFETY: batches live as long as their lane.
             let header = unsafe { batch.as_ref() };
-            if header.is_complete() {
-                self.unordered.borrow_mut().remove(at);
-                self.deliver(streams, batch, 0, header.count.get());
-            } else {
-                at += 1;
+            let is_complete = header.is_complete();
+            if is_complete {
+                self.deliver(streams, *batch, 0, header.count.get());
             }
-        }
+            !is_complete
+        });
+        let mut unordered = self.unordered.borrow_mut();
+        looked_at.append(&mut unordered);
+        std::mem::swap(&mut looked_at, &mut *unordered);
+        *self.looked_at.borrow_mut() = looked_at;
     }
 
     /// Waits until a batch of an unordered function is complete, or its deadline has passed. Returns
     /// `false` if there is none, and none is being filled.
     fn wait_for_unordered(&self, streams: &impl Streams) -> bool {
         self.close_open(true);
-        let Some(first) = self.unordered.borrow().first().copied() else {
-            return self.order.has_runs();
-        };
         // SAFETY: batches live as long as their lane.
         let complete = |batch: &NonNull<Batch>| unsafe { batch.as_ref() }.is_complete();
         // SAFETY: as above.
-        let (deadline, count) = unsafe { (first.as_ref().class.deadline, first.as_ref().count.get()) };
-        if !self.wait_until(|| self.unordered.borrow().iter().any(complete), deadline) {
-            self.unordered.borrow_mut().remove(0);
-            self.go_on_without(streams, Run { batch: first, from: 0, to: count });
+        let deadline = |batch: &NonNull<Batch>| unsafe { batch.as_ref() }.class.deadline;
+        // Whose time is over first, whichever was sent first.
+        let first = self.unordered.borrow().iter().copied().min_by_key(|batch| deadline(batch).nanos());
+        let Some(first) = first else { return self.order.has_runs() };
+        if !self.wait_until(|| self.unordered.borrow().iter().any(complete), deadline(&first)) {
+            self.unordered.borrow_mut().retain(|batch| *batch != first);
+            // SAFETY: as above.
+            let to = unsafe { first.as_ref() }.count.get();
+            self.go_on_without(streams, Run { batch: first, from: 0, to });
         }
         true
     }
@@ -294,12 +301,7 @@ impl Foreigns {
         }
         self.order.stalls.set(self.order.stalls.get() + 1);
         let begin = now();
-        let deadline = match deadline {
-            Deadline::Wait => u64::MAX,
-            Deadline::KeepLast(time) | Deadline::Cancel(time) => {
-                u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-            }
-        };
+        let deadline = deadline.nanos();
         let (mut in_time, mut idle) = (true, 0);
         while in_time && !is_done() {
             let mut batch = self.link.take_as_world();

@@ -45,10 +45,10 @@ fn a_stream_keeps_its_value_while_it_waits(make: Make<'_>) {
         run
     });
     let reader = world.stream(async move || slow.try_get().await.ok());
-    for frame in 1..=12 {
+    for frame in 1..=12_usize {
         world.frame();
         // A run takes three frames: it begins in the frame after that in which the last one has ended.
-        assert_eq!(runs.get(), usize::div_ceil(frame, 3));
+        assert_eq!(runs.get(), frame.div_ceil(3));
         let expected = (frame >= 3).then_some(frame / 3);
         assert_eq!((world.get(slow).ok(), world.get(reader).unwrap()), (expected, expected));
     }
