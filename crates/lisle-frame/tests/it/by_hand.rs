@@ -312,13 +312,13 @@ fn a_call_of_one_world_is_polled_in_another(make: Make<'_>) {
 fn a_foreign_function_is_in_no_frame(make: Make<'_>) {
     let mut world = make();
     let one = world.stream(async || 1);
-    for batch in [1, 3, 1_000] {
+    for batch in [1, 3, 100] {
         let body = move |stream: Stream<i32>| match poll(&mut stream.try_get()) {
             Poll::Ready(Err(error)) => matches!(error.failure(), Failure::Outside) && panics(here),
             _ => false,
         };
         let look = Foreign::new("look", body).batch(batch);
-        let streams = (0..10).map(|_| world.stream(async move || look.call(one).await));
+        let streams = (0..count(10, 4)).map(|_| world.stream(async move || look.call(one).await));
         let streams = streams.collect::<Vec<_>>();
         world.frame();
         assert!(streams.iter().all(|stream| world.get(*stream).unwrap()), "in batches of {batch}");
@@ -335,7 +335,8 @@ fn a_foreign_function_runs_a_world_of_its_own(make: Make<'_>) {
     };
     let work = Foreign::new("a world", body).batch(2);
     let mut world = make();
-    let squares = (0..10).map(|n| world.stream(async move || work.call(n).await)).collect::<Vec<_>>();
+    let squares = (0..count(10, 3) as u64).map(|n| world.stream(async move || work.call(n).await));
+    let squares = squares.collect::<Vec<_>>();
     for _ in 0..2 {
         world.frame();
         for (n, square) in (0..).zip(&squares) {

@@ -1,9 +1,10 @@
 //! Pools that host programs provide.
 
-use lisle_frame::{Foreign, Pool, Progress, Work, World};
+use lisle_frame::{Failure, Foreign, Pool, Progress, Work, Workers, World};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 
@@ -86,7 +87,7 @@ fn check(pool: impl Pool, frames: usize) {
     for _ in 0..frames {
         world.frame();
         for (n, stream) in (0..).zip(&streams) {
-            assert_eq!(world.get(*stream).unwrap(), (n * n * n * n, n % 2 == 0));
+            assert_eq!(world.get(*stream).unwrap(), (n * n * n * n, u64::is_multiple_of(n, 2)));
         }
     }
 }
@@ -237,4 +238,36 @@ fn work_outlives_its_world() {
         assert!(work.has_ended() && !work.is_ready());
         assert_eq!(work.run(), Progress::Over);
     }
+}
+
+/// 6, 11. A call that is held until after the end of its world.
+#[test]
+fn a_call_outlives_its_world() {
+    let workers = Workers::new(1).unwrap();
+    let (go, wait) = mpsc::channel::<()>();
+    let (begun, has_begun) = mpsc::channel::<()>();
+    let wait = Arc::new(Mutex::new(wait));
+    let done = Arc::new(AtomicBool::new(false));
+    let finishes = done.clone();
+    let block = Foreign::new("block", move |numbers: Vec<u64>| {
+        begun.send(()).unwrap();
+        wait.lock().unwrap().recv().unwrap();
+        assert_eq!(numbers.iter().sum::<u64>(), 4_950);
+        finishes.store(true, Ordering::Release);
+        numbers
+    });
+    let mut world = World::builder().pool(&workers).build();
+    let stream = world.stream(async move || block.call_over_frames((0..100).collect()).await.len());
+    world.frame();
+    has_begun.recv().unwrap();
+    for _ in 0..3 {
+        world.frame();
+        let error = world.get(stream).unwrap_err();
+        assert!(matches!(error.failure(), Failure::NoValue(_)), "{error}");
+    }
+    drop(world);
+    assert!(!done.load(Ordering::Acquire));
+    go.send(()).unwrap();
+    drop(workers);
+    assert!(done.load(Ordering::Acquire));
 }

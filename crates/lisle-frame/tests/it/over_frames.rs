@@ -1,9 +1,8 @@
 //! Waiting over frames.
 
 use crate::worlds::{Counter, Make};
-use lisle_frame::{Failure, Foreign, World, frames, next_frame};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use lisle_frame::{Foreign, frames, next_frame};
+use std::sync::Arc;
 
 in_all_worlds!(
     a_body_goes_on_in_the_frame_that_it_waits_for,
@@ -168,37 +167,4 @@ fn a_world_ends_while_calls_over_frames_are_pending(make: Make<'_>) {
     while Arc::strong_count(&alive) > 1 {
         std::thread::yield_now();
     }
-}
-
-/// 6, 11. A call that is held until after the end of its world.
-#[cfg(feature = "threads")]
-#[test]
-fn a_call_outlives_its_world() {
-    let workers = lisle_frame::Workers::new(1).unwrap();
-    let (go, wait) = mpsc::channel::<()>();
-    let (begun, has_begun) = mpsc::channel::<()>();
-    let wait = Arc::new(std::sync::Mutex::new(wait));
-    let done = Arc::new(AtomicBool::new(false));
-    let finishes = done.clone();
-    let block = Foreign::new("block", move |numbers: Vec<u64>| {
-        begun.send(()).unwrap();
-        wait.lock().unwrap().recv().unwrap();
-        assert_eq!(numbers.iter().sum::<u64>(), 4_950);
-        finishes.store(true, Ordering::Release);
-        numbers
-    });
-    let mut world = World::builder().pool(&workers).build();
-    let stream = world.stream(async move || block.call_over_frames((0..100).collect()).await.len());
-    world.frame();
-    has_begun.recv().unwrap();
-    for _ in 0..3 {
-        world.frame();
-        let error = world.get(stream).unwrap_err();
-        assert!(matches!(error.failure(), Failure::NoValue(_)), "{error}");
-    }
-    drop(world);
-    assert!(!done.load(Ordering::Acquire));
-    go.send(()).unwrap();
-    drop(workers);
-    assert!(done.load(Ordering::Acquire));
 }

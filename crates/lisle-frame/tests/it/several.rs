@@ -2,7 +2,6 @@
 
 use crate::worlds::{Make, count};
 use lisle_frame::{Failure, Foreign, StreamError, World, next_frame};
-#[cfg(feature = "threads")]
 use std::thread;
 
 in_all_worlds!(a_handle_of_one_world_used_in_another, a_thread_ends_and_drops_its_world);
@@ -75,21 +74,22 @@ fn run(world: &mut World, seed: u64, frames: usize) {
     assert!(expected.iter().zip(&streams).all(|(n, stream)| world.get(*stream).unwrap() == *n));
 }
 
-/// 9. Two threads whose worlds share a pool, and two that have none.
-#[cfg(feature = "threads")]
+/// 9.
 #[test]
 fn worlds_on_several_threads_at_once() {
+    let threads = (0..3).map(|seed| thread::spawn(move || run(&mut World::new(), seed, count(300, 3))));
+    threads.collect::<Vec<_>>().into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// 9. They share a pool.
+#[cfg(feature = "threads")]
+#[test]
+fn worlds_on_several_threads_with_one_pool() {
     let workers = lisle_frame::Workers::new(2).unwrap();
     thread::scope(|scope| {
-        for seed in 0..4_u64 {
+        for seed in 0..3 {
             let workers = &workers;
-            scope.spawn(move || {
-                let mut world = match seed % 2 {
-                    0 => World::new(),
-                    _ => World::builder().pool(workers).build(),
-                };
-                run(&mut world, seed * 1_000, count(300, 3));
-            });
+            scope.spawn(move || run(&mut World::builder().pool(workers).build(), seed, count(300, 3)));
         }
     });
 }
@@ -146,7 +146,7 @@ fn a_thread_ends_and_drops_its_world(_: Make<'_>) {
     }
     let dropped = Arc::new(AtomicUsize::new(0));
     let counts = dropped.clone();
-    let thread = std::thread::spawn(move || {
+    let thread = thread::spawn(move || {
         let mut world = World::new();
         for n in 0..10 {
             let guard = Counts(counts.clone());
