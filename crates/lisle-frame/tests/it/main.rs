@@ -17,6 +17,7 @@ mod lifetimes;
 mod nested;
 mod once;
 mod over_frames;
+mod reentry;
 mod restoring;
 mod several;
 mod within;
