@@ -61,3 +61,15 @@ pub(crate) fn outside_of_frames<R>(f: impl FnOnce() -> R) -> R {
     let _back = Back(CURRENT.replace(null()));
     f()
 }
+
+/// Runs streams, or other code of the user's, in a frame. A fiber that runs it must not be suspended:
+/// the others of its thread would be in the frame, too. With a Lisle runtime, waiting for its events
+/// in a body, and not by `await`, is a panic therefore, which the body's stream fails with.
+#[inline(always)]
+pub(crate) fn unsuspended<R>(f: impl FnOnce() -> R) -> R {
+    #[cfg(all(feature = "runtime", not(lisle_loom)))]
+    if !current().is_null() {
+        return lisle_runtime::fiber::no_suspend(f);
+    }
+    f()
+}

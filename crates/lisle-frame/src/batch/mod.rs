@@ -329,6 +329,11 @@ impl Batch {
         unsafe { Self::column(this, header.columns.owners, at).write(None::<Owner>) };
     }
 
+    /// Returns `true` if nobody wants the result of a call.
+    pub(crate) fn is_abandoned(this: NonNull<Batch>, at: u32) -> bool {
+        Self::cancelled(this, at).load(Ordering::Relaxed) != 0
+    }
+
     /// Runs the calls of a batch that was filled.
     ///
     /// # Safety

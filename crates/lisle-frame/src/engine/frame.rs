@@ -4,7 +4,7 @@ use super::Core;
 use super::flags;
 use super::group::Group;
 use super::slot::{GREATEST, Head, Phase, State};
-use crate::current::Entered;
+use crate::current::{Entered, unsuspended};
 use crate::error::{Failure, StreamError};
 use crate::panics::forget_panic;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ impl Core {
         let here = 0u8;
         self.stack.set((&raw const here).addr());
         self.frames.set(self.frames.get() + 1);
-        self.look_at_sources();
+        unsuspended(|| self.look_at_sources());
         self.look_again();
         self.set_epoch(self.epoch.get() % GREATEST + 1);
         self.wake_all_executors();
@@ -49,6 +49,10 @@ impl Core {
     fn end_circles(&self) {
         let circles = self.waits.circles();
         for circle in &circles {
+            // SAFETY: slots live as long as the world.
+            if circle.iter().any(|head| unsafe { head.as_ref() }.phase() != Phase::Waiting) {
+                continue;
+            }
             let origins = circle.iter().map(|head| self.origin(*head)).collect::<Vec<_>>();
             let error = StreamError::new(Failure::Cycle(origins));
             for pointer in circle {
@@ -72,16 +76,16 @@ impl Core {
     /// Polls a stream that has failed while it waited, so that a body that is run anew in each frame
     /// does not go on in the next one with what it has read in this one.
     fn poll_failed(&self, pointer: NonNull<Head>, error: &StreamError) {
+        self.wake_executors(pointer);
         // SAFETY: slots live as long as the world.
         if unsafe { pointer.as_ref() }.phase() != Phase::Failed {
-            // The body of another has removed it.
+            // The body of another, or a waker, has removed it.
             return;
         }
-        self.wake_executors(pointer);
         self.fail_current(error.clone());
         // SAFETY: it was waiting, and hence has a future and is not running.
         let poll = || unsafe { Group::of(pointer).poll(self, pointer) };
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(poll)) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsuspended(poll))) {
             self.has_panicked(&*panic);
             forget_panic(panic);
         }

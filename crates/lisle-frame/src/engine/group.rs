@@ -4,6 +4,7 @@
 use super::slot::{Head, Phase, Slot, State, Valued};
 use super::waits::Living;
 use super::{Core, WAKER, flags};
+use crate::current::unsuspended;
 use crate::error::Origin;
 use crate::panics::forget_panic;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -45,6 +46,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Key {
     pub(crate) future: TypeId,
+    pub(crate) value: TypeId,
     pub(crate) site: &'static Location<'static>,
     pub(crate) name: Option<&'static str>,
 }
@@ -310,7 +312,7 @@ unsafe fn run<T, F: Future<Output = ()>>(core: &Core, group: &Group) {
             let end = used().min(at.get() + SPAN);
             // SAFETY: passed on to the caller; the slots are within the piece.
             let span = || unsafe { run_span::<T, F>(core, group.slot_at(piece, 0), &at, end) };
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(span)) {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsuspended(span))) {
                 core.has_panicked(&*panic);
                 forget_panic(panic);
                 at.set(at.get() + 1);
@@ -446,7 +448,9 @@ unsafe fn go_back<T: Clone + 'static>(stream: Living, state: State, value: Optio
         // SAFETY: what was there has been read.
         unsafe { value_of::<T>(stream.head).write(value) };
     }
-    head.state.set(state);
+    // Its future is gone.
+    let has_ended = head.phase() == Phase::Ended;
+    head.state.set(if has_ended { State::new(Phase::Ended, 0).with_value(state) } else { state });
     // The destructor, which may remove the stream as well, comes last.
     drop(before);
 }

@@ -15,6 +15,7 @@ mod settling;
 pub(crate) mod slot;
 pub(crate) mod waits;
 
+use crate::current::unsuspended;
 use crate::error::{Failure, Origin, StreamError};
 use crate::foreign::Foreigns;
 use crate::panics::forget_panic;
@@ -129,8 +130,9 @@ pub(crate) fn current_counted() -> Option<Rc<Core>> {
 impl Core {
     pub(crate) fn new(foreigns: Foreigns) -> Rc<Core> {
         static IDS: AtomicU32 = AtomicU32::new(1);
-        let id = IDS.fetch_add(1, Ordering::Relaxed);
-        assert_ne!(id, 0, "a program can have four billion worlds");
+        // A number never comes again: a handle would be taken for one of the later world.
+        let id = IDS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1));
+        let id = id.expect("a program can have four billion worlds");
         Rc::new(Core {
             id,
             epoch: Cell::new(0),
@@ -219,9 +221,13 @@ impl Core {
 
     /// Runs a destructor of the user's. Its panic has been reported by the panic hook.
     fn guarded(&self, f: impl FnOnce()) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(f)) {
+        let (current, flags, failure) = (self.current.take(), self.flags.get(), self.failure.take());
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsuspended(f))) {
             forget_panic(panic);
         }
+        self.current.set(current);
+        self.flags.set(flags | self.flags.get() & flags::QUEUED);
+        *self.failure.borrow_mut() = failure;
     }
 
     pub(crate) fn error_of(&self, pointer: NonNull<Head>) -> StreamError {

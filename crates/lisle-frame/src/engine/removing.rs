@@ -79,6 +79,8 @@ impl Core {
         if matches!(phase, Phase::Running | Phase::Waiting | Phase::Queued) {
             if phase == Phase::Running {
                 head.state.set(State::new(phase, 0).with_value(state));
+                // So that its poll ends in `settle`.
+                self.flag(flags::QUEUED);
             } else {
                 self.waiting.set(self.waiting.get() - 1);
             }

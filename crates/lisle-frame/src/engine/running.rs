@@ -6,6 +6,7 @@ use super::group::Group;
 use super::slot::{Head, Phase, State};
 use super::waits::Living;
 use crate::batch::Owner;
+use crate::current::unsuspended;
 use crate::foreign::Streams;
 use crate::panics::forget_panic;
 use std::any::Any;
@@ -92,12 +93,17 @@ impl Core {
 
     /// Polls a stream that was queued.
     fn poll(&self, stream: Living) {
-        let Some(head) = stream.get() else { return };
-        if !matches!(head.phase(), Phase::Waiting | Phase::Queued) {
+        let waits =
+            || stream.get().is_some_and(|head| matches!(head.phase(), Phase::Waiting | Phase::Queued));
+        if !waits() {
+            return;
+        }
+        self.wake_executors(stream.head);
+        // A waker may have removed it.
+        if !waits() {
             return;
         }
         self.waiting.set(self.waiting.get() - 1);
-        self.wake_executors(stream.head);
         // SAFETY: alive and waiting, and hence with a future and not running.
         unsafe { Group::of(stream.head).poll(self, stream.head) };
     }
@@ -112,7 +118,7 @@ impl Core {
                     self.poll(next);
                 }
             };
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(all)) {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsuspended(all))) {
                 self.has_panicked(&*panic);
                 forget_panic(panic);
                 self.flag(flags::QUEUED);
@@ -131,8 +137,11 @@ impl Streams for Core {
         // SAFETY: slots live as long as the world.
         let head = unsafe { pointer.as_ref() };
         if matches!(head.phase(), Phase::Waiting | Phase::Queued) {
-            self.waiting.set(self.waiting.get() - 1);
             self.wake_executors(pointer);
+        }
+        // A waker may have removed it.
+        if matches!(head.phase(), Phase::Waiting | Phase::Queued) {
+            self.waiting.set(self.waiting.get() - 1);
             // SAFETY: it waits, and hence has a future and is not running.
             unsafe { Group::of(pointer).poll(self, pointer) };
         }

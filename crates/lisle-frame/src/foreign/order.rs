@@ -3,7 +3,7 @@
 use super::{Foreigns, Streams, run_here};
 use crate::batch::Batch;
 use crate::batch::class::Deadline;
-use crate::current::outside_of_frames;
+use crate::current::{outside_of_frames, unsuspended};
 use crate::panics::forget_panic;
 use crate::shim::now;
 use std::cell::{Cell, RefCell};
@@ -166,14 +166,15 @@ impl Foreigns {
                 match unsafe { Batch::owner(batch, call) } {
                     Some(owner) => streams.deliver_to(owner),
                     // SAFETY: complete. Who gives up a call before it is delivered leaves its result.
-                    None => unsafe { Batch::drop_result(batch, call) },
+                    None if Batch::is_abandoned(batch, call) => unsafe { Batch::drop_result(batch, call) },
+                    None => {}
                 }
                 if streams.has_queued() {
                     streams.drain();
                 }
             }
         };
-        while let Err(panic) = catch_unwind(AssertUnwindSafe(all)) {
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsuspended(all))) {
             streams.has_panicked(&*panic);
             forget_panic(panic);
             streams.drain();
@@ -203,7 +204,7 @@ impl Foreigns {
                 }
             }
         };
-        while let Err(panic) = catch_unwind(AssertUnwindSafe(all)) {
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsuspended(all))) {
             streams.has_panicked(&*panic);
             forget_panic(panic);
         }
@@ -240,7 +241,7 @@ impl Foreigns {
             for call in header.own.delivered.replace(header.count.get())..header.count.get() {
                 // SAFETY: the call is in the batch, which is complete; as in `deliver`.
                 unsafe {
-                    if Batch::owner(batch, call).is_none() {
+                    if Batch::is_abandoned(batch, call) {
                         Batch::drop_result(batch, call);
                     }
                 }

@@ -1,11 +1,10 @@
 //! Lists of streams: they are mapped, filtered, and grow and shrink by keys.
 
 use crate::engine::group::Kind;
-use crate::streams::body::{Out, living};
+use crate::streams::body::{Out, changing};
 use crate::streams::handle::Stream;
 use crate::streams::making::{Here, here};
 use crate::streams::reading::Settled;
-use crate::waiting::next_frame;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
@@ -105,12 +104,9 @@ impl Here {
         B: AsyncFnMut() -> U + 'static,
     {
         let site = Location::caller();
+        let mut kept = Kept::new();
         let made = async move |out: &mut Out<Members<U>>| {
-            let mut kept = Kept::new();
-            loop {
-                list.members().with(|members| kept.follow(members.iter(), &mut make, out, site)).await;
-                next_frame().await;
-            }
+            list.members().with(|members| kept.follow(members.iter(), &mut make, out, site)).await;
         };
         List(self.at_rest(made))
     }
@@ -146,12 +142,9 @@ impl Here {
         B: AsyncFnMut() -> T + 'static,
     {
         let site = Location::caller();
+        let mut kept = Kept::new();
         let made = async move |out: &mut Out<Members<T>>| {
-            let mut kept = Kept::new();
-            loop {
-                keys.with(|keys| kept.follow(keys.iter(), &mut make, out, site)).await;
-                next_frame().await;
-            }
+            keys.with(|keys| kept.follow(keys.iter(), &mut make, out, site)).await;
         };
         List(self.at_rest(made))
     }
@@ -163,7 +156,7 @@ impl Here {
         list: List<T>,
         mut f: impl FnMut(&T) -> bool + 'static,
     ) -> List<T> {
-        let chosen = async move |out: &mut Out<Members<T>>| loop {
+        let chosen = async move |out: &mut Out<Members<T>>| {
             let members = list.members().await;
             out.update(|chosen| chosen.change().clear());
             for member in members.iter() {
@@ -171,8 +164,6 @@ impl Here {
                     out.update(|chosen| chosen.change().push(*member));
                 }
             }
-            drop(members);
-            next_frame().await;
         };
         List(self.at_rest(chosen))
     }
@@ -185,10 +176,10 @@ impl Here {
     fn at_rest<T, B>(&self, body: B) -> Stream<Members<T>>
     where
         T: Clone + 'static,
-        B: AsyncFnOnce(&mut Out<Members<T>>) + 'static,
+        B: AsyncFnMut(&mut Out<Members<T>>) + 'static,
     {
         let none = Some(Members(Rc::default()));
-        self.plain().make(none, Kind::AtRest, |out| living(out, body))
+        self.plain().make(none, Kind::AtRest, |out| changing(out, body))
     }
 
     /// Returns `true` if a stream is there.

@@ -136,10 +136,10 @@ impl<B: Future, F: FnMut(B::Output), const CATCHES: bool> Future for Once<'_, B,
         let Some(core) = engine::current() else { return Poll::Pending };
         match polled {
             Poll::Ready(value) => {
-                // What it has begun to wait for, and then has not waited for, as in a race.
-                core.flags.set(core.flags.get() & !engine::flags::WITHIN);
                 core.waits_over_frames(false);
                 (self.f)(value);
+                // What it has begun to wait for, and then has not waited for, as in a race.
+                core.flags.set(core.flags.get() & !engine::flags::WITHIN);
                 self.is_done = true;
             }
             // As often: it waits within the frame.
@@ -204,6 +204,14 @@ where
             out.update(|state| f(state, value));
         };
         Once::<_, _, false>::new(read, change).await;
+    }
+}
+
+/// The future of a stream that changes its value in place, anew in each frame.
+pub(crate) async fn changing<T, B: AsyncFnMut(&mut Out<T>)>(mut out: Out<T>, mut body: B) {
+    loop {
+        let body = pin!(body(&mut out));
+        Once::<_, _, false>::new(body, |()| {}).await;
     }
 }
 

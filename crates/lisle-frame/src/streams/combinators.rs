@@ -7,12 +7,12 @@ use super::reading::Looking;
 use crate::engine::group::{Kind, value_of};
 use crate::engine::slot::Phase;
 use crate::engine::{self, Core, Follows};
+use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
-use std::thread;
 
 /// A stream whose value is set from outside of frames; see [`Here::input`].
 ///
@@ -78,7 +78,7 @@ impl<T> fmt::Debug for Delay<T> {
 struct Followed<T> {
     source: Cell<Option<Stream<T>>>,
     /// What the source had before the frame; a panic, if cloning it has panicked.
-    last: Cell<Option<thread::Result<T>>>,
+    last: Cell<Option<Result<T, Box<dyn Any + Send>>>>,
 }
 
 impl<T: Clone + 'static> Follows for Followed<T> {

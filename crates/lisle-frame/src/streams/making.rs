@@ -285,8 +285,12 @@ impl Making<'_> {
     {
         let core = &self.here.core;
         assert!(!core.closed.get(), "a stream is made in a world that is gone");
-        let key =
-            Key { future: TypeId::of::<F>(), site: self.site.unwrap_or(Location::caller()), name: self.name };
+        let key = Key {
+            future: TypeId::of::<F>(),
+            value: TypeId::of::<T>(),
+            site: self.site.unwrap_or(Location::caller()),
+            name: self.name,
+        };
         let head = core.group::<T, F>(key, kind).take_slot();
         // SAFETY: the slot is vacant, of this type, and no code knows it.
         unsafe {

@@ -118,6 +118,10 @@ impl World {
     /// Evaluates every stream once, and returns when all have their values for this frame. (Streams
     /// that wait over frames keep their last ones.)
     ///
+    /// Bodies wait by `await` only. One that waits otherwise holds up the thread; with a Lisle runtime
+    /// (feature `runtime`), waiting for events in a body, or in a foreign function that is run in
+    /// place, is a panic.
+    ///
     /// It allocates no memory once it is warm: if streams, lists and calls do not grow, and the
     /// bodies of streams allocate nothing.
     ///
