@@ -113,9 +113,13 @@ impl Class {
     /// Keeps the class of a function for good: every call refers to it.
     pub(crate) fn keep(self) -> &'static Class {
         static IDS: AtomicU32 = AtomicU32::new(0);
+        // They are listed so that tools that look for leaks find them in use.
+        static ALL: Mutex<Vec<&Class>> = Mutex::new(Vec::new());
         let id = IDS.fetch_add(1, Ordering::Relaxed);
         assert_ne!(id, u32::MAX, "foreign functions are to be made once, not for each call");
-        Box::leak(Box::new(Class { id, ..self }))
+        let class = Box::leak(Box::new(Class { id, ..self }));
+        ALL.lock().unwrap_or_else(PoisonError::into_inner).push(class);
+        class
     }
 
     /// Returns the class of the closures of a type, which are not made foreign by name.

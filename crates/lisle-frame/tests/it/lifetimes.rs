@@ -341,7 +341,7 @@ fn values_of_any_size_and_alignment(make: Make<'_>) {
         (&raw const *value).addr().is_multiple_of(4096) && value.0.iter().all(|byte| *byte == value.0[0])
     }
     let mut world = make();
-    for n in 0..count(40, 20) as u8 {
+    for n in 0..count(40, 3) as u8 {
         let aligned = world.stream(async move || Aligned([n; 100]));
         let reader = world.stream(async move || {
             // Larger than the memory in which streams usually lie.
