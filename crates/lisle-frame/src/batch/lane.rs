@@ -8,8 +8,12 @@ use std::ptr::NonNull;
 
 /// Calls in a batch, at most, unless a class says otherwise.
 const MOST: u32 = 256;
-/// A batch is to take so long, in nanoseconds: thirty times what it costs to hand it over.
-const WANTED: u64 = 10_000;
+/// A batch is to take at least so long, in nanoseconds: thirty times what it costs to hand it over.
+const SHORTEST: u64 = 10_000;
+/// It is not to take longer than this, in nanoseconds, so that the last ones of a frame end together.
+const LONGEST: u64 = 100_000;
+/// Between the two, each worker is to have so many in a frame.
+const FOR_EACH: u64 = 32;
 /// Calls that take less, in nanoseconds, are run in place: to send one costs about as much.
 const LEAST: u64 = 25;
 /// Batches that are larger, in bytes, are made one by one.
@@ -32,6 +36,10 @@ pub(crate) struct Lane {
     all: RefCell<Vec<NonNull<Batch>>>,
     /// What a call has cost of late, in nanoseconds, if any has been measured.
     cost: Cell<Option<u64>>,
+    /// What the calls of this frame have cost, in nanoseconds.
+    spent: Cell<u64>,
+    /// How long a batch is to take, in nanoseconds.
+    wanted: Cell<u64>,
     /// So many calls are enough for a batch.
     limit: Cell<u32>,
 }
@@ -53,8 +61,20 @@ impl Lane {
             open: RefCell::default(),
             all: RefCell::default(),
             cost: Cell::new(None),
+            spent: Cell::new(0),
+            wanted: Cell::new(SHORTEST),
             limit: Cell::new(limit),
         }
+    }
+
+    /// Begins a frame, in which so many threads run calls.
+    pub(crate) fn begin_frame(&self, threads: usize) {
+        let spent = self.spent.replace(0);
+        self.wanted.set(match threads {
+            // Nobody waits for a batch.
+            1 => u64::MAX,
+            threads => (spent / (FOR_EACH * threads as u64)).clamp(SHORTEST, LONGEST),
+        });
     }
 
     /// Returns the batch that is being filled for a home.
@@ -153,8 +173,9 @@ impl Lane {
             (before * (256 - weight) + cost * weight) / 256
         });
         self.cost.set(Some(cost));
+        self.spent.set(self.spent.get() + nanos);
         if self.class.batch == 0 {
-            self.limit.set(u32::try_from(WANTED / cost.max(1)).unwrap_or(MOST).clamp(1, MOST));
+            self.limit.set(u32::try_from(self.wanted.get() / cost.max(1)).unwrap_or(MOST).clamp(1, MOST));
         }
     }
 

@@ -224,6 +224,9 @@ impl Foreigns {
     pub(crate) fn begin_frame(&self) {
         self.link.begin_frame();
         self.order.begin_frame();
+        let threads = self.link.homes();
+        // SAFETY: as in `lane`.
+        unsafe { &*self.lanes.get() }.iter().flatten().for_each(|lane| lane.begin_frame(threads));
         while let Some(batch) = self.link.take_abandoned() {
             // SAFETY: taken out, it is ours.
             unsafe { run_here(batch) };
