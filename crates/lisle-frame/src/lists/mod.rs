@@ -105,7 +105,7 @@ impl Here {
     {
         let site = Location::caller();
         let mut kept = Kept::new();
-        let made = async move |out: &mut Out<Members<U>>| {
+        let made = async move |out: &mut Out<'_, Members<U>>| {
             list.members().with(|members| kept.follow(members.iter(), &mut make, out, site)).await;
         };
         List(self.at_rest(made))
@@ -143,7 +143,7 @@ impl Here {
     {
         let site = Location::caller();
         let mut kept = Kept::new();
-        let made = async move |out: &mut Out<Members<T>>| {
+        let made = async move |out: &mut Out<'_, Members<T>>| {
             keys.with(|keys| kept.follow(keys.iter(), &mut make, out, site)).await;
         };
         List(self.at_rest(made))
@@ -156,7 +156,7 @@ impl Here {
         list: List<T>,
         mut f: impl FnMut(&T) -> bool + 'static,
     ) -> List<T> {
-        let chosen = async move |out: &mut Out<Members<T>>| {
+        let chosen = async move |out: &mut Out<'_, Members<T>>| {
             let members = list.members().await;
             out.update(|chosen| chosen.change().clear());
             for member in members.iter() {
@@ -176,7 +176,7 @@ impl Here {
     fn at_rest<T, B>(&self, body: B) -> Stream<Members<T>>
     where
         T: Clone + 'static,
-        B: AsyncFnMut(&mut Out<Members<T>>) + 'static,
+        B: AsyncFnMut(&mut Out<'_, Members<T>>) + 'static,
     {
         let none = Some(Members(Rc::default()));
         self.plain().make(none, Kind::AtRest, |out| changing(out, body))
@@ -205,7 +205,7 @@ impl<K: Clone + Eq + Hash, T: Clone + 'static> Kept<K, T> {
         &mut self,
         keys: impl Iterator<Item = &'k K>,
         make: &mut impl FnMut(K) -> B,
-        out: &mut Out<Members<T>>,
+        out: &mut Out<'_, Members<T>>,
         site: &'static Location<'static>,
     ) where
         K: 'k,

@@ -19,12 +19,22 @@ use std::task::{Context, Poll};
 /// The value that a stream gives, in the stream's own hands.
 ///
 /// It is lent to the body of a stream that lives over frames; see [`Here::live`](crate::Here::live).
-pub struct Out<T> {
+/// Its lifetime is a name that no other stream's has, so that two bodies cannot exchange theirs:
+///
+/// ```compile_fail,E0521
+/// use lisle_frame::{Out, World};
+///
+/// fn exchange(out: &mut Out<'static, i32>) { /* with one that lies in a thread-local */ }
+///
+/// World::new().live(0, async |out| exchange(out));
+/// ```
+pub struct Out<'s, T> {
     head: NonNull<Head>,
-    value: PhantomData<*mut T>,
+    /// Its lifetime tells it from those of other streams: bodies cannot exchange theirs.
+    value: PhantomData<(*mut T, fn(&'s ()) -> &'s ())>,
 }
 
-impl<T> Out<T> {
+impl<T> Out<'_, T> {
     /// # Safety
     ///
     /// The slot is that of a stream with values of this type. The value is used only by the future
@@ -80,7 +90,7 @@ impl<T> Out<T> {
     }
 }
 
-impl<T> fmt::Debug for Out<T> {
+impl<T> fmt::Debug for Out<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Out").finish_non_exhaustive()
     }
@@ -176,7 +186,10 @@ fn poll_caught<B: Future>(body: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<B::Ou
 
 /// The future of a stream that is run anew in each frame.
 #[inline(always)]
-pub(crate) async fn anew<const CATCHES: bool, T, B: AsyncFnMut() -> T>(mut out: Out<T>, mut body: B) {
+pub(crate) async fn anew<const CATCHES: bool, T, B: AsyncFnMut() -> T>(
+    mut out: Out<'static, T>,
+    mut body: B,
+) {
     loop {
         let body = pin!(body());
         Once::<_, _, CATCHES>::new(body, |value| out.set(value)).await;
@@ -186,14 +199,14 @@ pub(crate) async fn anew<const CATCHES: bool, T, B: AsyncFnMut() -> T>(mut out: 
 
 /// What a run has made lives until the next run.
 #[inline(always)]
-fn forget_children<T>(out: &Out<T>) {
+fn forget_children<T>(out: &Out<'_, T>) {
     if let Some(core) = engine::current() {
         core.remove_owned(out.head);
     }
 }
 
 /// The future of a stream that changes its value in each frame by what it reads.
-pub(crate) async fn folding<S, T, F>(mut out: Out<S>, source: super::handle::Stream<T>, mut f: F)
+pub(crate) async fn folding<S, T, F>(mut out: Out<'static, S>, source: super::handle::Stream<T>, mut f: F)
 where
     T: Clone,
     F: FnMut(&mut S, T),
@@ -208,7 +221,7 @@ where
 }
 
 /// The future of a stream that changes its value in place, anew in each frame.
-pub(crate) async fn changing<T, B: AsyncFnMut(&mut Out<T>)>(mut out: Out<T>, mut body: B) {
+pub(crate) async fn changing<T, B: AsyncFnMut(&mut Out<'_, T>)>(mut out: Out<'static, T>, mut body: B) {
     loop {
         let body = pin!(body(&mut out));
         Once::<_, _, false>::new(body, |()| {}).await;
@@ -216,6 +229,6 @@ pub(crate) async fn changing<T, B: AsyncFnMut(&mut Out<T>)>(mut out: Out<T>, mut
 }
 
 /// The future of a stream that lives over frames.
-pub(crate) async fn living<T, B: AsyncFnOnce(&mut Out<T>)>(mut out: Out<T>, body: B) {
+pub(crate) async fn living<T, B: AsyncFnOnce(&mut Out<'_, T>)>(mut out: Out<'static, T>, body: B) {
     body(&mut out).await;
 }

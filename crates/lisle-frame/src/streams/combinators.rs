@@ -103,7 +103,7 @@ fn last_value<T: Clone>(core: &Core, stream: Stream<T>) -> Option<T> {
 }
 
 /// The future of a stream of last values. It runs before all others in a frame.
-async fn following<T: Clone>(mut out: Out<T>, followed: Rc<Followed<T>>) {
+async fn following<T: Clone>(mut out: Out<'static, T>, followed: Rc<Followed<T>>) {
     loop {
         match followed.last.take() {
             Some(Ok(value)) => out.set(value),

@@ -163,7 +163,7 @@ impl Here {
     pub fn live<T, B>(&self, first: T, body: B) -> Stream<T>
     where
         T: Clone + 'static,
-        B: AsyncFnOnce(&mut Out<T>) + 'static,
+        B: AsyncFnOnce(&mut Out<'_, T>) + 'static,
     {
         self.plain().live(first, body)
     }
@@ -255,7 +255,7 @@ impl Making<'_> {
     pub fn live<T, B>(self, first: T, body: B) -> Stream<T>
     where
         T: Clone + 'static,
-        B: AsyncFnOnce(&mut Out<T>) + 'static,
+        B: AsyncFnOnce(&mut Out<'_, T>) + 'static,
     {
         self.make(Some(first), Kind::Living, |out| body::living(out, body))
     }
@@ -277,7 +277,7 @@ impl Making<'_> {
         self,
         first: Option<T>,
         kind: Kind,
-        future: impl FnOnce(Out<T>) -> F,
+        future: impl FnOnce(Out<'static, T>) -> F,
     ) -> Stream<T>
     where
         T: Clone + 'static,
