@@ -30,9 +30,12 @@ use std::task::{Context, Poll};
 /// ```
 pub struct Out<'s, T> {
     head: NonNull<Head>,
-    /// Its lifetime tells it from those of other streams: bodies cannot exchange theirs.
-    value: PhantomData<(*mut T, fn(&'s ()) -> &'s ())>,
+    value: PhantomData<*mut T>,
+    /// Neither a longer nor a shorter lifetime will do.
+    stream: PhantomData<Exactly<'s>>,
 }
+
+type Exactly<'s> = fn(&'s ()) -> &'s ();
 
 impl<T> Out<'_, T> {
     /// # Safety
@@ -40,7 +43,7 @@ impl<T> Out<'_, T> {
     /// The slot is that of a stream with values of this type. The value is used only by the future
     /// of that stream, while it is polled.
     pub(crate) unsafe fn new(head: NonNull<Head>) -> Self {
-        Out { head, value: PhantomData }
+        Out { head, value: PhantomData, stream: PhantomData }
     }
 
     /// Sets the stream's value, which readers have from now on: in this frame, and in those after it
