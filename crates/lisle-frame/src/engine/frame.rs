@@ -6,8 +6,6 @@ use super::group::Group;
 use super::slot::{GREATEST, Head, Phase, State};
 use crate::current::{Entered, unsuspended};
 use crate::error::{Failure, StreamError};
-use crate::panics::forget_panic;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -85,10 +83,7 @@ impl Core {
         self.fail_current(error.clone());
         // SAFETY: it was waiting, and hence has a future and is not running.
         let poll = || unsafe { Group::of(pointer).poll(self, pointer) };
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsuspended(poll))) {
-            self.has_panicked(&*panic);
-            forget_panic(panic);
-        }
+        self.caught(|| unsuspended(poll));
     }
 
     /// Ends the waits of streams that wait within the frame for nothing that could end in it, as a

@@ -6,11 +6,10 @@ use super::waits::Living;
 use super::{Core, WAKER, flags};
 use crate::current::unsuspended;
 use crate::error::Origin;
-use crate::panics::forget_panic;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell, UnsafeCell};
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::Context;
@@ -312,9 +311,7 @@ unsafe fn run<T, F: Future<Output = ()>>(core: &Core, group: &Group) {
             let end = used().min(at.get() + SPAN);
             // SAFETY: passed on to the caller; the slots are within the piece.
             let span = || unsafe { run_span::<T, F>(core, group.slot_at(piece, 0), &at, end) };
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsuspended(span))) {
-                core.has_panicked(&*panic);
-                forget_panic(panic);
+            if core.caught(|| unsuspended(span)) {
                 at.set(at.get() + 1);
                 core.drain();
             }

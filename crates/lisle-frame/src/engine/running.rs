@@ -8,9 +8,6 @@ use super::waits::Living;
 use crate::batch::Owner;
 use crate::current::unsuspended;
 use crate::foreign::Streams;
-use crate::panics::forget_panic;
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 /// So deep may streams that read each other be polled within each other, in bytes of the stack. What
@@ -59,10 +56,7 @@ impl Core {
         self.count_evaluated(1);
         // SAFETY: what is due has a future and is not running.
         let poll = || unsafe { Group::of(pointer).poll(self, pointer) };
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(poll)) {
-            self.has_panicked(&*panic);
-            forget_panic(panic);
-        }
+        self.caught(poll);
         self.current.set(current);
         self.flag(flags);
         *self.failure.borrow_mut() = failure;
@@ -118,9 +112,7 @@ impl Core {
                     self.poll(next);
                 }
             };
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsuspended(all))) {
-                self.has_panicked(&*panic);
-                forget_panic(panic);
+            if self.caught(|| unsuspended(all)) {
                 self.flag(flags::QUEUED);
             }
             if self.looking.get() == 0 {
@@ -147,8 +139,8 @@ impl Streams for Core {
         }
     }
 
-    fn has_panicked(&self, panic: &(dyn Any + Send)) {
-        Core::has_panicked(self, panic);
+    fn caught(&self, f: impl FnOnce()) -> bool {
+        Core::caught(self, f)
     }
 
     #[inline(always)]

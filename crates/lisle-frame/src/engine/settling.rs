@@ -5,8 +5,9 @@ use super::flags;
 use super::group::Group;
 use super::slot::{Head, Phase, State};
 use crate::error::{Failure, StreamError};
-use crate::panics::message;
+use crate::panics::{forget_panic, message};
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 impl Core {
@@ -52,8 +53,17 @@ impl Core {
         self.wake_readers(state.number());
     }
 
+    /// Runs streams. A panic is that of the one that is being polled, which fails. Returns `true` if
+    /// there was one.
+    pub(crate) fn caught(&self, f: impl FnOnce()) -> bool {
+        let Err(panic) = catch_unwind(AssertUnwindSafe(f)) else { return false };
+        self.has_panicked(&*panic);
+        forget_panic(panic);
+        true
+    }
+
     /// Notes that the body that is being polled has panicked. It will not run again.
-    pub(crate) fn has_panicked(&self, panic: &(dyn Any + Send)) {
+    fn has_panicked(&self, panic: &(dyn Any + Send)) {
         let Some(pointer) = self.current.get() else { return };
         // SAFETY: slots live as long as the world.
         let head = unsafe { pointer.as_ref() };

@@ -20,7 +20,6 @@ use crate::current::outside_of_frames;
 use crate::pool::Link;
 use crate::shim::now;
 use order::Order;
-use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -29,8 +28,9 @@ use std::rc::Rc;
 pub(crate) trait Streams {
     /// Polls a stream one of whose calls has ended. A panic of it goes on.
     fn deliver_to(&self, owner: Owner);
-    /// Notes that the stream that is being polled has panicked.
-    fn has_panicked(&self, panic: &(dyn Any + Send));
+    /// Runs streams. A panic is that of the one that is being polled, which fails. Returns `true` if
+    /// there was one.
+    fn caught(&self, f: impl FnOnce()) -> bool;
     /// Returns `true` if streams are in the queue.
     fn has_queued(&self) -> bool;
     /// Polls what is in the queue.

@@ -4,11 +4,9 @@ use super::{Foreigns, Streams, run_here};
 use crate::batch::Batch;
 use crate::batch::class::Deadline;
 use crate::current::{outside_of_frames, unsuspended};
-use crate::panics::forget_panic;
 use crate::shim::now;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 /// So many times the world looks for something to do before it takes what was sent to the home of a
@@ -174,9 +172,7 @@ impl Foreigns {
                 }
             }
         };
-        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsuspended(all))) {
-            streams.has_panicked(&*panic);
-            forget_panic(panic);
+        while streams.caught(|| unsuspended(all)) {
             streams.drain();
         }
         if own.delivered.get() == header.count.get() {
@@ -204,10 +200,7 @@ impl Foreigns {
                 }
             }
         };
-        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsuspended(all))) {
-            streams.has_panicked(&*panic);
-            forget_panic(panic);
-        }
+        while streams.caught(|| unsuspended(all)) {}
     }
 
     /// All results of a batch have been given out.
