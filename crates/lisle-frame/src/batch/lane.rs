@@ -93,7 +93,6 @@ impl Lane {
         let batch = self.empty(limit);
         // SAFETY: batches live as long as the lane.
         let header = unsafe { batch.as_ref() };
-        header.own.home.set(home);
         header.own.began.set(now());
         header.set_enough(limit);
         let Some(other) = home.checked_sub(1) else {

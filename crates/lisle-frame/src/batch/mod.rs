@@ -84,8 +84,6 @@ pub(crate) struct Own {
     pub(crate) is_expired: Cell<bool>,
     /// It was given to the workers.
     pub(crate) is_sent: Cell<bool>,
-    /// The home of its streams.
-    pub(crate) home: Cell<usize>,
     /// Its lane, which lives as long as the world.
     pub(crate) lane: NonNull<Lane>,
     /// When its first call was made.
@@ -222,7 +220,6 @@ impl Batch {
                 is_late: Cell::new(false),
                 is_expired: Cell::new(false),
                 is_sent: Cell::new(false),
-                home: Cell::new(0),
                 lane,
                 began: Cell::new(0),
                 is_gone: Cell::new(false),

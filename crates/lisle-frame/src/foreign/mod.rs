@@ -89,15 +89,6 @@ impl Foreigns {
         lanes[at].insert(Rc::new(Lane::new::<F, S>(class)))
     }
 
-    /// Calls a function with the lane of a batch.
-    pub(crate) fn lane_of(&self, batch: &Batch, f: impl FnOnce(&Lane)) {
-        // SAFETY: as in `lane`.
-        let lanes = unsafe { &*self.lanes.get() };
-        if let Some(Some(lane)) = lanes.get(batch.class.id as usize) {
-            f(lane);
-        }
-    }
-
     /// Makes a call: puts it into a batch.
     #[inline(always)]
     pub(crate) fn call<F: Native<S>, S: 'static>(
