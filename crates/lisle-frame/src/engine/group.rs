@@ -306,15 +306,16 @@ unsafe fn run<T, F: Future<Output = ()>>(core: &Core, group: &Group) {
     while let Some(piece) = group.piece(index) {
         // SAFETY: pieces live as long as their group.
         let used = || unsafe { piece.as_ref() }.used.get();
-        let at = Cell::new(0);
+        let (at, evaluated) = (Cell::new(0), Cell::new(0));
         while at.get() < used() {
             let end = used().min(at.get() + SPAN);
             // SAFETY: passed on to the caller; the slots are within the piece.
-            let span = || unsafe { run_span::<T, F>(core, group.slot_at(piece, 0), &at, end) };
+            let span = || unsafe { run_span::<T, F>(core, group.slot_at(piece, 0), &at, end, &evaluated) };
             if core.caught(|| unsuspended(span)) {
                 at.set(at.get() + 1);
                 core.drain();
             }
+            core.count_evaluated(evaluated.take());
             core.look_at_the_clock();
         }
         index += 1;
@@ -324,26 +325,30 @@ unsafe fn run<T, F: Future<Output = ()>>(core: &Core, group: &Group) {
 /// # Safety
 ///
 /// From `first` on there are at least `end` slots of streams with these types.
-unsafe fn run_span<T, F: Future<Output = ()>>(core: &Core, first: NonNull<Head>, at: &Cell<u32>, end: u32) {
+unsafe fn run_span<T, F: Future<Output = ()>>(
+    core: &Core,
+    first: NonNull<Head>,
+    at: &Cell<u32>,
+    end: u32,
+    evaluated: &Cell<usize>,
+) {
     let first = first.cast::<Slot<T, F>>();
     let mut cx = Context::from_waker(&WAKER);
-    let mut evaluated = 0;
     while at.get() < end {
         // SAFETY: by the caller's promise.
         let slot = unsafe { first.add(at.get() as usize) };
         // SAFETY: heads of used slots are initialized; the slot begins with it.
         let state = unsafe { slot.cast::<Head>().as_ref() }.state.get();
         if core.is_due(state) {
+            evaluated.set(evaluated.get() + 1);
             // SAFETY: what is due has a future and is not running.
             unsafe { step(core, slot, &mut cx, State::new(Phase::Running, 0).with_value(state)) };
-            evaluated += 1;
             if core.has_queued() {
                 core.drain();
             }
         }
         at.set(at.get() + 1);
     }
-    core.count_evaluated(evaluated);
 }
 
 /// # Safety
@@ -388,6 +393,7 @@ unsafe fn step<T, F: Future<Output = ()>>(
     if polled.is_pending() && flags == 0 && head.state.get() == with_value {
         head.state.set(core.ready.get());
     } else if polled.is_pending() && flags == flags::WITHIN && head.is_alive() {
+        core.flags.set(0);
         core.waits(head);
     } else {
         core.settle(pointer, polled.is_ready());

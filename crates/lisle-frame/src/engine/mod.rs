@@ -186,11 +186,8 @@ impl Core {
     /// Returns `true` if the stream has not run in this frame, and is to.
     #[inline(always)]
     pub(crate) fn is_due(&self, state: State) -> bool {
-        if state.phase() == Phase::Settled {
-            return state.number() != self.epoch.get();
-        }
         match state.phase() {
-            Phase::Fresh => state.number() != self.epoch.get(),
+            Phase::Settled | Phase::Fresh => state.number() != self.epoch.get(),
             Phase::Failed => state.number() != 0 && state.number() != self.epoch.get(),
             _ => false,
         }

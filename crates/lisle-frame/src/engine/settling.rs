@@ -14,7 +14,6 @@ impl Core {
     /// Notes that a stream waits within the frame.
     #[inline(always)]
     pub(crate) fn waits(&self, head: &Head) {
-        self.flags.set(0);
         self.waiting.set(self.waiting.get() + 1);
         head.state.set(head.state.get().in_phase(Phase::Waiting));
     }
@@ -44,8 +43,7 @@ impl Core {
             self.errors.borrow_mut().insert(pointer, error);
             State::new(Phase::Failed, self.epoch.get())
         } else if flags & flags::WITHIN != 0 {
-            self.waiting.set(self.waiting.get() + 1);
-            return head.state.set(state.in_phase(Phase::Waiting));
+            return self.waits(head);
         } else {
             State::new(Phase::Settled, self.epoch.get())
         };

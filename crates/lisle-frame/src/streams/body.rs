@@ -121,23 +121,23 @@ impl Future for Done {
 
 /// Runs a body once, gives its value to `f`, and is done for this frame. It is ready when it is polled
 /// in the next one. If `CATCHES`, a panic is a failure like others.
-struct Once<'a, B, F, const CATCHES: bool> {
+struct OneFrame<'a, B, F, const CATCHES: bool> {
     body: Pin<&'a mut B>,
     f: F,
     is_done: bool,
 }
 
-impl<'a, B, F, const CATCHES: bool> Once<'a, B, F, CATCHES> {
+impl<'a, B, F, const CATCHES: bool> OneFrame<'a, B, F, CATCHES> {
     #[inline(always)]
     fn new(body: Pin<&'a mut B>, f: F) -> Self {
-        Once { body, f, is_done: false }
+        OneFrame { body, f, is_done: false }
     }
 }
 
 // The function is not pinned.
-impl<B, F, const CATCHES: bool> Unpin for Once<'_, B, F, CATCHES> {}
+impl<B, F, const CATCHES: bool> Unpin for OneFrame<'_, B, F, CATCHES> {}
 
-impl<B: Future, F: FnMut(B::Output), const CATCHES: bool> Future for Once<'_, B, F, CATCHES> {
+impl<B: Future, F: FnMut(B::Output), const CATCHES: bool> Future for OneFrame<'_, B, F, CATCHES> {
     type Output = ();
 
     #[inline(always)]
@@ -195,7 +195,7 @@ pub(crate) async fn anew<const CATCHES: bool, T, B: AsyncFnMut() -> T>(
 ) {
     loop {
         let body = pin!(body());
-        Once::<_, _, CATCHES>::new(body, |value| out.set(value)).await;
+        OneFrame::<_, _, CATCHES>::new(body, |value| out.set(value)).await;
         forget_children(&out);
     }
 }
@@ -219,7 +219,7 @@ where
         let change = |value| {
             out.update(|state| f(state, value));
         };
-        Once::<_, _, false>::new(read, change).await;
+        OneFrame::<_, _, false>::new(read, change).await;
     }
 }
 
@@ -227,7 +227,7 @@ where
 pub(crate) async fn changing<T, B: AsyncFnMut(&mut Out<'_, T>)>(mut out: Out<'static, T>, mut body: B) {
     loop {
         let body = pin!(body(&mut out));
-        Once::<_, _, false>::new(body, |()| {}).await;
+        OneFrame::<_, _, false>::new(body, |()| {}).await;
     }
 }
 
