@@ -1,7 +1,9 @@
 //! What holds for all calls of a function: its types, its deadline, its order.
 
 use std::any::TypeId;
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::panic::Location;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
@@ -122,10 +124,21 @@ impl Class {
         class
     }
 
-    /// Returns the class of the closures of a type, which are not made foreign by name.
-    pub(crate) fn of_closures<F: 'static>(name: &'static str) -> &'static Class {
-        static CLASSES: LazyLock<Mutex<HashMap<TypeId, &'static Class>>> = LazyLock::new(Mutex::default);
-        let mut classes = CLASSES.lock().unwrap_or_else(PoisonError::into_inner);
-        classes.entry(TypeId::of::<F>()).or_insert_with(|| Class::new(name).keep())
+    /// Returns the class of the closures of a type, which are not made foreign by name: theirs is the
+    /// place of the first that is called. A thread asks the others once for each type.
+    pub(crate) fn of_closures<F: 'static>(site: &'static Location<'static>) -> &'static Class {
+        type Classes = HashMap<TypeId, &'static Class>;
+        static ALL: LazyLock<Mutex<Classes>> = LazyLock::new(Mutex::default);
+        thread_local! {
+            static KNOWN: RefCell<Classes> = RefCell::default();
+        }
+        let from_all = || {
+            let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+            *all.entry(TypeId::of::<F>()).or_insert_with(|| Class::new(site.to_string().leak()).keep())
+        };
+        // At the end of a thread it is gone.
+        let known =
+            KNOWN.try_with(|known| *known.borrow_mut().entry(TypeId::of::<F>()).or_insert_with(from_all));
+        known.unwrap_or_else(|_| from_all())
     }
 }

@@ -262,8 +262,7 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    let site = Location::caller();
-    let class = Class::of_closures::<F>(site.file());
+    let class = Class::of_closures::<F>(Location::caller());
     Call::new(class, |once: Once<F>| (once.0)(), Once(f), false)
 }
 

@@ -213,6 +213,25 @@ fn a_fold_polls_by_hand_what_waits() {
     }
 }
 
+#[test]
+fn a_report_counts_the_streams_before_and_after_one_that_panics() {
+    let mut world = World::new();
+    let streams = (0..600).map(|n| world.stream(async move || assert_ne!(n, 300, "on purpose")));
+    let streams = streams.collect::<Vec<_>>();
+    assert_eq!(world.frame().streams, streams.len());
+    // It is not tried again.
+    assert_eq!(world.frame().streams, streams.len() - 1);
+}
+
+#[test]
+fn a_closure_is_named_by_its_place() {
+    let mut world = World::new();
+    let failing = world.stream(async || call(|| panic!("on purpose")).await);
+    world.frame();
+    let error = world.get::<()>(failing).unwrap_err().to_string();
+    assert!(error.contains(concat!("'", file!(), ":")), "{error}");
+}
+
 struct Finally<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for Finally<F> {
