@@ -30,6 +30,24 @@ fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
+/// Begins a call, which does not end in this poll.
+async fn begin<F: Future + Unpin>(call: &mut F) {
+    poll_fn(|cx| {
+        assert!(Pin::new(&mut *call).poll(cx).is_pending());
+        Poll::Ready(())
+    })
+    .await;
+}
+
+/// Has a stream begin a call, and keep its future where others find it.
+fn keep_begun<F: Future + Unpin + 'static>(world: &World, kept: &Rc<RefCell<Vec<F>>>, mut call: F) {
+    let kept = kept.clone();
+    world.live((), async move |_| {
+        begin(&mut call).await;
+        kept.borrow_mut().push(call);
+    });
+}
+
 fn panics<T>(f: impl FnOnce() -> T) -> bool {
     catch_unwind(AssertUnwindSafe(f)).is_err()
 }
@@ -130,11 +148,7 @@ fn kept_calls<T: Send + 'static>(make: Make<'_>, frames: usize, result: fn() -> 
             let mut call = work.try_call(());
             if n % 3 == 0 {
                 // It is made, and not waited for.
-                poll_fn(|cx| {
-                    assert!(Pin::new(&mut call).poll(cx).is_pending());
-                    Poll::Ready(())
-                })
-                .await;
+                begin(&mut call).await;
             }
             kept.borrow_mut().push(call);
         });
@@ -169,11 +183,7 @@ fn calls_are_forgotten(make: Make<'_>) {
     for n in 0..10 {
         world.stream(async move || {
             let mut call = work.call(n);
-            poll_fn(|cx| {
-                assert!(Pin::new(&mut call).poll(cx).is_pending());
-                Poll::Ready(())
-            })
-            .await;
+            begin(&mut call).await;
             std::mem::forget(call);
         });
     }
@@ -203,20 +213,12 @@ fn calls_are_dropped_before_and_after_they_have_begun(make: Make<'_>) {
         world.stream(async move || {
             // Dropped before the batch leaves: it has room for all of them.
             let mut dropped = work.call(alive.clone());
-            poll_fn(|cx| {
-                assert!(Pin::new(&mut dropped).poll(cx).is_pending());
-                Poll::Ready(())
-            })
-            .await;
+            begin(&mut dropped).await;
             drop(dropped);
             // In part dropped when the batch has left.
             let mut call = together.call(alive.clone());
             if n % 2 == 0 {
-                poll_fn(|cx| {
-                    assert!(Pin::new(&mut call).poll(cx).is_pending());
-                    Poll::Ready(())
-                })
-                .await;
+                begin(&mut call).await;
                 drop(call);
                 return 0;
             }
@@ -248,16 +250,7 @@ fn a_call_of_one_world_is_dropped_in_another(make: Make<'_>) {
             let kept = Rc::new(RefCell::new(Vec::new()));
             let mut inner = World::new();
             for n in 0..10 {
-                let kept = kept.clone();
-                inner.live((), async move |_| {
-                    let mut call = work.call(n);
-                    poll_fn(|cx| {
-                        assert!(Pin::new(&mut call).poll(cx).is_pending());
-                        Poll::Ready(())
-                    })
-                    .await;
-                    kept.borrow_mut().push(call);
-                });
+                keep_begun(&inner, &kept, work.call(n));
             }
             inner.frame();
             // Those that are retired are dropped in the outer world's frame.
@@ -285,16 +278,7 @@ fn a_call_of_one_world_is_polled_in_another(make: Make<'_>) {
         let kept = Rc::new(RefCell::new(Vec::new()));
         let mut inner = World::new();
         for n in 0..7 {
-            let kept = kept.clone();
-            inner.live((), async move |_| {
-                let mut call = work.try_call(n);
-                poll_fn(|cx| {
-                    assert!(Pin::new(&mut call).poll(cx).is_pending());
-                    Poll::Ready(())
-                })
-                .await;
-                kept.borrow_mut().push(call);
-            });
+            keep_begun(&inner, &kept, work.try_call(n));
         }
         inner.frame();
         let calls = kept.take();
