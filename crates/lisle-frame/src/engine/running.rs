@@ -139,6 +139,7 @@ impl Streams for Core {
         }
     }
 
+    #[inline(always)]
     fn caught(&self, f: impl FnOnce()) -> bool {
         Core::caught(self, f)
     }

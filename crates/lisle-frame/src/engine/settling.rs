@@ -53,6 +53,7 @@ impl Core {
 
     /// Runs streams. A panic is that of the one that is being polled, which fails. Returns `true` if
     /// there was one.
+    #[inline(always)]
     pub(crate) fn caught(&self, f: impl FnOnce()) -> bool {
         let Err(panic) = catch_unwind(AssertUnwindSafe(f)) else { return false };
         self.has_panicked(&*panic);
@@ -61,6 +62,7 @@ impl Core {
     }
 
     /// Notes that the body that is being polled has panicked. It will not run again.
+    #[cold]
     fn has_panicked(&self, panic: &(dyn Any + Send)) {
         let Some(pointer) = self.current.get() else { return };
         // SAFETY: slots live as long as the world.
