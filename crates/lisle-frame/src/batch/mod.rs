@@ -301,22 +301,23 @@ impl Batch {
         at
     }
 
-    /// Returns the stream that has made a call, if it still wants the result.
+    /// Returns the column of the streams that have made the calls, and still want the results. Only
+    /// the world's thread uses it.
     ///
     /// # Safety
     ///
-    /// The call is in the batch. Only the world's thread calls this.
+    /// The batch is alive.
     #[inline(always)]
-    pub(crate) unsafe fn owner(this: NonNull<Batch>, at: u32) -> Option<Owner> {
+    pub(crate) unsafe fn owners(this: NonNull<Batch>) -> NonNull<Option<Owner>> {
         // SAFETY: alive, by the caller's promise.
-        unsafe { Self::column(this, this.as_ref().columns.owners, at).read() }
+        unsafe { Self::column(this, this.as_ref().columns.owners, 0) }
     }
 
     /// Notes that nobody wants the result of a call. If it has not begun, it will not.
     ///
     /// # Safety
     ///
-    /// As for [`owner`](Batch::owner).
+    /// The call is in the batch. Only the world's thread calls this.
     pub(crate) unsafe fn abandon(this: NonNull<Batch>, at: u32) {
         // SAFETY: alive, by the caller's promise.
         let header = unsafe { this.as_ref() };

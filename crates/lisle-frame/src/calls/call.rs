@@ -68,11 +68,12 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
         if !unsafe { Batch::has_returned(batch, at) } {
             return None;
         }
-        self.0 = State::Over(None);
         // SAFETY: of this function; taken once, since the future forgets the batch.
         let result = unsafe { Batch::take::<F, S>(batch, at) };
-        // SAFETY: this future has held it.
+        // SAFETY: this future has held it, and forgets it.
         unsafe { release(batch) };
+        // Nothing is dropped, now or later, and the compiler sees that.
+        std::mem::forget(std::mem::replace(&mut self.0, State::Over(None)));
         Some(result)
     }
 
@@ -82,7 +83,8 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
         if let State::Before { class, is_long, f, args } = std::mem::replace(&mut self.0, State::Over(None)) {
             let owner = core.current.get().map(NonNull::cast);
             let (batch, at) = core.foreigns().call::<F, S>(owner, class, f, args, is_long);
-            self.0 = State::Made { batch, at };
+            // Nothing is dropped, which the compiler does not know.
+            std::mem::forget(std::mem::replace(&mut self.0, State::Made { batch, at }));
         }
     }
 

@@ -24,13 +24,16 @@ impl Core {
         }
     }
 
+    /// Returns `true` if there are executors within streams.
+    #[inline(always)]
+    pub(super) fn has_executors(&self) -> bool {
+        self.has_wakers.get()
+    }
+
     /// Wakes the executors within a stream, since it is polled next.
-    #[inline]
     pub(super) fn wake_executors(&self, pointer: NonNull<Head>) {
-        if self.has_wakers.get() {
-            let wakers = self.wakers.borrow_mut().remove(&pointer);
-            self.wake_each(wakers);
-        }
+        let wakers = self.wakers.borrow_mut().remove(&pointer);
+        self.wake_each(wakers);
     }
 
     pub(super) fn wake_all_executors(&self) {

@@ -19,6 +19,7 @@ impl Core {
         self.frames.set(self.frames.get() + 1);
         unsuspended(|| self.look_at_sources());
         self.look_again();
+        self.usual.set(self.ready.get());
         self.set_epoch(self.epoch.get() % GREATEST + 1);
         self.wake_all_executors();
         self.flag(flags::QUEUED);

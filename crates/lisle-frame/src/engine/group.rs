@@ -3,9 +3,10 @@
 
 use super::slot::{Head, Phase, Slot, State, Valued};
 use super::waits::Living;
-use super::{Core, WAKER, flags};
+use super::{Core, flags};
 use crate::current::unsuspended;
 use crate::error::Origin;
+use crate::foreign::Ended;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell, UnsafeCell};
@@ -23,7 +24,7 @@ const SPAN: u32 = 256;
 /// What a group knows of its type.
 pub(crate) struct Methods {
     run: unsafe fn(&Core, &Group),
-    poll: unsafe fn(&Core, NonNull<Head>),
+    polls: unsafe fn(&Core, &Polls<'_>),
     drop_future: unsafe fn(NonNull<Head>),
     drop_value: unsafe fn(NonNull<Head>),
     clone_value: unsafe fn(NonNull<Head>) -> Box<dyn Any>,
@@ -84,7 +85,7 @@ impl Group {
         Group {
             methods: &Methods {
                 run: run::<T, F>,
-                poll: poll::<T, F>,
+                polls: polls::<T, F>,
                 drop_future: drop_future::<T, F>,
                 drop_value: drop_value::<T>,
                 clone_value: clone_value::<T>,
@@ -197,7 +198,18 @@ impl Group {
     /// The stream lives in this group, has a future, and is not running.
     pub(crate) unsafe fn poll(&self, core: &Core, head: NonNull<Head>) {
         // SAFETY: passed on to the caller.
-        unsafe { (self.methods.poll)(core, head) }
+        unsafe { (self.methods.polls)(core, &Polls::One(Cell::new(Some(head)))) }
+    }
+
+    /// Polls the streams whose calls have ended, up to the first one that is not of this group or has
+    /// given up its call.
+    ///
+    /// # Safety
+    ///
+    /// The owners of the calls are streams of this world.
+    pub(crate) unsafe fn deliver(&self, core: &Core, ended: &Ended<'_>) {
+        // SAFETY: passed on to the caller.
+        unsafe { (self.methods.polls)(core, &Polls::Ended { group: self, ended }) }
     }
 
     /// # Safety
@@ -296,6 +308,25 @@ impl Piece {
     }
 }
 
+/// Streams of a group that are to be polled, one after the other.
+enum Polls<'a> {
+    /// Those of a span that are due.
+    Due(Span),
+    /// Those whose calls have ended.
+    Ended { group: &'a Group, ended: &'a Ended<'a> },
+    /// This one, whether it has waited or is due. It may be polled while others are.
+    One(Cell<Option<NonNull<Head>>>),
+}
+
+/// Streams that lie side by side.
+struct Span {
+    first: NonNull<Head>,
+    at: Cell<u32>,
+    end: u32,
+    /// So many of them were due.
+    evaluated: Cell<usize>,
+}
+
 /// Runs what is due in the group.
 ///
 /// # Safety
@@ -306,63 +337,110 @@ unsafe fn run<T, F: Future<Output = ()>>(core: &Core, group: &Group) {
     while let Some(piece) = group.piece(index) {
         // SAFETY: pieces live as long as their group.
         let used = || unsafe { piece.as_ref() }.used.get();
-        let (at, evaluated) = (Cell::new(0), Cell::new(0));
-        while at.get() < used() {
-            let end = used().min(at.get() + SPAN);
+        let mut begin = 0;
+        while begin < used() {
+            let end = used().min(begin + SPAN);
+            // SAFETY: pieces have a slot.
+            let first = unsafe { group.slot_at(piece, 0) };
+            let span = Span { first, at: Cell::new(begin), end, evaluated: Cell::new(0) };
+            let due = Polls::Due(span);
             // SAFETY: passed on to the caller; the slots are within the piece.
-            let span = || unsafe { run_span::<T, F>(core, group.slot_at(piece, 0), &at, end, &evaluated) };
-            if core.caught(|| unsuspended(span)) {
-                at.set(at.get() + 1);
+            while core.caught(|| unsuspended(|| unsafe { polls::<T, F>(core, &due) })) {
                 core.drain();
             }
-            core.count_evaluated(evaluated.take());
+            if let Polls::Due(span) = due {
+                core.count_evaluated(span.evaluated.get());
+            }
             core.look_at_the_clock();
+            begin = end;
         }
         index += 1;
     }
 }
 
+/// Polls streams. It is the only place where their future is polled: the compiler makes the code of
+/// the future part of this loop then, and of no other.
+///
 /// # Safety
 ///
-/// From `first` on there are at least `end` slots of streams with these types.
-unsafe fn run_span<T, F: Future<Output = ()>>(
-    core: &Core,
-    first: NonNull<Head>,
-    at: &Cell<u32>,
-    end: u32,
-    evaluated: &Cell<usize>,
-) {
-    let first = first.cast::<Slot<T, F>>();
-    let mut cx = Context::from_waker(&WAKER);
-    while at.get() < end {
-        // SAFETY: by the caller's promise.
-        let slot = unsafe { first.add(at.get() as usize) };
-        // SAFETY: heads of used slots are initialized; the slot begins with it.
-        let state = unsafe { slot.cast::<Head>().as_ref() }.state.get();
-        if core.is_due(state) {
-            evaluated.set(evaluated.get() + 1);
-            // SAFETY: what is due has a future and is not running.
-            unsafe { step(core, slot, &mut cx, State::new(Phase::Running, 0).with_value(state)) };
-            if core.has_queued() {
-                core.drain();
-            }
+/// The streams have these types. Those that are not looked at here have a future and are not running.
+unsafe fn polls<T, F: Future<Output = ()>>(core: &Core, polls: &Polls<'_>) {
+    let waker = core.waker();
+    let mut cx = Context::from_waker(&waker);
+    loop {
+        let next = match polls {
+            // SAFETY: passed on to the caller.
+            Polls::Due(span) => unsafe { span.next(core, size_of::<Slot<T, F>>()) },
+            // SAFETY: passed on to the caller.
+            Polls::Ended { group, ended } => unsafe { group.next_of(core, ended) },
+            // SAFETY: passed on to the caller.
+            Polls::One(head) => head.take().map(|head| (head, running(unsafe { head.as_ref() }))),
+        };
+        let Some((head, running)) = next else { return };
+        // SAFETY: what is due or has waited has a future and is not running.
+        unsafe { step(core, head.cast::<Slot<T, F>>(), &mut cx, running) };
+        if core.has_queued() && !matches!(polls, Polls::One(_)) {
+            core.drain();
         }
-        at.set(at.get() + 1);
     }
 }
 
-/// # Safety
-///
-/// As for [`Group::poll`], with these types.
-unsafe fn poll<T, F: Future<Output = ()>>(core: &Core, head: NonNull<Head>) {
-    // SAFETY: alive, by the caller's promise.
-    let state = unsafe { head.as_ref() }.state.get();
-    let running = match state.phase() {
+/// Returns the state with which a stream is polled.
+fn running(head: &Head) -> State {
+    let state = head.state.get();
+    match state.phase() {
         Phase::Waiting | Phase::Queued => state.in_phase(Phase::Running),
         _ => State::new(Phase::Running, 0).with_value(state),
-    };
-    // SAFETY: passed on to the caller.
-    unsafe { step(core, head.cast::<Slot<T, F>>(), &mut Context::from_waker(&WAKER), running) };
+    }
+}
+
+impl Span {
+    /// Returns the next stream that is due.
+    ///
+    /// # Safety
+    ///
+    /// There are at least `end` slots of this size from `first` on.
+    #[inline(always)]
+    unsafe fn next(&self, core: &Core, size: usize) -> Option<(NonNull<Head>, State)> {
+        loop {
+            let at = self.at.get();
+            if at >= self.end {
+                return None;
+            }
+            self.at.set(at + 1);
+            // SAFETY: by the caller's promise.
+            let head = unsafe { self.first.byte_add(at as usize * size) };
+            // SAFETY: heads of used slots are initialized.
+            let state = unsafe { head.as_ref() }.state.get();
+            if core.is_as_usual(state) || core.is_due(state) {
+                self.evaluated.set(self.evaluated.get() + 1);
+                return Some((head, State::new(Phase::Running, 0).with_value(state)));
+            }
+        }
+    }
+}
+
+impl Group {
+    /// Returns the next stream whose call has ended and which waits, if it is in this group.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Group::deliver`].
+    #[inline(always)]
+    unsafe fn next_of(&self, core: &Core, ended: &Ended<'_>) -> Option<(NonNull<Head>, State)> {
+        loop {
+            let pointer = ended.owner()?.cast::<Head>();
+            // SAFETY: slots live as long as the world.
+            let (group, head) = unsafe { (Group::of(pointer), pointer.as_ref()) };
+            if !std::ptr::eq(group, self) {
+                return None;
+            }
+            ended.pass();
+            if core.is_resumed(pointer, head) {
+                return Some((pointer, head.state.get().in_phase(Phase::Running)));
+            }
+        }
+    }
 }
 
 /// Polls the future of a stream, and notes what came of it.

@@ -29,7 +29,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::task::{RawWaker, RawWakerVTable, Waker};
+use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 use waits::{Living, Waits};
 
 /// What the futures of a stream tell about the poll under way, and what is to do after it.
@@ -42,14 +42,8 @@ pub(crate) mod flags {
     pub(crate) const QUEUED: u8 = 4;
 }
 
-/// The waker that streams are polled with. It does nothing: what they wait for knows them.
-///
-/// It is told by its address from those of executors within streams, and so is not `Waker::noop`, of
-/// which there may be several.
-pub(crate) static WAKER: Waker = {
-    // SAFETY: the functions do nothing.
-    unsafe { Waker::new(std::ptr::null(), &VTABLE) }
-};
+/// The functions of the waker that streams are polled with. They do nothing: what a stream waits for
+/// knows it.
 static VTABLE: RawWakerVTable =
     RawWakerVTable::new(|_| RawWaker::new(std::ptr::null(), &VTABLE), |_| {}, |_| {}, |_| {});
 
@@ -63,6 +57,8 @@ pub(crate) struct Core {
     pub(crate) frames: Cell<u64>,
     /// The state of a stream that has its value for this frame.
     pub(crate) ready: Cell<State>,
+    /// The state of a stream that had its value for the frame before, and so is due in this one.
+    usual: Cell<State>,
     /// The stream that is being polled.
     pub(crate) current: Cell<Option<NonNull<Head>>>,
     /// A byte, since the compiler sets bits of it by instructions for bytes: a wider load soon after
@@ -138,6 +134,7 @@ impl Core {
             epoch: Cell::new(0),
             frames: Cell::new(0),
             ready: Cell::new(State::new(Phase::Settled, 0).and_value()),
+            usual: Cell::new(State::new(Phase::Vacant, 0)),
             current: Cell::new(None),
             flags: Cell::new(0),
             failure: RefCell::default(),
@@ -181,6 +178,31 @@ impl Core {
     #[inline(always)]
     pub(crate) fn has_queued(&self) -> bool {
         self.flags.get() & flags::QUEUED != 0
+    }
+
+    /// Returns the waker with which streams are polled. It is told by the address of its functions from
+    /// those of executors within streams. It leads back here: see [`of_context`](Core::of_context).
+    #[inline(always)]
+    fn waker(&self) -> Waker {
+        // SAFETY: the functions do nothing.
+        unsafe { Waker::new(std::ptr::from_ref(self).cast(), &VTABLE) }
+    }
+
+    /// Returns the world that polls a stream.
+    ///
+    /// # Safety
+    ///
+    /// The context is the one that the stream itself is polled with.
+    #[inline(always)]
+    pub(crate) unsafe fn of_context<'a>(cx: &Context<'a>) -> &'a Core {
+        // SAFETY: made by `waker` of a world that runs its streams, by the caller's promise.
+        unsafe { &*cx.waker().data().cast() }
+    }
+
+    /// Returns `true` if the stream had its value for the frame before, as most have.
+    #[inline(always)]
+    fn is_as_usual(&self, state: State) -> bool {
+        state == self.usual.get()
     }
 
     /// Returns `true` if the stream has not run in this frame, and is to.

@@ -5,9 +5,8 @@ use super::flags;
 use super::group::Group;
 use super::slot::{Head, Phase, State};
 use super::waits::Living;
-use crate::batch::Owner;
 use crate::current::unsuspended;
-use crate::foreign::Streams;
+use crate::foreign::{Ended, Streams};
 use std::ptr::NonNull;
 
 /// So deep may streams that read each other be polled within each other, in bytes of the stack. What
@@ -87,19 +86,27 @@ impl Core {
 
     /// Polls a stream that was queued.
     fn poll(&self, stream: Living) {
-        let waits =
-            || stream.get().is_some_and(|head| matches!(head.phase(), Phase::Waiting | Phase::Queued));
-        if !waits() {
-            return;
+        if stream.get().is_some_and(|head| self.is_resumed(stream.head, head)) {
+            // SAFETY: alive and waiting, and hence with a future and not running.
+            unsafe { Group::of(stream.head).poll(self, stream.head) };
         }
-        self.wake_executors(stream.head);
-        // A waker may have removed it.
-        if !waits() {
-            return;
+    }
+
+    /// Returns `true` if a stream has waited, and is polled next. It does not count as waiting then.
+    #[inline(always)]
+    pub(super) fn is_resumed(&self, pointer: NonNull<Head>, head: &Head) -> bool {
+        if !head.waits() {
+            return false;
+        }
+        if self.has_executors() {
+            self.wake_executors(pointer);
+            // A waker may have removed it.
+            if !head.waits() {
+                return false;
+            }
         }
         self.waiting.set(self.waiting.get() - 1);
-        // SAFETY: alive and waiting, and hence with a future and not running.
-        unsafe { Group::of(stream.head).poll(self, stream.head) };
+        true
     }
 
     /// Polls what is in the queue, and buries what has been removed. No stream is being polled.
@@ -124,18 +131,10 @@ impl Core {
 
 impl Streams for Core {
     #[inline]
-    fn deliver_to(&self, owner: Owner) {
-        let pointer = owner.cast::<Head>();
-        // SAFETY: slots live as long as the world.
-        let head = unsafe { pointer.as_ref() };
-        if matches!(head.phase(), Phase::Waiting | Phase::Queued) {
-            self.wake_executors(pointer);
-        }
-        // A waker may have removed it.
-        if matches!(head.phase(), Phase::Waiting | Phase::Queued) {
-            self.waiting.set(self.waiting.get() - 1);
-            // SAFETY: it waits, and hence has a future and is not running.
-            unsafe { Group::of(pointer).poll(self, pointer) };
+    fn deliver(&self, ended: &Ended<'_>) {
+        if let Some(owner) = ended.owner() {
+            // SAFETY: slots live as long as the world, and only its streams make its calls.
+            unsafe { Group::of(owner.cast()).deliver(self, ended) };
         }
     }
 

@@ -95,6 +95,12 @@ impl Head {
         self.generation.get() & 1 == 1
     }
 
+    /// Returns `true` if the stream waits within the frame, or has waited and is in the queue.
+    #[inline(always)]
+    pub(crate) fn waits(&self) -> bool {
+        matches!(self.phase(), Phase::Waiting | Phase::Queued)
+    }
+
     #[inline(always)]
     pub(crate) fn phase(&self) -> Phase {
         self.state.get().phase()

@@ -26,8 +26,9 @@ use std::rc::Rc;
 
 /// The streams of a world, as its foreign calls know them.
 pub(crate) trait Streams {
-    /// Polls a stream one of whose calls has ended. A panic of it goes on.
-    fn deliver_to(&self, owner: Owner);
+    /// Polls streams whose calls have ended: at least the next one, if it has an owner. A panic of one
+    /// goes on.
+    fn deliver(&self, ended: &Ended<'_>);
     /// Runs streams. A panic is that of the one that is being polled, which fails. Returns `true` if
     /// there was one.
     fn caught(&self, f: impl FnOnce()) -> bool;
@@ -35,6 +36,36 @@ pub(crate) trait Streams {
     fn has_queued(&self) -> bool;
     /// Polls what is in the queue.
     fn drain(&self);
+}
+
+/// Calls that lie one after the other in a batch and have ended, or are not waited for any more.
+pub(crate) struct Ended<'a> {
+    owners: NonNull<Option<Owner>>,
+    at: Cell<u32>,
+    to: u32,
+    /// How far they have been given out.
+    delivered: &'a Cell<u32>,
+}
+
+impl Ended<'_> {
+    /// Returns the stream that has made the next call, if there is one and it has not given it up.
+    #[inline(always)]
+    pub(crate) fn owner(&self) -> Option<Owner> {
+        if self.at.get() >= self.to {
+            return None;
+        }
+        // SAFETY: the call is in the batch, which lives as long as its lane. Only the world's thread
+        // uses the owners.
+        unsafe { self.owners.add(self.at.get() as usize).read() }
+    }
+
+    /// Goes on to the call after the next one. Its result may be taken from now on.
+    #[inline(always)]
+    pub(crate) fn pass(&self) {
+        let at = self.at.get() + 1;
+        self.at.set(at);
+        self.delivered.set(at);
+    }
 }
 
 /// The foreign calls of a world.

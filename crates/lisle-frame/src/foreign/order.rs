@@ -1,6 +1,6 @@
 //! How results come back to the streams: in the order in which the calls were made.
 
-use super::{Foreigns, Streams, run_here};
+use super::{Ended, Foreigns, Streams, run_here};
 use crate::batch::Batch;
 use crate::batch::class::Deadline;
 use crate::current::unsuspended;
@@ -154,18 +154,19 @@ impl Foreigns {
         // SAFETY: batches live as long as their lane.
         let header = unsafe { batch.as_ref() };
         let own = &header.own;
-        let at = Cell::new(from);
+        // SAFETY: batches live as long as their lane.
+        let owners = unsafe { Batch::owners(batch) };
+        let ended = Ended { owners, at: Cell::new(from), to, delivered: &own.delivered };
         let all = || {
-            while at.get() < to {
-                let call = at.get();
-                at.set(call + 1);
-                own.delivered.set(call + 1);
-                // SAFETY: the call is in the batch.
-                match unsafe { Batch::owner(batch, call) } {
-                    Some(owner) => streams.deliver_to(owner),
-                    // SAFETY: complete. Who gives up a call before it is delivered leaves its result.
-                    None if Batch::is_abandoned(batch, call) => unsafe { Batch::drop_result(batch, call) },
-                    None => {}
+            while ended.at.get() < to {
+                streams.deliver(&ended);
+                if ended.at.get() < to && ended.owner().is_none() {
+                    let call = ended.at.get();
+                    ended.pass();
+                    if Batch::is_abandoned(batch, call) {
+                        // SAFETY: complete. Who gives up a call before it is delivered leaves its result.
+                        unsafe { Batch::drop_result(batch, call) };
+                    }
                 }
                 if streams.has_queued() {
                     streams.drain();
@@ -190,13 +191,16 @@ impl Foreigns {
             self.order.late.set(self.order.late.get() + 1);
             self.order.note_slowest(header.class.name, self.order.last_wait.get());
         }
-        let at = Cell::new(run.from);
+        // SAFETY: batches live as long as their lane.
+        let owners = unsafe { Batch::owners(run.batch) };
+        // Nothing has been: there are no results.
+        let nowhere = Cell::new(0);
+        let ended = Ended { owners, at: Cell::new(run.from), to: run.to, delivered: &nowhere };
         let all = || {
-            while at.get() < run.to {
-                let call = at.replace(at.get() + 1);
-                // SAFETY: the call is in the batch.
-                if let Some(owner) = unsafe { Batch::owner(run.batch, call) } {
-                    streams.deliver_to(owner);
+            while ended.at.get() < run.to {
+                streams.deliver(&ended);
+                if ended.owner().is_none() {
+                    ended.pass();
                 }
             }
         };

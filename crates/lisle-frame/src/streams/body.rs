@@ -10,9 +10,9 @@ use crate::engine::{self, Core};
 use crate::error::{Failure, StreamError};
 use crate::panics::{forget_panic, message};
 use std::fmt;
-use std::marker::PhantomData;
+use std::marker::{PhantomData, PhantomPinned};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
@@ -119,45 +119,78 @@ impl Future for Done {
     }
 }
 
-/// Runs a body once, gives its value to `f`, and is done for this frame. It is ready when it is polled
-/// in the next one. If `CATCHES`, a panic is a failure like others.
-struct OneFrame<'a, B, F, const CATCHES: bool> {
-    body: Pin<&'a mut B>,
-    f: F,
-    is_done: bool,
+/// The future of a stream that is run anew in each frame. It is written by hand, since it is what a
+/// stream costs: the compiler's, a loop around the body, takes 40 bytes more.
+///
+/// In each frame `start` makes a body of what the stream is made of, and `end` is given what the body
+/// returns. If `CATCHES`, a panic is a failure like others.
+pub(crate) struct Anew<M, B, S, E, const CATCHES: bool> {
+    /// The body under way. It borrows from `made_of`, and is dropped before that.
+    body: Option<B>,
+    made_of: M,
+    start: S,
+    end: E,
+    _borrowed: PhantomPinned,
 }
 
-impl<'a, B, F, const CATCHES: bool> OneFrame<'a, B, F, CATCHES> {
+impl<M, B, S, E, const CATCHES: bool> Anew<M, B, S, E, CATCHES> {
+    /// # Safety
+    ///
+    /// It is the future of a stream, which only the stream's group polls.
+    /// `start` and the body do not rely on the borrow to be longer than the body.
     #[inline(always)]
-    fn new(body: Pin<&'a mut B>, f: F) -> Self {
-        OneFrame { body, f, is_done: false }
+    unsafe fn new(made_of: M, start: S, end: E) -> Self
+    where
+        M: 'static,
+        B: Future,
+        S: Fn(&Core, NonNull<Head>, &'static mut M) -> B,
+        E: Fn(&Core, NonNull<Head>, &mut M, B::Output),
+    {
+        Anew { body: None, made_of, start, end, _borrowed: PhantomPinned }
     }
 }
 
-// The function is not pinned.
-impl<B, F, const CATCHES: bool> Unpin for OneFrame<'_, B, F, CATCHES> {}
-
-impl<B: Future, F: FnMut(B::Output), const CATCHES: bool> Future for OneFrame<'_, B, F, CATCHES> {
+impl<M, B, S, E, const CATCHES: bool> Future for Anew<M, B, S, E, CATCHES>
+where
+    M: 'static,
+    B: Future,
+    S: Fn(&Core, NonNull<Head>, &'static mut M) -> B,
+    E: Fn(&Core, NonNull<Head>, &mut M, B::Output),
+{
     type Output = ();
 
     #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.is_done {
-            return Poll::Ready(());
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // SAFETY: it is polled with its stream, by the promise of `new`.
+        let core = unsafe { Core::of_context(cx) };
+        let Some(head) = core.current.get() else { return Poll::Pending };
+        // SAFETY: nothing is moved out of it.
+        let this = unsafe { self.get_unchecked_mut() };
+        if this.body.is_none() {
+            // SAFETY: the body that borrows it is dropped before anything else uses it, and before it
+            // is moved or dropped.
+            let made_of = unsafe { NonNull::from(&mut this.made_of).as_mut() };
+            this.body = Some((this.start)(core, head, made_of));
         }
-        let polled = if CATCHES { poll_caught(self.body.as_mut(), cx) } else { self.body.as_mut().poll(cx) };
-        let Some(core) = engine::current() else { return Poll::Pending };
+        let Some(body) = &mut this.body else { return Poll::Pending };
+        // SAFETY: it is pinned with `self`.
+        let mut body = unsafe { Pin::new_unchecked(body) };
+        let polled = if CATCHES { poll_caught(body.as_mut(), cx) } else { body.poll(cx) };
         match polled {
             Poll::Ready(value) => {
                 core.waits_over_frames(false);
-                (self.f)(value);
+                this.body = None;
+                (this.end)(core, head, &mut this.made_of, value);
                 // What it has begun to wait for, and then has not waited for, as in a race.
                 core.flags.set(core.flags.get() & !engine::flags::WITHIN);
-                self.is_done = true;
             }
             // As often: it waits within the frame.
             Poll::Pending if core.flags.get() == engine::flags::WITHIN => {}
-            Poll::Pending => self.is_done = has_failed(core),
+            Poll::Pending => {
+                if has_failed(core) {
+                    this.body = None;
+                }
+            }
         }
         Poll::Pending
     }
@@ -187,48 +220,48 @@ fn poll_caught<B: Future>(body: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<B::Ou
     })
 }
 
-/// The future of a stream that is run anew in each frame.
+/// Returns the future of a stream that is run anew in each frame. What a run has made lives until the
+/// next run.
 #[inline(always)]
-pub(crate) async fn anew<const CATCHES: bool, T, B: AsyncFnMut() -> T>(
-    mut out: Out<'static, T>,
-    mut body: B,
-) {
-    loop {
-        let body = pin!(body());
-        OneFrame::<_, _, CATCHES>::new(body, |value| out.set(value)).await;
-        forget_children(&out);
-    }
-}
-
-/// What a run has made lives until the next run.
-#[inline(always)]
-fn forget_children<T>(out: &Out<'_, T>) {
-    if let Some(core) = engine::current() {
-        core.remove_owned(out.head);
+pub(crate) fn anew<const CATCHES: bool, T, B>(body: B) -> impl Future<Output = ()> + 'static
+where
+    T: 'static,
+    B: AsyncFnMut() -> T + 'static,
+{
+    let start = |core: &Core, head, body: &'static mut B| {
+        core.remove_owned(head);
+        body()
+    };
+    // SAFETY: it is given to a stream with values of type `T`. The body's code holds for all lifetimes.
+    unsafe {
+        Anew::<_, _, _, _, CATCHES>::new(body, start, |_, head, _, value| Out::<T>::new(head).set(value))
     }
 }
 
 /// The future of a stream that changes its value in each frame by what it reads.
-pub(crate) async fn folding<S, T, F>(mut out: Out<'static, S>, source: super::handle::Stream<T>, mut f: F)
+pub(crate) fn folding<S, T, F>(source: super::handle::Stream<T>, f: F) -> impl Future<Output = ()> + 'static
 where
-    T: Clone,
-    F: FnMut(&mut S, T),
+    S: 'static,
+    T: Clone + 'static,
+    F: FnMut(&mut S, T) + 'static,
 {
-    loop {
-        let read = pin!(source.get());
-        let change = |value| {
-            out.update(|state| f(state, value));
-        };
-        OneFrame::<_, _, false>::new(read, change).await;
-    }
+    let end = |_: &Core, head, f: &mut F, value| {
+        // SAFETY: it is given to a stream with values of type `S`.
+        unsafe { Out::<S>::new(head) }.update(|state| f(state, value));
+    };
+    // SAFETY: this is the future of a stream, and reading borrows nothing.
+    unsafe { Anew::<_, _, _, _, false>::new(f, move |_, _, _| source.get(), end) }
 }
 
 /// The future of a stream that changes its value in place, anew in each frame.
-pub(crate) async fn changing<T, B: AsyncFnMut(&mut Out<'_, T>)>(mut out: Out<'static, T>, mut body: B) {
-    loop {
-        let body = pin!(body(&mut out));
-        OneFrame::<_, _, false>::new(body, |()| {}).await;
-    }
+pub(crate) fn changing<T, B>(out: Out<'static, T>, body: B) -> impl Future<Output = ()> + 'static
+where
+    T: 'static,
+    B: AsyncFnMut(&mut Out<'_, T>) + 'static,
+{
+    let start = |_: &Core, _, made_of: &'static mut (Out<'static, T>, B)| (made_of.1)(&mut made_of.0);
+    // SAFETY: this is the future of a stream. The body's code holds for all lifetimes.
+    unsafe { Anew::<_, _, _, _, false>::new((out, body), start, |_, _, _, ()| {}) }
 }
 
 /// The future of a stream that lives over frames.

@@ -242,9 +242,9 @@ impl Making<'_> {
         B: AsyncFnMut() -> T + 'static,
     {
         if self.retrying {
-            self.make(None, Kind::AtRest, |out| body::anew::<true, _, _>(out, body))
+            self.make(None, Kind::AtRest, |_| body::anew::<true, T, B>(body))
         } else {
-            self.make(None, Kind::AtRest, |out| body::anew::<false, _, _>(out, body))
+            self.make(None, Kind::AtRest, |_| body::anew::<false, T, B>(body))
         }
     }
 
@@ -268,7 +268,7 @@ impl Making<'_> {
         S: Clone + 'static,
         F: FnMut(&mut S, T) + 'static,
     {
-        self.make(Some(first), Kind::AtRest, |out| body::folding(out, source, f))
+        self.make(Some(first), Kind::AtRest, |_| body::folding::<S, T, F>(source, f))
     }
 
     /// Makes a stream.
