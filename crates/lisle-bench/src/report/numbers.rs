@@ -10,6 +10,17 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
+/// By how much, at most, what [`number`] writes differs from the value, as a part of it.
+pub(super) fn rounding(value: f64) -> f64 {
+    let last_digit = match value {
+        ..1.0 => 1e-3,
+        ..10.0 => 1e-2,
+        ..1000.0 => 1e-1,
+        _ => 1.0,
+    };
+    last_digit / 2.0 / value
+}
+
 /// `17,654,321`
 fn grouped(value: f64) -> String {
     let digits = format!("{value:.0}");
@@ -112,6 +123,14 @@ mod tests {
         assert_eq!(number(999.96), "1000.0");
         assert_eq!(number(1234.4), "1,234");
         assert_eq!(number(17_654_321.0), "17,654,321");
+    }
+
+    #[test]
+    fn no_number_is_rounded_by_more_than_that() {
+        for value in [0.0236, 0.0495, 6.154, 9.995, 61.54, 999.94, 1234.49, 17_654_321.4] {
+            let read = parse(&number(value)).unwrap();
+            assert!((read - value).abs() <= rounding(value) * value * 1.000_001, "{value}");
+        }
     }
 
     #[test]

@@ -158,6 +158,26 @@ fn a_row_is_as_the_bench_writes_it() {
 }
 
 #[test]
+fn few_digits_go_together_as_far_as_they_can() {
+    let small = |behind: &str| {
+        format!(
+            "Note: by hand
+
+streams, tree, streams=500000, 1 worker: mean
+  ms/frame                 median          min          max  to best  resident   CPU s
+  lisle                     0.023        0.023        0.025     1.00  21.2 MiB    0.40
+  bevy-ecs                  0.025        0.024        0.037     {behind}  25.2 MiB    0.40
+"
+        )
+    };
+    // Of 0.0227 and 0.0252.
+    assert!(parse(&small("1.11")).is_ok());
+    let Wrong { line, why } = parse(&small("1.21")).err().expect("0.025 is not so far from 0.023");
+    assert_eq!(line, 6);
+    assert!(why.contains("do not go together"), "{why}");
+}
+
+#[test]
 fn the_rows_go_together() {
     let kanal = "  kanal                 7,367,991";
     assert_eq!(wrong("  kanal ", "  lisle ").1, "lisle: there is a row of it before");
