@@ -15,7 +15,7 @@ const LONGEST: u64 = 100_000;
 /// Between the two, each worker is to have so many in a frame.
 const FOR_EACH: u64 = 32;
 /// Calls that take less, in nanoseconds, are run in place: to send one costs about as much.
-const LEAST: u64 = 25;
+const LEAST: u64 = 8;
 /// Batches that are larger, in bytes, are made one by one.
 const SMALL: usize = 1 << 14;
 /// Calls that take longer, in nanoseconds, are timed one by one.
@@ -34,6 +34,8 @@ pub(crate) struct Lane {
     /// By their sizes.
     vacant: Vec<RefCell<Vec<NonNull<Batch>>>>,
     all: RefCell<Vec<NonNull<Batch>>>,
+    /// How many there are of each size.
+    made: Vec<Cell<usize>>,
     /// What a call has cost of late, in nanoseconds, if any has been measured.
     cost: Cell<Option<u64>>,
     /// What the calls of this frame have cost, in nanoseconds.
@@ -56,6 +58,7 @@ impl Lane {
             class,
             methods: Methods::of::<F, S>(),
             vacant: columns.iter().map(|_| RefCell::default()).collect(),
+            made: columns.iter().map(|_| Cell::default()).collect(),
             columns,
             first_open: Cell::new(None),
             open: RefCell::default(),
@@ -124,7 +127,9 @@ impl Lane {
     #[cold]
     fn grow(&self, size: usize) -> NonNull<Batch> {
         let columns = self.columns[size];
-        let spare = if columns.size() <= SMALL { self.all.borrow().len() / 2 } else { 0 };
+        // Half as many as there are of this size: those of other sizes are of other frames.
+        let made = &self.made[size];
+        let spare = if columns.size() <= SMALL { made.get() / 2 } else { 0 };
         let batch = || Batch::new(self.methods, self.class, columns, size, self.into());
         let mut all = self.all.borrow_mut();
         let mut vacant = self.vacant[size].borrow_mut();
@@ -135,8 +140,9 @@ impl Lane {
         }
         let batch = batch();
         all.push(batch);
+        made.set(made.get() + spare + 1);
         // Room for all to come back.
-        let missing = all.len() - vacant.len();
+        let missing = made.get() - vacant.len();
         vacant.reserve(missing);
         batch
     }
