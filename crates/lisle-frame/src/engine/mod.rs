@@ -80,6 +80,11 @@ pub(crate) struct Core {
     has_looked: Cell<bool>,
     /// What was made by each owner.
     owned: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
+    /// What was made for each owner before it was there. It lives as long as the owner, while of what
+    /// an owner has made itself only the last run's is there.
+    kept: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
+    /// The list that runs and makes a member, with what was made for the member so far.
+    for_member: RefCell<Option<(NonNull<Head>, Vec<Living>)>>,
     has_owners: Cell<bool>,
     graves: RefCell<Vec<NonNull<Head>>>,
     /// They are being emptied: what destructors remove is buried by who does so.
@@ -148,6 +153,8 @@ impl Core {
             follows: RefCell::default(),
             has_looked: Cell::new(false),
             owned: RefCell::default(),
+            kept: RefCell::default(),
+            for_member: RefCell::default(),
             graves: RefCell::default(),
             burying: Cell::new(false),
             restless: RefCell::default(),

@@ -6,12 +6,19 @@ use super::group::Group;
 use super::slot::{Head, Phase, State};
 use super::waits::Living;
 use crate::current::Entered;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
 impl Core {
     pub(crate) fn own(&self, owner: Option<Living>, child: Living) {
         let running = self.current.get().filter(|_| self.in_frame.get());
+        if owner.is_none()
+            && let Some((list, made)) = &mut *self.for_member.borrow_mut()
+            && running == Some(*list)
+        {
+            return made.push(child);
+        }
         // SAFETY: what runs lives in a piece of this world.
         let owner = owner.or_else(|| running.map(|head| unsafe { Living::new(head) }));
         if let Some(owner) = owner {
@@ -30,25 +37,65 @@ impl Core {
         }
     }
 
-    /// Removes what a stream has made, and what that has made.
-    #[inline(always)]
-    pub(crate) fn remove_owned(&self, owner: NonNull<Head>) {
-        if self.has_owners.get() {
-            self.remove_all_owned(owner);
+    /// Calls a function that makes what a member of a list is to be made of. What it makes meanwhile
+    /// belongs to nobody yet, and is returned for [`keep`](Core::keep). If it panics, that is removed.
+    pub(crate) fn make_for_member<R>(&self, make: impl FnOnce() -> R) -> (R, Vec<Living>) {
+        let list = self.current.get();
+        let outer = self.for_member.replace(list.map(|list| (list, Vec::new())));
+        let result = catch_unwind(AssertUnwindSafe(make));
+        let made = self.for_member.replace(outer).map(|(_, made)| made).unwrap_or_default();
+        match result {
+            Ok(result) => (result, made),
+            Err(panic) => {
+                made.into_iter().for_each(|stream| self.remove(stream));
+                resume_unwind(panic)
+            }
         }
     }
 
-    /// It does not recurse, since chains of owners may be long.
+    /// Lets streams live as long as another one, however often that is run.
+    pub(crate) fn keep(&self, owner: Living, made: Vec<Living>) {
+        if !made.is_empty() {
+            self.has_owners.set(true);
+            self.kept.borrow_mut().insert(owner.head, made);
+        }
+    }
+
+    /// Removes what a stream has made in its last run, and what that has made.
+    #[inline(always)]
+    pub(crate) fn remove_made(&self, owner: NonNull<Head>) {
+        if self.has_owners.get() {
+            self.remove_made_by_run(owner);
+        }
+    }
+
     #[cold]
-    fn remove_all_owned(&self, owner: NonNull<Head>) {
-        let mut owned = self.owned.borrow_mut();
-        let mut children = owned.remove(&owner).unwrap_or_default();
-        while let Some(child) = children.pop() {
-            if self.remove_alone(child) {
-                children.extend(owned.remove(&child.head).into_iter().flatten());
+    fn remove_made_by_run(&self, owner: NonNull<Head>) {
+        let made = self.owned.borrow_mut().remove(&owner).unwrap_or_default();
+        self.remove_each(made);
+    }
+
+    /// Removes all that lives as long as a stream.
+    fn remove_owned(&self, owner: NonNull<Head>) {
+        if self.has_owners.get() {
+            self.remove_each(self.take_owned(owner).collect());
+        }
+    }
+
+    fn take_owned(&self, owner: NonNull<Head>) -> impl Iterator<Item = Living> + use<> {
+        let made = self.owned.borrow_mut().remove(&owner);
+        let kept = self.kept.borrow_mut().remove(&owner);
+        made.into_iter().chain(kept).flatten()
+    }
+
+    /// It does not recurse, since chains of owners may be long.
+    fn remove_each(&self, mut streams: Vec<Living>) {
+        while let Some(stream) = streams.pop() {
+            if self.remove_alone(stream) {
+                streams.extend(self.take_owned(stream.head));
             }
         }
-        self.has_owners.set(!owned.is_empty());
+        self.has_owners.set(!self.owned.borrow().is_empty() || !self.kept.borrow().is_empty());
     }
 
     /// Removes a stream and what it has made. Futures and values are dropped as soon as no stream is

@@ -3,7 +3,7 @@
 use crate::engine::group::Kind;
 use crate::streams::body::{Out, changing};
 use crate::streams::handle::Stream;
-use crate::streams::making::{Here, here};
+use crate::streams::making::{Here, How, Making, here};
 use crate::streams::reading::Settled;
 use std::collections::HashMap;
 use std::fmt;
@@ -82,38 +82,32 @@ impl Here {
         T: Clone + 'static,
         B: AsyncFnMut() -> T + 'static,
     {
-        let mut make = make;
-        let streams = (0..streams).map(|at| self.stream(make(at))).collect::<Vec<_>>();
-        self.list_of(streams)
+        self.plain().list(streams, make)
     }
 
     /// Makes a list of streams that are there already. They are not removed with it.
     #[track_caller]
     pub fn list_of<T: Clone + 'static>(&self, streams: Vec<Stream<T>>) -> List<T> {
-        let members = Members(Rc::new(streams));
-        List(self.stream(async move || members.clone()))
+        self.plain().list_of(streams)
     }
 
     /// Makes a list with a stream for each member of `list`. `make` is called with the member, once,
-    /// when it first appears; what it has made is removed when the member is in the list no more.
+    /// when it first appears. The stream, and what `make` has made, is removed when the member is in
+    /// the list no more.
     #[track_caller]
-    pub fn map_list<T, U, B>(&self, list: List<T>, mut make: impl FnMut(Stream<T>) -> B + 'static) -> List<U>
+    pub fn map_list<T, U, B>(&self, list: List<T>, make: impl FnMut(Stream<T>) -> B + 'static) -> List<U>
     where
         T: Clone + 'static,
         U: Clone + 'static,
         B: AsyncFnMut() -> U + 'static,
     {
-        let site = Location::caller();
-        let mut kept = Kept::new();
-        let made = async move |out: &mut Out<'_, Members<U>>| {
-            list.members().with(|members| kept.follow(members.iter(), &mut make, out, site)).await;
-        };
-        List(self.at_rest(made))
+        self.plain().map_list(list, make)
     }
 
     /// Makes a list with a stream for each of the keys that `keys` gives in a frame, in their order.
     /// A stream is made when its key first appears, stays the same as long as the key is there, and
-    /// is removed in the first frame in which it is not. A key that comes twice is in the list once.
+    /// is removed in the first frame in which it is not, with what `make` has made for it. A key that
+    /// comes twice is in the list once.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -135,18 +129,13 @@ impl Here {
     /// # Ok::<(), lisle_frame::StreamError>(())
     /// ```
     #[track_caller]
-    pub fn keyed<K, T, B>(&self, keys: Stream<Vec<K>>, mut make: impl FnMut(K) -> B + 'static) -> List<T>
+    pub fn keyed<K, T, B>(&self, keys: Stream<Vec<K>>, make: impl FnMut(K) -> B + 'static) -> List<T>
     where
         K: Clone + Eq + Hash + 'static,
         T: Clone + 'static,
         B: AsyncFnMut() -> T + 'static,
     {
-        let site = Location::caller();
-        let mut kept = Kept::new();
-        let made = async move |out: &mut Out<'_, Members<T>>| {
-            keys.with(|keys| kept.follow(keys.iter(), &mut make, out, site)).await;
-        };
-        List(self.at_rest(made))
+        self.plain().keyed(keys, make)
     }
 
     /// Makes a list of those members of `list` for whose values of this frame `f` returns `true`.
@@ -165,21 +154,27 @@ impl Here {
                 }
             }
         };
-        List(self.at_rest(chosen))
+        List(self.plain().at_rest(chosen))
     }
-}
 
-impl Here {
-    /// Makes a list's stream, of a body that lives over frames. What it keeps beside its value follows
-    /// from the values of others.
+    /// Makes a stream of the values of all members of `list`, in order. It fails in a frame in which
+    /// one of them fails.
+    ///
+    /// ```
+    /// use lisle_frame::World;
+    ///
+    /// let mut world = World::new();
+    /// let squares = world.list(5, |n| async move || n * n);
+    /// let all = world.values(squares);
+    /// let sum = world.map(all, |squares| squares.into_iter().sum::<usize>());
+    /// world.frame();
+    /// assert_eq!(world.get(all)?, [0, 1, 4, 9, 16]);
+    /// assert_eq!(world.get(sum)?, 30);
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
     #[track_caller]
-    fn at_rest<T, B>(&self, body: B) -> Stream<Members<T>>
-    where
-        T: Clone + 'static,
-        B: AsyncFnMut(&mut Out<'_, Members<T>>) + 'static,
-    {
-        let none = Some(Members(Rc::default()));
-        self.plain().make(none, Kind::AtRest, |out| changing(out, body))
+    pub fn values<T: Clone + 'static>(&self, list: List<T>) -> Stream<Vec<T>> {
+        self.plain().values(list)
     }
 
     /// Returns `true` if a stream is there.
@@ -188,16 +183,106 @@ impl Here {
     }
 }
 
+/// The name of a list is that of its members, too, and they are tried again after a panic if it is made
+/// so.
+impl Making<'_> {
+    /// Makes a list of so many streams; see [`Here::list`].
+    ///
+    /// ```
+    /// use lisle_frame::World;
+    ///
+    /// let mut world = World::new();
+    /// let cells = world.named("cell").list(3, |n| async move || 6 / n);
+    /// let all = world.values(cells);
+    /// world.frame();
+    /// assert!(world.get(all).unwrap_err().to_string().contains("stream 'cell' made at"));
+    /// ```
+    #[track_caller]
+    pub fn list<T, B>(self, streams: usize, make: impl FnMut(usize) -> B) -> List<T>
+    where
+        T: Clone + 'static,
+        B: AsyncFnMut() -> T + 'static,
+    {
+        // What is made in a function that is passed on has another caller.
+        let making = self.at(Location::caller());
+        let streams = (0..streams).map(make).map(|body| making.again().stream(body)).collect();
+        making.list_of(streams)
+    }
+
+    /// Makes a list of streams that are there already; see [`Here::list_of`].
+    #[track_caller]
+    pub fn list_of<T: Clone + 'static>(self, streams: Vec<Stream<T>>) -> List<T> {
+        let members = Members(Rc::new(streams));
+        List(self.stream(async move || members.clone()))
+    }
+
+    /// Makes a list with a stream for each member of another; see [`Here::map_list`].
+    #[track_caller]
+    pub fn map_list<T, U, B>(self, list: List<T>, mut make: impl FnMut(Stream<T>) -> B + 'static) -> List<U>
+    where
+        T: Clone + 'static,
+        U: Clone + 'static,
+        B: AsyncFnMut() -> U + 'static,
+    {
+        let making = self.at(Location::caller());
+        let mut kept = Kept::new(making.how);
+        let made = async move |out: &mut Out<'_, Members<U>>| {
+            list.members().with(|members| kept.follow(members.iter(), &mut make, out)).await;
+        };
+        List(making.at_rest(made))
+    }
+
+    /// Makes a list with a stream for each key; see [`Here::keyed`].
+    #[track_caller]
+    pub fn keyed<K, T, B>(self, keys: Stream<Vec<K>>, mut make: impl FnMut(K) -> B + 'static) -> List<T>
+    where
+        K: Clone + Eq + Hash + 'static,
+        T: Clone + 'static,
+        B: AsyncFnMut() -> T + 'static,
+    {
+        let making = self.at(Location::caller());
+        let mut kept = Kept::new(making.how);
+        let made = async move |out: &mut Out<'_, Members<T>>| {
+            keys.with(|keys| kept.follow(keys.iter(), &mut make, out)).await;
+        };
+        List(making.at_rest(made))
+    }
+
+    /// Makes a stream of the values of all members of a list; see [`Here::values`].
+    #[track_caller]
+    pub fn values<T: Clone + 'static>(self, list: List<T>) -> Stream<Vec<T>> {
+        self.stream(async move || list.values().await)
+    }
+
+    /// Returns how another stream is to be made in the same way.
+    fn again(&self) -> Making<'_> {
+        Making { ..*self }
+    }
+
+    /// Makes a list's stream, of a body that lives over frames. What it keeps beside its value follows
+    /// from the values of others.
+    #[track_caller]
+    fn at_rest<T, B>(self, body: B) -> Stream<Members<T>>
+    where
+        T: Clone + 'static,
+        B: AsyncFnMut(&mut Out<'_, Members<T>>) + 'static,
+    {
+        let none = Some(Members(Rc::default()));
+        self.make(none, Kind::AtRest, |out| changing(out, body))
+    }
+}
+
 /// The streams that a list has made for its keys.
 struct Kept<K, T> {
     /// With the round in which the key was seen last.
     streams: HashMap<K, (Stream<T>, u64)>,
     round: u64,
+    how: How,
 }
 
 impl<K: Clone + Eq + Hash, T: Clone + 'static> Kept<K, T> {
-    fn new() -> Self {
-        Kept { streams: HashMap::new(), round: 0 }
+    fn new(how: How) -> Self {
+        Kept { streams: HashMap::new(), round: 0, how }
     }
 
     /// Makes streams for new keys, removes those of keys that are gone, and puts all into a list.
@@ -206,19 +291,25 @@ impl<K: Clone + Eq + Hash, T: Clone + 'static> Kept<K, T> {
         keys: impl Iterator<Item = &'k K>,
         make: &mut impl FnMut(K) -> B,
         out: &mut Out<'_, Members<T>>,
-        site: &'static Location<'static>,
     ) where
         K: 'k,
         B: AsyncFnMut() -> T + 'static,
     {
         let here = here();
         self.round += 1;
-        let (streams, now) = (&mut self.streams, self.round);
+        let (streams, now, how) = (&mut self.streams, self.round, self.how);
+        let mut remake = |key: &K| {
+            let (body, made) = here.core.make_for_member(|| make(key.clone()));
+            let stream = Making { here: &here, how }.stream(body);
+            if let Ok(living) = stream.living(&here.core) {
+                here.core.keep(living, made);
+            }
+            stream
+        };
         out.update(|members| {
             let members = members.change();
             members.clear();
             for key in keys {
-                let mut remake = |key: &K| here.plain().at(site).stream(make(key.clone()));
                 let (stream, seen) = streams.entry(key.clone()).or_insert_with(|| (remake(key), 0));
                 if !here.has(*stream) {
                     // Removed by hand, or by going back to a snapshot from before it was made.

@@ -229,7 +229,7 @@ where
     B: AsyncFnMut() -> T + 'static,
 {
     let start = |core: &Core, head, body: &'static mut B| {
-        core.remove_owned(head);
+        core.remove_made(head);
         body()
     };
     // SAFETY: it is given to a stream with values of type `T`. The body's code holds for all lifetimes.

@@ -19,7 +19,8 @@ use std::rc::Rc;
 /// A [`World`](crate::World) dereferences to it, and so does a [`Scope`]; in a body, [`here`]
 /// returns it. What is made outside of a body lives until it is removed. What a body makes belongs
 /// to the body: if the body is run anew in each frame, it lives until the next run; if the body
-/// lives over frames, as long as the body's stream. What a scope makes lives as long as the scope.
+/// lives over frames, as long as the body's stream. What a scope makes lives as long as the scope, and
+/// what the function of a [list](Here::keyed) makes for a member as long as the member.
 ///
 /// What is made during a frame is evaluated in that frame if it is read there, and from the next one
 /// on in any case. A stream costs the memory of its future, of its value, and 8 bytes.
@@ -82,9 +83,16 @@ impl fmt::Debug for Scope {
 #[derive(Debug)]
 #[must_use = "it makes nothing until one of its methods does"]
 pub struct Making<'h> {
-    here: &'h Here,
+    pub(crate) here: &'h Here,
+    pub(crate) how: How,
+}
+
+/// What can be said of a stream before it is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct How {
     name: Option<&'static str>,
     retrying: bool,
+    /// Where it is made, for errors, if that is not the caller's place.
     site: Option<&'static Location<'static>>,
 }
 
@@ -94,19 +102,19 @@ impl Here {
     }
 
     pub(crate) fn plain(&self) -> Making<'_> {
-        Making { here: self, name: None, retrying: false, site: None }
+        Making { here: self, how: How::default() }
     }
 
     /// Gives the stream that is made next a name, for errors and reports.
     pub fn named(&self, name: &'static str) -> Making<'_> {
-        Making { name: Some(name), ..self.plain() }
+        self.plain().named(name)
     }
 
     /// Has the stream that is made next tried again in the next frame when its body has panicked.
     /// Otherwise it has failed for good. (A stream that fails because it has read what failed is
     /// always tried again.)
     pub fn retrying(&self) -> Making<'_> {
-        Making { retrying: true, ..self.plain() }
+        self.plain().retrying()
     }
 
     /// Makes a stream whose body is run anew in each frame. What the body returns is the stream's
@@ -220,17 +228,17 @@ impl fmt::Debug for Here {
 impl Making<'_> {
     /// Gives the stream a name.
     pub fn named(self, name: &'static str) -> Self {
-        Making { name: Some(name), ..self }
+        Making { how: How { name: Some(name), ..self.how }, ..self }
     }
 
     /// Has the stream tried again after a panic; see [`Here::retrying`].
     pub fn retrying(self) -> Self {
-        Making { retrying: true, ..self }
+        Making { how: How { retrying: true, ..self.how }, ..self }
     }
 
     /// Has the stream made elsewhere, for errors.
     pub(crate) fn at(self, site: &'static Location<'static>) -> Self {
-        Making { site: Some(site), ..self }
+        Making { how: How { site: Some(site), ..self.how }, ..self }
     }
 
     /// Makes a stream that is run anew in each frame; see [`Here::stream`].
@@ -241,7 +249,7 @@ impl Making<'_> {
         T: Clone + 'static,
         B: AsyncFnMut() -> T + 'static,
     {
-        if self.retrying {
+        if self.how.retrying {
             self.make(None, Kind::AtRest, |_| body::anew::<true, T, B>(body))
         } else {
             self.make(None, Kind::AtRest, |_| body::anew::<false, T, B>(body))
@@ -288,8 +296,8 @@ impl Making<'_> {
         let key = Key {
             future: TypeId::of::<F>(),
             value: TypeId::of::<T>(),
-            site: self.site.unwrap_or(Location::caller()),
-            name: self.name,
+            site: self.how.site.unwrap_or(Location::caller()),
+            name: self.how.name,
         };
         let head = core.group::<T, F>(key, kind).take_slot();
         // SAFETY: the slot is vacant, of this type, and no code knows it.

@@ -14,6 +14,7 @@ mod foreign_futures;
 #[cfg(feature = "threads")]
 mod hosts;
 mod lifetimes;
+mod lists;
 mod nested;
 mod once;
 mod over_frames;
