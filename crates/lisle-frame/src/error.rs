@@ -42,7 +42,7 @@ impl fmt::Display for Origin {
 }
 
 /// Why a stream has no value to give in this frame.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct StreamError(Arc<Failure>);
 
 /// The kinds of [`StreamError`].
@@ -63,7 +63,15 @@ pub enum Failure {
     /// The streams wait for each other within one frame, each for the next, the last for the first.
     Cycle(Vec<Origin>),
     /// The stream was removed, or the owner that has made it.
-    Removed,
+    Removed {
+        /// The stream.
+        stream: Origin,
+        /// That is why: the body that made it is run anew in each frame, and has run again. It is known
+        /// until another stream is made in the same place in memory, and `false` after that.
+        maker_ran_again: bool,
+    },
+    /// The stream was made after the last frame, or in it, and has not run yet.
+    NotRun(Origin),
     /// The stream has not given a value yet. Streams that live over frames are made with one.
     NoValue(Origin),
     /// The handle belongs to another world.
@@ -104,11 +112,18 @@ impl fmt::Display for StreamError {
                 for origin in streams {
                     write!(f, "{origin}, which reads ")?;
                 }
-                f.write_str("the first again; read one of them through `previous`")
+                f.write_str(
+                    "the first again; let one of them read the last value of another, which is `previous`, \
+                     or `delay` for one that is not made yet",
+                )
             }
-            Failure::Removed => f.write_str("the stream was removed"),
+            Failure::Removed { stream, maker_ran_again: false } => write!(f, "{stream} was removed"),
+            Failure::Removed { stream, maker_ran_again: true } => {
+                write!(f, "{stream} was removed, since the body that made it has run again")
+            }
+            Failure::NotRun(origin) => write!(f, "{origin} has not run yet; run a frame first"),
             Failure::NoValue(origin) => {
-                write!(f, "{origin} has given no value yet; make it with a value to start from")
+                write!(f, "{origin} has given no value yet; make it with a value to start from, by `live`")
             }
             Failure::OtherWorld => f.write_str("the stream belongs to another world"),
             Failure::Outside => {
@@ -118,10 +133,17 @@ impl fmt::Display for StreamError {
     }
 }
 
+/// The same text, since it is what a program prints whose `main` returns the error.
+impl fmt::Debug for StreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl std::error::Error for StreamError {}
 
 /// Why a foreign call has no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallError {
     /// The function has panicked.
@@ -154,6 +176,13 @@ impl fmt::Display for CallError {
                 f.write_str("a foreign call can be awaited only in the body of a stream, in a frame")
             }
         }
+    }
+}
+
+/// The same text, since it is what a program prints whose `main` returns the error.
+impl fmt::Debug for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Groups: all streams of one type that are made at one place, side by side, run by one loop that
 //! the compiler has made for that type.
 
-use super::slot::{Head, Phase, Slot, State, Valued};
+use super::slot::{Head, Phase, Slot, State, Valued, vacant};
 use super::waits::Living;
 use super::{Core, flags};
 use crate::current::unsuspended;
@@ -175,7 +175,7 @@ impl Group {
     pub(crate) fn give_slot(&self, head: NonNull<Head>) {
         // SAFETY: slots live as long as their group.
         let this = unsafe { head.as_ref() };
-        this.state.set(State::new(Phase::Vacant, 0));
+        this.state.set(State::new(Phase::Vacant, this.state.get().number() & vacant::MAKER_RAN_AGAIN));
         self.live.set(self.live.get() - 1);
         // The slot of a generation that would come again is not used any more.
         if this.generation.get() != u32::MAX - 1 {

@@ -16,7 +16,7 @@ pub(crate) mod slot;
 pub(crate) mod waits;
 
 use crate::current::unsuspended;
-use crate::error::{Failure, Origin, StreamError};
+use crate::error::{Origin, StreamError};
 use crate::foreign::Foreigns;
 use crate::panics::forget_panic;
 use clock::Clock;
@@ -258,7 +258,8 @@ impl Core {
 
     pub(crate) fn error_of(&self, pointer: NonNull<Head>) -> StreamError {
         let error = self.errors.borrow().get(&pointer).cloned();
-        error.unwrap_or_else(|| StreamError::new(Failure::Removed))
+        // SAFETY: slots live as long as the world.
+        error.unwrap_or_else(|| self.removed(unsafe { Living::new(pointer) }))
     }
 
     pub(crate) fn origin(&self, pointer: NonNull<Head>) -> Origin {

@@ -3,9 +3,10 @@
 use super::Core;
 use super::flags;
 use super::group::Group;
-use super::slot::{Head, Phase, State};
+use super::slot::{Head, Phase, State, vacant};
 use super::waits::Living;
 use crate::current::Entered;
+use crate::error::{Failure, StreamError};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -72,7 +73,36 @@ impl Core {
     #[cold]
     fn remove_made_by_run(&self, owner: NonNull<Head>) {
         let made = self.owned.borrow_mut().remove(&owner).unwrap_or_default();
-        self.remove_each(made);
+        let mut owned = Vec::new();
+        for stream in made {
+            if self.remove_alone(stream) {
+                self.note_why(stream.head);
+                owned.extend(self.take_owned(stream.head));
+            }
+        }
+        self.remove_each(owned);
+    }
+
+    /// Notes that a stream was removed since the body that made it has run again, unless it is running.
+    fn note_why(&self, pointer: NonNull<Head>) {
+        // SAFETY: slots live as long as the world.
+        let head = unsafe { pointer.as_ref() };
+        let state = head.state.get();
+        if state.phase() == Phase::Vacant {
+            let number = state.number() | vacant::MAKER_RAN_AGAIN;
+            head.state.set(State::new(Phase::Vacant, number).with_value(state));
+        }
+    }
+
+    /// Returns the error of reading a stream that has been removed.
+    #[cold]
+    pub(crate) fn removed(&self, stream: Living) -> StreamError {
+        // SAFETY: slots live as long as the world.
+        let head = unsafe { stream.head.as_ref() };
+        let state = head.state.get();
+        let is_vacant = state.phase() == Phase::Vacant && head.generation.get() == stream.generation + 1;
+        let maker_ran_again = is_vacant && state.number() & vacant::MAKER_RAN_AGAIN != 0;
+        StreamError::new(Failure::Removed { stream: self.origin(stream.head), maker_ran_again })
     }
 
     /// Removes all that lives as long as a stream.
@@ -145,7 +175,8 @@ impl Core {
         };
         // SAFETY: slots live as long as the world.
         let head = unsafe { pointer.as_ref() };
-        head.state.set(State::new(Phase::Vacant, u32::from(has_future)).with_value(state));
+        let number = if has_future { vacant::HAS_FUTURE } else { 0 };
+        head.state.set(State::new(Phase::Vacant, number).with_value(state));
         self.graves.borrow_mut().push(pointer);
         self.flag(flags::QUEUED);
     }
@@ -158,7 +189,7 @@ impl Core {
             // SAFETY: slots live as long as the world.
             let (group, head) = unsafe { (Group::of(pointer), pointer.as_ref()) };
             let state = head.state.get();
-            if state.number() == 1 {
+            if state.number() & vacant::HAS_FUTURE != 0 {
                 // SAFETY: it has a future, which is not being polled.
                 self.guarded(|| unsafe { group.drop_future(pointer) });
             }

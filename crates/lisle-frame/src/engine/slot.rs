@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Phase {
-    /// The slot has no stream.
+    /// The slot has no stream; the rest of the word is made of what is in [`vacant`].
     Vacant,
     /// It was made, and has not run; the rest of the word is the frame in which it was made.
     Fresh,
@@ -26,6 +26,14 @@ pub(crate) enum Phase {
     Failed,
     /// Its body has returned; its value stays.
     Ended,
+}
+
+/// What the state word of a vacant slot tells.
+pub(crate) mod vacant {
+    /// The future of the stream that was here has not been dropped yet.
+    pub(crate) const HAS_FUTURE: u32 = 1;
+    /// The stream that was here was removed since the body that made it has run again.
+    pub(crate) const MAKER_RAN_AGAIN: u32 = 2;
 }
 
 const PHASES: u32 = 0b111;

@@ -64,7 +64,7 @@ impl<T> Stream<T> {
         let living = Living { head: self.head, generation: self.generation };
         match living.get() {
             Some(_) => Ok(living),
-            None => Err(StreamError::new(Failure::Removed)),
+            None => Err(core.removed(living)),
         }
     }
 

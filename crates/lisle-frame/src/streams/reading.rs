@@ -43,7 +43,7 @@ impl<T> Read<T> {
         if state.is_some_and(|state| core.is_runnable(state)) && !core.demand(living.head) {
             core.demand_later(living.head);
         }
-        let Some(head) = living.get() else { return Look::Error(StreamError::new(Failure::Removed)) };
+        let Some(head) = living.get() else { return Look::Error(core.removed(living)) };
         let state = head.state.get();
         match state.phase() {
             Phase::Settled | Phase::Ended if state.has_value() => Look::Value,

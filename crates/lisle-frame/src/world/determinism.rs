@@ -18,7 +18,7 @@ pub(crate) struct Watched {
 }
 
 /// A stream whose values depend on the time that foreign calls take; see [`find_dependence`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dependence {
     /// The first of the watched streams that differed.
@@ -36,6 +36,13 @@ impl fmt::Display for Dependence {
             "{} has another value in frame {} when calls end in another order (seed {})",
             self.stream, self.frame, self.seed
         )
+    }
+}
+
+/// The same text, since it is what a program prints whose `main` returns the error.
+impl fmt::Debug for Dependence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

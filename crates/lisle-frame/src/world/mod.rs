@@ -185,12 +185,14 @@ impl World {
         let core = &self.here.core;
         let living = stream.living(core)?;
         let state = living.get().map(|head| head.state.get());
-        let Some(state) = state else { return Err(StreamError::new(Failure::Removed)) };
+        let Some(state) = state else { return Err(core.removed(living)) };
         if state.phase() == Phase::Failed {
             return Err(core.error_of(living.head));
         }
         if !state.has_value() {
-            return Err(StreamError::new(Failure::NoValue(core.origin(living.head))));
+            let has_run = state.phase() != Phase::Fresh;
+            let failure = if has_run { Failure::NoValue } else { Failure::NotRun };
+            return Err(StreamError::new(failure(core.origin(living.head))));
         }
         let looking = Looking::new(core);
         // SAFETY: the stream has a value. No frame can begin and no value be set meanwhile, since

@@ -23,7 +23,7 @@ pub struct Snapshot {
 type Kept = (Living, State, Option<Box<dyn Any>>);
 
 /// Why a world has no snapshot, or cannot go back to one.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum SnapshotError {
     /// The stream lives over frames, or waits over frames, or has failed: it has more state than its
@@ -48,6 +48,13 @@ impl fmt::Display for SnapshotError {
             }
             SnapshotError::OtherWorld => f.write_str("the snapshot belongs to another world"),
         }
+    }
+}
+
+/// The same text, since it is what a program prints whose `main` returns the error.
+impl fmt::Debug for SnapshotError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -371,7 +371,7 @@ fn a_read_in_a_body_removes_what_it_reads(make: Make<'_>) {
     assert_eq!(tokens.alive(), 0);
     world.frame();
     let error = world.get(reader).unwrap_err();
-    assert!(matches!(error.root().failure(), Failure::Removed), "{error}");
+    assert!(matches!(error.root().failure(), Failure::Removed { .. }), "{error}");
     assert_eq!(looked.get(), 1);
 }
 

@@ -50,6 +50,8 @@ fn a_circle_is_an_error_that_names_all_on_it(make: Make<'_>) {
             assert_eq!((firsts, others), (1, 2), "{error}");
             assert!(names.iter().all(|name| name.contains("cycles.rs:")), "{error}");
             assert!(names.iter().all(|name| error.to_string().contains(name)), "{error}");
+            // The way out that one has who cannot name a stream yet.
+            assert!(error.to_string().contains("`delay`"), "{error}");
         }
         assert_eq!(world.get(other).unwrap(), 5);
     }

@@ -1,7 +1,8 @@
 //! A stream that fails fails alone.
 
 use crate::worlds::{Counter, Later, Make, count};
-use lisle_frame::{CallError, Failure, Foreign, next_frame};
+use lisle_frame::{CallError, Failure, Foreign, find_dependence, here, next_frame};
+use std::error::Error;
 
 in_all_worlds!(
     a_stream_that_panics_fails_alone,
@@ -12,6 +13,8 @@ in_all_worlds!(
     a_panic_after_a_wait_fails_alone,
     a_panic_with_any_payload_is_told,
     a_stream_without_a_value_says_so,
+    what_has_not_run_says_so,
+    errors_are_debugged_as_text,
 );
 
 /// 7. With siblings on both sides, in one group and in others.
@@ -216,10 +219,57 @@ fn a_stream_without_a_value_says_so(make: Make<'_>) {
         5
     });
     let reader = world.stream(async move || slow.try_get().await.map_err(|error| error.to_string()));
-    assert!(matches!(world.get(slow).unwrap_err().failure(), Failure::NoValue(_)));
     world.frame();
+    assert!(matches!(world.get(slow).unwrap_err().failure(), Failure::NoValue(_)));
     let error = world.get(reader).unwrap().unwrap_err();
     assert!(error.contains("'slow'") && error.contains("no value yet"), "{error}");
     world.frame();
     assert_eq!((world.get(slow).unwrap(), world.get(reader).unwrap()), (5, Ok(5)));
+}
+
+fn what_has_not_run_says_so(make: Make<'_>) {
+    let mut world = make();
+    let young = world.named("young").stream(async || 1);
+    let text = |error: lisle_frame::StreamError| error.to_string();
+    assert!(text(world.get(young).unwrap_err()).ends_with("has not run yet; run a frame first"));
+    let maker = world.live(None, async |out| {
+        out.set(Some(here().stream(async || 2)));
+        std::future::pending().await
+    });
+    world.frame();
+    assert_eq!(world.get(young).unwrap(), 1);
+    let made = world.get(maker).unwrap().unwrap();
+    assert!(text(world.get(made).unwrap_err()).ends_with("has not run yet; run a frame first"));
+    world.frame();
+    assert_eq!(world.get(made).unwrap(), 2);
+}
+
+/// It is what a program prints whose `main` returns an error.
+fn errors_are_debugged_as_text(make: Make<'_>) {
+    let work = Foreign::new("work", |n: u32| 1 / n);
+    let mut world = make();
+    let bad = world.named("bad").stream(async || -> u32 { panic!("on purpose") });
+    let reader = world.stream(async move || bad.await);
+    let called = world.stream(async move || work.try_call(0).await.unwrap_err());
+    world.frame();
+    let dependence = find_dependence(1, 0..20, || {
+        let mut world = make();
+        let first = Counter::default();
+        for n in 1..10 {
+            let first = first.clone();
+            let stream = world.stream(async move || (work.call(n).await, first.add()));
+            world.watch(stream).unwrap();
+        }
+        world
+    });
+    let errors: [Box<dyn Error>; 5] = [
+        Box::new(dependence.unwrap_err()),
+        Box::new(world.get(bad).unwrap_err()),
+        Box::new(world.get(reader).unwrap_err()),
+        Box::new(world.get(called).unwrap()),
+        Box::new(world.snapshot().unwrap_err()),
+    ];
+    for error in errors {
+        assert_eq!(format!("{error:?}"), error.to_string());
+    }
 }

@@ -11,6 +11,7 @@ in_all_worlds!(
     what_is_removed_in_a_frame_is_not_evaluated_any_more,
     what_an_owner_has_made_is_not_evaluated_once_the_owner_is_removed,
     a_handle_of_what_was_dropped_is_an_error,
+    the_error_of_what_was_removed_names_it_and_says_why,
     a_place_is_used_again_for_others,
     a_stream_removes_itself,
     a_stream_removes_its_reader,
@@ -89,7 +90,10 @@ fn what_is_removed_in_a_frame_is_not_evaluated_any_more(make: Make<'_>) {
         here().remove(removes.stream()).unwrap();
         assert!(here().remove(early).is_err());
         let errors = (early.try_get().await.unwrap_err(), removes.stream().try_get().await.unwrap_err());
-        out.set(matches!((errors.0.failure(), errors.1.failure()), (Failure::Removed, Failure::Removed)));
+        out.set(matches!(
+            (errors.0.failure(), errors.1.failure()),
+            (Failure::Removed { .. }, Failure::Removed { .. })
+        ));
     });
     late.is(world.stream(async move || counts_after.add()));
     for _ in 0..3 {
@@ -140,7 +144,7 @@ fn a_handle_of_what_was_dropped_is_an_error(make: Make<'_>) {
         assert_eq!(world.get(stream).unwrap(), n);
         for dropped in &old {
             let error = world.get(*dropped).unwrap_err();
-            assert!(matches!(error.failure(), Failure::Removed), "{error}");
+            assert!(matches!(error.failure(), Failure::Removed { .. }), "{error}");
         }
         assert!(old.iter().all(|dropped| *dropped != stream));
         let last = old.last().copied();
@@ -156,6 +160,44 @@ fn a_handle_of_what_was_dropped_is_an_error(make: Make<'_>) {
         old.push(stream);
         if old.len() > 20 {
             old.remove(0);
+        }
+    }
+}
+
+/// 5. It says that the body that made it has run again as long as its place is not used again.
+fn the_error_of_what_was_removed_names_it_and_says_why(make: Make<'_>) {
+    let mut world = make();
+    let mut made = None;
+    let mut begin = true;
+    let keeps = world.stream(async move || {
+        if std::mem::take(&mut begin) {
+            let of_it = here().stream(async || here().named("of the kept").stream(async || 1));
+            made = Some((here().named("kept").stream(async || 1), of_it, of_it.await));
+        }
+        let (kept, of_it, of_that) = made.unwrap();
+        let tries = (kept.try_get().await, of_that.try_get().await);
+        (tries.0.err(), tries.1.err(), of_it.try_get().await.err())
+    });
+    let by_hand = world.named("by hand").stream(async || 1);
+    let reader = world.stream(async move || by_hand.try_get().await);
+    world.frame();
+    assert_eq!(world.get(keeps).unwrap(), (None, None, None));
+    world.remove(by_hand).unwrap();
+    for _ in 0..3 {
+        world.frame();
+        let (kept, of_that, of_it) = world.get(keeps).unwrap();
+        let why = "the body that made it has run again";
+        let kept = kept.unwrap().to_string();
+        assert!(kept.contains("stream 'kept' made at") && kept.contains(why), "{kept}");
+        assert!(kept.contains("lifetimes.rs:"), "{kept}");
+        assert!(of_it.unwrap().to_string().contains(why));
+        // That one was not made by the body that has run again.
+        let of_that = of_that.unwrap().to_string();
+        assert!(of_that.contains("'of the kept'") && !of_that.contains(why), "{of_that}");
+        let errors = [world.get(by_hand).unwrap_err(), world.get(reader).unwrap().unwrap_err()];
+        for error in errors {
+            let text = error.to_string();
+            assert!(text.starts_with("stream 'by hand' made at") && text.ends_with("was removed"), "{text}");
         }
     }
 }
