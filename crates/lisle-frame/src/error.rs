@@ -66,8 +66,8 @@ pub enum Failure {
     Removed {
         /// The stream.
         stream: Origin,
-        /// That is why: the body that made it is run anew in each frame, and has run again. It is known
-        /// until another stream is made in the same place in memory, and `false` after that.
+        /// That is why: the body that made it is run anew in each frame, and has run again. It is
+        /// known until another stream is made in the same place in memory, and `false` after that.
         maker_ran_again: bool,
     },
     /// The stream was made after the last frame, or in it, and has not run yet.

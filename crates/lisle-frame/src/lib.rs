@@ -5,6 +5,9 @@
 //! - `threads` (default): foreign calls are run by other threads: [`Workers`], or any [`Pool`].
 //! - `runtime`: the domains of a Lisle runtime are a pool: `Domains`. It brings `lisle-runtime`.
 
+// Whoever copies the code of the documentation gets no warnings.
+#![doc(test(attr(deny(warnings))))]
+
 #[cfg(feature = "threads")]
 #[doc = include_str!("guide.md")]
 pub mod guide {}

@@ -116,9 +116,10 @@ impl<F> Foreign<F> {
     }
 
     /// Calls the function on another core, within this frame. The future is ready in this frame,
-    /// with the result. Several arguments are a tuple, none are `()`.
+    /// with the result. One argument is given as it is, several are a tuple, none are `()`.
     ///
-    /// If the call fails, the stream that awaits it fails in this frame.
+    /// If the call fails, the stream that awaits it fails in this frame. In the next, a body that
+    /// is run anew calls again; one that lives over frames waits on for this call, and fails again.
     ///
     /// Cancel safety: if the future is dropped before the call has begun, it does not begin.
     /// Otherwise the result is dropped. The arguments live until then.
@@ -179,7 +180,8 @@ impl<F> Foreign<F> {
 
     /// Calls the function on another core. It may take longer than a frame: the future is ready in
     /// a later frame, by whose start the call has ended. Meanwhile the stream keeps its last value.
-    /// Without workers it is run in place, at once.
+    /// (Before the first result one made with [`stream`](crate::Here::stream) has none.) Without
+    /// workers it is run in place, at once.
     ///
     /// Cancel safety and panics are those of [`call`](Foreign::call).
     #[inline]

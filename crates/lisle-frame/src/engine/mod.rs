@@ -80,8 +80,8 @@ pub(crate) struct Core {
     has_looked: Cell<bool>,
     /// What was made by each owner.
     owned: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
-    /// What was made for each owner before it was there. It lives as long as the owner, while of what
-    /// an owner has made itself only the last run's is there.
+    /// What was made for each owner before it was there. It lives as long as the owner, while of
+    /// what an owner has made itself only the last run's is there.
     kept: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
     /// The list that runs and makes a member, with what was made for the member so far.
     for_member: RefCell<Option<(NonNull<Head>, Vec<Living>)>>,

@@ -38,8 +38,9 @@ impl Core {
         }
     }
 
-    /// Calls a function that makes what a member of a list is to be made of. What it makes meanwhile
-    /// belongs to nobody yet, and is returned for [`keep`](Core::keep). If it panics, that is removed.
+    /// Calls a function that makes what a member of a list is to be made of. What it makes
+    /// meanwhile belongs to nobody yet, and is returned for [`keep`](Core::keep). If it panics,
+    /// that is removed.
     pub(crate) fn make_for_member<R>(&self, make: impl FnOnce() -> R) -> (R, Vec<Living>) {
         let list = self.current.get();
         let outer = self.for_member.replace(list.map(|list| (list, Vec::new())));
@@ -83,7 +84,8 @@ impl Core {
         self.remove_each(owned);
     }
 
-    /// Notes that a stream was removed since the body that made it has run again, unless it is running.
+    /// Notes that a stream was removed since the body that made it has run again, unless it is
+    /// running.
     fn note_why(&self, pointer: NonNull<Head>) {
         // SAFETY: slots live as long as the world.
         let head = unsafe { pointer.as_ref() };

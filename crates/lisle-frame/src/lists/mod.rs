@@ -91,9 +91,9 @@ impl Here {
         self.plain().list_of(streams)
     }
 
-    /// Makes a list with a stream for each member of `list`. `make` is called with the member, once,
-    /// when it first appears. The stream, and what `make` has made, is removed when the member is in
-    /// the list no more.
+    /// Makes a list with a stream for each member of `list`. `make` is called with the member,
+    /// once, when it first appears. The stream, and what `make` has made, is removed when the
+    /// member is in the list no more.
     #[track_caller]
     pub fn map_list<T, U, B>(&self, list: List<T>, make: impl FnMut(Stream<T>) -> B + 'static) -> List<U>
     where
@@ -104,10 +104,10 @@ impl Here {
         self.plain().map_list(list, make)
     }
 
-    /// Makes a list with a stream for each of the keys that `keys` gives in a frame, in their order.
-    /// A stream is made when its key first appears, stays the same as long as the key is there, and
-    /// is removed in the first frame in which it is not, with what `make` has made for it. A key that
-    /// comes twice is in the list once.
+    /// Makes a list with a stream for each of the keys that `keys` gives in a frame, in their
+    /// order. A stream is made when its key first appears, stays the same as long as the key is
+    /// there, and is removed in the first frame in which it is not, with what `make` has made for
+    /// it. A key that comes twice is in the list once.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -157,8 +157,8 @@ impl Here {
         List(self.plain().at_rest(chosen))
     }
 
-    /// Makes a stream of the values of all members of `list`, in order. It fails in a frame in which
-    /// one of them fails.
+    /// Makes a stream of the values of all members of `list`, in order. It fails in a frame in
+    /// which one of them fails.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -183,8 +183,8 @@ impl Here {
     }
 }
 
-/// The name of a list is that of its members, too, and they are tried again after a panic if it is made
-/// so.
+/// The name of a list is that of its members, too, and they are tried again after a panic if it is
+/// made so.
 impl Making<'_> {
     /// Makes a list of so many streams; see [`Here::list`].
     ///

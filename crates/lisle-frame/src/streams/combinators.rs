@@ -150,7 +150,9 @@ impl Here {
     /// let mut world = World::new();
     /// let one = world.stream(async || 1);
     /// let count = world.fold(one, 0, |count, one| *count += one);
-    /// (0..10).for_each(|_| drop(world.frame()));
+    /// for _ in 0..10 {
+    ///     world.frame();
+    /// }
     /// assert_eq!(world.get(count)?, 10);
     /// # Ok::<(), lisle_frame::StreamError>(())
     /// ```
@@ -183,7 +185,9 @@ impl Here {
     /// let last = before.stream();
     /// let doubling = world.stream(async move || last.await * 2);
     /// before.follow(doubling);
-    /// (0..10).for_each(|_| drop(world.frame()));
+    /// for _ in 0..10 {
+    ///     world.frame();
+    /// }
     /// assert_eq!(world.get(doubling)?, 1024);
     /// # Ok::<(), lisle_frame::StreamError>(())
     /// ```

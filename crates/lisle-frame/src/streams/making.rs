@@ -19,8 +19,8 @@ use std::rc::Rc;
 /// A [`World`](crate::World) dereferences to it, and so does a [`Scope`]; in a body, [`here`]
 /// returns it. What is made outside of a body lives until it is removed. What a body makes belongs
 /// to the body: if the body is run anew in each frame, it lives until the next run; if the body
-/// lives over frames, as long as the body's stream. What a scope makes lives as long as the scope, and
-/// what the function of a [list](Here::keyed) makes for a member as long as the member.
+/// lives over frames, as long as the body's stream. What a scope makes lives as long as the scope,
+/// and what the function of a [list](Here::keyed) makes for a member as long as the member.
 ///
 /// What is made during a frame is evaluated in that frame if it is read there, and from the next one
 /// on in any case. A stream costs the memory of its future, of its value, and 8 bytes.

@@ -29,7 +29,9 @@ use std::task::Poll;
 ///         next_frame().await;
 ///     }
 /// });
-/// (0..3).for_each(|_| drop(world.frame()));
+/// for _ in 0..3 {
+///     world.frame();
+/// }
 /// assert_eq!(world.get(log)?, [None, None, Some("open")]);
 /// # Ok::<(), lisle_frame::StreamError>(())
 /// ```
@@ -87,7 +89,9 @@ pub trait Rush {
 ///     out.set(rush((runner(3), runner(1), runner(2))).await);
 ///     std::future::pending::<()>().await;
 /// });
-/// (0..4).for_each(|_| drop(world.frame()));
+/// for _ in 0..4 {
+///     world.frame();
+/// }
 /// assert_eq!((world.get(first)?, arrived.get()), (1, 3));
 /// # Ok::<(), lisle_frame::StreamError>(())
 /// ```

@@ -105,7 +105,8 @@ impl fmt::Debug for Builder {
 }
 
 impl World {
-    /// Makes a world whose foreign calls run on its own thread.
+    /// Makes a world whose foreign calls run on its own thread, within the frame, also those
+    /// [over frames](crate::Foreign::call_over_frames).
     pub fn new() -> World {
         World::builder().build()
     }
@@ -169,8 +170,8 @@ impl World {
     ///
     /// # Errors
     ///
-    /// Returns the stream's error if it failed in the last frame, was removed, has given no value
-    /// yet, or belongs to another world.
+    /// Returns the stream's error if it failed in the last frame, was removed, has not run or has
+    /// given no value yet, or belongs to another world.
     pub fn get<T: Clone>(&self, stream: Stream<T>) -> Result<T, StreamError> {
         self.with(stream, T::clone)
     }

@@ -44,7 +44,7 @@ impl fmt::Display for SnapshotError {
                  make it of `stream`, `fold`, `previous` and the like"
             ),
             SnapshotError::Removed(streams) => {
-                write!(f, "{streams} streams of the snapshot have been removed since")
+                write!(f, "streams of the snapshot have been removed since: {streams} of them")
             }
             SnapshotError::OtherWorld => f.write_str("the snapshot belongs to another world"),
         }
@@ -64,9 +64,10 @@ impl World {
     /// Returns a copy of the values of all streams, to go back to with [`restore`](World::restore), as
     /// rollback networking needs it.
     ///
-    /// A stream's state must be in its value: inputs, [`stream`](crate::Here::stream) with a body that
-    /// changes nothing it has captured, [`fold`](crate::Here::fold), [`previous`](crate::Here::previous)
-    /// and what is made of them. It takes time and memory for each stream.
+    /// A stream's state must be in its value: inputs, [`stream`](crate::Here::stream) with a body
+    /// that changes nothing it has captured, [`fold`](crate::Here::fold),
+    /// [`previous`](crate::Here::previous) and what is made of them. It takes time and memory for
+    /// each stream. A change of what a closure has captured cannot be noticed, and is not undone.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -108,7 +109,8 @@ impl World {
     /// # Errors
     ///
     /// Returns an error if streams of the snapshot have been removed since, which cannot be made
-    /// again, or if a stream of it now lives or waits over frames. Then nothing has changed.
+    /// again, as by a [keyed](crate::Here::keyed) list that has shrunk, or if a stream of it now
+    /// lives or waits over frames. Then nothing has changed.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         let core = &self.core;
         if snapshot.world != core.id {

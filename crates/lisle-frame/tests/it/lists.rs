@@ -15,7 +15,8 @@ in_all_worlds!(
     members_of_a_list_that_is_retried_come_back,
 );
 
-/// Makes a list of what reads a stream that was made for it, and a list of the same kind of that one.
+/// Makes a list of what reads a stream that was made for it, and a list of the same kind of that
+/// one.
 fn lists(world: &World, keys: Stream<Vec<u32>>, tokens: &Tokens) -> [List<u32>; 2] {
     let made = tokens.clone();
     let list = world.keyed(keys, move |key| {
