@@ -1,6 +1,7 @@
 //! Lists of streams: they are mapped, filtered, and grow and shrink by keys.
 
 use crate::engine::group::Kind;
+use crate::engine::waits::Living;
 use crate::streams::body::{Out, changing};
 use crate::streams::handle::Stream;
 use crate::streams::making::{Here, How, Making, here};
@@ -138,6 +139,39 @@ impl Here {
         self.plain().keyed(keys, make)
     }
 
+    /// Makes a list with the stream that `make` returns for each of the keys, as one that lives
+    /// over frames. Otherwise it does the same as [`keyed`](Here::keyed): what `make` has made for
+    /// a key is removed when the key is gone, the stream too.
+    ///
+    /// ```
+    /// use lisle_frame::{World, here, next_frame};
+    ///
+    /// let mut world = World::new();
+    /// let names = world.input(vec!["Ann"]);
+    /// let ages = world.keyed_of(names.stream(), |_| {
+    ///     here().live(0, async |age| {
+    ///         for years in 1.. {
+    ///             next_frame().await;
+    ///             age.set(years);
+    ///         }
+    ///     })
+    /// });
+    /// let all = world.values(ages);
+    /// world.frame();
+    /// world.set(names, vec!["Ann", "Bob"])?;
+    /// world.frame();
+    /// assert_eq!(world.get(all)?, [1, 0]);
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
+    #[track_caller]
+    pub fn keyed_of<K, T>(&self, keys: Stream<Vec<K>>, make: impl FnMut(K) -> Stream<T> + 'static) -> List<T>
+    where
+        K: Clone + Eq + Hash + 'static,
+        T: Clone + 'static,
+    {
+        self.plain().keyed_of(keys, make)
+    }
+
     /// Makes a list of those members of `list` for whose values of this frame `f` returns `true`.
     #[track_caller]
     pub fn filter<T: Clone + 'static>(
@@ -227,7 +261,7 @@ impl Making<'_> {
         let making = self.at(Location::caller());
         let mut kept = Kept::new(making.how);
         let made = async move |out: &mut Out<'_, Members<U>>| {
-            list.members().with(|members| kept.follow(members.iter(), &mut make, out)).await;
+            list.members().with(|members| kept.follow(members.iter(), of_bodies(&mut make), out)).await;
         };
         List(making.at_rest(made))
     }
@@ -243,7 +277,27 @@ impl Making<'_> {
         let making = self.at(Location::caller());
         let mut kept = Kept::new(making.how);
         let made = async move |out: &mut Out<'_, Members<T>>| {
-            keys.with(|keys| kept.follow(keys.iter(), &mut make, out)).await;
+            keys.with(|keys| kept.follow(keys.iter(), of_bodies(&mut make), out)).await;
+        };
+        List(making.at_rest(made))
+    }
+
+    /// Makes a list with a stream for each key, which is made otherwise; see [`Here::keyed_of`].
+    /// The name is that of the list, and not of its members.
+    #[track_caller]
+    pub fn keyed_of<K, T>(
+        self,
+        keys: Stream<Vec<K>>,
+        mut make: impl FnMut(K) -> Stream<T> + 'static,
+    ) -> List<T>
+    where
+        K: Clone + Eq + Hash + 'static,
+        T: Clone + 'static,
+    {
+        let making = self.at(Location::caller());
+        let mut kept = Kept::new(making.how);
+        let made = async move |out: &mut Out<'_, Members<T>>| {
+            keys.with(|keys| kept.follow(keys.iter(), of_streams(&mut make), out)).await;
         };
         List(making.at_rest(made))
     }
@@ -272,62 +326,102 @@ impl Making<'_> {
     }
 }
 
+/// A stream that is kept for a key.
+struct Member<T> {
+    stream: Stream<T>,
+    /// What is removed with the key: the stream, or a scope with all that was made for the key.
+    owner: Option<Living>,
+}
+
+/// Returns how to make members of bodies. What was made for a body lives as long as its stream.
+fn of_bodies<K, T, B>(mut make: impl FnMut(K) -> B) -> impl FnMut(Making<'_>, K) -> Member<T>
+where
+    T: Clone + 'static,
+    B: AsyncFnMut() -> T + 'static,
+{
+    move |making, key| {
+        let core = &making.here.core;
+        let (body, made) = core.make_for_member(|| make(key));
+        let stream = making.stream(body);
+        let owner = stream.living(core).ok();
+        if let Some(owner) = owner {
+            core.keep(owner, made);
+        }
+        Member { stream, owner }
+    }
+}
+
+/// Returns how to make members that are made otherwise.
+fn of_streams<K, T>(mut make: impl FnMut(K) -> Stream<T>) -> impl FnMut(Making<'_>, K) -> Member<T> {
+    move |making, key| {
+        let core = &making.here.core;
+        let (stream, made) = core.make_for_member(|| make(key));
+        let scope = making.make(Some(()), Kind::AtRest, |_| std::future::ready(()));
+        let owner = scope.living(core).ok();
+        if let Some(owner) = owner {
+            core.keep(owner, made);
+        }
+        Member { stream, owner }
+    }
+}
+
 /// The streams that a list has made for its keys.
 struct Kept<K, T> {
     /// With the round in which the key was seen last.
-    streams: HashMap<K, (Stream<T>, u64)>,
+    members: HashMap<K, (Member<T>, u64)>,
     round: u64,
     how: How,
 }
 
 impl<K: Clone + Eq + Hash, T: Clone + 'static> Kept<K, T> {
     fn new(how: How) -> Self {
-        Kept { streams: HashMap::new(), round: 0, how }
+        Kept { members: HashMap::new(), round: 0, how }
     }
 
     /// Makes streams for new keys, removes those of keys that are gone, and puts all into a list.
-    fn follow<'k, B>(
+    fn follow<'k>(
         &mut self,
         keys: impl Iterator<Item = &'k K>,
-        make: &mut impl FnMut(K) -> B,
+        mut make: impl FnMut(Making<'_>, K) -> Member<T>,
         out: &mut Out<'_, Members<T>>,
     ) where
         K: 'k,
-        B: AsyncFnMut() -> T + 'static,
     {
         let here = here();
         self.round += 1;
-        let (streams, now, how) = (&mut self.streams, self.round, self.how);
-        let mut remake = |key: &K| {
-            let (body, made) = here.core.make_for_member(|| make(key.clone()));
-            let stream = Making { here: &here, how }.stream(body);
-            if let Ok(living) = stream.living(&here.core) {
-                here.core.keep(living, made);
-            }
-            stream
-        };
+        let (kept, now, how) = (&mut self.members, self.round, self.how);
+        let mut make = |key: &K| make(Making { here: &here, how }, key.clone());
         out.update(|members| {
             let members = members.change();
             members.clear();
             for key in keys {
-                let (stream, seen) = streams.entry(key.clone()).or_insert_with(|| (remake(key), 0));
-                if !here.has(*stream) {
+                let (member, seen) = kept.entry(key.clone()).or_insert_with(|| (make(key), 0));
+                if !here.has(member.stream) {
                     // Removed by hand, or by going back to a snapshot from before it was made.
-                    *stream = remake(key);
+                    member.remove_owner(&here);
+                    *member = make(key);
                 }
                 if std::mem::replace(seen, now) != now {
-                    members.push(*stream);
+                    members.push(member.stream);
                 }
             }
         });
-        streams.retain(|_, (stream, seen)| {
+        kept.retain(|_, (member, seen)| {
             let is_there = *seen == now;
             if !is_there {
-                // It may have been removed by hand.
-                let _ = here.remove(*stream);
+                member.remove_owner(&here);
             }
             is_there
         });
+    }
+}
+
+impl<T> Member<T> {
+    /// Removes what belongs to the key. It may have been removed by hand.
+    fn remove_owner(&self, here: &Here) {
+        if let Some(owner) = self.owner {
+            here.core.remove(owner);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Lists, and what belongs to their members.
 
 use crate::worlds::{Make, Tokens, count};
-use lisle_frame::{Failure, List, Stream, World, here};
+use lisle_frame::{Failure, List, Stream, World, here, next_frame};
 
 in_all_worlds!(
     what_is_made_for_a_member_lives_as_long_as_the_member,
@@ -11,6 +11,8 @@ in_all_worlds!(
     what_a_member_makes_in_a_run_lives_until_its_next_run,
     lists_within_members_go_with_them,
     members_are_told_by_where_their_list_was_made,
+    members_that_live_over_frames_come_and_go,
+    members_that_are_not_made_for_their_key_stay,
     members_have_the_name_of_their_list,
     members_of_a_list_that_is_retried_come_back,
 );
@@ -232,4 +234,64 @@ fn members_of_a_list_that_is_retried_come_back(make: Make<'_>) {
     assert!(error.to_string().starts_with("stream 'all'"), "{error}");
     world.frame();
     assert_eq!(world.get(all).unwrap(), [3, 4, 5]);
+}
+
+/// 5. With what was made for them.
+fn members_that_live_over_frames_come_and_go(make: Make<'_>) {
+    let mut world = make();
+    let tokens = Tokens::default();
+    let keys = world.input(vec![1_u32, 2]);
+    let made = tokens.clone();
+    let list = world.keyed_of(keys.stream(), move |key| {
+        let (token, made) = (made.make(), made.clone());
+        let step = here().stream(async move || {
+            let _token = &token;
+            key
+        });
+        here().live(0, async move |sum| {
+            let _token = made.make();
+            loop {
+                next_frame().await;
+                let step = step.await;
+                sum.update(|sum| *sum += step);
+            }
+        })
+    });
+    let all = world.values(list);
+    for (now, expected) in [
+        (vec![1, 2], vec![0, 0]),
+        (vec![1, 2], vec![1, 2]),
+        (vec![2], vec![4]),
+        (vec![2, 1], vec![6, 0]),
+        (vec![], vec![]),
+    ] {
+        world.set(keys, now).unwrap();
+        world.frame();
+        assert_eq!(world.get(all).unwrap(), expected);
+        assert_eq!(tokens.alive(), 2 * expected.len() as isize);
+    }
+    // What one removes by hand is made again, with all that was made for it.
+    world.set(keys, vec![5]).unwrap();
+    world.frame();
+    world.remove(world.get(list.members()).unwrap()[0]).unwrap();
+    for expected in [0, 5, 10] {
+        world.frame();
+        assert_eq!((world.get(all).unwrap(), tokens.alive()), (vec![expected], 2));
+    }
+    world.remove(list.members()).unwrap();
+    assert_eq!(tokens.alive(), 0);
+}
+
+fn members_that_are_not_made_for_their_key_stay(make: Make<'_>) {
+    let mut world = make();
+    let streams = [10, 20].map(|n| world.stream(async move || n));
+    let keys = world.input(vec![0, 1]);
+    let list = world.keyed_of(keys.stream(), move |key: usize| streams[key]);
+    let all = world.values(list);
+    for now in [vec![0, 1], vec![1], vec![], vec![1, 0]] {
+        world.set(keys, now.clone()).unwrap();
+        world.frame();
+        assert_eq!(world.get(all).unwrap(), now.iter().map(|key| 10 + 10 * key).collect::<Vec<_>>());
+        assert_eq!(streams.map(|stream| world.get(stream).unwrap()), [10, 20]);
+    }
 }

@@ -1,7 +1,7 @@
 //! Snapshots whose values call back when they are cloned or dropped.
 
-use crate::worlds::{Make, count};
-use lisle_frame::{Here, SnapshotError, Stream, here};
+use crate::worlds::{Make, Tokens, count};
+use lisle_frame::{Here, Input, SnapshotError, Stream, World, here};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -10,6 +10,8 @@ in_all_worlds!(
     a_clone_that_removes_its_stream_while_a_snapshot_is_restored,
     a_drop_that_removes_its_stream_while_a_snapshot_is_restored,
     many_frames_back_and_forward_give_the_same,
+    a_list_that_has_grown_goes_back,
+    a_list_that_has_shrunk_does_not_go_back,
 );
 
 /// What a value does when it is cloned or dropped.
@@ -151,4 +153,71 @@ fn many_frames_back_and_forward_give_the_same(make: Make<'_>) {
         }
     }
     assert!(seen.get() > count(200, 20));
+}
+
+/// The values of two lists.
+type Both = Stream<(Vec<u32>, Vec<u32>)>;
+
+/// Makes lists whose members are made of folds, and a stream of their values.
+fn counting_lists(world: &World, tokens: &Tokens) -> (Input<Vec<u32>>, Both) {
+    let keys = world.input(vec![1]);
+    let one = world.stream(async || 1);
+    let made = tokens.clone();
+    let count = move |key: u32| {
+        let token = made.make();
+        here().fold(one, key * 100, move |count, one| {
+            let _token = &token;
+            *count += one;
+        })
+    };
+    let counts = count.clone();
+    let plain = world.keyed(keys.stream(), move |key| {
+        let count = counts(key);
+        async move || count.await
+    });
+    let made_otherwise = world.keyed_of(keys.stream(), count);
+    (keys, world.zip(world.values(plain), world.values(made_otherwise)))
+}
+
+/// 23. What was made for the new members goes with them, and is made again.
+fn a_list_that_has_grown_goes_back(make: Make<'_>) {
+    let mut world = make();
+    let tokens = Tokens::default();
+    let (keys, all) = counting_lists(&world, &tokens);
+    world.frame();
+    world.frame();
+    let then = world.snapshot().unwrap();
+    let before = world.get(all).unwrap();
+    let mut seen = Vec::new();
+    for round in 0..3 {
+        assert_eq!((world.get(all).unwrap(), tokens.alive()), (before.clone(), 2));
+        world.set(keys, vec![2, 1]).unwrap();
+        for frame in 0..4 {
+            world.frame();
+            assert_eq!(tokens.alive(), 4);
+            let values = world.get(all).unwrap();
+            if round == 0 {
+                seen.push(values);
+            } else {
+                assert_eq!(values, seen[frame]);
+            }
+        }
+        world.restore(&then).unwrap();
+    }
+}
+
+fn a_list_that_has_shrunk_does_not_go_back(make: Make<'_>) {
+    let mut world = make();
+    let tokens = Tokens::default();
+    let (keys, all) = counting_lists(&world, &tokens);
+    world.frame();
+    let then = world.snapshot().unwrap();
+    world.set(keys, vec![]).unwrap();
+    world.frame();
+    assert_eq!(tokens.alive(), 0);
+    // A member with its fold, and a fold with its scope.
+    let error = world.restore(&then).unwrap_err();
+    assert!(matches!(error, SnapshotError::Removed(4)), "{error}");
+    world.frame();
+    assert_eq!(world.get(all).unwrap(), (vec![], vec![]));
 }
