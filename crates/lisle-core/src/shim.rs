@@ -9,7 +9,14 @@
 
 #[cfg(not(lisle_loom))]
 mod imp {
+    #[cfg(not(feature = "model"))]
     pub mod atomic {
+        pub use std::sync::atomic::*;
+    }
+    #[cfg(feature = "model")]
+    pub use super::model::atomic;
+    /// Atomics of which models are not told.
+    pub mod unseen {
         pub use std::sync::atomic::*;
     }
     pub mod sync {
@@ -77,6 +84,9 @@ mod imp {
 #[cfg(lisle_loom)]
 mod imp {
     pub mod atomic {
+        pub use loom::sync::atomic::*;
+    }
+    pub mod unseen {
         pub use loom::sync::atomic::*;
     }
     pub mod sync {
@@ -167,6 +177,22 @@ pub use const_fn;
 
 #[doc(hidden)]
 pub mod asymmetric;
+#[cfg(all(feature = "model", not(lisle_loom)))]
+#[allow(missing_docs, reason = "the names and functions of `std::sync::atomic`")]
+pub mod model;
+
+/// Counts one down, as a release and an acquire. Returns `true` if none is left.
+#[doc(hidden)]
+#[inline]
+pub fn counted_down(count: &unseen::AtomicUsize) -> bool {
+    let is_last = count.fetch_sub(1, unseen::Ordering::AcqRel) == 1;
+    #[cfg(all(feature = "model", not(lisle_loom)))]
+    {
+        let touch = if is_last { model::Touch::Write } else { model::Touch::Count };
+        model::touched(std::ptr::from_ref(count).addr(), touch);
+    }
+    is_last
+}
 
 /// A wait for another thread to take a step that is a few instructions away.
 ///

@@ -29,6 +29,10 @@ pub mod jobs;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod loops;
+#[cfg(all(feature = "model", not(lisle_loom)))]
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub mod model;
 #[cfg_attr(lisle_loom, cfg(test))]
 mod queue;
 #[cfg(not(lisle_loom))]

@@ -83,7 +83,7 @@ pub mod future;
 pub mod guide;
 pub mod io;
 pub mod kill_safe;
-#[cfg(test)]
+#[cfg(all(test, feature = "model"))]
 mod model;
 pub mod net;
 pub mod par;

@@ -6,10 +6,11 @@ use super::receiver::within;
 use crate::drops;
 use crate::event::queue::WaitQueue;
 use crate::event::{
-    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, turn, visible, waits_at,
+    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, turn, visible_on, waits_at,
 };
-use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::shim::counted_down;
 use crate::shim::sync::Arc;
+use crate::shim::unseen::{AtomicUsize, Ordering};
 use std::collections::{LinkedList, VecDeque};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -156,7 +157,6 @@ impl<T> MailSender<T> {
     /// assert_eq!(tx.send("late"), Err(SendError("late")));
     /// ```
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
-        visible();
         self.mailbox.source.update(|state, waiters| {
             if state.closed {
                 return Err(SendError(message));
@@ -236,7 +236,8 @@ impl<T> Clone for MailSender<T> {
 
 impl<T> Drop for MailSender<T> {
     fn drop(&mut self) {
-        if self.mailbox.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+        visible_on(&self.mailbox.source);
+        if counted_down(&self.mailbox.senders) {
             self.mailbox.close();
         }
     }
@@ -299,7 +300,6 @@ impl<T> MailReceiver<T> {
     /// assert_eq!(rx.try_recv(), Err(TryRecvError::Closed));
     /// ```
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        visible();
         match self.mailbox.source.update(|state, _| state.receive()) {
             Some(Ok(message)) => Ok(message),
             Some(Err(RecvError)) => Err(TryRecvError::Closed),
@@ -426,7 +426,8 @@ impl<T> Clone for MailReceiver<T> {
 
 impl<T> Drop for MailReceiver<T> {
     fn drop(&mut self) {
-        if self.mailbox.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
+        visible_on(&self.mailbox.source);
+        if counted_down(&self.mailbox.receivers) {
             self.mailbox.close();
             let mut left = self.mailbox.source.update(|state, _| std::mem::take(&mut state.messages));
             drops::each(std::iter::from_fn(|| left.pop())); // outside the lock

@@ -7,9 +7,11 @@ use crate::drops::Drops;
 use crate::event::lock::Lock;
 use crate::event::queue::WaitQueue;
 use crate::event::{
-    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, visible, waits_at,
+    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, is_modelled, visible_on,
+    waits_at,
 };
-use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::shim::counted_down;
+use crate::shim::unseen::{AtomicUsize, Ordering};
 use std::fmt;
 use std::iter::FusedIterator;
 use std::pin::Pin;
@@ -138,7 +140,6 @@ impl<T> Multicast<T> {
     /// assert_eq!(news.send("late"), Err(SendError("late")));
     /// ```
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
-        visible();
         let mut next = Node::new(0);
         let node = self.shared.source.update(|state, waiters| {
             if state.closed {
@@ -279,7 +280,8 @@ impl<T> Clone for Multicast<T> {
 
 impl<T> Drop for Multicast<T> {
     fn drop(&mut self) {
-        if self.shared.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+        visible_on(&self.shared.source);
+        if counted_down(&self.shared.senders) {
             self.shared.close();
         }
     }
@@ -440,8 +442,7 @@ impl<T: Clone + Send + Sync> Port<T> {
     /// });
     /// ```
     pub fn recv(&self) -> Result<T, RecvError> {
-        visible();
-        match self.pass() {
+        match (!is_modelled()).then(|| self.pass()).flatten() {
             Some(node) => Ok(message(node)),
             None => self.recv_evt().sync(),
         }

@@ -3,7 +3,7 @@
 
 use super::sender::{Sender, send_at_once};
 use super::shared::Shared;
-use crate::event::{Description, Source};
+use crate::event::{Description, Source, visible_on};
 use std::ptr::NonNull;
 
 /// The number of sends of a channel that may be under way at a time. A sender that begins another
@@ -81,6 +81,7 @@ impl<T> Sender<T> {
         T: Send,
     {
         let mut message = Some(message);
+        visible_on(&*self.shared);
         send_at_once(&self.shared, &mut message);
         message
     }

@@ -6,9 +6,12 @@ use super::shared::{Received, Shared};
 use super::slot::{Promise, Slot};
 use crate::event::queue::Waiter;
 use crate::event::record::{Committer, Outsider, misuse};
-use crate::event::{Attempt, Description, Event, Step, choose_biased, copied, debug_by_name, visible};
-use crate::shim::atomic::Ordering;
+use crate::event::{
+    Attempt, Description, Event, Step, choose_biased, copied, debug_by_name, is_modelled, visible_on,
+};
+use crate::shim::counted_down;
 use crate::shim::sync::Arc;
+use crate::shim::unseen::Ordering;
 use crate::time::after;
 use std::iter::FusedIterator;
 use std::pin::Pin;
@@ -72,16 +75,19 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.iter().collect::<Vec<_>>(), [1]);
     /// ```
     pub fn close(&self) -> bool {
+        visible_on(&*self.shared);
         self.shared.close()
     }
 
     /// Returns `true` if the channel is closed. Buffered messages may still be received.
     pub fn is_closed(&self) -> bool {
+        visible_on(&*self.shared);
         self.shared.is_closed()
     }
 
     /// Returns how many messages are buffered.
     pub fn len(&self) -> usize {
+        visible_on(&*self.shared);
         self.shared.len()
     }
 
@@ -118,8 +124,7 @@ impl<T: Send> Receiver<T> {
     /// ```
     #[inline]
     pub fn recv(&self) -> Result<T, RecvError> {
-        visible();
-        if self.shared.hint().is_receivable() {
+        if !is_modelled() && self.shared.hint().is_receivable() {
             // Most likely no waiting is needed, so no record and no waiter is created yet.
             if let Some(received) = receive_now(&self.shared, &Outsider) {
                 return received;
@@ -302,7 +307,8 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        if self.shared.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
+        visible_on(&*self.shared);
+        if counted_down(&self.shared.receivers) {
             self.shared.abandon();
         }
     }

@@ -6,9 +6,12 @@ use super::shared::{Sent, Shared};
 use crate::drops::Careful;
 use crate::event::queue::Waiter;
 use crate::event::record::Outsider;
-use crate::event::{Attempt, Description, Event, Step, choose_biased, debug_by_name, visible};
-use crate::shim::atomic::Ordering;
+use crate::event::{
+    Attempt, Description, Event, Step, choose_biased, debug_by_name, is_modelled, visible_on,
+};
+use crate::shim::counted_down;
 use crate::shim::sync::Arc;
+use crate::shim::unseen::Ordering;
 use crate::time::after;
 use std::cell::Cell;
 use std::fmt;
@@ -49,16 +52,19 @@ impl<T> Sender<T> {
     /// assert_eq!(rx.recv(), Err(RecvError));
     /// ```
     pub fn close(&self) -> bool {
+        visible_on(&*self.shared);
         self.shared.close()
     }
 
     /// Returns `true` if the channel is closed.
     pub fn is_closed(&self) -> bool {
+        visible_on(&*self.shared);
         self.shared.is_closed()
     }
 
     /// Returns how many messages are buffered.
     pub fn len(&self) -> usize {
+        visible_on(&*self.shared);
         self.shared.len()
     }
 
@@ -270,7 +276,8 @@ impl<T> Clone for Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        if self.shared.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+        visible_on(&*self.shared);
+        if counted_down(&self.shared.senders) {
             self.shared.close();
         }
     }
@@ -293,8 +300,7 @@ pub(super) fn send<T: Send>(shared: &Shared<T>, message: T) -> Result<(), SendEr
 /// closed or the send would have to wait; then the caller performs the event.
 #[inline(always)]
 pub(super) fn send_at_once<T: Send>(shared: &Shared<T>, message: &mut Option<T>) -> bool {
-    visible();
-    if !shared.hint().is_sendable() {
+    if is_modelled() || !shared.hint().is_sendable() {
         return false;
     }
     match shared.locked(|inner| inner.send(&Outsider, message)) {

@@ -23,9 +23,10 @@ use crate::event::lock::{Guard, Lock};
 use crate::event::queue::{Committed, Decided, WaitQueue};
 use crate::event::record::{Attempt, Committer, Meeting, Record, Waker};
 use crate::event::woken::Woken;
-use crate::event::{Description, Label, tally};
+use crate::event::{Description, Label, declare, tally};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::shim::sync::OnceLock;
+use crate::shim::unseen;
 use std::collections::VecDeque;
 
 #[derive(Debug)]
@@ -34,8 +35,8 @@ pub(super) struct Shared<T> {
     /// A [`Hint`]. It is written under the lock and read without it. A reader that sees an old
     /// value could as well have read before the change.
     hint: AtomicUsize,
-    pub(super) senders: AtomicUsize,
-    pub(super) receivers: AtomicUsize,
+    pub(super) senders: unseen::AtomicUsize,
+    pub(super) receivers: unseen::AtomicUsize,
     label: Label,
     /// Created by the first asynchronous send.
     permits: OnceLock<Box<Permits<T>>>,
@@ -130,8 +131,8 @@ impl<T> Shared<T> {
         Shared {
             inner: Lock::new(inner),
             hint: AtomicUsize::new(if capacity > 0 { SENDABLE } else { 0 }),
-            senders: AtomicUsize::new(1),
-            receivers: AtomicUsize::new(1),
+            senders: unseen::AtomicUsize::new(1),
+            receivers: unseen::AtomicUsize::new(1),
             label,
             permits: OnceLock::new(),
         }
@@ -148,7 +149,7 @@ impl<T> Shared<T> {
     /// partner could still come.
     pub(super) fn describe(&self, operation: &'static str, waits: &mut Description) {
         waits.on(operation, &self.label, std::ptr::from_ref(self).addr());
-        let counted = |count: &AtomicUsize, what: &str| {
+        let counted = |count: &unseen::AtomicUsize, what: &str| {
             let count = count.load(Ordering::Relaxed);
             format!("{count} {what}{}", if count == 1 { "" } else { "s" })
         };
@@ -173,6 +174,7 @@ impl<T> Shared<T> {
         by: Option<&Attempt<'_>>,
         transition: impl FnOnce(&mut Inner<T>) -> R,
     ) -> R {
+        declare(self);
         let mut inner = self.inner.lock();
         let result = transition(&mut inner);
         self.note(&inner);
@@ -185,6 +187,7 @@ impl<T> Shared<T> {
     /// Runs a transition that makes nothing receivable or sendable that was not before.
     #[inline(always)]
     pub(super) fn locked_quietly<R>(&self, transition: impl FnOnce(&mut Inner<T>) -> R) -> R {
+        declare(self);
         let mut inner = self.inner.lock();
         let result = transition(&mut inner);
         self.note(&inner);
@@ -227,6 +230,7 @@ impl<T> Shared<T> {
     /// Returns what may be possible now.
     #[inline(always)]
     pub(super) fn hint(&self) -> Hint {
+        declare(self);
         Hint(self.hint.load(Ordering::Acquire))
     }
 

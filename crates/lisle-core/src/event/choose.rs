@@ -218,7 +218,7 @@ impl<A: Alternatives> Event for Choose<A> {
     #[inline]
     fn try_commit<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> Step {
         // The random number 0 gives the order of the alternatives as written.
-        let random = if self.biased { 0 } else { attempt.random() as usize };
+        let random = if self.biased { 0 } else { attempt.order(self.alternatives.count()) };
         branch.as_mut().order(random);
         // The alternative in its next stage comes first, except in a biased choice, where another
         // one precedes it on purpose.

@@ -85,6 +85,29 @@ pub unsafe trait Context {
     /// workers.
     fn visible(&self) {}
 
+    /// Returns `true` if a model decides what runs here.
+    fn is_model(&self) -> bool {
+        false
+    }
+
+    /// Called before [`visible`](Context::visible), with memory that the operation may touch.
+    fn about_to_touch(&self, address: usize, size: usize) {
+        let _ = (address, size);
+    }
+
+    /// Called before the performer does what would wait until `is_so` returns `true`. A model may let
+    /// others run until then; if it never is so, the performer waits as it would without a model.
+    fn wait_until(&self, is_so: &dyn Fn() -> bool) {
+        let _ = is_so;
+        self.visible();
+    }
+
+    /// Returns which of so many ways the performer goes, or `None` if nobody wants to say.
+    fn choose(&self, ways: usize) -> Option<usize> {
+        let _ = ways;
+        None
+    }
+
     /// Runs `fiber` as a fiber of its own. A context that leaves fibers to the library's runtimes
     /// returns it as an error; all contexts but models do.
     fn spawn(&self, fiber: Box<dyn FnOnce() + Send>) -> Result<(), Box<dyn FnOnce() + Send>> {

@@ -146,7 +146,8 @@ pub use polled::Polled;
 #[doc(hidden)]
 pub use step::suspend;
 #[doc(hidden)]
-pub use sync::{Nowhere, sync_masked, visible};
+#[doc(hidden)]
+pub use sync::{Nowhere, declare, is_modelled, sync_masked, visible_on};
 #[doc(hidden)]
 pub use wrap::described;
 

@@ -271,7 +271,8 @@ impl Parker {
 
 /// Returns `true` if a panic raised here, and raised again by each of the library's frames that
 /// catch it, would be caught for good before it reaches a frame that ends the process.
-pub(crate) fn can_be_unwound() -> bool {
+#[inline]
+pub fn can_be_unwound() -> bool {
     // Loops, joins, scopes and the code that runs tasks catch a panic and raise it again.
     let is_raising = running().is_some_and(|parker| parker.raising.get() > 0)
         || seam::is_in_loop()

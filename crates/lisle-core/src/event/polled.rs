@@ -9,7 +9,7 @@
 use super::context::Context;
 use super::depth;
 use super::record::{Attempt, Record};
-use super::sync::{Nowhere, no_waker, visible};
+use super::sync::{Nowhere, no_waker};
 use super::{Event, Step};
 use std::pin::Pin;
 
@@ -42,7 +42,10 @@ impl<'b, 'e, E: Event> Polled<'b, 'e, E> {
         if self.over {
             return true;
         }
-        visible();
+        #[cfg(feature = "model")]
+        super::context::installed()
+            .into_iter()
+            .for_each(|context| super::sync::announce(self.event, self.branch.as_ref(), context));
         let record = Record::new(no_waker(), true);
         record.began.set(self.began);
         let attempt = Attempt::new(&record, &Nowhere);

@@ -10,6 +10,7 @@ pub use waiting::Waiting;
 use super::lock::{Guard, Lock};
 use super::queue::WaitQueue;
 use super::step::{must_not_be_under, under_lock};
+use super::sync::{declare, visible_on};
 use super::woken::Woken;
 use super::{Description, Event, Label, awaitable, debug_by_name, single};
 use crate::shim::const_fn;
@@ -214,6 +215,7 @@ impl<S, M> Source<S, M> {
     /// ```
     #[inline]
     pub fn update<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
+        visible_on(self);
         must_not_be_under(self.id());
         self.update_plain(|state, waiters| {
             let woken = std::ptr::from_ref(waiters.woken);
@@ -229,6 +231,7 @@ impl<S, M> Source<S, M> {
         // Declared before the guard and therefore dropped after it: the wakes are sent when the
         // lock is free, also if `change` panics.
         let woken = Woken::default();
+        declare(self);
         let mut inner = self.inner.lock();
         let Inner { state, changes, queue } = &mut *inner;
         *changes = changes.wrapping_add(1);
@@ -240,6 +243,7 @@ impl<S, M> Source<S, M> {
     #[track_caller]
     fn lock(&self) -> Guard<'_, Inner<S, M>> {
         must_not_be_under(self.id());
+        declare(self);
         self.inner.lock()
     }
 
@@ -253,6 +257,13 @@ impl<S, M> Source<S, M> {
     #[inline]
     fn id(&self) -> *const () {
         std::ptr::from_ref(self).cast()
+    }
+
+    /// Calls `look` with the state, which no model notices.
+    #[cfg(feature = "model")]
+    #[doc(hidden)]
+    pub fn peek<R>(&self, look: impl FnOnce(&S) -> R) -> R {
+        look(&self.inner.lock().state)
     }
 
     /// Calls `look` with the state.
@@ -273,6 +284,7 @@ impl<S, M> Source<S, M> {
     /// ```
     #[inline]
     pub fn with<R>(&self, look: impl FnOnce(&S) -> R) -> R {
+        visible_on(self);
         let inner = self.lock();
         under_lock(self.id(), std::ptr::null(), || look(&inner.state))
     }

@@ -77,7 +77,9 @@ impl Seat {
 
     fn standing(&self) -> &Standing {
         // SAFETY: the caller of `new` promised that the set outlives the seat.
-        unsafe { self.standing.as_ref() }
+        let standing = unsafe { self.standing.as_ref() };
+        super::declare(standing);
+        standing
     }
 
     /// Sets the address of the seat, once it is in place. The pointer is valid for the whole object

@@ -83,19 +83,48 @@ fn sync_unless<E: Event>(event: &E, interruptible: bool) -> E::Output {
     sync_elsewhere(event, interruptible)
 }
 
-/// Tells a model that a visible operation follows.
+/// Tells a model that an operation on `object` follows, which others see. Where there can be no model
+/// it costs nothing.
 #[inline(always)]
 #[doc(hidden)]
-pub fn visible() {
-    if parker::running().is_some() {
-        return;
+pub fn visible_on<T: ?Sized>(object: &T) {
+    #[cfg(feature = "model")]
+    if let Some(context) = installed() {
+        context.about_to_touch(std::ptr::from_ref(object).cast::<()>().addr(), size_of_val(object));
+        context.visible();
     }
-    visible_elsewhere();
+    let _ = object;
 }
 
-#[cold]
-fn visible_elsewhere() {
+/// Returns `true` if a model runs the calling code, which then takes no short cut: an operation that is
+/// tried first and then performed would be two steps.
+#[inline(always)]
+#[doc(hidden)]
+pub fn is_modelled() -> bool {
+    #[cfg(feature = "model")]
+    return installed().is_some_and(|context| context.is_model());
+    #[cfg(not(feature = "model"))]
+    false
+}
+
+/// Tells a model of an object that the running operation touches, and how large it is.
+#[inline(always)]
+#[doc(hidden)]
+pub fn declare<T: ?Sized>(object: &T) {
+    #[cfg(feature = "model")]
     if let Some(context) = installed() {
+        context.about_to_touch(std::ptr::from_ref(object).cast::<()>().addr(), size_of_val(object));
+    }
+    let _ = object;
+}
+
+/// Tells a model that the event is tried next.
+#[cfg(feature = "model")]
+pub(super) fn announce<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context: &dyn Context) {
+    if context.is_model() {
+        let mut waits = Description::default();
+        event.describe(branch.get_ref(), &mut waits);
+        waits.all.iter().for_each(|on| context.about_to_touch(on.id, 1));
         context.visible();
     }
 }
@@ -127,7 +156,10 @@ pub(super) fn poll<E: Event>(event: &E) -> Option<E::Output> {
 
 #[inline]
 fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
-    visible();
+    #[cfg(feature = "model")]
+    if parker::running().is_none() {
+        installed().into_iter().for_each(Context::visible);
+    }
     let glimpse = Glimpse::new();
     let record = Record::fleeting(glimpse.waker(), event.is_single());
     let attempt = Attempt::new(&record, &glimpse);
@@ -135,6 +167,8 @@ fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
     if E::STAGED {
         depth::from_the_top(|| event.force(branch.as_mut()));
     }
+    #[cfg(feature = "model")]
+    installed().into_iter().for_each(|context| announce(event, branch.as_ref(), context));
     while look(event, branch.as_mut(), &attempt, &glimpse) == Step::Committed {
         if !E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())) {
             return Some(event.complete(branch));
@@ -154,6 +188,8 @@ fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, inter
     if E::STAGED {
         depth::from_the_top(|| event.force(branch.as_mut()));
     }
+    #[cfg(feature = "model")]
+    announce(event, branch.as_ref(), context);
     loop {
         if wait(event, branch.as_mut(), &attempt, parker, interruptible)
             && (!E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())))

@@ -90,6 +90,18 @@ impl Timer {
         attempt.record().unlink();
     }
 
+    /// Returns the address of the record that the timer decides when it fires.
+    ///
+    /// # Safety
+    ///
+    /// The timer is alive.
+    #[cfg(feature = "model")]
+    #[doc(hidden)]
+    pub unsafe fn decides(timer: NonNull<Timer>) -> usize {
+        // SAFETY: alive, by the caller's promise.
+        unsafe { timer.as_ref() }.record.get().addr()
+    }
+
     /// Returns the entry, to be linked into a wheel.
     ///
     /// # Safety

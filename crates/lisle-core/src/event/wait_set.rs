@@ -334,7 +334,9 @@ impl<'a, T> WaitSet<'a, T> {
 
     fn standing(&self) -> &Standing {
         // SAFETY: freed only when the set is dropped.
-        unsafe { self.standing.as_ref() }
+        let standing = unsafe { self.standing.as_ref() };
+        super::declare(standing);
+        standing
     }
 
     fn member(&self, key: Key) -> Option<NonNull<Member<'a, T>>> {

@@ -4,7 +4,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{Committed, WaitQueue, Waiter};
 use crate::event::record::{Attempt, Committer, Meeting, Outsider, misuse};
 use crate::event::woken::Woken;
-use crate::event::{Description, Event, Label, Step, awaitable, single, visible};
+use crate::event::{Description, Event, Label, Step, awaitable, declare, single, visible_on};
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::pin::Pin;
@@ -262,6 +262,7 @@ impl Shared {
         // Declared before the guard, so it is dropped after it: the wakes come when the lock is
         // free.
         let mut woken = Woken::default();
+        declare(self);
         let mut inner = self.inner.lock();
         change(&mut inner, &mut woken)
     }
@@ -350,18 +351,20 @@ impl Barrier {
     /// assert_eq!(one.wait().number(), 1);
     /// ```
     pub fn enrol(&self) -> Party {
-        visible();
+        visible_on(&*self.shared);
         let index = self.shared.with(|inner, _| inner.parties.enrol());
         Party { shared: self.shared.clone(), index }
     }
 
     /// Returns how many parties are enrolled.
     pub fn parties(&self) -> usize {
+        visible_on(&*self.shared);
         self.shared.with(|inner, _| inner.parties.enrolled)
     }
 
     /// Returns how many parties have arrived and wait for the others.
     pub fn arrived(&self) -> usize {
+        visible_on(&*self.shared);
         self.shared.with(|inner, _| inner.parties.present)
     }
 }
@@ -439,6 +442,7 @@ impl Party {
 
 impl Drop for Party {
     fn drop(&mut self) {
+        visible_on(&*self.shared);
         self.shared.with(|inner, woken| {
             inner.parties.resign(self.index);
             self.shared.end_round(inner, None, woken);

@@ -1,6 +1,6 @@
 //! A condition that becomes true once.
 
-use crate::event::{Event, Label, Source, awaitable, turn, visible, waits_at};
+use crate::event::{Event, Label, Source, awaitable, turn, waits_at};
 use std::pin::Pin;
 
 /// A condition that is false until it is signalled, and true from then on. Waiting for it is an
@@ -60,7 +60,6 @@ impl Condition {
     /// stop.wait_evt().sync();
     /// ```
     pub fn signal(&self) -> bool {
-        visible();
         self.source.update(|signalled, waiters| {
             let first = !std::mem::replace(signalled, true);
             while first && waiters.grant(()).is_ok() {}

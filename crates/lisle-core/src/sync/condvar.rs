@@ -2,7 +2,7 @@
 
 use super::{Mutex, MutexGuard};
 use crate::event::{
-    Attempt, Description, Event, Label, Source, Waiting, awaitable, choose, debug_by_name, single, visible,
+    Attempt, Description, Event, Label, Source, Waiting, awaitable, choose, debug_by_name, single,
 };
 use crate::shim::{
     atomic::{AtomicBool, Ordering},
@@ -73,7 +73,6 @@ impl Condvar {
     /// notified.sync();
     /// ```
     pub fn notify_one(&self) {
-        visible();
         self.source.update(|notified, waiters| {
             *notified = notified.wrapping_add(1);
             // If the queue is empty, a performer that has unlocked the mutex and is not linked yet
@@ -100,7 +99,6 @@ impl Condvar {
     /// });
     /// ```
     pub fn notify_all(&self) {
-        visible();
         self.source.update(|notified, waiters| {
             *notified = notified.wrapping_add(1);
             while waiters.grant(()).is_ok() {}

@@ -1,22 +1,16 @@
 //! The steps that all locks take before they wait.
 
-use crate::event::{installed, performer_id, visible};
+use crate::event::{installed, performer_id, visible_on};
 use crate::shim::hint;
 
 /// How often a plain thread tries before it waits.
 const LOOKS: u32 = 40;
 
-/// Tells a model that a lock is about to be tried, and returns the performer's id. This reads a
+/// Tells a model that this lock is about to be tried, and returns the performer's id. This reads a
 /// thread-local once in a fiber and twice elsewhere.
 #[inline(always)]
-pub(super) fn tell() -> usize {
-    #[cfg(not(lisle_loom))]
-    if let Some(parker) = crate::event::parker::running() {
-        return std::ptr::from_ref(parker).addr();
-    }
-    if installed().is_some() {
-        visible();
-    }
+pub(super) fn tell<T: ?Sized>(lock: &T) -> usize {
+    visible_on(lock);
     performer_id()
 }
 

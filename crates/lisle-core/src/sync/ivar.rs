@@ -1,6 +1,6 @@
 //! A cell that is filled once.
 
-use crate::event::{Event, Label, Source, awaitable, debug_by_name, turn, visible, waits_at};
+use crate::event::{Event, Label, Source, awaitable, debug_by_name, turn, waits_at};
 use crate::shim::const_fn;
 use std::fmt;
 use std::pin::Pin;
@@ -68,7 +68,6 @@ impl<T> IVar<T> {
     /// assert_eq!(answer.get(), &42);
     /// ```
     pub fn put(&self, value: T) -> Result<(), Full<T>> {
-        visible();
         self.source.update(|full, waiters| {
             // The value is set under the lock only, so this call does not wait for another thread.
             self.value.set(value).map_err(Full)?;

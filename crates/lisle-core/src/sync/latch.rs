@@ -1,6 +1,6 @@
 //! Waiting for a number of things to be done, which are either counted down or entered and left.
 
-use crate::event::{Event, Label, Source, awaitable, debug_by_name, turn, visible, waits_at};
+use crate::event::{Event, Label, Source, awaitable, debug_by_name, turn, waits_at};
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::pin::Pin;
@@ -48,7 +48,6 @@ impl Latch {
     /// assert_eq!(latch.count(), 0);
     /// ```
     pub fn count_down(&self) -> bool {
-        visible();
         down(&self.left)
     }
 

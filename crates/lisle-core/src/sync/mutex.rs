@@ -120,7 +120,11 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        let me = tell();
+        #[cfg(feature = "model")]
+        if self.raw.lock_in_model() {
+            return MutexGuard::new(self);
+        }
+        let me = tell(&self.raw);
         if !self.raw.try_lock_fast(me) {
             self.lock_contended();
         }
@@ -150,7 +154,7 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        tell();
+        tell(&self.raw);
         turn::asked(self.raw.try_lock().then(|| MutexGuard::new(self)))
     }
 

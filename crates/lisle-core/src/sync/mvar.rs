@@ -10,7 +10,7 @@ pub use state::Turn;
 
 use crate::event::lock::Lock;
 use crate::event::record::Outsider;
-use crate::event::{Event, Label, turn, visible};
+use crate::event::{Event, Label, turn, visible_on};
 use crate::shim::cell::UnsafeCell;
 use events::PutOnce;
 use state::{Phase, Slot, State};
@@ -151,6 +151,7 @@ impl<T> MVar<T> {
     /// assert!(!cell.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
+        visible_on(self);
         self.locked(|state, _| !matches!(state.phase, Phase::Full(_)))
     }
 
@@ -205,7 +206,7 @@ impl<T: Send> MVar<T> {
     /// assert_eq!(cell.take(), 1);
     /// ```
     pub fn try_put(&self, value: T) -> Result<(), T> {
-        visible();
+        visible_on(self);
         let mut slot = Slot::Put(value);
         self.locked(|state, woken| self.step(state, woken, &Outsider, &mut slot));
         if let Slot::Put(value) = slot {
@@ -397,7 +398,7 @@ impl<T: Send + Sync + Clone> MVar<T> {
     /// assert_eq!(cell.try_read(), None);
     /// ```
     pub fn try_read(&self) -> Option<T> {
-        visible();
+        visible_on(self);
         let counted = self.locked(|state, _| match &mut state.phase {
             Phase::Full(readers) => {
                 *readers += 1;
@@ -483,6 +484,7 @@ impl<T> Deref for Lease<'_, T> {
 
 impl<T> Drop for Lease<'_, T> {
     fn drop(&mut self) {
+        visible_on(self.cell);
         self.cell.end_lease();
     }
 }

@@ -3,7 +3,7 @@
 mod guard;
 mod raw;
 
-use crate::event::{Event, Label, awaitable, choose, forwarded, turn};
+use crate::event::{Event, Label, awaitable, choose, forwarded, is_modelled, turn};
 use crate::shim::{cell::UnsafeCell, const_fn};
 use crate::sync::contended::{look, tell};
 use crate::time::after;
@@ -122,7 +122,10 @@ impl<T: ?Sized> RwLock<T> {
 
     #[inline(always)]
     fn lock(&self, mode: Mode) {
-        tell();
+        if is_modelled() {
+            return self.raw.access(mode).sync();
+        }
+        tell(&self.raw);
         if !self.raw.try_lock(mode) {
             self.lock_contended(mode);
         }
@@ -152,7 +155,7 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[inline]
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
-        tell();
+        tell(&self.raw);
         turn::asked(self.raw.try_lock(Mode::Read).then(|| RwLockReadGuard::new(self)))
     }
 
@@ -173,7 +176,7 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[inline]
     pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
-        tell();
+        tell(&self.raw);
         turn::asked(self.raw.try_lock(Mode::Write).then(|| RwLockWriteGuard::new(self)))
     }
 

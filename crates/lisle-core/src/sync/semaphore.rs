@@ -5,7 +5,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::record::{Meeting, Outsider, Record};
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Description, Event, Label, Step, awaitable, single, visible};
+use crate::event::{Attempt, Description, Event, Label, Step, awaitable, declare, single, visible_on};
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -120,14 +120,15 @@ impl Semaphore {
     /// assert_eq!(semaphore.tokens(), 1);
     /// ```
     pub fn post_many(&self, count: usize) {
-        visible();
         self.put(count);
     }
 
     fn put(&self, count: usize) {
+        visible_on(self);
         // Declared before the guard, so it is dropped after it: the wakes come when the lock is
         // free.
         let mut woken = Woken::default();
+        declare(self);
         let mut inner = self.inner.lock();
         inner.tokens = inner.tokens.checked_add(count).expect("a semaphore has too many tokens");
         inner.serve(&mut woken);
@@ -321,6 +322,7 @@ impl Semaphore {
 
     /// Returns how many tokens there are now.
     pub fn tokens(&self) -> usize {
+        visible_on(self);
         self.inner.lock().tokens
     }
 }
@@ -451,6 +453,7 @@ pub struct Taking<'e> {
 impl Taking<'_> {
     fn attempt(&self, attempt: &Attempt<'_>, wait: bool) -> Step {
         self.waiter.must_not_be_published();
+        declare(self.semaphore);
         let mut inner = self.semaphore.inner.lock();
         let own = attempt.record();
         // SAFETY: the waiter is not published, as checked above, so it is free and only the
@@ -477,6 +480,7 @@ impl Taking<'_> {
     fn withdraw(&self, attempt: &Attempt<'_>) -> bool {
         if !self.waiter.is_free() {
             let mut woken = Woken::default();
+            declare(self.semaphore);
             let mut inner = self.semaphore.inner.lock();
             // SAFETY: the waiter is alive and was linked into this queue or into none.
             unsafe { inner.queue.unlink(NonNull::from(&self.waiter)) };

@@ -1,10 +1,12 @@
 //! A value that changes, of which only the latest version counts.
 
 use crate::event::{
-    Description, Event, Label, Source, Waiting, awaitable, copied, debug_by_name, single, turn, visible,
+    Description, Event, Label, Source, Waiting, awaitable, copied, debug_by_name, single, turn, visible_on,
     waits_at,
 };
-use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::shim::atomic::{AtomicU64, Ordering};
+use crate::shim::counted_down;
+use crate::shim::unseen::AtomicUsize;
 use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
@@ -131,7 +133,6 @@ impl<T> Watch<T> {
     /// assert_eq!(*limit.get(), 11);
     /// ```
     pub fn set(&self, value: T) -> Arc<T> {
-        visible();
         match self.shared.replace(value, None) {
             Ok(old) => old,
             Err(_) => unreachable!("it replaces any version"),
@@ -158,7 +159,6 @@ impl<T> Watch<T> {
     /// assert_eq!(*count.get(), 4);
     /// ```
     pub fn update(&self, mut f: impl FnMut(&T) -> T) -> Arc<T> {
-        visible();
         loop {
             let (version, value) = self.shared.get();
             if let Ok(old) = self.shared.replace(f(&value), Some(version)) {
@@ -205,7 +205,8 @@ impl<T> Clone for Watch<T> {
 
 impl<T> Drop for Watch<T> {
     fn drop(&mut self) {
-        if self.shared.writers.fetch_sub(1, Ordering::AcqRel) == 1 {
+        visible_on(&self.shared.source);
+        if counted_down(&self.shared.writers) {
             self.shared.source.update(|state, waiters| {
                 state.closed = true;
                 waiters.retry_all();

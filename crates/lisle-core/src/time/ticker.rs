@@ -7,9 +7,7 @@
 //! performer then looks in vain and arms it anew. After a reset it may be too late, so all waiters
 //! are told to look at once.
 
-use crate::event::{
-    Attempt, Description, Event, Hidden, Label, Source, Step, Timer, awaitable, now, visible,
-};
+use crate::event::{Attempt, Description, Event, Hidden, Label, Source, Step, Timer, awaitable, now};
 use crate::shim::clock;
 use std::fmt;
 use std::pin::Pin;
@@ -271,7 +269,6 @@ impl Ticker {
     }
 
     fn reset_to(&self, next: u64) {
-        visible();
         self.source.update(|schedule, waiters| {
             let is_earlier = next < schedule.next;
             schedule.next = next;

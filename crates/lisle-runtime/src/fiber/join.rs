@@ -2,6 +2,8 @@
 
 use crate::event::{Description, awaitable, sync_masked, turn, waits_at};
 use crate::panics;
+#[cfg(feature = "model")]
+use crate::sched::worker::with_current;
 use crate::spawned::fiber_cell::{self, Fiber};
 use crate::spawned::head::Outcome;
 use lisle_core::Event;
@@ -82,6 +84,8 @@ impl<T> JoinHandle<T> {
     /// ```
     #[inline]
     pub fn join(self) -> Result<T, JoinError> {
+        #[cfg(feature = "model")]
+        self.await_end();
         self.join_evt().sync()
     }
 
@@ -176,6 +180,15 @@ impl<T> JoinHandle<T> {
     /// ```
     pub fn name(&self) -> Option<&str> {
         self.fiber().name.as_deref()
+    }
+
+    #[cfg(feature = "model")]
+    fn await_end(&self) {
+        let fiber = self.fiber();
+        let has_ended = || fiber.finished.peek(|finished| *finished);
+        with_current(|worker| {
+            worker.into_iter().for_each(|worker| worker.await_end(&fiber.runnable, &has_ended))
+        });
     }
 
     /// Takes the result of a fiber that has finished.

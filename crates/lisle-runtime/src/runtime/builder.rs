@@ -515,6 +515,12 @@ impl Builder {
     fn run_fiber(self, main: &mut dyn FnMut()) -> Option<Deadlock> {
         let site = Location::caller();
         no_suspend::refuse(|| format!("run a runtime (started at {site})"));
+        // A checked program has one runtime, which its model runs.
+        #[cfg(feature = "model")]
+        if worker::with_current(|worker| worker.is_some_and(Worker::is_modelled)) {
+            main();
+            return None;
+        }
         assert!(
             worker::with_current(|worker| worker.is_none()),
             "a runtime cannot be started inside a fiber: it would block the fiber's domain"
@@ -567,6 +573,27 @@ impl Builder {
             }
         });
         shared.deadlocks.fatal().cloned()
+    }
+
+    /// Makes this thread the only domain of a runtime, whose worker `f` drives itself.
+    #[cfg(feature = "model")]
+    pub(crate) fn worked<R>(self, f: impl FnOnce(&Worker) -> R) -> io::Result<R> {
+        assert!(
+            worker::with_current(|worker| worker.is_none()),
+            "a model cannot be run inside a fiber: it would block the fiber's domain"
+        );
+        let (shared, mut drivers, _) = self.prepare()?;
+        let runtime = Runtime { shared: shared.clone(), threads: Mutex::new(Vec::new()) };
+        Ok(Worker::new(shared.clone(), 0, drivers.remove(0)).enter(|worker| {
+            let result = f(worker);
+            shared.stop();
+            worker.work(&|| shared.may_leave());
+            shared.leave(0);
+            // Nothing can be running: each execution has unwound what it left.
+            drop(runtime.finish(Instant::now()));
+            worker.wind_up();
+            result
+        }))
     }
 
     /// Starts a runtime with all domains on threads of its own.

@@ -22,6 +22,8 @@ mod hooked;
 mod idle;
 mod jobs;
 mod life;
+#[cfg(feature = "model")]
+pub mod modelled;
 mod queues;
 mod runner;
 mod thief;
@@ -104,6 +106,8 @@ pub struct Worker {
     idle: Idle,
     stealing: Stealing,
     answered: Answered,
+    #[cfg(feature = "model")]
+    modelled: modelled::Modelled,
 }
 
 impl Worker {
@@ -128,6 +132,8 @@ impl Worker {
             idle: Idle::default(),
             stealing: Stealing::default(),
             answered: Answered::default(),
+            #[cfg(feature = "model")]
+            modelled: modelled::Modelled::default(),
             shared,
         }
     }
@@ -330,11 +336,19 @@ unsafe impl Context for Worker {
     }
 
     unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
+        #[cfg(feature = "model")]
+        if self.explorer().is_some() {
+            return self.arm_modelled(timer, deadline);
+        }
         // SAFETY: passed on to the caller.
         unsafe { self.timers.arm(timer, deadline, &self.domain.counts.next_timer) };
     }
 
     unsafe fn disarm(&self, timer: NonNull<Timer>) {
+        #[cfg(feature = "model")]
+        if self.explorer().is_some() {
+            return self.disarm_modelled(timer);
+        }
         // SAFETY: passed on to the caller.
         unsafe { self.timers.disarm(timer, &self.domain.counts.next_timer) };
     }
@@ -342,5 +356,37 @@ unsafe impl Context for Worker {
     #[inline]
     fn random(&self) -> u64 {
         self.random.next()
+    }
+
+    #[cfg(feature = "model")]
+    fn is_model(&self) -> bool {
+        self.explorer().is_some()
+    }
+
+    #[cfg(feature = "model")]
+    fn visible(&self) {
+        self.visible_step(None);
+    }
+
+    #[cfg(feature = "model")]
+    fn about_to_touch(&self, address: usize, size: usize) {
+        if let Some(explorer) = self.explorer() {
+            explorer.about_to_touch(address, size);
+        }
+    }
+
+    #[cfg(feature = "model")]
+    fn wait_until(&self, is_so: &dyn Fn() -> bool) {
+        self.visible_step(Some(is_so));
+    }
+
+    #[cfg(feature = "model")]
+    fn choose(&self, ways: usize) -> Option<usize> {
+        self.explorer().map(|explorer| explorer.choose(ways))
+    }
+
+    #[cfg(feature = "model")]
+    fn now(&self) -> u64 {
+        self.modelled_now().unwrap_or_else(crate::shim::clock::now)
     }
 }

@@ -10,6 +10,9 @@ pub(crate) struct Runnable {
     /// The next one in the list that this one is in.
     link: Cell<*mut Runnable>,
     kind: Kind,
+    /// Its number in the execution that a model runs.
+    #[cfg(feature = "model")]
+    pub(crate) process: Cell<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +25,12 @@ pub(crate) enum Kind {
 
 impl Runnable {
     pub(crate) const fn new(kind: Kind) -> Self {
-        Runnable { link: Cell::new(std::ptr::null_mut()), kind }
+        Runnable {
+            link: Cell::new(std::ptr::null_mut()),
+            kind,
+            #[cfg(feature = "model")]
+            process: Cell::new(0),
+        }
     }
 
     pub(crate) fn next(&self) -> *mut Runnable {

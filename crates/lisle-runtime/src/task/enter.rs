@@ -21,6 +21,8 @@ pub(super) unsafe fn reify(task: NonNull<Task>) {
             life::set_home(this, worker.shared());
             this.domain.set(worker.domain().index);
             worker.domain().counts.begun_task(size);
+            #[cfg(feature = "model")]
+            worker.has_spawned(task.cast(), this.site());
         }
         None => {
             let shared = default_runtime();

@@ -11,7 +11,7 @@ use crate::event::{Context, Timer, Unparked, Waker};
 use crate::shim::random::Random;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, Yielder};
-use lisle_core::event::install;
+use lisle_core::event::{install, step};
 use lisle_core::time::wheel::Wheel;
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
@@ -180,7 +180,7 @@ unsafe impl Context for Model {
 
     /// Before every visible operation, other fibers may run.
     fn visible(&self) {
-        if self.random.next().is_multiple_of(2) {
+        if step::is_free() && self.random.next().is_multiple_of(2) {
             self.yield_now();
         }
     }

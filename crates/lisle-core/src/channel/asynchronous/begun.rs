@@ -2,7 +2,7 @@
 //! under way and have a place for their outcome.
 
 use crate::event::lock::Lock;
-use crate::event::{Attempt, Description, Event, Source, may_wait_at, visible};
+use crate::event::{Attempt, Description, Event, Source, may_wait_at, visible_on};
 use std::pin::Pin;
 
 /// The outcome of an operation, whose value can be taken once.
@@ -51,7 +51,7 @@ impl<R: Outcome, W: UnderWay<R>> Begun<R, W> {
     /// Takes the operation back, unless a partner has committed it.
     pub fn take_back(&self) {
         if let Begun::UnderWay(operation) = self {
-            visible();
+            visible_on(self);
             operation.take_back();
         }
     }

@@ -149,6 +149,21 @@ impl<'a> Attempt<'a> {
         self.context.random()
     }
 
+    /// Returns a random order of so many alternatives, or one that a model has chosen.
+    #[inline]
+    pub(crate) fn order(&self, count: usize) -> usize {
+        // An order begins with the number above its lowest 20 bits, and goes on in steps of one if
+        // these are zero.
+        #[cfg(feature = "model")]
+        if count > 1
+            && let Some(first) = self.context.choose(count)
+        {
+            return first << 20;
+        }
+        let _ = count;
+        self.random() as usize
+    }
+
     /// Returns the context in which the event is performed. It is not for users: an event that
     /// parked would consume a wake that is not its own.
     pub(crate) fn context(&self) -> &'a dyn Context {

@@ -37,13 +37,16 @@
 //! "designated waker"), and waiting again in front from Go's `sync.Mutex`.
 
 use crate::event::lock::Lock;
-use crate::event::performer_id;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::woken::Woken;
 use crate::event::{Attempt, Description, Event, Label, Step};
+use crate::event::{performer_id, visible_on};
+#[cfg(feature = "model")]
+use crate::shim::model::{Touch, touched};
 use crate::shim::{
-    atomic::{AtomicU8, AtomicUsize, Ordering},
+    atomic::Ordering,
     clock, const_fn,
+    unseen::{AtomicU8, AtomicUsize},
 };
 use std::fmt;
 use std::pin::Pin;
@@ -141,12 +144,32 @@ impl RawMutex {
             {
                 Ok(_) => {
                     self.note_holder();
+                    #[cfg(feature = "model")]
+                    self.touched(Touch::Acquire);
                     return true;
                 }
                 Err(now) => state = now,
             }
         }
+        #[cfg(feature = "model")]
+        self.touched(Touch::Read);
         false
+    }
+
+    /// Tells a model how the lock has been touched. What the state is made of says less.
+    #[cfg(feature = "model")]
+    fn touched(&self, touch: Touch) {
+        touched(std::ptr::from_ref(self).addr(), touch);
+    }
+
+    /// Waits until the lock is free, and takes it, if a model runs this code. Returns `false` if
+    /// none does, or if it cannot become free.
+    #[cfg(feature = "model")]
+    pub(super) fn lock_in_model(&self) -> bool {
+        let Some(context) = crate::event::installed() else { return false };
+        context.about_to_touch(std::ptr::from_ref(self).addr(), size_of::<Self>());
+        context.wait_until(&|| self.state.load(Ordering::Relaxed) & HELD == 0);
+        self.try_lock()
     }
 
     /// Takes the lock if it is free, or else sets `QUEUED` and returns `false`. Called under the
@@ -158,7 +181,11 @@ impl RawMutex {
             let tried = if told { state & !TOLD } else { state };
             let next = tried | if free { HELD } else { QUEUED };
             match self.state.compare_exchange_weak(state, next, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return free,
+                Ok(_) => {
+                    #[cfg(feature = "model")]
+                    self.touched(if free { Touch::Acquire } else { Touch::Write });
+                    return free;
+                }
                 Err(now) => state = now,
             }
         }
@@ -167,6 +194,9 @@ impl RawMutex {
     /// Releases the lock.
     #[inline(always)]
     pub(super) fn unlock(&self) {
+        visible_on(self);
+        #[cfg(feature = "model")]
+        self.touched(Touch::Release);
         if self.state.compare_exchange(HELD, 0, Ordering::Release, Ordering::Relaxed).is_err() {
             self.unlock_contended();
         }
@@ -297,6 +327,8 @@ impl Event for RawMutex {
         assert!(branch.holds, "`complete` on a branch that has not won");
         branch.set_holds(false);
         self.note_holder();
+        #[cfg(feature = "model")]
+        self.touched(Touch::Acquire);
     }
 
     fn describe<'e>(&'e self, _: &Locking<'e>, waits: &mut Description) {

@@ -13,7 +13,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::record::Committer;
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Description, Label, Step};
+use crate::event::{Attempt, Description, Label, Step, declare};
 use crate::shim::cell::UnsafeCell;
 use std::fmt;
 use std::pin::Pin;
@@ -86,6 +86,7 @@ impl<T> MVar<T> {
     #[inline]
     pub(super) fn locked<R>(&self, transition: impl FnOnce(&mut State<T>, &mut Woken) -> R) -> R {
         let mut woken = Woken::default();
+        declare(self);
         let mut state = self.state.lock();
         transition(&mut state, &mut woken)
     }

@@ -2,6 +2,7 @@
 
 use super::RwLock;
 use super::raw::Mode;
+use crate::event::visible_on;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -103,6 +104,7 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
 impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
+        visible_on(&self.lock.raw);
         self.lock.raw.unlock(Mode::Read);
     }
 }
@@ -110,6 +112,7 @@ impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
+        visible_on(&self.lock.raw);
         self.lock.raw.unlock(Mode::Write);
     }
 }

@@ -15,7 +15,7 @@
 use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Description, Event, Label, Step};
+use crate::event::{Attempt, Description, Event, Label, Step, declare};
 use crate::shim::{
     atomic::{AtomicUsize, Ordering},
     const_fn,
@@ -145,6 +145,7 @@ impl RawRwLock {
     fn hand_over(&self, first: Mode) {
         // Dropped after the guard, so the wakes come when the lock of the queues is free.
         let mut woken = Woken::default();
+        declare(self);
         let mut queues = self.queues.lock();
         self.settle(&mut queues, &mut woken, first);
     }
@@ -233,6 +234,7 @@ impl Event for Access<'_> {
     fn publish<'e>(&'e self, mut branch: Pin<&mut Accessing<'e>>, attempt: &Attempt<'_>) -> Step {
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
+        declare(self.raw);
         let mut queues = self.raw.queues.lock();
         let taken = attempt.commit_if(|| self.raw.lock_or_queue(self.mode, &queues).then_some(()));
         let step = branch.as_mut().took(taken);
@@ -254,6 +256,7 @@ impl Event for Access<'_> {
         let was_published = branch.waiter.is_published();
         if !branch.waiter.is_free() {
             let mut woken = Woken::default();
+            declare(self.raw);
             let mut queues = self.raw.queues.lock();
             let queue = match self.mode {
                 Mode::Read => &mut queues.readers,

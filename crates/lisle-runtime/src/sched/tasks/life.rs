@@ -242,7 +242,11 @@ unsafe fn turn(task: NonNull<Task>, home: &Shared) {
     let _aboard = unsafe { Aboard::new(this_stack(), recycled) };
     this.recycled.begin_turn();
     let is_cancelled = this.state().is_cancelled();
-    if is_cancelled || home.is_stopping() {
+    #[cfg(feature = "model")]
+    let is_over = home.is_stopping() || with_current(|worker| worker.is_some_and(Worker::is_unwinding_all));
+    #[cfg(not(feature = "model"))]
+    let is_over = home.is_stopping();
+    if is_cancelled || is_over {
         let outcome = if is_cancelled { Outcome::Cancelled } else { Outcome::ShutDown };
         // SAFETY: passed on to the caller.
         return unsafe { drop_and_end(task, outcome) };

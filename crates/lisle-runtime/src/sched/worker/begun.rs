@@ -90,6 +90,16 @@ impl Begun {
         }
     }
 
+    /// Lets fibers that begin from now on run undisturbed, when all that were interrupted have ended.
+    #[cfg(feature = "model")]
+    pub(super) fn go_on(&self) {
+        self.stopping.set(false);
+        self.stubborn.set(false);
+        self.interrupting.set(null_mut());
+        // A runner rests.
+        self.for_each(|fiber| fiber.parker.interrupted.set(false));
+    }
+
     /// Notes that a fiber that has caught an interrupt waits again.
     #[inline]
     pub(super) fn one_is_stubborn(&self) {

@@ -39,6 +39,8 @@ impl Worker {
         this.domain.set(Arc::as_ptr(&self.domain).cast());
         // SAFETY: only this worker touches the field, which was just written.
         let usable = unsafe { &*this.stack.get() }.as_ref().map_or(0..0, |stack| stack.usable());
+        #[cfg(feature = "model")]
+        self.has_stack(this, usable.clone());
         this.stack_state.limit.set(usable.start + LEFT_TO_LEAVES.min(self.shared.stack_size / 2));
         // SAFETY: `wake_fiber` may be called from any thread while the fiber lives, and a fiber
         // with an unconsumed wake does not end.

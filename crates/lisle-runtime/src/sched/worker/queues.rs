@@ -170,6 +170,9 @@ impl Worker {
     /// Queues a fiber that has not begun.
     #[inline]
     pub(crate) fn spawn(&self, fiber: NonNull<Fiber>, domain: Option<usize>) {
+        // SAFETY: a fiber that is spawned is alive.
+        #[cfg(feature = "model")]
+        self.has_spawned(fiber.cast(), unsafe { fiber.as_ref() }.site());
         self.domain.counts.spawned.add(1);
         self.domain.counts.tally.fibers.add(1);
         match domain {
@@ -191,6 +194,8 @@ impl Worker {
     pub(super) fn wake(&self, fiber: NonNull<Fiber>) {
         // SAFETY: a fiber that is to be woken is alive.
         let this = unsafe { fiber.as_ref() };
+        #[cfg(feature = "model")]
+        self.has_woken(fiber.cast());
         this.parker.woken.set(true);
         if !matches!(this.parker.state.get(), State::Parked | State::ParkedMasked) {
             return;
@@ -202,6 +207,11 @@ impl Worker {
     /// Queues what has been woken. It runs next if a fiber runs now: that fiber has woken it.
     #[inline(always)]
     pub(crate) fn put_next(&self, woken: NonNull<Runnable>) {
+        // SAFETY: what is to be queued is alive.
+        #[cfg(feature = "model")]
+        if let Either::Task(task) = unsafe { either(woken) } {
+            self.has_woken(task.cast());
+        }
         if !self.current.get().is_null() {
             self.domain.counts.one_is_ready();
             if let Some(later) = self.queues.next.replace(Some(woken)) {

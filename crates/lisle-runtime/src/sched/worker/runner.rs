@@ -58,6 +58,10 @@ impl Worker {
     /// Takes the next task for a running runner, if no fiber is to run next and nothing else is
     /// due.
     fn follow(&self) -> Option<Load> {
+        #[cfg(feature = "model")]
+        if self.explorer().is_some() {
+            return None;
+        }
         let is_for_visit = self.turn.get().wrapping_add(1).is_multiple_of(VISIT);
         if is_for_visit || self.begun.is_interrupting() {
             return None;

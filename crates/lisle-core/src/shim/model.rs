@@ -1,0 +1,191 @@
+//! The shim for a checker: atomics of `std` that tell a model what each operation touches.
+//!
+//! A model runs a program on one thread, one operation after the other. Two operations have to be
+//! tried in both orders only if they touch the same memory, and one of them changes it. All shared
+//! memory of this library is behind the atomics of the shim and the locks made of them. So what an
+//! operation touched says on what it depends, whichever object it belonged to, and no operation
+//! has to declare it.
+//!
+//! Outside of models each access costs a look at a thread-local. This is compiled with the feature
+//! `model` only.
+
+use std::cell::Cell;
+
+/// How an operation touches memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Touch {
+    /// It has only read.
+    Read,
+    /// It may have written, and may have learnt what was there before.
+    Write,
+    /// It has written, and has learnt nothing.
+    Store,
+    /// It has changed a count, which was not zero before and is not after. Such changes commute.
+    Count,
+    /// It has taken a lock.
+    Acquire,
+    /// It has released a lock.
+    Release,
+}
+
+/// A function that is told of each address that is touched.
+pub type Report = fn(usize, Touch);
+
+thread_local! {
+    static REPORT: Cell<Option<Report>> = const { Cell::new(None) };
+}
+
+/// Sets the function that is told of what is touched on this thread. Returns the one before.
+pub fn set_report(report: Option<Report>) -> Option<Report> {
+    REPORT.replace(report)
+}
+
+/// Tells the model of this thread, if there is one, that the running operation touches memory.
+#[inline]
+pub fn touched(address: usize, touch: Touch) {
+    if let Some(report) = REPORT.get() {
+        report(address, touch);
+    }
+}
+
+/// The atomics of `std` under the names of `std`.
+pub mod atomic {
+    use super::{Touch, touched};
+    use std::fmt;
+    pub use std::sync::atomic::{Ordering, compiler_fence, fence};
+
+    macro_rules! common {
+        ($name:ident, $value:ty $(, $t:ident)?) => {
+            impl$(<$t>)? $name$(<$t>)? {
+                #[inline]
+                pub const fn new(value: $value) -> Self {
+                    $name(std::sync::atomic::$name::new(value))
+                }
+                #[inline]
+                pub fn into_inner(self) -> $value {
+                    self.0.into_inner()
+                }
+                #[inline]
+                pub fn get_mut(&mut self) -> &mut $value {
+                    self.0.get_mut()
+                }
+                #[inline]
+                fn touched(&self, touch: Touch) {
+                    touched(std::ptr::from_ref(self).addr(), touch);
+                }
+                #[inline]
+                pub fn load(&self, order: Ordering) -> $value {
+                    self.touched(Touch::Read);
+                    self.0.load(order)
+                }
+                #[inline]
+                pub fn store(&self, value: $value, order: Ordering) {
+                    self.touched(Touch::Write);
+                    self.0.store(value, order);
+                }
+                #[inline]
+                pub fn swap(&self, value: $value, order: Ordering) -> $value {
+                    self.touched(Touch::Write);
+                    self.0.swap(value, order)
+                }
+                #[inline]
+                pub fn compare_exchange(
+                    &self,
+                    current: $value,
+                    new: $value,
+                    success: Ordering,
+                    failure: Ordering,
+                ) -> Result<$value, $value> {
+                    let result = self.0.compare_exchange(current, new, success, failure);
+                    self.touched(if result.is_ok() { Touch::Write } else { Touch::Read });
+                    result
+                }
+                #[inline]
+                pub fn compare_exchange_weak(
+                    &self,
+                    current: $value,
+                    new: $value,
+                    success: Ordering,
+                    failure: Ordering,
+                ) -> Result<$value, $value> {
+                    self.compare_exchange(current, new, success, failure)
+                }
+                #[inline]
+                pub fn fetch_update(
+                    &self,
+                    success: Ordering,
+                    failure: Ordering,
+                    f: impl FnMut($value) -> Option<$value>,
+                ) -> Result<$value, $value> {
+                    let result = self.0.fetch_update(success, failure, f);
+                    self.touched(if result.is_ok() { Touch::Write } else { Touch::Read });
+                    result
+                }
+            }
+            impl$(<$t>)? fmt::Debug for $name$(<$t>)? {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    self.0.fmt(f)
+                }
+            }
+            impl$(<$t>)? From<$value> for $name$(<$t>)? {
+                fn from(value: $value) -> Self {
+                    Self::new(value)
+                }
+            }
+        };
+    }
+
+    macro_rules! change {
+        ($name:ident, $value:ty, $($change:ident)*) => {
+            impl $name {
+                $(
+                    #[inline]
+                    pub fn $change(&self, value: $value, order: Ordering) -> $value {
+                        self.touched(Touch::Write);
+                        self.0.$change(value, order)
+                    }
+                )*
+            }
+        };
+    }
+
+    macro_rules! integers {
+        ($($name:ident: $value:ty)*) => { $(
+            #[derive(Default)]
+            #[repr(transparent)]
+            pub struct $name(std::sync::atomic::$name);
+            common!($name, $value);
+            change!(
+                $name, $value,
+                fetch_add fetch_sub fetch_and fetch_nand fetch_or fetch_xor fetch_max fetch_min
+            );
+        )* };
+    }
+
+    integers! {
+        AtomicU8: u8
+        AtomicU16: u16
+        AtomicU32: u32
+        AtomicU64: u64
+        AtomicUsize: usize
+        AtomicI32: i32
+        AtomicI64: i64
+        AtomicIsize: isize
+    }
+
+    #[derive(Default)]
+    #[repr(transparent)]
+    pub struct AtomicBool(std::sync::atomic::AtomicBool);
+    common!(AtomicBool, bool);
+    change!(AtomicBool, bool, fetch_and fetch_nand fetch_or fetch_xor);
+
+    #[repr(transparent)]
+    pub struct AtomicPtr<T>(std::sync::atomic::AtomicPtr<T>);
+    common!(AtomicPtr, *mut T, T);
+
+    impl<T> Default for AtomicPtr<T> {
+        fn default() -> Self {
+            Self::new(std::ptr::null_mut())
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Executions of a program in schedules that a model chooses. For lisle-check.
+
+use crate::runtime::Builder;
+use crate::sched::worker::Worker;
+pub use crate::sched::worker::modelled::{Ended, Explorer, Process};
+use std::io;
+use std::panic::Location;
+
+/// A thread that runs programs as a model chooses.
+pub struct Executions<'a>(&'a Worker);
+
+impl Executions<'_> {
+    /// Runs a program in the schedule that `explorer` chooses; see [`Ended`]. Fibers and tasks that
+    /// are left then are unwound.
+    ///
+    /// # Panics
+    ///
+    /// If something is left that cannot be unwound, such as a fiber that catches the unwinding and
+    /// waits again.
+    pub fn run(
+        &self,
+        explorer: &dyn Explorer,
+        site: &'static Location<'static>,
+        program: impl FnOnce() + Send + 'static,
+    ) -> Ended {
+        self.0.execute(explorer, site, Box::new(program))
+    }
+}
+
+/// Makes this thread one that runs programs as a model chooses, and calls `f`.
+///
+/// # Errors
+///
+/// Returns an error if the system provides no poller.
+///
+/// # Panics
+///
+/// If this thread is one of a runtime already.
+pub fn executions<R>(builder: Builder, f: impl FnOnce(&Executions<'_>) -> R) -> io::Result<R> {
+    builder.domains(1).worked(|worker| f(&Executions(worker)))
+}

@@ -1,0 +1,414 @@
+//! A worker whose turns a model decides: the same program, in a schedule of the model's choice.
+//!
+//! The worker is the only one of its runtime. Each operation that others can see gives the worker
+//! back (`Context::visible`), and each turn is one step of a *process*: a fiber, or a task that has
+//! had to wait. Between two turns everything that is ready is collected, and an [`Explorer`] says
+//! what runs. Time passes only when it says so. So an execution depends on its answers alone.
+//!
+//! An execution that is not to go on is unwound like a runtime that shuts down, and the worker is
+//! used again.
+
+use super::Worker;
+use super::either::{Either, either};
+use super::runner::Load;
+use crate::event::parker::{self, Suspend};
+use crate::event::{Context, Timer, step, suspend};
+use crate::report::WaitGraph;
+use crate::shim::clock;
+use crate::shim::model::{Touch, set_report, touched};
+use crate::spawned::fiber_cell::{self, Fiber, Traits};
+use crate::spawned::runnable::Runnable;
+use crate::spawned::task_cell::Task;
+use std::cell::{Cell, RefCell};
+use std::panic::Location;
+use std::ptr::NonNull;
+
+/// A process of an execution: its number, which the explorer has given.
+pub type Process = u32;
+
+/// What decides how an execution goes. Everything is called on the thread of the execution.
+pub trait Explorer {
+    /// Returns the number of a process that the running step has spawned at `site`.
+    fn spawned(&self, site: &'static Location<'static>) -> Process;
+    /// Is told that a process, which the running step has spawned, begins as a part of this step.
+    fn begins(&self, process: Process);
+    /// Is told that the running step has woken a process.
+    fn woken(&self, process: Process);
+    /// Returns which of `ready` takes the next step, or `None` to give up the execution. `ready` is not
+    /// empty. `running` has taken the last step.
+    fn next(&self, running: Option<Process>, ready: &[Process]) -> Option<Process>;
+    /// Is told that the running step reads the time, or that time passes in it.
+    fn time(&self, passes: bool);
+    /// Returns one of so many ways in which the running step may go on.
+    fn choose(&self, ways: usize) -> usize;
+    /// Is told of an object that the running step may touch when it goes on.
+    fn about_to_touch(&self, address: usize, size: usize);
+    /// Is told that the running step could not have been taken before a process had ended.
+    fn joined(&self, process: Process);
+    /// Is told that the execution is being unwound. What goes wrong from now on is no part of it.
+    fn unwinds(&self);
+    /// Is told that nothing can run any more, and which processes wait for a lock. What is touched from
+    /// now on is no part of the execution.
+    fn is_over(&self, waiting: &[Process]);
+    /// Is told of memory that belongs to a process: its cell, its stack.
+    fn owns(&self, process: Process, address: usize, size: usize);
+}
+
+/// How an execution has ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// All processes have ended.
+    Complete,
+    /// These processes wait, and nothing can wake them.
+    Blocked(WaitGraph),
+    /// The explorer has given it up.
+    GivenUp,
+}
+
+type IsFree = *const (dyn Fn() -> bool + 'static);
+
+/// What a worker keeps for a model.
+#[derive(Default)]
+pub(super) struct Modelled {
+    explorer: Cell<Option<NonNull<dyn Explorer>>>,
+    ready: RefCell<Vec<NonNull<Runnable>>>,
+    /// The fibers that the step in progress has spawned.
+    spawned: RefCell<Vec<NonNull<Runnable>>>,
+    /// What waits until something is so, such as that a lock is free, with the question whether it is.
+    waiting: RefCell<Vec<(NonNull<Runnable>, IsFree)>>,
+    /// The execution is being unwound.
+    is_ending: Cell<bool>,
+    timers: RefCell<Vec<Armed>>,
+    running: Cell<Option<Process>>,
+    now: Cell<u64>,
+}
+
+/// A timer, which is a process that takes one step: it fires, or comes too late. It takes that step
+/// even if it is disarmed before: otherwise nobody would know that it could have come first.
+struct Armed {
+    process: Process,
+    deadline: u64,
+    /// `None` if it has been disarmed.
+    timer: Option<NonNull<Timer>>,
+    /// The record that it decides.
+    decides: usize,
+}
+
+impl Worker {
+    /// Returns what decides about the execution under way.
+    pub(super) fn explorer(&self) -> Option<&dyn Explorer> {
+        // SAFETY: `execute` keeps it while it is here.
+        self.modelled.explorer.get().map(|explorer| unsafe { explorer.as_ref() })
+    }
+
+    /// Returns `true` if a model decides what runs here.
+    pub(crate) fn is_modelled(&self) -> bool {
+        self.explorer().is_some()
+    }
+
+    /// Returns the time of the execution under way.
+    pub(super) fn modelled_now(&self) -> Option<u64> {
+        let explorer = self.explorer()?;
+        explorer.time(false);
+        Some(self.modelled.now.get())
+    }
+
+    /// Notes that the running code has spawned a fiber, or has made a task a thread.
+    pub(crate) fn has_spawned(&self, spawned: NonNull<Runnable>, site: &'static Location<'static>) {
+        if let Some(explorer) = self.explorer() {
+            let process = explorer.spawned(site);
+            // SAFETY: what has just been spawned is alive.
+            let size = match unsafe { either(spawned) } {
+                Either::Fiber(_) => size_of::<Fiber>(),
+                Either::Task(_) => size_of::<Task>(),
+            };
+            explorer.owns(process, spawned.addr().get(), size);
+            // SAFETY: as above.
+            unsafe { spawned.as_ref() }.process.set(process);
+            // SAFETY: as above.
+            if let Either::Fiber(fiber) = unsafe { either(spawned) } {
+                self.modelled.spawned.borrow_mut().push(fiber.cast());
+            }
+        }
+    }
+
+    /// Notes that the running code has woken a fiber or a task.
+    pub(super) fn has_woken(&self, woken: NonNull<Runnable>) {
+        if let Some(explorer) = self.explorer()
+            && !self.modelled.is_ending.get()
+        {
+            explorer.woken(self.process_of(woken));
+        }
+    }
+
+    /// Notes that a fiber has been given its stack.
+    pub(super) fn has_stack(&self, fiber: &Fiber, stack: std::ops::Range<usize>) {
+        if let Some(explorer) = self.explorer()
+            && !fiber.is_runner()
+        {
+            explorer.owns(self.process_of(NonNull::from(fiber).cast()), stack.start, stack.len());
+        }
+    }
+
+    /// Waits until a fiber or a task has ended, if a model runs this code and that can be.
+    pub(crate) fn await_end(&self, who: &Runnable, has_ended: &dyn Fn() -> bool) {
+        if let Some(explorer) = self.explorer() {
+            self.visible_step(Some(has_ended));
+            if has_ended() {
+                explorer.joined(who.process.get());
+            }
+        }
+    }
+
+    fn process_of(&self, runnable: NonNull<Runnable>) -> Process {
+        // SAFETY: what is ready is alive.
+        let bearer = match unsafe { either(runnable) } {
+            // SAFETY: as above.
+            Either::Fiber(fiber) => Task::borne_by(unsafe { fiber.as_ref() }).map(NonNull::from),
+            Either::Task(_) => None,
+        };
+        let runnable = bearer.map_or(runnable, NonNull::cast::<Runnable>);
+        // SAFETY: as above.
+        unsafe { runnable.as_ref() }.process.get()
+    }
+
+    /// Runs a program in the schedule that `explorer` chooses, until all of its fibers and tasks have
+    /// ended, nothing can run, or the explorer gives it up. What is left then is unwound.
+    ///
+    /// # Panics
+    ///
+    /// If fibers are left that cannot be unwound.
+    pub fn execute(
+        &self,
+        explorer: &dyn Explorer,
+        site: &'static Location<'static>,
+        program: Box<dyn FnOnce() + Send>,
+    ) -> Ended {
+        let modelled = &self.modelled;
+        // SAFETY: it is taken back below, before the borrow ends; nothing here unwinds meanwhile but a
+        // failed unwinding, after which the worker is not used.
+        let erased = unsafe { std::mem::transmute::<&dyn Explorer, &'static dyn Explorer>(explorer) };
+        modelled.explorer.set(Some(NonNull::from(erased)));
+        modelled.now.set(clock::now());
+        modelled.running.set(None);
+        let fiber = Fiber::new(program, Traits::default(), site);
+        self.spawn(fiber, None);
+        // Nobody's step has spawned it.
+        modelled.spawned.borrow_mut().clear();
+        // SAFETY: this is the reference of a handle, and there is no handle.
+        unsafe { fiber_cell::release(fiber) };
+        let ended = self.explore(explorer);
+        if !matches!(ended, Ended::Complete) {
+            self.unwind_all();
+        }
+        modelled.explorer.set(None);
+        ended
+    }
+
+    fn explore(&self, explorer: &dyn Explorer) -> Ended {
+        let mut offered = Vec::new();
+        loop {
+            self.collect();
+            offered.clear();
+            offered.extend(
+                self.modelled
+                    .ready
+                    .borrow()
+                    .iter()
+                    .filter(|ready| self.is_free(**ready))
+                    .map(|ready| self.process_of(*ready)),
+            );
+            offered.extend(self.next_timer());
+            if offered.is_empty() {
+                let waiting: Vec<_> =
+                    self.modelled.ready.borrow().iter().map(|ready| self.process_of(*ready)).collect();
+                explorer.is_over(&waiting);
+                while !self.modelled.ready.borrow().is_empty() {
+                    self.wait_in_earnest();
+                }
+                return self.end_of_all();
+            }
+            match explorer.next(self.modelled.running.get(), &offered) {
+                None => return Ended::GivenUp,
+                Some(process) if Some(process) == self.next_timer() => {
+                    self.modelled.running.set(Some(process));
+                    self.fire(process, explorer);
+                }
+                Some(process) => {
+                    let ready = &self.modelled.ready;
+                    let at = ready.borrow().iter().position(|ready| self.process_of(*ready) == process);
+                    let next = ready.borrow_mut().swap_remove(at.expect("the explorer names what is ready"));
+                    self.modelled.running.set(Some(process));
+                    self.take_step(next);
+                }
+            }
+        }
+    }
+
+    /// Takes everything that is ready out of the worker's queues.
+    fn collect(&self) {
+        self.take_inbox();
+        let mut ready = self.modelled.ready.borrow_mut();
+        let next = || {
+            let queued = self.queues.take_any().or_else(|| self.domain.stealable.take_oldest());
+            queued.or_else(|| self.shared.common.take())
+        };
+        while let Some(next) = next() {
+            ready.push(next);
+        }
+    }
+
+    fn is_free(&self, ready: NonNull<Runnable>) -> bool {
+        let waiting = self.modelled.waiting.borrow();
+        let Some((_, is_free)) = waiting.iter().find(|(waits, _)| *waits == ready) else { return true };
+        let report = set_report(None);
+        // SAFETY: the process is suspended in the call that has asked, which keeps the closure.
+        let is_free = unsafe { (**is_free)() };
+        set_report(report);
+        is_free
+    }
+
+    fn take_step(&self, next: NonNull<Runnable>) {
+        self.modelled.waiting.borrow_mut().retain(|(waits, _)| *waits != next);
+        let turn = self.next_turn();
+        // SAFETY: what was queued is alive, and the worker that takes it runs it.
+        match unsafe { either(next) } {
+            Either::Fiber(fiber) => self.run(fiber, turn),
+            Either::Task(task) => self.run_on_runner(Load::Task(task), turn),
+        }
+        self.begin_spawned();
+    }
+
+    /// Runs the fibers that the step has spawned up to the first thing that others see. It is a part of
+    /// the step: nobody can tell when they begin.
+    fn begin_spawned(&self) {
+        loop {
+            let spawned = self.modelled.spawned.take();
+            if spawned.is_empty() {
+                return;
+            }
+            self.collect();
+            for fiber in spawned {
+                self.modelled.ready.borrow_mut().retain(|ready| *ready != fiber);
+                if let Some(explorer) = self.explorer() {
+                    explorer.begins(self.process_of(fiber));
+                }
+                self.run(fiber.cast(), self.next_turn());
+            }
+        }
+    }
+
+    /// Lets those that wait for locks wait as they would without a model, so that they can be named.
+    fn wait_in_earnest(&self) {
+        let ready = self.modelled.ready.take();
+        ready.into_iter().for_each(|next| self.take_step(next));
+        self.collect();
+    }
+
+    /// Arms a timer of the execution.
+    pub(super) fn arm_modelled(&self, timer: NonNull<Timer>, deadline: u64) {
+        // The end of all time never comes.
+        if let Some(explorer) = self.explorer()
+            && deadline != u64::MAX
+        {
+            let process = explorer.spawned(Location::caller());
+            // SAFETY: what is armed is alive.
+            let decides = unsafe { Timer::decides(timer) };
+            let armed = Armed { process, deadline, timer: Some(timer), decides };
+            self.modelled.timers.borrow_mut().push(armed);
+        }
+    }
+
+    pub(super) fn disarm_modelled(&self, timer: NonNull<Timer>) {
+        for armed in self.modelled.timers.borrow_mut().iter_mut().filter(|armed| armed.timer == Some(timer)) {
+            armed.timer = None;
+        }
+    }
+
+    /// Returns the timer that is due first. Timers fire in their order, and as late as they like.
+    fn next_timer(&self) -> Option<Process> {
+        let timers = self.modelled.timers.borrow();
+        timers.iter().min_by_key(|armed| armed.deadline).map(|armed| armed.process)
+    }
+
+    fn fire(&self, process: Process, explorer: &dyn Explorer) {
+        let armed = {
+            let mut timers = self.modelled.timers.borrow_mut();
+            let at = timers.iter().position(|armed| armed.process == process);
+            timers.remove(at.expect("the explorer names what is ready"))
+        };
+        let Some(timer) = armed.timer else { return touched(armed.decides, Touch::Read) };
+        if armed.deadline > self.modelled.now.get() {
+            self.modelled.now.set(armed.deadline);
+            explorer.time(true);
+        }
+        // SAFETY: it is armed, and hence alive.
+        let entry = unsafe { Timer::entry(timer) };
+        // SAFETY: as above; it is not armed any more.
+        if let Some(waker) = unsafe { Timer::expire(entry) } {
+            waker.wake();
+        }
+    }
+
+    fn end_of_all(&self) -> Ended {
+        if self.shared.live() == 0 {
+            return Ended::Complete;
+        }
+        Ended::Blocked(self.shared.snapshot().graph)
+    }
+
+    /// Unwinds all processes.
+    fn unwind_all(&self) {
+        self.modelled.is_ending.set(true);
+        if let Some(explorer) = self.explorer() {
+            explorer.unwinds();
+        }
+        self.modelled.timers.borrow_mut().clear();
+        self.stop(true);
+        let mut looks = 0;
+        while self.shared.live() > 0 {
+            self.collect();
+            let ready = self.modelled.ready.take();
+            let was_ready = !ready.is_empty();
+            ready.into_iter().for_each(|next| self.take_step(next));
+            let mut was_parked = false;
+            while let Some(fiber) = self.begun.next_interrupted() {
+                was_parked = true;
+                self.run(fiber, self.next_turn());
+            }
+            looks = if was_ready || was_parked { 0 } else { looks + 1 };
+            assert!(looks < 100, "{} cannot be unwound", self.begun(8).join(", "));
+            self.stop(true);
+        }
+        self.modelled.waiting.borrow_mut().clear();
+        self.modelled.timers.borrow_mut().clear();
+        self.begun.go_on();
+        self.modelled.is_ending.set(false);
+    }
+
+    /// Lets the explorer decide what runs before the running code does something that others see.
+    pub(super) fn visible_step(&self, is_free: Option<&dyn Fn() -> bool>) {
+        let modelled = &self.modelled;
+        let Some(parker) = parker::running().filter(|_| self.explorer().is_some()) else { return };
+        if !modelled.is_ending.get() && step::is_free() && !std::thread::panicking() {
+            if let Some(is_free) = is_free {
+                // SAFETY: it is called only until this fiber goes on.
+                let erased = unsafe {
+                    std::mem::transmute::<*const (dyn Fn() -> bool + '_), IsFree>(std::ptr::from_ref(is_free))
+                };
+                let current = self.current_fiber().expect("a fiber runs here");
+                modelled.waiting.borrow_mut().push((current.cast(), erased));
+            }
+            // SAFETY: it is the parker of the running fiber.
+            let _ = suspend(|| unsafe { parker.suspend(Suspend::Yielded) });
+        }
+        if modelled.is_ending.get() && !std::thread::panicking() && parker::can_be_unwound() {
+            Context::unwind(self);
+        }
+    }
+
+    /// Returns `true` if tasks are not to go on.
+    pub(crate) fn is_unwinding_all(&self) -> bool {
+        self.modelled.is_ending.get()
+    }
+}
