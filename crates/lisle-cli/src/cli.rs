@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lisle_check::litmus::Model;
 
 use crate::serve::address::Address;
 
@@ -31,6 +32,31 @@ pub(crate) enum Command {
     /// its totals to standard error and exits with 0. A second signal ends the wait at once.
     /// On SIGQUIT it prints to standard error which fibers wait for what, and continues.
     Serve(ServeOptions),
+    /// Run litmus tests under memory models
+    ///
+    /// A test is a file in the format of herd7, for C, X86, X86_64 or AArch64. Its possible final
+    /// states are printed as herd7 prints them. The exit code is 0 if every condition holds as it is
+    /// written, 1 if one does not, and 2 if a file is wrong or missing.
+    Check(CheckOptions),
+}
+
+/// The options of `lisle check`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CheckOptions {
+    /// Tests, and directories in which to look for files that end in .litmus
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// A memory model: sc, tso, rc11 or arm8; may be given several times
+    ///
+    /// Without it a test runs under the model of its language: rc11 for C, tso for X86, arm8 for
+    /// AArch64. A C test under tso or arm8 is compiled by the usual mapping first.
+    #[arg(long = "model", value_name = "MODEL")]
+    pub(crate) models: Vec<Model>,
+
+    /// Compile the acquire loads of C to LDAPR instead of LDAR under arm8
+    #[arg(long)]
+    pub(crate) acquire_pc: bool,
 }
 
 /// The format of the access log.
@@ -194,7 +220,30 @@ mod tests {
 
     fn parse(arguments: &[&str]) -> Result<ServeOptions, clap::Error> {
         let line = ["lisle", "serve"].iter().chain(arguments);
-        Cli::try_parse_from(line).map(|Cli { command: Command::Serve(options) }| options)
+        Cli::try_parse_from(line).map(|cli| match cli.command {
+            Command::Serve(options) => options,
+            other => panic!("not {other:?}"),
+        })
+    }
+
+    fn parse_check(arguments: &[&str]) -> Result<CheckOptions, clap::Error> {
+        let line = ["lisle", "check"].iter().chain(arguments);
+        Cli::try_parse_from(line).map(|cli| match cli.command {
+            Command::Check(options) => options,
+            other => panic!("not {other:?}"),
+        })
+    }
+
+    #[test]
+    fn models() {
+        let options =
+            parse_check(&["a.litmus", "b", "--model", "sc", "--model", "arm8", "--acquire-pc"]).unwrap();
+        assert_eq!(options.files, [PathBuf::from("a.litmus"), PathBuf::from("b")]);
+        assert_eq!(options.models, [Model::Sc, Model::Arm8]);
+        assert!(options.acquire_pc && !parse_check(&["a"]).unwrap().acquire_pc);
+        let error = parse_check(&["a", "--model", "power"]).unwrap_err();
+        assert!(error.to_string().contains("expected sc, tso, rc11 or arm8"), "{error}");
+        assert_eq!(parse_check(&[]).unwrap_err().kind(), ErrorKind::MissingRequiredArgument);
     }
 
     #[test]

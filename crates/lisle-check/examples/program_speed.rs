@@ -1,0 +1,75 @@
+//! How many executions a second are explored.
+
+use lisle::sync::Mutex;
+use lisle_check::Checker;
+use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::Arc;
+use std::time::Instant;
+
+fn measure(name: &str, program: impl Fn() + Send + Sync + 'static) {
+    let begin = Instant::now();
+    let verdict = Checker::new().explore(program);
+    let seconds = begin.elapsed().as_secs_f64();
+    let all = verdict.counts().all();
+    println!("{name}: {verdict}, {seconds:.3} s, {:.0} executions a second", all as f64 / seconds);
+}
+
+fn main() {
+    for n in [2, 14] {
+        measure(&format!("{n} readers"), move || {
+            let x = Arc::new(AtomicU32::new(0));
+            let writer = x.clone();
+            let writer = lisle::spawn(move || writer.store(1, SeqCst));
+            let readers: Vec<_> = (0..n)
+                .map(|_| {
+                    let x = x.clone();
+                    lisle::spawn(move || x.load(SeqCst))
+                })
+                .collect();
+            writer.join().unwrap();
+            readers.into_iter().for_each(|reader| assert!(reader.join().unwrap() <= 1));
+        });
+    }
+    measure("a counter of 3 fibers, twice each, under a lock", || {
+        let count = Arc::new(Mutex::new(0));
+        let fibers = [(); 3].map(|()| {
+            let count = count.clone();
+            lisle::spawn(move || {
+                *count.lock() += 1;
+                *count.lock() += 1;
+            })
+        });
+        let _ = fibers.map(|fiber| fiber.join().unwrap());
+        assert_eq!(*count.lock(), 6);
+    });
+    measure("three fibers store twice and load", || {
+        let x = Arc::new([const { AtomicU32::new(0) }; 3]);
+        let fibers = [0, 1, 2].map(|n| {
+            let x = x.clone();
+            lisle::spawn(move || {
+                x[n].store(1, SeqCst);
+                x[(n + 1) % 3].store(2, SeqCst);
+                x[(n + 2) % 3].load(SeqCst)
+            })
+        });
+        let _ = fibers.map(|fiber| fiber.join().unwrap());
+    });
+    for number in [3, 4, 5] {
+        measure(&format!("{number} philosophers, one of whom takes the other fork first"), move || {
+            let forks: Vec<_> = (0..number).map(|_| Arc::new(Mutex::new(()))).collect();
+            let philosophers: Vec<_> = (0..number)
+                .map(|n| {
+                    let (mut one, mut other) = (forks[n].clone(), forks[(n + 1) % number].clone());
+                    if n == 0 {
+                        std::mem::swap(&mut one, &mut other);
+                    }
+                    lisle::spawn(move || {
+                        let _one = one.lock();
+                        let _other = other.lock();
+                    })
+                })
+                .collect();
+            philosophers.into_iter().for_each(|philosopher| philosopher.join().unwrap());
+        });
+    }
+}

@@ -1,0 +1,58 @@
+//! How fast programs that are values are checked: `cargo run --release --example task_speed`.
+
+use lisle_check::steps;
+use lisle_check::task::{
+    Checker, Mutex, Op, Place, Task, die, fork, fork_value, join, mem, mutex, repeat, sequence,
+};
+use std::time::Instant;
+
+/// So many tasks, each of which adds to one place so many times.
+fn counters(tasks: usize, times: usize) -> Task {
+    mem(0_usize).and_then(move |place| {
+        let add = repeat(times, place.fetch_add(1).map(drop));
+        sequence((0..tasks).map(|_| fork(add.clone().then(die()))).collect()).then(die())
+    })
+}
+
+/// So many tasks, each of which adds to a place of its own.
+fn apart(tasks: usize, times: usize) -> Task {
+    let task = mem(0_usize).and_then(move |place| repeat(times, place.fetch_add(1).map(drop)));
+    sequence((0..tasks).map(|_| fork(task.clone().then(die()))).collect()).then(die())
+}
+
+/// So many tasks that read and write under a lock.
+fn locked(tasks: usize) -> Task {
+    fn increment(lock: Mutex, count: Place<usize>) -> Op {
+        lock.with(count.load().and_then(move |n| count.store(n + 1)))
+    }
+    steps! {
+        let lock = mutex();
+        let count = mem(0_usize);
+        let done = sequence((0..tasks).map(|_| fork_value(increment(lock, count))).collect());
+        join(done);
+        die()
+    }
+}
+
+fn main() {
+    let programs = [
+        ("3 tasks add 5 times to one place", counters(3, 5)),
+        ("7 tasks add 6 times to their own places", apart(7, 6)),
+        ("6 tasks read and write under a lock", locked(6)),
+    ];
+    for (what, program) in programs {
+        let begin = Instant::now();
+        let verdict = Checker::new().states(2_000_000).check(program);
+        let seconds = begin.elapsed().as_secs_f64();
+        let (states, turns) = (verdict.states, verdict.turns);
+        let rate = |count: usize| count as f64 / seconds;
+        println!(
+            "{what}: {:?}, {states} states, {turns} turns, {} results in {seconds:.3} s: \
+             {:.0} states/s, {:.0} turns/s",
+            verdict.coverage,
+            verdict.outcomes.len(),
+            rate(states),
+            rate(turns)
+        );
+    }
+}

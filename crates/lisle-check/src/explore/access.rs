@@ -1,0 +1,133 @@
+//! What a step does to shared objects, and which accesses commute.
+//!
+//! All that the reduction knows of the program stands in [`Kind::commutes`] and
+//! [`Kind::is_enabled_by`]. Two steps are independent if each access of the one commutes with each
+//! access of the other. The table must be right in one direction only: kinds that it lets commute
+//! have to commute in every state in which both steps can run. The other direction costs executions,
+//! not results.
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+/// A shared object: a variable, a lock, one end of a channel.
+///
+/// The program chooses the numbers. An object has the same number in all executions that begin with
+/// the steps before its creation; a hash of its creator and of a count does that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Object(pub u64);
+
+/// What a step does to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Kind {
+    /// The step looks at the object. A try that fails is a read.
+    Read,
+    /// The step replaces the object's value, and learns nothing of the one before.
+    Write,
+    /// The step reads and replaces the value: an exchange, a try that succeeds.
+    Update,
+    /// The step adds to the value in a way in which the order does not matter, and learns nothing.
+    Add,
+    /// The step takes the lock, alone. The process can run only while nobody holds the lock.
+    Acquire,
+    /// The step gives the lock back that it held alone.
+    Release,
+    /// The step takes the lock together with others that share it. The process can run only while
+    /// nobody holds the lock alone.
+    Share,
+    /// The step gives its share of the lock back. It is a step of the process that took the share.
+    Unshare,
+    /// The step takes from the front of a queue, or from the permits of a semaphore.
+    Front,
+    /// The step puts at the back of a queue, or gives a permit back to a semaphore.
+    Back,
+}
+
+impl Kind {
+    /// Returns `true` if two steps that do this and `other` to one object can change places.
+    ///
+    /// The two ends of a queue commute although a receive may need the message of a send. What it
+    /// needs is said by [`Strategy::follows`](super::Strategy::follows).
+    pub const fn commutes(self, other: Kind) -> bool {
+        use Kind::*;
+        matches!(
+            (self, other),
+            (Read, Read) | (Add, Add) | (Share | Unshare, Share | Unshare) | (Front, Back) | (Back, Front)
+        )
+    }
+
+    /// Returns `true` if this step could not have run before one that does `earlier` to the object.
+    ///
+    /// The order of the two is then part of the history, and nothing that can be reversed. What can be
+    /// reversed is the order in which the lock was taken: see the section on locks in `README.md`.
+    pub const fn is_enabled_by(self, earlier: Kind) -> bool {
+        use Kind::*;
+        matches!((earlier, self), (Release, Acquire | Share) | (Unshare, Acquire))
+    }
+
+    /// Returns `true` if both this step and one that does `other` take something of which there may be
+    /// enough for one of them only: a lock, a message, a place in a queue.
+    ///
+    /// Either may then be the first, even where the later one took what the earlier one had to give
+    /// back, or a message that was sent because of it.
+    pub(crate) const fn competes(self, other: Kind) -> bool {
+        use Kind::*;
+        matches!((self, other), (Acquire | Share, Acquire | Share) | (Front, Front) | (Back, Back))
+    }
+
+    /// Returns `true` if no access at all commutes with this one.
+    pub(crate) const fn is_exclusive(self) -> bool {
+        matches!(self, Kind::Write | Kind::Update | Kind::Acquire | Kind::Release)
+    }
+}
+
+/// One access of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// What is accessed.
+    pub object: Object,
+    /// What is done to it.
+    pub kind: Kind,
+}
+
+/// All accesses of one step.
+pub(crate) type Label = SmallVec<[Access; 2]>;
+
+/// Returns `true` if each access of the one step commutes with each of the other.
+pub(crate) fn independent(one: &[Access], other: &[Access]) -> bool {
+    one.iter().all(|a| other.iter().all(|b| a.object != b.object || a.kind.commutes(b.kind)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind::{self, *};
+
+    const ALL: [Kind; 10] = [Read, Write, Update, Add, Acquire, Release, Share, Unshare, Front, Back];
+
+    #[test]
+    fn the_table_is_symmetric() {
+        for a in ALL {
+            for b in ALL {
+                assert_eq!(a.commutes(b), b.commutes(a), "{a:?} and {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn exclusive_kinds_commute_with_nothing() {
+        for a in ALL {
+            if a.is_exclusive() {
+                assert!(ALL.iter().all(|&b| !a.commutes(b)), "{a:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_enables_does_not_commute() {
+        for a in ALL {
+            for b in ALL {
+                assert!(!b.is_enabled_by(a) || !a.commutes(b), "{a:?} and {b:?}");
+            }
+        }
+    }
+}

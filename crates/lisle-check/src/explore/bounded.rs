@@ -1,0 +1,162 @@
+//! Every schedule with few preemptions.
+//!
+//! A preemption is a switch away from a process that could have gone on. Most bugs show with one or two of
+//! them (Musuvathi and Qadeer, "Iterative context bounding for systematic testing of multithreaded
+//! programs", PLDI 2007), and the number of schedules with so few grows only polynomially with the length
+//! of the program. The bound goes up from zero, so that the first failure has as few preemptions as
+//! any.
+//!
+//! There is no partial-order reduction here. A sleep set leaves out a schedule because an equivalent one
+//! is explored elsewhere; but equivalent schedules differ in their preemptions, and that other one may lie
+//! beyond the bound. Each schedule within the bound is run.
+
+use super::{Counts, Decision, Ending, Kind, Mark, Object, Process, Strategy};
+
+/// Explores every schedule with up to a number of preemptions, those with fewer first.
+#[derive(Debug)]
+pub struct Bounded {
+    most: u32,
+    /// The number of preemptions that the present round allows.
+    bound: u32,
+    /// The decisions of the execution in progress, up to the one that was changed last.
+    decisions: Vec<Decided>,
+    position: usize,
+    used: u32,
+    begun: bool,
+    /// Something was left out for the bound in this round.
+    limited: bool,
+    finished: bool,
+    counts: Counts,
+    step: u32,
+}
+
+/// A decision, and what remains to be tried in its place.
+#[derive(Clone, Copy, Debug)]
+struct Decided {
+    /// Which option is taken; the first one is the one without a preemption.
+    option: u32,
+    options: u32,
+    /// All options but the first one cost a preemption.
+    costs: bool,
+    /// The preemptions before it.
+    used: u32,
+}
+
+impl Bounded {
+    /// Creates an exploration of all schedules with up to `most` preemptions.
+    pub fn new(most: u32) -> Self {
+        Bounded {
+            most,
+            bound: 0,
+            decisions: Vec::new(),
+            position: 0,
+            used: 0,
+            begun: false,
+            limited: false,
+            finished: false,
+            counts: Counts::default(),
+            step: 0,
+        }
+    }
+
+    /// Returns the number of preemptions up to which all schedules have been run, or `None` if not even
+    /// those without any have.
+    pub fn explored_bound(&self) -> Option<u32> {
+        if self.finished { Some(self.bound) } else { self.bound.checked_sub(1) }
+    }
+
+    /// Returns `true` if every schedule has been run: none has more preemptions than the bound.
+    pub fn is_exhaustive(&self) -> bool {
+        self.finished && !self.limited
+    }
+
+    fn decide(&mut self, options: u32, costs: bool) -> u32 {
+        if self.position == self.decisions.len() {
+            self.decisions.push(Decided { option: 0, options, costs, used: self.used });
+        }
+        let Decided { option, .. } = self.decisions[self.position];
+        self.position += 1;
+        if costs && option > 0 {
+            self.used += 1;
+        }
+        option
+    }
+
+    /// Goes to the next schedule within the bound. Returns `false` if there is none.
+    fn advance(&mut self) -> bool {
+        while let Some(mut last) = self.decisions.pop() {
+            if last.option + 1 < last.options {
+                if last.costs && last.used >= self.bound {
+                    self.limited = true;
+                    continue;
+                }
+                last.option += 1;
+                self.decisions.push(last);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Strategy for Bounded {
+    fn begin(&mut self) -> bool {
+        if self.finished {
+            return false;
+        }
+        if self.begun && !self.advance() {
+            if !self.limited || self.bound == self.most {
+                self.finished = true;
+                return false;
+            }
+            self.bound += 1;
+            self.limited = false;
+        }
+        self.begun = true;
+        self.position = 0;
+        self.used = 0;
+        self.step = 0;
+        true
+    }
+
+    fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {
+        self.step += 1;
+        let own = running.and_then(|running| runnable.iter().position(|&process| process == running));
+        let option = self.decide(runnable.len() as u32, own.is_some()) as usize;
+        // The running process comes first, the others in their order.
+        let index = match own {
+            Some(own) if option == 0 => own,
+            Some(own) if option <= own => option - 1,
+            _ => option,
+        };
+        Decision::Run(runnable[index])
+    }
+
+    fn choose(&mut self, _: Process, ways: u32) -> u32 {
+        self.decide(ways, false)
+    }
+
+    fn access(&mut self, _: Object, _: Kind) {}
+
+    fn enables(&mut self, _: Process) {}
+
+    fn after(&mut self, _: Process) {}
+
+    fn mark(&mut self) -> Mark {
+        Mark(self.step - 1)
+    }
+
+    fn follows(&mut self, _: Mark) {}
+
+    fn waits(&mut self, _: Process, _: Object, _: Kind) {}
+
+    fn end(&mut self, ending: Ending) {
+        // What has fewer preemptions has been run in the rounds before.
+        let again = self.used < self.bound;
+        self.counts.add(if again { Ending::Stopped } else { ending });
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+}

@@ -1,0 +1,309 @@
+//! Every class of equivalent schedules, each run once.
+//!
+//! This is optimal dynamic partial-order reduction (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014 and
+//! JACM 2017) with the tree of explored branches kept by itself, so that several workers can add to it.
+//! `README.md` says how, and why each class is run exactly once.
+//!
+//! Here stand the state of a worker and what the program calls. `decide` says which step is next, `learn`
+//! adds an execution to the tree, and `insert` finds the place of a reversal in it.
+
+mod decide;
+mod insert;
+mod learn;
+
+use std::sync::Arc;
+
+use super::races::Race;
+use super::shared::Shared;
+use super::sleep::{Sleeper, Sleepers};
+use super::trace::Trace;
+use super::tree::{Outcome, Planned, State, Tree};
+use super::{Access, Counts, Decision, Divergence, Ending, Kind, Mark, Object, Process, Strategy};
+
+/// Explores every class of equivalent schedules.
+///
+/// Two schedules are equivalent if one becomes the other by exchanging neighbouring steps that commute.
+/// With accesses that do not depend on values, no execution is redundant.
+///
+/// Workers made by [`worker`](Exhaustive::worker) share the exploration; each runs on a thread of its
+/// own. The counts do not depend on their number.
+#[derive(Debug)]
+pub struct Exhaustive {
+    shared: Arc<Shared>,
+    reduction: Reduction,
+    /// The execution in progress. Its first `known` steps are from the one before.
+    trace: Trace,
+    known: usize,
+    sleepers: Sleepers,
+    /// The nodes of the first steps.
+    path: Vec<u32>,
+    /// The branch that is run, and its depth. What is found above that depth is known.
+    taken: Option<u32>,
+    branch: usize,
+    /// What runs from step `known` on.
+    plan: Vec<Planned>,
+    /// What begins to sleep at the depths from `known` on.
+    lefts: Vec<Vec<Sleeper>>,
+    /// What the planned steps leave to their siblings to the right, where they may choose.
+    rights: Vec<Vec<Outcome>>,
+    /// The number of steps that have begun.
+    depth: usize,
+    in_step: bool,
+    /// How many accesses and choices of a known step have been seen again.
+    seen: (usize, usize),
+    /// All ways in which the step in progress can go on sleep.
+    doomed: bool,
+    /// Processes that could have run at a depth at which a part of each process's ways slept.
+    half_awake: Vec<(usize, Process)>,
+    /// The depth at which the branch could not be run as it was planned.
+    cut: Option<usize>,
+    diverged: Option<Divergence>,
+    races: Vec<Race>,
+    waiting: Vec<(Process, Access)>,
+    scratch: Vec<u32>,
+}
+
+/// How much of a reversal is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// Its first step only: source sets. Some executions are begun and found to be redundant.
+    Source,
+    /// All of it, up to the step that is reversed: no execution is redundant.
+    Optimal,
+}
+
+impl Exhaustive {
+    /// Creates an exploration of which nothing has run.
+    pub fn new() -> Self {
+        Self::with_reduction(Reduction::Optimal)
+    }
+
+    /// Creates an exploration that reduces so.
+    pub fn with_reduction(reduction: Reduction) -> Self {
+        Self::of(Arc::new(Shared::new(Tree::new(), Counts::default(), true)), reduction)
+    }
+
+    /// Creates another worker of this exploration.
+    pub fn worker(&self) -> Self {
+        self.shared.lock().ordered = false;
+        Self::of(self.shared.clone(), self.reduction)
+    }
+
+    pub(crate) fn of(shared: Arc<Shared>, reduction: Reduction) -> Self {
+        Exhaustive {
+            shared,
+            reduction,
+            trace: Trace::default(),
+            known: 0,
+            sleepers: Sleepers::default(),
+            path: Vec::new(),
+            taken: None,
+            branch: 0,
+            plan: Vec::new(),
+            lefts: Vec::new(),
+            rights: Vec::new(),
+            depth: 0,
+            in_step: false,
+            seen: (0, 0),
+            doomed: false,
+            half_awake: Vec::new(),
+            cut: None,
+            diverged: None,
+            races: Vec::new(),
+            waiting: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Stops all workers: from now on, none of them begins an execution.
+    pub fn stop(&self) {
+        let mut common = self.shared.lock();
+        common.stopped = true;
+        self.shared.wake(&common);
+    }
+
+    /// Returns `true` if nothing remains to be run.
+    pub fn is_finished(&self) -> bool {
+        self.shared.lock().tree.node(Tree::ROOT).state == State::Done
+    }
+
+    /// Returns an estimate of the explored share, from 0 to 1.
+    ///
+    /// It takes all branches of a node to be of one size, as Knuth's estimator does ("Estimating the
+    /// efficiency of backtrack programs", 1975), and cannot know of branches that are found later. It
+    /// takes time in proportion to the tree that is held.
+    pub fn explored(&self) -> f64 {
+        self.shared.lock().tree.explored()
+    }
+
+    /// Returns where the program did not do what it had done before, if it ever did not.
+    pub fn divergence(&self) -> Option<Divergence> {
+        self.shared.lock().divergence
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    pub(crate) fn reduction(&self) -> Reduction {
+        self.reduction
+    }
+}
+
+impl Drop for Exhaustive {
+    /// Gives back the branch that this worker has taken, for the others.
+    fn drop(&mut self) {
+        if let Some(taken) = self.taken {
+            let mut common = self.shared.lock();
+            common.tree.put_back(taken);
+            common.busy -= 1;
+            self.shared.wake(&common);
+        }
+    }
+}
+
+impl Strategy for Exhaustive {
+    fn begin(&mut self) -> bool {
+        if self.taken.is_none() {
+            let shared = self.shared.clone();
+            let Some((common, taken)) = shared.take() else {
+                return false;
+            };
+            self.adopt(&common.tree, taken);
+        }
+        self.depth = 0;
+        self.doomed = false;
+        self.half_awake.clear();
+        self.cut = None;
+        self.races.clear();
+        self.waiting.clear();
+        true
+    }
+
+    fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {
+        self.finish_step();
+        self.fall_asleep();
+        let Some(process) = self.decide(running, runnable) else {
+            return Decision::Stop;
+        };
+        if self.depth >= self.known {
+            self.trace.push(process);
+        }
+        self.depth += 1;
+        self.in_step = true;
+        self.seen = (0, 0);
+        Decision::Run(process)
+    }
+
+    fn choose(&mut self, process: Process, ways: u32) -> u32 {
+        let step = self.depth - 1;
+        if step < self.known {
+            let choice = self.trace.choices(step).get(self.seen.1).copied();
+            self.seen.1 += 1;
+            return match choice {
+                Some(choice) if choice.ways == ways => choice.way,
+                _ => {
+                    self.diverge(step);
+                    0
+                }
+            };
+        }
+        let made = self.trace.choices(step);
+        let planned = self.plan.get(step - self.known).and_then(|planned| planned.outcome.get(made.len()));
+        let way = match planned {
+            Some(planned) if planned.ways == ways => planned.way,
+            // What is reversed may find other ways than it had. If something else does, the plan is wrong.
+            Some(_) if step + 1 < self.known + self.plan.len() => {
+                self.doomed = true;
+                self.cut.get_or_insert(step);
+                0
+            }
+            _ => self.awake_way(step, process, ways),
+        };
+        self.trace.chose(way, ways);
+        way
+    }
+
+    fn access(&mut self, object: Object, kind: Kind) {
+        let step = self.depth - 1;
+        if step >= self.known {
+            self.trace.access(object, kind);
+            return;
+        }
+        if self.trace.accesses(step).get(self.seen.0) != Some(&Access { object, kind }) {
+            self.diverge(step);
+        }
+        self.seen.0 += 1;
+    }
+
+    fn enables(&mut self, process: Process) {
+        if self.depth > self.known {
+            self.trace.enables(process);
+        }
+    }
+
+    fn after(&mut self, process: Process) {
+        if self.depth > self.known {
+            self.trace.after(process);
+        }
+    }
+
+    fn mark(&mut self) -> Mark {
+        Mark(self.depth as u32 - 1)
+    }
+
+    fn follows(&mut self, mark: Mark) {
+        if self.depth > self.known {
+            self.trace.follows(mark.0);
+        }
+    }
+
+    fn waits(&mut self, process: Process, object: Object, kind: Kind) {
+        self.finish_step();
+        let second = (self.trace.len() + self.waiting.len()) as u32;
+        let access = Access { object, kind };
+        self.trace.races_of_waiting(process, access, second, &mut self.races);
+        self.waiting.push((process, access));
+    }
+
+    fn end(&mut self, ending: Ending) {
+        self.finish_step();
+        let Some(taken) = self.taken.take() else {
+            return;
+        };
+        let shared = self.shared.clone();
+        let mut common = shared.lock();
+        if self.depth < self.branch && self.diverged.is_none() {
+            // The program ended before a step that it had run in an earlier execution.
+            let process = self.planned().unwrap_or(Process::ROOT);
+            self.diverged = Some(Divergence { step: self.depth, process });
+        }
+        if let Some(divergence) = self.diverged {
+            common.divergence.get_or_insert(divergence);
+            common.stopped = true;
+        } else {
+            common.counts.add(if self.doomed { Ending::Stopped } else { ending });
+            let has_run = self.lay_path(&mut common.tree, taken);
+            // Others may wait for what this branch wakes.
+            shared.wake(&common);
+            if has_run {
+                common = self.add_branches(&shared, common);
+            }
+            let ordered = common.ordered;
+            let from = common.tree.close(self.node_before(self.path.len()), ordered);
+            self.known = self.trace.len();
+            if !common.stopped
+                && let Some(next) = common.tree.take_near(from)
+            {
+                common.busy += 1;
+                self.adopt(&common.tree, next);
+            }
+        }
+        common.busy -= 1;
+        shared.wake(&common);
+    }
+
+    fn counts(&self) -> Counts {
+        self.shared.lock().counts
+    }
+}

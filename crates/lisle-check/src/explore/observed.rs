@@ -1,0 +1,168 @@
+//! How many of the executions differ in what the processes observed.
+//!
+//! Two executions that are not equivalent may be the same to the program: of two writes that nobody reads,
+//! the order does not show. [`Observed`] counts the classes of executions in which each process read from
+//! the same writes, had the same choices and got the same messages and locks in the same order. This is the
+//! reads-from equivalence (Chalupa et al., "Data-centric dynamic partial order reduction", POPL 2018). It
+//! counts what was explored, and leaves nothing out: the exploration behind it is that of the strategy.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Counts, Decision, Ending, Kind, Mark, Object, Process, Strategy};
+
+/// Counts the observably different executions of another strategy.
+///
+/// It keeps eight bytes for each of them. Two of them are taken for one with a probability of about one
+/// in 2^64 for each pair.
+#[derive(Debug)]
+pub struct Observed<S> {
+    strategy: S,
+    /// What each process has observed so far.
+    histories: Vec<u64>,
+    /// Where the value of each object comes from.
+    origins: FxHashMap<Object, u64>,
+    /// What the process of each step had observed by then, for those that follow the step.
+    marks: FxHashMap<u32, u64>,
+    running: Process,
+    classes: FxHashSet<u64>,
+}
+
+impl<S: Strategy> Observed<S> {
+    /// Creates a count of what this strategy runs.
+    pub fn new(strategy: S) -> Self {
+        Observed {
+            strategy,
+            histories: Vec::new(),
+            origins: FxHashMap::default(),
+            marks: FxHashMap::default(),
+            running: Process::ROOT,
+            classes: FxHashSet::default(),
+        }
+    }
+
+    /// Returns the number of observably different executions, redundant ones left out.
+    pub fn distinct(&self) -> u64 {
+        self.classes.len() as u64
+    }
+
+    /// Returns the strategy that decides.
+    pub fn strategy(&self) -> &S {
+        &self.strategy
+    }
+
+    fn history(&mut self, process: Process) -> &mut u64 {
+        if self.histories.len() <= process.index() {
+            self.histories.resize(process.index() + 1, 0);
+        }
+        &mut self.histories[process.index()]
+    }
+
+    /// Adds to what the running process has observed.
+    fn observe(&mut self, what: u64) {
+        let history = self.history(self.running);
+        *history = mix(*history, what);
+    }
+
+    /// Returns what names the step in progress: its process, and all that it has observed.
+    fn name(&mut self) -> u64 {
+        let running = self.running;
+        mix(*self.history(running), u64::from(running.0) + 1)
+    }
+}
+
+/// Returns a number that depends on both, and on their order.
+fn mix(one: u64, other: u64) -> u64 {
+    let sum = (one ^ other.rotate_left(32)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let sum = (sum ^ sum >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let sum = (sum ^ sum >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (sum ^ sum >> 31).wrapping_add(other)
+}
+
+impl<S: Strategy> Strategy for Observed<S> {
+    fn begin(&mut self) -> bool {
+        self.histories.clear();
+        self.origins.clear();
+        self.marks.clear();
+        self.strategy.begin()
+    }
+
+    fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {
+        let decision = self.strategy.next(running, runnable);
+        if let Decision::Run(process) = decision {
+            self.running = process;
+            self.observe(1);
+        }
+        decision
+    }
+
+    fn choose(&mut self, process: Process, ways: u32) -> u32 {
+        let way = self.strategy.choose(process, ways);
+        self.observe(u64::from(way) + 1);
+        way
+    }
+
+    fn access(&mut self, object: Object, kind: Kind) {
+        self.strategy.access(object, kind);
+        let origin = self.origins.get(&object).copied().unwrap_or(0);
+        self.observe(mix(object.0, kind as u64));
+        match kind {
+            Kind::Read | Kind::Share => self.observe(origin),
+            Kind::Write => {
+                let name = self.name();
+                self.origins.insert(object, name);
+            }
+            Kind::Add => {
+                let name = self.name();
+                self.origins.insert(object, origin.wrapping_add(name));
+            }
+            Kind::Update | Kind::Acquire | Kind::Release => {
+                self.observe(origin);
+                let name = self.name();
+                self.origins.insert(object, name);
+            }
+            // What is received is observed by what it follows.
+            Kind::Unshare | Kind::Front | Kind::Back => {}
+        }
+    }
+
+    fn enables(&mut self, process: Process) {
+        self.strategy.enables(process);
+        let name = self.name();
+        let history = self.history(process);
+        *history = mix(*history, name);
+    }
+
+    fn after(&mut self, process: Process) {
+        self.strategy.after(process);
+        let history = *self.history(process);
+        self.observe(history);
+    }
+
+    fn mark(&mut self) -> Mark {
+        let mark = self.strategy.mark();
+        let name = self.name();
+        self.marks.insert(mark.0, name);
+        mark
+    }
+
+    fn follows(&mut self, mark: Mark) {
+        self.strategy.follows(mark);
+        let origin = self.marks.get(&mark.0).copied().unwrap_or(0);
+        self.observe(origin);
+    }
+
+    fn waits(&mut self, process: Process, object: Object, kind: Kind) {
+        self.strategy.waits(process, object, kind);
+    }
+
+    fn end(&mut self, ending: Ending) {
+        self.strategy.end(ending);
+        if ending != Ending::Stopped {
+            self.classes.insert(self.histories.iter().fold(0, |sum, &history| mix(sum, history)));
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        self.strategy.counts()
+    }
+}

@@ -1,0 +1,78 @@
+//! Races, and the sequences that reverse them.
+//!
+//! A race is a pair of steps that do not commute, with nothing between them that orders them: some
+//! equivalent schedule has them side by side. To reverse it, the steps that do not need the first one
+//! are run without it, and then the second one.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::trace::Trace;
+use super::{Access, Kind, Object, Process};
+
+/// Two steps whose order is to be tried the other way round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Race {
+    /// The step that was first.
+    pub(crate) first: u32,
+    /// The step that was second. From the length of the trace on, it is one that was left waiting.
+    pub(crate) second: u32,
+}
+
+/// Fills `steps` with those that can run before the second step of the race once the first one does not,
+/// and returns the depth from which on they run.
+///
+/// All that the second step needs is among them or before that depth. The depth is that of the first
+/// step, unless the two contend for a lock that several hold: then all holders have to go. Returns `None`
+/// if the second step needs one of the holders.
+///
+/// `process` and `accesses` are those of the second step.
+pub(crate) fn steps_to_reverse(
+    trace: &Trace,
+    race: Race,
+    process: Process,
+    accesses: &[Access],
+    steps: &mut Vec<u32>,
+) -> Option<u32> {
+    let mut removed: SmallVec<[u32; 4]> = smallvec![race.first];
+    loop {
+        let depth = *removed.iter().min().expect("the first step is among them");
+        let needs_removed = |step: &u32| {
+            removed.iter().any(|&gone| {
+                *step == gone || *step > gone && trace.happens_after(*step as usize, gone as usize)
+            })
+        };
+        steps.clear();
+        let between = depth + 1..race.second.min(trace.len() as u32);
+        steps.extend(between.filter(|step| !needs_removed(step)));
+        let kept = |step: u32| step < depth || steps.binary_search(&step).is_ok();
+        let wanted = accesses.iter().filter(|access| access.kind == Kind::Acquire);
+        match wanted.filter_map(|access| holder(trace, access.object, race.second, kept)).next() {
+            Some(holder) => removed.push(holder),
+            None => {
+                let needed = trace.step_before(process, race.second);
+                return needed.is_none_or(kept).then_some(depth);
+            }
+        }
+    }
+}
+
+/// Returns the newest step that shares this lock and keeps it, of those that are `kept`.
+fn holder(trace: &Trace, lock: Object, before: u32, kept: impl Fn(u32) -> bool) -> Option<u32> {
+    let mut given_back: SmallVec<[(Process, u32); 4]> = SmallVec::new();
+    let mut holder = None;
+    trace.visit_holders(lock, before, |step, kind| {
+        if holder.is_some() || !kept(step) {
+            return;
+        }
+        let process = trace.process(step as usize);
+        let place = given_back.iter().position(|one| one.0 == process && one.1 > 0);
+        match (kind, place) {
+            (Kind::Unshare, Some(place)) => given_back[place].1 += 1,
+            (Kind::Unshare, None) => given_back.push((process, 1)),
+            (Kind::Share, Some(place)) => given_back[place].1 -= 1,
+            (Kind::Share, None) => holder = Some(step),
+            _ => {}
+        }
+    });
+    holder
+}

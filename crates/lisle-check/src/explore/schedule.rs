@@ -1,0 +1,246 @@
+//! A schedule as a value: what was decided, relative to what would be decided by default.
+//!
+//! By default the running process goes on; if it cannot, the first runnable one runs; and a choice takes
+//! its first way. A schedule says for each decision by how much it departs from that. Most do not, so that
+//! a schedule is mostly zeros, and its token is short. Since it speaks of places among the runnable
+//! processes, not of their numbers, it means the same on another machine.
+
+use super::{Counts, Decision, Ending, Kind, Mark, Object, Process, Strategy};
+
+/// The decisions of an execution.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Schedule {
+    /// For each decision, zero for the default and the number of the option otherwise. There is no zero
+    /// at the end.
+    codes: Vec<u32>,
+}
+
+impl Schedule {
+    /// Creates the schedule with these decisions.
+    pub(crate) fn from_codes(mut codes: Vec<u32>) -> Self {
+        while codes.last() == Some(&0) {
+            codes.pop();
+        }
+        Schedule { codes }
+    }
+
+    /// Returns the decisions, without the zeros at the end.
+    pub(crate) fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// Returns the number of decisions that are not the default.
+    pub fn departures(&self) -> usize {
+        self.codes.iter().filter(|&&code| code != 0).count()
+    }
+
+    /// Returns the number of decisions up to the last one that is not the default.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Returns `true` if all decisions are the default.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+}
+
+/// Returns the place of the process that runs by default.
+fn default_place(running: Option<Process>, runnable: &[Process]) -> usize {
+    runnable.iter().position(|&process| Some(process) == running).unwrap_or(0)
+}
+
+/// Returns the place that option `code` stands for: the default first, the others in their order.
+fn place_of(code: u32, default: usize) -> usize {
+    match code as usize {
+        0 => default,
+        code if code <= default => code - 1,
+        code => code,
+    }
+}
+
+/// Returns the option that stands for this place.
+fn code_of(place: usize, default: usize) -> u32 {
+    let code = match place {
+        place if place == default => 0,
+        place if place < default => place + 1,
+        place => place,
+    };
+    code as u32
+}
+
+/// Notes what another strategy decides, so that the execution can be run again.
+#[derive(Debug)]
+pub struct Recorded<S> {
+    strategy: S,
+    codes: Vec<u32>,
+}
+
+impl<S: Strategy> Recorded<S> {
+    /// Creates a recording of what this strategy decides.
+    pub fn new(strategy: S) -> Self {
+        Recorded { strategy, codes: Vec::new() }
+    }
+
+    /// Returns the schedule of the last execution, or of the one in progress.
+    pub fn schedule(&self) -> Schedule {
+        Schedule::from_codes(self.codes.clone())
+    }
+
+    /// Returns the strategy that decides.
+    pub fn strategy(&self) -> &S {
+        &self.strategy
+    }
+
+    /// Returns the strategy that decides.
+    pub fn into_strategy(self) -> S {
+        self.strategy
+    }
+}
+
+impl<S: Strategy> Strategy for Recorded<S> {
+    fn begin(&mut self) -> bool {
+        let more = self.strategy.begin();
+        if more {
+            self.codes.clear();
+        }
+        more
+    }
+
+    fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {
+        let decision = self.strategy.next(running, runnable);
+        if let Decision::Run(process) = decision {
+            let place = runnable.iter().position(|&other| other == process);
+            let place = place.expect("a strategy runs one of the runnable processes");
+            self.codes.push(code_of(place, default_place(running, runnable)));
+        }
+        decision
+    }
+
+    fn choose(&mut self, process: Process, ways: u32) -> u32 {
+        let way = self.strategy.choose(process, ways);
+        self.codes.push(way);
+        way
+    }
+
+    fn access(&mut self, object: Object, kind: Kind) {
+        self.strategy.access(object, kind);
+    }
+
+    fn enables(&mut self, process: Process) {
+        self.strategy.enables(process);
+    }
+
+    fn after(&mut self, process: Process) {
+        self.strategy.after(process);
+    }
+
+    fn mark(&mut self) -> Mark {
+        self.strategy.mark()
+    }
+
+    fn follows(&mut self, mark: Mark) {
+        self.strategy.follows(mark);
+    }
+
+    fn waits(&mut self, process: Process, object: Object, kind: Kind) {
+        self.strategy.waits(process, object, kind);
+    }
+
+    fn end(&mut self, ending: Ending) {
+        self.strategy.end(ending);
+    }
+
+    fn counts(&self) -> Counts {
+        self.strategy.counts()
+    }
+}
+
+/// Runs one schedule, once.
+///
+/// A decision that the program does not offer is taken by default: a shortened schedule need not fit.
+/// [`fits`](Replay::fits) says whether it did.
+#[derive(Debug)]
+pub struct Replay {
+    schedule: Schedule,
+    position: usize,
+    begun: bool,
+    fits: bool,
+    counts: Counts,
+    step: u32,
+}
+
+impl Replay {
+    /// Creates a replay of this schedule.
+    pub fn new(schedule: Schedule) -> Self {
+        Replay { schedule, position: 0, begun: false, fits: true, counts: Counts::default(), step: 0 }
+    }
+
+    /// Returns `true` if the program offered each decision of the schedule, and came to the last one.
+    pub fn fits(&self) -> bool {
+        self.fits && self.position >= self.schedule.codes.len()
+    }
+
+    fn decide(&mut self, options: usize) -> u32 {
+        let code = self.schedule.codes.get(self.position).copied().unwrap_or(0);
+        self.position += 1;
+        if (code as usize) < options {
+            return code;
+        }
+        self.fits = false;
+        0
+    }
+}
+
+impl Strategy for Replay {
+    fn begin(&mut self) -> bool {
+        !std::mem::replace(&mut self.begun, true)
+    }
+
+    fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {
+        self.step += 1;
+        let code = self.decide(runnable.len());
+        Decision::Run(runnable[place_of(code, default_place(running, runnable))])
+    }
+
+    fn choose(&mut self, _: Process, ways: u32) -> u32 {
+        self.decide(ways as usize)
+    }
+
+    fn access(&mut self, _: Object, _: Kind) {}
+
+    fn enables(&mut self, _: Process) {}
+
+    fn after(&mut self, _: Process) {}
+
+    fn mark(&mut self) -> Mark {
+        Mark(self.step - 1)
+    }
+
+    fn follows(&mut self, _: Mark) {}
+
+    fn waits(&mut self, _: Process, _: Object, _: Kind) {}
+
+    fn end(&mut self, ending: Ending) {
+        self.counts.add(ending);
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_places_are_inverse() {
+        for default in 0..4 {
+            for place in 0..4 {
+                assert_eq!(place_of(code_of(place, default), default), place);
+            }
+            assert_eq!(code_of(default, default), 0);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What the workers of one exhaustive exploration share.
+//!
+//! The tree stands under one lock. A worker takes it once for each execution: to add what the
+//! execution showed, and to take the next branch. It runs the program without it.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::tree::Tree;
+use super::{Counts, Divergence};
+
+/// What the workers share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    state: Mutex<Common>,
+    found: Condvar,
+}
+
+/// What stands under the lock.
+#[derive(Debug)]
+pub(crate) struct Common {
+    pub(crate) tree: Tree,
+    pub(crate) counts: Counts,
+    /// There has been one worker only, from the beginning: all is explored from left to right.
+    pub(crate) ordered: bool,
+    /// The number of workers that run a branch.
+    pub(crate) busy: u32,
+    /// The number of workers that wait for a branch.
+    waiting: u32,
+    pub(crate) stopped: bool,
+    pub(crate) divergence: Option<Divergence>,
+}
+
+impl Shared {
+    /// Creates what remains of the exploration that has this tree.
+    pub(crate) fn new(tree: Tree, counts: Counts, ordered: bool) -> Self {
+        let common = Common { tree, counts, ordered, busy: 0, waiting: 0, stopped: false, divergence: None };
+        Shared { state: Mutex::new(common), found: Condvar::new() }
+    }
+
+    /// Locks the tree.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Common> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets those that wait for a branch look again.
+    pub(crate) fn wake(&self, common: &Common) {
+        if common.waiting > 0 {
+            self.found.notify_all();
+        }
+    }
+
+    /// Waits until another worker has added what it found.
+    pub(crate) fn wait<'a>(&self, mut common: MutexGuard<'a, Common>) -> MutexGuard<'a, Common> {
+        common.waiting += 1;
+        common = self.found.wait(common).unwrap_or_else(PoisonError::into_inner);
+        common.waiting -= 1;
+        common
+    }
+
+    /// Takes a branch from anywhere, or returns `None` if the exploration is over. Waits while
+    /// others may still find branches.
+    pub(crate) fn take(&self) -> Option<(MutexGuard<'_, Common>, u32)> {
+        let mut common = self.lock();
+        loop {
+            if common.stopped {
+                return None;
+            }
+            let ordered = common.ordered;
+            let node = if ordered { common.tree.take_leftmost() } else { common.tree.take_anywhere() };
+            if let Some(node) = node {
+                common.busy += 1;
+                return Some((common, node));
+            }
+            if common.busy == 0 {
+                return None;
+            }
+            common = self.wait(common);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What a way of choosing schedules is: the interface between the engine and the program under test.
+//!
+//! An execution is a sequence of calls: [`begin`](Strategy::begin), then for each step
+//! [`next`](Strategy::next) and the reports of that step, at last [`end`](Strategy::end). All
+//! strategies get the same calls, those that do not reduce as well; they ignore the reports.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Kind, Object, Process};
+
+/// What the program does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// This process runs one step.
+    Run(Process),
+    /// The execution is given up: it is known, or it has hit a bound. The program undoes what it
+    /// has begun, and calls [`Strategy::end`] with [`Ending::Stopped`].
+    Stop,
+}
+
+/// How an execution ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// Every process came to its end.
+    Complete,
+    /// No process can run, and some have not come to their end.
+    Blocked,
+    /// The program failed: a panic, or a property that does not hold.
+    ///
+    /// Processes should be run to their ends all the same, where that is possible. What they would
+    /// have done is otherwise unknown, and so are the orders that it would have shown.
+    Failed,
+    /// The execution does not come to an end, or was longer than the caller allows.
+    Endless,
+    /// The strategy answered [`Decision::Stop`].
+    Stopped,
+}
+
+/// A step of the execution in progress, for [`Strategy::follows`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark(pub u32);
+
+/// How many executions there were, by their endings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Executions in which every process came to its end.
+    pub complete: u64,
+    /// Executions that ended with a process left waiting.
+    pub blocked: u64,
+    /// Executions that failed.
+    pub failed: u64,
+    /// Executions that had no end.
+    pub endless: u64,
+    /// Executions that were given up: what they would have shown is shown by others.
+    pub redundant: u64,
+}
+
+impl Counts {
+    /// Counts one execution that ended so.
+    pub fn add(&mut self, ending: Ending) {
+        *match ending {
+            Ending::Complete => &mut self.complete,
+            Ending::Blocked => &mut self.blocked,
+            Ending::Failed => &mut self.failed,
+            Ending::Endless => &mut self.endless,
+            Ending::Stopped => &mut self.redundant,
+        } += 1;
+    }
+
+    /// Returns the number of all executions but the redundant ones.
+    pub fn distinct(&self) -> u64 {
+        self.complete + self.blocked + self.failed + self.endless
+    }
+
+    /// Returns the number of all executions.
+    pub fn all(&self) -> u64 {
+        self.distinct() + self.redundant
+    }
+}
+
+/// A way of choosing schedules.
+pub trait Strategy {
+    /// Begins an execution, and returns `true` if there is one to run.
+    ///
+    /// A worker of a parallel exploration may wait here until another one has work to share.
+    fn begin(&mut self) -> bool;
+
+    /// Returns the process that runs its next step, one of `runnable`.
+    ///
+    /// `running` is the process that ran the last step. `runnable` has each process whose next step
+    /// could run now, and no other, in an order that the steps so far determine. It is not empty.
+    fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision;
+
+    /// Returns one of `ways` ways in which the step in progress can go on, counted from zero.
+    ///
+    /// Each way is explored. The number of ways may depend on what this step, and those before it,
+    /// have read.
+    fn choose(&mut self, process: Process, ways: u32) -> u32;
+
+    /// Reports that the step in progress does this to the object.
+    fn access(&mut self, object: Object, kind: Kind);
+
+    /// Reports that `process` could not have run its next step before the step in progress: it was
+    /// created, or woken.
+    fn enables(&mut self, process: Process);
+
+    /// Reports that the step in progress could not have run before `process` came to its end.
+    fn after(&mut self, process: Process);
+
+    /// Returns the step in progress.
+    fn mark(&mut self) -> Mark;
+
+    /// Reports that the step in progress could not have run before the marked one of this execution:
+    /// it receives the message that was sent there, or takes the permit that was given back there.
+    fn follows(&mut self, mark: Mark);
+
+    /// Reports, when no step is in progress any more, that `process` is left waiting to do this to
+    /// the object. Each process that an execution leaves behind is reported so before the end.
+    fn waits(&mut self, process: Process, object: Object, kind: Kind);
+
+    /// Ends the execution.
+    fn end(&mut self, ending: Ending);
+
+    /// Returns how many executions there were. Workers of one exploration count together.
+    fn counts(&self) -> Counts;
+}
+
+impl<S: Strategy + ?Sized> Strategy for Box<S> {
+    fn begin(&mut self) -> bool {
+        (**self).begin()
+    }
+
+    fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {
+        (**self).next(running, runnable)
+    }
+
+    fn choose(&mut self, process: Process, ways: u32) -> u32 {
+        (**self).choose(process, ways)
+    }
+
+    fn access(&mut self, object: Object, kind: Kind) {
+        (**self).access(object, kind);
+    }
+
+    fn enables(&mut self, process: Process) {
+        (**self).enables(process);
+    }
+
+    fn after(&mut self, process: Process) {
+        (**self).after(process);
+    }
+
+    fn mark(&mut self) -> Mark {
+        (**self).mark()
+    }
+
+    fn follows(&mut self, mark: Mark) {
+        (**self).follows(mark);
+    }
+
+    fn waits(&mut self, process: Process, object: Object, kind: Kind) {
+        (**self).waits(process, object, kind);
+    }
+
+    fn end(&mut self, ending: Ending) {
+        (**self).end(ending);
+    }
+
+    fn counts(&self) -> Counts {
+        (**self).counts()
+    }
+}

@@ -1,0 +1,311 @@
+//! The exploration tree: what was run, and what remains to be run.
+//!
+//! A node is a step after those of its ancestors. Its children are the branches after it, in the order
+//! in which they were found. The first step of a branch sleeps in all branches to the right of it.
+//! A sequence that is to be run is a chain of pending nodes down to a leaf; below the leaf, the execution
+//! is free. So the pending nodes below a node are its wake-up tree.
+//!
+//! What is left of a node is explored without its help. What is right of it may still be added to by the
+//! executions below it, even where it is done already, for another worker may have been faster. So the
+//! children of a node are forgotten when it is done and all that is left of it and of its ancestors is
+//! done as well. The node itself stays, for it sleeps in its siblings to the right, until its parent's
+//! children are forgotten.
+//!
+//! Invariants:
+//! - the step of a node that has run has the label that it really had; that of a pending one is taken
+//!   from the execution in which its reversal was found;
+//! - a pending node is taken only when all its siblings to the left have run, so that what sleeps in it
+//!   is known, and does not depend on how many workers there are;
+//! - all nodes below a pending or a taken one are pending;
+//! - `open` counts the children that are not done.
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use super::Process;
+use super::access::Label;
+use super::trace::{Choice, NONE};
+
+/// What a step chooses, from its first choice on. The step of a node that has run has all of its
+/// choices; a pending one may leave the last ones open.
+pub(crate) type Outcome = SmallVec<[Choice; 2]>;
+
+/// A step that a branch begins with before it runs freely.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Planned {
+    /// Whose step it is.
+    pub(crate) process: Process,
+    /// What it chooses.
+    pub(crate) outcome: Outcome,
+}
+
+/// How far a node has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum State {
+    /// Nobody has begun it.
+    Pending,
+    /// A worker runs it for the first time.
+    Taken,
+    /// It has run, and something below it remains.
+    Open,
+    /// All below it is explored.
+    Done,
+}
+
+/// A step after those of its ancestors.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Node {
+    pub(crate) parent: u32,
+    /// The number of steps before this one.
+    pub(crate) depth: u32,
+    pub(crate) process: Process,
+    pub(crate) outcome: Outcome,
+    /// What the step does, unless it is a way of a step that has only gone in other ways.
+    pub(crate) label: Option<Label>,
+    pub(crate) state: State,
+    /// Executions are free below this node, and nothing sleeps there: they reach all that begins with it.
+    pub(crate) leaf: bool,
+    /// The node was a leaf once: it is to be run although what was added below it cannot be.
+    was_leaf: bool,
+    pub(crate) children: SmallVec<[u32; 4]>,
+    open: u32,
+}
+
+/// The exploration tree.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+    free: Vec<u32>,
+}
+
+impl Tree {
+    /// The node before all steps.
+    pub(crate) const ROOT: u32 = 0;
+
+    /// Creates the tree of which nothing has run.
+    pub(crate) fn new() -> Self {
+        let root = Node {
+            parent: NONE,
+            depth: NONE,
+            process: Process::ROOT,
+            outcome: Outcome::new(),
+            label: None,
+            state: State::Pending,
+            leaf: true,
+            was_leaf: true,
+            children: SmallVec::new(),
+            open: 0,
+        };
+        Tree { nodes: vec![root], free: Vec::new() }
+    }
+
+    /// Returns this node.
+    pub(crate) fn node(&self, id: u32) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    /// Returns the depth at which the children of this node run.
+    pub(crate) fn depth_below(&self, id: u32) -> u32 {
+        // The root's depth is the one before zero.
+        self.node(id).depth.wrapping_add(1)
+    }
+
+    /// Returns the siblings to the left of this node.
+    pub(crate) fn left_of(&self, id: u32) -> &[u32] {
+        let siblings = &self.node(self.node(id).parent).children;
+        let place = siblings.iter().position(|&sibling| sibling == id);
+        &siblings[..place.expect("a node is among the children of its parent")]
+    }
+
+    /// Adds a child to the right of all others.
+    pub(crate) fn add(
+        &mut self,
+        parent: u32,
+        step: Planned,
+        label: Option<Label>,
+        state: State,
+        leaf: bool,
+    ) -> u32 {
+        let node = Node {
+            parent,
+            depth: self.depth_below(parent),
+            process: step.process,
+            outcome: step.outcome,
+            label,
+            state,
+            leaf,
+            was_leaf: leaf,
+            children: SmallVec::new(),
+            open: 0,
+        };
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.nodes[id as usize] = node;
+                id
+            }
+            None => {
+                self.nodes.push(node);
+                self.nodes.len() as u32 - 1
+            }
+        };
+        self.nodes[parent as usize].children.push(id);
+        let mut above = parent;
+        self.nodes[above as usize].open += 1;
+        while self.node(above).state == State::Done {
+            self.nodes[above as usize].state = State::Open;
+            above = self.node(above).parent;
+            self.nodes[above as usize].open += 1;
+        }
+        id
+    }
+
+    /// Notes that this node has run, and what its step was.
+    pub(crate) fn ran(&mut self, id: u32, outcome: Outcome, label: Label, leaf: bool) {
+        let node = &mut self.nodes[id as usize];
+        (node.outcome, node.label, node.state, node.leaf) = (outcome, Some(label), State::Open, leaf);
+    }
+
+    /// Notes that a pending node is to be followed by others.
+    pub(crate) fn lengthen(&mut self, id: u32) {
+        self.nodes[id as usize].leaf = false;
+    }
+
+    /// Takes back a node whose step cannot run, with all that is pending below it.
+    pub(crate) fn remove(&mut self, id: u32) {
+        let parent = self.node(id).parent;
+        let parent = &mut self.nodes[parent as usize];
+        parent.children.retain(|child| *child != id);
+        parent.open -= 1;
+        self.forget_below(id);
+        self.free.push(id);
+    }
+
+    /// Returns `true` if this node is to be run although the last of its children was taken back.
+    pub(crate) fn is_wanted(&mut self, id: u32) -> bool {
+        let node = &mut self.nodes[id as usize];
+        node.leaf = node.was_leaf && node.children.is_empty();
+        node.leaf || !node.children.is_empty()
+    }
+
+    /// Gives back a node that was taken.
+    pub(crate) fn put_back(&mut self, id: u32) {
+        self.nodes[id as usize].state = State::Pending;
+    }
+
+    /// Marks this node and its ancestors as done, up to the first one of which something remains.
+    /// Returns that one, or the root. `ordered` says that all to the left is done in any case.
+    pub(crate) fn close(&mut self, mut id: u32, ordered: bool) -> u32 {
+        while self.node(id).open == 0 {
+            self.nodes[id as usize].state = State::Done;
+            if ordered || self.is_settled(id) {
+                self.forget_below(id);
+            }
+            if id == Self::ROOT {
+                break;
+            }
+            id = self.node(id).parent;
+            self.nodes[id as usize].open -= 1;
+        }
+        id
+    }
+
+    /// Returns `true` if all that is left of this node and of its ancestors is done.
+    fn is_settled(&self, mut id: u32) -> bool {
+        while id != Self::ROOT {
+            if self.left_of(id).iter().any(|&left| self.node(left).state != State::Done) {
+                return false;
+            }
+            id = self.node(id).parent;
+        }
+        true
+    }
+
+    fn forget_below(&mut self, id: u32) {
+        let mut left = std::mem::take(&mut self.nodes[id as usize].children);
+        while let Some(id) = left.pop() {
+            left.append(&mut self.nodes[id as usize].children);
+            self.free.push(id);
+        }
+    }
+
+    /// Takes the leftmost pending child of this node, or else of its nearest ancestor that has one.
+    pub(crate) fn take_near(&mut self, mut id: u32) -> Option<u32> {
+        loop {
+            if let Some(child) = self.pending_child(id) {
+                return Some(self.take(child));
+            }
+            if id == Self::ROOT {
+                return None;
+            }
+            id = self.node(id).parent;
+        }
+    }
+
+    /// Takes the leftmost pending node, where nothing is taken and all to the left of it is done.
+    pub(crate) fn take_leftmost(&mut self) -> Option<u32> {
+        let mut id = Self::ROOT;
+        while self.node(id).state == State::Open {
+            let children = &self.node(id).children;
+            id = children.iter().copied().find(|&child| self.node(child).state != State::Done)?;
+        }
+        (self.node(id).state == State::Pending).then(|| self.take(id))
+    }
+
+    /// Takes a pending node that is as near to the root as possible: it has the most below it.
+    pub(crate) fn take_anywhere(&mut self) -> Option<u32> {
+        if self.node(Self::ROOT).state == State::Pending {
+            return Some(self.take(Self::ROOT));
+        }
+        let mut level = vec![Self::ROOT];
+        while !level.is_empty() {
+            if let Some(child) = level.iter().find_map(|&id| self.pending_child(id)) {
+                return Some(self.take(child));
+            }
+            let below = level.iter().flat_map(|&id| self.node(id).children.iter().copied());
+            level = below.filter(|&id| self.node(id).state == State::Open).collect();
+        }
+        None
+    }
+
+    fn take(&mut self, id: u32) -> u32 {
+        self.nodes[id as usize].state = State::Taken;
+        id
+    }
+
+    /// Returns the leftmost pending child, if all to the left of it have run.
+    fn pending_child(&self, id: u32) -> Option<u32> {
+        let node = self.node(id);
+        if node.open == 0 {
+            return None;
+        }
+        let not_run = |id: &&u32| matches!(self.node(**id).state, State::Pending | State::Taken);
+        node.children.iter().find(not_run).copied().filter(|&id| self.node(id).state == State::Pending)
+    }
+
+    /// Gives back what is taken, so that the tree says all that remains.
+    pub(crate) fn untake(&mut self) {
+        for node in &mut self.nodes {
+            if node.state == State::Taken {
+                node.state = State::Pending;
+            }
+        }
+    }
+
+    /// Returns the explored share of the tree, if all branches of a node are of one size.
+    pub(crate) fn explored(&self) -> f64 {
+        let mut explored = 0.0;
+        let mut left = vec![(Self::ROOT, 1.0)];
+        while let Some((id, share)) = left.pop() {
+            let node = self.node(id);
+            match node.state {
+                State::Done => explored += share,
+                State::Open => {
+                    let share = share / node.children.len().max(1) as f64;
+                    left.extend(node.children.iter().map(|&child| (child, share)));
+                }
+                State::Pending | State::Taken => {}
+            }
+        }
+        explored
+    }
+}

@@ -1,0 +1,32 @@
+//! Runs a concurrent program through every schedule, and says which of them go wrong.
+//!
+//! The [guide] shows it in ten minutes.
+//!
+//! - [`check`] runs a program of Lisle's fibers, tasks, channels, choices, locks and timers, unchanged, in
+//!   every schedule that could differ; [`atomic`] has what such programs share besides.
+//! - [`task`]: programs as values, which can be run, and looked at in every order of their tasks.
+//! - [`litmus`]: tests of memory models, in the format of herd7.
+//!
+//! # Cargo features
+//!
+//! - `programs`, on by default: [`check`]. With it the library tells what it touches, also where no
+//!   program is checked, which takes some nanoseconds an operation. Therefore depend on this crate in
+//!   `[dev-dependencies]`.
+
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "programs")]
+pub mod atomic;
+#[doc(hidden)]
+pub mod explore;
+#[cfg(feature = "programs")]
+#[doc = include_str!("guide.md")]
+pub mod guide {}
+pub mod litmus;
+#[cfg(feature = "programs")]
+mod program;
+pub mod task;
+
+pub use explore::{Counts, TokenError};
+#[cfg(feature = "programs")]
+pub use program::{Checker, Failure, Verdict, check};

@@ -1,0 +1,99 @@
+//! What can be wrong with a litmus file, and where.
+
+use std::fmt;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+/// A line and a column of a file, both counted from 1. The column counts characters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// The error of a text that is no litmus test, or uses what is not supported.
+///
+/// It prints with the line in question, a mark below the place, and what could stand there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseError {
+    message: String,
+    help: Option<String>,
+    place: Place,
+    line: String,
+    /// The bytes of `line` that are marked.
+    mark: Range<usize>,
+}
+
+impl ParseError {
+    /// Where the text is wrong.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// What is wrong, in one line.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The error with a word on what would be right.
+    pub(crate) fn help(mut self, help: impl Into<String>) -> ParseError {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let snippet = Snippet::source(&self.line)
+            .line_start(self.place.line)
+            .annotation(AnnotationKind::Primary.span(self.mark.clone()));
+        let mut group = Level::ERROR.primary_title(&self.message).element(snippet);
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help));
+        }
+        write!(f, "{}, {}", self.place, Renderer::plain().render(&[group]))
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// A text in which errors are reported by the offsets of its bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'a>(pub(crate) &'a str);
+
+impl Source<'_> {
+    /// The place of an offset.
+    pub(crate) fn place(&self, offset: usize) -> Place {
+        let before = &self.0[..offset];
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        Place { line: before.matches('\n').count() + 1, column: before[start..].chars().count() + 1 }
+    }
+
+    /// The error that the text is wrong at `span`.
+    pub(crate) fn error(&self, span: Range<usize>, message: impl Into<String>) -> ParseError {
+        let start = self.0[..span.start].rfind('\n').map_or(0, |end| end + 1);
+        let end = self.0[span.start..].find('\n').map_or(self.0.len(), |length| span.start + length);
+        let mark = span.start - start..span.end.clamp(span.start, end) - start;
+        let line = self.0[start..end].trim_end_matches('\r').to_owned();
+        ParseError { message: message.into(), help: None, place: self.place(span.start), line, mark }
+    }
+
+    /// The error that the text is wrong at `place`, which is one of this text.
+    pub(crate) fn error_at(&self, place: Place, message: impl Into<String>) -> ParseError {
+        let start: usize = self.0.split_inclusive('\n').take(place.line - 1).map(str::len).sum();
+        let column = self.0[start..].char_indices().nth(place.column - 1).map_or(0, |(column, _)| column);
+        let word = |c: char| c.is_alphanumeric() || "_.".contains(c);
+        let rest = &self.0[start + column..];
+        let width = rest.find(|c| !word(c)).unwrap_or(rest.len()).max(usize::from(!rest.is_empty()));
+        self.error(start + column..start + column + width, message)
+    }
+}

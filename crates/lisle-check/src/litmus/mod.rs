@@ -1,0 +1,17 @@
+#![doc = include_str!("README.md")]
+
+mod condition;
+mod error;
+mod execution;
+mod model;
+mod outcome;
+mod parse;
+mod program;
+mod run;
+
+pub use condition::Quantifier;
+pub use error::{ParseError, Place};
+pub use model::{Model, UnknownModel};
+pub use outcome::{Access, Outcome, Race, State};
+pub use program::Architecture;
+pub use run::{RunError, Test};

@@ -1,0 +1,160 @@
+//! What a test does under a model, and how it is printed.
+
+use std::fmt;
+
+use super::condition::Quantifier;
+use super::error::Place;
+
+/// A final state that is possible.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct State {
+    pub(crate) values: Vec<(String, String)>,
+    pub(crate) executions: u64,
+    pub(crate) satisfies: bool,
+}
+
+impl State {
+    /// What the test looks at, as `("0:EAX", "0")` or `("[x]", "1")`, in the order of printing.
+    pub fn values(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.values.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// How many executions end in it.
+    pub fn executions(&self) -> u64 {
+        self.executions
+    }
+
+    /// Returns `true` if the condition's statement is true of it.
+    pub fn satisfies(&self) -> bool {
+        self.satisfies
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values: Vec<String> =
+            self.values.iter().map(|(name, value)| format!("{name}={value};")).collect();
+        f.write_str(&values.join(" "))
+    }
+}
+
+/// One of the two accesses of a data race.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Access {
+    /// The thread that makes it.
+    pub thread: usize,
+    /// Where it stands in the test.
+    pub place: Place,
+    /// Whether it writes.
+    pub writes: bool,
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "P{} {} it at {}", self.thread, if self.writes { "writes" } else { "reads" }, self.place)
+    }
+}
+
+/// A data race: two accesses of one location, not both atomic and not both reads, with nothing that
+/// orders them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Race {
+    /// The name of the location.
+    pub location: String,
+    /// The accesses.
+    pub accesses: [Access; 2],
+}
+
+impl fmt::Display for Race {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.location, self.accesses[0], self.accesses[1])
+    }
+}
+
+/// All that a test can do under a model. It prints as herd7 prints it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    pub(crate) name: String,
+    pub(crate) quantifier: Quantifier,
+    pub(crate) condition: String,
+    pub(crate) states: Vec<State>,
+    pub(crate) races: Vec<Race>,
+}
+
+impl Outcome {
+    /// The final states, in ascending order of their values.
+    pub fn states(&self) -> &[State] {
+        &self.states
+    }
+
+    /// The number of consistent executions: choices of a path for each thread, of a source for each
+    /// read, and of an order for the writes of each location, that the model allows.
+    pub fn executions(&self) -> u64 {
+        self.states.iter().map(State::executions).sum()
+    }
+
+    /// The number of executions whose final state satisfies the condition's statement.
+    pub fn satisfying(&self) -> u64 {
+        self.states.iter().filter(|state| state.satisfies).map(State::executions).sum()
+    }
+
+    /// Returns `true` if some execution satisfies the condition's statement, whatever the test says
+    /// about it.
+    pub fn is_allowed(&self) -> bool {
+        self.satisfying() > 0
+    }
+
+    /// Returns `true` if the condition is true as it is written: for `exists` some execution
+    /// satisfies the statement, for `~exists` none, for `forall` all do.
+    pub fn holds(&self) -> bool {
+        match self.quantifier {
+            Quantifier::Exists => self.is_allowed(),
+            Quantifier::NotExists => !self.is_allowed(),
+            Quantifier::ForAll => self.satisfying() == self.executions(),
+        }
+    }
+
+    /// The data races of a C test under RC11. If there are any, the test has no meaning in C, and
+    /// what is said of its states is of no use to its author.
+    pub fn races(&self) -> &[Race] {
+        &self.races
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.quantifier {
+            Quantifier::Exists => "Allowed",
+            Quantifier::NotExists => "Forbidden",
+            Quantifier::ForAll => "Required",
+        };
+        writeln!(f, "Test {} {kind}", self.name)?;
+        writeln!(f, "States {}", self.states.len())?;
+        for state in &self.states {
+            writeln!(f, "{state}")?;
+        }
+        writeln!(f, "{}", if self.holds() { "Ok" } else { "No" })?;
+        let (satisfying, rest) = (self.satisfying(), self.executions() - self.satisfying());
+        // Witnesses are those of what the test says; what was observed is the statement itself.
+        let (positive, negative) = match self.quantifier {
+            Quantifier::NotExists => (rest, satisfying),
+            _ => (satisfying, rest),
+        };
+        writeln!(f, "Witnesses\nPositive: {positive} Negative: {negative}")?;
+        if !self.races.is_empty() {
+            writeln!(f, "Flag data-race")?;
+            for race in &self.races {
+                writeln!(f, "  {race}")?;
+            }
+        }
+        writeln!(f, "Condition {}", self.condition)?;
+        let observed = match (satisfying, rest) {
+            (0, _) => "Never",
+            (_, 0) => "Always",
+            _ => "Sometimes",
+        };
+        writeln!(f, "Observation {} {observed} {satisfying} {rest}", self.name)
+    }
+}

@@ -1,0 +1,302 @@
+//! The functions of a C test: `P0 (atomic_int* x, int* y) { ... }`.
+//!
+//! A parameter is a pointer to the location of its name. As in herd7, `*x` is a plain access
+//! whatever the type that `x` is declared with, and an operation on `x` by a function is atomic.
+//! Expressions are evaluated from left to right.
+
+use super::condition;
+use super::cursor::Cursor;
+use super::lexer::Token;
+use crate::litmus::error::{ParseError, Place};
+use crate::litmus::program::expression::{Expression, Operator};
+use crate::litmus::program::{Fence, Instruction, Memory, Operand, Order, Register, Thread};
+
+const SUPPORTED: &str = "supported in C: declarations, assignments, *x, if, else, while, \
+    + - * & | ^ << >> == != < <= > >= && || ! ~; \
+    atomic_{load, store, exchange, fetch_add, fetch_sub, fetch_or, fetch_and, fetch_xor, \
+    compare_exchange_strong, compare_exchange_weak} with and without _explicit; atomic_thread_fence; \
+    memory_order_{relaxed, consume, acquire, release, acq_rel, seq_cst}";
+
+/// Reads all functions.
+pub(super) fn threads(cursor: &mut Cursor<'_>, memory: &mut Memory) -> Result<Vec<Thread>, ParseError> {
+    let mut threads = Vec::new();
+    while cursor.peek().is_some_and(|token| !condition::begins(token)) {
+        threads.push(function(cursor, memory, threads.len()).map_err(|error| error.help(SUPPORTED))?);
+    }
+    if threads.is_empty() {
+        return Err(cursor.expected("`P0 (...) { ... }`, the first thread"));
+    }
+    Ok(threads)
+}
+
+fn function(cursor: &mut Cursor<'_>, memory: &mut Memory, number: usize) -> Result<Thread, ParseError> {
+    cursor.takes_word("void");
+    let at = *cursor;
+    let name = cursor.word("the name of a thread")?;
+    if name != format!("P{number}") {
+        return Err(at.error(format!("expected `P{number}`, found `{name}`")));
+    }
+    let mut function =
+        Function { cursor: *cursor, memory, thread: Thread::default(), parameters: Vec::new() };
+    function.cursor.symbol("(")?;
+    while !function.cursor.takes(")") {
+        function.declare_parameter()?;
+    }
+    function.block()?;
+    *cursor = function.cursor;
+    Ok(function.thread)
+}
+
+/// The function that is being read.
+pub(super) struct Function<'a, 'b> {
+    pub(super) cursor: Cursor<'a>,
+    pub(super) memory: &'b mut Memory,
+    pub(super) thread: Thread,
+    parameters: Vec<(&'a str, usize)>,
+}
+
+/// Where a value is assigned to.
+enum Target {
+    Variable(Register),
+    Memory(Operand),
+}
+
+impl<'a> Function<'a, '_> {
+    fn declare_parameter(&mut self) -> Result<(), ParseError> {
+        let mut parameter = self.cursor.until(|token| matches!(token, Token::Symbol("," | ")")));
+        let name = loop {
+            let at = parameter;
+            match parameter.take() {
+                Some(Token::Word(name)) if parameter.peek().is_none() => break name,
+                Some(Token::Word(_) | Token::Symbol("*")) => {}
+                _ => return Err(at.expected("a parameter, such as `atomic_int* x`")),
+            }
+        };
+        let location = self.memory.location(name);
+        self.parameters.push((name, location));
+        self.cursor.takes(",");
+        Ok(())
+    }
+
+    fn block(&mut self) -> Result<(), ParseError> {
+        self.cursor.symbol("{")?;
+        while !self.cursor.takes("}") {
+            self.statement()?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self) -> Result<(), ParseError> {
+        self.cursor.enter()?;
+        self.inner_statement()?;
+        self.cursor.leave();
+        Ok(())
+    }
+
+    fn inner_statement(&mut self) -> Result<(), ParseError> {
+        match (self.cursor.peek(), self.cursor.peek_second()) {
+            (Some(Token::Symbol("{")), _) => self.block(),
+            (Some(Token::Symbol(";")), _) => self.cursor.symbol(";"),
+            (Some(Token::Word("if")), _) => self.conditional(),
+            (Some(Token::Word("while")), _) => self.repetition(),
+            (
+                Some(Token::Word(
+                    word @ ("for" | "do" | "return" | "goto" | "switch" | "break" | "continue"),
+                )),
+                _,
+            ) => Err(self.cursor.error(format!("`{word}` is not supported"))),
+            (Some(Token::Word(_)), Some(Token::Word(_) | Token::Symbol("*")))
+                if self.variable_here().is_none() && self.parameter_here().is_none() =>
+            {
+                self.declaration()
+            }
+            (Some(Token::Word("atomic_store" | "atomic_store_explicit" | "atomic_thread_fence")), _) => {
+                self.action()?;
+                self.cursor.symbol(";")
+            }
+            _ => {
+                let (start, length) = (self.cursor, self.thread.code.len());
+                let target = self.target();
+                match target {
+                    Ok(target) if self.cursor.peek() == Some(Token::Symbol("=")) => {
+                        self.assignment(target)?
+                    }
+                    // It is no target, or nothing is assigned to it: an expression.
+                    _ => {
+                        self.cursor = start;
+                        self.thread.code.truncate(length);
+                        self.expression()?;
+                    }
+                }
+                self.cursor.symbol(";")
+            }
+        }
+    }
+
+    /// `atomic_store(x, v);` and `atomic_thread_fence(o);`, which have no value.
+    fn action(&mut self) -> Result<(), ParseError> {
+        let place = self.cursor.place();
+        let name = self.cursor.word("a function")?;
+        self.cursor.symbol("(")?;
+        if name == "atomic_thread_fence" {
+            let order = self.order(|_| true)?;
+            let fence = if order == Order::Relaxed { Fence::Compiler } else { Fence::Thread(order) };
+            self.thread.push(place, Instruction::Fence(fence));
+            return self.cursor.symbol(")");
+        }
+        let address = self.expression()?;
+        self.cursor.symbol(",")?;
+        let value = self.expression()?;
+        let order =
+            self.order_argument(name, |order| !order.acquires() || order == Order::SequentiallyConsistent)?;
+        self.thread.push(place, Instruction::Store { address, value, order });
+        self.cursor.symbol(")")
+    }
+
+    /// The order of a function whose name says whether it has one: `, memory_order_acquire`.
+    pub(super) fn order_argument(
+        &mut self,
+        name: &str,
+        allowed: fn(Order) -> bool,
+    ) -> Result<Order, ParseError> {
+        if !name.ends_with("_explicit") {
+            return Ok(Order::SequentiallyConsistent);
+        }
+        self.cursor.symbol(",")?;
+        self.order(allowed)
+    }
+
+    fn order(&mut self, allowed: fn(Order) -> bool) -> Result<Order, ParseError> {
+        let at = self.cursor;
+        let order = match self.cursor.word("a memory order")? {
+            "memory_order_relaxed" => Order::Relaxed,
+            // As all compilers do.
+            "memory_order_consume" | "memory_order_acquire" => Order::Acquire,
+            "memory_order_release" => Order::Release,
+            "memory_order_acq_rel" => Order::AcquireRelease,
+            "memory_order_seq_cst" => Order::SequentiallyConsistent,
+            other => return Err(at.error(format!("`{other}` is no memory order"))),
+        };
+        if allowed(order) { Ok(order) } else { Err(at.error("this operation cannot have this order")) }
+    }
+
+    /// `int r0 = e, r1;`
+    fn declaration(&mut self) -> Result<(), ParseError> {
+        while matches!(self.cursor.peek_second(), Some(Token::Word(_) | Token::Symbol("*"))) {
+            self.cursor.take();
+        }
+        loop {
+            while self.cursor.takes("*") {}
+            let at = self.cursor;
+            let name = self.cursor.word("the name of a variable")?;
+            if self.parameter(name).is_some() {
+                return Err(at.error(format!("`{name}` is a parameter already")));
+            }
+            let register = self.thread.register(name);
+            if self.cursor.peek() == Some(Token::Symbol("=")) {
+                self.assignment(Target::Variable(register))?;
+            }
+            if !self.cursor.takes(",") {
+                return self.cursor.symbol(";");
+            }
+        }
+    }
+
+    fn assignment(&mut self, target: Target) -> Result<(), ParseError> {
+        let place = self.cursor.place();
+        self.cursor.symbol("=")?;
+        let value = self.expression()?;
+        self.thread.push(
+            place,
+            match target {
+                Target::Variable(target) => Instruction::Set { target, value },
+                Target::Memory(address) => Instruction::Store { address, value, order: Order::Plain },
+            },
+        );
+        Ok(())
+    }
+
+    /// A variable, or `*` and the address of a location.
+    fn target(&mut self) -> Result<Target, ParseError> {
+        if self.cursor.takes("*") {
+            return self.unary().map(Target::Memory);
+        }
+        let register = self.variable_here().ok_or_else(|| self.cursor.expected("a statement"))?;
+        self.cursor.take();
+        Ok(Target::Variable(register))
+    }
+
+    fn conditional(&mut self) -> Result<(), ParseError> {
+        let place = self.cursor.place();
+        self.cursor.take();
+        let otherwise = self.unless(place)?;
+        self.statement()?;
+        if !self.cursor.takes_word("else") {
+            self.land(otherwise);
+            return Ok(());
+        }
+        let end = self.jump(place, Expression::Constant(1));
+        self.land(otherwise);
+        self.statement()?;
+        self.land(end);
+        Ok(())
+    }
+
+    fn repetition(&mut self) -> Result<(), ParseError> {
+        let place = self.cursor.place();
+        self.cursor.take();
+        let start = self.thread.code.len();
+        let end = self.unless(place)?;
+        self.statement()?;
+        self.thread.push(place, Instruction::Branch { condition: Expression::Constant(1), target: start });
+        self.land(end);
+        Ok(())
+    }
+
+    /// Reads `(condition)`; the jump that it returns is taken if the condition is 0.
+    fn unless(&mut self, place: Place) -> Result<usize, ParseError> {
+        self.cursor.symbol("(")?;
+        let condition = self.expression()?;
+        self.cursor.symbol(")")?;
+        Ok(self.jump(place, not(condition)))
+    }
+
+    /// Adds a jump whose target [`land`](Self::land) sets.
+    pub(super) fn jump(&mut self, place: Place, condition: Operand) -> usize {
+        self.thread.push(place, Instruction::Branch { condition, target: 0 });
+        self.thread.code.len() - 1
+    }
+
+    /// Makes the jump lead to what is read next.
+    pub(super) fn land(&mut self, jump: usize) {
+        let here = self.thread.code.len();
+        if let Instruction::Branch { target, .. } = &mut self.thread.code[jump].instruction {
+            *target = here;
+        }
+    }
+
+    /// The local variable that the next token names.
+    pub(super) fn variable_here(&self) -> Option<Register> {
+        match self.cursor.peek() {
+            Some(Token::Word(name)) => self.thread.known(name),
+            _ => None,
+        }
+    }
+
+    /// The location whose address the next token names.
+    pub(super) fn parameter_here(&self) -> Option<usize> {
+        match self.cursor.peek() {
+            Some(Token::Word(name)) => self.parameter(name),
+            _ => None,
+        }
+    }
+
+    fn parameter(&self, name: &str) -> Option<usize> {
+        self.parameters.iter().find(|(known, _)| *known == name).map(|(_, location)| *location)
+    }
+}
+
+/// 1 if the operand is 0, and 0 if not.
+pub(super) fn not(operand: Operand) -> Operand {
+    Expression::Binary(Operator::Equal, Box::new(operand), Box::new(Expression::Constant(0)))
+}

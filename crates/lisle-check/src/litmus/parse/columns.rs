@@ -1,0 +1,193 @@
+//! The code of a processor's test: one column for each thread, one line for each instruction.
+//!
+//! ```text
+//!  P0          | P1          ;
+//!  MOV [x],$1  | MOV [y],$1  ;
+//!  MOV EAX,[y] | MOV EAX,[x] ;
+//! ```
+
+use std::ops::Range;
+
+use super::condition;
+use super::cursor::Cursor;
+use super::lexer::{Spanned, Token};
+use crate::litmus::error::{ParseError, Place, Source};
+use crate::litmus::program::expression::{Expression, Operator};
+use crate::litmus::program::{Instruction, Memory, Operand, Thread};
+
+/// Reads the instructions of one processor.
+pub(super) trait Assembler {
+    /// Reads one instruction into the column.
+    fn instruction(&mut self, cell: &mut Cursor<'_>, column: &mut Column<'_>) -> Result<(), ParseError>;
+}
+
+/// A jump to a label that may stand further below.
+#[derive(Debug)]
+struct Jump {
+    line: usize,
+    label: String,
+    span: Range<usize>,
+}
+
+/// The thread that is being read.
+#[derive(Debug)]
+pub(super) struct Column<'a> {
+    pub(super) thread: Thread,
+    pub(super) memory: &'a mut Memory,
+    pub(super) place: Place,
+    labels: &'a mut Vec<(String, usize)>,
+    jumps: &'a mut Vec<Jump>,
+}
+
+impl Column<'_> {
+    /// Adds an instruction at the place of the one that is being read.
+    pub(super) fn push(&mut self, instruction: Instruction) {
+        self.thread.push(self.place, instruction);
+    }
+
+    /// Adds a jump to the label that comes next, taken if the condition is not 0.
+    pub(super) fn jump(&mut self, condition: Operand, cell: &mut Cursor<'_>) -> Result<(), ParseError> {
+        let span = cell.span();
+        let label = cell.word("a label")?.to_owned();
+        self.jumps.push(Jump { line: self.thread.code.len(), label, span });
+        self.push(Instruction::Branch { condition, target: 0 });
+        Ok(())
+    }
+}
+
+/// Names, which no test can write, for the two values that the last comparison compared.
+const COMPARED: [&str; 2] = ["the left of the comparison", "the right of the comparison"];
+
+impl Column<'_> {
+    /// Adds a comparison.
+    pub(super) fn compare(&mut self, left: Operand, right: Operand) {
+        for (name, value) in COMPARED.iter().zip([left, right]) {
+            let target = self.thread.register(name);
+            self.push(Instruction::Set { target, value });
+        }
+    }
+
+    /// The condition that the last comparison came out so. The names are those of Armv8.
+    pub(super) fn compared(&mut self, name: &str) -> Option<Operand> {
+        let [left, right] = COMPARED.map(|name| Expression::Leaf(self.thread.register(name)));
+        let (operator, left, right) = match name {
+            "EQ" => (Operator::Equal, left, right),
+            "NE" => (Operator::NotEqual, left, right),
+            "LT" => (Operator::Less, left, right),
+            "LE" => (Operator::LessOrEqual, left, right),
+            "GT" => (Operator::Less, right, left),
+            "GE" => (Operator::LessOrEqual, right, left),
+            _ => return None,
+        };
+        Some(Expression::Binary(operator, Box::new(left), Box::new(right)))
+    }
+}
+
+/// A condition that is always true.
+pub(super) fn always() -> Operand {
+    Expression::Constant(1)
+}
+
+/// Reads all columns.
+pub(super) fn threads(
+    cursor: &mut Cursor<'_>,
+    memory: &mut Memory,
+    assembler: &mut impl Assembler,
+) -> Result<Vec<Thread>, ParseError> {
+    let mut code = cursor.until(condition::begins);
+    let count = head(&mut code)?;
+    let rows = rows(&mut code, count)?;
+    (0..count).map(|thread| column(rows.iter().map(|row| row[thread]), memory, assembler)).collect()
+}
+
+/// Reads the line `P0 | P1 ;` and returns the number of threads.
+fn head(code: &mut Cursor<'_>) -> Result<usize, ParseError> {
+    let mut count = 0;
+    loop {
+        let name = code.span();
+        let found = code.word("`P0 | P1 ;`, the heads of the columns")?;
+        if found != format!("P{count}") {
+            return Err(code.source.error(name, format!("expected `P{count}`, found `{found}`")));
+        }
+        count += 1;
+        if code.takes(";") {
+            return Ok(count);
+        }
+        code.symbol("|").map_err(|error| error.help("the line with the threads ends with `;`"))?;
+    }
+}
+
+/// Splits the code into lines and these into `count` cells.
+fn rows<'a>(code: &mut Cursor<'a>, count: usize) -> Result<Vec<Vec<Cursor<'a>>>, ParseError> {
+    let mut rows = Vec::new();
+    while code.peek().is_some() {
+        let start = *code;
+        let mut cells = Vec::new();
+        loop {
+            cells.push(code.until(|token| matches!(token, Token::Symbol("|" | "||" | ";"))));
+            match code.take() {
+                Some(Token::Symbol("|")) => {}
+                // Two bars with nothing in between.
+                Some(Token::Symbol("||")) => cells.push(Cursor::new(code.source, &[] as &[Spanned<'_>])),
+                Some(_) => break,
+                None => {
+                    let message = "expected `;` at the end of this line of code";
+                    return Err(start
+                        .error(message)
+                        .help("a condition begins with exists, ~exists or forall"));
+                }
+            }
+        }
+        if cells.len() != count {
+            let message = format!("this line has {} columns, but there are {count} threads", cells.len());
+            return Err(start
+                .error(message)
+                .help("each line has one cell for each thread, and ends with `;`"));
+        }
+        rows.push(cells);
+    }
+    Ok(rows)
+}
+
+/// Reads one thread.
+fn column<'a>(
+    cells: impl Iterator<Item = Cursor<'a>>,
+    memory: &mut Memory,
+    assembler: &mut impl Assembler,
+) -> Result<Thread, ParseError> {
+    let (mut labels, mut jumps) = (Vec::new(), Vec::new());
+    let mut column = Column {
+        thread: Thread::default(),
+        memory,
+        place: Place::default(),
+        labels: &mut labels,
+        jumps: &mut jumps,
+    };
+    let mut source = Source("");
+    for mut cell in cells {
+        source = cell.source;
+        while let (Some(Token::Word(label)), Some(Token::Symbol(":"))) = (cell.peek(), cell.peek_second()) {
+            if column.labels.iter().any(|(known, _)| known == label) {
+                return Err(cell.error(format!("the label `{label}` stands here a second time")));
+            }
+            column.labels.push((label.to_owned(), column.thread.code.len()));
+            cell.take();
+            cell.take();
+        }
+        if cell.peek().is_some() {
+            column.place = cell.place();
+            assembler.instruction(&mut cell, &mut column)?;
+            cell.end()?;
+        }
+    }
+    let mut thread = column.thread;
+    for jump in jumps {
+        let Some((_, line)) = labels.iter().find(|(label, _)| *label == jump.label) else {
+            return Err(source.error(jump.span, format!("there is no label `{}` in this thread", jump.label)));
+        };
+        if let Instruction::Branch { target, .. } = &mut thread.code[jump.line].instruction {
+            *target = *line;
+        }
+    }
+    Ok(thread)
+}

@@ -1,0 +1,118 @@
+//! Reads the litmus format of herd7.
+//!
+//! A test is a line with its architecture and name, a block of initial values, the code of the
+//! threads (columns for a processor, functions for C), and a condition on the final state.
+//!
+//! Source of the format: the documentation of herdtools7 (diy.inria.fr/doc/herd.html).
+//!
+//! Invariant: a construct that is not known is an error. Nothing is skipped that could change what
+//! a test means.
+
+mod aarch64;
+mod c;
+mod c_expression;
+mod columns;
+mod condition;
+mod cursor;
+mod initial;
+mod lexer;
+mod registers;
+mod x86;
+
+use super::condition::Condition;
+use super::error::{ParseError, Source};
+use super::execution::relation::EVENTS;
+use super::program::path::Path;
+use super::program::unfold::unfold;
+use super::program::{Architecture, Memory, Thread};
+use cursor::Cursor;
+
+/// All that a text says.
+#[derive(Debug, Clone)]
+pub(crate) struct Parsed {
+    pub(crate) architecture: Architecture,
+    pub(crate) name: String,
+    pub(crate) memory: Memory,
+    /// The paths of each thread.
+    pub(crate) paths: Vec<Vec<Path>>,
+    pub(crate) condition: Condition,
+}
+
+/// Reads a test.
+pub(crate) fn parse(text: &str) -> Result<Parsed, ParseError> {
+    let (architecture, is_att, name) = header(text)?;
+    let blanked = lexer::without_comments(text, architecture == Architecture::C)?;
+    let source = Source(text);
+    let Some(start) = blanked.find('{') else {
+        let message = "there is no block of initial values";
+        return Err(source
+            .error(text.len()..text.len(), message)
+            .help("a test has one, as in `{ x=0; y=0; }`"));
+    };
+    let tokens = lexer::tokens(&blanked, start, source)?;
+    let mut cursor = Cursor::new(source, &tokens);
+    let mut memory = Memory::default();
+    let initial = initial::block(&mut cursor, &mut memory)?;
+    let mut threads = match architecture {
+        Architecture::C => c::threads(&mut cursor, &mut memory)?,
+        Architecture::X86 => columns::threads(&mut cursor, &mut memory, &mut x86::X86 { is_att })?,
+        Architecture::AArch64 => columns::threads(&mut cursor, &mut memory, &mut aarch64::AArch64)?,
+    };
+    for register in initial {
+        register.give(architecture, &mut threads, source)?;
+    }
+    let condition = condition::condition(&mut cursor, architecture, &mut threads, &memory)?;
+    let paths = paths(&threads, architecture, source)?;
+    let events: usize =
+        paths.iter().filter_map(|paths| paths.iter().map(|path| path.events.len()).max()).sum();
+    if events + memory.locations.len() >= EVENTS {
+        let message = format!("more than {EVENTS} accesses, fences and locations in all threads");
+        return Err(source
+            .error(start..start + 1, message)
+            .help("make a smaller test of what this one is about"));
+    }
+    Ok(Parsed { architecture, name, memory, paths, condition })
+}
+
+fn paths(
+    threads: &[Thread],
+    architecture: Architecture,
+    source: Source<'_>,
+) -> Result<Vec<Vec<Path>>, ParseError> {
+    let single = architecture != Architecture::C;
+    threads
+        .iter()
+        .map(|thread| {
+            let help = "a test has few steps: bound a loop by a counter, or unroll the rounds that matter";
+            unfold(thread, single)
+                .map_err(|endless| source.error_at(endless.place, endless.message).help(help))
+        })
+        .collect()
+}
+
+/// The architecture, whether the operands of x86 come source first, and the name.
+fn header(text: &str) -> Result<(Architecture, bool, String), ParseError> {
+    let source = Source(text);
+    let start = text.len() - text.trim_start().len();
+    let line = text[start..].lines().next().unwrap_or_default();
+    let mut words = line.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let span = start..start + first.len();
+    let (architecture, is_att) = match first {
+        "C" => (Architecture::C, false),
+        "X86" => (Architecture::X86, false),
+        "X86_64" => (Architecture::X86, true),
+        "AArch64" => (Architecture::AArch64, false),
+        "" => return Err(source.error(span, "the file is empty").help("a test begins with `C NAME`")),
+        other => {
+            let error = source.error(span, format!("`{other}` is no architecture that is supported"));
+            return Err(error.help("supported: C, X86, X86_64, AArch64; it is the first word of the file"));
+        }
+    };
+    match words.next() {
+        Some(name) => Ok((architecture, is_att, name.to_owned())),
+        None => {
+            Err(source.error(span, "the test has no name").help("the name stands after the architecture"))
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Runs one thread by itself, with symbols for what its reads will return, along every path that
+//! its branches allow.
+//!
+//! A branch on a known value goes one way. A branch on a symbol goes both ways, and each path notes
+//! the condition under which it is taken; the search drops a path when its reads contradict it. So
+//! a loop is unfolded. One whose condition depends on what other threads write has no last round,
+//! and is an error rather than a number of rounds that nobody chose.
+
+use super::expression::{Expression, Operator};
+use super::path::{Event, Kind, Pair, Path, Symbol, Taint, Value};
+use super::{CompareExchange, Fence, Instruction, Operand, Order, Register, Thread, Update};
+use crate::litmus::error::Place;
+use crate::litmus::execution::relation::EVENTS;
+
+/// The most backward jumps on one path.
+const ROUNDS: usize = 64;
+
+/// The most paths of one thread.
+const PATHS: usize = 4096;
+
+/// The most parts of the expression that a register holds.
+const PARTS: usize = 4096;
+
+/// Why a thread cannot be unfolded, and where.
+#[derive(Debug)]
+pub(crate) struct Endless {
+    pub(crate) place: Place,
+    pub(crate) message: String,
+}
+
+/// The paths of `thread`. `single` says that an update is one instruction, and not a pair of an
+/// exclusive load and an exclusive store.
+///
+/// # Errors
+///
+/// If there are too many paths, rounds or events.
+pub(crate) fn unfold(thread: &Thread, single: bool) -> Result<Vec<Path>, Endless> {
+    let mut registers = vec![known(0); thread.registers.len()];
+    for &(Register(register), value) in &thread.initial {
+        registers[register].symbol = Expression::Constant(value);
+    }
+    let (path, control) = (Path::default(), Taint::default());
+    let start = Run { next: 0, registers, path, control, exclusive: None, rounds: 0, single };
+    let (mut open, mut paths) = (vec![start], Vec::new());
+    while let Some(mut run) = open.pop() {
+        let Some(line) = thread.code.get(run.next) else {
+            run.path.registers = run.registers.into_iter().map(|value| value.symbol).collect();
+            paths.push(run.path);
+            continue;
+        };
+        let endless = |message: String| Err(Endless { place: line.place, message });
+        let set = match line.instruction {
+            Instruction::Set { target, .. } => Some(target),
+            _ => None,
+        };
+        run.step(&line.instruction, line.place, &mut open);
+        if open.iter().any(|run| run.rounds > ROUNDS) {
+            return endless(format!("this loop has no bound: it can go on for more than {ROUNDS} rounds"));
+        } else if open.iter().any(|run| run.path.events.len() > EVENTS) {
+            return endless(format!("more than {EVENTS} accesses and fences in one thread"));
+        } else if set
+            .zip(open.last())
+            .is_some_and(|(Register(set), run)| run.registers[set].symbol.size() > PARTS)
+        {
+            return endless(format!(
+                "the value of this has grown to more than {PARTS} operators and operands"
+            ));
+        } else if open.len() + paths.len() > PATHS {
+            return endless(format!("more than {PATHS} paths through one thread"));
+        }
+    }
+    Ok(paths)
+}
+
+/// A thread on its way.
+#[derive(Debug, Clone)]
+struct Run {
+    next: usize,
+    registers: Vec<Value>,
+    path: Path,
+    /// What the branches so far depend on.
+    control: Taint,
+    /// The exclusive load that an exclusive store would complete.
+    exclusive: Option<usize>,
+    rounds: usize,
+    single: bool,
+}
+
+impl Run {
+    /// Executes one instruction and puts the ways on into `open`.
+    fn step(mut self, instruction: &Instruction, place: Place, open: &mut Vec<Run>) {
+        let this = self.next;
+        self.next += 1;
+        match instruction {
+            Instruction::Set { target, value } => self.registers[target.0] = self.value(value),
+            Instruction::Select { target, condition, values: [first, second] } => {
+                let condition = self.value(condition);
+                for (operand, truth) in [(first, true), (second, false)] {
+                    let mut way = self.clone();
+                    let Value { symbol, taint } = way.value(operand);
+                    way.registers[target.0] = Value { symbol, taint: taint.or(condition.taint.guessed()) };
+                    if way.require(condition.symbol.clone(), truth) {
+                        open.push(way);
+                    }
+                }
+                return;
+            }
+            Instruction::Load { target, address, order, exclusive } => {
+                let address = self.value(address);
+                let read = self.read(address, *order, place);
+                self.registers[target.0] = known_by(read);
+                if *exclusive {
+                    self.exclusive = Some(read);
+                }
+            }
+            Instruction::Store { address, value, order } => {
+                let (address, value) = (self.value(address), self.value(value));
+                self.write(address, value, *order, place);
+            }
+            Instruction::StoreExclusive { status, address, value, order } => {
+                let (address, value) = (self.value(address), self.value(value));
+                let begun = self.exclusive.take();
+                let mut failed = self.clone();
+                failed.registers[status.0] = known(1);
+                open.push(failed);
+                let Some(read) = begun else { return };
+                let begun_at = self.path.events[read].address.clone();
+                if !self.require(Expression::binary(Operator::Equal, begun_at, address.symbol.clone()), true)
+                {
+                    return;
+                }
+                let write = self.write(address, value, *order, place);
+                self.path.events[write].pair = Some(Pair { read, single: false });
+                self.registers[status.0] = known(0);
+            }
+            Instruction::Update(update) => self.update(update, place),
+            Instruction::CompareExchange(exchange) => return self.exchange(exchange, place, open),
+            Instruction::Fence(Fence::Compiler) => {}
+            Instruction::Fence(fence) => {
+                let nothing = known(0);
+                self.event(Kind::Fence(*fence), Order::Plain, nothing.clone(), nothing, place);
+            }
+            Instruction::Branch { condition, target } => {
+                let condition = self.value(condition);
+                self.control = self.control.or(condition.taint);
+                let mut taken = self.clone();
+                taken.next = *target;
+                taken.rounds += usize::from(*target <= this);
+                if self.require(condition.symbol.clone(), false) {
+                    open.push(self);
+                }
+                if taken.require(condition.symbol, true) {
+                    open.push(taken);
+                }
+                return;
+            }
+        }
+        open.push(self);
+    }
+
+    fn update(&mut self, update: &Update, place: Place) {
+        let address = self.value(&update.address);
+        let operand = self.value(&update.operand);
+        let read = self.read(address.clone(), update.order, place);
+        let old = known_by(read);
+        let value = match update.operator {
+            None => operand,
+            Some(operator) => Value {
+                symbol: Expression::binary(operator, old.symbol.clone(), operand.symbol),
+                taint: old.taint.or(operand.taint),
+            },
+        };
+        self.pair(read, address, value, update.order, place);
+        self.path.events[read].unused = update.old.is_none();
+        self.put(update.old, old);
+    }
+
+    fn exchange(mut self, exchange: &CompareExchange, place: Place, open: &mut Vec<Run>) {
+        let address = self.value(&exchange.address);
+        let (expected, mut desired) = (self.value(&exchange.expected), self.value(&exchange.desired));
+        let read = self.read(address.clone(), exchange.failure, place);
+        self.path.events[read].locked = true;
+        self.path.events[read].unused = exchange.old.is_none();
+        let (old, deciding) = (known_by(read), known_by(read).taint.or(expected.taint));
+        self.registers[exchange.made.0] = Value { taint: deciding, ..known(0) };
+        let same = Expression::binary(Operator::Equal, old.symbol.clone(), expected.symbol);
+        let mut made = self.clone();
+        if exchange.weak || self.require(same.clone(), false) {
+            self.put(exchange.old, old.clone());
+            open.push(self);
+        }
+        if made.require(same, true) {
+            made.path.events[read].order = exchange.order;
+            desired.taint = desired.taint.or(deciding.guessed());
+            made.pair(read, address, desired, exchange.order, place);
+            made.registers[exchange.made.0].symbol = Expression::Constant(1);
+            // The register has the expected value, so a processor need not wait for the old one.
+            let guessed = old.taint.guessed();
+            if exchange.keeps && expected.taint.certain != 0 {
+                let mut kept = made.clone();
+                kept.put(exchange.old, Value { taint: expected.taint.or(guessed), ..old.clone() });
+                open.push(kept);
+                made.put(exchange.old, old);
+            } else {
+                made.put(exchange.old, Value { taint: guessed, ..old });
+            }
+            open.push(made);
+        }
+    }
+
+    fn put(&mut self, target: Option<Register>, value: Value) {
+        if let Some(target) = target {
+            self.registers[target.0] = value;
+        }
+    }
+
+    /// Notes that the path is taken only if `condition` is `truth`. Returns `false` if that cannot
+    /// be.
+    fn require(&mut self, condition: Symbol, truth: bool) -> bool {
+        match condition {
+            Expression::Constant(value) => (value != 0) == truth,
+            _ if self.path.conditions.contains(&(condition.clone(), !truth)) => false,
+            condition => {
+                self.path.conditions.push((condition, truth));
+                true
+            }
+        }
+    }
+
+    fn value(&self, operand: &Operand) -> Value {
+        let mut taint = Taint::default();
+        let symbol = operand.replace(&mut |register: &Register| {
+            let value = &self.registers[register.0];
+            taint = taint.or(value.taint);
+            value.symbol.clone()
+        });
+        Value { symbol, taint }
+    }
+
+    fn read(&mut self, address: Value, order: Order, place: Place) -> usize {
+        let itself = known_by(self.path.events.len());
+        self.event(Kind::Read, order, address, Value { taint: Taint::default(), ..itself }, place)
+    }
+
+    fn write(&mut self, address: Value, value: Value, order: Order, place: Place) -> usize {
+        self.event(Kind::Write, order, address, value, place)
+    }
+
+    /// The write that forms one step with `read`.
+    fn pair(&mut self, read: usize, address: Value, value: Value, order: Order, place: Place) {
+        let write = self.write(address, value, order, place);
+        self.path.events[write].pair = Some(Pair { read, single: self.single });
+        self.path.events[write].locked = true;
+        self.path.events[read].locked = true;
+    }
+
+    fn event(&mut self, kind: Kind, order: Order, address: Value, value: Value, place: Place) -> usize {
+        self.path.events.push(Event {
+            kind,
+            order,
+            address: address.symbol,
+            value: value.symbol,
+            address_taint: address.taint,
+            value_taint: value.taint,
+            control: self.control,
+            pair: None,
+            locked: false,
+            unused: false,
+            place,
+        });
+        self.path.events.len() - 1
+    }
+}
+
+/// A value that no read decides.
+fn known(value: i64) -> Value {
+    Value { symbol: Expression::Constant(value), taint: Taint::default() }
+}
+
+/// The value of a read.
+fn known_by(read: usize) -> Value {
+    Value { symbol: Expression::Leaf(read), taint: Taint::of(read) }
+}

@@ -1,0 +1,182 @@
+//! How a program is checked: which schedules are run, and how many.
+
+use super::executing::Executing;
+use super::verdict::{How, Verdict};
+use crate::explore::{Bounded, Portfolio, Priorities, Random, Schedule, Strategy, TokenError};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// How a program is checked. See [`check`](super::check).
+///
+/// Without more it explores every schedule that could differ, each once.
+///
+/// # Examples
+///
+/// A program with too many schedules to run them all:
+///
+/// ```
+/// use lisle_check::Checker;
+/// use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
+/// use std::sync::Arc;
+///
+/// let program = || {
+///     let values = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+///     let setters = [(); 20].map(|()| {
+///         let values = values.clone();
+///         lisle::spawn(move || values.each_ref().map(|value| value.store(1, SeqCst)))
+///     });
+///     let seen = lisle::spawn(move || values.each_ref().map(|value| value.load(SeqCst)));
+///     assert_eq!(seen.join().unwrap(), [1, 1]);
+///     drop(setters);
+/// };
+/// let verdict = Checker::new().priorities(7, 3).executions(10_000).explore(program);
+/// let failure = verdict.failure().expect("it is found by chance, but with a known probability");
+///
+/// // The schedule is a short text, which brings it back on any machine.
+/// let again = Checker::new().replay(&failure.token()).unwrap().explore(program);
+/// assert_eq!(again.failure().unwrap().panicked(), failure.panicked());
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "it does nothing until it is given a program"]
+pub struct Checker {
+    way: Way,
+    executions: u64,
+    steps: usize,
+}
+
+/// Which schedules are run.
+#[derive(Debug, Clone)]
+enum Way {
+    All,
+    Preemptions(u32),
+    Random { seed: u64 },
+    Priorities { seed: u64, depth: u32 },
+    Portfolio { seed: u64 },
+    Replay(Schedule),
+}
+
+impl Checker {
+    /// Creates a checker that explores every schedule, of at most 100,000 steps each, and gives up
+    /// after a million executions.
+    pub fn new() -> Self {
+        Checker { way: Way::All, executions: 1_000_000, steps: 100_000 }
+    }
+
+    /// Explores the schedules in which a fiber that could go on is interrupted at most so often, those
+    /// with fewer interruptions first.
+    pub fn preemptions(mut self, most: u32) -> Self {
+        self.way = Way::Preemptions(most);
+        self
+    }
+
+    /// Draws schedules at random.
+    pub fn random(mut self, seed: u64) -> Self {
+        self.way = Way::Random { seed };
+        self
+    }
+
+    /// Draws schedules by random priorities (Burckhardt and others, *A randomized scheduler with
+    /// probabilistic guarantees of finding bugs*, ASPLOS 2010): a bug that needs `depth` orders
+    /// between steps shows in each execution with a probability of at least 1 / (n k^(depth - 1)), for n
+    /// fibers and k steps.
+    ///
+    /// # Panics
+    ///
+    /// If `depth` is zero.
+    pub fn priorities(mut self, seed: u64, depth: u32) -> Self {
+        assert!(depth > 0, "a bug needs at least one order of steps: the depth cannot be 0");
+        self.way = Way::Priorities { seed, depth };
+        self
+    }
+
+    /// Draws schedules in several ways in turn: at random, by priorities for bugs of depth 2 and 3, and
+    /// with few interruptions. For programs of which little is known.
+    pub fn portfolio(mut self, seed: u64) -> Self {
+        self.way = Way::Portfolio { seed };
+        self
+    }
+
+    /// Runs one schedule again, that of a [token](super::Failure::token).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the text is no token, or is mistyped.
+    pub fn replay(mut self, token: &str) -> Result<Self, TokenError> {
+        self.way = Way::Replay(token.trim().parse()?);
+        Ok(self)
+    }
+
+    /// Sets the number of executions after which the exploration is given up.
+    pub fn executions(mut self, most: u64) -> Self {
+        self.executions = most;
+        self
+    }
+
+    /// Sets the number of steps after which an execution counts as endless.
+    pub fn steps(mut self, most: usize) -> Self {
+        self.steps = most;
+        self
+    }
+
+    /// Checks a program. Returns what was found if nothing goes wrong.
+    ///
+    /// If the environment variable `LISLE_CHECK_REPLAY` is set, runs only the schedule of that token.
+    ///
+    /// # Panics
+    ///
+    /// As [`check`](super::check). Panics if the token in the environment is none.
+    #[track_caller]
+    pub fn check(&self, program: impl Fn() + Send + Sync + 'static) -> Verdict {
+        let verdict = match std::env::var("LISLE_CHECK_REPLAY") {
+            Ok(token) => {
+                let replay = self.clone().replay(&token);
+                replay.unwrap_or_else(|error| panic!("LISLE_CHECK_REPLAY: {error}")).explore(program)
+            }
+            Err(_) => self.explore(program),
+        };
+        if verdict.failure().is_some() {
+            panic!("{verdict}");
+        }
+        verdict
+    }
+
+    /// Explores a program until something goes wrong, or all is explored. A schedule that goes wrong is
+    /// made shorter, as far as that can be done in some hundred executions.
+    ///
+    /// # Panics
+    ///
+    /// If this is called in a fiber, if fibers of the program cannot be unwound, or if the program does
+    /// not do the same again in the same schedule.
+    #[track_caller]
+    pub fn explore(&self, program: impl Fn() + Send + Sync + 'static) -> Verdict {
+        let executing = Executing { program: Arc::new(program), site: Location::caller(), steps: self.steps };
+        executing.on_a_worker(|running| {
+            let sampled = |strategy: Box<dyn Strategy>| running.sample(strategy, self.executions);
+            match &self.way {
+                Way::All => running.exhaust(self.executions),
+                Way::Replay(schedule) => running.replay(schedule),
+                Way::Preemptions(most) => {
+                    let mut verdict = sampled(Box::new(Bounded::new(*most)));
+                    verdict.how = How::Preemptions(*most);
+                    verdict
+                }
+                Way::Random { seed } => sampled(Box::new(Random::new(*seed, self.executions))),
+                Way::Priorities { seed, depth } => {
+                    sampled(Box::new(Priorities::new(*seed, self.executions, *depth)))
+                }
+                Way::Portfolio { seed } => sampled(Box::new(Portfolio::new(vec![
+                    Box::new(Random::new(*seed, self.executions)),
+                    Box::new(Priorities::new(*seed, self.executions, 2)),
+                    Box::new(Priorities::new(*seed, self.executions, 3)),
+                    Box::new(Bounded::new(2)),
+                ]))),
+            }
+        })
+    }
+}
+
+impl Default for Checker {
+    fn default() -> Self {
+        Checker::new()
+    }
+}

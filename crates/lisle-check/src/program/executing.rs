@@ -1,0 +1,172 @@
+//! Running executions: one program, again and again.
+
+use super::bridge::{self, Bridge};
+use super::verdict::{Failure, How, Verdict, What};
+use crate::explore::{Ending, Exhaustive, Family, Recorded, Replay, Schedule, Strategy, shrink};
+use lisle_core::event::Interrupted;
+use lisle_runtime::model::{Ended, Executions, executions};
+use lisle_runtime::{Builder, Report};
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, Once, PoisonError};
+
+/// So many executions are spent on making a schedule shorter.
+const SHRINKING: usize = 400;
+
+/// A program that is to be executed.
+pub(super) struct Executing {
+    pub(super) program: Arc<dyn Fn() + Send + Sync>,
+    pub(super) site: &'static Location<'static>,
+    /// An execution of more steps is endless.
+    pub(super) steps: usize,
+}
+
+/// A program on the worker that executes it.
+pub(super) struct Running<'a> {
+    executing: &'a Executing,
+    executions: &'a Executions<'a>,
+    noticed: Noticed,
+}
+
+impl Executing {
+    /// Calls `explore` where executions can be run.
+    pub(super) fn on_a_worker(&self, explore: impl FnOnce(&Running<'_>) -> Verdict) -> Verdict {
+        be_quiet();
+        let noticed = Noticed::default();
+        let told = noticed.clone();
+        let builder = Builder::default().on_report(move |report| {
+            if let Report::Panic(_) = report {
+                notice(&told, report.to_string());
+            }
+        });
+        let run = |executions: &Executions<'_>| {
+            QUIET.set(true);
+            let verdict = explore(&Running { executing: self, executions, noticed });
+            QUIET.set(false);
+            verdict
+        };
+        executions(builder, run).unwrap_or_else(|error| panic!("the checker cannot begin: {error}"))
+    }
+}
+
+impl Running<'_> {
+    /// Explores every schedule that could differ.
+    pub(super) fn exhaust(&self, most: u64) -> Verdict {
+        let mut exhaustive = Exhaustive::new();
+        let bridge = self.bridge(Box::new(exhaustive.worker()));
+        let _installed = bridge.install();
+        let mut found = None;
+        while found.is_none() && exhaustive.counts().all() < most && bridge.begin() {
+            found = self.execute(&bridge);
+            if bridge.has_learnt() && found.is_none() {
+                exhaustive = Exhaustive::new();
+                bridge.begin_anew(Box::new(exhaustive.worker()));
+            }
+        }
+        if let Some(divergence) = exhaustive.divergence() {
+            QUIET.set(false);
+            panic!("the program cannot be explored: {divergence}");
+        }
+        let how = if exhaustive.is_finished() { How::Exhaustive } else { How::GivenUp };
+        Verdict { counts: exhaustive.counts(), how, failure: self.shortened(found) }
+    }
+
+    /// Runs the schedules that a strategy draws.
+    pub(super) fn sample(&self, strategy: Box<dyn Strategy>, most: u64) -> Verdict {
+        let bridge = self.bridge(strategy);
+        let _installed = bridge.install();
+        let mut found = None;
+        while found.is_none() && bridge.counts().all() < most && bridge.begin() {
+            found = self.execute(&bridge);
+        }
+        Verdict { counts: bridge.counts(), how: How::Sampled, failure: self.shortened(found) }
+    }
+
+    /// Runs one schedule.
+    pub(super) fn replay(&self, schedule: &Schedule) -> Verdict {
+        let bridge = self.bridge(Box::new(Replay::new(schedule.clone())));
+        let _installed = bridge.install();
+        let failure = bridge.begin().then(|| self.execute(&bridge)).flatten();
+        Verdict { counts: bridge.counts(), how: How::Replayed, failure }
+    }
+
+    fn bridge(&self, strategy: Box<dyn Strategy>) -> Rc<Bridge> {
+        Bridge::new(Recorded::new(strategy), Family::new(), self.executing.steps)
+    }
+
+    /// Returns the failure with a shorter schedule, if there is one.
+    fn shortened(&self, found: Option<Failure>) -> Option<Failure> {
+        let mut found = found?;
+        if matches!(found.what, What::Endless) {
+            return Some(found);
+        }
+        shrink(found.schedule.clone(), SHRINKING, |schedule| {
+            let shorter = self.replay(schedule).failure.filter(|shorter| shorter.is_like(&found))?;
+            let schedule = shorter.schedule.clone();
+            if schedule.departures() < found.schedule.departures() || schedule.len() < found.schedule.len() {
+                found = shorter;
+            }
+            Some(schedule)
+        });
+        Some(found)
+    }
+
+    /// Runs the execution that has begun. Returns what goes wrong in it.
+    fn execute(&self, bridge: &Rc<Bridge>) -> Option<Failure> {
+        let (program, told) = (self.executing.program.clone(), self.noticed.clone());
+        let ended = self.executions.run(&**bridge, self.executing.site, move || {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| program())) {
+                if panic.is::<Interrupted>() {
+                    resume_unwind(panic);
+                }
+                notice(&told, format!("the program panicked: {}", message(&*panic)));
+            }
+        });
+        let panicked = self.noticed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (ending, what) = match (panicked, ended) {
+            (Some(message), _) => (Ending::Failed, Some(What::Panicked(message))),
+            (None, Ended::Complete) => (Ending::Complete, None),
+            (None, Ended::Blocked(graph)) => (Ending::Blocked, Some(What::Blocked(graph))),
+            (None, Ended::GivenUp) if bridge.was_too_long() => (Ending::Endless, Some(What::Endless)),
+            (None, Ended::GivenUp) => (Ending::Stopped, None),
+        };
+        let (schedule, steps) = (bridge.schedule(), bridge.steps());
+        bridge.end(ending);
+        what.map(|what| Failure { what, schedule, steps })
+    }
+}
+
+/// What has gone wrong in an execution, and has not been put into the verdict yet.
+type Noticed = Arc<Mutex<Option<String>>>;
+
+fn notice(noticed: &Noticed, what: String) {
+    // What is unwound may panic since its partners are.
+    if bridge::is_unwinding() {
+        return;
+    }
+    noticed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no text".into())
+}
+
+thread_local! {
+    /// Panics on this thread are part of an exploration, and are not printed.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+fn be_quiet() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let print = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
+            if !QUIET.get() {
+                print(info);
+            }
+        }));
+    });
+}

@@ -1,0 +1,222 @@
+//! The names of what an execution touches.
+//!
+//! The library reports addresses. They differ from one execution to the next, and the engine compares
+//! what steps of different executions have done. So an object is named when it is *declared*, before the
+//! step that first touches it: by the process that declares it first, and how many objects that process
+//! has met before. Each word of it is an object by itself.
+//!
+//! If two processes may come first, the object has two names, and the executions in which the one comes
+//! first would be compared with those of the other. That is noticed in the first execution in which both
+//! come: the names are one from then on, and the exploration begins anew.
+//!
+//! Memory that belongs to a process, its stack and its cell, is one object for each process: what others
+//! touch there are its waits, and the end that they join. What is neither declared nor owned is the
+//! scheduler's own, and decides nothing.
+
+use crate::explore::{Object, Process};
+use rustc_hash::FxHashMap;
+
+/// The bits of a name: the process, the declaration, the word.
+const WORD_BITS: u32 = 16;
+const DECLARATION_BITS: u32 = 24;
+
+#[derive(Debug, Default)]
+pub(super) struct Objects {
+    declared: Ranges,
+    owned: Ranges,
+    /// The objects that each process has met.
+    met: Vec<Vec<usize>>,
+    /// Of names that are of one object: the other one.
+    same: FxHashMap<u64, u64>,
+    has_learnt: bool,
+}
+
+/// A part of the memory, with a name.
+#[derive(Debug)]
+struct Range {
+    begin: usize,
+    end: usize,
+    name: u64,
+    /// When it was declared.
+    declared: Moment,
+}
+
+/// A place in an execution: within a step, which a process takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) process: Process,
+    pub(super) step: usize,
+}
+
+/// Ranges by their beginnings. There are few: a sorted list is faster than a tree.
+#[derive(Debug, Default)]
+struct Ranges(Vec<Range>);
+
+impl Ranges {
+    /// Returns the range that begins last of those that do not begin after the address, if it
+    /// contains that.
+    fn around(&self, address: usize) -> Option<&Range> {
+        let after = self.0.partition_point(|range| range.begin <= address);
+        self.0[..after].last().filter(|range| address < range.end)
+    }
+
+    /// Adds a range, unless one begins there.
+    fn add(&mut self, range: Range) {
+        if let Err(at) = self.0.binary_search_by_key(&range.begin, |range| range.begin) {
+            self.0.insert(at, range);
+        }
+    }
+
+    /// Returns the range that begins here.
+    fn at(&mut self, begin: usize) -> Option<&mut Range> {
+        let at = self.0.binary_search_by_key(&begin, |range| range.begin).ok()?;
+        Some(&mut self.0[at])
+    }
+
+    /// Removes the ranges that begin in this one.
+    fn remove_within(&mut self, begin: usize, end: usize) {
+        let first = self.0.partition_point(|range| range.begin < begin);
+        let last = self.0.partition_point(|range| range.begin < end);
+        self.0.drain(first..last);
+    }
+}
+
+impl Objects {
+    /// Forgets the objects, for the next execution.
+    pub(super) fn clear(&mut self) {
+        self.declared.0.clear();
+        self.owned.0.clear();
+        self.met.iter_mut().for_each(Vec::clear);
+        self.has_learnt = false;
+    }
+
+    /// Returns `true` if it was learnt in this execution that two names are one.
+    pub(super) fn has_learnt(&self) -> bool {
+        self.has_learnt
+    }
+
+    /// Notes that a process declares the object at an address, at this moment. `is_past` tells of another
+    /// moment whether it comes before this one in every schedule. Takes time in proportion to the number of
+    /// objects.
+    pub(super) fn declare(
+        &mut self,
+        process: Process,
+        address: usize,
+        size: usize,
+        now: Moment,
+        is_past: impl FnOnce(Moment) -> bool,
+    ) {
+        let end = address + size.max(1);
+        let known = self.declared.at(address).map(|known| {
+            known.end = known.end.max(end);
+            (known.name, known.declared)
+        });
+        if self.met.len() <= process.index() {
+            self.met.resize_with(process.index() + 1, Vec::new);
+        }
+        let met = &mut self.met[process.index()];
+        if known.is_some() && met.contains(&address) {
+            return;
+        }
+        met.push(address);
+        // Zero is for what belongs to the process.
+        let own = (u64::from(process.0) << DECLARATION_BITS) | (met.len() as u64 % (1 << DECLARATION_BITS));
+        let own = self.one_of(own);
+        match known {
+            None => self.declared.add(Range { begin: address, end, name: own, declared: now }),
+            Some((name, declared)) if name != own && !is_past(declared) => self.learn(name, own),
+            Some(_) => {}
+        }
+    }
+
+    /// Returns the name that stands for all that are the same as this one.
+    fn one_of(&self, mut name: u64) -> u64 {
+        while let Some(other) = self.same.get(&name) {
+            name = *other;
+        }
+        name
+    }
+
+    fn learn(&mut self, one: u64, other: u64) {
+        let (one, other) = (self.one_of(one), self.one_of(other));
+        if one != other {
+            self.same.insert(one.max(other), one.min(other));
+            self.has_learnt = true;
+        }
+    }
+
+    /// Notes that memory belongs to a process. Objects that were declared there are gone.
+    pub(super) fn own(&mut self, process: Process, address: usize, size: usize) {
+        self.declared.remove_within(address, address + size);
+        self.owned.remove_within(address, address + size);
+        let (name, declared) = (u64::from(process.0) << DECLARATION_BITS, Moment { process, step: 0 });
+        self.owned.add(Range { begin: address, end: address + size, name, declared });
+    }
+
+    /// Returns the object at an address, if it has a name.
+    pub(super) fn at(&self, address: usize) -> Option<Object> {
+        if let Some(object) = self.declared.around(address) {
+            return Some(Object(
+                (object.name << WORD_BITS) | ((address - object.begin) as u64 % (1 << WORD_BITS)),
+            ));
+        }
+        self.owned.around(address).map(|owned| Object(owned.name << WORD_BITS))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Moment, Objects};
+    use crate::explore::Process;
+
+    fn declare(objects: &mut Objects, process: u32, address: usize, size: usize, is_past: bool) {
+        let now = Moment { process: Process(process), step: 0 };
+        objects.declare(Process(process), address, size, now, |_| is_past);
+    }
+
+    #[test]
+    fn words_of_one_object_differ_and_the_nearest_declaration_counts() {
+        let mut objects = Objects::default();
+        declare(&mut objects, 1, 100, 64, true);
+        declare(&mut objects, 1, 132, 8, true);
+        assert_eq!(objects.at(99), None);
+        assert_ne!(objects.at(100), objects.at(108));
+        assert_ne!(objects.at(132), objects.at(124));
+        assert_eq!(objects.at(141), None);
+        declare(&mut objects, 1, 132, 16, true);
+        assert!(objects.at(141).is_some());
+    }
+
+    #[test]
+    fn what_is_on_a_stack_belongs_to_its_process_unless_it_is_declared() {
+        let mut objects = Objects::default();
+        declare(&mut objects, 1, 2_000, 8, true);
+        objects.own(Process(3), 1_000, 4_000);
+        assert_eq!(objects.at(2_000), objects.at(3_000));
+        declare(&mut objects, 1, 2_000, 8, true);
+        assert_ne!(objects.at(2_000), objects.at(3_000));
+        assert_eq!(objects.at(5_000), None);
+    }
+
+    #[test]
+    fn an_object_that_two_may_declare_first_has_one_name() {
+        let mut objects = Objects::default();
+        declare(&mut objects, 1, 100, 8, true);
+        declare(&mut objects, 2, 100, 8, false);
+        assert!(objects.has_learnt());
+        let name = objects.at(100);
+        objects.clear();
+        declare(&mut objects, 2, 200, 8, true);
+        assert_eq!(objects.at(200), name);
+        declare(&mut objects, 1, 200, 8, false);
+        assert!(!objects.has_learnt());
+    }
+
+    #[test]
+    fn an_object_that_one_declares_before_the_other_in_any_case_has_one_name() {
+        let mut objects = Objects::default();
+        declare(&mut objects, 1, 100, 8, true);
+        declare(&mut objects, 2, 100, 8, true);
+        assert!(!objects.has_learnt());
+    }
+}

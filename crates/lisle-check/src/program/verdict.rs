@@ -1,0 +1,146 @@
+//! What an exploration has come to, as a value and as text.
+
+use super::bridge::Steps;
+use crate::explore::{Counts, Schedule};
+use lisle_runtime::WaitGraph;
+use std::fmt;
+
+/// What was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    /// Every schedule that could differ.
+    Exhaustive,
+    /// As many as were asked for, of more.
+    GivenUp,
+    /// Those with so few interruptions.
+    Preemptions(u32),
+    /// Some, drawn by chance.
+    Sampled,
+    /// One.
+    Replayed,
+}
+
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            How::Exhaustive => write!(f, "exhaustive"),
+            How::GivenUp => write!(f, "given up before all was explored"),
+            How::Preemptions(most) => write!(f, "bounded by {most} interruptions"),
+            How::Sampled => write!(f, "sampled"),
+            How::Replayed => write!(f, "one schedule"),
+        }
+    }
+}
+
+/// What an exploration has come to.
+#[derive(Debug)]
+pub struct Verdict {
+    pub(super) counts: Counts,
+    pub(super) how: How,
+    pub(super) failure: Option<Failure>,
+}
+
+impl Verdict {
+    /// Returns how many executions there were, by their endings.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Returns `true` if every schedule was explored.
+    pub fn is_exhaustive(&self) -> bool {
+        self.how == How::Exhaustive
+    }
+
+    /// Returns what has gone wrong, if anything has.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts { complete, redundant, .. } = self.counts;
+        if let Some(failure) = &self.failure {
+            return write!(f, "after {complete} executions that went well: {failure}");
+        }
+        write!(f, "{}: {complete} executions, all of them end", self.how)?;
+        if redundant > 0 {
+            write!(f, " ({redundant} more were redundant)")?;
+        }
+        Ok(())
+    }
+}
+
+/// How an execution has gone wrong.
+#[derive(Debug)]
+pub struct Failure {
+    pub(super) what: What,
+    pub(super) schedule: Schedule,
+    pub(super) steps: Vec<Steps>,
+}
+
+#[derive(Debug)]
+pub(super) enum What {
+    Panicked(String),
+    Blocked(WaitGraph),
+    Endless,
+}
+
+impl Failure {
+    /// Returns the schedule as a short text, for [`Checker::replay`](super::Checker::replay).
+    pub fn token(&self) -> String {
+        self.schedule.to_string()
+    }
+
+    /// Returns `true` if the other one has gone wrong in the same way.
+    pub(super) fn is_like(&self, other: &Failure) -> bool {
+        match (&self.what, &other.what) {
+            (What::Panicked(message), What::Panicked(other)) => message == other,
+            (What::Blocked(graph), What::Blocked(other)) => graph.fibers.len() == other.fibers.len(),
+            _ => false,
+        }
+    }
+
+    /// Returns what waits for what, if the program can never go on.
+    pub fn blocked(&self) -> Option<&WaitGraph> {
+        match &self.what {
+            What::Blocked(graph) => Some(graph),
+            _ => None,
+        }
+    }
+
+    /// Returns what was panicked with, if that is what has gone wrong.
+    pub fn panicked(&self) -> Option<&str> {
+        match &self.what {
+            What::Panicked(message) => Some(message),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.what {
+            What::Panicked(message) => writeln!(f, "{message}")?,
+            What::Blocked(graph) => writeln!(f, "nothing can go on\n{graph}")?,
+            What::Endless => writeln!(f, "an execution does not end")?,
+        }
+        write!(f, "the schedule:")?;
+        // What matters is what came last.
+        let left_out = self.steps.len().saturating_sub(SHOWN);
+        if left_out > 0 {
+            write!(f, "\n    ...")?;
+        }
+        for Steps { site, count, .. } in &self.steps[left_out..] {
+            let times = if *count == 1 { "step" } else { "steps" };
+            match site {
+                Some(site) => write!(f, "\n    {count} {times} of what was spawned at {site}")?,
+                None => write!(f, "\n    {count} {times} of the program itself")?,
+            }
+        }
+        write!(f, "\nto run it again: LISLE_CHECK_REPLAY={}", self.schedule)
+    }
+}
+
+/// So many changes from one process to another are shown of a schedule.
+const SHOWN: usize = 40;

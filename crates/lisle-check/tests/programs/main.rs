@@ -1,0 +1,5 @@
+//! Programs of Lisle's, checked.
+
+mod counts;
+mod kernels;
+mod kinds;
