@@ -11,18 +11,14 @@ pub struct Executions<'a>(&'a Worker);
 
 impl Executions<'_> {
     /// Runs a program in the schedule that `explorer` chooses; see [`Ended`]. Fibers and tasks that
-    /// are left then are unwound.
-    ///
-    /// # Panics
-    ///
-    /// If something is left that cannot be unwound, such as a fiber that catches the unwinding and
-    /// waits again.
+    /// are left then are unwound. Returns also what cannot be, such as a fiber that catches the unwinding
+    /// and waits again. After that nothing else can be run here.
     pub fn run(
         &self,
         explorer: &dyn Explorer,
         site: &'static Location<'static>,
         program: impl FnOnce() + Send + 'static,
-    ) -> Ended {
+    ) -> (Ended, Option<String>) {
         self.0.execute(explorer, site, Box::new(program))
     }
 }

@@ -103,7 +103,7 @@ pub unsafe trait Context {
     }
 
     /// Returns which of so many ways the performer goes, or `None` if nobody wants to say.
-    fn choose(&self, ways: usize) -> Option<usize> {
+    fn way(&self, ways: usize) -> Option<usize> {
         let _ = ways;
         None
     }

@@ -67,11 +67,35 @@ impl<T> Lock<T> {
     }
 }
 
+#[cfg(not(all(feature = "model", not(lisle_loom))))]
 impl<T> Lock<T> {
     #[inline]
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
+}
+
+#[cfg(all(feature = "model", not(lisle_loom)))]
+impl<T> Lock<T> {
+    pub fn into_inner(self) -> T {
+        let this = std::mem::ManuallyDrop::new(self);
+        gone(&this.held);
+        // SAFETY: the lock is not used again, nor dropped.
+        this.value.with(|value| unsafe { value.read() })
+    }
+}
+
+/// An object is gone with its lock. A model is told, since another one may come to the same place.
+#[cfg(all(feature = "model", not(lisle_loom)))]
+impl<T: ?Sized> Drop for Lock<T> {
+    fn drop(&mut self) {
+        gone(&self.held);
+    }
+}
+
+#[cfg(all(feature = "model", not(lisle_loom)))]
+fn gone(held: &AtomicBool) {
+    crate::shim::model::touched(std::ptr::from_ref(held).addr(), crate::shim::model::Touch::Gone);
 }
 
 impl<T: ?Sized> Lock<T> {

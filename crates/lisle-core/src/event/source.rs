@@ -14,6 +14,8 @@ use super::sync::{declare, visible_on};
 use super::woken::Woken;
 use super::{Description, Event, Label, awaitable, debug_by_name, single};
 use crate::shim::const_fn;
+#[cfg(feature = "model")]
+use crate::shim::model::{Touch, set_report, touched};
 use std::fmt;
 use std::pin::Pin;
 
@@ -216,6 +218,42 @@ impl<S, M> Source<S, M> {
     #[inline]
     pub fn update<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
         visible_on(self);
+        self.update_checked(change)
+    }
+
+    /// Does the same as [`update`](Source::update), for a change that counts something up or down. Unless
+    /// it `is_decisive`, as the last one down to zero is, changes commute, and nobody waits for it: that
+    /// is told to a model.
+    #[inline]
+    #[doc(hidden)]
+    pub fn update_count<R>(
+        &self,
+        is_decisive: impl FnOnce(&S) -> bool,
+        change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R,
+    ) -> R {
+        visible_on(self);
+        #[cfg(feature = "model")]
+        {
+            let report = set_report(None);
+            let is_decisive = self.peek(is_decisive);
+            // The count is a word by itself.
+            let count = std::ptr::from_ref(&self.label).addr();
+            if !is_decisive {
+                let result = self.update_checked(change);
+                set_report(report);
+                touched(count, Touch::Count);
+                return result;
+            }
+            set_report(report);
+            touched(count, Touch::Write);
+        }
+        #[cfg(not(feature = "model"))]
+        let _ = is_decisive;
+        self.update_checked(change)
+    }
+
+    #[inline]
+    fn update_checked<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
         must_not_be_under(self.id());
         self.update_plain(|state, waiters| {
             let woken = std::ptr::from_ref(waiters.woken);

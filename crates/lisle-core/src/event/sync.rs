@@ -96,6 +96,14 @@ pub fn visible_on<T: ?Sized>(object: &T) {
     let _ = object;
 }
 
+/// Tells a model that others may run here.
+#[inline(always)]
+#[doc(hidden)]
+pub fn visible() {
+    #[cfg(feature = "model")]
+    installed().into_iter().for_each(Context::visible);
+}
+
 /// Returns `true` if a model runs the calling code, which then takes no short cut: an operation that is
 /// tried first and then performed would be two steps.
 #[inline(always)]

@@ -176,17 +176,20 @@ impl<A: Send, T: Send> Callers<A, T> {
 
 impl<A, T> Clone for Callers<A, T> {
     fn clone(&self) -> Self {
-        self.line.source.update(|queue, _| queue.callers += 1);
+        self.line.source.update_count(|_| false, |queue, _| queue.callers += 1);
         Callers { line: self.line.clone() }
     }
 }
 
 impl<A, T> Drop for Callers<A, T> {
     fn drop(&mut self) {
-        self.line.source.update(|queue, waiters| {
-            queue.callers -= 1;
-            while queue.callers == 0 && waiters.grant(None).is_ok() {}
-        });
+        self.line.source.update_count(
+            |queue| queue.callers == 1,
+            |queue, waiters| {
+                queue.callers -= 1;
+                while queue.callers == 0 && waiters.grant(None).is_ok() {}
+            },
+        );
     }
 }
 

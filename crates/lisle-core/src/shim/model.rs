@@ -26,6 +26,8 @@ pub enum Touch {
     Acquire,
     /// It has released a lock.
     Release,
+    /// What was there is gone, and something else may come to the same place.
+    Gone,
 }
 
 /// A function that is told of each address that is touched.

@@ -79,6 +79,8 @@ impl<T> IVar<T> {
 
     /// Returns the value if the cell is full.
     pub fn try_get(&self) -> Option<&T> {
+        #[cfg(feature = "model")]
+        self.source.with(|_| ());
         turn::asked(self.value.get())
     }
 

@@ -91,12 +91,15 @@ impl Latch {
 
 /// Counts down, and wakes all waiters at zero. Returns `true` if that was the last count.
 fn down(count: &Source<usize, ()>) -> bool {
-    count.update(|left, waiters| {
-        let last = *left == 1;
-        *left = left.saturating_sub(1);
-        while last && waiters.grant(()).is_ok() {}
-        last
-    })
+    count.update_count(
+        |left| *left <= 1,
+        |left, waiters| {
+            let last = *left == 1;
+            *left = left.saturating_sub(1);
+            while last && waiters.grant(()).is_ok() {}
+            last
+        },
+    )
 }
 
 /// A group that counts its members, such as workers, and lets others wait until it is empty. It can
@@ -155,7 +158,7 @@ impl WaitGroup {
     /// group.wait();
     /// ```
     pub fn enter(&self) -> Member {
-        self.inside.update(|inside, _| *inside += 1);
+        self.inside.update_count(|inside| *inside == 0, |inside, _| *inside += 1);
         Member { inside: self.inside.clone() }
     }
 

@@ -56,6 +56,7 @@ use std::panic::Location;
 #[inline(always)]
 #[track_caller]
 pub fn checkpoint() {
+    crate::event::visible();
     if turn::is_due() {
         way::checkpoint(Location::caller());
     }

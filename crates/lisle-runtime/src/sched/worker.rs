@@ -381,7 +381,7 @@ unsafe impl Context for Worker {
     }
 
     #[cfg(feature = "model")]
-    fn choose(&self, ways: usize) -> Option<usize> {
+    fn way(&self, ways: usize) -> Option<usize> {
         self.explorer().map(|explorer| explorer.choose(ways))
     }
 

@@ -38,7 +38,7 @@ impl ScopeState {
 
     /// Counts in a fiber or a task that the scope is to wait for.
     pub(crate) fn enter(&self) {
-        self.running.update(|running, _| *running += 1);
+        self.running.update_count(|running| *running == 0, |running, _| *running += 1);
     }
 
     /// Counts out a fiber or a task that has finished.
@@ -51,11 +51,14 @@ impl ScopeState {
         // released the source's lock. The wake that follows touches only the waiting performer,
         // which leaves its scope only by consuming that wake.
         let state = unsafe { state.as_ref() };
-        state.running.update(|running, waiters| {
-            *running -= 1;
-            if *running == 0 {
-                let _ = waiters.grant(());
-            }
-        });
+        state.running.update_count(
+            |running| *running == 1,
+            |running, waiters| {
+                *running -= 1;
+                if *running == 0 {
+                    let _ = waiters.grant(());
+                }
+            },
+        );
     }
 }

@@ -172,7 +172,7 @@ unsafe fn begin<F: Future>(
     // SAFETY: the task has just begun, here.
     let polled = unsafe { task_body::poll_future::<F>(slot, &mut Context::from_waker(&waker)) };
     // SAFETY: as above.
-    if unsafe { recycled.as_ref() }.began() != tick::now() {
+    if unsafe { recycled.as_ref() }.began() != tick::now() && !crate::event::is_modelled() {
         charge(stack, aboard.before);
     }
     let result = match polled {

@@ -156,7 +156,7 @@ impl<'a> Attempt<'a> {
         // these are zero.
         #[cfg(feature = "model")]
         if count > 1
-            && let Some(first) = self.context.choose(count)
+            && let Some(first) = self.context.way(count)
         {
             return first << 20;
         }

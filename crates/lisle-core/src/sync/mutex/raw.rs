@@ -138,21 +138,26 @@ impl RawMutex {
 
     /// Takes the lock if it is free. Returns `false` otherwise.
     pub(super) fn try_lock(&self) -> bool {
+        let taken = self.take_if_free();
+        // Not `Acquire`, which is for those that wait until the lock is free: this one could have come
+        // while it was not.
+        #[cfg(feature = "model")]
+        self.touched(if taken { Touch::Write } else { Touch::Read });
+        taken
+    }
+
+    fn take_if_free(&self) -> bool {
         let mut state = self.state.load(Ordering::Relaxed);
         while state & HELD == 0 {
             match self.state.compare_exchange_weak(state, state | HELD, Ordering::Acquire, Ordering::Relaxed)
             {
                 Ok(_) => {
                     self.note_holder();
-                    #[cfg(feature = "model")]
-                    self.touched(Touch::Acquire);
                     return true;
                 }
                 Err(now) => state = now,
             }
         }
-        #[cfg(feature = "model")]
-        self.touched(Touch::Read);
         false
     }
 
@@ -169,7 +174,9 @@ impl RawMutex {
         let Some(context) = crate::event::installed() else { return false };
         context.about_to_touch(std::ptr::from_ref(self).addr(), size_of::<Self>());
         context.wait_until(&|| self.state.load(Ordering::Relaxed) & HELD == 0);
-        self.try_lock()
+        let taken = self.take_if_free();
+        self.touched(if taken { Touch::Acquire } else { Touch::Read });
+        taken
     }
 
     /// Takes the lock if it is free, or else sets `QUEUED` and returns `false`. Called under the
@@ -183,7 +190,7 @@ impl RawMutex {
             match self.state.compare_exchange_weak(state, next, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => {
                     #[cfg(feature = "model")]
-                    self.touched(if free { Touch::Acquire } else { Touch::Write });
+                    self.touched(Touch::Write);
                     return free;
                 }
                 Err(now) => state = now,
@@ -328,7 +335,7 @@ impl Event for RawMutex {
         branch.set_holds(false);
         self.note_holder();
         #[cfg(feature = "model")]
-        self.touched(Touch::Acquire);
+        self.touched(Touch::Write);
     }
 
     fn describe<'e>(&'e self, _: &Locking<'e>, waits: &mut Description) {

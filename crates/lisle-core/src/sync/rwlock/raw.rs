@@ -15,7 +15,7 @@
 use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Description, Event, Label, Step, declare};
+use crate::event::{Attempt, Description, Event, Label, Step, declare, visible_on};
 use crate::shim::{
     atomic::{AtomicUsize, Ordering},
     const_fn,
@@ -69,6 +69,7 @@ impl RawRwLock {
     /// Takes the lock if that is possible at once and nothing waits. Returns `false` otherwise.
     #[inline(always)]
     pub(super) fn try_lock(&self, mode: Mode) -> bool {
+        declare(self);
         match mode {
             Mode::Read => {
                 let mut state = self.state.load(Ordering::Relaxed);
@@ -134,6 +135,7 @@ impl RawRwLock {
     /// Turns the writer that has the lock into a reader. Waiting readers are admitted, unless a
     /// writer waits too.
     pub(super) fn downgrade(&self) {
+        visible_on(self);
         if self.state.fetch_add(READER - WRITER, Ordering::Release) & QUEUED != 0 {
             self.hand_over(Mode::Write);
         }

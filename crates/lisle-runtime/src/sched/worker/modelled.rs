@@ -67,6 +67,11 @@ pub enum Ended {
 
 type IsFree = *const (dyn Fn() -> bool + 'static);
 
+/// So many times fibers are unwound before one of them has to give the worker back.
+const CAUGHT: u32 = 100;
+/// So often all that can run is run before what is left counts as not to be unwound.
+const TURNS: u32 = 1_000;
+
 /// What a worker keeps for a model.
 #[derive(Default)]
 pub(super) struct Modelled {
@@ -78,6 +83,8 @@ pub(super) struct Modelled {
     waiting: RefCell<Vec<(NonNull<Runnable>, IsFree)>>,
     /// The execution is being unwound.
     is_ending: Cell<bool>,
+    /// How often a fiber has been unwound in this execution.
+    unwound: Cell<u32>,
     timers: RefCell<Vec<Armed>>,
     running: Cell<Option<Process>>,
     now: Cell<u64>,
@@ -173,20 +180,16 @@ impl Worker {
     }
 
     /// Runs a program in the schedule that `explorer` chooses, until all of its fibers and tasks have
-    /// ended, nothing can run, or the explorer gives it up. What is left then is unwound.
-    ///
-    /// # Panics
-    ///
-    /// If fibers are left that cannot be unwound.
+    /// ended, nothing can run, or the explorer gives it up. What is left then is unwound. Returns also
+    /// what cannot be, after which nothing else is to be executed here.
     pub fn execute(
         &self,
         explorer: &dyn Explorer,
         site: &'static Location<'static>,
         program: Box<dyn FnOnce() + Send>,
-    ) -> Ended {
+    ) -> (Ended, Option<String>) {
         let modelled = &self.modelled;
-        // SAFETY: it is taken back below, before the borrow ends; nothing here unwinds meanwhile but a
-        // failed unwinding, after which the worker is not used.
+        // SAFETY: it is taken back below, before the borrow ends; nothing here unwinds meanwhile.
         let erased = unsafe { std::mem::transmute::<&dyn Explorer, &'static dyn Explorer>(explorer) };
         modelled.explorer.set(Some(NonNull::from(erased)));
         modelled.now.set(clock::now());
@@ -198,11 +201,9 @@ impl Worker {
         // SAFETY: this is the reference of a handle, and there is no handle.
         unsafe { fiber_cell::release(fiber) };
         let ended = self.explore(explorer);
-        if !matches!(ended, Ended::Complete) {
-            self.unwind_all();
-        }
+        let stuck = if matches!(ended, Ended::Complete) { None } else { self.unwind_all() };
         modelled.explorer.set(None);
-        ended
+        (ended, stuck)
     }
 
     fn explore(&self, explorer: &dyn Explorer) -> Ended {
@@ -357,16 +358,17 @@ impl Worker {
         Ended::Blocked(self.shared.snapshot().graph)
     }
 
-    /// Unwinds all processes.
-    fn unwind_all(&self) {
+    /// Unwinds all processes. Returns those that cannot be, if any.
+    fn unwind_all(&self) -> Option<String> {
         self.modelled.is_ending.set(true);
+        self.modelled.unwound.set(0);
         if let Some(explorer) = self.explorer() {
             explorer.unwinds();
         }
         self.modelled.timers.borrow_mut().clear();
         self.stop(true);
-        let mut looks = 0;
-        while self.shared.live() > 0 {
+        let (mut looks, mut turns) = (0, 0);
+        while self.shared.live() > 0 && looks < 100 && turns < TURNS {
             self.collect();
             let ready = self.modelled.ready.take();
             let was_ready = !ready.is_empty();
@@ -377,13 +379,15 @@ impl Worker {
                 self.run(fiber, self.next_turn());
             }
             looks = if was_ready || was_parked { 0 } else { looks + 1 };
-            assert!(looks < 100, "{} cannot be unwound", self.begun(8).join(", "));
+            turns += 1;
             self.stop(true);
         }
+        let stuck = (self.shared.live() > 0).then(|| self.begun(8).join(", "));
         self.modelled.waiting.borrow_mut().clear();
         self.modelled.timers.borrow_mut().clear();
         self.begun.go_on();
         self.modelled.is_ending.set(false);
+        stuck
     }
 
     /// Lets the explorer decide what runs before the running code does something that others see.
@@ -403,6 +407,12 @@ impl Worker {
             let _ = suspend(|| unsafe { parker.suspend(Suspend::Yielded) });
         }
         if modelled.is_ending.get() && !std::thread::panicking() && parker::can_be_unwound() {
+            // Who catches it again and again does not keep the worker.
+            modelled.unwound.set(modelled.unwound.get() + 1);
+            if modelled.unwound.get().is_multiple_of(CAUGHT) && step::is_free() {
+                // SAFETY: it is the parker of the running fiber.
+                let _ = suspend(|| unsafe { parker.suspend(Suspend::Yielded) });
+            }
             Context::unwind(self);
         }
     }
