@@ -36,8 +36,8 @@ macro_rules! common {
             }
 
             /// Returns the value.
-            pub fn into_inner(self) -> $value {
-                self.0.into_inner()
+            pub fn into_inner(mut self) -> $value {
+                *self.0.get_mut()
             }
 
             /// Returns the place of the value, which nobody else can use meanwhile.
@@ -129,6 +129,13 @@ macro_rules! common {
                     }
                 }
                 Err(before)
+            }
+        }
+
+        /// Another one may come to the same place.
+        impl$(<$t>)? Drop for $name$(<$t>)? {
+            fn drop(&mut self) {
+                touched(std::ptr::from_ref(self).addr(), Touch::Gone);
             }
         }
 

@@ -72,7 +72,8 @@ impl Kind {
     /// back, or a message that was sent because of it.
     pub(crate) const fn competes(self, other: Kind) -> bool {
         use Kind::*;
-        matches!((self, other), (Acquire | Share, Acquire | Share) | (Front, Front) | (Back, Back))
+        // An update of a lock is a try that has succeeded.
+        matches!((self, other), (Acquire | Share, Acquire | Share | Update) | (Front, Front) | (Back, Back))
     }
 
     /// Returns `true` if no access at all commutes with this one.

@@ -158,6 +158,9 @@ impl Bridge {
     }
 
     fn touched(&self, address: usize, touch: Touch) {
+        if touch == Touch::Gone {
+            self.objects.borrow_mut().remove(address);
+        }
         if !self.in_step.get() {
             return;
         }
@@ -169,6 +172,7 @@ impl Bridge {
             Touch::Count => Kind::Add,
             Touch::Acquire => Kind::Acquire,
             Touch::Release => Kind::Release,
+            Touch::Gone => return,
         };
         self.strategy.borrow_mut().access(object, kind);
     }

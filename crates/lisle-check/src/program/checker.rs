@@ -145,15 +145,14 @@ impl Checker {
     ///
     /// # Panics
     ///
-    /// If this is called in a fiber, if fibers of the program cannot be unwound, or if the program does
-    /// not do the same again in the same schedule.
+    /// If this is called in a fiber, or if the program does not do the same again in the same schedule.
     #[track_caller]
     pub fn explore(&self, program: impl Fn() + Send + Sync + 'static) -> Verdict {
         let executing = Executing { program: Arc::new(program), site: Location::caller(), steps: self.steps };
         executing.on_a_worker(|running| {
             let sampled = |strategy: Box<dyn Strategy>| running.sample(strategy, self.executions);
-            match &self.way {
-                Way::All => running.exhaust(self.executions),
+            Ok(match &self.way {
+                Way::All => running.exhaust(self.executions)?,
                 Way::Replay(schedule) => running.replay(schedule),
                 Way::Preemptions(most) => {
                     let mut verdict = sampled(Box::new(Bounded::new(*most)));
@@ -170,7 +169,7 @@ impl Checker {
                     Box::new(Priorities::new(*seed, self.executions, 3)),
                     Box::new(Bounded::new(2)),
                 ]))),
-            }
+            })
         })
     }
 }

@@ -2,12 +2,12 @@
 
 use super::bridge::{self, Bridge};
 use super::verdict::{Failure, How, Verdict, What};
-use crate::explore::{Ending, Exhaustive, Family, Recorded, Replay, Schedule, Strategy, shrink};
+use crate::explore::{Divergence, Ending, Exhaustive, Family, Recorded, Replay, Schedule, Strategy, shrink};
 use lisle_core::event::Interrupted;
 use lisle_runtime::model::{Ended, Executions, executions};
 use lisle_runtime::{Builder, Report};
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, Once, PoisonError};
@@ -28,11 +28,16 @@ pub(super) struct Running<'a> {
     executing: &'a Executing,
     executions: &'a Executions<'a>,
     noticed: Noticed,
+    /// What could not be unwound. Nothing else can be executed then.
+    stuck: RefCell<Option<String>>,
 }
 
 impl Executing {
     /// Calls `explore` where executions can be run.
-    pub(super) fn on_a_worker(&self, explore: impl FnOnce(&Running<'_>) -> Verdict) -> Verdict {
+    pub(super) fn on_a_worker(
+        &self,
+        explore: impl FnOnce(&Running<'_>) -> Result<Verdict, Divergence>,
+    ) -> Verdict {
         be_quiet();
         let noticed = Noticed::default();
         let told = noticed.clone();
@@ -42,18 +47,18 @@ impl Executing {
             }
         });
         let run = |executions: &Executions<'_>| {
-            QUIET.set(true);
-            let verdict = explore(&Running { executing: self, executions, noticed });
-            QUIET.set(false);
-            verdict
+            let _quiet = Quiet::new();
+            explore(&Running { executing: self, executions, noticed, stuck: RefCell::default() })
         };
-        executions(builder, run).unwrap_or_else(|error| panic!("the checker cannot begin: {error}"))
+        let explored = executions(builder, run);
+        let explored = explored.unwrap_or_else(|error| panic!("the checker cannot begin: {error}"));
+        explored.unwrap_or_else(|divergence| panic!("the program cannot be explored: {divergence}"))
     }
 }
 
 impl Running<'_> {
     /// Explores every schedule that could differ.
-    pub(super) fn exhaust(&self, most: u64) -> Verdict {
+    pub(super) fn exhaust(&self, most: u64) -> Result<Verdict, Divergence> {
         let mut exhaustive = Exhaustive::new();
         let bridge = self.bridge(Box::new(exhaustive.worker()));
         let _installed = bridge.install();
@@ -65,12 +70,11 @@ impl Running<'_> {
                 bridge.begin_anew(Box::new(exhaustive.worker()));
             }
         }
-        if let Some(divergence) = exhaustive.divergence() {
-            QUIET.set(false);
-            panic!("the program cannot be explored: {divergence}");
+        if let Some(divergence) = exhaustive.divergence().filter(|_| found.is_none()) {
+            return Err(divergence);
         }
         let how = if exhaustive.is_finished() { How::Exhaustive } else { How::GivenUp };
-        Verdict { counts: exhaustive.counts(), how, failure: self.shortened(found) }
+        Ok(Verdict { counts: exhaustive.counts(), how, failure: self.shortened(found) })
     }
 
     /// Runs the schedules that a strategy draws.
@@ -99,10 +103,13 @@ impl Running<'_> {
     /// Returns the failure with a shorter schedule, if there is one.
     fn shortened(&self, found: Option<Failure>) -> Option<Failure> {
         let mut found = found?;
-        if matches!(found.what, What::Endless) {
+        if matches!(found.what, What::Endless) || self.stuck.borrow().is_some() {
             return Some(found);
         }
         shrink(found.schedule.clone(), SHRINKING, |schedule| {
+            if self.stuck.borrow().is_some() {
+                return None;
+            }
             let shorter = self.replay(schedule).failure.filter(|shorter| shorter.is_like(&found))?;
             let schedule = shorter.schedule.clone();
             if schedule.departures() < found.schedule.departures() || schedule.len() < found.schedule.len() {
@@ -116,7 +123,7 @@ impl Running<'_> {
     /// Runs the execution that has begun. Returns what goes wrong in it.
     fn execute(&self, bridge: &Rc<Bridge>) -> Option<Failure> {
         let (program, told) = (self.executing.program.clone(), self.noticed.clone());
-        let ended = self.executions.run(&**bridge, self.executing.site, move || {
+        let (ended, stuck) = self.executions.run(&**bridge, self.executing.site, move || {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| program())) {
                 if panic.is::<Interrupted>() {
                     resume_unwind(panic);
@@ -134,7 +141,9 @@ impl Running<'_> {
         };
         let (schedule, steps) = (bridge.schedule(), bridge.steps());
         bridge.end(ending);
-        what.map(|what| Failure { what, schedule, steps })
+        *self.stuck.borrow_mut() = stuck.clone();
+        let what = what.or_else(|| stuck.is_some().then_some(What::Stuck))?;
+        Some(Failure { what, schedule, steps, stuck })
     }
 }
 
@@ -157,6 +166,22 @@ fn message(panic: &(dyn Any + Send)) -> String {
 thread_local! {
     /// Panics on this thread are part of an exploration, and are not printed.
     static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps panics on this thread from being printed, until it is dropped.
+struct Quiet;
+
+impl Quiet {
+    fn new() -> Quiet {
+        QUIET.set(true);
+        Quiet
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        QUIET.set(false);
+    }
 }
 
 fn be_quiet() {

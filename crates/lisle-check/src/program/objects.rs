@@ -53,11 +53,15 @@ pub(super) struct Moment {
 struct Ranges(Vec<Range>);
 
 impl Ranges {
-    /// Returns the range that begins last of those that do not begin after the address, if it
-    /// contains that.
+    /// Returns the smallest range that contains the address: what is in an object may be one, too.
     fn around(&self, address: usize) -> Option<&Range> {
         let after = self.0.partition_point(|range| range.begin <= address);
-        self.0[..after].last().filter(|range| address < range.end)
+        self.0[..after].iter().rev().find(|range| address < range.end)
+    }
+
+    /// Removes the ranges that contain the address.
+    fn remove(&mut self, address: usize) {
+        self.0.retain(|range| !(range.begin..range.end).contains(&address));
     }
 
     /// Adds a range, unless one begins there.
@@ -153,6 +157,16 @@ impl Objects {
         self.owned.add(Range { begin: address, end: address + size, name, declared });
     }
 
+    /// Notes that the objects at an address are gone.
+    pub(super) fn remove(&mut self, address: usize) {
+        for gone in self.declared.0.iter().filter(|range| (range.begin..range.end).contains(&address)) {
+            self.met
+                .iter_mut()
+                .for_each(|met| met.iter_mut().filter(|met| **met == gone.begin).for_each(|met| *met = 0));
+        }
+        self.declared.remove(address);
+    }
+
     /// Returns the object at an address, if it has a name.
     pub(super) fn at(&self, address: usize) -> Option<Object> {
         if let Some(object) = self.declared.around(address) {
@@ -182,9 +196,9 @@ mod tests {
         assert_eq!(objects.at(99), None);
         assert_ne!(objects.at(100), objects.at(108));
         assert_ne!(objects.at(132), objects.at(124));
-        assert_eq!(objects.at(141), None);
-        declare(&mut objects, 1, 132, 16, true);
-        assert!(objects.at(141).is_some());
+        assert_eq!(objects.at(164), None);
+        objects.remove(133);
+        assert_eq!(objects.at(100), None);
     }
 
     #[test]

@@ -77,6 +77,8 @@ pub struct Failure {
     pub(super) what: What,
     pub(super) schedule: Schedule,
     pub(super) steps: Vec<Steps>,
+    /// What could not be unwound after it.
+    pub(super) stuck: Option<String>,
 }
 
 #[derive(Debug)]
@@ -84,6 +86,7 @@ pub(super) enum What {
     Panicked(String),
     Blocked(WaitGraph),
     Endless,
+    Stuck,
 }
 
 impl Failure {
@@ -123,7 +126,11 @@ impl fmt::Display for Failure {
         match &self.what {
             What::Panicked(message) => writeln!(f, "{message}")?,
             What::Blocked(graph) => writeln!(f, "nothing can go on\n{graph}")?,
-            What::Endless => writeln!(f, "an execution does not end")?,
+            What::Endless => writeln!(f, "an execution does not end, as far as it was followed")?,
+            What::Stuck => writeln!(f, "an execution cannot be given up")?,
+        }
+        if let Some(stuck) = &self.stuck {
+            writeln!(f, "what was left could not be unwound: {stuck}")?;
         }
         write!(f, "the schedule:")?;
         // What matters is what came last.

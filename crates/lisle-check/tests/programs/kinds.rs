@@ -214,3 +214,42 @@ fn loops() {
         assert_eq!(a + b, 3);
     });
 }
+
+#[test]
+fn a_server_with_two_clients() {
+    is_clean(|| {
+        let (caller, entry) = lisle::rpc::rpc();
+        let server = spawn(move || while entry.entry_evt(|n: u32| n + 1).sync().is_ok() {});
+        let clients = [1, 2].map(|n| {
+            let caller = caller.clone();
+            spawn(move || caller.call(n))
+        });
+        drop(caller);
+        assert_eq!(clients.map(|client| client.join().unwrap()), [Ok(2), Ok(3)]);
+        server.join().unwrap();
+    });
+}
+
+#[test]
+fn a_client_that_gives_up_at_every_point() {
+    let verdict = is_clean(|| {
+        let (server, requests) = lisle::kill_safe::server::<u32, u32>();
+        let manager = spawn(move || {
+            while let Some(request) = requests.next() {
+                let answer = request.arg() + 1;
+                let _ = request.reply().offer(answer);
+            }
+        });
+        let impatient = server.clone();
+        let impatient = spawn(move || {
+            let request = impatient.request_evt(1).wrap(Some);
+            let answer = choose((request, fiber::cancelled_evt().wrap(|()| None))).sync();
+            assert!(answer.is_none_or(|answer| answer == Ok(2)));
+        });
+        impatient.cancel();
+        drop(server);
+        impatient.join().unwrap();
+        manager.join().unwrap();
+    });
+    assert!(verdict.counts().complete > 10);
+}

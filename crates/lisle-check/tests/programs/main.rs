@@ -3,3 +3,4 @@
 mod counts;
 mod kernels;
 mod kinds;
+mod outcomes;

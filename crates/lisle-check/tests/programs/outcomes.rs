@@ -1,0 +1,150 @@
+//! What may come of a program: exploring finds all that chance does.
+
+use lisle::sync::{Condvar, IVar, MVar, Mutex, RwLock, RwLockWriteGuard, Semaphore};
+use lisle::time::after;
+use lisle::{Event, channel, choose, event::choose_biased, spawn, spawn_task};
+use lisle_check::Checker;
+use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Returns what the program has come to in the executions of a checker.
+fn outcomes(checker: Checker, program: fn() -> String) -> BTreeSet<String> {
+    let seen = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
+    let of_program = seen.clone();
+    let verdict = checker.explore(move || {
+        let outcome = program();
+        of_program.lock().unwrap().insert(outcome);
+    });
+    assert!(verdict.failure().is_none(), "{verdict}");
+    Arc::into_inner(seen).unwrap().into_inner().unwrap()
+}
+
+#[track_caller]
+fn all_are_found(least: usize, program: fn() -> String) {
+    let all = outcomes(Checker::new(), program);
+    let by_chance = outcomes(Checker::new().random(1).executions(300), program);
+    assert!(all.len() >= least && by_chance.is_subset(&all), "{by_chance:?} are not all of {all:?}");
+}
+
+/// Spawns `other` with a clone of what it shares with the program, and returns what both come to.
+fn beside<T, A, B>(
+    shared: T,
+    here: impl FnOnce(&T) -> A,
+    other: impl FnOnce(&T) -> B + Send + 'static,
+) -> String
+where
+    T: Send + Sync + 'static,
+    A: std::fmt::Debug,
+    B: std::fmt::Debug + Send + 'static,
+{
+    let shared = Arc::new(shared);
+    let of_other = shared.clone();
+    let other = spawn(move || other(&of_other));
+    let here = here(&shared);
+    format!("{here:?} {:?}", other.join().unwrap())
+}
+
+#[test]
+fn a_try_comes_while_the_lock_is_held() {
+    all_are_found(2, || beside(Mutex::new(0), |m| m.try_lock().is_some(), |m| drop(m.lock())));
+    all_are_found(3, || beside(Mutex::new(0), |m| m.try_lock().is_some(), |m| m.try_lock().is_some()));
+    all_are_found(2, || beside(Mutex::new(0), |m| m.lock_timeout(SECOND).is_some(), |m| drop(m.lock())));
+    all_are_found(2, || {
+        beside(
+            Mutex::new(0),
+            |m| choose_biased((m.lock_evt().wrap(|_| true), lisle::always(false))).sync(),
+            |m| drop(m.lock()),
+        )
+    });
+}
+
+#[test]
+fn readers_and_writers() {
+    all_are_found(2, || beside(RwLock::new(0), |l| l.try_read().is_some(), |l| drop(l.write())));
+    all_are_found(2, || beside(RwLock::new(0), |l| l.try_write().is_some(), |l| drop(l.read())));
+    all_are_found(2, || {
+        beside(
+            RwLock::new(0),
+            |l| choose_biased((l.write_evt().wrap(|_| true), lisle::always(false))).sync(),
+            |l| drop(l.read()),
+        )
+    });
+    all_are_found(2, || {
+        beside(RwLock::new(0), |l| drop(RwLockWriteGuard::downgrade(l.write())), |l| l.try_read().is_some())
+    });
+}
+
+#[test]
+fn a_look_comes_before_or_after() {
+    all_are_found(2, || beside(IVar::new(), |cell| cell.try_get().copied(), |cell| cell.put(1).is_ok()));
+    all_are_found(2, || beside(MVar::new(), |cell| cell.try_take(), |cell| cell.put(1)));
+    all_are_found(2, || beside(Semaphore::new(0), |s| s.try_wait(), |s| s.post()));
+    all_are_found(2, || beside(AtomicU32::new(0), |a| a.load(SeqCst), |a| a.store(1, SeqCst)));
+    all_are_found(2, || {
+        let (tx, rx) = channel::bounded(1);
+        let sender = spawn(move || tx.send(1));
+        let got = rx.try_recv().is_ok();
+        sender.join().unwrap().ok();
+        got.to_string()
+    });
+}
+
+#[test]
+fn a_time_out_wins_or_loses() {
+    all_are_found(2, || {
+        let (tx, rx) = channel::bounded(1);
+        let sender = spawn(move || tx.send(1).is_ok());
+        let got = choose((rx.recv_evt().wrap(|got| got.is_ok()), after(SECOND).wrap(|()| false))).sync();
+        format!("{got} {}", sender.join().is_ok())
+    });
+    all_are_found(2, || {
+        beside(
+            (Mutex::new(0), Condvar::new()),
+            |(m, c)| {
+                let (guard, _) = c.wait_timeout(m.lock(), SECOND);
+                *guard
+            },
+            |(m, c)| {
+                *m.lock() = 1;
+                c.notify_one();
+            },
+        )
+    });
+}
+
+#[test]
+fn a_task_is_cancelled_before_or_after() {
+    all_are_found(2, || {
+        let value = Arc::new(AtomicU32::new(0));
+        let of_task = value.clone();
+        let task = spawn_task(async move {
+            of_task.store(1, SeqCst);
+            lisle::task::yield_now().await;
+            of_task.store(2, SeqCst);
+        });
+        task.cancel();
+        format!("{} {}", task.join().is_ok(), value.load(SeqCst))
+    });
+}
+
+/// Memory is used again by other objects, in some executions and not in others.
+#[test]
+fn what_is_gone_is_not_taken_for_what_comes_to_its_place() {
+    all_are_found(2, || {
+        let value = Arc::new(AtomicU32::new(0));
+        let of_other = value.clone();
+        let other = spawn(move || of_other.store(1, SeqCst));
+        for capacity in 1..=20 {
+            let (tx, rx) = channel::bounded(capacity);
+            tx.send(capacity).unwrap();
+            rx.recv().unwrap();
+        }
+        let seen = value.load(SeqCst);
+        other.join().unwrap();
+        seen.to_string()
+    });
+}
