@@ -12,7 +12,11 @@ pub struct Executions<'a>(&'a Worker);
 impl Executions<'_> {
     /// Runs a program in the schedule that `explorer` chooses; see [`Ended`]. Fibers and tasks that
     /// are left then are unwound. Returns also what cannot be, such as a fiber that catches the unwinding
-    /// and waits again. After that nothing else can be run here.
+    /// and waits again.
+    ///
+    /// # Panics
+    ///
+    /// If an earlier execution has left what cannot be unwound.
     pub fn run(
         &self,
         explorer: &dyn Explorer,

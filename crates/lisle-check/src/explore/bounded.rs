@@ -10,7 +10,7 @@
 //! is explored elsewhere; but equivalent schedules differ in their preemptions, and that other one may lie
 //! beyond the bound. Each schedule within the bound is run.
 
-use super::{Counts, Decision, Ending, Kind, Mark, Object, Process, Strategy};
+use super::{Counts, Decision, Ending, Mark, Process, Strategy};
 
 /// Explores every schedule with up to a number of preemptions, those with fewer first.
 #[derive(Debug)]
@@ -136,19 +136,9 @@ impl Strategy for Bounded {
         self.decide(ways, false)
     }
 
-    fn access(&mut self, _: Object, _: Kind) {}
-
-    fn enables(&mut self, _: Process) {}
-
-    fn after(&mut self, _: Process) {}
-
     fn mark(&mut self) -> Mark {
         Mark(self.step - 1)
     }
-
-    fn follows(&mut self, _: Mark) {}
-
-    fn waits(&mut self, _: Process, _: Object, _: Kind) {}
 
     fn end(&mut self, ending: Ending) {
         // What has fewer preemptions has been run in the rounds before.

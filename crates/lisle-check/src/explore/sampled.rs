@@ -3,7 +3,7 @@
 //! Both are determined by a seed and the number of the execution, so that each execution can be run again
 //! by itself.
 
-use super::{Counts, Decision, Ending, Kind, Mark, Object, Process, Strategy};
+use super::{Counts, Decision, Ending, Mark, Process, Strategy};
 
 /// Runs a process at random at each scheduling point.
 #[derive(Debug)]
@@ -121,19 +121,9 @@ impl Strategy for Random {
         self.generator.u32(..ways)
     }
 
-    fn access(&mut self, _: Object, _: Kind) {}
-
-    fn enables(&mut self, _: Process) {}
-
-    fn after(&mut self, _: Process) {}
-
     fn mark(&mut self) -> Mark {
         Mark(self.step - 1)
     }
-
-    fn follows(&mut self, _: Mark) {}
-
-    fn waits(&mut self, _: Process, _: Object, _: Kind) {}
 
     fn end(&mut self, ending: Ending) {
         self.counts.add(ending);
@@ -175,19 +165,9 @@ impl Strategy for Priorities {
         self.generator.u32(..ways)
     }
 
-    fn access(&mut self, _: Object, _: Kind) {}
-
-    fn enables(&mut self, _: Process) {}
-
-    fn after(&mut self, _: Process) {}
-
     fn mark(&mut self) -> Mark {
         Mark(self.step - 1)
     }
-
-    fn follows(&mut self, _: Mark) {}
-
-    fn waits(&mut self, _: Process, _: Object, _: Kind) {}
 
     fn end(&mut self, ending: Ending) {
         self.most_steps = self.most_steps.max(self.step);

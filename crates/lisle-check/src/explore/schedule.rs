@@ -207,19 +207,9 @@ impl Strategy for Replay {
         self.decide(ways as usize)
     }
 
-    fn access(&mut self, _: Object, _: Kind) {}
-
-    fn enables(&mut self, _: Process) {}
-
-    fn after(&mut self, _: Process) {}
-
     fn mark(&mut self) -> Mark {
         Mark(self.step - 1)
     }
-
-    fn follows(&mut self, _: Mark) {}
-
-    fn waits(&mut self, _: Process, _: Object, _: Kind) {}
 
     fn end(&mut self, ending: Ending) {
         self.counts.add(ending);

@@ -79,6 +79,9 @@ impl Counts {
 }
 
 /// A way of choosing schedules.
+///
+/// What is reported is for strategies that reduce: the others need none of it. A strategy that wraps
+/// another one forwards every call.
 pub trait Strategy {
     /// Begins an execution, and returns `true` if there is one to run.
     ///
@@ -98,25 +101,35 @@ pub trait Strategy {
     fn choose(&mut self, process: Process, ways: u32) -> u32;
 
     /// Reports that the step in progress does this to the object.
-    fn access(&mut self, object: Object, kind: Kind);
+    fn access(&mut self, object: Object, kind: Kind) {
+        let _ = (object, kind);
+    }
 
     /// Reports that `process` could not have run its next step before the step in progress: it was
     /// created, or woken.
-    fn enables(&mut self, process: Process);
+    fn enables(&mut self, process: Process) {
+        let _ = process;
+    }
 
     /// Reports that the step in progress could not have run before `process` came to its end.
-    fn after(&mut self, process: Process);
+    fn after(&mut self, process: Process) {
+        let _ = process;
+    }
 
     /// Returns the step in progress.
     fn mark(&mut self) -> Mark;
 
     /// Reports that the step in progress could not have run before the marked one of this execution:
     /// it receives the message that was sent there, or takes the permit that was given back there.
-    fn follows(&mut self, mark: Mark);
+    fn follows(&mut self, mark: Mark) {
+        let _ = mark;
+    }
 
     /// Reports, when no step is in progress any more, that `process` is left waiting to do this to
     /// the object. Each process that an execution leaves behind is reported so before the end.
-    fn waits(&mut self, process: Process, object: Object, kind: Kind);
+    fn waits(&mut self, process: Process, object: Object, kind: Kind) {
+        let _ = (process, object, kind);
+    }
 
     /// Ends the execution.
     fn end(&mut self, ending: Ending);

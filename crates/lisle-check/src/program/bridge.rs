@@ -24,23 +24,27 @@ pub(super) struct Steps {
     pub(super) count: usize,
 }
 
+/// Where a process comes from.
+#[derive(Debug, Clone, Copy)]
+struct Birth {
+    /// The step of its parent that has spawned it.
+    moment: Moment,
+    site: &'static Location<'static>,
+}
+
 pub(super) struct Bridge {
     strategy: RefCell<Recorded<Box<dyn Strategy>>>,
     family: RefCell<Family>,
     objects: RefCell<Objects>,
     /// How many children each process has had in this execution.
     children: RefCell<Vec<u32>>,
+    /// Whose code runs: the process that takes the step in progress, or one that begins in it.
     running: Cell<Option<Process>>,
-    /// Who takes the step in progress. What that spawns begins in it.
-    stepping: Cell<Process>,
-    /// The parent of each process, and the step in which that has spawned it.
-    births: RefCell<Vec<Moment>>,
+    births: RefCell<Vec<Option<Birth>>>,
     /// A step is in progress, and what it touches is reported.
     in_step: Cell<bool>,
     /// The objects that were declared last by each process.
     awaited: RefCell<Vec<usize>>,
-    /// Where each process was spawned.
-    sites: RefCell<Vec<Option<&'static Location<'static>>>>,
     steps: RefCell<Vec<Process>>,
     longest: usize,
     too_long: Cell<bool>,
@@ -56,11 +60,9 @@ impl Bridge {
             objects: RefCell::default(),
             children: RefCell::default(),
             running: Cell::new(None),
-            stepping: Cell::new(Process::ROOT),
             births: RefCell::default(),
             in_step: Cell::new(false),
             awaited: RefCell::default(),
-            sites: RefCell::default(),
             steps: RefCell::default(),
             longest,
             too_long: Cell::new(false),
@@ -111,14 +113,13 @@ impl Bridge {
 
     /// Returns the steps of the execution so far.
     pub(super) fn steps(&self) -> Vec<Steps> {
-        let sites = self.sites.borrow();
+        let births = self.births.borrow();
+        let site = |process: Process| births.get(process.index()).copied().flatten().map(|birth| birth.site);
         let mut all: Vec<Steps> = Vec::new();
         for &process in &*self.steps.borrow() {
             match all.last_mut() {
                 Some(last) if last.process == process => last.count += 1,
-                _ => {
-                    all.push(Steps { site: sites.get(process.index()).copied().flatten(), process, count: 1 })
-                }
+                _ => all.push(Steps { site: site(process), process, count: 1 }),
             }
         }
         all
@@ -126,11 +127,9 @@ impl Bridge {
 
     fn new_child(&self, parent: Process) -> Process {
         let mut children = self.children.borrow_mut();
-        if children.len() <= parent.index() {
-            children.resize(parent.index() + 1, 0);
-        }
-        let nth = children[parent.index()];
-        children[parent.index()] += 1;
+        let count = of(&mut children, parent);
+        let nth = *count;
+        *count += 1;
         self.family.borrow_mut().child(parent, nth)
     }
 
@@ -138,10 +137,8 @@ impl Bridge {
     /// as far as that follows from who has spawned whom.
     fn is_past(&self, moment: Moment, mut process: Process, mut step: usize) -> bool {
         while moment.process != process || moment.step > step {
-            let Some(birth) = self.births.borrow().get(process.index()).copied() else { return false };
-            if process == Process::ROOT {
-                return false;
-            }
+            let birth = self.births.borrow().get(process.index()).copied().flatten();
+            let Some(Birth { moment: birth, .. }) = birth else { return false };
             (process, step) = (birth.process, birth.step);
         }
         true
@@ -158,24 +155,29 @@ impl Bridge {
     }
 
     fn touched(&self, address: usize, touch: Touch) {
-        if touch == Touch::Gone {
-            self.objects.borrow_mut().remove(address);
-        }
-        if !self.in_step.get() {
-            return;
-        }
-        let Some(object) = self.objects.borrow().at(address) else { return };
         let kind = match touch {
+            Touch::Gone => return self.objects.borrow_mut().remove(address),
             Touch::Read => Kind::Read,
             Touch::Write => Kind::Update,
             Touch::Store => Kind::Write,
             Touch::Count => Kind::Add,
             Touch::Acquire => Kind::Acquire,
             Touch::Release => Kind::Release,
-            Touch::Gone => return,
         };
-        self.strategy.borrow_mut().access(object, kind);
+        if self.in_step.get()
+            && let Some(object) = self.objects.borrow().at(address)
+        {
+            self.strategy.borrow_mut().access(object, kind);
+        }
     }
+}
+
+/// Returns what a list has for this process.
+fn of<T: Clone + Default>(list: &mut Vec<T>, process: Process) -> &mut T {
+    if list.len() <= process.index() {
+        list.resize(process.index() + 1, T::default());
+    }
+    &mut list[process.index()]
 }
 
 fn touched(address: usize, touch: Touch) {
@@ -205,16 +207,8 @@ impl Explorer for Bridge {
     fn spawned(&self, site: &'static Location<'static>) -> u32 {
         let Some(parent) = self.running.get() else { return Process::ROOT.0 };
         let child = self.new_child(parent);
-        let mut births = self.births.borrow_mut();
-        if births.len() <= child.index() {
-            births.resize(child.index() + 1, Moment { process: Process::ROOT, step: 0 });
-        }
-        let mut sites = self.sites.borrow_mut();
-        if sites.len() <= child.index() {
-            sites.resize(child.index() + 1, None);
-        }
-        sites[child.index()] = Some(site);
-        births[child.index()] = Moment { process: parent, step: self.steps.borrow().len() };
+        let moment = Moment { process: parent, step: self.steps.borrow().len() };
+        *of(&mut self.births.borrow_mut(), child) = Some(Birth { moment, site });
         if self.in_step.get() {
             self.strategy.borrow_mut().enables(child);
         }
@@ -243,8 +237,9 @@ impl Explorer for Bridge {
         self.is_unwinding.set(true);
     }
 
-    fn next(&self, running: Option<u32>, ready: &[u32]) -> Option<u32> {
-        if self.steps.borrow().len() >= self.longest {
+    fn next(&self, ready: &[u32]) -> Option<u32> {
+        let mut steps = self.steps.borrow_mut();
+        if steps.len() >= self.longest {
             self.in_step.set(false);
             self.too_long.set(true);
             return None;
@@ -252,12 +247,11 @@ impl Explorer for Bridge {
         let mut offered = self.offered.borrow_mut();
         offered.clear();
         offered.extend(ready.iter().map(|ready| Process(*ready)));
-        match self.strategy.borrow_mut().next(running.map(Process), &offered) {
+        match self.strategy.borrow_mut().next(steps.last().copied(), &offered) {
             Decision::Run(process) => {
                 self.running.set(Some(process));
-                self.stepping.set(process);
                 self.in_step.set(true);
-                self.steps.borrow_mut().push(process);
+                steps.push(process);
                 Some(process.0)
             }
             Decision::Stop => {
@@ -274,14 +268,12 @@ impl Explorer for Bridge {
 
     fn about_to_touch(&self, address: usize, size: usize) {
         let process = self.running.get().unwrap_or(Process::ROOT);
-        let now = Moment { process: self.stepping.get(), step: self.steps.borrow().len() };
+        // What a step spawns begins in it.
+        let steps = self.steps.borrow();
+        let now = Moment { process: steps.last().copied().unwrap_or(Process::ROOT), step: steps.len() };
         let is_past = |moment| self.is_past(moment, process, now.step);
         self.objects.borrow_mut().declare(process, address, size, now, is_past);
-        let mut awaited = self.awaited.borrow_mut();
-        if awaited.len() <= process.index() {
-            awaited.resize(process.index() + 1, 0);
-        }
-        awaited[process.index()] = address;
+        *of(&mut self.awaited.borrow_mut(), process) = address;
     }
 
     fn owns(&self, process: u32, address: usize, size: usize) {

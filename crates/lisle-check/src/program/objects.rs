@@ -59,9 +59,9 @@ impl Ranges {
         self.0[..after].iter().rev().find(|range| address < range.end)
     }
 
-    /// Removes the ranges that contain the address.
-    fn remove(&mut self, address: usize) {
-        self.0.retain(|range| !(range.begin..range.end).contains(&address));
+    /// Removes the ranges that contain the address, and returns them.
+    fn remove(&mut self, address: usize) -> impl Iterator<Item = Range> {
+        self.0.extract_if(.., move |range| (range.begin..range.end).contains(&address))
     }
 
     /// Adds a range, unless one begins there.
@@ -159,12 +159,10 @@ impl Objects {
 
     /// Notes that the objects at an address are gone.
     pub(super) fn remove(&mut self, address: usize) {
-        for gone in self.declared.0.iter().filter(|range| (range.begin..range.end).contains(&address)) {
-            self.met
-                .iter_mut()
-                .for_each(|met| met.iter_mut().filter(|met| **met == gone.begin).for_each(|met| *met = 0));
+        for gone in self.declared.remove(address) {
+            let met = self.met.iter_mut().flatten();
+            met.filter(|met| **met == gone.begin).for_each(|met| *met = 0);
         }
-        self.declared.remove(address);
     }
 
     /// Returns the object at an address, if it has a name.

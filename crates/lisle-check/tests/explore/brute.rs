@@ -105,17 +105,9 @@ impl Strategy for Brute {
         self.events.last_mut().unwrap().accesses.push(Access { object, kind });
     }
 
-    fn enables(&mut self, _: Process) {}
-
-    fn after(&mut self, _: Process) {}
-
     fn mark(&mut self) -> Mark {
         Mark(self.events.len() as u32 - 1)
     }
-
-    fn follows(&mut self, _: Mark) {}
-
-    fn waits(&mut self, _: Process, _: Object, _: Kind) {}
 
     fn end(&mut self, ending: Ending) {
         self.counts.add(ending);

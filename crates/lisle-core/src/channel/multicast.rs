@@ -442,10 +442,12 @@ impl<T: Clone + Send + Sync> Port<T> {
     /// });
     /// ```
     pub fn recv(&self) -> Result<T, RecvError> {
-        match (!is_modelled()).then(|| self.pass()).flatten() {
-            Some(node) => Ok(message(node)),
-            None => self.recv_evt().sync(),
+        if !is_modelled()
+            && let Some(node) = self.pass()
+        {
+            return Ok(message(node));
         }
+        self.recv_evt().sync()
     }
 
     /// Receives the next message if there is one.

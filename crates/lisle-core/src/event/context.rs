@@ -81,8 +81,8 @@ pub unsafe trait Context {
     unsafe fn disarm(&self, timer: NonNull<Timer>);
 
     /// Called before the performer does something that others can see: performs an event, signals,
-    /// fills a cell. A model may let others run first. Not called for fibers of the library's own
-    /// workers.
+    /// fills a cell. A model may let others run first. Fibers of the library's own workers call it only
+    /// where there can be models (feature `model`).
     fn visible(&self) {}
 
     /// Returns `true` if a model decides what runs here.

@@ -3,8 +3,8 @@
 //! A model runs a program on one thread, one operation after the other. Two operations have to be
 //! tried in both orders only if they touch the same memory, and one of them changes it. All shared
 //! memory of this library is behind the atomics of the shim and the locks made of them. So what an
-//! operation touched says on what it depends, whichever object it belonged to, and no operation
-//! has to declare it.
+//! operation touched says on what it depends, whichever object it belonged to. An operation says only
+//! at which objects it is going to look (`visible_on`), so that the model can name them.
 //!
 //! Outside of models each access costs a look at a thread-local. This is compiled with the feature
 //! `model` only.

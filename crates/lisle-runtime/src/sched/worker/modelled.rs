@@ -35,8 +35,8 @@ pub trait Explorer {
     /// Is told that the running step has woken a process.
     fn woken(&self, process: Process);
     /// Returns which of `ready` takes the next step, or `None` to give up the execution. `ready` is not
-    /// empty. `running` has taken the last step.
-    fn next(&self, running: Option<Process>, ready: &[Process]) -> Option<Process>;
+    /// empty.
+    fn next(&self, ready: &[Process]) -> Option<Process>;
     /// Is told that the running step reads the time, or that time passes in it.
     fn time(&self, passes: bool);
     /// Returns one of so many ways in which the running step may go on.
@@ -65,7 +65,7 @@ pub enum Ended {
     GivenUp,
 }
 
-type IsFree = *const (dyn Fn() -> bool + 'static);
+type IsSo = *const (dyn Fn() -> bool + 'static);
 
 /// So many times fibers are unwound before one of them has to give the worker back.
 const CAUGHT: u32 = 100;
@@ -80,14 +80,24 @@ pub(super) struct Modelled {
     /// The fibers that the step in progress has spawned.
     spawned: RefCell<Vec<NonNull<Runnable>>>,
     /// What waits until something is so, such as that a lock is free, with the question whether it is.
-    waiting: RefCell<Vec<(NonNull<Runnable>, IsFree)>>,
+    waiting: RefCell<Vec<(NonNull<Runnable>, IsSo)>>,
     /// The execution is being unwound.
     is_ending: Cell<bool>,
+    /// Something could not be unwound.
+    is_stuck: Cell<bool>,
     /// How often a fiber has been unwound in this execution.
     unwound: Cell<u32>,
     timers: RefCell<Vec<Armed>>,
-    running: Cell<Option<Process>>,
     now: Cell<u64>,
+}
+
+/// Takes the explorer back when it is dropped.
+struct Explored<'a>(&'a Modelled);
+
+impl Drop for Explored<'_> {
+    fn drop(&mut self) {
+        self.0.explorer.set(None);
+    }
 }
 
 /// A timer, which is a process that takes one step: it fires, or comes too late. It takes that step
@@ -181,7 +191,11 @@ impl Worker {
 
     /// Runs a program in the schedule that `explorer` chooses, until all of its fibers and tasks have
     /// ended, nothing can run, or the explorer gives it up. What is left then is unwound. Returns also
-    /// what cannot be, after which nothing else is to be executed here.
+    /// what cannot be.
+    ///
+    /// # Panics
+    ///
+    /// If an earlier execution has left what cannot be unwound.
     pub fn execute(
         &self,
         explorer: &dyn Explorer,
@@ -189,11 +203,12 @@ impl Worker {
         program: Box<dyn FnOnce() + Send>,
     ) -> (Ended, Option<String>) {
         let modelled = &self.modelled;
-        // SAFETY: it is taken back below, before the borrow ends; nothing here unwinds meanwhile.
+        assert!(!modelled.is_stuck.get(), "an earlier execution still holds this thread");
+        // SAFETY: the guard takes it back before the borrow ends.
         let erased = unsafe { std::mem::transmute::<&dyn Explorer, &'static dyn Explorer>(explorer) };
         modelled.explorer.set(Some(NonNull::from(erased)));
+        let _explored = Explored(modelled);
         modelled.now.set(clock::now());
-        modelled.running.set(None);
         let fiber = Fiber::new(program, Traits::default(), site);
         self.spawn(fiber, None);
         // Nobody's step has spawned it.
@@ -202,7 +217,7 @@ impl Worker {
         unsafe { fiber_cell::release(fiber) };
         let ended = self.explore(explorer);
         let stuck = if matches!(ended, Ended::Complete) { None } else { self.unwind_all() };
-        modelled.explorer.set(None);
+        modelled.is_stuck.set(stuck.is_some());
         (ended, stuck)
     }
 
@@ -216,7 +231,7 @@ impl Worker {
                     .ready
                     .borrow()
                     .iter()
-                    .filter(|ready| self.is_free(**ready))
+                    .filter(|ready| self.can_go_on(**ready))
                     .map(|ready| self.process_of(*ready)),
             );
             offered.extend(self.next_timer());
@@ -229,17 +244,13 @@ impl Worker {
                 }
                 return self.end_of_all();
             }
-            match explorer.next(self.modelled.running.get(), &offered) {
+            match explorer.next(&offered) {
                 None => return Ended::GivenUp,
-                Some(process) if Some(process) == self.next_timer() => {
-                    self.modelled.running.set(Some(process));
-                    self.fire(process, explorer);
-                }
+                Some(process) if Some(process) == self.next_timer() => self.fire(process, explorer),
                 Some(process) => {
                     let ready = &self.modelled.ready;
                     let at = ready.borrow().iter().position(|ready| self.process_of(*ready) == process);
                     let next = ready.borrow_mut().swap_remove(at.expect("the explorer names what is ready"));
-                    self.modelled.running.set(Some(process));
                     self.take_step(next);
                 }
             }
@@ -259,18 +270,17 @@ impl Worker {
         }
     }
 
-    fn is_free(&self, ready: NonNull<Runnable>) -> bool {
+    fn can_go_on(&self, ready: NonNull<Runnable>) -> bool {
         let waiting = self.modelled.waiting.borrow();
-        let Some((_, is_free)) = waiting.iter().find(|(waits, _)| *waits == ready) else { return true };
+        let Some((_, is_so)) = waiting.iter().find(|(waits, _)| *waits == ready) else { return true };
         let report = set_report(None);
         // SAFETY: the process is suspended in the call that has asked, which keeps the closure.
-        let is_free = unsafe { (**is_free)() };
+        let is_so = unsafe { (**is_so)() };
         set_report(report);
-        is_free
+        is_so
     }
 
     fn take_step(&self, next: NonNull<Runnable>) {
-        self.modelled.waiting.borrow_mut().retain(|(waits, _)| *waits != next);
         let turn = self.next_turn();
         // SAFETY: what was queued is alive, and the worker that takes it runs it.
         match unsafe { either(next) } {
@@ -365,7 +375,6 @@ impl Worker {
         if let Some(explorer) = self.explorer() {
             explorer.unwinds();
         }
-        self.modelled.timers.borrow_mut().clear();
         self.stop(true);
         let (mut looks, mut turns) = (0, 0);
         while self.shared.live() > 0 && looks < 100 && turns < TURNS {
@@ -383,7 +392,6 @@ impl Worker {
             self.stop(true);
         }
         let stuck = (self.shared.live() > 0).then(|| self.begun(8).join(", "));
-        self.modelled.waiting.borrow_mut().clear();
         self.modelled.timers.borrow_mut().clear();
         self.begun.go_on();
         self.modelled.is_ending.set(false);
@@ -391,20 +399,24 @@ impl Worker {
     }
 
     /// Lets the explorer decide what runs before the running code does something that others see.
-    pub(super) fn visible_step(&self, is_free: Option<&dyn Fn() -> bool>) {
+    pub(super) fn visible_step(&self, is_so: Option<&dyn Fn() -> bool>) {
         let modelled = &self.modelled;
         let Some(parker) = parker::running().filter(|_| self.explorer().is_some()) else { return };
         if !modelled.is_ending.get() && step::is_free() && !std::thread::panicking() {
-            if let Some(is_free) = is_free {
-                // SAFETY: it is called only until this fiber goes on.
+            let waits = is_so.map(|is_so| {
+                // SAFETY: it is taken out again below, when this fiber goes on.
                 let erased = unsafe {
-                    std::mem::transmute::<*const (dyn Fn() -> bool + '_), IsFree>(std::ptr::from_ref(is_free))
+                    std::mem::transmute::<*const (dyn Fn() -> bool + '_), IsSo>(std::ptr::from_ref(is_so))
                 };
-                let current = self.current_fiber().expect("a fiber runs here");
-                modelled.waiting.borrow_mut().push((current.cast(), erased));
-            }
+                let current = self.current_fiber().expect("a fiber runs here").cast();
+                modelled.waiting.borrow_mut().push((current, erased));
+                current
+            });
             // SAFETY: it is the parker of the running fiber.
             let _ = suspend(|| unsafe { parker.suspend(Suspend::Yielded) });
+            if let Some(current) = waits {
+                modelled.waiting.borrow_mut().retain(|(waits, _)| *waits != current);
+            }
         }
         if modelled.is_ending.get() && !std::thread::panicking() && parker::can_be_unwound() {
             // Who catches it again and again does not keep the worker.
