@@ -185,13 +185,10 @@ pub mod model;
 #[doc(hidden)]
 #[inline]
 pub fn counted_down(count: &unseen::AtomicUsize) -> bool {
-    let is_last = count.fetch_sub(1, unseen::Ordering::AcqRel) == 1;
+    let before = count.fetch_sub(1, unseen::Ordering::AcqRel);
     #[cfg(all(feature = "model", not(lisle_loom)))]
-    {
-        let touch = if is_last { model::Touch::Write } else { model::Touch::Count };
-        model::touched(std::ptr::from_ref(count).addr(), touch);
-    }
-    is_last
+    model::touched(std::ptr::from_ref(count).addr(), model::Touch::of_count(before - 1));
+    before == 1
 }
 
 /// A wait for another thread to take a step that is a few instructions away.

@@ -28,6 +28,9 @@ pub enum Kind {
     Update,
     /// The step adds to the value in a way in which the order does not matter, and learns nothing.
     Add,
+    /// An [`Add`](Kind::Add) from one or to one, to a count whose last one is more than that: whoever brings
+    /// it to zero does an [`Update`](Kind::Update). See [`Kind::lets_sleep`].
+    AddNearZero,
     /// The step takes the lock, alone. The process can run only while nobody holds the lock.
     Acquire,
     /// The step gives the lock back that it held alone.
@@ -52,8 +55,22 @@ impl Kind {
         use Kind::*;
         matches!(
             (self, other),
-            (Read, Read) | (Add, Add) | (Share | Unshare, Share | Unshare) | (Front, Back) | (Back, Front)
+            (Read, Read)
+                | (Add, Add | AddNearZero)
+                | (AddNearZero, Add)
+                | (Share | Unshare, Share | Unshare)
+                | (Front, Back)
+                | (Back, Front)
         )
+    }
+
+    /// Returns `true` if a step that does `other` has no influence on what a step would do that once would
+    /// have done this.
+    ///
+    /// That is more than to commute. Of three that count down, the first and the second commute. But
+    /// after the second the first is the last one.
+    pub(crate) const fn lets_sleep(self, other: Kind) -> bool {
+        self.commutes(other) && !matches!((self, other), (Kind::Add, Kind::AddNearZero))
     }
 
     /// Returns `true` if this step could not have run before one that does `earlier` to the object.
@@ -94,16 +111,17 @@ pub struct Access {
 /// All accesses of one step.
 pub(crate) type Label = SmallVec<[Access; 2]>;
 
-/// Returns `true` if each access of the one step commutes with each of the other.
-pub(crate) fn independent(one: &[Access], other: &[Access]) -> bool {
-    one.iter().all(|a| other.iter().all(|b| a.object != b.object || a.kind.commutes(b.kind)))
+/// Returns `true` if the step that sleeps with this label sleeps on when the other one runs.
+pub(crate) fn sleeps_on(sleeper: &[Access], other: &[Access]) -> bool {
+    sleeper.iter().all(|a| other.iter().all(|b| a.object != b.object || a.kind.lets_sleep(b.kind)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::Kind::{self, *};
 
-    const ALL: [Kind; 10] = [Read, Write, Update, Add, Acquire, Release, Share, Unshare, Front, Back];
+    const ALL: [Kind; 11] =
+        [Read, Write, Update, Add, AddNearZero, Acquire, Release, Share, Unshare, Front, Back];
 
     #[test]
     fn the_table_is_symmetric() {

@@ -111,7 +111,7 @@ impl<S: Strategy> Strategy for Observed<S> {
                 let name = self.name();
                 self.origins.insert(object, name);
             }
-            Kind::Add => {
+            Kind::Add | Kind::AddNearZero => {
                 let name = self.name();
                 self.origins.insert(object, origin.wrapping_add(name));
             }

@@ -9,7 +9,7 @@
 //! [`Sleepers`] holds the sets along one path, one for each depth, so that going back is truncating.
 
 use super::Process;
-use super::access::{Access, Label, independent};
+use super::access::{Access, Label, sleeps_on};
 use super::trace::Choice;
 use super::tree::Outcome;
 
@@ -59,7 +59,7 @@ impl Sleepers {
             let start = if depth == 0 { 0 } else { self.ends[depth - 1] };
             for index in start..self.ends[depth] {
                 let sleeper = &self.sleepers[index];
-                if sleeper.process != process && independent(&sleeper.label, accesses) {
+                if sleeper.process != process && sleeps_on(&sleeper.label, accesses) {
                     let sleeper = sleeper.clone();
                     self.sleepers.push(sleeper);
                 }

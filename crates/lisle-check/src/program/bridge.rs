@@ -161,6 +161,7 @@ impl Bridge {
             Touch::Write => Kind::Update,
             Touch::Store => Kind::Write,
             Touch::Count => Kind::Add,
+            Touch::CountNearZero => Kind::AddNearZero,
             Touch::Acquire => Kind::Acquire,
             Touch::Release => Kind::Release,
         };

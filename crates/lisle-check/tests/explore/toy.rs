@@ -16,6 +16,8 @@ pub(crate) enum Op {
     WriteRegister(usize),
     /// Adds to the variable, and learns nothing.
     Add(usize, i64),
+    /// Leaves the group of all that ever leave it. The last one writes to a variable.
+    Leave,
     /// Reads the variable into the register and adds one to it, in one step.
     Fetch(usize),
     /// Takes the lock.
@@ -61,6 +63,8 @@ pub(crate) struct Final {
 }
 
 const VARIABLES: usize = 128;
+/// The variable to which the last one of the group writes.
+pub(crate) const LEFT: usize = 5;
 const LOCKS: usize = 8;
 const CHANNELS: usize = 4;
 
@@ -70,6 +74,8 @@ pub(crate) struct Machine {
     holders: [Option<usize>; LOCKS],
     shares: [Vec<usize>; LOCKS],
     channels: [std::collections::VecDeque<(i64, lisle_check::explore::Mark)>; CHANNELS],
+    /// How many have not left the group.
+    group: usize,
     registers: Vec<i64>,
     positions: Vec<usize>,
     started: Vec<bool>,
@@ -88,6 +94,8 @@ fn channel(index: usize) -> Object {
     Object((VARIABLES + LOCKS + index) as u64)
 }
 
+const GROUP: Object = Object((VARIABLES + LOCKS + CHANNELS) as u64);
+
 impl Machine {
     pub(crate) fn new() -> Self {
         Machine {
@@ -95,6 +103,7 @@ impl Machine {
             holders: [None; LOCKS],
             shares: Default::default(),
             channels: Default::default(),
+            group: 0,
             registers: Vec::new(),
             positions: Vec::new(),
             started: Vec::new(),
@@ -109,6 +118,7 @@ impl Machine {
         self.holders.fill(None);
         self.shares.iter_mut().for_each(Vec::clear);
         self.channels.iter_mut().for_each(|channel| channel.clear());
+        self.group = program.processes.iter().flatten().filter(|op| **op == Op::Leave).count();
         self.registers.clear();
         self.registers.resize(count, 0);
         self.positions.clear();
@@ -203,6 +213,15 @@ impl Machine {
             Op::Add(v, value) => {
                 strategy.access(variable(v), Kind::Add);
                 self.variables[v] += value;
+            }
+            Op::Leave => {
+                self.group -= 1;
+                let kinds = [Kind::Update, Kind::AddNearZero, Kind::Add];
+                strategy.access(GROUP, kinds[self.group.min(2)]);
+                if self.group == 0 {
+                    strategy.access(variable(LEFT), Kind::Write);
+                    self.variables[LEFT] += 1;
+                }
             }
             Op::Fetch(v) => {
                 strategy.access(variable(v), Kind::Update);

@@ -12,7 +12,7 @@ use std::time::Duration;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Returns what the program has come to in the executions of a checker.
-fn outcomes(checker: Checker, program: fn() -> String) -> BTreeSet<String> {
+fn outcomes(checker: Checker, program: impl Fn() -> String + Send + Sync + 'static) -> BTreeSet<String> {
     let seen = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
     let of_program = seen.clone();
     let verdict = checker.explore(move || {
@@ -60,6 +60,31 @@ fn a_try_comes_while_the_lock_is_held() {
             |m| drop(m.lock()),
         )
     });
+}
+
+/// Two that count down are both able to be the last one.
+#[test]
+fn any_of_the_senders_is_the_last_to_go() {
+    for is_first in [true, false] {
+        let program = move || {
+            let (tx, rx) = channel::<u32>();
+            let other = tx.clone();
+            let drops = move || drop(tx);
+            let looks = move || {
+                drop(other);
+                rx.try_recv().unwrap_err()
+            };
+            let (drops, looks) = if is_first {
+                (spawn(drops), spawn(looks))
+            } else {
+                let looks = spawn(looks);
+                (spawn(drops), looks)
+            };
+            drops.join().unwrap();
+            format!("{:?}", looks.join().unwrap())
+        };
+        assert_eq!(outcomes(Checker::new(), program), ["Closed", "Empty"].map(String::from).into());
+    }
 }
 
 #[test]

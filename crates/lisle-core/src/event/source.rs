@@ -221,35 +221,38 @@ impl<S, M> Source<S, M> {
         self.update_checked(change)
     }
 
-    /// Does the same as [`update`](Source::update), for a change that counts something up or down. Unless
-    /// it `is_decisive`, as the last one down to zero is, changes commute, and nobody waits for it: that
-    /// is told to a model.
+    /// Does the same as [`update`](Source::update), for a change that counts something up or down by one.
+    /// Such changes commute, and nobody waits for them, unless the count is zero before or after: that is
+    /// told to a model. `lowest` returns the lower of the counts before and after, from the state before.
     #[inline]
     #[doc(hidden)]
     pub fn update_count<R>(
         &self,
-        is_decisive: impl FnOnce(&S) -> bool,
+        lowest: impl FnOnce(&S) -> usize,
         change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R,
     ) -> R {
         visible_on(self);
         #[cfg(feature = "model")]
         {
             let report = set_report(None);
-            let is_decisive = self.peek(is_decisive);
+            let touch = Touch::of_count(self.peek(lowest));
             // The count is a word by itself.
             let count = std::ptr::from_ref(&self.label).addr();
-            if !is_decisive {
-                let result = self.update_checked(change);
+            if touch == Touch::Write {
                 set_report(report);
-                touched(count, Touch::Count);
-                return result;
+                touched(count, touch);
+                return self.update_checked(change);
             }
+            let result = self.update_checked(change);
             set_report(report);
-            touched(count, Touch::Write);
+            touched(count, touch);
+            result
         }
         #[cfg(not(feature = "model"))]
-        let _ = is_decisive;
-        self.update_checked(change)
+        {
+            let _ = lowest;
+            self.update_checked(change)
+        }
     }
 
     #[inline]

@@ -176,7 +176,7 @@ impl<A: Send, T: Send> Callers<A, T> {
 
 impl<A, T> Clone for Callers<A, T> {
     fn clone(&self) -> Self {
-        self.line.source.update_count(|_| false, |queue, _| queue.callers += 1);
+        self.line.source.update_count(|queue| queue.callers, |queue, _| queue.callers += 1);
         Callers { line: self.line.clone() }
     }
 }
@@ -184,7 +184,7 @@ impl<A, T> Clone for Callers<A, T> {
 impl<A, T> Drop for Callers<A, T> {
     fn drop(&mut self) {
         self.line.source.update_count(
-            |queue| queue.callers == 1,
+            |queue| queue.callers - 1,
             |queue, waiters| {
                 queue.callers -= 1;
                 while queue.callers == 0 && waiters.grant(None).is_ok() {}

@@ -20,14 +20,29 @@ pub enum Touch {
     Write,
     /// It has written, and has learnt nothing.
     Store,
-    /// It has changed a count, which was not zero before and is not after. Such changes commute.
+    /// It has changed a count, which was more than one before and is after. Such changes commute.
     Count,
+    /// It has changed a count from one or to one. It commutes with other changes, but what changes the
+    /// count next may do more than it would have done before.
+    CountNearZero,
     /// It has taken a lock.
     Acquire,
     /// It has released a lock.
     Release,
     /// What was there is gone, and something else may come to the same place.
     Gone,
+}
+
+impl Touch {
+    /// Returns how a count is touched that is changed by one. `lowest` is the lower of the counts before
+    /// and after.
+    pub fn of_count(lowest: usize) -> Touch {
+        match lowest {
+            0 => Touch::Write,
+            1 => Touch::CountNearZero,
+            _ => Touch::Count,
+        }
+    }
 }
 
 /// A function that is told of each address that is touched.

@@ -92,7 +92,7 @@ impl Latch {
 /// Counts down, and wakes all waiters at zero. Returns `true` if that was the last count.
 fn down(count: &Source<usize, ()>) -> bool {
     count.update_count(
-        |left| *left <= 1,
+        |left| left.saturating_sub(1),
         |left, waiters| {
             let last = *left == 1;
             *left = left.saturating_sub(1);
@@ -158,7 +158,7 @@ impl WaitGroup {
     /// group.wait();
     /// ```
     pub fn enter(&self) -> Member {
-        self.inside.update_count(|inside| *inside == 0, |inside, _| *inside += 1);
+        self.inside.update_count(|inside| *inside, |inside, _| *inside += 1);
         Member { inside: self.inside.clone() }
     }
 

@@ -6,6 +6,10 @@ use crate::shim::atomic::{AtomicBool, Ordering};
 use std::panic::Location;
 use std::ptr::NonNull;
 
+/// What a count is told to be that can become zero without that anybody sees it: only the scope looks
+/// at it, when it has spawned all.
+const MANY: usize = usize::MAX;
+
 pub(crate) struct ScopeState {
     /// The number of fibers and reified tasks that have not finished. The scope waits until it is
     /// 0.
@@ -38,7 +42,7 @@ impl ScopeState {
 
     /// Counts in a fiber or a task that the scope is to wait for.
     pub(crate) fn enter(&self) {
-        self.running.update_count(|running| *running == 0, |running, _| *running += 1);
+        self.running.update_count(|_| MANY, |running, _| *running += 1);
     }
 
     /// Counts out a fiber or a task that has finished.
@@ -52,7 +56,7 @@ impl ScopeState {
         // which leaves its scope only by consuming that wake.
         let state = unsafe { state.as_ref() };
         state.running.update_count(
-            |running| *running == 1,
+            |running| if *running == 1 { 0 } else { MANY },
             |running, waiters| {
                 *running -= 1;
                 if *running == 0 {

@@ -4,7 +4,7 @@
 //! the first step of a schedule that begins with the sequence. What is left of it where no branch is such
 //! becomes a new branch.
 
-use super::super::access::{Label, independent};
+use super::super::access::{Label, sleeps_on};
 use super::super::races::{Race, steps_to_reverse};
 use super::super::sleep::{Sleeper, agree, covers};
 use super::super::trace::Choice;
@@ -181,7 +181,7 @@ impl Exhaustive {
                 let same = outcome.len() == choices.len() && agree(outcome, choices);
                 return same.then_some(Place { step: Some(step), whole: true });
             }
-            if !label.is_some_and(|label| independent(label, accesses)) {
+            if !label.is_some_and(|label| sleeps_on(label, accesses)) {
                 return None;
             }
         }
