@@ -4,3 +4,4 @@ mod counts;
 mod kernels;
 mod kinds;
 mod outcomes;
+mod random;

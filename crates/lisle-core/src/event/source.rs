@@ -236,16 +236,14 @@ impl<S, M> Source<S, M> {
         {
             let report = set_report(None);
             let touch = Touch::of_count(self.peek(lowest));
-            // The count is a word by itself.
-            let count = std::ptr::from_ref(&self.label).addr();
             if touch == Touch::Write {
                 set_report(report);
-                touched(count, touch);
+                self.touched_count(touch);
                 return self.update_checked(change);
             }
             let result = self.update_checked(change);
             set_report(report);
-            touched(count, touch);
+            self.touched_count(touch);
             result
         }
         #[cfg(not(feature = "model"))]
@@ -253,6 +251,13 @@ impl<S, M> Source<S, M> {
             let _ = lowest;
             self.update_checked(change)
         }
+    }
+
+    /// Tells a model how the count of [`update_count`](Source::update_count) is touched, which is a word by
+    /// itself.
+    #[cfg(feature = "model")]
+    fn touched_count(&self, touch: Touch) {
+        touched(std::ptr::from_ref(&self.label).addr(), touch);
     }
 
     #[inline]
@@ -326,6 +331,8 @@ impl<S, M> Source<S, M> {
     #[inline]
     pub fn with<R>(&self, look: impl FnOnce(&S) -> R) -> R {
         visible_on(self);
+        #[cfg(feature = "model")]
+        self.touched_count(Touch::Read);
         let inner = self.lock();
         under_lock(self.id(), std::ptr::null(), || look(&inner.state))
     }
