@@ -86,6 +86,10 @@ impl<S: Strategy> Strategy for Observed<S> {
         self.strategy.begin()
     }
 
+    fn reduces(&self) -> bool {
+        self.strategy.reduces()
+    }
+
     fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {
         let decision = self.strategy.next(running, runnable);
         if let Decision::Run(process) = decision {

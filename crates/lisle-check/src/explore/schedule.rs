@@ -107,6 +107,10 @@ impl<S: Strategy> Strategy for Recorded<S> {
         more
     }
 
+    fn reduces(&self) -> bool {
+        self.strategy.reduces()
+    }
+
     fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {
         let decision = self.strategy.next(running, runnable);
         if let Decision::Run(process) = decision {

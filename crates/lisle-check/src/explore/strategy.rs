@@ -88,6 +88,12 @@ pub trait Strategy {
     /// A worker of a parallel exploration may wait here until another one has work to share.
     fn begin(&mut self) -> bool;
 
+    /// Returns `true` if the strategy leaves out schedules that are equivalent to others. Then what is
+    /// reported has to be complete, also of a step that turns out to be impossible.
+    fn reduces(&self) -> bool {
+        false
+    }
+
     /// Returns the process that runs its next step, one of `runnable`.
     ///
     /// `running` is the process that ran the last step. `runnable` has each process whose next step
@@ -141,6 +147,10 @@ pub trait Strategy {
 impl<S: Strategy + ?Sized> Strategy for Box<S> {
     fn begin(&mut self) -> bool {
         (**self).begin()
+    }
+
+    fn reduces(&self) -> bool {
+        (**self).reduces()
     }
 
     fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {

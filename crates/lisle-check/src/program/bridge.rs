@@ -238,6 +238,10 @@ impl Explorer for Bridge {
         self.is_unwinding.set(true);
     }
 
+    fn takes_the_impossible(&self) -> bool {
+        self.strategy.borrow().reduces()
+    }
+
     fn next(&self, ready: &[u32]) -> Option<u32> {
         let mut steps = self.steps.borrow_mut();
         if steps.len() >= self.longest {

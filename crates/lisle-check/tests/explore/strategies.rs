@@ -272,6 +272,10 @@ impl<S: Strategy> Strategy for Short<S> {
         self.strategy.choose(process, ways)
     }
 
+    fn reduces(&self) -> bool {
+        self.strategy.reduces()
+    }
+
     fn access(&mut self, object: Object, kind: Kind) {
         self.strategy.access(object, kind);
     }

@@ -180,6 +180,10 @@ impl Strategy for Exhaustive {
         true
     }
 
+    fn reduces(&self) -> bool {
+        true
+    }
+
     fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {
         self.finish_step();
         self.fall_asleep();

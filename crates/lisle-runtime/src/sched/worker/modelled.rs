@@ -34,6 +34,10 @@ pub trait Explorer {
     fn begins(&self, process: Process);
     /// Is told that the running step has woken a process.
     fn woken(&self, process: Process);
+    /// Returns `true` if timers are to be offered that cannot fire yet, since another one comes before. An
+    /// execution in which one fires nevertheless is given up, after it has told what it would have touched.
+    /// So an explorer learns that it could fire if what came before had come later.
+    fn takes_the_impossible(&self) -> bool;
     /// Returns which of `ready` takes the next step, or `None` to give up the execution. `ready` is not
     /// empty.
     fn next(&self, ready: &[Process]) -> Option<Process>;
@@ -109,6 +113,11 @@ struct Armed {
     timer: Option<NonNull<Timer>>,
     /// The record that it decides.
     decides: usize,
+}
+
+/// Returns the deadline of the timer that is due first.
+fn first_deadline(timers: &[Armed]) -> Option<u64> {
+    timers.iter().filter(|armed| armed.timer.is_some()).map(|armed| armed.deadline).min()
 }
 
 impl Worker {
@@ -234,7 +243,7 @@ impl Worker {
                     .filter(|ready| self.can_go_on(**ready))
                     .map(|ready| self.process_of(*ready)),
             );
-            offered.extend(self.next_timer());
+            self.offer_timers(explorer, &mut offered);
             if offered.is_empty() {
                 let waiting: Vec<_> =
                     self.modelled.ready.borrow().iter().map(|ready| self.process_of(*ready)).collect();
@@ -246,12 +255,17 @@ impl Worker {
             }
             match explorer.next(&offered) {
                 None => return Ended::GivenUp,
-                Some(process) if Some(process) == self.next_timer() => self.fire(process, explorer),
                 Some(process) => {
                     let ready = &self.modelled.ready;
                     let at = ready.borrow().iter().position(|ready| self.process_of(*ready) == process);
-                    let next = ready.borrow_mut().swap_remove(at.expect("the explorer names what is ready"));
-                    self.take_step(next);
+                    match at {
+                        Some(at) => {
+                            let next = ready.borrow_mut().swap_remove(at);
+                            self.take_step(next);
+                        }
+                        None if self.fire(process, explorer) => {}
+                        None => return Ended::GivenUp,
+                    }
                 }
             }
         }
@@ -322,6 +336,7 @@ impl Worker {
         if let Some(explorer) = self.explorer()
             && deadline != u64::MAX
         {
+            explorer.time(false);
             let process = explorer.spawned(Location::caller());
             // SAFETY: what is armed is alive.
             let decides = unsafe { Timer::decides(timer) };
@@ -331,34 +346,55 @@ impl Worker {
     }
 
     pub(super) fn disarm_modelled(&self, timer: NonNull<Timer>) {
-        for armed in self.modelled.timers.borrow_mut().iter_mut().filter(|armed| armed.timer == Some(timer)) {
-            armed.timer = None;
+        let mut timers = self.modelled.timers.borrow_mut();
+        let Some(at) = timers.iter().position(|armed| armed.timer == Some(timer)) else { return };
+        timers[at].timer = None;
+        // Those that are due later may fire now.
+        let deadline = timers[at].deadline;
+        if let Some(explorer) = self.explorer()
+            && timers.iter().any(|armed| armed.timer.is_some() && armed.deadline > deadline)
+        {
+            explorer.time(false);
         }
     }
 
-    /// Returns the timer that is due first. Timers fire in their order, and as late as they like.
-    fn next_timer(&self) -> Option<Process> {
+    /// Adds the timers that may take their step to `offered`: they fire in their order, and as late as they
+    /// like. The others come after these, for explorers that take them.
+    fn offer_timers(&self, explorer: &dyn Explorer, offered: &mut Vec<Process>) {
         let timers = self.modelled.timers.borrow();
-        timers.iter().min_by_key(|armed| armed.deadline).map(|armed| armed.process)
+        let can_step = |armed: &&Armed| armed.timer.is_none() || Some(armed.deadline) == first_deadline(&timers);
+        offered.extend(timers.iter().filter(can_step).map(|armed| armed.process));
+        if explorer.takes_the_impossible() {
+            offered.extend(timers.iter().filter(|armed| !can_step(armed)).map(|armed| armed.process));
+        }
     }
 
-    fn fire(&self, process: Process, explorer: &dyn Explorer) {
-        let armed = {
+    /// Takes the step of a timer. Returns `false` if it cannot fire yet.
+    fn fire(&self, process: Process, explorer: &dyn Explorer) -> bool {
+        let (armed, can_fire) = {
             let mut timers = self.modelled.timers.borrow_mut();
             let at = timers.iter().position(|armed| armed.process == process);
-            timers.remove(at.expect("the explorer names what is ready"))
+            let first = first_deadline(&timers);
+            let armed = timers.remove(at.expect("the explorer names what is ready"));
+            let can_fire = Some(armed.deadline) == first;
+            (armed, can_fire)
         };
-        let Some(timer) = armed.timer else { return touched(armed.decides, Touch::Read) };
-        if armed.deadline > self.modelled.now.get() {
-            self.modelled.now.set(armed.deadline);
-            explorer.time(true);
+        let Some(timer) = armed.timer else {
+            touched(armed.decides, Touch::Read);
+            return true;
+        };
+        explorer.time(true);
+        if !can_fire {
+            return false;
         }
+        self.modelled.now.set(self.modelled.now.get().max(armed.deadline));
         // SAFETY: it is armed, and hence alive.
         let entry = unsafe { Timer::entry(timer) };
         // SAFETY: as above; it is not armed any more.
         if let Some(waker) = unsafe { Timer::expire(entry) } {
             waker.wake();
         }
+        true
     }
 
     fn end_of_all(&self) -> Ended {
