@@ -6,6 +6,7 @@
 
 use lisle::channel::{self, MailReceiver, MailSender, Multicast, Port, Receiver, Sender};
 use lisle::sync::{Condvar, IVar, Latch, MVar, Mutex, RwLock, Semaphore, WaitGroup, Watch};
+use lisle::time::after;
 use lisle::{Event, always, choose, event::choose_biased, spawn};
 use lisle_check::Checker;
 use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
@@ -50,6 +51,7 @@ fn text(value: impl std::fmt::Debug) -> String {
 }
 
 /// The operations, in families that have an object in common.
+#[allow(clippy::unit_arg, reason = "each operation is one expression, also if it gives nothing")]
 const FAMILIES: &[&[Operation]] = &[
     &[
         |_, own| text(own.sender.as_ref().map(|tx| tx.try_send(own.id).is_ok())),
@@ -104,7 +106,9 @@ const FAMILIES: &[&[Operation]] = &[
         |shared, _| text(shared.permits.try_wait()),
         |shared, _| text(shared.permits.try_acquire().is_some()),
         |shared, _| text(shared.permits.post()),
-        |shared, _| text(choose((shared.permits.wait_evt(), lisle::time::after(SECOND))).sync()),
+        |shared, _| {
+            text(choose((shared.permits.wait_evt().wrap(|()| true), after(SECOND).wrap(|()| false))).sync())
+        },
         |shared, _| text(shared.permits.tokens()),
         |shared, _| text(shared.permits.acquire_evt().poll().is_some()),
     ],
@@ -121,7 +125,9 @@ const FAMILIES: &[&[Operation]] = &[
         |shared, own| text(shared.mvar.try_put(own.id).is_ok()),
         |shared, _| text(shared.mvar.try_take()),
         |shared, _| text(shared.mvar.try_read()),
-        |shared, own| text(choose((shared.mvar.put_evt(own.id), lisle::time::after(SECOND))).sync()),
+        |shared, own| {
+            text(choose((shared.mvar.put_evt(own.id).wrap(|()| true), after(SECOND).wrap(|()| false))).sync())
+        },
         |shared, _| text(choose_biased((shared.mvar.take_evt(), always(77))).sync()),
         |shared, own| text(shared.ivar.put(own.id).is_ok()),
         |shared, _| text(shared.ivar.try_get()),
