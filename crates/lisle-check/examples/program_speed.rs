@@ -7,14 +7,29 @@ use std::sync::Arc;
 use std::time::Instant;
 
 fn measure(name: &str, program: impl Fn() + Send + Sync + 'static) {
+    measure_by(&Checker::new(), name, program);
+}
+
+fn measure_by(checker: &Checker, name: &str, program: impl Fn() + Send + Sync + 'static) {
     let begin = Instant::now();
-    let verdict = Checker::new().explore(program);
+    let verdict = checker.explore(program);
     let seconds = begin.elapsed().as_secs_f64();
     let all = verdict.counts().all();
     println!("{name}: {verdict}, {seconds:.3} s, {:.0} executions a second", all as f64 / seconds);
 }
 
 fn main() {
+    measure_by(&Checker::new().random(1).executions(100_000), "store buffering, by chance", || {
+        let x = Arc::new([const { AtomicU32::new(0) }; 2]);
+        let y = x.clone();
+        let other = lisle::spawn(move || {
+            y[1].store(1, SeqCst);
+            y[0].load(SeqCst)
+        });
+        x[0].store(1, SeqCst);
+        let here = x[1].load(SeqCst);
+        assert!(here + other.join().unwrap() > 0);
+    });
     for n in [2, 14] {
         measure(&format!("{n} readers"), move || {
             let x = Arc::new(AtomicU32::new(0));
@@ -30,6 +45,19 @@ fn main() {
             readers.into_iter().for_each(|reader| assert!(reader.join().unwrap() <= 1));
         });
     }
+    measure("two fibers that add 8 times each", || {
+        let x = Arc::new(AtomicU32::new(0));
+        let y = x.clone();
+        let other = lisle::spawn(move || {
+            for _ in 0..8 {
+                y.fetch_add(1, SeqCst);
+            }
+        });
+        for _ in 0..8 {
+            x.fetch_add(1, SeqCst);
+        }
+        other.join().unwrap();
+    });
     measure("a counter of 3 fibers, twice each, under a lock", || {
         let count = Arc::new(Mutex::new(0));
         let fibers = [(); 3].map(|()| {

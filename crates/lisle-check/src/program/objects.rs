@@ -36,6 +36,8 @@ pub(super) struct Objects {
 struct Range {
     begin: usize,
     end: usize,
+    /// Where this one and all before it end.
+    reach: usize,
     name: u64,
     /// When it was declared.
     declared: Moment,
@@ -56,7 +58,8 @@ impl Ranges {
     /// Returns the smallest range that contains the address: what is in an object may be one, too.
     fn around(&self, address: usize) -> Option<&Range> {
         let after = self.0.partition_point(|range| range.begin <= address);
-        self.0[..after].iter().rev().find(|range| address < range.end)
+        let may_reach = self.0[..after].iter().rev().take_while(|range| address < range.reach);
+        may_reach.into_iter().find(|range| address < range.end)
     }
 
     /// Removes the ranges that contain the address, and returns them.
@@ -67,14 +70,26 @@ impl Ranges {
     /// Adds a range, unless one begins there.
     fn add(&mut self, range: Range) {
         if let Err(at) = self.0.binary_search_by_key(&range.begin, |range| range.begin) {
-            self.0.insert(at, range);
+            let before = self.0[..at].last().map_or(0, |range| range.reach);
+            let end = range.end;
+            self.0.insert(at, Range { reach: before, ..range });
+            self.reaches(at, end);
         }
     }
 
-    /// Returns the range that begins here.
-    fn at(&mut self, begin: usize) -> Option<&mut Range> {
+    /// Notes that the range at this place ends there.
+    fn reaches(&mut self, at: usize, end: usize) {
+        self.0[at..].iter_mut().for_each(|range| range.reach = range.reach.max(end));
+    }
+
+    /// Returns the range that begins here, made so large that it ends at `end` or later.
+    fn enlarged(&mut self, begin: usize, end: usize) -> Option<&Range> {
         let at = self.0.binary_search_by_key(&begin, |range| range.begin).ok()?;
-        Some(&mut self.0[at])
+        if self.0[at].end < end {
+            self.0[at].end = end;
+            self.reaches(at, end);
+        }
+        Some(&self.0[at])
     }
 
     /// Removes the ranges that begin in this one.
@@ -111,10 +126,7 @@ impl Objects {
         is_past: impl FnOnce(Moment) -> bool,
     ) {
         let end = address + size.max(1);
-        let known = self.declared.at(address).map(|known| {
-            known.end = known.end.max(end);
-            (known.name, known.declared)
-        });
+        let known = self.declared.enlarged(address, end).map(|known| (known.name, known.declared));
         if self.met.len() <= process.index() {
             self.met.resize_with(process.index() + 1, Vec::new);
         }
@@ -127,7 +139,9 @@ impl Objects {
         let own = (u64::from(process.0) << DECLARATION_BITS) | (met.len() as u64 % (1 << DECLARATION_BITS));
         let own = self.one_of(own);
         match known {
-            None => self.declared.add(Range { begin: address, end, name: own, declared: now }),
+            None => {
+                self.declared.add(Range { begin: address, end, reach: end, name: own, declared: now });
+            }
             Some((name, declared)) if name != own && !is_past(declared) => self.learn(name, own),
             Some(_) => {}
         }
@@ -154,7 +168,8 @@ impl Objects {
         self.declared.remove_within(address, address + size);
         self.owned.remove_within(address, address + size);
         let (name, declared) = (u64::from(process.0) << DECLARATION_BITS, Moment { process, step: 0 });
-        self.owned.add(Range { begin: address, end: address + size, name, declared });
+        let end = address + size;
+        self.owned.add(Range { begin: address, end, reach: end, name, declared });
     }
 
     /// Notes that the objects at an address are gone.

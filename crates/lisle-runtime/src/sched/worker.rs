@@ -273,6 +273,8 @@ impl Worker {
         let parker = unsafe { &raw const (*fiber.as_ptr()).parker };
         // SAFETY: the fiber is resumed next.
         unsafe { parker::set_running(parker) };
+        #[cfg(feature = "model")]
+        let reported = self.report();
         // SAFETY: only the domain's own worker touches the coroutine, and it is not running.
         let coroutine = unsafe { &mut *this.coroutine.get() };
         let result = coroutine.as_mut().expect("a fiber that has begun has a stack").resume(());
@@ -282,6 +284,8 @@ impl Worker {
             CoroutineResult::Yield(suspend) => suspend,
             CoroutineResult::Return(()) => return self.end(fiber),
         };
+        #[cfg(feature = "model")]
+        drop(reported);
         if HOOKED {
             self.after_turn(this, Moment::Waits);
         }

@@ -15,7 +15,7 @@ use crate::event::parker::{self, Suspend};
 use crate::event::{Context, Timer, step, suspend};
 use crate::report::WaitGraph;
 use crate::shim::clock;
-use crate::shim::model::{Touch, set_report, touched};
+use crate::shim::model::{Report, Touch, set_report, touched};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::runnable::Runnable;
 use crate::spawned::task_cell::Task;
@@ -87,6 +87,8 @@ pub(super) struct Modelled {
     waiting: RefCell<Vec<(NonNull<Runnable>, IsSo)>>,
     /// The execution is being unwound.
     is_ending: Cell<bool>,
+    /// What is told what the processes touch. What the scheduler touches decides nothing.
+    report: Cell<Option<Report>>,
     /// Something could not be unwound.
     is_stuck: Cell<bool>,
     /// How often a fiber has been unwound in this execution.
@@ -95,12 +97,22 @@ pub(super) struct Modelled {
     now: Cell<u64>,
 }
 
+/// Reports what is touched, until it is dropped.
+pub(super) struct Reported;
+
+impl Drop for Reported {
+    fn drop(&mut self) {
+        set_report(None);
+    }
+}
+
 /// Takes the explorer back when it is dropped.
 struct Explored<'a>(&'a Modelled);
 
 impl Drop for Explored<'_> {
     fn drop(&mut self) {
         self.0.explorer.set(None);
+        set_report(self.0.report.take());
     }
 }
 
@@ -125,6 +137,12 @@ impl Worker {
     pub(super) fn explorer(&self) -> Option<&dyn Explorer> {
         // SAFETY: `execute` keeps it while it is here.
         self.modelled.explorer.get().map(|explorer| unsafe { explorer.as_ref() })
+    }
+
+    /// Reports what the process touches that runs from now on.
+    pub(super) fn report(&self) -> Reported {
+        set_report(self.modelled.report.get());
+        Reported
     }
 
     /// Returns `true` if a model decides what runs here.
@@ -216,6 +234,7 @@ impl Worker {
         // SAFETY: the guard takes it back before the borrow ends.
         let erased = unsafe { std::mem::transmute::<&dyn Explorer, &'static dyn Explorer>(explorer) };
         modelled.explorer.set(Some(NonNull::from(erased)));
+        modelled.report.set(set_report(None));
         let _explored = Explored(modelled);
         modelled.now.set(clock::now());
         let fiber = Fiber::new(program, Traits::default(), site);
@@ -253,20 +272,14 @@ impl Worker {
                 }
                 return self.end_of_all();
             }
-            match explorer.next(&offered) {
+            let Some(process) = explorer.next(&offered) else { return Ended::GivenUp };
+            let ready = &self.modelled.ready;
+            let at = ready.borrow().iter().position(|ready| self.process_of(*ready) == process);
+            let next = at.map(|at| ready.borrow_mut().swap_remove(at));
+            match next {
+                Some(next) => self.take_step(next),
+                None if self.fire(process, explorer) => {}
                 None => return Ended::GivenUp,
-                Some(process) => {
-                    let ready = &self.modelled.ready;
-                    let at = ready.borrow().iter().position(|ready| self.process_of(*ready) == process);
-                    match at {
-                        Some(at) => {
-                            let next = ready.borrow_mut().swap_remove(at);
-                            self.take_step(next);
-                        }
-                        None if self.fire(process, explorer) => {}
-                        None => return Ended::GivenUp,
-                    }
-                }
             }
         }
     }
@@ -287,11 +300,8 @@ impl Worker {
     fn can_go_on(&self, ready: NonNull<Runnable>) -> bool {
         let waiting = self.modelled.waiting.borrow();
         let Some((_, is_so)) = waiting.iter().find(|(waits, _)| *waits == ready) else { return true };
-        let report = set_report(None);
         // SAFETY: the process is suspended in the call that has asked, which keeps the closure.
-        let is_so = unsafe { (**is_so)() };
-        set_report(report);
-        is_so
+        unsafe { (**is_so)() }
     }
 
     fn take_step(&self, next: NonNull<Runnable>) {
@@ -379,6 +389,7 @@ impl Worker {
             let can_fire = Some(armed.deadline) == first;
             (armed, can_fire)
         };
+        let _reported = self.report();
         let Some(timer) = armed.timer else {
             touched(armed.decides, Touch::Read);
             return true;
