@@ -181,6 +181,15 @@ pub mod asymmetric;
 #[allow(missing_docs, reason = "the names and functions of `std::sync::atomic`")]
 pub mod model;
 
+/// Calls `f`. What it touches is not reported to a model.
+#[doc(hidden)]
+#[inline(always)]
+pub fn unreported<R>(f: impl FnOnce() -> R) -> R {
+    #[cfg(all(feature = "model", not(lisle_loom)))]
+    let _unreported = model::Unreported::begin();
+    f()
+}
+
 /// Counts one down, as a release and an acquire. Returns `true` if none is left.
 #[doc(hidden)]
 #[inline]

@@ -1,7 +1,10 @@
 //! Between a worker that runs the program and the strategy that chooses its schedule.
 
-use super::objects::{Moment, Objects};
+use super::causes::{Causes, Moment};
+use super::objects::Objects;
+use super::queues::{By, Queues};
 use crate::explore::{Counts, Decision, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
+use lisle_core::event::awaited::Awaited;
 use lisle_core::shim::model::{Touch, set_report};
 use lisle_runtime::model::Explorer;
 use std::cell::{Cell, RefCell};
@@ -24,23 +27,18 @@ pub(super) struct Steps {
     pub(super) count: usize,
 }
 
-/// Where a process comes from.
-#[derive(Debug, Clone, Copy)]
-struct Birth {
-    /// The step of its parent that has spawned it.
-    moment: Moment,
-    site: &'static Location<'static>,
-}
-
 pub(super) struct Bridge {
     strategy: RefCell<Recorded<Box<dyn Strategy>>>,
     family: RefCell<Family>,
     objects: RefCell<Objects>,
+    queues: RefCell<Queues>,
     /// How many children each process has had in this execution.
     children: RefCell<Vec<u32>>,
     /// Whose code runs: the process that takes the step in progress, or one that begins in it.
     running: Cell<Option<Process>>,
-    births: RefCell<Vec<Option<Birth>>>,
+    /// Where each process was spawned.
+    sites: RefCell<Vec<Option<&'static Location<'static>>>>,
+    causes: RefCell<Causes>,
     /// A step is in progress, and what it touches is reported.
     in_step: Cell<bool>,
     /// The objects that were declared last by each process.
@@ -58,9 +56,11 @@ impl Bridge {
             strategy: RefCell::new(strategy),
             family: RefCell::new(family),
             objects: RefCell::default(),
+            queues: RefCell::default(),
             children: RefCell::default(),
             running: Cell::new(None),
-            births: RefCell::default(),
+            sites: RefCell::default(),
+            causes: RefCell::default(),
             in_step: Cell::new(false),
             awaited: RefCell::default(),
             steps: RefCell::default(),
@@ -81,6 +81,8 @@ impl Bridge {
     /// Begins an execution. Returns `false` if there is none to run.
     pub(super) fn begin(&self) -> bool {
         self.objects.borrow_mut().clear();
+        self.queues.borrow_mut().clear();
+        self.causes.borrow_mut().clear();
         self.children.borrow_mut().clear();
         self.awaited.borrow_mut().clear();
         self.steps.borrow_mut().clear();
@@ -113,8 +115,8 @@ impl Bridge {
 
     /// Returns the steps of the execution so far.
     pub(super) fn steps(&self) -> Vec<Steps> {
-        let births = self.births.borrow();
-        let site = |process: Process| births.get(process.index()).copied().flatten().map(|birth| birth.site);
+        let sites = self.sites.borrow();
+        let site = |process: Process| sites.get(process.index()).copied().flatten();
         let mut all: Vec<Steps> = Vec::new();
         for &process in &*self.steps.borrow() {
             match all.last_mut() {
@@ -133,15 +135,10 @@ impl Bridge {
         self.family.borrow_mut().child(parent, nth)
     }
 
-    /// Returns `true` if an earlier moment comes before the running step of a process in every schedule,
-    /// as far as that follows from who has spawned whom.
-    fn is_past(&self, moment: Moment, mut process: Process, mut step: usize) -> bool {
-        while moment.process != process || moment.step > step {
-            let birth = self.births.borrow().get(process.index()).copied().flatten();
-            let Some(Birth { moment: birth, .. }) = birth else { return false };
-            (process, step) = (birth.process, birth.step);
-        }
-        true
+    /// Returns the present moment. What a step spawns begins in it.
+    fn now(&self) -> Moment {
+        let steps = self.steps.borrow();
+        Moment { process: steps.last().copied().unwrap_or(Process::ROOT), step: steps.len() }
     }
 
     /// Returns `true` if the exploration has to begin anew, since objects had two names.
@@ -164,11 +161,17 @@ impl Bridge {
             Touch::CountNearZero => Kind::AddNearZero,
             Touch::Acquire => Kind::Acquire,
             Touch::Release => Kind::Release,
+            Touch::Put(_) | Touch::PutEnd | Touch::Close => Kind::Back,
+            Touch::Take(_) | Touch::TakeEnd => Kind::Front,
         };
         if self.in_step.get()
             && let Some(object) = self.objects.borrow().at(address)
         {
-            self.strategy.borrow_mut().access(object, kind);
+            let mut strategy = self.strategy.borrow_mut();
+            let process = self.running.get().unwrap_or(Process::ROOT);
+            let mut by = By { strategy: &mut *strategy, causes: &mut self.causes.borrow_mut(), process };
+            let kind = self.queues.borrow_mut().touched(object, touch, &mut by).unwrap_or(kind);
+            strategy.access(object, kind);
         }
     }
 }
@@ -208,8 +211,8 @@ impl Explorer for Bridge {
     fn spawned(&self, site: &'static Location<'static>) -> u32 {
         let Some(parent) = self.running.get() else { return Process::ROOT.0 };
         let child = self.new_child(parent);
-        let moment = Moment { process: parent, step: self.steps.borrow().len() };
-        *of(&mut self.births.borrow_mut(), child) = Some(Birth { moment, site });
+        *of(&mut self.sites.borrow_mut(), child) = Some(site);
+        self.causes.borrow_mut().follows(child, parent);
         if self.in_step.get() {
             self.strategy.borrow_mut().enables(child);
         }
@@ -221,8 +224,10 @@ impl Explorer for Bridge {
     }
 
     fn woken(&self, process: u32) {
-        if self.in_step.get() && self.running.get() != Some(Process(process)) {
-            self.strategy.borrow_mut().enables(Process(process));
+        let woken = Process(process);
+        if let Some(running) = self.running.get().filter(|running| self.in_step.get() && *running != woken) {
+            self.strategy.borrow_mut().enables(woken);
+            self.causes.borrow_mut().follows(woken, running);
         }
     }
 
@@ -257,6 +262,7 @@ impl Explorer for Bridge {
                 self.running.set(Some(process));
                 self.in_step.set(true);
                 steps.push(process);
+                self.causes.borrow_mut().goes_on(Moment { process, step: steps.len() });
                 Some(process.0)
             }
             Decision::Stop => {
@@ -273,11 +279,9 @@ impl Explorer for Bridge {
 
     fn about_to_touch(&self, address: usize, size: usize) {
         let process = self.running.get().unwrap_or(Process::ROOT);
-        // What a step spawns begins in it.
-        let steps = self.steps.borrow();
-        let now = Moment { process: steps.last().copied().unwrap_or(Process::ROOT), step: steps.len() };
-        let is_past = |moment| self.is_past(moment, process, now.step);
-        self.objects.borrow_mut().declare(process, address, size, now, is_past);
+        let causes = self.causes.borrow();
+        let is_past = |moment| causes.must_precede(moment, process);
+        self.objects.borrow_mut().declare(process, address, size, self.now(), is_past);
         *of(&mut self.awaited.borrow_mut(), process) = address;
     }
 
@@ -288,15 +292,23 @@ impl Explorer for Bridge {
     fn joined(&self, process: u32) {
         if self.in_step.get() {
             self.strategy.borrow_mut().after(Process(process));
+            if let Some(running) = self.running.get() {
+                self.causes.borrow_mut().follows(running, Process(process));
+            }
         }
     }
 
-    fn is_over(&self, waiting: &[u32]) {
+    fn is_over(&self, waiting: &[(u32, Awaited)]) {
         self.in_step.set(false);
-        for &process in waiting {
+        for &(process, awaited_by) in waiting {
             let awaited = self.awaited.borrow().get(process as usize).copied().unwrap_or(0);
             if let Some(object) = self.objects.borrow().at(awaited) {
-                self.strategy.borrow_mut().waits(Process(process), object, Kind::Acquire);
+                let kind = match awaited_by {
+                    Awaited::Free => Kind::Acquire,
+                    Awaited::Message => Kind::Front,
+                    Awaited::Place => Kind::Back,
+                };
+                self.strategy.borrow_mut().waits(Process(process), object, kind);
             }
         }
     }

@@ -1,9 +1,11 @@
 //! Running a program of Lisle's through its schedules.
 
 mod bridge;
+mod causes;
 mod checker;
 mod executing;
 mod objects;
+mod queues;
 mod verdict;
 
 pub use checker::Checker;

@@ -13,6 +13,7 @@
 //! touch there are its waits, and the end that they join. What is neither declared nor owned is the
 //! scheduler's own, and decides nothing.
 
+use super::causes::Moment;
 use crate::explore::{Object, Process};
 use rustc_hash::FxHashMap;
 
@@ -41,13 +42,6 @@ struct Range {
     name: u64,
     /// When it was declared.
     declared: Moment,
-}
-
-/// A place in an execution: within a step, which a process takes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Moment {
-    pub(super) process: Process,
-    pub(super) step: usize,
 }
 
 /// Ranges by their beginnings. There are few: a sorted list is faster than a tree.
@@ -115,7 +109,7 @@ impl Objects {
     }
 
     /// Notes that a process declares the object at an address, at this moment. `is_past` tells of another
-    /// moment whether it comes before this one in every schedule. Takes time in proportion to the number of
+    /// moment whether it must have come before this one. Takes time in proportion to the number of
     /// objects.
     pub(super) fn declare(
         &mut self,

@@ -42,6 +42,8 @@ mod error;
 pub mod fetch;
 #[cfg(not(lisle_loom))]
 mod groups;
+#[cfg(feature = "model")]
+mod in_model;
 #[cfg(all(test, lisle_loom))]
 mod loom_observe;
 #[cfg(all(test, lisle_loom))]

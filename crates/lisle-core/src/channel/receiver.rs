@@ -371,7 +371,7 @@ pub struct RecvEvt<'a, T> {
 /// The branch of a [`RecvEvt`].
 #[derive(Debug)]
 pub struct Receiving<'e, T> {
-    shared: &'e Shared<T>,
+    pub(super) shared: &'e Shared<T>,
     waiter: Waiter<Slot<T>>,
 }
 
@@ -387,7 +387,7 @@ impl<'e, T> Receiving<'e, T> {
 
     #[inline]
     pub(super) fn try_commit(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> Step {
-        let hint = self.shared.hint();
+        let hint = self.shared.hint_for(attempt);
         if hint.is_receivable() {
             return self.attempt(attempt, false);
         }
@@ -529,6 +529,10 @@ macro_rules! receives {
             }
             fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
                 branch.describe(waits);
+            }
+            #[cfg(feature = "model")]
+            fn awaits<'e>(&'e self, branch: &Self::Branch<'e>) -> Option<$crate::event::awaited::Awaits> {
+                branch.shared.awaits($crate::event::awaited::Awaited::Message)
             }
         }
     };

@@ -317,7 +317,7 @@ pub(super) fn send_at_once<T: Send>(shared: &Shared<T>, message: &mut Option<T>)
 /// The branch of a send: a waiter whose slot holds the message until a receiver takes it, or until
 /// it is moved into the buffer.
 pub struct Sending<'e, T> {
-    shared: &'e Shared<T>,
+    pub(super) shared: &'e Shared<T>,
     waiter: Waiter<Option<T>>,
     /// The cell into which the destructor puts a message that was not sent. `None` if the message
     /// is a clone.
@@ -337,7 +337,7 @@ impl<'e, T> Sending<'e, T> {
 
     #[inline(always)]
     pub(super) fn try_commit(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> Step {
-        let hint = self.shared.hint();
+        let hint = self.shared.hint_for(attempt);
         if hint.is_sendable() {
             return self.attempt(attempt, false);
         }
@@ -454,6 +454,10 @@ macro_rules! sends {
             }
             fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
                 branch.describe(waits);
+            }
+            #[cfg(feature = "model")]
+            fn awaits<'e>(&'e self, branch: &Self::Branch<'e>) -> Option<$crate::event::awaited::Awaits> {
+                branch.shared.awaits($crate::event::awaited::Awaited::Place)
             }
         }
     };

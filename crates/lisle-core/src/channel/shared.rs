@@ -24,17 +24,19 @@ use crate::event::queue::{Committed, Decided, WaitQueue};
 use crate::event::record::{Attempt, Committer, Meeting, Record, Waker};
 use crate::event::woken::Woken;
 use crate::event::{Description, Label, declare, tally};
-use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::shim::atomic::Ordering;
+#[cfg(feature = "model")]
+use crate::shim::model::Touch;
 use crate::shim::sync::OnceLock;
-use crate::shim::unseen;
+use crate::shim::{unreported, unseen};
 use std::collections::VecDeque;
 
 #[derive(Debug)]
 pub(super) struct Shared<T> {
-    inner: Lock<Inner<T>>,
+    pub(super) inner: Lock<Inner<T>>,
     /// A [`Hint`]. It is written under the lock and read without it. A reader that sees an old
     /// value could as well have read before the change.
-    hint: AtomicUsize,
+    hint: unseen::AtomicUsize,
     pub(super) senders: unseen::AtomicUsize,
     pub(super) receivers: unseen::AtomicUsize,
     label: Label,
@@ -73,14 +75,14 @@ impl Hint {
 
 #[derive(Debug)]
 pub(super) struct Inner<T> {
-    buffer: VecDeque<T>,
-    capacity: usize,
+    pub(super) buffer: VecDeque<T>,
+    pub(super) capacity: usize,
     /// Counts how often something may have become possible for a newcomer: a message, room, a
     /// waiting partner, or the closing. It counts in steps of `CHANGE`.
-    changes: usize,
+    pub(super) changes: usize,
     /// The room that is promised to senders that are making their message.
-    reserved: usize,
-    closed: bool,
+    pub(super) reserved: usize,
+    pub(super) closed: bool,
     pub(super) receiving: WaitQueue<Slot<T>>,
     pub(super) sending: WaitQueue<Option<T>>,
     /// Senders that make their message only once they have won. Partners do not commit them but
@@ -130,7 +132,7 @@ impl<T> Shared<T> {
         };
         Shared {
             inner: Lock::new(inner),
-            hint: AtomicUsize::new(if capacity > 0 { SENDABLE } else { 0 }),
+            hint: unseen::AtomicUsize::new(if capacity > 0 { SENDABLE } else { 0 }),
             senders: unseen::AtomicUsize::new(1),
             receivers: unseen::AtomicUsize::new(1),
             label,
@@ -175,11 +177,17 @@ impl<T> Shared<T> {
         transition: impl FnOnce(&mut Inner<T>) -> R,
     ) -> R {
         declare(self);
-        let mut inner = self.inner.lock();
+        let mut inner = unreported(|| self.inner.lock());
+        #[cfg(feature = "model")]
+        let before = inner.outline();
         let result = transition(&mut inner);
+        #[cfg(feature = "model")]
+        self.touched(inner.touch_since(before, by));
         self.note(&inner);
         if inner.watchers.want_readiness() {
             self.tell(inner, by);
+        } else {
+            unreported(|| drop(inner));
         }
         result
     }
@@ -188,9 +196,14 @@ impl<T> Shared<T> {
     #[inline(always)]
     pub(super) fn locked_quietly<R>(&self, transition: impl FnOnce(&mut Inner<T>) -> R) -> R {
         declare(self);
-        let mut inner = self.inner.lock();
+        let mut inner = unreported(|| self.inner.lock());
+        #[cfg(feature = "model")]
+        let before = inner.outline();
         let result = transition(&mut inner);
+        #[cfg(feature = "model")]
+        self.touched(inner.touch_since(before, None));
         self.note(&inner);
+        unreported(|| drop(inner));
         result
     }
 
@@ -223,7 +236,7 @@ impl<T> Shared<T> {
             }
         }
         inner.watchers = watchers;
-        drop(guard);
+        unreported(|| drop(guard));
         drop(woken);
     }
 
@@ -231,19 +244,39 @@ impl<T> Shared<T> {
     #[inline(always)]
     pub(super) fn hint(&self) -> Hint {
         declare(self);
+        #[cfg(feature = "model")]
+        self.touched(Touch::Read);
         Hint(self.hint.load(Ordering::Acquire))
     }
 
+    /// Does the same as [`hint`](Shared::hint), for a performer. What a model has let it wait for it does not
+    /// have to look for.
+    #[inline(always)]
+    pub(super) fn hint_for(&self, attempt: &Attempt<'_>) -> Hint {
+        #[cfg(feature = "model")]
+        if attempt.awaited().is_some() {
+            return unreported(|| self.hint());
+        }
+        let _ = attempt;
+        self.hint()
+    }
+
     pub(super) fn is_closed(&self) -> bool {
-        self.inner.lock().closed
+        self.look(|inner| inner.closed)
     }
 
     pub(super) fn capacity(&self) -> usize {
-        self.inner.lock().capacity
+        unreported(|| self.inner.lock().capacity)
     }
 
     pub(super) fn len(&self) -> usize {
-        self.inner.lock().buffer.len()
+        self.look(|inner| inner.buffer.len())
+    }
+
+    fn look<R>(&self, look: impl FnOnce(&Inner<T>) -> R) -> R {
+        #[cfg(feature = "model")]
+        self.touched(Touch::Read);
+        unreported(|| look(&self.inner.lock()))
     }
 
     /// Closes the channel and wakes all waiters. Buffered messages can still be received. Returns
@@ -324,17 +357,17 @@ impl<T> Inner<T> {
     }
 
     #[inline]
-    fn is_receivable(&self) -> bool {
+    pub(super) fn is_receivable(&self) -> bool {
         !self.buffer.is_empty() || !self.sending.is_empty() || self.closed
     }
 
     #[inline]
-    fn is_sendable(&self) -> bool {
+    pub(super) fn is_sendable(&self) -> bool {
         !self.receiving.is_empty() || self.has_room() || self.closed
     }
 
     #[inline]
-    fn has_room(&self) -> bool {
+    pub(super) fn has_room(&self) -> bool {
         self.buffer.len() + self.reserved < self.capacity
     }
 

@@ -97,8 +97,9 @@ pub unsafe trait Context {
 
     /// Called before the performer does what would wait until `is_so` returns `true`. A model may let
     /// others run until then; if it never is so, the performer waits as it would without a model.
-    fn wait_until(&self, is_so: &dyn Fn() -> bool) {
-        let _ = is_so;
+    #[cfg(feature = "model")]
+    fn wait_until(&self, awaited: super::awaited::Awaited, is_so: &dyn Fn() -> bool) {
+        let _ = (awaited, is_so);
         self.visible();
     }
 

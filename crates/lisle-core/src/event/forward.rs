@@ -11,6 +11,13 @@ macro_rules! forwarded {
         fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut $crate::event::Description) {
             self.$($field).+.describe(branch, waits);
         }
+        $crate::event::forwarded!(awaits $($field).+);
+    };
+    (awaits $($field:ident).+) => {
+        #[cfg(feature = "model")]
+        fn awaits<'e>(&'e self, branch: &Self::Branch<'e>) -> Option<$crate::event::awaited::Awaits> {
+            self.$($field).+.awaits(branch)
+        }
     };
     ($($field:ident).+: $inner:ty) => {
         $crate::event::forwarded!($($field).+: $inner, <$inner as $crate::Event>::Branch<'e>);

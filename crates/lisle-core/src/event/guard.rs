@@ -87,6 +87,10 @@ impl<F: Fn() -> E, E: Event + Send> Event for Guard<F, E> {
             event.describe(branch, waits);
         }
     }
+    #[cfg(feature = "model")]
+    fn awaits<'e>(&'e self, branch: &Self::Branch<'e>) -> Option<super::awaited::Awaits> {
+        branch.look().and_then(|(event, branch)| event.awaits(branch))
+    }
 }
 
 debug_by_name!([F, E] Guard<F, E>);

@@ -217,6 +217,15 @@ pub trait Event {
         let _ = (branch, waits);
     }
 
+    /// Returns what a performer with this branch waits for, if that is one thing, and nobody can see that
+    /// it waits. For a model.
+    #[cfg(feature = "model")]
+    #[doc(hidden)]
+    fn awaits<'e>(&'e self, branch: &Self::Branch<'e>) -> Option<super::awaited::Awaits> {
+        let _ = branch;
+        None
+    }
+
     /// Performs the event and waits for it.
     ///
     /// In a fiber, the fiber is parked and its worker runs other fibers; elsewhere the OS thread is

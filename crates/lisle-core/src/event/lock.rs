@@ -98,6 +98,15 @@ fn gone(held: &AtomicBool) {
     crate::shim::model::touched(std::ptr::from_ref(held).addr(), crate::shim::model::Touch::Gone);
 }
 
+#[cfg(all(feature = "model", not(lisle_loom)))]
+impl<T: ?Sized> Lock<T> {
+    /// Tells a model how what is under the lock is touched. Whoever takes the lock and says nothing
+    /// counts as one who writes.
+    pub(crate) fn touched(&self, touch: crate::shim::model::Touch) {
+        crate::shim::model::touched(std::ptr::from_ref(&self.held).addr(), touch);
+    }
+}
+
 impl<T: ?Sized> Lock<T> {
     #[inline]
     pub fn get_mut(&mut self) -> &mut T {

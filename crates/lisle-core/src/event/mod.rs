@@ -36,6 +36,9 @@
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod adaptive_spin;
+#[cfg(feature = "model")]
+#[doc(hidden)]
+pub mod awaited;
 pub(crate) mod basic;
 mod boxed;
 #[cfg(not(lisle_loom))]

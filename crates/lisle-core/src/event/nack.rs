@@ -286,6 +286,10 @@ impl<F: Fn(Nack) -> E, E: Event + Send> Event for WithNack<F, E> {
             event.describe(branch, waits);
         }
     }
+    #[cfg(feature = "model")]
+    fn awaits<'e>(&'e self, branch: &Self::Branch<'e>) -> Option<super::awaited::Awaits> {
+        branch.made.look().and_then(|(event, branch)| event.awaits(branch))
+    }
 }
 
 debug_by_name!([F, E] WithNack<F, E>);

@@ -15,7 +15,10 @@ use super::woken::Woken;
 use super::{Description, Event, Label, awaitable, debug_by_name, single};
 use crate::shim::const_fn;
 #[cfg(feature = "model")]
-use crate::shim::model::{Touch, set_report, touched};
+use crate::shim::{
+    model::{Touch, touched},
+    unreported,
+};
 use std::fmt;
 use std::pin::Pin;
 
@@ -234,23 +237,40 @@ impl<S, M> Source<S, M> {
         visible_on(self);
         #[cfg(feature = "model")]
         {
-            let report = set_report(None);
-            let touch = Touch::of_count(self.peek(lowest));
-            if touch == Touch::Write {
-                set_report(report);
-                self.touched_count(touch);
-                return self.update_checked(change);
-            }
-            let result = self.update_checked(change);
-            set_report(report);
+            let (touch, nobody_waits) =
+                self.peek(|state, nobody_waits| (Touch::of_count(lowest(state)), nobody_waits));
             self.touched_count(touch);
-            result
+            if touch != Touch::Write {
+                return unreported(|| self.update_checked(change));
+            }
+            if nobody_waits {
+                self.inner.touched(Touch::Close);
+                return unreported(|| self.update_checked(change));
+            }
+            self.update_checked(change)
         }
         #[cfg(not(feature = "model"))]
         {
             let _ = lowest;
             self.update_checked(change)
         }
+    }
+
+    /// Does the same as [`update`](Source::update). `touch` tells a model what the change does, from the state
+    /// before and from whether nobody waits.
+    #[cfg(feature = "model")]
+    pub(crate) fn update_as<R>(
+        &self,
+        touch: impl FnOnce(&S, bool) -> Touch,
+        change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R,
+    ) -> R {
+        visible_on(self);
+        let touch = self.peek(touch);
+        if touch == Touch::Write {
+            return self.update_checked(change);
+        }
+        self.inner.touched(touch);
+        unreported(|| self.update_checked(change))
     }
 
     /// Tells a model how the count of [`update_count`](Source::update_count) is touched, which is a word by
@@ -305,11 +325,14 @@ impl<S, M> Source<S, M> {
         std::ptr::from_ref(self).cast()
     }
 
-    /// Calls `look` with the state, which no model notices.
+    /// Calls `look` with the state, and with whether nobody waits. No model notices that.
     #[cfg(feature = "model")]
     #[doc(hidden)]
-    pub fn peek<R>(&self, look: impl FnOnce(&S) -> R) -> R {
-        look(&self.inner.lock().state)
+    pub fn peek<R>(&self, look: impl FnOnce(&S, bool) -> R) -> R {
+        unreported(|| {
+            let inner = self.inner.lock();
+            look(&inner.state, inner.queue.is_empty())
+        })
     }
 
     /// Calls `look` with the state.

@@ -130,11 +130,32 @@ pub fn declare<T: ?Sized>(object: &T) {
 #[cfg(feature = "model")]
 pub(super) fn announce<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context: &dyn Context) {
     if context.is_model() {
-        let mut waits = Description::default();
-        event.describe(branch.get_ref(), &mut waits);
-        waits.all.iter().for_each(|on| context.about_to_touch(on.id, 1));
+        declare_all(event, branch, context);
         context.visible();
     }
+}
+
+/// Does the same as [`announce`] for an event that is performed, and not only tried. A model may let it begin
+/// when it can end.
+#[cfg(feature = "model")]
+fn announce_performed<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, attempt: &Attempt<'_>) {
+    let context = attempt.context();
+    match event.awaits(branch.get_ref()) {
+        Some(awaits) if context.is_model() => {
+            declare_all(event, branch, context);
+            let is_there = || event.awaits(branch.get_ref()).is_some_and(|awaits| awaits.is_there);
+            context.wait_until(awaits.what, &is_there);
+            attempt.awaits(Some(awaits.what));
+        }
+        _ => announce(event, branch, context),
+    }
+}
+
+#[cfg(feature = "model")]
+fn declare_all<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context: &dyn Context) {
+    let mut waits = Description::default();
+    event.describe(branch.get_ref(), &mut waits);
+    waits.all.iter().for_each(|on| context.about_to_touch(on.id, 1));
 }
 
 /// Performs an event outside of fibers.
@@ -197,7 +218,7 @@ fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, inter
         depth::from_the_top(|| event.force(branch.as_mut()));
     }
     #[cfg(feature = "model")]
-    announce(event, branch.as_ref(), context);
+    announce_performed(event, branch.as_ref(), &attempt);
     loop {
         if wait(event, branch.as_mut(), &attempt, parker, interruptible)
             && (!E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())))

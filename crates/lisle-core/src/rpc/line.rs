@@ -12,11 +12,15 @@
 use crate::channel::observe::{Observed, Sign, Watchers};
 use crate::channel::{ClosedEvt, OwnedRecvEvt, RecvError, Sender, bounded};
 use crate::drops;
+#[cfg(feature = "model")]
+use crate::event::awaited::{Awaited, Awaits};
 use crate::event::queue::WaitQueue;
 use crate::event::{
-    Attempt, Description, Event, Label, Nack, Source, Waiting, WithNack, awaitable, forwarded, single,
-    with_nack,
+    Attempt, Description, Event, Label, Nack, Source, Step, Waiters, Waiting, WithNack, awaitable, forwarded,
+    single, with_nack,
 };
+#[cfg(feature = "model")]
+use crate::shim::model::Touch;
 use crate::shim::sync::Arc;
 use std::collections::VecDeque;
 use std::fmt;
@@ -85,6 +89,24 @@ impl<A, T> Queue<A, T> {
     }
 }
 
+/// What a model is told. Requests are a queue: its ends commute.
+#[cfg(feature = "model")]
+impl<A, T> Queue<A, T> {
+    fn touch_of_submitting(&self, nobody_waits: bool) -> Touch {
+        let is_plain = nobody_waits && self.served && self.waiting.len() + 1 < self.sweep_at;
+        if is_plain { Touch::Put(usize::MAX) } else { Touch::Write }
+    }
+
+    fn touch_of_next(&self, nobody_waits: bool) -> Touch {
+        match self.waiting.len() {
+            _ if !nobody_waits => Touch::Write,
+            0 if self.callers == 0 => Touch::TakeEnd,
+            0 => Touch::Write,
+            waiting => Touch::Take(waiting),
+        }
+    }
+}
+
 impl<A, T> Line<A, T> {
     /// Creates the two ends of a line. For `room` see the field.
     pub(crate) fn ends(label: Label, room: usize) -> (Callers<A, T>, Server<A, T>) {
@@ -101,7 +123,7 @@ impl<A, T> Line<A, T> {
 
     /// Puts a request into the queue. Returns it if the server's end was dropped.
     fn submit(self: &Arc<Self>, pending: Pending<A, T>) -> Option<Pending<A, T>> {
-        let (refused, gone) = self.source.update(|queue, waiters| {
+        let submit = |queue: &mut Queue<A, T>, waiters: &mut Waiters<'_, _>| {
             if !queue.served {
                 return (Some(pending), Vec::new());
             }
@@ -110,7 +132,11 @@ impl<A, T> Line<A, T> {
                 queue.waiting.extend(delivery.and_then(|mut delivery| delivery.pending.take()));
             }
             (None, queue.sweep())
-        });
+        };
+        #[cfg(feature = "model")]
+        let (refused, gone) = self.source.update_as(Queue::touch_of_submitting, submit);
+        #[cfg(not(feature = "model"))]
+        let (refused, gone) = self.source.update(submit);
         drops::each(gone);
         refused
     }
@@ -235,6 +261,14 @@ impl<'e, A, T> Next<'e, A, T> {
         // SAFETY: `waiting` is structurally pinned, `taken` is not.
         unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
     }
+    #[cfg(feature = "model")]
+    fn publish(self: Pin<&mut Self>, attempt: &Attempt<'_>, line: &Arc<Line<A, T>>) -> Step {
+        self.waiting().publish_as(attempt, Queue::touch_of_next, |queue| queue.next(line))
+    }
+    #[cfg(not(feature = "model"))]
+    fn publish(self: Pin<&mut Self>, attempt: &Attempt<'_>, line: &Arc<Line<A, T>>) -> Step {
+        self.waiting().publish(attempt, |queue| queue.next(line))
+    }
     fn taken(self: Pin<&mut Self>) -> &mut Option<Pending<A, T>> {
         // SAFETY: `taken` is not structurally pinned, and nothing else is accessed.
         unsafe { &mut self.get_unchecked_mut().taken }
@@ -248,7 +282,7 @@ impl<A: Send, T: Send> Event for NextEvt<'_, A, T> {
     single! { |this, branch: Next<'e, A, T>, attempt|
         branch: Next { waiting: this.line.source.waiting(), taken: None },
         try_commit: branch.waiting().try_commit(attempt, |queue| queue.next(this.line)),
-        publish: branch.waiting().publish(attempt, |queue| queue.next(this.line)),
+        publish: branch.publish(attempt, this.line),
         withdraw: branch.waiting().withdraw(attempt)
     }
 
@@ -268,6 +302,11 @@ impl<A: Send, T: Send> Event for NextEvt<'_, A, T> {
     }
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         branch.waiting.describe("serve", waits);
+    }
+    #[cfg(feature = "model")]
+    fn awaits<'e>(&'e self, _: &Self::Branch<'e>) -> Option<Awaits> {
+        let is_there = self.line.source.peek(|queue, _| !queue.waiting.is_empty() || queue.callers == 0);
+        Some(Awaits { what: Awaited::Message, is_there })
     }
 }
 
@@ -289,6 +328,7 @@ impl<A, T: Send> Event for Answer<'_, A, T> {
     fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
         self.line.source.describe("call", waits);
     }
+    forwarded!(awaits event);
 }
 
 impl<A, T> fmt::Debug for Line<A, T> {

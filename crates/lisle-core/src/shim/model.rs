@@ -25,6 +25,16 @@ pub enum Touch {
     /// It has changed a count from one or to one. It commutes with other changes, but what changes the
     /// count next may do more than it would have done before.
     CountNearZero,
+    /// It has put a message into a queue with so many places left, which it had waited for.
+    Put(usize),
+    /// It has taken the first of so many messages out of a queue, which it had waited for.
+    Take(usize),
+    /// It had waited for a message, and there are none any more.
+    TakeEnd,
+    /// It had waited for a place, and messages are refused.
+    PutEnd,
+    /// It has closed a queue: what it has put there is the end.
+    Close,
     /// It has taken a lock.
     Acquire,
     /// It has released a lock.
@@ -55,6 +65,25 @@ thread_local! {
 /// Sets the function that is told of what is touched on this thread. Returns the one before.
 pub fn set_report(report: Option<Report>) -> Option<Report> {
     REPORT.replace(report)
+}
+
+/// Keeps what is touched on this thread from being reported, until it is dropped.
+#[derive(Debug)]
+pub struct Unreported(Option<Report>);
+
+impl Unreported {
+    /// Begins to report nothing.
+    #[inline]
+    pub fn begin() -> Self {
+        Unreported(set_report(None))
+    }
+}
+
+impl Drop for Unreported {
+    #[inline]
+    fn drop(&mut self) {
+        set_report(self.0);
+    }
 }
 
 /// Tells the model of this thread, if there is one, that the running operation touches memory.

@@ -185,7 +185,7 @@ impl<T> JoinHandle<T> {
     #[cfg(feature = "model")]
     fn await_end(&self) {
         let fiber = self.fiber();
-        let has_ended = || fiber.finished.peek(|finished| *finished);
+        let has_ended = || fiber.finished.peek(|finished, _| *finished);
         with_current(|worker| {
             worker.into_iter().for_each(|worker| worker.await_end(&fiber.runnable, &has_ended))
         });

@@ -34,6 +34,8 @@ use super::Domain;
 use super::reactor::{self, Driver};
 use super::shared::Shared;
 use crate::abort;
+#[cfg(feature = "model")]
+use crate::event::awaited::Awaited;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::{Context, Interrupted, Timer, Unparked, Waker, install, tally, tick};
 use crate::jobs::heartbeat;
@@ -380,8 +382,8 @@ unsafe impl Context for Worker {
     }
 
     #[cfg(feature = "model")]
-    fn wait_until(&self, is_so: &dyn Fn() -> bool) {
-        self.visible_step(Some(is_so));
+    fn wait_until(&self, awaited: Awaited, is_so: &dyn Fn() -> bool) {
+        self.visible_step(Some((awaited, is_so)));
     }
 
     #[cfg(feature = "model")]

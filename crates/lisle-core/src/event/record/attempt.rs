@@ -1,6 +1,8 @@
 //! The committers: an attempt, which acts for a performer, and an outsider.
 
 use super::{BY_SELF, CLAIMED, Decision, Meeting, Record, WAITING, misuse};
+#[cfg(feature = "model")]
+use crate::event::awaited::Awaited;
 use crate::event::evidence::Evidence;
 use crate::event::standing::Seat;
 use crate::event::{Context, Step};
@@ -62,13 +64,26 @@ pub struct Attempt<'a> {
     upper: Option<&'a Attempt<'a>>,
     /// What a look at the branches has shown.
     evidence: Evidence,
+    /// What a model has let the performer wait for, before it tried.
+    #[cfg(feature = "model")]
+    awaited: Cell<Option<Awaited>>,
 }
 
 impl<'a> Attempt<'a> {
     pub(crate) fn new(record: &'a Record, context: &'a dyn Context) -> Self {
         let published = Cell::new(record.outstanding.get() > 0);
         let (giving_up, publishing, evidence) = (Cell::new(false), Cell::new(false), Evidence::new());
-        Attempt { record, published, giving_up, publishing, context, upper: None, evidence }
+        Attempt {
+            record,
+            published,
+            giving_up,
+            publishing,
+            context,
+            upper: None,
+            evidence,
+            #[cfg(feature = "model")]
+            awaited: Cell::new(None),
+        }
     }
 
     /// Creates the attempt at one source of a wait set, on behalf of an attempt at the set.
@@ -80,7 +95,29 @@ impl<'a> Attempt<'a> {
     ) -> Self {
         let (giving_up, publishing) = (Cell::new(upper.is_none_or(Attempt::is_giving_up)), Cell::new(false));
         let (published, evidence) = (Cell::new(true), Evidence::new());
-        Attempt { record, published, giving_up, publishing, context, upper, evidence }
+        Attempt {
+            record,
+            published,
+            giving_up,
+            publishing,
+            context,
+            upper,
+            evidence,
+            #[cfg(feature = "model")]
+            awaited: Cell::new(None),
+        }
+    }
+
+    /// Notes what a model has let the performer wait for.
+    #[cfg(feature = "model")]
+    pub(crate) fn awaits(&self, awaited: Option<Awaited>) {
+        self.awaited.set(awaited);
+    }
+
+    /// Returns what a model has let the performer wait for.
+    #[cfg(feature = "model")]
+    pub(crate) fn awaited(&self) -> Option<Awaited> {
+        self.awaited.get()
     }
 
     /// Sets whether waiters may be linked for this attempt from now on.
@@ -189,6 +226,8 @@ impl<'a> Attempt<'a> {
         self.evidence.forget();
         self.published.set(false);
         self.giving_up.set(false);
+        #[cfg(feature = "model")]
+        self.awaits(None);
     }
 
     /// Called when an event says that it has committed. Ends the process if partners could see the

@@ -6,6 +6,8 @@ use crate::event::queue::Waiter;
 use crate::event::record::Attempt;
 use crate::event::step::must_not_be_under;
 use crate::event::{Description, Step, declare};
+#[cfg(feature = "model")]
+use crate::shim::{model::Touch, unreported};
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -48,6 +50,25 @@ impl<'e, S, M> Waiting<'e, S, M> {
         let source = self.source;
         must_not_be_under(source.id());
         self.publish_plain(attempt, |state| source.run(state, take))
+    }
+
+    /// Does the same as [`publish`](Waiting::publish). `touch` tells a model what it does that has let
+    /// the performer wait for that, from the state before and from whether nobody waits.
+    #[cfg(feature = "model")]
+    pub(crate) fn publish_as(
+        self: Pin<&mut Self>,
+        attempt: &Attempt<'_>,
+        touch: impl FnOnce(&S, bool) -> Touch,
+        take: impl FnOnce(&mut S) -> Option<M>,
+    ) -> Step {
+        let touch = attempt.awaited().map(|_| self.source.peek(touch));
+        match touch {
+            Some(touch) if touch != Touch::Write => {
+                self.source.inner.touched(touch);
+                unreported(|| self.publish(attempt, take))
+            }
+            _ => self.publish(attempt, take),
+        }
     }
 
     /// Does the same as [`try_commit`](Waiting::try_commit), for functions of this crate.

@@ -36,6 +36,8 @@
 //! Amanieu d'Antras's parking_lot, the waiter that is told from Mike Burrows's nsync (its
 //! "designated waker"), and waiting again in front from Go's `sync.Mutex`.
 
+#[cfg(feature = "model")]
+use crate::event::awaited::Awaited;
 use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::woken::Woken;
@@ -173,7 +175,7 @@ impl RawMutex {
     pub(super) fn lock_in_model(&self) -> bool {
         let Some(context) = crate::event::installed() else { return false };
         context.about_to_touch(std::ptr::from_ref(self).addr(), size_of::<Self>());
-        context.wait_until(&|| self.state.load(Ordering::Relaxed) & HELD == 0);
+        context.wait_until(Awaited::Free, &|| self.state.load(Ordering::Relaxed) & HELD == 0);
         let taken = self.take_if_free();
         self.touched(if taken { Touch::Acquire } else { Touch::Read });
         taken

@@ -11,6 +11,7 @@
 use super::Worker;
 use super::either::{Either, either};
 use super::runner::Load;
+use crate::event::awaited::Awaited;
 use crate::event::parker::{self, Suspend};
 use crate::event::{Context, Timer, step, suspend};
 use crate::report::WaitGraph;
@@ -51,9 +52,9 @@ pub trait Explorer {
     fn joined(&self, process: Process);
     /// Is told that the execution is being unwound. What goes wrong from now on is no part of it.
     fn unwinds(&self);
-    /// Is told that nothing can run any more, and which processes wait for a lock. What is touched from
+    /// Is told that nothing can run any more, and which processes wait, and for what. What is touched from
     /// now on is no part of the execution.
-    fn is_over(&self, waiting: &[Process]);
+    fn is_over(&self, waiting: &[(Process, Awaited)]);
     /// Is told of memory that belongs to a process: its cell, its stack.
     fn owns(&self, process: Process, address: usize, size: usize);
 }
@@ -76,6 +77,13 @@ const CAUGHT: u32 = 100;
 /// So often all that can run is run before what is left counts as not to be unwound.
 const TURNS: u32 = 1_000;
 
+/// What waits until something is so, such as that a lock is free.
+struct Waits {
+    who: NonNull<Runnable>,
+    awaited: Awaited,
+    is_so: IsSo,
+}
+
 /// What a worker keeps for a model.
 #[derive(Default)]
 pub(super) struct Modelled {
@@ -84,7 +92,7 @@ pub(super) struct Modelled {
     /// The fibers that the step in progress has spawned.
     spawned: RefCell<Vec<NonNull<Runnable>>>,
     /// What waits until something is so, such as that a lock is free, with the question whether it is.
-    waiting: RefCell<Vec<(NonNull<Runnable>, IsSo)>>,
+    waiting: RefCell<Vec<Waits>>,
     /// The execution is being unwound.
     is_ending: Cell<bool>,
     /// What is told what the processes touch. What the scheduler touches decides nothing.
@@ -197,7 +205,7 @@ impl Worker {
     /// Waits until a fiber or a task has ended, if a model runs this code and that can be.
     pub(crate) fn await_end(&self, who: &Runnable, has_ended: &dyn Fn() -> bool) {
         if let Some(explorer) = self.explorer() {
-            self.visible_step(Some(has_ended));
+            self.visible_step(Some((Awaited::Free, has_ended)));
             if has_ended() {
                 explorer.joined(who.process.get());
             }
@@ -264,8 +272,8 @@ impl Worker {
             );
             self.offer_timers(explorer, &mut offered);
             if offered.is_empty() {
-                let waiting: Vec<_> =
-                    self.modelled.ready.borrow().iter().map(|ready| self.process_of(*ready)).collect();
+                let of_waits = |waits: &Waits| (self.process_of(waits.who), waits.awaited);
+                let waiting: Vec<_> = self.modelled.waiting.borrow().iter().map(of_waits).collect();
                 explorer.is_over(&waiting);
                 while !self.modelled.ready.borrow().is_empty() {
                     self.wait_in_earnest();
@@ -299,7 +307,7 @@ impl Worker {
 
     fn can_go_on(&self, ready: NonNull<Runnable>) -> bool {
         let waiting = self.modelled.waiting.borrow();
-        let Some((_, is_so)) = waiting.iter().find(|(waits, _)| *waits == ready) else { return true };
+        let Some(Waits { is_so, .. }) = waiting.iter().find(|waits| waits.who == ready) else { return true };
         // SAFETY: the process is suspended in the call that has asked, which keeps the closure.
         unsafe { (**is_so)() }
     }
@@ -372,7 +380,8 @@ impl Worker {
     /// like. The others come after these, for explorers that take them.
     fn offer_timers(&self, explorer: &dyn Explorer, offered: &mut Vec<Process>) {
         let timers = self.modelled.timers.borrow();
-        let can_step = |armed: &&Armed| armed.timer.is_none() || Some(armed.deadline) == first_deadline(&timers);
+        let can_step =
+            |armed: &&Armed| armed.timer.is_none() || Some(armed.deadline) == first_deadline(&timers);
         offered.extend(timers.iter().filter(can_step).map(|armed| armed.process));
         if explorer.takes_the_impossible() {
             offered.extend(timers.iter().filter(|armed| !can_step(armed)).map(|armed| armed.process));
@@ -446,23 +455,23 @@ impl Worker {
     }
 
     /// Lets the explorer decide what runs before the running code does something that others see.
-    pub(super) fn visible_step(&self, is_so: Option<&dyn Fn() -> bool>) {
+    pub(super) fn visible_step(&self, until: Option<(Awaited, &dyn Fn() -> bool)>) {
         let modelled = &self.modelled;
         let Some(parker) = parker::running().filter(|_| self.explorer().is_some()) else { return };
         if !modelled.is_ending.get() && step::is_free() && !std::thread::panicking() {
-            let waits = is_so.map(|is_so| {
+            let waits = until.map(|(awaited, is_so)| {
                 // SAFETY: it is taken out again below, when this fiber goes on.
                 let erased = unsafe {
                     std::mem::transmute::<*const (dyn Fn() -> bool + '_), IsSo>(std::ptr::from_ref(is_so))
                 };
                 let current = self.current_fiber().expect("a fiber runs here").cast();
-                modelled.waiting.borrow_mut().push((current, erased));
+                modelled.waiting.borrow_mut().push(Waits { who: current, awaited, is_so: erased });
                 current
             });
             // SAFETY: it is the parker of the running fiber.
             let _ = suspend(|| unsafe { parker.suspend(Suspend::Yielded) });
             if let Some(current) = waits {
-                modelled.waiting.borrow_mut().retain(|(waits, _)| *waits != current);
+                modelled.waiting.borrow_mut().retain(|waits| waits.who != current);
             }
         }
         if modelled.is_ending.get() && !std::thread::panicking() && parker::can_be_unwound() {

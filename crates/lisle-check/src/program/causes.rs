@@ -1,0 +1,76 @@
+//! What must have come before a step, whatever the schedule was.
+//!
+//! A step comes after the earlier ones of its process, after the one that spawned the process or woke it, after
+//! the end of what it has joined, and after the one that left the message that it takes. Two steps that
+//! only happened to meet at an object are not ordered by that here: they could have come the other way
+//! round. So this is less than the order of an execution, and it is known while the execution runs.
+
+use crate::explore::Process;
+use smallvec::SmallVec;
+
+/// For each process, the number of the last step that is known of it.
+pub(super) type Clock = SmallVec<[u32; 8]>;
+
+/// A place in an execution: within a step, which a process takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) process: Process,
+    pub(super) step: usize,
+}
+
+/// What each process knows of the others.
+#[derive(Debug, Default)]
+pub(super) struct Causes(Vec<Clock>);
+
+impl Causes {
+    /// Forgets all, for the next execution.
+    pub(super) fn clear(&mut self) {
+        self.0.iter_mut().for_each(Clock::clear);
+    }
+
+    /// Notes that a process goes on at this moment.
+    pub(super) fn goes_on(&mut self, now: Moment) {
+        *component(self.clock_mut(now.process), now.process) = now.step as u32;
+    }
+
+    /// Notes that a process goes on after all that another one has done so far.
+    pub(super) fn follows(&mut self, process: Process, other: Process) {
+        let clock = self.clock(other);
+        self.follows_clock(process, &clock);
+    }
+
+    /// Notes that a process goes on after what was known at this clock.
+    pub(super) fn follows_clock(&mut self, process: Process, clock: &Clock) {
+        let mine = self.clock_mut(process);
+        if mine.len() < clock.len() {
+            mine.resize(clock.len(), 0);
+        }
+        mine.iter_mut().zip(clock).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
+    }
+
+    /// Returns what a process knows.
+    pub(super) fn clock(&self, process: Process) -> Clock {
+        self.0.get(process.index()).cloned().unwrap_or_default()
+    }
+
+    /// Returns `true` if an earlier moment must have come before what this process does now.
+    pub(super) fn must_precede(&self, earlier: Moment, process: Process) -> bool {
+        let clock = self.0.get(process.index());
+        let known = clock.and_then(|clock| clock.get(earlier.process.index()));
+        known.is_some_and(|&known| known as usize >= earlier.step)
+    }
+
+    fn clock_mut(&mut self, process: Process) -> &mut Clock {
+        if self.0.len() <= process.index() {
+            self.0.resize_with(process.index() + 1, Clock::new);
+        }
+        &mut self.0[process.index()]
+    }
+}
+
+fn component(clock: &mut Clock, process: Process) -> &mut u32 {
+    if clock.len() <= process.index() {
+        clock.resize(process.index() + 1, 0);
+    }
+    &mut clock[process.index()]
+}

@@ -1,0 +1,108 @@
+//! Which step has left what another one takes out of a queue.
+//!
+//! The ends of a queue commute, so that nothing but this says that a message is received after it is sent,
+//! and that a place is filled after it is free. The n-th message that is taken is the n-th that was put,
+//! whoever does either. It is so only as long as all who touch the queue do it in this way. A step that does
+//! anything else commutes with nothing, and so comes after all that were before it: then nothing is known of
+//! what the queue has, and nothing has to be.
+
+use super::causes::{Causes, Clock};
+use crate::explore::{Kind, Mark, Object, Process, Strategy};
+use lisle_core::shim::model::Touch;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+/// The queues of an execution.
+#[derive(Debug, Default)]
+pub(super) struct Queues(FxHashMap<Object, Queue>);
+
+/// A step that has left something, and what its process knew by then.
+type Left = (Mark, Clock);
+
+/// Who touches a queue.
+pub(super) struct By<'a, S> {
+    pub(super) strategy: &'a mut S,
+    pub(super) causes: &'a mut Causes,
+    pub(super) process: Process,
+}
+
+impl<S: Strategy> By<'_, S> {
+    fn left(&mut self) -> Left {
+        (self.strategy.mark(), self.causes.clock(self.process))
+    }
+
+    fn follows(&mut self, (mark, clock): &Left) {
+        self.strategy.follows(*mark);
+        self.causes.follows_clock(self.process, clock);
+    }
+}
+
+/// Who has left what is in a queue.
+#[derive(Debug, Default)]
+struct Queue {
+    /// The steps that have put the last messages.
+    messages: VecDeque<Left>,
+    /// The steps that have freed the last places.
+    places: VecDeque<Left>,
+    /// The step that has closed it.
+    closed: Option<Left>,
+}
+
+impl Queues {
+    /// Forgets the queues, for the next execution.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Notes that the step in progress touches an object, and reports what it follows. Returns the kind of
+    /// the access, if that is not the one of the touch.
+    pub(super) fn touched(
+        &mut self,
+        object: Object,
+        touch: Touch,
+        by: &mut By<'_, impl Strategy>,
+    ) -> Option<Kind> {
+        let followed = match touch {
+            Touch::Put(free) => {
+                let queue = self.0.entry(object).or_default();
+                queue.messages.push_back(by.left());
+                // The places that were free from the beginning come first.
+                if queue.places.len() == free { queue.places.pop_front() } else { return None }
+            }
+            Touch::Take(messages) => {
+                let queue = self.0.entry(object).or_default();
+                if queue.messages.len() != messages {
+                    queue.forget();
+                    return Some(Kind::Update);
+                }
+                queue.places.push_back(by.left());
+                queue.messages.pop_front()
+            }
+            Touch::PutEnd | Touch::TakeEnd => self.0.get(&object).and_then(|queue| queue.closed.clone()),
+            Touch::Close => {
+                self.0.entry(object).or_default().closed = Some(by.left());
+                return None;
+            }
+            Touch::Write | Touch::Store => {
+                if let Some(queue) = self.0.get_mut(&object) {
+                    queue.forget();
+                }
+                return None;
+            }
+            _ => return None,
+        };
+        match followed {
+            Some(left) => by.follows(&left),
+            // What it could not have run before is not known: it commutes with nothing.
+            None => return Some(Kind::Update),
+        }
+        None
+    }
+}
+
+impl Queue {
+    fn forget(&mut self) {
+        self.messages.clear();
+        self.places.clear();
+    }
+}
