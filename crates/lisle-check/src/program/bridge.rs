@@ -1,9 +1,14 @@
 //! Between a worker that runs the program and the strategy that chooses its schedule.
 
 use super::objects::{Moment, Objects};
+use super::trace::Trace;
+use super::trace::recorder::Recorder;
 use crate::explore::{Counts, Decision, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
+use lisle_core::event::Doing;
 use lisle_core::shim::model::{Touch, set_report};
-use lisle_runtime::model::Explorer;
+use lisle_runtime::WaitGraph;
+use lisle_runtime::model::{Explorer, Nature};
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::rc::Rc;
@@ -15,23 +20,6 @@ thread_local! {
 /// The time, as an object.
 const TIME: Object = Object(u64::MAX);
 
-/// Some steps of an execution that one process takes one after the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Steps {
-    /// Where the process was spawned; `None` for the program itself.
-    pub(super) site: Option<&'static Location<'static>>,
-    process: Process,
-    pub(super) count: usize,
-}
-
-/// Where a process comes from.
-#[derive(Debug, Clone, Copy)]
-struct Birth {
-    /// The step of its parent that has spawned it.
-    moment: Moment,
-    site: &'static Location<'static>,
-}
-
 pub(super) struct Bridge {
     strategy: RefCell<Recorded<Box<dyn Strategy>>>,
     family: RefCell<Family>,
@@ -40,7 +28,8 @@ pub(super) struct Bridge {
     children: RefCell<Vec<u32>>,
     /// Whose code runs: the process that takes the step in progress, or one that begins in it.
     running: Cell<Option<Process>>,
-    births: RefCell<Vec<Option<Birth>>>,
+    /// The steps in which processes were spawned.
+    births: RefCell<Vec<Option<Moment>>>,
     /// A step is in progress, and what it touches is reported.
     in_step: Cell<bool>,
     /// The objects that were declared last by each process.
@@ -50,6 +39,11 @@ pub(super) struct Bridge {
     too_long: Cell<bool>,
     is_unwinding: Cell<bool>,
     offered: RefCell<Vec<Process>>,
+    /// What the program has returned.
+    result: RefCell<Option<Box<dyn Any + Send>>>,
+    /// It is noted for people what the execution does.
+    is_recorded: Cell<bool>,
+    recorder: RefCell<Option<Box<Recorder>>>,
 }
 
 impl Bridge {
@@ -68,6 +62,9 @@ impl Bridge {
             too_long: Cell::new(false),
             is_unwinding: Cell::new(false),
             offered: RefCell::default(),
+            result: RefCell::default(),
+            is_recorded: Cell::new(false),
+            recorder: RefCell::default(),
         })
     }
 
@@ -76,6 +73,32 @@ impl Bridge {
         CURRENT.set(Some(self.clone()));
         set_report(Some(touched));
         Installed
+    }
+
+    /// Returns what the program has returned in the last execution, if it has.
+    pub(super) fn left(&self) -> Option<Box<dyn Any + Send>> {
+        self.result.take()
+    }
+
+    /// Notes what the next execution does.
+    pub(super) fn record(&self) {
+        self.is_recorded.set(true);
+        *self.recorder.borrow_mut() = Some(Box::default());
+    }
+
+    /// Returns what was noted of the execution, and of what is left of it.
+    pub(super) fn trace(&self, left: Option<&WaitGraph>) -> Option<Trace> {
+        self.is_recorded.set(false);
+        self.recorder.take().map(|recorder| recorder.finish(left))
+    }
+
+    #[inline]
+    fn note(&self, note: impl FnOnce(&mut Recorder)) {
+        if self.is_recorded.get()
+            && let Some(recorder) = &mut *self.recorder.borrow_mut()
+        {
+            note(recorder);
+        }
     }
 
     /// Begins an execution. Returns `false` if there is none to run.
@@ -88,6 +111,7 @@ impl Bridge {
         self.in_step.set(false);
         self.too_long.set(false);
         self.is_unwinding.set(false);
+        drop(self.left());
         self.strategy.borrow_mut().begin()
     }
 
@@ -111,20 +135,6 @@ impl Bridge {
         self.too_long.get()
     }
 
-    /// Returns the steps of the execution so far.
-    pub(super) fn steps(&self) -> Vec<Steps> {
-        let births = self.births.borrow();
-        let site = |process: Process| births.get(process.index()).copied().flatten().map(|birth| birth.site);
-        let mut all: Vec<Steps> = Vec::new();
-        for &process in &*self.steps.borrow() {
-            match all.last_mut() {
-                Some(last) if last.process == process => last.count += 1,
-                _ => all.push(Steps { site: site(process), process, count: 1 }),
-            }
-        }
-        all
-    }
-
     fn new_child(&self, parent: Process) -> Process {
         let mut children = self.children.borrow_mut();
         let count = of(&mut children, parent);
@@ -138,7 +148,7 @@ impl Bridge {
     fn is_past(&self, moment: Moment, mut process: Process, mut step: usize) -> bool {
         while moment.process != process || moment.step > step {
             let birth = self.births.borrow().get(process.index()).copied().flatten();
-            let Some(Birth { moment: birth, .. }) = birth else { return false };
+            let Some(birth) = birth else { return false };
             (process, step) = (birth.process, birth.step);
         }
         true
@@ -155,6 +165,7 @@ impl Bridge {
     }
 
     fn touched(&self, address: usize, touch: Touch) {
+        self.note(|recorder| recorder.touched(address, touch));
         let kind = match touch {
             Touch::Gone => return self.objects.borrow_mut().remove(address),
             Touch::Read => Kind::Read,
@@ -194,6 +205,21 @@ pub(super) fn is_unwinding() -> bool {
     CURRENT.with_borrow(|bridge| bridge.as_ref().is_some_and(|bridge| bridge.is_unwinding.get()))
 }
 
+/// Leaves with the execution of this thread what the program returns.
+pub(super) fn leave(result: Box<dyn Any + Send>) {
+    let bridge = CURRENT.with_borrow(Option::clone);
+    *bridge.expect("an execution runs here").result.borrow_mut() = Some(result);
+}
+
+/// Notes a panic of the step in progress, if it is noted what this execution does.
+pub(super) fn panicked(message: impl FnOnce() -> String, site: Option<&Location<'_>>) {
+    CURRENT.with_borrow(|bridge| {
+        if let Some(bridge) = bridge {
+            bridge.note(|recorder| recorder.panicked(message(), site));
+        }
+    });
+}
+
 /// Ends the reports of the library when it is dropped.
 pub(super) struct Installed;
 
@@ -206,14 +232,28 @@ impl Drop for Installed {
 
 impl Explorer for Bridge {
     fn spawned(&self, site: &'static Location<'static>) -> u32 {
+        self.note(|recorder| recorder.spawned(site));
         let Some(parent) = self.running.get() else { return Process::ROOT.0 };
         let child = self.new_child(parent);
         let moment = Moment { process: parent, step: self.steps.borrow().len() };
-        *of(&mut self.births.borrow_mut(), child) = Some(Birth { moment, site });
+        *of(&mut self.births.borrow_mut(), child) = Some(moment);
         if self.in_step.get() {
             self.strategy.borrow_mut().enables(child);
         }
         child.0
+    }
+
+    fn introduced(&self, process: u32, nature: Nature<'_>) {
+        self.note(|recorder| recorder.introduced(process, nature));
+    }
+
+    fn ended(&self, process: u32) {
+        self.note(|recorder| recorder.ended(process));
+    }
+
+    fn about_to(&self, doing: Doing<'_>) {
+        let process = self.running.get().unwrap_or(Process::ROOT);
+        self.note(|recorder| recorder.about_to(process.0, doing));
     }
 
     fn begins(&self, process: u32) {
@@ -221,6 +261,7 @@ impl Explorer for Bridge {
     }
 
     fn woken(&self, process: u32) {
+        self.note(|recorder| recorder.woken(process));
         if self.in_step.get() && self.running.get() != Some(Process(process)) {
             self.strategy.borrow_mut().enables(Process(process));
         }
@@ -234,6 +275,7 @@ impl Explorer for Bridge {
     }
 
     fn unwinds(&self) {
+        self.note(Recorder::is_over);
         self.in_step.set(false);
         self.is_unwinding.set(true);
     }
@@ -243,6 +285,7 @@ impl Explorer for Bridge {
     }
 
     fn next(&self, ready: &[u32]) -> Option<u32> {
+        self.note(|recorder| recorder.ends_step(ready));
         let mut steps = self.steps.borrow_mut();
         if steps.len() >= self.longest {
             self.in_step.set(false);
@@ -257,6 +300,7 @@ impl Explorer for Bridge {
                 self.running.set(Some(process));
                 self.in_step.set(true);
                 steps.push(process);
+                self.note(|recorder| recorder.begins_step(process.0));
                 Some(process.0)
             }
             Decision::Stop => {
@@ -268,10 +312,13 @@ impl Explorer for Bridge {
 
     fn choose(&self, ways: usize) -> usize {
         let process = self.running.get().unwrap_or(Process::ROOT);
-        self.strategy.borrow_mut().choose(process, ways as u32) as usize
+        let way = self.strategy.borrow_mut().choose(process, ways as u32) as usize;
+        self.note(|recorder| recorder.chose(way, ways));
+        way
     }
 
     fn about_to_touch(&self, address: usize, size: usize) {
+        self.note(|recorder| recorder.about_to_touch(address, size));
         let process = self.running.get().unwrap_or(Process::ROOT);
         // What a step spawns begins in it.
         let steps = self.steps.borrow();
@@ -282,6 +329,7 @@ impl Explorer for Bridge {
     }
 
     fn owns(&self, process: u32, address: usize, size: usize) {
+        self.note(|recorder| recorder.owns(process, address, size));
         self.objects.borrow_mut().own(Process(process), address, size);
     }
 
@@ -292,6 +340,7 @@ impl Explorer for Bridge {
     }
 
     fn is_over(&self, waiting: &[u32]) {
+        self.note(Recorder::is_over);
         self.in_step.set(false);
         for &process in waiting {
             let awaited = self.awaited.borrow().get(process as usize).copied().unwrap_or(0);
