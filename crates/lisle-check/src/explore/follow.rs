@@ -1,8 +1,9 @@
 //! Running the steps of another execution in a different order.
 //!
-//! A schedule says which of the processes that can run does so. When two steps are exchanged, the choices after
-//! them are among others, and the same numbers mean something else. A *plan* says which process takes each
-//! step, whatever else could run. So the steps after the exchanged ones remain the same, as far as they can.
+//! A schedule says which of the processes that can run does so. When two steps are exchanged, the
+//! choices after them are among others, and the same numbers mean something else. A *plan* says
+//! which process takes each step, whatever else could run. So the steps after the exchanged ones
+//! remain the same, as far as they can.
 
 use super::{Counts, Decision, Ending, Process, Strategy};
 use super::{Kind, Mark, Object};

@@ -95,7 +95,8 @@ impl Bridge {
     #[inline]
     fn note(&self, note: impl FnOnce(&mut Recorder)) {
         if self.is_recorded.get()
-            && let Some(recorder) = &mut *self.recorder.borrow_mut()
+            && let Ok(mut recorder) = self.recorder.try_borrow_mut()
+            && let Some(recorder) = &mut *recorder
         {
             note(recorder);
         }

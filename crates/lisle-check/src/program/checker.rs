@@ -1,7 +1,7 @@
 //! How a program is checked: which schedules are run, and how many.
 
 use super::executing::Executing;
-use super::results::Judge;
+use super::judge::Judge;
 use super::verdict::{How, Verdict};
 use crate::explore::{Bounded, Portfolio, Priorities, Random, Schedule, Strategy, TokenError};
 use std::panic::Location;

@@ -64,8 +64,8 @@ impl Difference {
         self.traces.each_ref()
     }
 
-    /// Returns `true` if the schedules differ in the order of one step and those that it has changed places
-    /// with, or in one choice. It is searched for in some thousand executions.
+    /// Returns `true` if the schedules differ in the order of one step and those that it has
+    /// changed places with, or in one choice. It is searched for in some thousand executions.
     pub fn is_one_reversal(&self) -> bool {
         self.reversal.is_some()
     }

@@ -1,7 +1,7 @@
 //! Running executions: one program, again and again.
 
 use super::bridge::{self, Bridge};
-use super::results::Judge;
+use super::judge::Judge;
 use super::reversal::{self, Between};
 use super::trace::Trace;
 use super::verdict::{Failure, How, Verdict, What};
@@ -133,7 +133,7 @@ impl Running<'_> {
         self.is_again.set(true);
         let mut found = self.shorter(found?);
         if let What::Differs(difference) = &found.what
-            && self.stuck.borrow().is_none()
+            && !self.is_stuck()
         {
             let [first, other] = &difference.schedules;
             match reversal::search(self, first, other) {
@@ -157,7 +157,7 @@ impl Running<'_> {
 
     /// Returns what a schedule does.
     fn told(&self, schedule: &Schedule) -> Trace {
-        if self.stuck.borrow().is_none() {
+        if !self.is_stuck() {
             return self.replay(schedule).trace.unwrap_or_default();
         }
         // This thread is held by what could not be unwound.
@@ -168,11 +168,11 @@ impl Running<'_> {
 
     /// Returns the failure with a shorter schedule, if there is one.
     fn shorter(&self, mut found: Failure) -> Failure {
-        if matches!(found.what, What::Endless) || self.stuck.borrow().is_some() {
+        if matches!(found.what, What::Endless) || self.is_stuck() {
             return found;
         }
         shrink(found.schedule.clone(), SHRINKING, |schedule| {
-            if self.stuck.borrow().is_some() {
+            if self.is_stuck() {
                 return None;
             }
             let shorter = self.again(schedule).filter(|shorter| shorter.is_like(&found))?;
@@ -183,6 +183,11 @@ impl Running<'_> {
             Some(schedule)
         });
         found
+    }
+
+    /// Returns `true` if nothing else can be executed on this thread.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.stuck.borrow().is_some()
     }
 
     /// Runs the execution that has begun. Returns what goes wrong in it.

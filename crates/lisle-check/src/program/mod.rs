@@ -4,6 +4,7 @@ mod bridge;
 mod checker;
 mod difference;
 mod executing;
+mod judge;
 mod objects;
 mod results;
 mod reversal;

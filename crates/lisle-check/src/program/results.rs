@@ -1,11 +1,12 @@
 //! What a program comes to, and whether that is the same in each schedule.
 //!
-//! What is compared is what the program returns, and nothing else: a program that need not agree on all of what
-//! it has computed returns what it has to agree on.
+//! What is compared is what the program returns, and nothing else: a program that need not agree on
+//! all of what it has computed returns what it has to agree on.
 
 use super::bridge;
 use super::checker::Checker;
 use super::difference::Difference;
+use super::judge::Judge;
 use super::verdict::{Verdict, What, grouped};
 use crate::explore::Schedule;
 use std::any::Any;
@@ -13,21 +14,11 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is asked of the results of executions that have come to their ends.
-pub(super) trait Judge: Send + Sync {
-    /// Returns what is wrong with a result, if anything is. `is_new` tells that it is not that of an execution
-    /// which was run before.
-    fn judge(&self, result: Box<dyn Any + Send>, schedule: Schedule, is_new: bool) -> Option<What>;
-
-    /// Is told that the exploration begins anew: what has been run will be run again.
-    fn begin_anew(&self);
-}
-
 impl Checker {
     /// Explores a program, and looks whether it returns the same in each schedule.
     ///
-    /// If it does not, the [failure](Verdict::failure) shows two schedules that differ in the order of two
-    /// steps and in the result.
+    /// If it does not, the [failure](Verdict::failure) shows two schedules that differ in the order
+    /// of two steps and in the result.
     ///
     /// # Panics
     ///
@@ -82,8 +73,9 @@ impl Checker {
         verdict
     }
 
-    /// Checks that a program returns the same in each schedule, as [`same_result`](Checker::same_result), and
-    /// returns what was found if it does. The environment variables are those of [`check`](Checker::check).
+    /// Checks that a program returns the same in each schedule, as
+    /// [`same_result`](Checker::same_result), and returns what was found if it does. The
+    /// environment variables are those of [`check`](Checker::check).
     ///
     /// # Panics
     ///
@@ -97,11 +89,11 @@ impl Checker {
         self.checked(|checker| checker.same_result_of(program, site))
     }
 
-    /// Explores a program, and returns what it has returned: each different result once, with how often it
-    /// was, and a schedule that leads to it. Ends at the first execution that goes wrong.
+    /// Explores a program, and returns what it has returned: each different result once, with how
+    /// often it was, and a schedule that leads to it. Ends at the first execution that goes wrong.
     ///
-    /// Each result is compared with the different ones before it: that takes time in proportion to their
-    /// number.
+    /// Each result is compared with the different ones before it: that takes time in proportion to
+    /// their number.
     ///
     /// # Panics
     ///

@@ -1,16 +1,17 @@
 //! Two schedules that differ in one reversal and in the result, between two that differ in much.
 //!
-//! The way goes from the one schedule to the other, step by step of the other. What the other does at a
-//! place, and the one does later, is moved there, before the steps of others in between. After the move both
-//! begin with the same steps, one more than before. So at the end the one is the other, and somewhere on the
-//! way the result has changed. In that move, the step is moved place by place.
+//! The way goes from the one schedule to the other, step by step of the other. What the other does
+//! at a place, and the one does later, is moved there, before the steps of others in between. After
+//! the move both begin with the same steps, one more than before. So at the end the one is the
+//! other, and somewhere on the way the result has changed. In that move, the step is moved place by
+//! place.
 //!
-//! A step can be moved to a place if its process can run there. In between there may be places at which it
-//! cannot, such as those at which another one holds the lock that it takes. It is moved over them at once: the
-//! reversal of two locks is one of what is done under them.
+//! A step can be moved to a place if its process can run there. In between there may be places at
+//! which it cannot, such as those at which another one holds the lock that it takes. It is moved
+//! over them at once: the reversal of two locks is one of what is done under them.
 //!
-//! Invariant: the steps that both begin with are at least as many as the rounds that have been made. One
-//! execution is needed for each round, and one for each place of the last move.
+//! Invariant: the steps that both begin with are at least as many as the rounds that have been
+//! made. One execution is needed for each round, and one for each place of the last move.
 
 use super::bridge::Bridge;
 use super::difference::Reversal;
@@ -25,7 +26,8 @@ const EXECUTIONS: usize = 5_000;
 
 /// What was found between two schedules.
 pub(super) enum Between {
-    /// The execution with the other result, and how its schedule differs from one with the first result.
+    /// The execution with the other result, and how its schedule differs from one with the first
+    /// result.
     Reversal(Box<Failure>, Schedule, Reversal),
     /// An execution that goes wrong in another way.
     Failure(Box<Failure>),
@@ -78,8 +80,8 @@ pub(super) fn search(running: &Running<'_>, first: &Schedule, other: &Schedule) 
 }
 
 impl Search<'_> {
-    /// Moves the next step of a process in `same` to an earlier place. Returns the first execution with another
-    /// result, if there is one, and how it differs from `same`.
+    /// Moves the next step of a process in `same` to an earlier place. Returns the first execution
+    /// with another result, if there is one, and how it differs from `same`.
     fn moved(
         &mut self,
         same: &mut Same,
@@ -117,6 +119,9 @@ impl Search<'_> {
 
     /// Runs an execution. Returns its steps, and what it has come to, unless too many have been run.
     fn run(&mut self, strategy: impl Strategy + 'static) -> Option<(Vec<Planned>, Came)> {
+        if self.running.is_stuck() {
+            return None;
+        }
         self.left = self.left.checked_sub(1)?;
         let noted = Arc::<Mutex<Vec<Planned>>>::default();
         self.bridge.begin_anew(Box::new(Planning::new(strategy, noted.clone())));

@@ -162,8 +162,8 @@ impl Failure {
         &self.trace
     }
 
-    /// Returns a page of HTML with the same, which needs no other file: the columns, and a slider through the
-    /// steps. The arrow keys move it.
+    /// Returns a page of HTML with the same, which needs no other file: the columns, and a slider
+    /// through the steps. The arrow keys move it.
     ///
     /// # Examples
     ///

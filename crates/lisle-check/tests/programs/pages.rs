@@ -15,8 +15,8 @@ fn crosswise() {
     assert_eq!(*one.lock() + *other.lock(), fiber.join().unwrap());
 }
 
-/// Returns the texts of the elements of this name. Panics if the page has errors, or elements that do not
-/// end in the order in which they have begun.
+/// Returns the texts of the elements of this name. Panics if the page has errors, or elements that
+/// do not end in the order in which they have begun.
 fn texts(page: &str, wanted: &str) -> Vec<String> {
     let (mut open, mut texts) = (Vec::<String>::new(), Vec::new());
     let mut emitter = DefaultEmitter::default();

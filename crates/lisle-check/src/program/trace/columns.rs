@@ -1,8 +1,8 @@
 //! A trace in a terminal: a column for each fiber and task, with time going down.
 //!
-//! Of a long trace the beginning and the end are shown, which is more: what goes wrong shows at the end. Of
-//! many columns those are shown that wait for each other, then those that wait, then those that ran last. The
-//! others share one column.
+//! Of a long trace the beginning and the end are shown, which is more: what goes wrong shows at the
+//! end. Of many columns those are shown that wait for each other, then those that wait, then those
+//! that ran last. The others share one column.
 
 use super::{Step, Trace};
 use comfy_table::presets::NOTHING;

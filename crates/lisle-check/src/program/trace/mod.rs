@@ -1,10 +1,10 @@
 //! What an execution did, for people.
 //!
-//! Exploring notes nothing of this: it would cost more than the execution. A schedule that goes wrong is run
-//! once more, and then a [`Recorder`](recorder::Recorder) is told what each step does. It asks the names
-//! of the objects, and where in the program the operation is. What comes of it is a [`Trace`]: values
-//! alone, of which nothing refers to the execution any more. [`columns`] shows it in a terminal, [`page`] as
-//! a page with a slider.
+//! Exploring notes nothing of this: it would cost more than the execution. A schedule that goes
+//! wrong is run once more, and then a [`Recorder`](recorder::Recorder) is told what each step does.
+//! It asks the names of the objects, and where in the program the operation is. What comes of it is
+//! a [`Trace`]: values alone, of which nothing refers to the execution any more. [`columns`] shows
+//! it in a terminal, [`page`] as a page with a slider.
 
 mod columns;
 mod names;
@@ -18,8 +18,8 @@ use std::fmt;
 
 /// What an execution did, step by step.
 ///
-/// Its `Display` form has a column for each fiber and task, with time going down. Long traces are cut in the
-/// middle there, and of many columns those are shown that have most to do with the end.
+/// Its `Display` form has a column for each fiber and task, with time going down. Long traces are
+/// cut in the middle there, and of many columns those are shown that have most to do with the end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Trace {
     who: Vec<Who>,
@@ -132,8 +132,9 @@ impl Trace {
         Some(format!("{}: {}{place}", self.who[step.who].name, step.what))
     }
 
-    /// Returns a page of HTML, which needs no other file, with a slider through the steps. The arrow keys
-    /// move it. `title` is its heading, and `report` what is said of the execution besides.
+    /// Returns a page of HTML, which needs no other file, with a slider through the steps. The
+    /// arrow keys move it. `title` is its heading, and `report` what is said of the execution
+    /// besides.
     pub fn html(&self, title: &str, report: &str) -> String {
         page::write(title, report, &[("", self)])
     }
@@ -146,8 +147,8 @@ impl fmt::Display for Trace {
 }
 
 impl Place {
-    /// Creates a place that is shown by the file's name and the line, and by the folder where the name alone
-    /// says nothing.
+    /// Creates a place that is shown by the file's name and the line, and by the folder where the
+    /// name alone says nothing.
     fn new(file: String, line: u32) -> Self {
         let mut parts = file.rsplit(['/', '\\']);
         let name = parts.next().unwrap_or_default();

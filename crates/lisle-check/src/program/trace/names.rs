@@ -1,7 +1,7 @@
 //! The names of fibers and objects in a trace.
 //!
-//! What has a name of the user's is called by it. All else is numbered in the order in which it comes, for
-//! each kind: addresses would say nothing, and differ in the next run.
+//! What has a name of the user's is called by it. All else is numbered in the order in which it
+//! comes, for each kind: addresses would say nothing, and differ in the next run.
 
 use super::places::is_in_library;
 use super::{Object, Place};
@@ -105,7 +105,8 @@ impl Objects {
     }
 }
 
-/// Returns the last part of a type's path, without its parameters. Other words are returned as they are.
+/// Returns the last part of a type's path, without its parameters. Other words are returned as they
+/// are.
 fn short(kind: &str) -> &str {
     let path = kind.split('<').next().unwrap_or(kind);
     path.rsplit("::").next().unwrap_or(path)

@@ -1,8 +1,8 @@
-//! A trace as a page: a table with a column for each fiber and task, a slider through the steps, and what
-//! each of them is up to at that step.
+//! A trace as a page: a table with a column for each fiber and task, a slider through the steps,
+//! and what each of them is up to at that step.
 //!
-//! The page needs no other file. What it shows is in it as JSON, and its script puts texts into the page as
-//! texts, so that a name is never read as markup.
+//! The page needs no other file. What it shows is in it as JSON, and its script puts texts into the
+//! page as texts, so that a name is never read as markup.
 
 use super::Trace;
 use serde_json::json;

@@ -1,8 +1,9 @@
 //! Where in the program an operation is.
 //!
-//! The library's functions are not told by whom they are called: that would make each call dearer. While a
-//! schedule is recorded, the stack is looked at instead. The place is that of the innermost function that
-//! is neither the library's nor that of `std`. Without line tables in the binary there is none.
+//! The library's functions are not told by whom they are called: that would make each call dearer.
+//! While a schedule is recorded, the stack is looked at instead. The place is that of the innermost
+//! function that is neither the library's nor that of `std`. Without line tables in the binary
+//! there is none.
 
 use super::Place;
 use rustc_hash::FxHashMap;
@@ -48,9 +49,9 @@ fn of_program(frame: usize) -> Option<Place> {
 const LIBRARY: [&str; 7] =
     ["backtrace", "corosensei", "lisle", "lisle-check", "lisle-core", "lisle-par", "lisle-runtime"];
 
-/// Returns `true` if the file is one of the library's, or of `std`: if it is in the folder `src` of such a
-/// crate, the name of which may have a version after it. Functions that are compiled into others need not
-/// have a name.
+/// Returns `true` if the file is one of the library's, or of `std`: if it is in the folder `src` of
+/// such a crate, the name of which may have a version after it. Functions that are compiled into
+/// others need not have a name.
 pub(super) fn is_in_library(file: &str) -> bool {
     let file = file.replace('\\', "/");
     let is_own = |folder: &str| {

@@ -1,8 +1,8 @@
 //! What is noted while a schedule is run once more.
 //!
-//! The bridge passes on what the worker tells it. A step begins with the operation that its process was
-//! about to do when it gave way, and goes up to the next one. At the end of each step it is looked at who
-//! can go on and who cannot: nobody has to say that it waits.
+//! The bridge passes on what the worker tells it. A step begins with the operation that its process
+//! was about to do when it gave way, and goes up to the next one. At the end of each step it is
+//! looked at who can go on and who cannot: nobody has to say that it waits.
 //!
 //! An execution may be as long as the checker lets it be. The first and the last steps are kept.
 
@@ -127,7 +127,8 @@ impl Recorder {
         }
     }
 
-    /// Notes what a process is about to do. What it was about to do before, it has done without giving way.
+    /// Notes what a process is about to do. What it was about to do before, it has done without
+    /// giving way.
     pub(in crate::program) fn about_to(&mut self, process: u32, doing: Doing<'_>) {
         let Some(&who) = self.numbers.get(&process).filter(|_| !self.is_over) else { return };
         let (text, nameless) = match doing {
@@ -321,5 +322,9 @@ impl Person {
 
 /// Returns `true` if the object is a fiber or a task, or a part of one that the library has made.
 fn is_somebody(object: &Label) -> bool {
-    ["fiber", "task"].contains(&object.kind()) || object.site().is_some_and(|site| is_in_library(site.file()))
+    match object.kind() {
+        "fiber" | "task" => true,
+        "source" => object.site().is_some_and(|site| is_in_library(site.file())),
+        _ => false,
+    }
 }
