@@ -94,8 +94,11 @@ impl<S: Strategy> Planning<S> {
 
 impl<S: Strategy> Strategy for Planning<S> {
     fn begin(&mut self) -> bool {
-        self.note(Vec::clear);
-        self.strategy.begin()
+        let more = self.strategy.begin();
+        if more {
+            self.note(Vec::clear);
+        }
+        more
     }
 
     fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {

@@ -28,8 +28,9 @@ pub use verdict::{Failure, Verdict};
 /// # Panics
 ///
 /// If the program panics in a schedule, or a fiber of it does that nobody joins, or if fibers are left
-/// that wait and nothing can wake. The message says how, and has a token: with `LISLE_CHECK_REPLAY=token`
-/// in the environment the same test runs that schedule alone.
+/// that wait and nothing can wake. The message says how, shows the schedule with a column for each fiber,
+/// and has a token: with `LISLE_CHECK_REPLAY=token` in the environment the same test runs that schedule
+/// alone. With `LISLE_CHECK_HTML=file.html` it writes the schedule as a page.
 ///
 /// # Examples
 ///

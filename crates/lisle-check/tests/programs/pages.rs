@@ -3,6 +3,7 @@
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 use lisle::sync::Mutex;
 use lisle_check::Checker;
+use std::ffi::OsStr;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -94,21 +95,33 @@ fn fails() {
     lisle_check::check(crosswise);
 }
 
+/// Runs the test that fails with this variable in the environment. Returns its report.
+fn report_with(name: &str, value: impl AsRef<OsStr>) -> String {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["pages::fails", "--exact", "--ignored", "--nocapture"]).env(name, value);
+    let output = command.output().unwrap();
+    assert!(!output.status.success());
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_token_in_the_environment_runs_its_schedule_alone() {
+    let token = Checker::new().explore(crosswise).failure().unwrap().token();
+    let report = report_with("LISLE_CHECK_REPLAY", &token);
+    assert!(report.contains("after 0 executions") && report.contains("a cycle of 2"), "{report}");
+    assert!(report.contains("end  waits for ever: ") && report.contains(&token), "{report}");
+    let report = report_with("LISLE_CHECK_REPLAY", "9nothing");
+    assert!(report.contains("LISLE_CHECK_REPLAY: the token begins with '9'"), "{report}");
+}
+
 #[test]
 fn a_failing_check_writes_its_page() {
     let file = std::env::temp_dir().join(format!("lisle-check-{}.html", std::process::id()));
-    let run = |file: &std::path::Path| {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["pages::fails", "--exact", "--ignored", "--nocapture"]).env("LISLE_CHECK_HTML", file);
-        let output = command.output().unwrap();
-        assert!(!output.status.success());
-        String::from_utf8_lossy(&output.stderr).into_owned()
-    };
-    let report = run(&file);
+    let report = report_with("LISLE_CHECK_HTML", &file);
     let page = std::fs::read_to_string(&file);
     let _ = std::fs::remove_file(&file);
     assert!(report.contains(&format!("as a page: {}", file.display())), "{report}");
     assert_eq!(texts(&page.unwrap(), "pre").len(), 1);
-    let report = run(&file.join("none"));
+    let report = report_with("LISLE_CHECK_HTML", file.join("none"));
     assert!(report.contains("LISLE_CHECK_HTML") && report.contains("cannot be written"), "{report}");
 }
