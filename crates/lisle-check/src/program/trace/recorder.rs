@@ -8,7 +8,7 @@
 
 use super::names::{Objects, Part, Text};
 use super::places::{Places, is_in_library, stack};
-use super::words::{Doings, Note, Operation, Row, What, Words};
+use super::words::{Doings, Note, OR, Operation, Row, What, Words};
 use super::{Place, Trace, Wait, Who};
 use indexmap::IndexSet;
 use lisle_core::event::{Doing, Label};
@@ -138,7 +138,7 @@ impl Recorder {
             Doing::First(all) => {
                 let mut text = Text::new();
                 for on in all {
-                    text.extend((!text.is_empty()).then_some(Part::Words(", or ")));
+                    text.extend((!text.is_empty()).then_some(OR));
                     text.extend(self.text(on.operation, &on.object, on.id));
                 }
                 (text, None)

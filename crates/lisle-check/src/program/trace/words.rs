@@ -7,6 +7,9 @@ use indexmap::IndexSet;
 use lisle_core::shim::model::Touch;
 use std::time::Duration;
 
+/// What stands between operations of which one is done.
+pub(super) const OR: Part = Part::Words(", or ");
+
 /// What a person is up to, with the number of the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doings {
@@ -138,6 +141,12 @@ impl Words<'_> {
         Wait { who, what, told, held_by }
     }
 
+    /// Returns `true` if a step does one of several operations.
+    fn is_choice(&self, what: What) -> bool {
+        let (What::Does(operation) | What::GoesOn(Some(operation))) = what else { return false };
+        self.operations[operation].text.contains(&OR)
+    }
+
     fn notes(&self, row: &Row) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
         for (place, note) in row.notes.iter().enumerate() {
@@ -148,19 +157,22 @@ impl Words<'_> {
                 | (Some(Note::Wakes(_)), Note::Wakes(who), Some(last)) => {
                     *last += &format!(", {}", self.who[*who]);
                 }
-                _ => notes.push(self.note(row.who, note)),
+                _ => notes.push(self.note(row, note)),
             }
         }
         notes
     }
 
-    fn note(&self, who: usize, note: &Note) -> String {
+    fn note(&self, row: &Row, note: &Note) -> String {
         match note {
-            Note::Way(way, ways) => format!("choice: arm {} of {ways}", way + 1),
+            Note::Way(way, ways) => {
+                let what = if self.is_choice(row.what) { "arm" } else { "way" };
+                format!("choice: {what} {} of {ways}", way + 1)
+            }
             Note::Then(operation) => format!("then {}", self.operation(*operation)),
             Note::Spawns(spawned) => format!("spawns {}", self.who[*spawned]),
             Note::Wakes(woken) => format!("wakes {}", self.who[*woken]),
-            Note::Ends(ended) if *ended == who => "ends".into(),
+            Note::Ends(ended) if *ended == row.who => "ends".into(),
             Note::Ends(ended) => format!("{} ends", self.who[*ended]),
             Note::Panics(message, None) => format!("panics: {message}"),
             Note::Panics(message, Some(place)) => format!("panics at {place}: {message}"),
