@@ -29,4 +29,6 @@ pub mod task;
 
 pub use explore::{Counts, TokenError};
 #[cfg(feature = "programs")]
-pub use program::{Checker, Failure, Verdict, check};
+pub use program::{
+    Checker, Difference, Failure, Outcome, Outcomes, Trace, Verdict, check, check_same_result,
+};

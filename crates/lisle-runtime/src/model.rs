@@ -2,9 +2,14 @@
 
 use crate::runtime::Builder;
 use crate::sched::worker::Worker;
-pub use crate::sched::worker::modelled::{Ended, Explorer, Process};
+pub use crate::sched::worker::modelled::{Ended, Explorer, Nature, Process};
 use std::io;
 use std::panic::Location;
+
+/// Returns a number with its digits in groups of three.
+pub fn grouped(number: usize) -> String {
+    crate::report::grouped(number)
+}
 
 /// A thread that runs programs as a model chooses.
 pub struct Executions<'a>(&'a Worker);

@@ -3,10 +3,15 @@
 use super::causes::{Causes, Moment};
 use super::objects::Objects;
 use super::queues::{By, Queues};
+use super::trace::Trace;
+use super::trace::recorder::Recorder;
 use crate::explore::{Counts, Decision, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
+use lisle_core::event::Doing;
 use lisle_core::event::awaited::Awaited;
 use lisle_core::shim::model::{Touch, set_report};
-use lisle_runtime::model::Explorer;
+use lisle_runtime::WaitGraph;
+use lisle_runtime::model::{Explorer, Nature};
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::rc::Rc;
@@ -18,15 +23,6 @@ thread_local! {
 /// The time, as an object.
 const TIME: Object = Object(u64::MAX);
 
-/// Some steps of an execution that one process takes one after the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Steps {
-    /// Where the process was spawned; `None` for the program itself.
-    pub(super) site: Option<&'static Location<'static>>,
-    process: Process,
-    pub(super) count: usize,
-}
-
 pub(super) struct Bridge {
     strategy: RefCell<Recorded<Box<dyn Strategy>>>,
     family: RefCell<Family>,
@@ -36,8 +32,6 @@ pub(super) struct Bridge {
     children: RefCell<Vec<u32>>,
     /// Whose code runs: the process that takes the step in progress, or one that begins in it.
     running: Cell<Option<Process>>,
-    /// Where each process was spawned.
-    sites: RefCell<Vec<Option<&'static Location<'static>>>>,
     causes: RefCell<Causes>,
     /// A step is in progress, and what it touches is reported.
     in_step: Cell<bool>,
@@ -48,6 +42,11 @@ pub(super) struct Bridge {
     too_long: Cell<bool>,
     is_unwinding: Cell<bool>,
     offered: RefCell<Vec<Process>>,
+    /// What the program has returned.
+    result: RefCell<Option<Box<dyn Any + Send>>>,
+    /// It is noted for people what the execution does.
+    is_recorded: Cell<bool>,
+    recorder: RefCell<Option<Box<Recorder>>>,
 }
 
 impl Bridge {
@@ -59,7 +58,6 @@ impl Bridge {
             queues: RefCell::default(),
             children: RefCell::default(),
             running: Cell::new(None),
-            sites: RefCell::default(),
             causes: RefCell::default(),
             in_step: Cell::new(false),
             awaited: RefCell::default(),
@@ -68,6 +66,9 @@ impl Bridge {
             too_long: Cell::new(false),
             is_unwinding: Cell::new(false),
             offered: RefCell::default(),
+            result: RefCell::default(),
+            is_recorded: Cell::new(false),
+            recorder: RefCell::default(),
         })
     }
 
@@ -76,6 +77,33 @@ impl Bridge {
         CURRENT.set(Some(self.clone()));
         set_report(Some(touched));
         Installed
+    }
+
+    /// Returns what the program has returned in the last execution, if it has.
+    pub(super) fn left(&self) -> Option<Box<dyn Any + Send>> {
+        self.result.take()
+    }
+
+    /// Notes what the next execution does.
+    pub(super) fn record(&self) {
+        self.is_recorded.set(true);
+        *self.recorder.borrow_mut() = Some(Box::default());
+    }
+
+    /// Returns what was noted of the execution, and of what is left of it.
+    pub(super) fn trace(&self, left: Option<&WaitGraph>) -> Option<Trace> {
+        self.is_recorded.set(false);
+        self.recorder.take().map(|recorder| recorder.finish(left))
+    }
+
+    #[inline]
+    fn note(&self, note: impl FnOnce(&mut Recorder)) {
+        if self.is_recorded.get()
+            && let Ok(mut recorder) = self.recorder.try_borrow_mut()
+            && let Some(recorder) = &mut *recorder
+        {
+            note(recorder);
+        }
     }
 
     /// Begins an execution. Returns `false` if there is none to run.
@@ -90,6 +118,7 @@ impl Bridge {
         self.in_step.set(false);
         self.too_long.set(false);
         self.is_unwinding.set(false);
+        drop(self.left());
         self.strategy.borrow_mut().begin()
     }
 
@@ -111,20 +140,6 @@ impl Bridge {
     /// Returns `true` if the execution was given up because it was too long.
     pub(super) fn was_too_long(&self) -> bool {
         self.too_long.get()
-    }
-
-    /// Returns the steps of the execution so far.
-    pub(super) fn steps(&self) -> Vec<Steps> {
-        let sites = self.sites.borrow();
-        let site = |process: Process| sites.get(process.index()).copied().flatten();
-        let mut all: Vec<Steps> = Vec::new();
-        for &process in &*self.steps.borrow() {
-            match all.last_mut() {
-                Some(last) if last.process == process => last.count += 1,
-                _ => all.push(Steps { site: site(process), process, count: 1 }),
-            }
-        }
-        all
     }
 
     fn new_child(&self, parent: Process) -> Process {
@@ -152,6 +167,7 @@ impl Bridge {
     }
 
     fn touched(&self, address: usize, touch: Touch) {
+        self.note(|recorder| recorder.touched(address, touch));
         let kind = match touch {
             Touch::Gone => return self.objects.borrow_mut().remove(address),
             Touch::Read => Kind::Read,
@@ -197,6 +213,21 @@ pub(super) fn is_unwinding() -> bool {
     CURRENT.with_borrow(|bridge| bridge.as_ref().is_some_and(|bridge| bridge.is_unwinding.get()))
 }
 
+/// Leaves with the execution of this thread what the program returns.
+pub(super) fn leave(result: Box<dyn Any + Send>) {
+    let bridge = CURRENT.with_borrow(Option::clone);
+    *bridge.expect("an execution runs here").result.borrow_mut() = Some(result);
+}
+
+/// Notes a panic of the step in progress, if it is noted what this execution does.
+pub(super) fn panicked(message: impl FnOnce() -> String, site: Option<&Location<'_>>) {
+    CURRENT.with_borrow(|bridge| {
+        if let Some(bridge) = bridge {
+            bridge.note(|recorder| recorder.panicked(message(), site));
+        }
+    });
+}
+
 /// Ends the reports of the library when it is dropped.
 pub(super) struct Installed;
 
@@ -209,9 +240,9 @@ impl Drop for Installed {
 
 impl Explorer for Bridge {
     fn spawned(&self, site: &'static Location<'static>) -> u32 {
+        self.note(|recorder| recorder.spawned(site));
         let Some(parent) = self.running.get() else { return Process::ROOT.0 };
         let child = self.new_child(parent);
-        *of(&mut self.sites.borrow_mut(), child) = Some(site);
         self.causes.borrow_mut().follows(child, parent);
         if self.in_step.get() {
             self.strategy.borrow_mut().enables(child);
@@ -219,11 +250,25 @@ impl Explorer for Bridge {
         child.0
     }
 
+    fn introduced(&self, process: u32, nature: Nature<'_>) {
+        self.note(|recorder| recorder.introduced(process, nature));
+    }
+
+    fn ended(&self, process: u32) {
+        self.note(|recorder| recorder.ended(process));
+    }
+
+    fn about_to(&self, doing: Doing<'_>) {
+        let process = self.running.get().unwrap_or(Process::ROOT);
+        self.note(|recorder| recorder.about_to(process.0, doing));
+    }
+
     fn begins(&self, process: u32) {
         self.running.set(Some(Process(process)));
     }
 
     fn woken(&self, process: u32) {
+        self.note(|recorder| recorder.woken(process));
         let woken = Process(process);
         if let Some(running) = self.running.get().filter(|running| self.in_step.get() && *running != woken) {
             self.strategy.borrow_mut().enables(woken);
@@ -239,6 +284,7 @@ impl Explorer for Bridge {
     }
 
     fn unwinds(&self) {
+        self.note(Recorder::is_over);
         self.in_step.set(false);
         self.is_unwinding.set(true);
     }
@@ -248,6 +294,7 @@ impl Explorer for Bridge {
     }
 
     fn next(&self, ready: &[u32]) -> Option<u32> {
+        self.note(|recorder| recorder.ends_step(ready));
         let mut steps = self.steps.borrow_mut();
         if steps.len() >= self.longest {
             self.in_step.set(false);
@@ -263,6 +310,7 @@ impl Explorer for Bridge {
                 self.in_step.set(true);
                 steps.push(process);
                 self.causes.borrow_mut().goes_on(Moment { process, step: steps.len() });
+                self.note(|recorder| recorder.begins_step(process.0));
                 Some(process.0)
             }
             Decision::Stop => {
@@ -274,10 +322,13 @@ impl Explorer for Bridge {
 
     fn choose(&self, ways: usize) -> usize {
         let process = self.running.get().unwrap_or(Process::ROOT);
-        self.strategy.borrow_mut().choose(process, ways as u32) as usize
+        let way = self.strategy.borrow_mut().choose(process, ways as u32) as usize;
+        self.note(|recorder| recorder.chose(way, ways));
+        way
     }
 
     fn about_to_touch(&self, address: usize, size: usize) {
+        self.note(|recorder| recorder.about_to_touch(address, size));
         let process = self.running.get().unwrap_or(Process::ROOT);
         let causes = self.causes.borrow();
         let is_past = |moment| causes.must_precede(moment, process);
@@ -286,6 +337,7 @@ impl Explorer for Bridge {
     }
 
     fn owns(&self, process: u32, address: usize, size: usize) {
+        self.note(|recorder| recorder.owns(process, address, size));
         self.objects.borrow_mut().own(Process(process), address, size);
     }
 
@@ -299,6 +351,7 @@ impl Explorer for Bridge {
     }
 
     fn is_over(&self, waiting: &[(u32, Awaited)]) {
+        self.note(Recorder::is_over);
         self.in_step.set(false);
         for &(process, awaited_by) in waiting {
             let awaited = self.awaited.borrow().get(process as usize).copied().unwrap_or(0);

@@ -1,9 +1,11 @@
 //! How a program is checked: which schedules are run, and how many.
 
 use super::executing::Executing;
+use super::judge::Judge;
 use super::verdict::{How, Verdict};
 use crate::explore::{Bounded, Portfolio, Priorities, Random, Schedule, Strategy, TokenError};
 use std::panic::Location;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How a program is checked. See [`check`](super::check).
@@ -120,24 +122,37 @@ impl Checker {
 
     /// Checks a program. Returns what was found if nothing goes wrong.
     ///
-    /// If the environment variable `LISLE_CHECK_REPLAY` is set, runs only the schedule of that token.
+    /// If the environment variable `LISLE_CHECK_REPLAY` is set, runs only the schedule of that token. If
+    /// `LISLE_CHECK_HTML` is set to a file, writes there [what goes wrong](super::Failure::html) as a page.
     ///
     /// # Panics
     ///
     /// As [`check`](super::check). Panics if the token in the environment is none.
     #[track_caller]
     pub fn check(&self, program: impl Fn() + Send + Sync + 'static) -> Verdict {
+        let site = Location::caller();
+        self.checked(|checker| checker.explore_judged(Arc::new(program), None, site))
+    }
+
+    /// Explores as the environment variables say, and panics if something goes wrong.
+    #[track_caller]
+    pub(super) fn checked(&self, explore: impl FnOnce(&Checker) -> Verdict) -> Verdict {
         let verdict = match std::env::var("LISLE_CHECK_REPLAY") {
             Ok(token) => {
                 let replay = self.clone().replay(&token);
-                replay.unwrap_or_else(|error| panic!("LISLE_CHECK_REPLAY: {error}")).explore(program)
+                explore(&replay.unwrap_or_else(|error| panic!("LISLE_CHECK_REPLAY: {error}")))
             }
-            Err(_) => self.explore(program),
+            Err(_) => explore(self),
         };
-        if verdict.failure().is_some() {
-            panic!("{verdict}");
-        }
-        verdict
+        let Some(failure) = verdict.failure() else { return verdict };
+        let page = match std::env::var_os("LISLE_CHECK_HTML").map(PathBuf::from) {
+            None => "to see it as a page: LISLE_CHECK_HTML=file.html".into(),
+            Some(file) => match std::fs::write(&file, failure.html()) {
+                Ok(()) => format!("as a page: {}", std::path::absolute(&file).unwrap_or(file).display()),
+                Err(error) => format!("LISLE_CHECK_HTML: {} cannot be written: {error}", file.display()),
+            },
+        };
+        panic!("{verdict}\n{page}");
     }
 
     /// Explores a program until something goes wrong, or all is explored. A schedule that goes wrong is
@@ -148,7 +163,17 @@ impl Checker {
     /// If this is called in a fiber, or if the program does not do the same again in the same schedule.
     #[track_caller]
     pub fn explore(&self, program: impl Fn() + Send + Sync + 'static) -> Verdict {
-        let executing = Executing { program: Arc::new(program), site: Location::caller(), steps: self.steps };
+        self.explore_judged(Arc::new(program), None, Location::caller())
+    }
+
+    /// Explores a program that was written at `site`, and asks of its results what is to be asked.
+    pub(super) fn explore_judged(
+        &self,
+        program: Arc<dyn Fn() + Send + Sync>,
+        judge: Option<Arc<dyn Judge>>,
+        site: &'static Location<'static>,
+    ) -> Verdict {
+        let executing = Executing { program, site, steps: self.steps, judge };
         executing.on_a_worker(|running| {
             let sampled = |strategy: Box<dyn Strategy>| running.sample(strategy, self.executions);
             Ok(match &self.way {

@@ -1,6 +1,9 @@
 //! Running executions: one program, again and again.
 
 use super::bridge::{self, Bridge};
+use super::judge::Judge;
+use super::reversal::{self, Between};
+use super::trace::Trace;
 use super::verdict::{Failure, How, Verdict, What};
 use crate::explore::{Divergence, Ending, Exhaustive, Family, Recorded, Replay, Schedule, Strategy, shrink};
 use lisle_core::event::Interrupted;
@@ -21,6 +24,8 @@ pub(super) struct Executing {
     pub(super) site: &'static Location<'static>,
     /// An execution of more steps is endless.
     pub(super) steps: usize,
+    /// What is asked of the results, if anything is.
+    pub(super) judge: Option<Arc<dyn Judge>>,
 }
 
 /// A program on the worker that executes it.
@@ -30,6 +35,8 @@ pub(super) struct Running<'a> {
     noticed: Noticed,
     /// What could not be unwound. Nothing else can be executed then.
     stuck: RefCell<Option<String>>,
+    /// What is run has been run before.
+    is_again: Cell<bool>,
 }
 
 impl Executing {
@@ -48,7 +55,13 @@ impl Executing {
         });
         let run = |executions: &Executions<'_>| {
             let _quiet = Quiet::new();
-            explore(&Running { executing: self, executions, noticed, stuck: RefCell::default() })
+            explore(&Running {
+                executing: self,
+                executions,
+                noticed,
+                stuck: RefCell::default(),
+                is_again: Cell::new(false),
+            })
         };
         let explored = executions(builder, run);
         let explored = explored.unwrap_or_else(|error| panic!("the checker cannot begin: {error}"));
@@ -68,13 +81,14 @@ impl Running<'_> {
             if bridge.has_learnt() && found.is_none() {
                 exhaustive = Exhaustive::new();
                 bridge.begin_anew(Box::new(exhaustive.worker()));
+                self.executing.judge.iter().for_each(|judge| judge.begin_anew());
             }
         }
         if let Some(divergence) = exhaustive.divergence().filter(|_| found.is_none()) {
             return Err(divergence);
         }
         let how = if exhaustive.is_finished() { How::Exhaustive } else { How::GivenUp };
-        Ok(Verdict { counts: exhaustive.counts(), how, failure: self.shortened(found) })
+        Ok(Verdict::new(exhaustive.counts(), how, self.shortened(found)))
     }
 
     /// Runs the schedules that a strategy draws.
@@ -85,43 +99,99 @@ impl Running<'_> {
         while found.is_none() && bridge.counts().all() < most && bridge.begin() {
             found = self.execute(&bridge);
         }
-        Verdict { counts: bridge.counts(), how: How::Sampled, failure: self.shortened(found) }
+        Verdict::new(bridge.counts(), How::Sampled, self.shortened(found))
     }
 
-    /// Runs one schedule.
+    /// Runs one schedule, and notes what it does.
     pub(super) fn replay(&self, schedule: &Schedule) -> Verdict {
         let bridge = self.bridge(Box::new(Replay::new(schedule.clone())));
         let _installed = bridge.install();
-        let failure = bridge.begin().then(|| self.execute(&bridge)).flatten();
-        Verdict { counts: bridge.counts(), how: How::Replayed, failure }
+        bridge.record();
+        bridge.begin();
+        let mut failure = self.execute(&bridge);
+        let trace = bridge.trace(failure.as_ref().and_then(Failure::blocked)).unwrap_or_default();
+        if let Some(failure) = &mut failure {
+            failure.trace = trace.clone();
+        }
+        Verdict { trace: Some(trace), ..Verdict::new(bridge.counts(), How::Replayed, failure) }
     }
 
-    fn bridge(&self, strategy: Box<dyn Strategy>) -> Rc<Bridge> {
+    /// Runs one schedule again. Returns what goes wrong in it.
+    fn again(&self, schedule: &Schedule) -> Option<Failure> {
+        let bridge = self.bridge(Box::new(Replay::new(schedule.clone())));
+        let _installed = bridge.install();
+        bridge.begin();
+        self.execute(&bridge)
+    }
+
+    pub(super) fn bridge(&self, strategy: Box<dyn Strategy>) -> Rc<Bridge> {
         Bridge::new(Recorded::new(strategy), Family::new(), self.executing.steps)
     }
 
-    /// Returns the failure with a shorter schedule, if there is one.
+    /// Returns the failure with a shorter schedule, if there is one, and with what that does.
     fn shortened(&self, found: Option<Failure>) -> Option<Failure> {
-        let mut found = found?;
-        if matches!(found.what, What::Endless) || self.stuck.borrow().is_some() {
-            return Some(found);
+        self.is_again.set(true);
+        let mut found = self.shorter(found?);
+        if let What::Differs(difference) = &found.what
+            && !self.is_stuck()
+        {
+            let [first, other] = &difference.schedules;
+            match reversal::search(self, first, other) {
+                Some(Between::Reversal(other, first, reversal)) => {
+                    found = *other;
+                    if let What::Differs(difference) = &mut found.what {
+                        difference.schedules[0] = first;
+                        difference.reversal = Some(reversal);
+                    }
+                }
+                Some(Between::Failure(failure)) => found = self.shorter(*failure),
+                None => {}
+            }
+        }
+        found.trace = self.told(&found.schedule);
+        if let What::Differs(difference) = &mut found.what {
+            difference.shows([self.told(&difference.schedules[0]), found.trace.clone()]);
+        }
+        Some(found)
+    }
+
+    /// Returns what a schedule does.
+    fn told(&self, schedule: &Schedule) -> Trace {
+        if !self.is_stuck() {
+            return self.replay(schedule).trace.unwrap_or_default();
+        }
+        // This thread is held by what could not be unwound.
+        let elsewhere = || self.executing.on_a_worker(|running| Ok(running.replay(schedule))).trace;
+        let told = std::thread::scope(|scope| scope.spawn(elsewhere).join());
+        told.unwrap_or_default().unwrap_or_default()
+    }
+
+    /// Returns the failure with a shorter schedule, if there is one.
+    fn shorter(&self, mut found: Failure) -> Failure {
+        if matches!(found.what, What::Endless) || self.is_stuck() {
+            return found;
         }
         shrink(found.schedule.clone(), SHRINKING, |schedule| {
-            if self.stuck.borrow().is_some() {
+            if self.is_stuck() {
                 return None;
             }
-            let shorter = self.replay(schedule).failure.filter(|shorter| shorter.is_like(&found))?;
+            let shorter = self.again(schedule).filter(|shorter| shorter.is_like(&found))?;
             let schedule = shorter.schedule.clone();
             if schedule.departures() < found.schedule.departures() || schedule.len() < found.schedule.len() {
                 found = shorter;
             }
             Some(schedule)
         });
-        Some(found)
+        found
+    }
+
+    /// Returns `true` if nothing else can be executed on this thread.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.stuck.borrow().is_some()
     }
 
     /// Runs the execution that has begun. Returns what goes wrong in it.
-    fn execute(&self, bridge: &Rc<Bridge>) -> Option<Failure> {
+    pub(super) fn execute(&self, bridge: &Rc<Bridge>) -> Option<Failure> {
         let (program, told) = (self.executing.program.clone(), self.noticed.clone());
         let (ended, stuck) = self.executions.run(&**bridge, self.executing.site, move || {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| program())) {
@@ -134,16 +204,26 @@ impl Running<'_> {
         let panicked = self.noticed.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (ending, what) = match (panicked, ended) {
             (Some(message), _) => (Ending::Failed, Some(What::Panicked(message))),
-            (None, Ended::Complete) => (Ending::Complete, None),
+            (None, Ended::Complete) => match self.judged(bridge) {
+                None => (Ending::Complete, None),
+                wrong => (Ending::Failed, wrong),
+            },
             (None, Ended::Blocked(graph)) => (Ending::Blocked, Some(What::Blocked(graph))),
             (None, Ended::GivenUp) if bridge.was_too_long() => (Ending::Endless, Some(What::Endless)),
             (None, Ended::GivenUp) => (Ending::Stopped, None),
         };
-        let (schedule, steps) = (bridge.schedule(), bridge.steps());
+        let schedule = bridge.schedule();
         bridge.end(ending);
         *self.stuck.borrow_mut() = stuck.clone();
         let what = what.or_else(|| stuck.is_some().then_some(What::Stuck))?;
-        Some(Failure { what, schedule, steps, stuck })
+        Some(Failure { what, schedule, trace: Trace::default(), stuck })
+    }
+
+    /// Returns what is wrong with the result of an execution that has come to its end.
+    fn judged(&self, bridge: &Bridge) -> Option<What> {
+        let result = bridge.left();
+        let (judge, result) = (self.executing.judge.as_ref()?, result?);
+        judge.judge(result, bridge.schedule(), !self.is_again.get())
     }
 }
 
@@ -191,6 +271,8 @@ fn be_quiet() {
         std::panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
             if !QUIET.get() {
                 print(info);
+            } else {
+                bridge::panicked(|| message(info.payload()), info.location());
             }
         }));
     });

@@ -3,12 +3,20 @@
 mod bridge;
 mod causes;
 mod checker;
+mod difference;
 mod executing;
+mod judge;
 mod objects;
 mod queues;
+mod results;
+mod reversal;
+mod trace;
 mod verdict;
 
 pub use checker::Checker;
+pub use difference::Difference;
+pub use results::{Outcome, Outcomes};
+pub use trace::Trace;
 pub use verdict::{Failure, Verdict};
 
 /// Runs a program through every schedule.
@@ -22,8 +30,9 @@ pub use verdict::{Failure, Verdict};
 /// # Panics
 ///
 /// If the program panics in a schedule, or a fiber of it does that nobody joins, or if fibers are left
-/// that wait and nothing can wake. The message says how, and has a token: with `LISLE_CHECK_REPLAY=token`
-/// in the environment the same test runs that schedule alone.
+/// that wait and nothing can wake. The message says how, shows the schedule with a column for each fiber,
+/// and has a token: with `LISLE_CHECK_REPLAY=token` in the environment the same test runs that schedule
+/// alone. With `LISLE_CHECK_HTML=file.html` it writes the schedule as a page.
 ///
 /// # Examples
 ///
@@ -53,4 +62,32 @@ pub use verdict::{Failure, Verdict};
 #[track_caller]
 pub fn check(program: impl Fn() + Send + Sync + 'static) {
     Checker::new().check(program);
+}
+
+/// Runs a program through every schedule, and checks that it returns the same in each.
+///
+/// # Panics
+///
+/// As [`check`], and if two schedules come to different results. The message shows two that differ in the
+/// order of two steps, if they can be found. See [`Checker::same_result`].
+///
+/// # Examples
+///
+/// ```
+/// lisle_check::check_same_result(|| {
+///     let (tx, rx) = lisle::channel();
+///     for n in [1, 2] {
+///         let tx = tx.clone();
+///         lisle::spawn(move || tx.send(n).unwrap());
+///     }
+///     drop(tx);
+///     rx.iter().sum::<i32>()
+/// });
+/// ```
+#[track_caller]
+pub fn check_same_result<R>(program: impl Fn() -> R + Send + Sync + 'static)
+where
+    R: PartialEq + std::fmt::Debug + Send + 'static,
+{
+    Checker::new().check_same_result(program);
 }

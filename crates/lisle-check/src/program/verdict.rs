@@ -1,6 +1,7 @@
 //! What an exploration has come to, as a value and as text.
 
-use super::bridge::Steps;
+use super::difference::Difference;
+use super::trace::{Trace, page};
 use crate::explore::{Counts, Schedule};
 use lisle_runtime::WaitGraph;
 use std::fmt;
@@ -38,9 +39,17 @@ pub struct Verdict {
     pub(super) counts: Counts,
     pub(super) how: How,
     pub(super) failure: Option<Failure>,
+    /// What was returned first, if it was asked whether all is the same.
+    pub(super) result: Option<String>,
+    /// What the one schedule did.
+    pub(super) trace: Option<Trace>,
 }
 
 impl Verdict {
+    pub(super) fn new(counts: Counts, how: How, failure: Option<Failure>) -> Self {
+        Verdict { counts, how, failure, result: None, trace: None }
+    }
+
     /// Returns how many executions there were, by their endings.
     pub fn counts(&self) -> Counts {
         self.counts
@@ -55,20 +64,37 @@ impl Verdict {
     pub fn failure(&self) -> Option<&Failure> {
         self.failure.as_ref()
     }
+
+    /// Returns what the schedule did, if it was [one](super::Checker::replay).
+    pub fn trace(&self) -> Option<&Trace> {
+        self.trace.as_ref()
+    }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Counts { complete, redundant, .. } = self.counts;
         if let Some(failure) = &self.failure {
-            return write!(f, "after {complete} executions that went well: {failure}");
+            return write!(f, "after {} executions that went well: {failure}", grouped(complete));
         }
-        write!(f, "{}: {complete} executions, all of them end", self.how)?;
+        match (self.how, &self.result) {
+            (How::Replayed, None) => return write!(f, "one schedule, which ends"),
+            (How::Replayed, Some(result)) => return write!(f, "one schedule, which ends with {result}"),
+            _ => write!(f, "{}: {} executions, all end", self.how, grouped(complete))?,
+        }
+        if self.result.is_some() {
+            write!(f, ", same result")?;
+        }
         if redundant > 0 {
-            write!(f, " ({redundant} more were redundant)")?;
+            write!(f, " ({} more were redundant)", grouped(redundant))?;
         }
         Ok(())
     }
+}
+
+/// Returns a number with its digits in groups of three.
+pub(super) fn grouped(number: u64) -> String {
+    lisle_runtime::model::grouped(number as usize)
 }
 
 /// How an execution has gone wrong.
@@ -76,7 +102,8 @@ impl fmt::Display for Verdict {
 pub struct Failure {
     pub(super) what: What,
     pub(super) schedule: Schedule,
-    pub(super) steps: Vec<Steps>,
+    /// What the schedule did.
+    pub(super) trace: Trace,
     /// What could not be unwound after it.
     pub(super) stuck: Option<String>,
 }
@@ -85,6 +112,7 @@ pub struct Failure {
 pub(super) enum What {
     Panicked(String),
     Blocked(WaitGraph),
+    Differs(Box<Difference>),
     Endless,
     Stuck,
 }
@@ -100,6 +128,7 @@ impl Failure {
         match (&self.what, &other.what) {
             (What::Panicked(message), What::Panicked(other)) => message == other,
             (What::Blocked(graph), What::Blocked(other)) => graph.fibers.len() == other.fibers.len(),
+            (What::Differs(_), What::Differs(_)) => true,
             _ => false,
         }
     }
@@ -119,35 +148,102 @@ impl Failure {
             _ => None,
         }
     }
+
+    /// Returns the two schedules that come to different results, if that is what has gone wrong.
+    pub fn difference(&self) -> Option<&Difference> {
+        match &self.what {
+            What::Differs(difference) => Some(difference),
+            _ => None,
+        }
+    }
+
+    /// Returns what the schedule did, step by step.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Returns a page of HTML with the same, which needs no other file: the columns, and a slider
+    /// through the steps. The arrow keys move it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::sync::Mutex;
+    ///
+    /// let verdict = lisle_check::Checker::new().explore(|| {
+    ///     let lock = Mutex::new(0);
+    ///     let _held = lock.lock();
+    ///     drop(lock.lock());
+    /// });
+    /// let page = verdict.failure().unwrap().html();
+    /// assert!(page.starts_with("<!doctype html>") && page.contains("lock mutex"));
+    /// ```
+    pub fn html(&self) -> String {
+        let title = match &self.what {
+            What::Panicked(_) => "A schedule that panics",
+            What::Blocked(_) => "A schedule that cannot go on",
+            What::Differs(_) => "Two schedules with different results",
+            What::Endless | What::Stuck => "A schedule that does not end",
+        };
+        let report = format!("{}\n{}", Summary(self), Again(self));
+        match &self.what {
+            What::Differs(difference) => {
+                let [first, second] = difference.traces();
+                page::write(title, &report, &[("The first schedule", first), ("The second schedule", second)])
+            }
+            _ => page::write(title, &report, &[("", &self.trace)]),
+        }
+    }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Summary(self))?;
         match &self.what {
-            What::Panicked(message) => writeln!(f, "{message}")?,
-            What::Blocked(graph) => writeln!(f, "nothing can go on\n{graph}")?,
-            What::Endless => writeln!(f, "an execution does not end, as far as it was followed")?,
-            What::Stuck => writeln!(f, "an execution cannot be given up")?,
-        }
-        if let Some(stuck) = &self.stuck {
-            writeln!(f, "what was left could not be unwound: {stuck}")?;
-        }
-        write!(f, "the schedule:")?;
-        // What matters is what came last.
-        let left_out = self.steps.len().saturating_sub(SHOWN);
-        if left_out > 0 {
-            write!(f, "\n    ...")?;
-        }
-        for Steps { site, count, .. } in &self.steps[left_out..] {
-            let times = if *count == 1 { "step" } else { "steps" };
-            match site {
-                Some(site) => write!(f, "\n    {count} {times} of what was spawned at {site}")?,
-                None => write!(f, "\n    {count} {times} of the program itself")?,
+            What::Differs(difference) => {
+                let [first, second] = difference.traces();
+                writeln!(f, "\nthe first schedule:\n{first}")?;
+                match difference.same_before() {
+                    0 | 1 => writeln!(f, "\nthe second schedule:\n{second}")?,
+                    from => {
+                        writeln!(f, "\nthe second schedule, from step {from} on:\n{}", second.from(from))?
+                    }
+                }
             }
+            _ => writeln!(f, "\nthe schedule:\n{}", self.trace)?,
         }
-        write!(f, "\nto run it again: LISLE_CHECK_REPLAY={}", self.schedule)
+        write!(f, "\n{}", Again(self))
     }
 }
 
-/// So many changes from one process to another are shown of a schedule.
-const SHOWN: usize = 40;
+/// What has gone wrong, without the schedule.
+struct Summary<'a>(&'a Failure);
+
+impl fmt::Display for Summary<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.what {
+            What::Panicked(message) => writeln!(f, "{message}")?,
+            What::Blocked(graph) => write!(f, "nothing can go on\n{graph}")?,
+            What::Differs(difference) => write!(f, "{difference}")?,
+            What::Endless => writeln!(f, "an execution does not end, as far as it was followed")?,
+            What::Stuck => writeln!(f, "an execution cannot be given up")?,
+        }
+        match &self.0.stuck {
+            Some(stuck) => writeln!(f, "what was left could not be unwound: {stuck}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How to run it again.
+struct Again<'a>(&'a Failure);
+
+impl fmt::Display for Again<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let What::Differs(difference) = &self.0.what {
+            writeln!(f, "to run the first again: LISLE_CHECK_REPLAY={}", difference.schedules[0])?;
+            return write!(f, "to run the second again: LISLE_CHECK_REPLAY={}", difference.schedules[1]);
+        }
+        write!(f, "to run it again: LISLE_CHECK_REPLAY={}", self.0.schedule)
+    }
+}

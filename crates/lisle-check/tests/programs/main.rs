@@ -4,4 +4,7 @@ mod counts;
 mod kernels;
 mod kinds;
 mod outcomes;
+mod pages;
 mod random;
+mod reports;
+mod results;

@@ -6,7 +6,8 @@ use super::receiver::within;
 use crate::drops;
 use crate::event::queue::WaitQueue;
 use crate::event::{
-    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, turn, visible_on, waits_at,
+    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, turn, visible_doing,
+    waits_at,
 };
 use crate::shim::counted_down;
 use crate::shim::sync::Arc;
@@ -236,7 +237,7 @@ impl<T> Clone for MailSender<T> {
 
 impl<T> Drop for MailSender<T> {
     fn drop(&mut self) {
-        visible_on(&self.mailbox.source);
+        visible_doing("drop a sender of", self.mailbox.source.label(), &self.mailbox.source);
         if counted_down(&self.mailbox.senders) {
             self.mailbox.close();
         }
@@ -426,7 +427,7 @@ impl<T> Clone for MailReceiver<T> {
 
 impl<T> Drop for MailReceiver<T> {
     fn drop(&mut self) {
-        visible_on(&self.mailbox.source);
+        visible_doing("drop a receiver of", self.mailbox.source.label(), &self.mailbox.source);
         if counted_down(&self.mailbox.receivers) {
             self.mailbox.close();
             let mut left = self.mailbox.source.update(|state, _| std::mem::take(&mut state.messages));

@@ -7,7 +7,7 @@ use crate::drops::Drops;
 use crate::event::lock::Lock;
 use crate::event::queue::WaitQueue;
 use crate::event::{
-    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, is_modelled, visible_on,
+    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, is_modelled, visible_doing,
     waits_at,
 };
 use crate::shim::counted_down;
@@ -280,7 +280,7 @@ impl<T> Clone for Multicast<T> {
 
 impl<T> Drop for Multicast<T> {
     fn drop(&mut self) {
-        visible_on(&self.shared.source);
+        visible_doing("drop a sender of", self.shared.source.label(), &self.shared.source);
         if counted_down(&self.shared.senders) {
             self.shared.close();
         }

@@ -3,7 +3,7 @@
 
 use super::sender::{Sender, send_at_once};
 use super::shared::Shared;
-use crate::event::{Description, Source, visible_on};
+use crate::event::{Description, Source, visible_doing};
 use std::ptr::NonNull;
 
 /// The number of sends of a channel that may be under way at a time. A sender that begins another
@@ -81,7 +81,7 @@ impl<T> Sender<T> {
         T: Send,
     {
         let mut message = Some(message);
-        visible_on(&*self.shared);
+        visible_doing("send to", self.shared.label(), &*self.shared);
         send_at_once(&self.shared, &mut message);
         message
     }

@@ -7,7 +7,7 @@ use super::slot::{Promise, Slot};
 use crate::event::queue::Waiter;
 use crate::event::record::{Committer, Outsider, misuse};
 use crate::event::{
-    Attempt, Description, Event, Step, choose_biased, copied, debug_by_name, is_modelled, visible_on,
+    Attempt, Description, Event, Step, choose_biased, copied, debug_by_name, is_modelled, visible_doing,
 };
 use crate::shim::counted_down;
 use crate::shim::sync::Arc;
@@ -75,19 +75,19 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.iter().collect::<Vec<_>>(), [1]);
     /// ```
     pub fn close(&self) -> bool {
-        visible_on(&*self.shared);
+        visible_doing("close", self.shared.label(), &*self.shared);
         self.shared.close()
     }
 
     /// Returns `true` if the channel is closed. Buffered messages may still be received.
     pub fn is_closed(&self) -> bool {
-        visible_on(&*self.shared);
+        visible_doing("look at", self.shared.label(), &*self.shared);
         self.shared.is_closed()
     }
 
     /// Returns how many messages are buffered.
     pub fn len(&self) -> usize {
-        visible_on(&*self.shared);
+        visible_doing("look at", self.shared.label(), &*self.shared);
         self.shared.len()
     }
 
@@ -307,7 +307,7 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        visible_on(&*self.shared);
+        visible_doing("drop a receiver of", self.shared.label(), &*self.shared);
         if counted_down(&self.shared.receivers) {
             self.shared.abandon();
         }

@@ -7,7 +7,7 @@ use crate::drops::Careful;
 use crate::event::queue::Waiter;
 use crate::event::record::Outsider;
 use crate::event::{
-    Attempt, Description, Event, Step, choose_biased, debug_by_name, is_modelled, visible_on,
+    Attempt, Description, Event, Step, choose_biased, debug_by_name, is_modelled, visible_doing,
 };
 use crate::shim::counted_down;
 use crate::shim::sync::Arc;
@@ -52,19 +52,19 @@ impl<T> Sender<T> {
     /// assert_eq!(rx.recv(), Err(RecvError));
     /// ```
     pub fn close(&self) -> bool {
-        visible_on(&*self.shared);
+        visible_doing("close", self.shared.label(), &*self.shared);
         self.shared.close()
     }
 
     /// Returns `true` if the channel is closed.
     pub fn is_closed(&self) -> bool {
-        visible_on(&*self.shared);
+        visible_doing("look at", self.shared.label(), &*self.shared);
         self.shared.is_closed()
     }
 
     /// Returns how many messages are buffered.
     pub fn len(&self) -> usize {
-        visible_on(&*self.shared);
+        visible_doing("look at", self.shared.label(), &*self.shared);
         self.shared.len()
     }
 
@@ -276,7 +276,7 @@ impl<T> Clone for Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        visible_on(&*self.shared);
+        visible_doing("drop a sender of", self.shared.label(), &*self.shared);
         if counted_down(&self.shared.senders) {
             self.shared.close();
         }

@@ -140,6 +140,10 @@ impl<T> Shared<T> {
         }
     }
 
+    pub(super) fn label(&self) -> &Label {
+        &self.label
+    }
+
     /// Returns the source that counts the asynchronous sends.
     #[inline]
     pub(super) fn permits(&self) -> &Permits<T> {

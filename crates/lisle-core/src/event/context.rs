@@ -8,7 +8,7 @@
 
 use super::record::Waker;
 use super::timer::Timer;
-use super::waits::ParkedEvent;
+use super::waits::{BlockedOn, Label, ParkedEvent};
 use crate::shim::{clock, random};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -27,6 +27,17 @@ pub enum Unparked {
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Interrupted;
+
+/// What a performer is about to do.
+#[derive(Debug, Clone, Copy)]
+#[doc(hidden)]
+pub enum Doing<'a> {
+    /// This operation on an object, of which the label and the address are given. If the operation is
+    /// empty, nobody knows its name, and the label's kind is a type's.
+    One(&'static str, &'a Label, usize),
+    /// The first of these that can be done.
+    First(&'a [BlockedOn]),
+}
 
 /// A place where performers run.
 ///
@@ -88,6 +99,12 @@ pub unsafe trait Context {
     /// Returns `true` if a model decides what runs here.
     fn is_model(&self) -> bool {
         false
+    }
+
+    /// Called before [`visible`](Context::visible), with what the performer does then, for models that
+    /// tell people of it.
+    fn about_to(&self, doing: Doing<'_>) {
+        let _ = doing;
     }
 
     /// Called before [`visible`](Context::visible), with memory that the operation may touch.

@@ -136,7 +136,7 @@ pub use waits::{BlockedOn, Description, Label, ParkedEvent};
 pub use wrap::{Wrap, WrapPanic};
 
 #[doc(hidden)]
-pub use context::{Interrupted, install, installed, now};
+pub use context::{Doing, Interrupted, install, installed, now};
 #[doc(hidden)]
 pub(crate) use forward::{copied, debug_by_name};
 pub use forward::{forwarded, may_wait_at, single, waits_at};
@@ -150,7 +150,7 @@ pub use polled::Polled;
 pub use step::suspend;
 #[doc(hidden)]
 #[doc(hidden)]
-pub use sync::{Nowhere, declare, is_modelled, sync_masked, visible, visible_on};
+pub use sync::{Nowhere, declare, is_modelled, sync_masked, visible, visible_doing, visible_on};
 #[doc(hidden)]
 pub use wrap::described;
 

@@ -10,7 +10,7 @@ pub use waiting::Waiting;
 use super::lock::{Guard, Lock};
 use super::queue::WaitQueue;
 use super::step::{must_not_be_under, under_lock};
-use super::sync::{declare, visible_on};
+use super::sync::{declare, visible_doing};
 use super::woken::Woken;
 use super::{Description, Event, Label, awaitable, debug_by_name, single};
 use crate::shim::const_fn;
@@ -220,7 +220,7 @@ impl<S, M> Source<S, M> {
     /// ```
     #[inline]
     pub fn update<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
-        visible_on(self);
+        visible_doing("change", &self.label, self);
         self.update_checked(change)
     }
 
@@ -234,7 +234,7 @@ impl<S, M> Source<S, M> {
         lowest: impl FnOnce(&S) -> usize,
         change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R,
     ) -> R {
-        visible_on(self);
+        visible_doing("change", &self.label, self);
         #[cfg(feature = "model")]
         {
             let (touch, nobody_waits) =
@@ -264,7 +264,7 @@ impl<S, M> Source<S, M> {
         touch: impl FnOnce(&S, bool) -> Touch,
         change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R,
     ) -> R {
-        visible_on(self);
+        visible_doing("submit to", &self.label, self);
         let touch = self.peek(touch);
         if touch == Touch::Write {
             return self.update_checked(change);
@@ -353,7 +353,7 @@ impl<S, M> Source<S, M> {
     /// ```
     #[inline]
     pub fn with<R>(&self, look: impl FnOnce(&S) -> R) -> R {
-        visible_on(self);
+        visible_doing("look at", &self.label, self);
         #[cfg(feature = "model")]
         self.touched_count(Touch::Read);
         let inner = self.lock();

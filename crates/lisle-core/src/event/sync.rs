@@ -2,6 +2,8 @@
 
 #[cfg(not(lisle_loom))]
 use super::adaptive_spin::AdaptiveSpin;
+#[cfg(feature = "model")]
+use super::context::Doing;
 use super::context::{self, Context, Interrupted, Unparked, installed};
 use super::depth;
 use super::glimpse::{Glimpse, look};
@@ -12,7 +14,7 @@ use super::sleepers;
 use super::step::{self, Fenced, InStep, suspend};
 use super::timer::Timer;
 use super::turn;
-use super::waits::{Description, ParkedEvent};
+use super::waits::{Description, Label, ParkedEvent};
 use super::{Event, Step};
 use crate::panics::forget_panic;
 use crate::shim::{
@@ -89,11 +91,23 @@ fn sync_unless<E: Event>(event: &E, interruptible: bool) -> E::Output {
 #[doc(hidden)]
 pub fn visible_on<T: ?Sized>(object: &T) {
     #[cfg(feature = "model")]
+    visible_doing("", &Label::anywhere(std::any::type_name::<T>()), object);
+    let _ = object;
+}
+
+/// Does the same as [`visible_on`], and says which operation it is: a verb that the object, of which
+/// this is the label, is appended to.
+#[inline(always)]
+#[doc(hidden)]
+pub fn visible_doing<T: ?Sized>(operation: &'static str, label: &Label, object: &T) {
+    #[cfg(feature = "model")]
     if let Some(context) = installed() {
-        context.about_to_touch(std::ptr::from_ref(object).cast::<()>().addr(), size_of_val(object));
+        let address = std::ptr::from_ref(object).cast::<()>().addr();
+        context.about_to(Doing::One(operation, label, address));
+        context.about_to_touch(address, size_of_val(object));
         context.visible();
     }
-    let _ = object;
+    let _ = (operation, label, object);
 }
 
 /// Tells a model that others may run here.
@@ -155,6 +169,7 @@ fn announce_performed<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, a
 fn declare_all<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context: &dyn Context) {
     let mut waits = Description::default();
     event.describe(branch.get_ref(), &mut waits);
+    context.about_to(Doing::First(&waits.all));
     waits.all.iter().for_each(|on| context.about_to_touch(on.id, 1));
 }
 

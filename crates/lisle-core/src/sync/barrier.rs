@@ -4,7 +4,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{Committed, WaitQueue, Waiter};
 use crate::event::record::{Attempt, Committer, Meeting, Outsider, misuse};
 use crate::event::woken::Woken;
-use crate::event::{Description, Event, Label, Step, awaitable, declare, single, visible_on};
+use crate::event::{Description, Event, Label, Step, awaitable, declare, single, visible_doing};
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::pin::Pin;
@@ -351,20 +351,20 @@ impl Barrier {
     /// assert_eq!(one.wait().number(), 1);
     /// ```
     pub fn enrol(&self) -> Party {
-        visible_on(&*self.shared);
+        visible_doing("enrol at", &self.shared.label, &*self.shared);
         let index = self.shared.with(|inner, _| inner.parties.enrol());
         Party { shared: self.shared.clone(), index }
     }
 
     /// Returns how many parties are enrolled.
     pub fn parties(&self) -> usize {
-        visible_on(&*self.shared);
+        visible_doing("look at", &self.shared.label, &*self.shared);
         self.shared.with(|inner, _| inner.parties.enrolled)
     }
 
     /// Returns how many parties have arrived and wait for the others.
     pub fn arrived(&self) -> usize {
-        visible_on(&*self.shared);
+        visible_doing("look at", &self.shared.label, &*self.shared);
         self.shared.with(|inner, _| inner.parties.present)
     }
 }
@@ -442,7 +442,7 @@ impl Party {
 
 impl Drop for Party {
     fn drop(&mut self) {
-        visible_on(&*self.shared);
+        visible_doing("resign from", &self.shared.label, &*self.shared);
         self.shared.with(|inner, woken| {
             inner.parties.resign(self.index);
             self.shared.end_round(inner, None, woken);

@@ -1,6 +1,6 @@
 //! The steps that all locks take before they wait.
 
-use crate::event::{installed, performer_id, visible_on};
+use crate::event::{Label, installed, performer_id, visible_doing};
 use crate::shim::hint;
 
 /// How often a plain thread tries before it waits.
@@ -9,8 +9,8 @@ const LOOKS: u32 = 40;
 /// Tells a model that this lock is about to be tried, and returns the performer's id. This reads a
 /// thread-local once in a fiber and twice elsewhere.
 #[inline(always)]
-pub(super) fn tell<T: ?Sized>(lock: &T) -> usize {
-    visible_on(lock);
+pub(super) fn tell<T: ?Sized>(operation: &'static str, label: &Label, lock: &T) -> usize {
+    visible_doing(operation, label, lock);
     performer_id()
 }
 

@@ -124,7 +124,7 @@ impl<T: ?Sized> Mutex<T> {
         if self.raw.lock_in_model() {
             return MutexGuard::new(self);
         }
-        let me = tell(&self.raw);
+        let me = tell("lock", &self.raw.label, &self.raw);
         if !self.raw.try_lock_fast(me) {
             self.lock_contended();
         }
@@ -154,7 +154,7 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        tell(&self.raw);
+        tell("try to lock", &self.raw.label, &self.raw);
         turn::asked(self.raw.try_lock().then(|| MutexGuard::new(self)))
     }
 

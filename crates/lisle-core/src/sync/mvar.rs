@@ -10,7 +10,7 @@ pub use state::Turn;
 
 use crate::event::lock::Lock;
 use crate::event::record::Outsider;
-use crate::event::{Event, Label, turn, visible_on};
+use crate::event::{Event, Label, turn, visible_doing};
 use crate::shim::cell::UnsafeCell;
 use events::PutOnce;
 use state::{Phase, Slot, State};
@@ -151,7 +151,7 @@ impl<T> MVar<T> {
     /// assert!(!cell.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
-        visible_on(self);
+        visible_doing("look at", &self.label, self);
         self.locked(|state, _| !matches!(state.phase, Phase::Full(_)))
     }
 
@@ -206,7 +206,7 @@ impl<T: Send> MVar<T> {
     /// assert_eq!(cell.take(), 1);
     /// ```
     pub fn try_put(&self, value: T) -> Result<(), T> {
-        visible_on(self);
+        visible_doing("try to put into", &self.label, self);
         let mut slot = Slot::Put(value);
         self.locked(|state, woken| self.step(state, woken, &Outsider, &mut slot));
         if let Slot::Put(value) = slot {
@@ -398,7 +398,7 @@ impl<T: Send + Sync + Clone> MVar<T> {
     /// assert_eq!(cell.try_read(), None);
     /// ```
     pub fn try_read(&self) -> Option<T> {
-        visible_on(self);
+        visible_doing("try to read", &self.label, self);
         let counted = self.locked(|state, _| match &mut state.phase {
             Phase::Full(readers) => {
                 *readers += 1;
@@ -484,7 +484,7 @@ impl<T> Deref for Lease<'_, T> {
 
 impl<T> Drop for Lease<'_, T> {
     fn drop(&mut self) {
-        visible_on(self.cell);
+        visible_doing("give back to", &self.cell.label, self.cell);
         self.cell.end_lease();
     }
 }

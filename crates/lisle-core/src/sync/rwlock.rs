@@ -125,7 +125,7 @@ impl<T: ?Sized> RwLock<T> {
         if is_modelled() {
             return self.raw.access(mode).sync();
         }
-        tell(&self.raw);
+        tell("lock", &self.raw.label, &self.raw);
         if !self.raw.try_lock(mode) {
             self.lock_contended(mode);
         }
@@ -155,7 +155,7 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[inline]
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
-        tell(&self.raw);
+        tell("try to read", &self.raw.label, &self.raw);
         turn::asked(self.raw.try_lock(Mode::Read).then(|| RwLockReadGuard::new(self)))
     }
 
@@ -176,7 +176,7 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[inline]
     pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
-        tell(&self.raw);
+        tell("try to write", &self.raw.label, &self.raw);
         turn::asked(self.raw.try_lock(Mode::Write).then(|| RwLockWriteGuard::new(self)))
     }
 

@@ -5,7 +5,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::record::{Meeting, Outsider, Record};
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Description, Event, Label, Step, awaitable, declare, single, visible_on};
+use crate::event::{Attempt, Description, Event, Label, Step, awaitable, declare, single, visible_doing};
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -124,7 +124,7 @@ impl Semaphore {
     }
 
     fn put(&self, count: usize) {
-        visible_on(self);
+        visible_doing("post to", &self.label, self);
         // Declared before the guard, so it is dropped after it: the wakes come when the lock is
         // free.
         let mut woken = Woken::default();
@@ -322,7 +322,7 @@ impl Semaphore {
 
     /// Returns how many tokens there are now.
     pub fn tokens(&self) -> usize {
-        visible_on(self);
+        visible_doing("look at", &self.label, self);
         self.inner.lock().tokens
     }
 }

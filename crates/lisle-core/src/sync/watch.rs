@@ -1,8 +1,8 @@
 //! A value that changes, of which only the latest version counts.
 
 use crate::event::{
-    Description, Event, Label, Source, Waiting, awaitable, copied, debug_by_name, single, turn, visible_on,
-    waits_at,
+    Description, Event, Label, Source, Waiting, awaitable, copied, debug_by_name, single, turn,
+    visible_doing, waits_at,
 };
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::counted_down;
@@ -205,7 +205,7 @@ impl<T> Clone for Watch<T> {
 
 impl<T> Drop for Watch<T> {
     fn drop(&mut self) {
-        visible_on(&self.shared.source);
+        visible_doing("drop a writer of", self.shared.source.label(), &self.shared.source);
         if counted_down(&self.shared.writers) {
             self.shared.source.update(|state, waiters| {
                 state.closed = true;

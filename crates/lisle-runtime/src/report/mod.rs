@@ -22,6 +22,8 @@ pub use shutdown::{Shutdown, Straggler};
 pub use stall::{Delayed, Stall};
 pub(crate) use unjoined::nobody_joins;
 pub use unjoined::{PanicPolicy, Unjoined};
+#[cfg(feature = "model")]
+pub(crate) use wait_graph::grouped;
 pub use wait_graph::{Blocked, Performer, RunningFiber, WaitGraph};
 
 use crate::panics;

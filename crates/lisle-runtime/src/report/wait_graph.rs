@@ -6,6 +6,8 @@
 mod cycle;
 mod text;
 
+#[cfg(feature = "model")]
+pub(crate) use text::grouped;
 pub(super) use text::{counted, who};
 
 use super::stall::Stall;

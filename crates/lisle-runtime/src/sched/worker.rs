@@ -375,6 +375,13 @@ unsafe impl Context for Worker {
     }
 
     #[cfg(feature = "model")]
+    fn about_to(&self, doing: crate::event::Doing<'_>) {
+        if let Some(explorer) = self.explorer() {
+            explorer.about_to(doing);
+        }
+    }
+
+    #[cfg(feature = "model")]
     fn about_to_touch(&self, address: usize, size: usize) {
         if let Some(explorer) = self.explorer() {
             explorer.about_to_touch(address, size);

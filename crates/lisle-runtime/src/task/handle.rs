@@ -175,7 +175,8 @@ impl<T> TaskHandle<T> {
     pub fn cancel(&self) {
         let Held::Living(task, _) = &self.held else { return };
         // SAFETY: a slot is not vacated before the handle goes.
-        crate::event::visible_on(unsafe { task.as_ref() });
+        let this = unsafe { task.as_ref() };
+        crate::event::visible_doing("cancel", const { &Label::anywhere("task") }, this);
         // SAFETY: as above.
         if unsafe { task.as_ref() }.state().cancel() {
             // SAFETY: the task was parked, and this code owns it now.

@@ -37,12 +37,14 @@
 //! "designated waker"), and waiting again in front from Go's `sync.Mutex`.
 
 #[cfg(feature = "model")]
+use crate::event::Doing;
+#[cfg(feature = "model")]
 use crate::event::awaited::Awaited;
 use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::woken::Woken;
 use crate::event::{Attempt, Description, Event, Label, Step};
-use crate::event::{performer_id, visible_on};
+use crate::event::{performer_id, visible_doing};
 #[cfg(feature = "model")]
 use crate::shim::model::{Touch, touched};
 use crate::shim::{
@@ -174,7 +176,9 @@ impl RawMutex {
     #[cfg(feature = "model")]
     pub(super) fn lock_in_model(&self) -> bool {
         let Some(context) = crate::event::installed() else { return false };
-        context.about_to_touch(std::ptr::from_ref(self).addr(), size_of::<Self>());
+        let address = std::ptr::from_ref(self).addr();
+        context.about_to(Doing::One("lock", &self.label, address));
+        context.about_to_touch(address, size_of::<Self>());
         context.wait_until(Awaited::Free, &|| self.state.load(Ordering::Relaxed) & HELD == 0);
         let taken = self.take_if_free();
         self.touched(if taken { Touch::Acquire } else { Touch::Read });
@@ -203,7 +207,7 @@ impl RawMutex {
     /// Releases the lock.
     #[inline(always)]
     pub(super) fn unlock(&self) {
-        visible_on(self);
+        visible_doing("unlock", &self.label, self);
         #[cfg(feature = "model")]
         self.touched(Touch::Release);
         if self.state.compare_exchange(HELD, 0, Ordering::Release, Ordering::Relaxed).is_err() {

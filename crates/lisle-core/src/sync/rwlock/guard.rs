@@ -2,7 +2,7 @@
 
 use super::RwLock;
 use super::raw::Mode;
-use crate::event::visible_on;
+use crate::event::visible_doing;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -104,7 +104,7 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
 impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        visible_on(&self.lock.raw);
+        visible_doing("end reading", &self.lock.raw.label, &self.lock.raw);
         self.lock.raw.unlock(Mode::Read);
     }
 }
@@ -112,7 +112,7 @@ impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        visible_on(&self.lock.raw);
+        visible_doing("end writing", &self.lock.raw.label, &self.lock.raw);
         self.lock.raw.unlock(Mode::Write);
     }
 }

@@ -15,7 +15,7 @@
 use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Description, Event, Label, Step, declare, visible_on};
+use crate::event::{Attempt, Description, Event, Label, Step, declare, visible_doing};
 use crate::shim::{
     atomic::{AtomicUsize, Ordering},
     const_fn,
@@ -135,7 +135,7 @@ impl RawRwLock {
     /// Turns the writer that has the lock into a reader. Waiting readers are admitted, unless a
     /// writer waits too.
     pub(super) fn downgrade(&self) {
-        visible_on(self);
+        visible_doing("downgrade", &self.label, self);
         if self.state.fetch_add(READER - WRITER, Ordering::Release) & QUEUED != 0 {
             self.hand_over(Mode::Write);
         }

@@ -53,7 +53,7 @@ pub(in crate::report) fn who(
 }
 
 /// Returns a number with its digits in groups of three.
-fn grouped(number: usize) -> String {
+pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {

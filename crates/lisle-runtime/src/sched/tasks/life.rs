@@ -319,6 +319,8 @@ unsafe fn end(task: NonNull<Task>) {
     let scope = this.scope.get();
     let home = home_of(this);
     this.clear_locals();
+    #[cfg(feature = "model")]
+    with_current(|worker| worker.into_iter().for_each(|worker| worker.has_ended(&this.runnable)));
     if this.state().is_detached() {
         // The handle is gone, so no other code can wait for the task, or ask about it. SAFETY: the
         // task has ended, and its handle is gone.

@@ -94,6 +94,10 @@ impl Worker {
         unsafe { self.begun.remove(fiber) };
         self.domain.retire(this);
         let is_runner = this.is_runner();
+        #[cfg(feature = "model")]
+        if !is_runner {
+            self.has_ended(&this.runnable);
+        }
         // SAFETY: the fiber has run to its end.
         if unsafe { fiber_cell::finish(fiber) } {
             if this.outcome.get() == Outcome::Done {

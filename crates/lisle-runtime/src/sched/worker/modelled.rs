@@ -13,7 +13,7 @@ use super::either::{Either, either};
 use super::runner::Load;
 use crate::event::awaited::Awaited;
 use crate::event::parker::{self, Suspend};
-use crate::event::{Context, Timer, step, suspend};
+use crate::event::{Context, Doing, Label, Timer, step, suspend};
 use crate::report::WaitGraph;
 use crate::shim::clock;
 use crate::shim::model::{Report, Touch, set_report, touched};
@@ -31,6 +31,12 @@ pub type Process = u32;
 pub trait Explorer {
     /// Returns the number of a process that the running step has spawned at `site`.
     fn spawned(&self, site: &'static Location<'static>) -> Process;
+    /// Is told what a process is, as soon as it has its number.
+    fn introduced(&self, process: Process, nature: Nature<'_>);
+    /// Is told that a process has come to its end.
+    fn ended(&self, process: Process);
+    /// Is told what the running code does when it goes on.
+    fn about_to(&self, doing: Doing<'_>);
     /// Is told that a process, which the running step has spawned, begins as a part of this step.
     fn begins(&self, process: Process);
     /// Is told that the running step has woken a process.
@@ -57,6 +63,17 @@ pub trait Explorer {
     fn is_over(&self, waiting: &[(Process, Awaited)]);
     /// Is told of memory that belongs to a process: its cell, its stack.
     fn owns(&self, process: Process, address: usize, size: usize);
+}
+
+/// What a process is.
+#[derive(Debug, Clone, Copy)]
+pub enum Nature<'a> {
+    /// A fiber, with its name.
+    Fiber(Option<&'a str>),
+    /// A task.
+    Task,
+    /// A timer that is due so many nanoseconds after the execution has begun.
+    Timer(u64),
 }
 
 /// How an execution has ended.
@@ -103,6 +120,8 @@ pub(super) struct Modelled {
     unwound: Cell<u32>,
     timers: RefCell<Vec<Armed>>,
     now: Cell<u64>,
+    /// When the execution has begun.
+    begun: Cell<u64>,
 }
 
 /// Reports what is touched, until it is dropped.
@@ -170,10 +189,15 @@ impl Worker {
         if let Some(explorer) = self.explorer() {
             let process = explorer.spawned(site);
             // SAFETY: what has just been spawned is alive.
-            let size = match unsafe { either(spawned) } {
-                Either::Fiber(_) => size_of::<Fiber>(),
-                Either::Task(_) => size_of::<Task>(),
+            let (size, nature) = match unsafe { either(spawned) } {
+                Either::Fiber(fiber) => {
+                    // SAFETY: as above.
+                    let name = unsafe { fiber.as_ref() }.name.as_deref();
+                    (size_of::<Fiber>(), Nature::Fiber(name))
+                }
+                Either::Task(_) => (size_of::<Task>(), Nature::Task),
             };
+            explorer.introduced(process, nature);
             explorer.owns(process, spawned.addr().get(), size);
             // SAFETY: as above.
             unsafe { spawned.as_ref() }.process.set(process);
@@ -193,6 +217,13 @@ impl Worker {
         }
     }
 
+    /// Notes that a fiber or a task has come to its end.
+    pub(crate) fn has_ended(&self, ended: &Runnable) {
+        if let Some(explorer) = self.explorer() {
+            explorer.ended(ended.process.get());
+        }
+    }
+
     /// Notes that a fiber has been given its stack.
     pub(super) fn has_stack(&self, fiber: &Fiber, stack: std::ops::Range<usize>) {
         if let Some(explorer) = self.explorer()
@@ -205,6 +236,12 @@ impl Worker {
     /// Waits until a fiber or a task has ended, if a model runs this code and that can be.
     pub(crate) fn await_end(&self, who: &Runnable, has_ended: &dyn Fn() -> bool) {
         if let Some(explorer) = self.explorer() {
+            let address = std::ptr::from_ref(who).addr();
+            explorer.about_to(Doing::One(
+                "wait for the end of",
+                const { &Label::anywhere("fiber") },
+                address,
+            ));
             self.visible_step(Some((Awaited::Free, has_ended)));
             if has_ended() {
                 explorer.joined(who.process.get());
@@ -244,7 +281,8 @@ impl Worker {
         modelled.explorer.set(Some(NonNull::from(erased)));
         modelled.report.set(set_report(None));
         let _explored = Explored(modelled);
-        modelled.now.set(clock::now());
+        modelled.begun.set(clock::now());
+        modelled.now.set(modelled.begun.get());
         let fiber = Fiber::new(program, Traits::default(), site);
         self.spawn(fiber, None);
         // Nobody's step has spawned it.
@@ -356,6 +394,7 @@ impl Worker {
         {
             explorer.time(false);
             let process = explorer.spawned(Location::caller());
+            explorer.introduced(process, Nature::Timer(deadline.saturating_sub(self.modelled.begun.get())));
             // SAFETY: what is armed is alive.
             let decides = unsafe { Timer::decides(timer) };
             let armed = Armed { process, deadline, timer: Some(timer), decides };
