@@ -15,6 +15,7 @@
 use super::consumer::Consumer;
 use super::cost_history;
 use super::heartbeat;
+use super::in_model;
 use super::job::{Ancestor, Job};
 use super::join::{LONG, PutOff, Second, beside, join_at, merge};
 use super::origin;
@@ -23,6 +24,7 @@ use super::part::Part;
 use super::pending::{Entry, Offer, Pending};
 use super::plan::Plan;
 use super::within;
+use crate::event::is_modelled;
 use crate::panics::forget_panic;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::ticks;
@@ -73,6 +75,9 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     is_outermost: bool,
 ) -> C::Acc {
     let mut acc = looping.consumer.begin();
+    if is_modelled() {
+        return in_model::run(part, looping, fixed, acc);
+    }
     if fixed {
         return looping.fixed(part, 0, acc);
     }
@@ -114,12 +119,12 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
 }
 
 /// What all participants of a loop share.
-struct Loop<'c, C> {
-    consumer: &'c C,
+pub(super) struct Loop<'c, C> {
+    pub(super) consumer: &'c C,
     /// Set when a participant has panicked: then no more steps are begun.
-    stop: AtomicBool,
-    site: &'static Location<'static>,
-    grain: Option<usize>,
+    pub(super) stop: AtomicBool,
+    pub(super) site: &'static Location<'static>,
+    pub(super) grain: Option<usize>,
 }
 
 /// The number of steps in a block.
@@ -196,7 +201,7 @@ impl<P: Part, C: Consumer<Item = P::Item>> PutOff for Rest<'_, '_, P, C> {
 impl<C: Consumer> Loop<'_, C> {
     /// Calls `f`. If it panics, stops the loop.
     #[inline]
-    fn or_stop<R>(&self, f: impl FnOnce() -> R) -> R {
+    pub(super) fn or_stop<R>(&self, f: impl FnOnce() -> R) -> R {
         catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
             self.stop.store(true, Ordering::Relaxed);
             owner::raise(panic)
@@ -236,7 +241,7 @@ impl<C: Consumer> Loop<'_, C> {
     }
 
     /// Merges the accumulators of two neighbouring ranges of steps.
-    fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
+    pub(super) fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
         // A participant has panicked, and its panic is on the way to the caller of the loop. The
         // accumulators may have gaps, which the user's function should not see.
         if self.stop.load(Ordering::Relaxed) {

@@ -25,6 +25,8 @@ pub mod dag;
 #[cfg(not(lisle_loom))]
 mod drive;
 #[cfg(not(lisle_loom))]
+mod in_model;
+#[cfg(not(lisle_loom))]
 pub mod iter;
 #[cfg(not(lisle_loom))]
 mod join;
@@ -55,7 +57,7 @@ use lisle_runtime::jobs::{heartbeat, job, pending};
 #[cfg(all(test, lisle_loom))]
 use lisle_runtime::jobs::{offers, stacks};
 #[cfg(not(lisle_loom))]
-use lisle_runtime::loops::owner;
+use lisle_runtime::loops::{modelled, owner};
 #[cfg(not(lisle_loom))]
 use lisle_runtime::sched::within;
 use lisle_runtime::spawned::cell;

@@ -1,5 +1,6 @@
 //! Between a worker that runs the program and the strategy that chooses its schedule.
 
+use super::division::Division;
 use super::objects::{Moment, Objects};
 use crate::explore::{Counts, Decision, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
 use lisle_core::shim::model::{Touch, set_report};
@@ -47,13 +48,19 @@ pub(super) struct Bridge {
     awaited: RefCell<Vec<usize>>,
     steps: RefCell<Vec<Process>>,
     longest: usize,
+    division: Division,
     too_long: Cell<bool>,
     is_unwinding: Cell<bool>,
     offered: RefCell<Vec<Process>>,
 }
 
 impl Bridge {
-    pub(super) fn new(strategy: Recorded<Box<dyn Strategy>>, family: Family, longest: usize) -> Rc<Self> {
+    pub(super) fn new(
+        strategy: Recorded<Box<dyn Strategy>>,
+        family: Family,
+        longest: usize,
+        division: Division,
+    ) -> Rc<Self> {
         Rc::new(Bridge {
             strategy: RefCell::new(strategy),
             family: RefCell::new(family),
@@ -65,6 +72,7 @@ impl Bridge {
             awaited: RefCell::default(),
             steps: RefCell::default(),
             longest,
+            division,
             too_long: Cell::new(false),
             is_unwinding: Cell::new(false),
             offered: RefCell::default(),
@@ -299,5 +307,13 @@ impl Explorer for Bridge {
                 self.strategy.borrow_mut().waits(Process(process), object, Kind::Acquire);
             }
         }
+    }
+
+    fn most_parts(&self) -> usize {
+        self.division.parts
+    }
+
+    fn division(&self, blocks: usize, _: usize) -> Option<usize> {
+        self.division.first_part(blocks, |ways| self.choose(ways))
     }
 }

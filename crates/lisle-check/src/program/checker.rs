@@ -1,5 +1,6 @@
 //! How a program is checked: which schedules are run, and how many.
 
+use super::division::Division;
 use super::executing::Executing;
 use super::verdict::{How, Verdict};
 use crate::explore::{Bounded, Portfolio, Priorities, Random, Schedule, Strategy, TokenError};
@@ -42,6 +43,7 @@ pub struct Checker {
     way: Way,
     executions: u64,
     steps: usize,
+    division: Division,
 }
 
 /// Which schedules are run.
@@ -59,7 +61,7 @@ impl Checker {
     /// Creates a checker that explores every schedule, of at most 100,000 steps each, and gives up
     /// after a million executions.
     pub fn new() -> Self {
-        Checker { way: Way::All, executions: 1_000_000, steps: 100_000 }
+        Checker { way: Way::All, executions: 1_000_000, steps: 100_000, division: Division::default() }
     }
 
     /// Explores the schedules in which a fiber that could go on is interrupted at most so often, those
@@ -118,6 +120,43 @@ impl Checker {
         self
     }
 
+    /// Sets the number of parts into which a loop of [`par`](lisle::par) is divided at most; 16 if it is not
+    /// set. A loop of so many blocks or fewer is divided into single blocks, and all orders of what they do
+    /// are explored. In a longer one, neighbouring blocks make one part, which runs them in their order.
+    /// A block is one step of the loop, or as many as [`grain`](lisle::par::ParallelIterator::grain) says.
+    ///
+    /// # Panics
+    ///
+    /// If `most` is zero.
+    pub fn parts(mut self, most: usize) -> Self {
+        assert!(most > 0, "a loop has one part at least: the number of parts cannot be 0");
+        self.division.parts = most;
+        self
+    }
+
+    /// Divides each loop of [`par`](lisle::par) in every way, not only into as many parts as can be. This
+    /// shows a result that depends on how a loop is divided: that of a `reduce` whose operation is not
+    /// associative, or of steps that share the state of their part. A loop of 2, 3, 4, 5 blocks can be
+    /// divided in 2, 5, 15, 51 ways, and each way costs executions of its own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::prelude::*;
+    /// use lisle_check::Checker;
+    ///
+    /// let less = || {
+    ///     let rest = [9, 4, 1].into_par_iter().reduce(|| 0, |a, b| a - b);
+    ///     assert_eq!(rest, -14);
+    /// };
+    /// let verdict = Checker::new().every_division().explore(less);
+    /// assert!(verdict.failure().is_some(), "it is -14, or -6, depending on who takes what");
+    /// ```
+    pub fn every_division(mut self) -> Self {
+        self.division.is_chosen = true;
+        self
+    }
+
     /// Checks a program. Returns what was found if nothing goes wrong.
     ///
     /// If the environment variable `LISLE_CHECK_REPLAY` is set, runs only the schedule of that token.
@@ -148,7 +187,12 @@ impl Checker {
     /// If this is called in a fiber, or if the program does not do the same again in the same schedule.
     #[track_caller]
     pub fn explore(&self, program: impl Fn() + Send + Sync + 'static) -> Verdict {
-        let executing = Executing { program: Arc::new(program), site: Location::caller(), steps: self.steps };
+        let executing = Executing {
+            program: Arc::new(program),
+            site: Location::caller(),
+            steps: self.steps,
+            division: self.division,
+        };
         executing.on_a_worker(|running| {
             let sampled = |strategy: Box<dyn Strategy>| running.sample(strategy, self.executions);
             Ok(match &self.way {

@@ -1,6 +1,7 @@
 //! Running executions: one program, again and again.
 
 use super::bridge::{self, Bridge};
+use super::division::Division;
 use super::verdict::{Failure, How, Verdict, What};
 use crate::explore::{Divergence, Ending, Exhaustive, Family, Recorded, Replay, Schedule, Strategy, shrink};
 use lisle_core::event::Interrupted;
@@ -21,6 +22,7 @@ pub(super) struct Executing {
     pub(super) site: &'static Location<'static>,
     /// An execution of more steps is endless.
     pub(super) steps: usize,
+    pub(super) division: Division,
 }
 
 /// A program on the worker that executes it.
@@ -97,7 +99,7 @@ impl Running<'_> {
     }
 
     fn bridge(&self, strategy: Box<dyn Strategy>) -> Rc<Bridge> {
-        Bridge::new(Recorded::new(strategy), Family::new(), self.executing.steps)
+        Bridge::new(Recorded::new(strategy), Family::new(), self.executing.steps, self.executing.division)
     }
 
     /// Returns the failure with a shorter schedule, if there is one.

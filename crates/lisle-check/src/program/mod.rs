@@ -2,6 +2,7 @@
 
 mod bridge;
 mod checker;
+mod division;
 mod executing;
 mod objects;
 mod verdict;

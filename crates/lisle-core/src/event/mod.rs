@@ -147,7 +147,7 @@ pub use polled::Polled;
 pub use step::suspend;
 #[doc(hidden)]
 #[doc(hidden)]
-pub use sync::{Nowhere, declare, is_modelled, sync_masked, visible, visible_on};
+pub use sync::{Nowhere, add_to, declare, gone, is_modelled, sync_masked, visible, visible_on};
 #[doc(hidden)]
 pub use wrap::described;
 

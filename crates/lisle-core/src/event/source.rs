@@ -284,6 +284,23 @@ impl<S, M> Source<S, M> {
         change(state, &mut Waiters { queue, woken: &woken })
     }
 
+    /// Does the same as [`update_plain`](Source::update_plain), for a change that a model is told of in
+    /// another way.
+    #[cfg(feature = "model")]
+    #[doc(hidden)]
+    pub fn update_unseen<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
+        let report = set_report(None);
+        let result = {
+            let woken = Woken::default();
+            let mut inner = self.inner.lock();
+            let Inner { state, changes, queue } = &mut *inner;
+            *changes = changes.wrapping_add(1);
+            change(state, &mut Waiters { queue, woken: &woken })
+        };
+        set_report(report);
+        result
+    }
+
     /// Takes the lock, for a user's function.
     #[inline]
     #[track_caller]

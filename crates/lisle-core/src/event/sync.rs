@@ -126,10 +126,51 @@ pub fn declare<T: ?Sized>(object: &T) {
     let _ = object;
 }
 
-/// Tells a model that the event is tried next.
+/// Tells a model that an object is gone, and something else may come to its place.
+#[inline(always)]
+#[doc(hidden)]
+pub fn gone<T: ?Sized>(object: &T) {
+    #[cfg(feature = "model")]
+    crate::shim::model::touched(
+        std::ptr::from_ref(object).cast::<()>().addr(),
+        crate::shim::model::Touch::Gone,
+    );
+    let _ = object;
+}
+
+/// Adds to a count, which is at `place`, and returns what `add` returns. A model is told that this commutes
+/// with what others add if `commutes` returns `true`: the count learns nothing, and nobody waits for it.
+#[inline(always)]
+#[doc(hidden)]
+pub fn add_to<T, R>(place: &T, add: impl FnOnce() -> R, commutes: impl FnOnce(&R) -> bool) -> R {
+    #[cfg(feature = "model")]
+    {
+        use crate::shim::model::{Touch, set_report, touched};
+        let report = set_report(None);
+        let added = add();
+        let touch = if commutes(&added) { Touch::Count } else { Touch::Write };
+        set_report(report);
+        touched(std::ptr::from_ref(place).addr(), touch);
+        added
+    }
+    #[cfg(not(feature = "model"))]
+    {
+        let _ = (place, commutes);
+        add()
+    }
+}
+
+/// Tells a model that the event is tried next. A performance that is not `interruptible` is not unwound
+/// here either.
 #[cfg(feature = "model")]
-pub(super) fn announce<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context: &dyn Context) {
+pub(super) fn announce<'e, E: Event>(
+    event: &'e E,
+    branch: Pin<&E::Branch<'e>>,
+    context: &dyn Context,
+    interruptible: bool,
+) {
     if context.is_model() {
+        let _masked = if interruptible { None } else { parker::masked() };
         let mut waits = Description::default();
         event.describe(branch.get_ref(), &mut waits);
         waits.all.iter().for_each(|on| context.about_to_touch(on.id, 1));
@@ -176,7 +217,7 @@ fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
         depth::from_the_top(|| event.force(branch.as_mut()));
     }
     #[cfg(feature = "model")]
-    installed().into_iter().for_each(|context| announce(event, branch.as_ref(), context));
+    installed().into_iter().for_each(|context| announce(event, branch.as_ref(), context, true));
     while look(event, branch.as_mut(), &attempt, &glimpse) == Step::Committed {
         if !E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())) {
             return Some(event.complete(branch));
@@ -197,7 +238,7 @@ fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, inter
         depth::from_the_top(|| event.force(branch.as_mut()));
     }
     #[cfg(feature = "model")]
-    announce(event, branch.as_ref(), context);
+    announce(event, branch.as_ref(), context, interruptible);
     loop {
         if wait(event, branch.as_mut(), &attempt, parker, interruptible)
             && (!E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())))

@@ -11,7 +11,7 @@
 use super::Worker;
 use super::either::{Either, either};
 use super::runner::Load;
-use crate::event::parker::{self, Suspend};
+use crate::event::parker::{self, Parker, Suspend};
 use crate::event::{Context, Timer, step, suspend};
 use crate::report::WaitGraph;
 use crate::shim::clock;
@@ -56,6 +56,11 @@ pub trait Explorer {
     fn is_over(&self, waiting: &[Process]);
     /// Is told of memory that belongs to a process: its cell, its stack.
     fn owns(&self, process: Process, address: usize, size: usize);
+    /// Returns the number of parts that a loop is divided into at most.
+    fn most_parts(&self) -> usize;
+    /// Returns how many of the blocks of a loop, two at least, go to its first part, or `None` if it is not
+    /// divided. It may have so many parts, two at least.
+    fn division(&self, blocks: usize, parts: usize) -> Option<usize>;
 }
 
 /// How an execution has ended.
@@ -204,7 +209,7 @@ impl Worker {
         }
     }
 
-    fn process_of(&self, runnable: NonNull<Runnable>) -> Process {
+    pub(super) fn process_of(&self, runnable: NonNull<Runnable>) -> Process {
         // SAFETY: what is ready is alive.
         let bearer = match unsafe { either(runnable) } {
             // SAFETY: as above.
@@ -449,6 +454,25 @@ impl Worker {
     pub(super) fn visible_step(&self, is_so: Option<&dyn Fn() -> bool>) {
         let modelled = &self.modelled;
         let Some(parker) = parker::running().filter(|_| self.explorer().is_some()) else { return };
+        self.step_of(parker, is_so);
+        if modelled.is_ending.get()
+            && !std::thread::panicking()
+            && parker::can_be_unwound()
+            && !parker::is_masked()
+        {
+            // Who catches it again and again does not keep the worker.
+            modelled.unwound.set(modelled.unwound.get() + 1);
+            if modelled.unwound.get().is_multiple_of(CAUGHT) && step::is_free() {
+                // SAFETY: it is the parker of the running fiber.
+                let _ = suspend(|| unsafe { parker.suspend(Suspend::Yielded) });
+            }
+            Context::unwind(self);
+        }
+    }
+
+    /// Lets the explorer decide what runs before the running code goes on, once `is_so` is true.
+    pub(super) fn step_of(&self, parker: &Parker, is_so: Option<&dyn Fn() -> bool>) {
+        let modelled = &self.modelled;
         if !modelled.is_ending.get() && step::is_free() && !std::thread::panicking() {
             let waits = is_so.map(|is_so| {
                 // SAFETY: it is taken out again below, when this fiber goes on.
@@ -464,15 +488,6 @@ impl Worker {
             if let Some(current) = waits {
                 modelled.waiting.borrow_mut().retain(|(waits, _)| *waits != current);
             }
-        }
-        if modelled.is_ending.get() && !std::thread::panicking() && parker::can_be_unwound() {
-            // Who catches it again and again does not keep the worker.
-            modelled.unwound.set(modelled.unwound.get() + 1);
-            if modelled.unwound.get().is_multiple_of(CAUGHT) && step::is_free() {
-                // SAFETY: it is the parker of the running fiber.
-                let _ = suspend(|| unsafe { parker.suspend(Suspend::Yielded) });
-            }
-            Context::unwind(self);
         }
     }
 
