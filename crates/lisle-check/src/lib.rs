@@ -22,6 +22,8 @@ pub mod explore;
 #[cfg(feature = "programs")]
 #[doc = include_str!("guide.md")]
 pub mod guide {}
+#[cfg(feature = "programs")]
+pub mod hint;
 pub mod litmus;
 #[cfg(feature = "programs")]
 mod program;
@@ -29,4 +31,4 @@ pub mod task;
 
 pub use explore::{Counts, TokenError};
 #[cfg(feature = "programs")]
-pub use program::{Checker, Failure, Verdict, check};
+pub use program::{Checker, Failure, Spin, Verdict, check};

@@ -1,10 +1,11 @@
 //! Between a worker that runs the program and the strategy that chooses its schedule.
 
+use super::asking::Asking;
 use super::division::Division;
 use super::objects::{Moment, Objects};
 use crate::explore::{Counts, Decision, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
 use lisle_core::shim::model::{Touch, set_report};
-use lisle_runtime::model::Explorer;
+use lisle_runtime::model::{Again, Explorer};
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::rc::Rc;
@@ -12,6 +13,9 @@ use std::rc::Rc;
 thread_local! {
     static CURRENT: RefCell<Option<Rc<Bridge>>> = const { RefCell::new(None) };
 }
+
+/// A part of a schedule that is repeated is looked for up to this length.
+const LONGEST_PERIOD: usize = 1_000;
 
 /// The time, as an object.
 const TIME: Object = Object(u64::MAX);
@@ -34,21 +38,26 @@ struct Birth {
 }
 
 pub(super) struct Bridge {
-    strategy: RefCell<Recorded<Box<dyn Strategy>>>,
+    pub(super) strategy: RefCell<Recorded<Box<dyn Strategy>>>,
     family: RefCell<Family>,
-    objects: RefCell<Objects>,
+    pub(super) objects: RefCell<Objects>,
     /// How many children each process has had in this execution.
     children: RefCell<Vec<u32>>,
     /// Whose code runs: the process that takes the step in progress, or one that begins in it.
-    running: Cell<Option<Process>>,
+    pub(super) running: Cell<Option<Process>>,
     births: RefCell<Vec<Option<Birth>>>,
     /// A step is in progress, and what it touches is reported.
-    in_step: Cell<bool>,
+    pub(super) in_step: Cell<bool>,
     /// The objects that were declared last by each process.
     awaited: RefCell<Vec<usize>>,
     steps: RefCell<Vec<Process>>,
     longest: usize,
     division: Division,
+    pub(super) asking: RefCell<Asking>,
+    /// Parts of loops that have not begun, if nothing else can run.
+    unbegun: RefCell<Vec<Process>>,
+    /// The next step is taken since nothing else can run.
+    is_last: Cell<bool>,
     too_long: Cell<bool>,
     is_unwinding: Cell<bool>,
     offered: RefCell<Vec<Process>>,
@@ -60,6 +69,7 @@ impl Bridge {
         family: Family,
         longest: usize,
         division: Division,
+        asking: Asking,
     ) -> Rc<Self> {
         Rc::new(Bridge {
             strategy: RefCell::new(strategy),
@@ -73,6 +83,9 @@ impl Bridge {
             steps: RefCell::default(),
             longest,
             division,
+            asking: RefCell::new(asking),
+            unbegun: RefCell::default(),
+            is_last: Cell::new(false),
             too_long: Cell::new(false),
             is_unwinding: Cell::new(false),
             offered: RefCell::default(),
@@ -94,6 +107,9 @@ impl Bridge {
         self.steps.borrow_mut().clear();
         self.running.set(None);
         self.in_step.set(false);
+        self.asking.borrow_mut().clear();
+        self.unbegun.borrow_mut().clear();
+        self.is_last.set(false);
         self.too_long.set(false);
         self.is_unwinding.set(false);
         self.strategy.borrow_mut().begin()
@@ -121,16 +137,19 @@ impl Bridge {
 
     /// Returns the steps of the execution so far.
     pub(super) fn steps(&self) -> Vec<Steps> {
-        let births = self.births.borrow();
-        let site = |process: Process| births.get(process.index()).copied().flatten().map(|birth| birth.site);
-        let mut all: Vec<Steps> = Vec::new();
-        for &process in &*self.steps.borrow() {
-            match all.last_mut() {
-                Some(last) if last.process == process => last.count += 1,
-                _ => all.push(Steps { site: site(process), process, count: 1 }),
-            }
-        }
-        all
+        self.together(&self.steps.borrow())
+    }
+
+    /// Returns what the last steps of the execution repeat, or nothing.
+    pub(super) fn repeated(&self) -> Vec<Steps> {
+        self.together(period(&self.steps.borrow()))
+    }
+
+    fn together(&self, steps: &[Process]) -> Vec<Steps> {
+        let by_process = steps.chunk_by(|one, other| one == other);
+        by_process
+            .map(|steps| Steps { site: self.site_of(steps[0]), process: steps[0], count: steps.len() })
+            .collect()
     }
 
     fn new_child(&self, parent: Process) -> Process {
@@ -157,6 +176,23 @@ impl Bridge {
         self.objects.borrow().has_learnt()
     }
 
+    /// Returns `true` if the execution was given up, since others are to be run instead of it.
+    pub(super) fn was_abandoned(&self) -> bool {
+        self.asking.borrow().has_learnt()
+    }
+
+    /// Returns where a process was spawned; `None` for the program itself.
+    pub(super) fn site_of(&self, process: Process) -> Option<&'static Location<'static>> {
+        self.births.borrow().get(process.index()).copied().flatten().map(|birth| birth.site)
+    }
+
+    /// Returns where the loops are whose parts have not begun, if nothing else could run.
+    pub(super) fn unbegun(&self) -> Vec<&'static Location<'static>> {
+        let mut sites: Vec<_> = self.unbegun.borrow().iter().filter_map(|part| self.site_of(*part)).collect();
+        sites.dedup();
+        sites
+    }
+
     /// Goes on with another strategy.
     pub(super) fn begin_anew(&self, strategy: Box<dyn Strategy>) {
         *self.strategy.borrow_mut() = Recorded::new(strategy);
@@ -177,8 +213,18 @@ impl Bridge {
             && let Some(object) = self.objects.borrow().at(address)
         {
             self.strategy.borrow_mut().access(object, kind);
+            self.asked_or_changed(object, kind);
         }
     }
+}
+
+/// Returns the shortest part that the end of a list repeats for half of it at least, or nothing.
+fn period(steps: &[Process]) -> &[Process] {
+    let end = &steps[steps.len() / 2..];
+    let most = end.len() / 3;
+    let is_period = |period: &usize| end[*period..] == end[..end.len() - period];
+    let period = (1..=most.min(LONGEST_PERIOD)).find(is_period).unwrap_or(0);
+    &steps[steps.len() - period..]
 }
 
 /// Returns what a list has for this process.
@@ -238,6 +284,7 @@ impl Explorer for Bridge {
         if self.in_step.get() {
             let kind = if passes { Kind::Update } else { Kind::Read };
             self.strategy.borrow_mut().access(TIME, kind);
+            self.asked_or_changed(TIME, kind);
         }
     }
 
@@ -251,6 +298,11 @@ impl Explorer for Bridge {
     }
 
     fn next(&self, ready: &[u32]) -> Option<u32> {
+        self.asking.borrow_mut().stops();
+        if self.was_abandoned() {
+            self.in_step.set(false);
+            return None;
+        }
         let mut steps = self.steps.borrow_mut();
         if steps.len() >= self.longest {
             self.in_step.set(false);
@@ -260,10 +312,17 @@ impl Explorer for Bridge {
         let mut offered = self.offered.borrow_mut();
         offered.clear();
         offered.extend(ready.iter().map(|ready| Process(*ready)));
-        match self.strategy.borrow_mut().next(steps.last().copied(), &offered) {
+        let decision = self.strategy.borrow_mut().next(steps.last().copied(), &offered);
+        match decision {
             Decision::Run(process) => {
                 self.running.set(Some(process));
                 self.in_step.set(true);
+                if self.is_last.take() {
+                    Asking::comes_last(&steps, process, &mut *self.strategy.borrow_mut());
+                    self.asking.borrow_mut().goes_last(process);
+                }
+                let touched = self.asking.borrow_mut().takes_step(process);
+                self.touch_those_that_wait(touched);
                 steps.push(process);
                 Some(process.0)
             }
@@ -315,5 +374,27 @@ impl Explorer for Bridge {
 
     fn division(&self, blocks: usize, _: usize) -> Option<usize> {
         self.division.first_part(blocks, |ways| self.choose(ways))
+    }
+
+    fn asks_again(&self, process: u32, site: &'static Location<'static>, can_be_alone: bool) -> Again {
+        self.end_round(Process(process), site, can_be_alone)
+    }
+
+    fn may_ask(&self, process: u32) -> bool {
+        self.asking.borrow().may_go_on(Process(process))
+    }
+
+    fn is_alone(&self) -> bool {
+        self.running.get().is_some_and(|process| self.asking.borrow().is_alone(process))
+    }
+
+    fn asks_last(&self) -> Option<u32> {
+        let process = self.asking.borrow().last()?;
+        self.is_last.set(true);
+        Some(process.0)
+    }
+
+    fn rests_on_parts(&self, parts: &[u32]) {
+        self.unbegun.borrow_mut().extend(parts.iter().map(|part| Process(*part)));
     }
 }

@@ -44,6 +44,7 @@ pub struct Checker {
     executions: u64,
     steps: usize,
     division: Division,
+    rounds: u32,
 }
 
 /// Which schedules are run.
@@ -57,11 +58,34 @@ enum Way {
     Replay(Schedule),
 }
 
+impl Way {
+    /// Returns the strategy of a way that draws schedules.
+    fn sampled(&self, executions: u64) -> Box<dyn Strategy> {
+        match *self {
+            Way::Random { seed } => Box::new(Random::new(seed, executions)),
+            Way::Priorities { seed, depth } => Box::new(Priorities::new(seed, executions, depth)),
+            Way::Portfolio { seed } => Box::new(Portfolio::new(vec![
+                Box::new(Random::new(seed, executions)),
+                Box::new(Priorities::new(seed, executions, 2)),
+                Box::new(Priorities::new(seed, executions, 3)),
+                Box::new(Bounded::new(2)),
+            ])),
+            _ => unreachable!("the other ways draw nothing"),
+        }
+    }
+}
+
 impl Checker {
     /// Creates a checker that explores every schedule, of at most 100,000 steps each, and gives up
     /// after a million executions.
     pub fn new() -> Self {
-        Checker { way: Way::All, executions: 1_000_000, steps: 100_000, division: Division::default() }
+        Checker {
+            way: Way::All,
+            executions: 1_000_000,
+            steps: 100_000,
+            division: Division::default(),
+            rounds: 10,
+        }
     }
 
     /// Explores the schedules in which a fiber that could go on is interrupted at most so often, those
@@ -157,6 +181,18 @@ impl Checker {
         self
     }
 
+    /// Sets how often a loop may ask in vain before it gives up, for all that it does to be explored; 10 if
+    /// it is not set. This is for loops as `for _ in 0..3 { if is_so() { return } yield_now() }`. Each
+    /// time costs executions of its own. Of a loop that asks more often, the schedules are explored in which
+    /// what it asks for happens, and those in which it gives up when nothing else can run.
+    ///
+    /// A loop asks again where it calls [`yield_now`](lisle::fiber::yield_now) or
+    /// [`spin_loop`](crate::hint::spin_loop).
+    pub fn rounds(mut self, most: u32) -> Self {
+        self.rounds = most;
+        self
+    }
+
     /// Checks a program. Returns what was found if nothing goes wrong.
     ///
     /// If the environment variable `LISLE_CHECK_REPLAY` is set, runs only the schedule of that token.
@@ -192,27 +228,19 @@ impl Checker {
             site: Location::caller(),
             steps: self.steps,
             division: self.division,
+            rounds: self.rounds,
         };
         executing.on_a_worker(|running| {
-            let sampled = |strategy: Box<dyn Strategy>| running.sample(strategy, self.executions);
+            let executions = self.executions;
             Ok(match &self.way {
                 Way::All => running.exhaust(self.executions)?,
                 Way::Replay(schedule) => running.replay(schedule),
                 Way::Preemptions(most) => {
-                    let mut verdict = sampled(Box::new(Bounded::new(*most)));
+                    let mut verdict = running.sample(|| Box::new(Bounded::new(*most)), executions);
                     verdict.how = How::Preemptions(*most);
                     verdict
                 }
-                Way::Random { seed } => sampled(Box::new(Random::new(*seed, self.executions))),
-                Way::Priorities { seed, depth } => {
-                    sampled(Box::new(Priorities::new(*seed, self.executions, *depth)))
-                }
-                Way::Portfolio { seed } => sampled(Box::new(Portfolio::new(vec![
-                    Box::new(Random::new(*seed, self.executions)),
-                    Box::new(Priorities::new(*seed, self.executions, 2)),
-                    Box::new(Priorities::new(*seed, self.executions, 3)),
-                    Box::new(Bounded::new(2)),
-                ]))),
+                way => running.sample(|| way.sampled(executions), executions),
             })
         })
     }

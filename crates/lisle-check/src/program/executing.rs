@@ -1,5 +1,6 @@
 //! Running executions: one program, again and again.
 
+use super::asking::{Asking, Known};
 use super::bridge::{self, Bridge};
 use super::division::Division;
 use super::verdict::{Failure, How, Verdict, What};
@@ -23,6 +24,8 @@ pub(super) struct Executing {
     /// An execution of more steps is endless.
     pub(super) steps: usize,
     pub(super) division: Division,
+    /// A loop that asks again and again may ask so often in vain before it counts as one that waits.
+    pub(super) rounds: u32,
 }
 
 /// A program on the worker that executes it.
@@ -30,6 +33,7 @@ pub(super) struct Running<'a> {
     executing: &'a Executing,
     executions: &'a Executions<'a>,
     noticed: Noticed,
+    known: Known,
     /// What could not be unwound. Nothing else can be executed then.
     stuck: RefCell<Option<String>>,
 }
@@ -50,7 +54,13 @@ impl Executing {
         });
         let run = |executions: &Executions<'_>| {
             let _quiet = Quiet::new();
-            explore(&Running { executing: self, executions, noticed, stuck: RefCell::default() })
+            explore(&Running {
+                executing: self,
+                executions,
+                noticed,
+                known: Known::default(),
+                stuck: RefCell::default(),
+            })
         };
         let explored = executions(builder, run);
         let explored = explored.unwrap_or_else(|error| panic!("the checker cannot begin: {error}"));
@@ -67,7 +77,7 @@ impl Running<'_> {
         let mut found = None;
         while found.is_none() && exhaustive.counts().all() < most && bridge.begin() {
             found = self.execute(&bridge);
-            if bridge.has_learnt() && found.is_none() {
+            if (bridge.has_learnt() || bridge.was_abandoned()) && found.is_none() {
                 exhaustive = Exhaustive::new();
                 bridge.begin_anew(Box::new(exhaustive.worker()));
             }
@@ -80,32 +90,42 @@ impl Running<'_> {
     }
 
     /// Runs the schedules that a strategy draws.
-    pub(super) fn sample(&self, strategy: Box<dyn Strategy>, most: u64) -> Verdict {
-        let bridge = self.bridge(strategy);
+    pub(super) fn sample(&self, strategy: impl Fn() -> Box<dyn Strategy>, most: u64) -> Verdict {
+        let bridge = self.bridge(strategy());
         let _installed = bridge.install();
         let mut found = None;
         while found.is_none() && bridge.counts().all() < most && bridge.begin() {
             found = self.execute(&bridge);
+            if bridge.was_abandoned() {
+                bridge.begin_anew(strategy());
+            }
         }
         Verdict { counts: bridge.counts(), how: How::Sampled, failure: self.shortened(found) }
     }
 
     /// Runs one schedule.
     pub(super) fn replay(&self, schedule: &Schedule) -> Verdict {
-        let bridge = self.bridge(Box::new(Replay::new(schedule.clone())));
+        let strategy = || Box::new(Replay::new(schedule.clone()));
+        let bridge = self.bridge(strategy());
         let _installed = bridge.install();
-        let failure = bridge.begin().then(|| self.execute(&bridge)).flatten();
+        let mut failure = bridge.begin().then(|| self.execute(&bridge)).flatten();
+        while bridge.was_abandoned() {
+            bridge.begin_anew(strategy());
+            failure = bridge.begin().then(|| self.execute(&bridge)).flatten();
+        }
         Verdict { counts: bridge.counts(), how: How::Replayed, failure }
     }
 
     fn bridge(&self, strategy: Box<dyn Strategy>) -> Rc<Bridge> {
-        Bridge::new(Recorded::new(strategy), Family::new(), self.executing.steps, self.executing.division)
+        let Executing { steps, division, rounds, .. } = *self.executing;
+        let asking = Asking::new(self.known.clone(), rounds);
+        Bridge::new(Recorded::new(strategy), Family::new(), steps, division, asking)
     }
 
     /// Returns the failure with a shorter schedule, if there is one.
     fn shortened(&self, found: Option<Failure>) -> Option<Failure> {
         let mut found = found?;
-        if matches!(found.what, What::Endless) || self.stuck.borrow().is_some() {
+        if matches!(found.what, What::Endless(_)) || self.stuck.borrow().is_some() {
             return Some(found);
         }
         shrink(found.schedule.clone(), SHRINKING, |schedule| {
@@ -134,18 +154,25 @@ impl Running<'_> {
             }
         });
         let panicked = self.noticed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let spins = bridge.spins();
         let (ending, what) = match (panicked, ended) {
+            _ if bridge.was_abandoned() => (Ending::Stopped, None),
             (Some(message), _) => (Ending::Failed, Some(What::Panicked(message))),
             (None, Ended::Complete) => (Ending::Complete, None),
+            (None, Ended::Blocked(graph)) if !spins.is_empty() => {
+                (Ending::Blocked, Some(What::Spins(spins, graph)))
+            }
             (None, Ended::Blocked(graph)) => (Ending::Blocked, Some(What::Blocked(graph))),
-            (None, Ended::GivenUp) if bridge.was_too_long() => (Ending::Endless, Some(What::Endless)),
+            (None, Ended::GivenUp) if bridge.was_too_long() => {
+                (Ending::Endless, Some(What::Endless(bridge.repeated())))
+            }
             (None, Ended::GivenUp) => (Ending::Stopped, None),
         };
         let (schedule, steps) = (bridge.schedule(), bridge.steps());
         bridge.end(ending);
         *self.stuck.borrow_mut() = stuck.clone();
         let what = what.or_else(|| stuck.is_some().then_some(What::Stuck))?;
-        Some(Failure { what, schedule, steps, stuck })
+        Some(Failure { what, schedule, steps, stuck, unbegun: bridge.unbegun() })
     }
 }
 

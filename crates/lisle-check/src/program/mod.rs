@@ -1,13 +1,17 @@
 //! Running a program of Lisle's through its schedules.
 
+mod asking;
 mod bridge;
 mod checker;
 mod division;
 mod executing;
 mod objects;
+mod spins;
 mod verdict;
 
 pub use checker::Checker;
+pub use spins::Spin;
+pub(crate) use spins::read_at;
 pub use verdict::{Failure, Verdict};
 
 /// Runs a program through every schedule.

@@ -1,9 +1,11 @@
 //! What an exploration has come to, as a value and as text.
 
 use super::bridge::Steps;
+use super::spins::Spin;
 use crate::explore::{Counts, Schedule};
 use lisle_runtime::WaitGraph;
 use std::fmt;
+use std::panic::Location;
 
 /// What was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,13 +81,17 @@ pub struct Failure {
     pub(super) steps: Vec<Steps>,
     /// What could not be unwound after it.
     pub(super) stuck: Option<String>,
+    /// Loops whose parts have not begun, which nothing promises to run at the same time as others.
+    pub(super) unbegun: Vec<&'static Location<'static>>,
 }
 
 #[derive(Debug)]
 pub(super) enum What {
     Panicked(String),
     Blocked(WaitGraph),
-    Endless,
+    Spins(Vec<Spin>, WaitGraph),
+    /// It was followed for so many steps; the last of them repeat, if this is not empty.
+    Endless(Vec<Steps>),
     Stuck,
 }
 
@@ -100,6 +106,9 @@ impl Failure {
         match (&self.what, &other.what) {
             (What::Panicked(message), What::Panicked(other)) => message == other,
             (What::Blocked(graph), What::Blocked(other)) => graph.fibers.len() == other.fibers.len(),
+            (What::Spins(spins, graph), What::Spins(others, other)) => {
+                spins.len() == others.len() && graph.fibers.len() == other.fibers.len()
+            }
             _ => false,
         }
     }
@@ -107,8 +116,16 @@ impl Failure {
     /// Returns what waits for what, if the program can never go on.
     pub fn blocked(&self) -> Option<&WaitGraph> {
         match &self.what {
-            What::Blocked(graph) => Some(graph),
+            What::Blocked(graph) | What::Spins(_, graph) => Some(graph),
             _ => None,
+        }
+    }
+
+    /// Returns what asks again and again for what nobody alive will change, if the program can never go on.
+    pub fn spins(&self) -> &[Spin] {
+        match &self.what {
+            What::Spins(spins, _) => spins,
+            _ => &[],
         }
     }
 
@@ -126,8 +143,29 @@ impl fmt::Display for Failure {
         match &self.what {
             What::Panicked(message) => writeln!(f, "{message}")?,
             What::Blocked(graph) => writeln!(f, "nothing can go on\n{graph}")?,
-            What::Endless => writeln!(f, "an execution does not end, as far as it was followed")?,
+            What::Spins(spins, graph) => {
+                writeln!(f, "a livelock: nothing can go on but what does the same again and again")?;
+                spins.iter().try_for_each(|spin| writeln!(f, "{spin}"))?;
+                if !graph.fibers.is_empty() {
+                    writeln!(f, "{graph}")?;
+                }
+            }
+            What::Endless(repeated) => {
+                writeln!(f, "an execution does not end, as far as it was followed")?;
+                if !repeated.is_empty() {
+                    write!(f, "a livelock: what does not end is this, again and again:")?;
+                    repeated.iter().try_for_each(|steps| write!(f, "\n    {steps}"))?;
+                    writeln!(f)?;
+                }
+            }
             What::Stuck => writeln!(f, "an execution cannot be given up")?,
+        }
+        for site in &self.unbegun {
+            writeln!(
+                f,
+                "the parts of the loop at {site} that have not begun could: \
+                         but nothing promises that they run at the same time as the others"
+            )?;
         }
         if let Some(stuck) = &self.stuck {
             writeln!(f, "what was left could not be unwound: {stuck}")?;
@@ -138,14 +176,18 @@ impl fmt::Display for Failure {
         if left_out > 0 {
             write!(f, "\n    ...")?;
         }
-        for Steps { site, count, .. } in &self.steps[left_out..] {
-            let times = if *count == 1 { "step" } else { "steps" };
-            match site {
-                Some(site) => write!(f, "\n    {count} {times} of what was spawned at {site}")?,
-                None => write!(f, "\n    {count} {times} of the program itself")?,
-            }
-        }
+        self.steps[left_out..].iter().try_for_each(|steps| write!(f, "\n    {steps}"))?;
         write!(f, "\nto run it again: LISLE_CHECK_REPLAY={}", self.schedule)
+    }
+}
+
+impl fmt::Display for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let times = if self.count == 1 { "step" } else { "steps" };
+        match self.site {
+            Some(site) => write!(f, "{} {times} of what was spawned at {site}", self.count),
+            None => write!(f, "{} {times} of the program itself", self.count),
+        }
     }
 }
 

@@ -90,13 +90,20 @@ fn parts_that_take_locks_crosswise_wait_for_each_other() {
 }
 
 #[test]
-fn parts_that_wait_for_each_other_are_no_loop() {
-    // Each waits for what a later one sends: whether that runs at the same time is not promised, but
-    // here each has a domain of its own.
-    explored(|| {
+fn halves_that_wait_for_each_other_may_wait_for_ever() {
+    // On one domain the second half begins when the first one has ended.
+    let found = failing(|| {
         let (tx, rx) = lisle::channel();
         let (sent, received) = par::join(|| tx.send(1), || rx.recv());
         assert_eq!((sent, received), (Ok(()), Ok(1)));
+    });
+    assert!(found.contains("send to a channel"), "{found}");
+    assert!(found.contains("nothing promises that they run at the same time"), "{found}");
+    // What another fiber sends may be waited for.
+    explored(|| {
+        let (tx, rx) = lisle::channel();
+        drop(lisle::spawn(move || tx.send(1)));
+        assert_eq!(par::join(|| rx.recv(), || 2), (Ok(1), 2));
     });
 }
 

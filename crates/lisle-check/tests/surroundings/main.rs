@@ -2,4 +2,5 @@
 //! and what has no place there.
 
 mod loops;
+mod spins;
 mod support;
