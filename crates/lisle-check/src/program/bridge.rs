@@ -58,6 +58,8 @@ pub(super) struct Bridge {
     unbegun: RefCell<Vec<Process>>,
     /// The next step is taken since nothing else can run.
     is_last: Cell<bool>,
+    /// Something outside of the program has woken a part of it.
+    pub(super) is_disturbed: Cell<bool>,
     too_long: Cell<bool>,
     is_unwinding: Cell<bool>,
     offered: RefCell<Vec<Process>>,
@@ -86,6 +88,7 @@ impl Bridge {
             asking: RefCell::new(asking),
             unbegun: RefCell::default(),
             is_last: Cell::new(false),
+            is_disturbed: Cell::new(false),
             too_long: Cell::new(false),
             is_unwinding: Cell::new(false),
             offered: RefCell::default(),
@@ -110,6 +113,7 @@ impl Bridge {
         self.asking.borrow_mut().clear();
         self.unbegun.borrow_mut().clear();
         self.is_last.set(false);
+        self.is_disturbed.set(false);
         self.too_long.set(false);
         self.is_unwinding.set(false);
         self.strategy.borrow_mut().begin()
@@ -396,5 +400,10 @@ impl Explorer for Bridge {
 
     fn rests_on_parts(&self, parts: &[u32]) {
         self.unbegun.borrow_mut().extend(parts.iter().map(|part| Process(*part)));
+    }
+
+    fn is_disturbed(&self) {
+        self.in_step.set(false);
+        self.is_disturbed.set(true);
     }
 }

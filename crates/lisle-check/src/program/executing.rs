@@ -17,6 +17,11 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 /// So many executions are spent on making a schedule shorter.
 const SHRINKING: usize = 400;
 
+/// What cannot be checked if something outside has woken a fiber or a task.
+const DISTURBED: &str = "something outside of the program has woken a fiber or task of it: another thread, runtime or \
+                         executor. This cannot be checked, since it does not come again in the same way. Put a fiber \
+                         in its place";
+
 /// A program that is to be executed.
 pub(super) struct Executing {
     pub(super) program: Arc<dyn Fn() + Send + Sync>,
@@ -163,6 +168,9 @@ impl Running<'_> {
                 (Ending::Blocked, Some(What::Spins(spins, graph)))
             }
             (None, Ended::Blocked(graph)) => (Ending::Blocked, Some(What::Blocked(graph))),
+            (None, Ended::GivenUp) if bridge.is_disturbed.get() => {
+                (Ending::Failed, Some(What::Panicked(DISTURBED.into())))
+            }
             (None, Ended::GivenUp) if bridge.was_too_long() => {
                 (Ending::Endless, Some(What::Endless(bridge.repeated())))
             }

@@ -142,7 +142,12 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.what {
             What::Panicked(message) => writeln!(f, "{message}")?,
-            What::Blocked(graph) => writeln!(f, "nothing can go on\n{graph}")?,
+            What::Blocked(graph) => {
+                writeln!(f, "nothing can go on\n{graph}")?;
+                if graph.tasks.iter().chain(&graph.fibers).any(|blocked| blocked.waits.is_empty()) {
+                    writeln!(f, "{UNTOLD}")?;
+                }
+            }
             What::Spins(spins, graph) => {
                 writeln!(f, "a livelock: nothing can go on but what does the same again and again")?;
                 spins.iter().try_for_each(|spin| writeln!(f, "{spin}"))?;
@@ -190,6 +195,11 @@ impl fmt::Display for Steps {
         }
     }
 }
+
+/// What is said of those of whom it is not known what they wait for.
+const UNTOLD: &str = "What does not tell waits for a future that is none of Lisle's, or for an event that does not \
+                      describe itself: as far as can be seen, for something outside of the program, which nobody \
+                      in it will bring about. Put a channel in its place";
 
 /// So many changes from one process to another are shown of a schedule.
 const SHOWN: usize = 40;

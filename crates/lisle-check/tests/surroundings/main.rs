@@ -2,5 +2,6 @@
 //! and what has no place there.
 
 mod loops;
+mod outside;
 mod spins;
 mod support;

@@ -101,6 +101,7 @@ pub(crate) mod timer;
 #[doc(hidden)]
 pub mod turn;
 #[cfg(not(lisle_loom))]
+mod unchecked;
 #[doc(hidden)]
 pub mod until;
 mod wait_set;
@@ -146,8 +147,9 @@ pub use polled::Polled;
 #[doc(hidden)]
 pub use step::suspend;
 #[doc(hidden)]
-#[doc(hidden)]
 pub use sync::{Nowhere, add_to, declare, gone, is_modelled, sync_masked, visible, visible_on};
+#[doc(hidden)]
+pub use unchecked::cannot_be_checked;
 #[doc(hidden)]
 pub use wrap::described;
 

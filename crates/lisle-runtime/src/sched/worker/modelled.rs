@@ -15,6 +15,7 @@ use super::runner::Load;
 use crate::event::parker::{self, Parker, Suspend};
 use crate::event::{Context, Timer, step, suspend};
 use crate::report::WaitGraph;
+use crate::shim::atomic::Ordering;
 use crate::shim::clock;
 use crate::shim::model::{Report, Touch, set_report, touched};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
@@ -55,6 +56,8 @@ pub trait Explorer {
     /// Is told that nothing can run any more, and which processes wait for a lock. What is touched from
     /// now on is no part of the execution.
     fn is_over(&self, waiting: &[Process]);
+    /// Is told that another thread has woken something, and the execution is given up.
+    fn is_disturbed(&self);
     /// Is told of memory that belongs to a process: its cell, its stack.
     fn owns(&self, process: Process, address: usize, size: usize);
     /// Returns the number of parts that a loop is divided into at most.
@@ -285,8 +288,13 @@ impl Worker {
     fn explore(&self, explorer: &dyn Explorer) -> Ended {
         let mut offered = Vec::new();
         self.modelled.parts.clear();
+        self.domain.woken_from_outside.store(false, Ordering::Relaxed);
         loop {
             self.collect();
+            if self.domain.woken_from_outside.swap(false, Ordering::Relaxed) {
+                explorer.is_disturbed();
+                return Ended::GivenUp;
+            }
             offered.clear();
             offered.extend(
                 self.modelled
