@@ -2,6 +2,7 @@
 //! and what has no place there.
 
 mod loops;
+mod no_suspend;
 mod outside;
 mod spins;
 mod support;
