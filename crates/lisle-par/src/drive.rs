@@ -12,10 +12,11 @@
 //! binary-splitting: a run-time adaptive work-stealing scheduler*, PPoPP 2010), except that the
 //! oldest loop of a nest is divided first, as in heartbeat scheduling.
 
+mod in_model;
+
 use super::consumer::Consumer;
 use super::cost_history;
 use super::heartbeat;
-use super::in_model;
 use super::job::{Ancestor, Job};
 use super::join::{LONG, PutOff, Second, beside, join_at, merge};
 use super::origin;
@@ -119,12 +120,12 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
 }
 
 /// What all participants of a loop share.
-pub(super) struct Loop<'c, C> {
-    pub(super) consumer: &'c C,
+struct Loop<'c, C> {
+    consumer: &'c C,
     /// Set when a participant has panicked: then no more steps are begun.
-    pub(super) stop: AtomicBool,
-    pub(super) site: &'static Location<'static>,
-    pub(super) grain: Option<usize>,
+    stop: AtomicBool,
+    site: &'static Location<'static>,
+    grain: Option<usize>,
 }
 
 /// The number of steps in a block.
@@ -201,7 +202,7 @@ impl<P: Part, C: Consumer<Item = P::Item>> PutOff for Rest<'_, '_, P, C> {
 impl<C: Consumer> Loop<'_, C> {
     /// Calls `f`. If it panics, stops the loop.
     #[inline]
-    pub(super) fn or_stop<R>(&self, f: impl FnOnce() -> R) -> R {
+    fn or_stop<R>(&self, f: impl FnOnce() -> R) -> R {
         catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
             self.stop.store(true, Ordering::Relaxed);
             owner::raise(panic)
@@ -241,7 +242,7 @@ impl<C: Consumer> Loop<'_, C> {
     }
 
     /// Merges the accumulators of two neighbouring ranges of steps.
-    pub(super) fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
+    fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
         // A participant has panicked, and its panic is on the way to the caller of the loop. The
         // accumulators may have gaps, which the user's function should not see.
         if self.stop.load(Ordering::Relaxed) {

@@ -25,8 +25,6 @@ pub mod dag;
 #[cfg(not(lisle_loom))]
 mod drive;
 #[cfg(not(lisle_loom))]
-mod in_model;
-#[cfg(not(lisle_loom))]
 pub mod iter;
 #[cfg(not(lisle_loom))]
 mod join;

@@ -260,7 +260,7 @@ fn sparks_of_a_graph_run_when_what_they_use_is_there() {
         let left = dag.spark((), |()| note(1));
         let right = dag.spark((), |()| note(2));
         let _both = dag.spark((&left, &right), |((), ())| note(3));
-        drop(dag.run());
+        let _results = dag.run();
         order.load(SeqCst)
     });
     assert_eq!(orders, [13, 23, 123, 213]);

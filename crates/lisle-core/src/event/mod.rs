@@ -101,9 +101,9 @@ pub(crate) mod timer;
 #[doc(hidden)]
 pub mod turn;
 #[cfg(not(lisle_loom))]
-mod unchecked;
 #[doc(hidden)]
 pub mod until;
+mod unchecked;
 mod wait_set;
 mod waits;
 pub(crate) mod woken;

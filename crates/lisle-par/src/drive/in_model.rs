@@ -9,14 +9,13 @@
 //! A part looks before it begins whether another one has panicked, as a block does. That is an operation
 //! that others can come before.
 
-use super::consumer::Consumer;
-use super::drive::Loop;
-use super::join::join_at;
-use super::modelled;
-use super::owner;
-use super::part::Part;
+use super::Loop;
+use crate::consumer::Consumer;
 use crate::event::{gone, visible_on};
+use crate::join::join_at;
+use crate::part::Part;
 use crate::shim::atomic::Ordering;
+use crate::{modelled, owner};
 
 /// Feeds `part` on top of `acc`, which is of no steps.
 pub(super) fn run<P: Part, C: Consumer<Item = P::Item>>(
