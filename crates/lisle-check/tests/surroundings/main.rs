@@ -4,5 +4,6 @@
 mod loops;
 mod no_suspend;
 mod outside;
+mod random;
 mod spins;
 mod support;
