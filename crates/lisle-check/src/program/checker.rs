@@ -147,7 +147,7 @@ impl Checker {
     /// Sets the number of parts into which a loop of [`par`](lisle::par) is divided at most; 16 if it is not
     /// set. A loop of so many blocks or fewer is divided into single blocks, and all orders of what they do
     /// are explored. In a longer one, neighbouring blocks make one part, which runs them in their order.
-    /// A block is one step of the loop, or as many as [`grain`](lisle::par::ParallelIterator::grain) says.
+    /// A block is one step of the loop, or as many as [`grain`](lisle::par::iter::ParallelIterator::grain) says.
     ///
     /// # Panics
     ///

@@ -325,3 +325,37 @@ fn each_division_is_tried_if_that_is_asked_for() {
     assert!(Checker::new().explore(program).failure().is_none());
     assert!(Checker::new().every_division().explore(program).failure().is_some());
 }
+
+#[test]
+fn a_fiber_that_is_cancelled_ends_its_loop() {
+    // To cancel a fiber is to ask it, and this one does not look.
+    let ends = outcomes(|| {
+        let (tx, rx) = lisle::channel::<u32>();
+        let (of_first, of_second) = (rx.clone(), rx);
+        let looping = lisle::spawn(move || {
+            let halves = par::join(|| of_first.recv().is_err(), || of_second.recv().is_err());
+            assert_eq!(halves, (true, true));
+        });
+        looping.cancel();
+        drop(tx);
+        looping.join().is_ok()
+    });
+    assert_eq!(ends, [true]);
+}
+
+#[test]
+fn what_a_given_up_loop_has_borrowed_stays_until_its_parts_have_ended() {
+    // The panic ends the execution while the halves wait, and both are unwound.
+    let found = failing(|| {
+        let (tx, rx) = lisle::channel::<u32>();
+        let looping = lisle::spawn(move || {
+            let borrowed = [1, 2];
+            let half = |at: usize| rx.recv().map_or(borrowed[at], |received| received + borrowed[at]);
+            let (one, other) = par::join(|| half(0), || half(1));
+            assert_eq!(one + other, 3);
+        });
+        let _sender = tx;
+        looping.join().unwrap();
+    });
+    assert!(found.contains("receive from a channel"), "{found}");
+}
