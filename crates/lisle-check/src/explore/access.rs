@@ -29,7 +29,7 @@ pub enum Kind {
     /// The step adds to the value in a way in which the order does not matter, and learns nothing.
     Add,
     /// An [`Add`](Kind::Add) from one or to one, to a count whose last one is more than that: whoever brings
-    /// it to zero does an [`Update`](Kind::Update). See [`Kind::lets_sleep`].
+    /// it to zero does an [`Update`](Kind::Update). See `Kind::lets_sleep`.
     AddNearZero,
     /// The step takes the lock, alone. The process can run only while nobody holds the lock.
     Acquire,
