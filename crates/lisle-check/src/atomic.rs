@@ -22,10 +22,21 @@
 //! assert!(verdict.failure().unwrap().panicked().unwrap().contains("left: 1"));
 //! ```
 
-use lisle_core::event::visible_on;
+use crate::program::read_at;
+use lisle_core::event::{is_modelled, visible_on};
 use lisle_core::shim::model::{Touch, touched};
 use std::fmt;
+use std::panic::Location;
 pub use std::sync::atomic::{Ordering, compiler_fence, fence};
+
+/// Lets others run before an operation on an object.
+#[track_caller]
+fn before<T>(object: &T) {
+    visible_on(object);
+    if is_modelled() {
+        read_at(Location::caller());
+    }
+}
 
 macro_rules! common {
     ($name:ident, $value:ty $(, $t:ident)?) => {
@@ -45,8 +56,9 @@ macro_rules! common {
                 self.0.get_mut()
             }
 
+            #[track_caller]
             fn step<R>(&self, touch: Touch, step: impl FnOnce(&std::sync::atomic::$name$(<$t>)?) -> R) -> R {
-                visible_on(self);
+                before(self);
                 touched(std::ptr::from_ref(self).addr(), touch);
                 step(&self.0)
             }
@@ -56,6 +68,7 @@ macro_rules! common {
             /// # Panics
             ///
             /// As the function of `std`, if the order is none for loads.
+            #[track_caller]
             pub fn load(&self, order: Ordering) -> $value {
                 self.step(Touch::Read, |value| value.load(order))
             }
@@ -65,13 +78,25 @@ macro_rules! common {
             /// # Panics
             ///
             /// As the function of `std`, if the order is none for stores.
+            #[track_caller]
             pub fn store(&self, value: $value, order: Ordering) {
                 self.step(Touch::Store, |place| place.store(value, order));
             }
 
             /// Stores a value, and returns the one before.
+            #[track_caller]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
-                self.step(Touch::Write, |place| place.swap(value, order))
+                self.update(|place| place.swap(value, order))
+            }
+
+            /// An update that leaves the value as it is has only read it.
+            #[track_caller]
+            fn update(&self, update: impl FnOnce(&std::sync::atomic::$name$(<$t>)?) -> $value) -> $value {
+                before(self);
+                let value = update(&self.0);
+                let is_same = value == self.0.load(Ordering::Relaxed);
+                touched(std::ptr::from_ref(self).addr(), if is_same { Touch::Read } else { Touch::Write });
+                value
             }
 
             /// Stores `new` if the value is `current`. Returns the value before, as an error if it was
@@ -80,6 +105,7 @@ macro_rules! common {
             /// # Errors
             ///
             /// Returns the value if it is not `current`.
+            #[track_caller]
             pub fn compare_exchange(
                 &self,
                 current: $value,
@@ -87,7 +113,7 @@ macro_rules! common {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                visible_on(self);
+                before(self);
                 let result = self.0.compare_exchange(current, new, success, failure);
                 let touch = if result.is_ok() { Touch::Write } else { Touch::Read };
                 touched(std::ptr::from_ref(self).addr(), touch);
@@ -99,6 +125,7 @@ macro_rules! common {
             /// # Errors
             ///
             /// As there.
+            #[track_caller]
             pub fn compare_exchange_weak(
                 &self,
                 current: $value,
@@ -115,6 +142,7 @@ macro_rules! common {
             /// # Errors
             ///
             /// Returns the value if `f` returns `None`.
+            #[track_caller]
             pub fn fetch_update(
                 &self,
                 set: Ordering,
@@ -159,8 +187,9 @@ macro_rules! changes {
             $(
                 #[doc = $what]
                 #[doc = " Returns the value before."]
+                #[track_caller]
                 pub fn $change(&self, value: $value, order: Ordering) -> $value {
-                    self.step(Touch::Write, |place| place.$change(value, order))
+                    self.update(|place| place.$change(value, order))
                 }
             )*
         }

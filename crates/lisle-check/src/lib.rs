@@ -22,6 +22,8 @@ pub mod explore;
 #[cfg(feature = "programs")]
 #[doc = include_str!("guide.md")]
 pub mod guide {}
+#[cfg(feature = "programs")]
+pub mod hint;
 pub mod litmus;
 #[cfg(feature = "programs")]
 mod program;
@@ -30,5 +32,5 @@ pub mod task;
 pub use explore::{Counts, TokenError};
 #[cfg(feature = "programs")]
 pub use program::{
-    Checker, Difference, Failure, Outcome, Outcomes, Trace, Verdict, check, check_same_result,
+    Checker, Difference, Failure, Outcome, Outcomes, Spin, Trace, Verdict, check, check_same_result,
 };

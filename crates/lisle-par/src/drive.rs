@@ -12,6 +12,8 @@
 //! binary-splitting: a run-time adaptive work-stealing scheduler*, PPoPP 2010), except that the
 //! oldest loop of a nest is divided first, as in heartbeat scheduling.
 
+mod in_model;
+
 use super::consumer::Consumer;
 use super::cost_history;
 use super::heartbeat;
@@ -23,6 +25,7 @@ use super::part::Part;
 use super::pending::{Entry, Offer, Pending};
 use super::plan::Plan;
 use super::within;
+use crate::event::is_modelled;
 use crate::panics::forget_panic;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::ticks;
@@ -73,6 +76,9 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     is_outermost: bool,
 ) -> C::Acc {
     let mut acc = looping.consumer.begin();
+    if is_modelled() {
+        return in_model::run(part, looping, fixed, acc);
+    }
     if fixed {
         return looping.fixed(part, 0, acc);
     }

@@ -3,10 +3,11 @@
 use super::cost_history::{self, Known};
 use super::heartbeat;
 use super::job::{Ancestor, Job};
+use super::modelled;
 use super::owner;
 use super::pending::{Entry, Inside, Offer, Pending};
 use super::within::{self, Within};
-use crate::event::Interrupted;
+use crate::event::{Interrupted, is_modelled};
 use crate::panics::forget_panic;
 use crate::shim::ticks;
 use std::any::Any;
@@ -100,10 +101,35 @@ where
     RA: Send,
     RB: Send,
 {
+    if is_modelled() {
+        return in_model(a, b, site);
+    }
     if heartbeat::here().is_off() {
         return in_turn(a, b);
     }
     put_off(a, b, site)
+}
+
+/// Runs a join whose schedule a model decides.
+#[cold]
+fn in_model<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let pending = owner::pending();
+    if !modelled::takes_all(pending) {
+        return in_turn(a, b);
+    }
+    let _within = within::enter(pending);
+    let first = || {
+        modelled::take_all(pending);
+        a()
+    };
+    let (first, second) = beside(first, b, site, pending);
+    both(first, second)
 }
 
 /// Calls `a` and then `b`; calls `b` even if `a` panics.

@@ -55,7 +55,7 @@ use lisle_runtime::jobs::{heartbeat, job, pending};
 #[cfg(all(test, lisle_loom))]
 use lisle_runtime::jobs::{offers, stacks};
 #[cfg(not(lisle_loom))]
-use lisle_runtime::loops::owner;
+use lisle_runtime::loops::{modelled, owner};
 #[cfg(not(lisle_loom))]
 use lisle_runtime::sched::within;
 use lisle_runtime::spawned::cell;

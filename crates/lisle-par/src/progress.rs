@@ -5,7 +5,9 @@
 //! the last time; a participant adds before it reads the mark. In the single total order of these
 //! accesses, one of the two comes second and sees the other.
 
-use crate::event::{Description, Hidden, Label, Source, awaitable, single};
+use crate::event::{
+    Description, Hidden, Label, Source, add_to, awaitable, declare, gone, single, visible_on,
+};
 use crate::shim::CachePadded;
 use crate::shim::atomic::{AtomicU64, Ordering};
 use lisle_core::Event;
@@ -136,6 +138,7 @@ impl Progress {
     /// assert!(progress.done() <= progress.total()); // a search need not come to the end
     /// ```
     pub fn done(&self) -> u64 {
+        visible_on(self.words());
         self.counts.done.load(Ordering::Acquire)
     }
 
@@ -154,6 +157,7 @@ impl Progress {
     /// assert_eq!(progress.total(), 1_000);
     /// ```
     pub fn total(&self) -> u64 {
+        visible_on(self.words());
         self.counts.total.load(Ordering::Relaxed)
     }
 
@@ -222,7 +226,15 @@ impl Progress {
 
     /// Adds a loop of `steps` steps to the total.
     pub(super) fn begin(&self, steps: usize) {
-        self.counts.total.fetch_add(steps as u64, Ordering::Relaxed);
+        visible_on(self.words());
+        let total = &self.counts.total;
+        add_to(total, || total.fetch_add(steps as u64, Ordering::Relaxed), |_| true);
+    }
+
+    /// Returns what a model knows the counts by.
+    #[inline(always)]
+    fn words(&self) -> &Counts {
+        &self.counts
     }
 
     /// Adds `steps` steps that have been done.
@@ -231,7 +243,9 @@ impl Progress {
         let Counts { done, mark, .. } = &*self.counts;
         // The order is strong not only because of the mark: threads that read the count see the
         // writes of the steps through it.
-        let now = done.fetch_add(steps as u64, Ordering::SeqCst).wrapping_add(steps as u64);
+        visible_on(self.words());
+        let add = || done.fetch_add(steps as u64, Ordering::SeqCst).wrapping_add(steps as u64);
+        let now = add_to(done, add, |now| *now < mark.load(Ordering::Relaxed));
         if now >= mark.load(Ordering::SeqCst) {
             self.wake();
         }
@@ -245,6 +259,14 @@ impl Progress {
             self.counts.mark.store(NO_MARK, Ordering::SeqCst);
             waiters.retry_all();
         });
+    }
+}
+
+/// A model has to know that other counts may come to the same place.
+impl Drop for Counts {
+    #[inline]
+    fn drop(&mut self) {
+        gone(self);
     }
 }
 
@@ -274,11 +296,13 @@ pub struct ReachedEvt<'a> {
 
 impl ReachedEvt<'_> {
     fn reached(&self) -> Option<u64> {
+        declare(self.progress.words());
         Some(self.progress.counts.done.load(Ordering::SeqCst)).filter(|&done| done >= self.count)
     }
 
     /// Does the same for a performer that is about to wait.
     fn mark_or_reached(&self) -> Option<u64> {
+        declare(self.progress.words());
         let mark = &self.progress.counts.mark;
         if self.count < mark.load(Ordering::Relaxed) {
             mark.store(self.count, Ordering::SeqCst);

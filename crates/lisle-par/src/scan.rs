@@ -16,7 +16,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use super::{origin, workers};
+use super::{modelled, origin, workers};
 use chain::Form;
 use forms::{Exclusive, ExclusiveInPlace, Inclusive, InclusiveInPlace, Mapped, Plain};
 use std::marker::PhantomData;
@@ -408,7 +408,7 @@ impl<F> Scan<F> {
             output = rest;
             (piece, piece_of_output)
         });
-        origin::here(|| steps::scan(&form, pieces, carry, self.is_fixed))
+        origin::here(|| scan_chunks(&form, pieces, carry, self.is_fixed))
     }
 
     #[track_caller]
@@ -424,7 +424,7 @@ impl<F> Scan<F> {
             slice = rest;
             piece
         });
-        origin::here(|| steps::scan(&form, pieces, carry, self.is_fixed))
+        origin::here(|| scan_chunks(&form, pieces, carry, self.is_fixed))
     }
 
     /// Returns the lengths of the chunks, at least two elements each, or `None` if several chunks
@@ -450,6 +450,17 @@ impl<F> Scan<F> {
         let is_worth_it = count > 1 && (self.is_fixed || workers() > 1);
         is_worth_it.then(|| std::iter::repeat_n(chunk, count - 1).chain([last]))
     }
+}
+
+/// Scans chunks. The participants tell each other how far they are at times that a model does not know, so
+/// there is one of them there.
+fn scan_chunks<S: Form>(
+    form: &S,
+    pieces: impl Iterator<Item = S::Piece>,
+    carry: Option<S::Item>,
+    is_fixed: bool,
+) -> Option<S::Item> {
+    modelled::alone(|| steps::scan(form, pieces, carry, is_fixed))
 }
 
 /// Unwraps the sum of an exclusive scan, which always has one because it begins with one.

@@ -2,7 +2,7 @@
 
 use crate::runtime::Builder;
 use crate::sched::worker::Worker;
-pub use crate::sched::worker::modelled::{Ended, Explorer, Nature, Process};
+pub use crate::sched::worker::modelled::{Again, Ended, Explorer, Nature, Process};
 use std::io;
 use std::panic::Location;
 

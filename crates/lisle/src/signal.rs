@@ -46,7 +46,7 @@
 
 use crate::Event;
 use crate::event::until::{Operation, Until};
-use crate::event::{Description, Label};
+use crate::event::{Description, Label, cannot_be_checked};
 use crate::net::{PipeReader, ReadyEvt};
 use lisle_runtime::signals::{Caught, names};
 use std::fmt;
@@ -86,6 +86,7 @@ pub use libc::{
 /// ```
 #[track_caller]
 pub fn signal(number: i32) -> io::Result<Signal> {
+    cannot_be_checked("a signal", "it comes from outside of the program", "Put a channel in its place");
     let label = Label::new("signal").named(&names::of(number));
     let (caught, reader) = Caught::new(number)?;
     Ok(Signal { received: PipeReader::from_std(reader)?, _caught: caught, number, label })

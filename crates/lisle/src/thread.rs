@@ -5,7 +5,7 @@
 //! domain, and choose its end against other events. For a single call that blocks and whose result
 //! is needed at once, use [`blocking`](crate::blocking), which reuses its threads.
 
-use crate::event::{Attempt, Description, Label, Source, Step, Waiting, awaitable, turn};
+use crate::event::{Attempt, Description, Label, Source, Step, Waiting, awaitable, cannot_be_checked, turn};
 use crate::fiber::JoinError;
 use crate::shim::sync::Arc;
 use crate::{Event, affinity};
@@ -132,6 +132,7 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
+        cannot_be_checked("a thread", "it runs beside the model", "Spawn a fiber instead");
         let mut label = Label::new("thread");
         let mut builder = std::thread::Builder::new();
         if let Some(name) = self.name {

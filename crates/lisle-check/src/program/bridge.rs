@@ -1,6 +1,8 @@
 //! Between a worker that runs the program and the strategy that chooses its schedule.
 
+use super::asking::Asking;
 use super::causes::{Causes, Moment};
+use super::division::Division;
 use super::objects::Objects;
 use super::queues::{By, Queues};
 use super::trace::Trace;
@@ -10,7 +12,7 @@ use lisle_core::event::Doing;
 use lisle_core::event::awaited::Awaited;
 use lisle_core::shim::model::{Touch, set_report};
 use lisle_runtime::WaitGraph;
-use lisle_runtime::model::{Explorer, Nature};
+use lisle_runtime::model::{Again, Explorer, Nature};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
@@ -20,25 +22,46 @@ thread_local! {
     static CURRENT: RefCell<Option<Rc<Bridge>>> = const { RefCell::new(None) };
 }
 
+/// A part of a schedule that is repeated is looked for up to this length.
+const LONGEST_PERIOD: usize = 1_000;
+
 /// The time, as an object.
 const TIME: Object = Object(u64::MAX);
 
+/// Some steps of an execution that one process takes one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Steps {
+    /// Where the process was spawned; `None` for the program itself.
+    pub(super) site: Option<&'static Location<'static>>,
+    pub(super) count: usize,
+}
+
 pub(super) struct Bridge {
-    strategy: RefCell<Recorded<Box<dyn Strategy>>>,
+    pub(super) strategy: RefCell<Recorded<Box<dyn Strategy>>>,
     family: RefCell<Family>,
-    objects: RefCell<Objects>,
+    pub(super) objects: RefCell<Objects>,
     queues: RefCell<Queues>,
     /// How many children each process has had in this execution.
     children: RefCell<Vec<u32>>,
     /// Whose code runs: the process that takes the step in progress, or one that begins in it.
-    running: Cell<Option<Process>>,
+    pub(super) running: Cell<Option<Process>>,
     causes: RefCell<Causes>,
+    /// Where each process was spawned.
+    sites: RefCell<Vec<Option<&'static Location<'static>>>>,
     /// A step is in progress, and what it touches is reported.
-    in_step: Cell<bool>,
+    pub(super) in_step: Cell<bool>,
     /// The objects that were declared last by each process.
     awaited: RefCell<Vec<usize>>,
     steps: RefCell<Vec<Process>>,
     longest: usize,
+    division: Division,
+    pub(super) asking: RefCell<Asking>,
+    /// Parts of loops that have not begun, if nothing else can run.
+    unbegun: RefCell<Vec<Process>>,
+    /// The next step is taken since nothing else can run.
+    is_last: Cell<bool>,
+    /// Something outside of the program has woken a part of it.
+    pub(super) is_disturbed: Cell<bool>,
     too_long: Cell<bool>,
     is_unwinding: Cell<bool>,
     offered: RefCell<Vec<Process>>,
@@ -50,7 +73,13 @@ pub(super) struct Bridge {
 }
 
 impl Bridge {
-    pub(super) fn new(strategy: Recorded<Box<dyn Strategy>>, family: Family, longest: usize) -> Rc<Self> {
+    pub(super) fn new(
+        strategy: Recorded<Box<dyn Strategy>>,
+        family: Family,
+        longest: usize,
+        division: Division,
+        asking: Asking,
+    ) -> Rc<Self> {
         Rc::new(Bridge {
             strategy: RefCell::new(strategy),
             family: RefCell::new(family),
@@ -59,10 +88,16 @@ impl Bridge {
             children: RefCell::default(),
             running: Cell::new(None),
             causes: RefCell::default(),
+            sites: RefCell::default(),
             in_step: Cell::new(false),
             awaited: RefCell::default(),
             steps: RefCell::default(),
             longest,
+            division,
+            asking: RefCell::new(asking),
+            unbegun: RefCell::default(),
+            is_last: Cell::new(false),
+            is_disturbed: Cell::new(false),
             too_long: Cell::new(false),
             is_unwinding: Cell::new(false),
             offered: RefCell::default(),
@@ -116,6 +151,10 @@ impl Bridge {
         self.steps.borrow_mut().clear();
         self.running.set(None);
         self.in_step.set(false);
+        self.asking.borrow_mut().clear();
+        self.unbegun.borrow_mut().clear();
+        self.is_last.set(false);
+        self.is_disturbed.set(false);
         self.too_long.set(false);
         self.is_unwinding.set(false);
         drop(self.left());
@@ -142,6 +181,13 @@ impl Bridge {
         self.too_long.get()
     }
 
+    /// Returns what the last steps of the execution repeat, or nothing.
+    pub(super) fn repeated(&self) -> Vec<Steps> {
+        let steps = self.steps.borrow();
+        let by_process = period(&steps).chunk_by(|one, other| one == other);
+        by_process.map(|steps| Steps { site: self.site_of(steps[0]), count: steps.len() }).collect()
+    }
+
     fn new_child(&self, parent: Process) -> Process {
         let mut children = self.children.borrow_mut();
         let count = of(&mut children, parent);
@@ -159,6 +205,23 @@ impl Bridge {
     /// Returns `true` if the exploration has to begin anew, since objects had two names.
     pub(super) fn has_learnt(&self) -> bool {
         self.objects.borrow().has_learnt()
+    }
+
+    /// Returns `true` if the execution was given up, since others are to be run instead of it.
+    pub(super) fn was_abandoned(&self) -> bool {
+        self.asking.borrow().has_learnt()
+    }
+
+    /// Returns where a process was spawned; `None` for the program itself.
+    pub(super) fn site_of(&self, process: Process) -> Option<&'static Location<'static>> {
+        self.sites.borrow().get(process.index()).copied().flatten()
+    }
+
+    /// Returns where the loops are whose parts have not begun, if nothing else could run.
+    pub(super) fn unbegun(&self) -> Vec<&'static Location<'static>> {
+        let mut sites: Vec<_> = self.unbegun.borrow().iter().filter_map(|part| self.site_of(*part)).collect();
+        sites.dedup();
+        sites
     }
 
     /// Goes on with another strategy.
@@ -188,8 +251,19 @@ impl Bridge {
             let mut by = By { strategy: &mut *strategy, causes: &mut self.causes.borrow_mut(), process };
             let kind = self.queues.borrow_mut().touched(object, touch, &mut by).unwrap_or(kind);
             strategy.access(object, kind);
+            drop(strategy);
+            self.asked_or_changed(object, kind);
         }
     }
+}
+
+/// Returns the shortest part that the end of a list repeats for half of it at least, or nothing.
+fn period(steps: &[Process]) -> &[Process] {
+    let end = &steps[steps.len() / 2..];
+    let most = end.len() / 3;
+    let is_period = |period: &usize| end[*period..] == end[..end.len() - period];
+    let period = (1..=most.min(LONGEST_PERIOD)).find(is_period).unwrap_or(0);
+    &steps[steps.len() - period..]
 }
 
 /// Returns what a list has for this process.
@@ -243,6 +317,7 @@ impl Explorer for Bridge {
         self.note(|recorder| recorder.spawned(site));
         let Some(parent) = self.running.get() else { return Process::ROOT.0 };
         let child = self.new_child(parent);
+        *of(&mut self.sites.borrow_mut(), child) = Some(site);
         self.causes.borrow_mut().follows(child, parent);
         if self.in_step.get() {
             self.strategy.borrow_mut().enables(child);
@@ -280,6 +355,7 @@ impl Explorer for Bridge {
         if self.in_step.get() {
             let kind = if passes { Kind::Update } else { Kind::Read };
             self.strategy.borrow_mut().access(TIME, kind);
+            self.asked_or_changed(TIME, kind);
         }
     }
 
@@ -295,6 +371,11 @@ impl Explorer for Bridge {
 
     fn next(&self, ready: &[u32]) -> Option<u32> {
         self.note(|recorder| recorder.ends_step(ready));
+        self.asking.borrow_mut().stops();
+        if self.was_abandoned() {
+            self.in_step.set(false);
+            return None;
+        }
         let mut steps = self.steps.borrow_mut();
         if steps.len() >= self.longest {
             self.in_step.set(false);
@@ -304,10 +385,17 @@ impl Explorer for Bridge {
         let mut offered = self.offered.borrow_mut();
         offered.clear();
         offered.extend(ready.iter().map(|ready| Process(*ready)));
-        match self.strategy.borrow_mut().next(steps.last().copied(), &offered) {
+        let decision = self.strategy.borrow_mut().next(steps.last().copied(), &offered);
+        match decision {
             Decision::Run(process) => {
                 self.running.set(Some(process));
                 self.in_step.set(true);
+                if self.is_last.take() {
+                    Asking::comes_last(&steps, process, &mut *self.strategy.borrow_mut());
+                    self.asking.borrow_mut().goes_last(process);
+                }
+                let touched = self.asking.borrow_mut().takes_step(process);
+                self.touch_those_that_wait(touched);
                 steps.push(process);
                 self.causes.borrow_mut().goes_on(Moment { process, step: steps.len() });
                 self.note(|recorder| recorder.begins_step(process.0));
@@ -364,5 +452,40 @@ impl Explorer for Bridge {
                 self.strategy.borrow_mut().waits(Process(process), object, kind);
             }
         }
+    }
+
+    fn most_parts(&self) -> usize {
+        self.division.parts
+    }
+
+    fn division(&self, blocks: usize, _: usize) -> Option<usize> {
+        self.division.first_part(blocks, |ways| self.choose(ways))
+    }
+
+    fn asks_again(&self, process: u32, site: &'static Location<'static>, can_be_alone: bool) -> Again {
+        self.end_round(Process(process), site, can_be_alone)
+    }
+
+    fn may_ask(&self, process: u32) -> bool {
+        self.asking.borrow().may_go_on(Process(process))
+    }
+
+    fn is_alone(&self) -> bool {
+        self.running.get().is_some_and(|process| self.asking.borrow().is_alone(process))
+    }
+
+    fn asks_last(&self) -> Option<u32> {
+        let process = self.asking.borrow().last()?;
+        self.is_last.set(true);
+        Some(process.0)
+    }
+
+    fn rests_on_parts(&self, parts: &[u32]) {
+        self.unbegun.borrow_mut().extend(parts.iter().map(|part| Process(*part)));
+    }
+
+    fn is_disturbed(&self) {
+        self.in_step.set(false);
+        self.is_disturbed.set(true);
     }
 }

@@ -1,5 +1,6 @@
 //! How a program is checked: which schedules are run, and how many.
 
+use super::division::Division;
 use super::executing::Executing;
 use super::judge::Judge;
 use super::verdict::{How, Verdict};
@@ -44,6 +45,8 @@ pub struct Checker {
     way: Way,
     executions: u64,
     steps: usize,
+    division: Division,
+    rounds: u32,
 }
 
 /// Which schedules are run.
@@ -57,11 +60,34 @@ enum Way {
     Replay(Schedule),
 }
 
+impl Way {
+    /// Returns the strategy of a way that draws schedules.
+    fn sampled(&self, executions: u64) -> Box<dyn Strategy> {
+        match *self {
+            Way::Random { seed } => Box::new(Random::new(seed, executions)),
+            Way::Priorities { seed, depth } => Box::new(Priorities::new(seed, executions, depth)),
+            Way::Portfolio { seed } => Box::new(Portfolio::new(vec![
+                Box::new(Random::new(seed, executions)),
+                Box::new(Priorities::new(seed, executions, 2)),
+                Box::new(Priorities::new(seed, executions, 3)),
+                Box::new(Bounded::new(2)),
+            ])),
+            _ => unreachable!("the other ways draw nothing"),
+        }
+    }
+}
+
 impl Checker {
     /// Creates a checker that explores every schedule, of at most 100,000 steps each, and gives up
     /// after a million executions.
     pub fn new() -> Self {
-        Checker { way: Way::All, executions: 1_000_000, steps: 100_000 }
+        Checker {
+            way: Way::All,
+            executions: 1_000_000,
+            steps: 100_000,
+            division: Division::default(),
+            rounds: 10,
+        }
     }
 
     /// Explores the schedules in which a fiber that could go on is interrupted at most so often, those
@@ -120,6 +146,55 @@ impl Checker {
         self
     }
 
+    /// Sets the number of parts into which a loop of [`par`](lisle::par) is divided at most; 16 if it is not
+    /// set. A loop of so many blocks or fewer is divided into single blocks, and all orders of what they do
+    /// are explored. In a longer one, neighbouring blocks make one part, which runs them in their order.
+    /// A block is one step of the loop, or as many as [`grain`](lisle::par::iter::ParallelIterator::grain) says.
+    ///
+    /// # Panics
+    ///
+    /// If `most` is zero.
+    pub fn parts(mut self, most: usize) -> Self {
+        assert!(most > 0, "a loop has one part at least: the number of parts cannot be 0");
+        self.division.parts = most;
+        self
+    }
+
+    /// Divides each loop of [`par`](lisle::par) in every way, not only into as many parts as can be. This
+    /// shows a result that depends on how a loop is divided: that of a `reduce` whose operation is not
+    /// associative, or of steps that share the state of their part. A loop of 2, 3, 4, 5 blocks can be
+    /// divided in 2, 5, 15, 51 ways, and each way costs executions of its own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle::par::prelude::*;
+    /// use lisle_check::Checker;
+    ///
+    /// let less = || {
+    ///     let rest = [9, 4, 1].into_par_iter().reduce(|| 0, |a, b| a - b);
+    ///     assert_eq!(rest, -14);
+    /// };
+    /// let verdict = Checker::new().every_division().explore(less);
+    /// assert!(verdict.failure().is_some(), "it is -14, or -6, depending on who takes what");
+    /// ```
+    pub fn every_division(mut self) -> Self {
+        self.division.is_chosen = true;
+        self
+    }
+
+    /// Sets how often a loop may ask in vain before it gives up, for all that it does to be explored; 10 if
+    /// it is not set. This is for loops as `for _ in 0..3 { if is_so() { return } yield_now() }`. Each
+    /// time costs executions of its own. Of a loop that asks more often, the schedules are explored in which
+    /// what it asks for happens, and those in which it gives up when nothing else can run.
+    ///
+    /// A loop asks again where it calls [`yield_now`](lisle::fiber::yield_now) or
+    /// [`spin_loop`](crate::hint::spin_loop).
+    pub fn rounds(mut self, most: u32) -> Self {
+        self.rounds = most;
+        self
+    }
+
     /// Checks a program. Returns what was found if nothing goes wrong.
     ///
     /// If the environment variable `LISLE_CHECK_REPLAY` is set, runs only the schedule of that token. If
@@ -173,27 +248,19 @@ impl Checker {
         judge: Option<Arc<dyn Judge>>,
         site: &'static Location<'static>,
     ) -> Verdict {
-        let executing = Executing { program, site, steps: self.steps, judge };
+        let (steps, division, rounds) = (self.steps, self.division, self.rounds);
+        let executing = Executing { program, site, steps, judge, division, rounds };
         executing.on_a_worker(|running| {
-            let sampled = |strategy: Box<dyn Strategy>| running.sample(strategy, self.executions);
+            let executions = self.executions;
             Ok(match &self.way {
                 Way::All => running.exhaust(self.executions)?,
                 Way::Replay(schedule) => running.replay(schedule),
                 Way::Preemptions(most) => {
-                    let mut verdict = sampled(Box::new(Bounded::new(*most)));
+                    let mut verdict = running.sample(|| Box::new(Bounded::new(*most)), executions);
                     verdict.how = How::Preemptions(*most);
                     verdict
                 }
-                Way::Random { seed } => sampled(Box::new(Random::new(*seed, self.executions))),
-                Way::Priorities { seed, depth } => {
-                    sampled(Box::new(Priorities::new(*seed, self.executions, *depth)))
-                }
-                Way::Portfolio { seed } => sampled(Box::new(Portfolio::new(vec![
-                    Box::new(Random::new(*seed, self.executions)),
-                    Box::new(Priorities::new(*seed, self.executions, 2)),
-                    Box::new(Priorities::new(*seed, self.executions, 3)),
-                    Box::new(Bounded::new(2)),
-                ]))),
+                way => running.sample(|| way.sampled(executions), executions),
             })
         })
     }

@@ -1,6 +1,8 @@
 //! Running executions: one program, again and again.
 
+use super::asking::{Asking, Known};
 use super::bridge::{self, Bridge};
+use super::division::Division;
 use super::judge::Judge;
 use super::reversal::{self, Between};
 use super::trace::Trace;
@@ -18,6 +20,11 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 /// So many executions are spent on making a schedule shorter.
 const SHRINKING: usize = 400;
 
+/// What cannot be checked if something outside has woken a fiber or a task.
+const DISTURBED: &str = "something outside of the program has woken a fiber or task of it: another thread, runtime or \
+                         executor. This cannot be checked, since it does not come again in the same way. Put a fiber \
+                         in its place";
+
 /// A program that is to be executed.
 pub(super) struct Executing {
     pub(super) program: Arc<dyn Fn() + Send + Sync>,
@@ -26,6 +33,9 @@ pub(super) struct Executing {
     pub(super) steps: usize,
     /// What is asked of the results, if anything is.
     pub(super) judge: Option<Arc<dyn Judge>>,
+    pub(super) division: Division,
+    /// A loop that asks again and again may ask so often in vain before it counts as one that waits.
+    pub(super) rounds: u32,
 }
 
 /// A program on the worker that executes it.
@@ -33,6 +43,7 @@ pub(super) struct Running<'a> {
     executing: &'a Executing,
     executions: &'a Executions<'a>,
     noticed: Noticed,
+    known: Known,
     /// What could not be unwound. Nothing else can be executed then.
     stuck: RefCell<Option<String>>,
     /// What is run has been run before.
@@ -59,6 +70,7 @@ impl Executing {
                 executing: self,
                 executions,
                 noticed,
+                known: Known::default(),
                 stuck: RefCell::default(),
                 is_again: Cell::new(false),
             })
@@ -78,7 +90,7 @@ impl Running<'_> {
         let mut found = None;
         while found.is_none() && exhaustive.counts().all() < most && bridge.begin() {
             found = self.execute(&bridge);
-            if bridge.has_learnt() && found.is_none() {
+            if (bridge.has_learnt() || bridge.was_abandoned()) && found.is_none() {
                 exhaustive = Exhaustive::new();
                 bridge.begin_anew(Box::new(exhaustive.worker()));
                 self.executing.judge.iter().for_each(|judge| judge.begin_anew());
@@ -92,23 +104,26 @@ impl Running<'_> {
     }
 
     /// Runs the schedules that a strategy draws.
-    pub(super) fn sample(&self, strategy: Box<dyn Strategy>, most: u64) -> Verdict {
-        let bridge = self.bridge(strategy);
+    pub(super) fn sample(&self, strategy: impl Fn() -> Box<dyn Strategy>, most: u64) -> Verdict {
+        let bridge = self.bridge(strategy());
         let _installed = bridge.install();
         let mut found = None;
         while found.is_none() && bridge.counts().all() < most && bridge.begin() {
             found = self.execute(&bridge);
+            if bridge.was_abandoned() {
+                bridge.begin_anew(strategy());
+            }
         }
         Verdict::new(bridge.counts(), How::Sampled, self.shortened(found))
     }
 
     /// Runs one schedule, and notes what it does.
     pub(super) fn replay(&self, schedule: &Schedule) -> Verdict {
-        let bridge = self.bridge(Box::new(Replay::new(schedule.clone())));
+        let strategy = || Box::new(Replay::new(schedule.clone())) as Box<dyn Strategy>;
+        let bridge = self.bridge(strategy());
         let _installed = bridge.install();
         bridge.record();
-        bridge.begin();
-        let mut failure = self.execute(&bridge);
+        let mut failure = self.execute_again(&bridge, &strategy);
         let trace = bridge.trace(failure.as_ref().and_then(Failure::blocked)).unwrap_or_default();
         if let Some(failure) = &mut failure {
             failure.trace = trace.clone();
@@ -118,14 +133,32 @@ impl Running<'_> {
 
     /// Runs one schedule again. Returns what goes wrong in it.
     fn again(&self, schedule: &Schedule) -> Option<Failure> {
-        let bridge = self.bridge(Box::new(Replay::new(schedule.clone())));
+        let strategy = || Box::new(Replay::new(schedule.clone())) as Box<dyn Strategy>;
+        let bridge = self.bridge(strategy());
         let _installed = bridge.install();
+        self.execute_again(&bridge, &strategy)
+    }
+
+    /// Runs the one execution of a strategy, anew if it had to be given up to learn something.
+    fn execute_again(
+        &self,
+        bridge: &Rc<Bridge>,
+        strategy: &dyn Fn() -> Box<dyn Strategy>,
+    ) -> Option<Failure> {
         bridge.begin();
-        self.execute(&bridge)
+        let mut failure = self.execute(bridge);
+        while bridge.was_abandoned() {
+            bridge.begin_anew(strategy());
+            bridge.begin();
+            failure = self.execute(bridge);
+        }
+        failure
     }
 
     pub(super) fn bridge(&self, strategy: Box<dyn Strategy>) -> Rc<Bridge> {
-        Bridge::new(Recorded::new(strategy), Family::new(), self.executing.steps)
+        let Executing { steps, division, rounds, .. } = *self.executing;
+        let asking = Asking::new(self.known.clone(), rounds);
+        Bridge::new(Recorded::new(strategy), Family::new(), steps, division, asking)
     }
 
     /// Returns the failure with a shorter schedule, if there is one, and with what that does.
@@ -168,7 +201,7 @@ impl Running<'_> {
 
     /// Returns the failure with a shorter schedule, if there is one.
     fn shorter(&self, mut found: Failure) -> Failure {
-        if matches!(found.what, What::Endless) || self.is_stuck() {
+        if matches!(found.what, What::Endless(_)) || self.is_stuck() {
             return found;
         }
         shrink(found.schedule.clone(), SHRINKING, |schedule| {
@@ -202,21 +235,31 @@ impl Running<'_> {
             }
         });
         let panicked = self.noticed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let spins = bridge.spins();
         let (ending, what) = match (panicked, ended) {
+            _ if bridge.was_abandoned() => (Ending::Stopped, None),
             (Some(message), _) => (Ending::Failed, Some(What::Panicked(message))),
             (None, Ended::Complete) => match self.judged(bridge) {
                 None => (Ending::Complete, None),
                 wrong => (Ending::Failed, wrong),
             },
+            (None, Ended::Blocked(graph)) if !spins.is_empty() => {
+                (Ending::Blocked, Some(What::Spins(spins, graph)))
+            }
             (None, Ended::Blocked(graph)) => (Ending::Blocked, Some(What::Blocked(graph))),
-            (None, Ended::GivenUp) if bridge.was_too_long() => (Ending::Endless, Some(What::Endless)),
+            (None, Ended::GivenUp) if bridge.is_disturbed.get() => {
+                (Ending::Failed, Some(What::Panicked(DISTURBED.into())))
+            }
+            (None, Ended::GivenUp) if bridge.was_too_long() => {
+                (Ending::Endless, Some(What::Endless(bridge.repeated())))
+            }
             (None, Ended::GivenUp) => (Ending::Stopped, None),
         };
         let schedule = bridge.schedule();
         bridge.end(ending);
         *self.stuck.borrow_mut() = stuck.clone();
         let what = what.or_else(|| stuck.is_some().then_some(What::Stuck))?;
-        Some(Failure { what, schedule, trace: Trace::default(), stuck })
+        Some(Failure { what, schedule, trace: Trace::default(), stuck, unbegun: bridge.unbegun() })
     }
 
     /// Returns what is wrong with the result of an execution that has come to its end.

@@ -1,21 +1,26 @@
 //! Running a program of Lisle's through its schedules.
 
+mod asking;
 mod bridge;
 mod causes;
 mod checker;
 mod difference;
+mod division;
 mod executing;
 mod judge;
 mod objects;
 mod queues;
 mod results;
 mod reversal;
+mod spins;
 mod trace;
 mod verdict;
 
 pub use checker::Checker;
 pub use difference::Difference;
 pub use results::{Outcome, Outcomes};
+pub use spins::Spin;
+pub(crate) use spins::read_at;
 pub use trace::Trace;
 pub use verdict::{Failure, Verdict};
 

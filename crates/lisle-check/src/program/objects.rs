@@ -166,6 +166,11 @@ impl Objects {
         self.owned.add(Range { begin: address, end, reach: end, name, declared });
     }
 
+    /// Returns what belongs to a process, as an object.
+    pub(super) fn of_process(&self, process: Process) -> Object {
+        Object((u64::from(process.0) << DECLARATION_BITS) << WORD_BITS)
+    }
+
     /// Notes that the objects at an address are gone.
     pub(super) fn remove(&mut self, address: usize) {
         for gone in self.declared.remove(address) {

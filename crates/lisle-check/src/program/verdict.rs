@@ -1,10 +1,13 @@
 //! What an exploration has come to, as a value and as text.
 
+use super::bridge::Steps;
 use super::difference::Difference;
+use super::spins::Spin;
 use super::trace::{Trace, page};
 use crate::explore::{Counts, Schedule};
 use lisle_runtime::WaitGraph;
 use std::fmt;
+use std::panic::Location;
 
 /// What was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +109,8 @@ pub struct Failure {
     pub(super) trace: Trace,
     /// What could not be unwound after it.
     pub(super) stuck: Option<String>,
+    /// Loops whose parts have not begun, which nothing promises to run at the same time as others.
+    pub(super) unbegun: Vec<&'static Location<'static>>,
 }
 
 #[derive(Debug)]
@@ -113,7 +118,9 @@ pub(super) enum What {
     Panicked(String),
     Blocked(WaitGraph),
     Differs(Box<Difference>),
-    Endless,
+    Spins(Vec<Spin>, WaitGraph),
+    /// It was followed for so many steps; the last of them repeat, if this is not empty.
+    Endless(Vec<Steps>),
     Stuck,
 }
 
@@ -129,6 +136,9 @@ impl Failure {
             (What::Panicked(message), What::Panicked(other)) => message == other,
             (What::Blocked(graph), What::Blocked(other)) => graph.fibers.len() == other.fibers.len(),
             (What::Differs(_), What::Differs(_)) => true,
+            (What::Spins(spins, graph), What::Spins(others, other)) => {
+                spins.len() == others.len() && graph.fibers.len() == other.fibers.len()
+            }
             _ => false,
         }
     }
@@ -136,8 +146,16 @@ impl Failure {
     /// Returns what waits for what, if the program can never go on.
     pub fn blocked(&self) -> Option<&WaitGraph> {
         match &self.what {
-            What::Blocked(graph) => Some(graph),
+            What::Blocked(graph) | What::Spins(_, graph) => Some(graph),
             _ => None,
+        }
+    }
+
+    /// Returns what asks again and again for what nobody alive will change, if the program can never go on.
+    pub fn spins(&self) -> &[Spin] {
+        match &self.what {
+            What::Spins(spins, _) => spins,
+            _ => &[],
         }
     }
 
@@ -183,7 +201,7 @@ impl Failure {
             What::Panicked(_) => "A schedule that panics",
             What::Blocked(_) => "A schedule that cannot go on",
             What::Differs(_) => "Two schedules with different results",
-            What::Endless | What::Stuck => "A schedule that does not end",
+            What::Spins(..) | What::Endless(_) | What::Stuck => "A schedule that does not end",
         };
         let report = format!("{}\n{}", Summary(self), Again(self));
         match &self.what {
@@ -223,10 +241,36 @@ impl fmt::Display for Summary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.what {
             What::Panicked(message) => writeln!(f, "{message}")?,
-            What::Blocked(graph) => write!(f, "nothing can go on\n{graph}")?,
+            What::Blocked(graph) => {
+                write!(f, "nothing can go on\n{graph}")?;
+                if graph.tasks.iter().chain(&graph.fibers).any(|blocked| blocked.waits.is_empty()) {
+                    write!(f, "\n{UNTOLD}")?;
+                }
+            }
+            What::Spins(spins, graph) => {
+                writeln!(f, "a livelock: nothing can go on but what does the same again and again")?;
+                spins.iter().try_for_each(|spin| writeln!(f, "{spin}"))?;
+                if !graph.fibers.is_empty() {
+                    writeln!(f, "{graph}")?;
+                }
+            }
             What::Differs(difference) => write!(f, "{difference}")?,
-            What::Endless => writeln!(f, "an execution does not end, as far as it was followed")?,
+            What::Endless(repeated) => {
+                writeln!(f, "an execution does not end, as far as it was followed")?;
+                if !repeated.is_empty() {
+                    write!(f, "a livelock: what does not end is this, again and again:")?;
+                    repeated.iter().try_for_each(|steps| write!(f, "\n    {steps}"))?;
+                    writeln!(f)?;
+                }
+            }
             What::Stuck => writeln!(f, "an execution cannot be given up")?,
+        }
+        for site in &self.0.unbegun {
+            writeln!(
+                f,
+                "the parts of the loop at {site} that have not begun could: \
+                 but nothing promises that they run at the same time as the others"
+            )?;
         }
         match &self.0.stuck {
             Some(stuck) => writeln!(f, "what was left could not be unwound: {stuck}"),
@@ -247,3 +291,18 @@ impl fmt::Display for Again<'_> {
         write!(f, "to run it again: LISLE_CHECK_REPLAY={}", self.0.schedule)
     }
 }
+
+impl fmt::Display for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let times = if self.count == 1 { "step" } else { "steps" };
+        match self.site {
+            Some(site) => write!(f, "{} {times} of what was spawned at {site}", self.count),
+            None => write!(f, "{} {times} of the program itself", self.count),
+        }
+    }
+}
+
+/// What is said of those of whom it is not known what they wait for.
+const UNTOLD: &str = "What does not tell waits for a future that is none of Lisle's, or for an event that does not \
+                      describe itself: as far as can be seen, for something outside of the program, which nobody \
+                      in it will bring about. Put a channel in its place";

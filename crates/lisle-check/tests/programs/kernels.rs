@@ -325,3 +325,125 @@ fn a_reordering_of_many_fibers() {
     });
     assert!(verdict.failure().is_some(), "{verdict}");
 }
+
+/// The first draft of `recv` in A. Wingo, *A new concurrent ML* (2017), which is marked there as racy: who
+/// comes to a meeting-place looks for a partner, and then waits to be found by one. Two that look at the
+/// same time do not see each other, and both wait. The queues have room for one here.
+#[test]
+fn a_meeting_place_where_both_wait() {
+    use lisle::sync::IVar;
+    use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
+    use lisle_check::hint::spin_loop;
+
+    /// Nobody waits in the queue; somebody does, and can be met; is about to meet another; has met one.
+    const AWAY: u32 = 0;
+    const WAITS: u32 = 1;
+    const CLAIMS: u32 = 2;
+    const MET: u32 = 3;
+
+    struct Queue {
+        state: AtomicU32,
+        /// The value of a sender, and of a receiver when it has met one.
+        value: AtomicU32,
+        resume: IVar<()>,
+    }
+
+    impl Queue {
+        fn new(name: &str) -> Queue {
+            let resume = IVar::new().named(name);
+            Queue { state: AtomicU32::new(AWAY), value: AtomicU32::new(0), resume }
+        }
+
+        fn turns(&self, from: u32, to: u32) -> Result<u32, u32> {
+            self.state.compare_exchange(from, to, SeqCst, SeqCst)
+        }
+    }
+
+    #[derive(Clone, Copy, PartialEq)]
+    enum Role {
+        Sends,
+        Receives,
+    }
+
+    struct Channel {
+        receiver: Queue,
+        sender: Queue,
+        is_mended: bool,
+    }
+
+    impl Channel {
+        fn send(&self, value: u32) {
+            self.sender.value.store(value, SeqCst);
+            self.meet(Role::Sends);
+        }
+
+        fn recv(&self) -> u32 {
+            self.meet(Role::Receives);
+            self.receiver.value.load(SeqCst)
+        }
+
+        fn meet(&self, role: Role) {
+            let (me, other) = match role {
+                Role::Sends => (&self.sender, &self.receiver),
+                Role::Receives => (&self.receiver, &self.sender),
+            };
+            loop {
+                match other.turns(WAITS, MET) {
+                    Ok(_) => return self.hand_over(other),
+                    Err(CLAIMS) => spin_loop(),
+                    Err(_) => break,
+                }
+            }
+            me.state.store(WAITS, SeqCst);
+            if !(self.is_mended && self.meets_after_all(me, other, role)) {
+                me.resume.get();
+            }
+        }
+
+        fn hand_over(&self, other: &Queue) {
+            self.receiver.value.store(self.sender.value.load(SeqCst), SeqCst);
+            other.resume.put(()).unwrap();
+        }
+
+        /// Looks again, now that the other can see the one that looks. Returns `true` if they meet, and
+        /// `false` if it is to wait, or has been met.
+        fn meets_after_all(&self, me: &Queue, other: &Queue, role: Role) -> bool {
+            loop {
+                if me.turns(WAITS, CLAIMS).is_err() {
+                    return false;
+                }
+                let mut met = other.turns(WAITS, MET);
+                // Of two that claim each other, the receiver insists and the sender gives way. If both gave
+                // way, they could do so for ever.
+                while role == Role::Receives && met == Err(CLAIMS) {
+                    spin_loop();
+                    met = other.turns(WAITS, MET);
+                }
+                me.state.store(if met.is_ok() { MET } else { WAITS }, SeqCst);
+                match met {
+                    Ok(_) => {
+                        self.hand_over(other);
+                        return true;
+                    }
+                    Err(CLAIMS) => {
+                        while other.state.load(SeqCst) == CLAIMS {
+                            spin_loop();
+                        }
+                    }
+                    Err(_) => return false,
+                }
+            }
+        }
+    }
+
+    fn one_message(is_mended: bool) {
+        let (receiver, sender) = (Queue::new("the receiver's turn"), Queue::new("the sender's turn"));
+        let channel = Arc::new(Channel { receiver, sender, is_mended });
+        let of_sender = channel.clone();
+        let sender = spawn(move || of_sender.send(7));
+        assert_eq!(channel.recv(), 7);
+        sender.join().unwrap();
+    }
+    is_blocked(&["the sender's turn", "the receiver's turn"], || one_message(false));
+    is_clean(|| one_message(true));
+}

@@ -103,6 +103,7 @@ pub mod tick;
 pub(crate) mod timer;
 #[doc(hidden)]
 pub mod turn;
+mod unchecked;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod until;
@@ -149,8 +150,11 @@ pub use polled::Polled;
 #[doc(hidden)]
 pub use step::suspend;
 #[doc(hidden)]
+pub use sync::{
+    Nowhere, add_to, declare, gone, is_modelled, sync_masked, visible, visible_doing, visible_on,
+};
 #[doc(hidden)]
-pub use sync::{Nowhere, declare, is_modelled, sync_masked, visible, visible_doing, visible_on};
+pub use unchecked::cannot_be_checked;
 #[doc(hidden)]
 pub use wrap::described;
 

@@ -269,6 +269,13 @@ impl Parker {
     }
 }
 
+/// Returns `true` if the running fiber must not be unwound where it waits now.
+#[cfg(feature = "model")]
+#[inline]
+pub fn is_masked() -> bool {
+    running().is_some_and(|parker| parker.masked.get() > 0)
+}
+
 /// Returns `true` if a panic raised here, and raised again by each of the library's frames that
 /// catch it, would be caught for good before it reaches a frame that ends the process.
 #[inline]

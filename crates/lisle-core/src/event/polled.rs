@@ -45,7 +45,7 @@ impl<'b, 'e, E: Event> Polled<'b, 'e, E> {
         #[cfg(feature = "model")]
         super::context::installed()
             .into_iter()
-            .for_each(|context| super::sync::announce(self.event, self.branch.as_ref(), context));
+            .for_each(|context| super::sync::announce(self.event, self.branch.as_ref(), context, true));
         let record = Record::new(no_waker(), true);
         record.began.set(self.began);
         let attempt = Attempt::new(&record, &Nowhere);

@@ -294,10 +294,17 @@ impl<S, M> Source<S, M> {
     #[inline]
     #[doc(hidden)]
     pub fn update_plain<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
+        declare(self);
+        self.update_undeclared(change)
+    }
+
+    /// Does the same as [`update_plain`](Source::update_plain), and does not name the source to a model.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub fn update_undeclared<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
         // Declared before the guard and therefore dropped after it: the wakes are sent when the
         // lock is free, also if `change` panics.
         let woken = Woken::default();
-        declare(self);
         let mut inner = self.inner.lock();
         let Inner { state, changes, queue } = &mut *inner;
         *changes = changes.wrapping_add(1);

@@ -140,10 +140,49 @@ pub fn declare<T: ?Sized>(object: &T) {
     let _ = object;
 }
 
-/// Tells a model that the event is tried next.
+/// Tells a model that an object is gone, and something else may come to its place.
+#[inline(always)]
+#[doc(hidden)]
+pub fn gone<T: ?Sized>(object: &T) {
+    #[cfg(feature = "model")]
+    crate::shim::model::touched(
+        std::ptr::from_ref(object).cast::<()>().addr(),
+        crate::shim::model::Touch::Gone,
+    );
+    let _ = object;
+}
+
+/// Adds to a count, which is at `place`, and returns what `add` returns. A model is told that this commutes
+/// with what others add if `commutes` returns `true`: the count learns nothing, and nobody waits for it.
+#[inline(always)]
+#[doc(hidden)]
+pub fn add_to<T, R>(place: &T, add: impl FnOnce() -> R, commutes: impl FnOnce(&R) -> bool) -> R {
+    #[cfg(feature = "model")]
+    {
+        use crate::shim::model::{Touch, touched};
+        let added = crate::shim::unreported(add);
+        let touch = if commutes(&added) { Touch::Count } else { Touch::Write };
+        touched(std::ptr::from_ref(place).addr(), touch);
+        added
+    }
+    #[cfg(not(feature = "model"))]
+    {
+        let _ = (place, commutes);
+        add()
+    }
+}
+
+/// Tells a model that the event is tried next. A performance that is not `interruptible` is not unwound
+/// here either.
 #[cfg(feature = "model")]
-pub(super) fn announce<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context: &dyn Context) {
+pub(super) fn announce<'e, E: Event>(
+    event: &'e E,
+    branch: Pin<&E::Branch<'e>>,
+    context: &dyn Context,
+    interruptible: bool,
+) {
     if context.is_model() {
+        let _masked = if interruptible { None } else { parker::masked() };
         declare_all(event, branch, context);
         context.visible();
     }
@@ -152,16 +191,22 @@ pub(super) fn announce<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, 
 /// Does the same as [`announce`] for an event that is performed, and not only tried. A model may let it begin
 /// when it can end.
 #[cfg(feature = "model")]
-fn announce_performed<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, attempt: &Attempt<'_>) {
+fn announce_performed<'e, E: Event>(
+    event: &'e E,
+    branch: Pin<&E::Branch<'e>>,
+    attempt: &Attempt<'_>,
+    interruptible: bool,
+) {
     let context = attempt.context();
     match event.awaits(branch.get_ref()) {
         Some(awaits) if context.is_model() => {
+            let _masked = if interruptible { None } else { parker::masked() };
             declare_all(event, branch, context);
             let is_there = || event.awaits(branch.get_ref()).is_some_and(|awaits| awaits.is_there);
             context.wait_until(awaits.what, &is_there);
             attempt.awaits(Some(awaits.what));
         }
-        _ => announce(event, branch, context),
+        _ => announce(event, branch, context, interruptible),
     }
 }
 
@@ -212,7 +257,7 @@ fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
         depth::from_the_top(|| event.force(branch.as_mut()));
     }
     #[cfg(feature = "model")]
-    installed().into_iter().for_each(|context| announce(event, branch.as_ref(), context));
+    installed().into_iter().for_each(|context| announce(event, branch.as_ref(), context, true));
     while look(event, branch.as_mut(), &attempt, &glimpse) == Step::Committed {
         if !E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())) {
             return Some(event.complete(branch));
@@ -233,7 +278,7 @@ fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, inter
         depth::from_the_top(|| event.force(branch.as_mut()));
     }
     #[cfg(feature = "model")]
-    announce_performed(event, branch.as_ref(), &attempt);
+    announce_performed(event, branch.as_ref(), &attempt, interruptible);
     loop {
         if wait(event, branch.as_mut(), &attempt, parker, interruptible)
             && (!E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())))

@@ -9,6 +9,7 @@
 use super::super::cost_history;
 use super::super::scope::Scope;
 use crate::event::lock::Lock;
+use crate::event::{declare, gone, is_modelled};
 use crate::panics::forget_panic;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::shim::ticks;
@@ -39,6 +40,13 @@ pub(super) struct Node<'env> {
     pub(super) cost: u64,
     /// The measured cost; 0 if the spark has not run to its end.
     pub(super) took: AtomicU64,
+}
+
+impl Drop for Node<'_> {
+    fn drop(&mut self) {
+        // A model has to know that something else may come to the same place.
+        gone(&self.missing);
+    }
 }
 
 /// A graph while it runs.
@@ -73,6 +81,8 @@ pub(super) fn remember(nodes: &[Node<'_>]) {
 impl<'s> Running<'s, '_> {
     /// Runs the sparks that use no results, and those that they make ready.
     pub(super) fn begin(&'s self, scope: &'s Scope<'s, '_>) {
+        // Who counts down last runs what is ready then.
+        self.nodes.iter().for_each(|node| declare(&node.missing));
         let mut here = Vec::new();
         let ready =
             self.nodes.iter().enumerate().filter(|(_, node)| node.missing.load(Ordering::Relaxed) == 0);
@@ -102,6 +112,9 @@ impl<'s> Running<'s, '_> {
 
     /// Puts off all long sparks except for one.
     fn distribute(&'s self, mut ready: Vec<usize>, here: &mut Vec<usize>, scope: &'s Scope<'s, '_>) {
+        if is_modelled() {
+            return self.put_off_all(ready, here, scope);
+        }
         ready.sort_by_key(|&index| std::cmp::Reverse(self.nodes[index].path));
         let (long, short): (Vec<usize>, Vec<usize>) =
             ready.into_iter().partition(|&index| self.nodes[index].cost >= SHORT);
@@ -113,6 +126,16 @@ impl<'s> Running<'s, '_> {
             let _ = scope.spawn_at(move || self.run(vec![index], scope), site);
         }
         here.extend(short.into_iter().rev());
+    }
+
+    /// Puts off all sparks except for one, whatever they have cost before.
+    #[cold]
+    fn put_off_all(&'s self, ready: Vec<usize>, here: &mut Vec<usize>, scope: &'s Scope<'s, '_>) {
+        let mut ready = ready.into_iter();
+        here.extend(ready.next());
+        for index in ready {
+            let _ = scope.spawn_at(move || self.run(vec![index], scope), self.nodes[index].site);
+        }
     }
 
     #[cold]

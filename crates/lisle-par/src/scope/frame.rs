@@ -16,11 +16,12 @@
 use super::Core;
 use super::jobs::Jobs;
 use super::spawned::{self, Header};
+use crate::event::is_modelled;
 use crate::job::{Ancestor, Descendants, Job};
 use crate::pending::{Entry, Offer, Pending};
 use crate::shim::{hint, ticks};
 use crate::workers::workers;
-use crate::{heartbeat, owner};
+use crate::{heartbeat, modelled, owner};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -61,6 +62,9 @@ impl Frame {
             due: Cell::new(0),
         };
         let entry = NonNull::from(&frame).cast::<Entry>();
+        if is_root {
+            core.has_root(&frame);
+        }
         // SAFETY: the frame stays in place until it has been popped, below. All that `f` pushes is
         // popped before.
         let older = unsafe { pending.push(entry) };
@@ -137,7 +141,12 @@ impl Frame {
     #[cold]
     pub(super) fn settle_offered(&self, pending: &Pending, job: &Job, descendants: Descendants) -> bool {
         let is_ours = owner::take_back(job);
-        if is_ours {
+        if is_modelled() {
+            // It looks at no clock.
+            if !is_ours {
+                owner::wait_for(job, descendants);
+            }
+        } else if is_ours {
             // The domain for which the job was offered may still be on the way.
             owner::give_away(pending, 1);
         } else {
@@ -157,6 +166,9 @@ impl Frame {
     /// Checks from time to time whether another domain wants a job.
     #[inline]
     pub(super) fn look(pending: &Pending) {
+        if is_modelled() {
+            return modelled::take_all(pending);
+        }
         let word = heartbeat::here();
         if !word.is_quiet() && (word.is_wanted() || pending.count()) {
             owner::heartbeat(pending);
@@ -168,7 +180,8 @@ impl Frame {
         let all = Descendants::all(&self.ancestor);
         loop {
             while let Some((newest, may_offer)) = self.take_newest(pending) {
-                if may_offer && !heartbeat::here().is_quiet() && owner::is_due(ticks::now()) {
+                if may_offer && !is_modelled() && !heartbeat::here().is_quiet() && owner::is_due(ticks::now())
+                {
                     owner::heartbeat(pending);
                 }
                 let _level = pending.descend();
@@ -197,14 +210,29 @@ impl Frame {
     /// Returns the next job to be offered, if one is due. The caller holds the list, or looks at it
     /// from outside.
     fn next_to_offer(&self) -> Option<NonNull<Header>> {
+        let next = || self.jobs.offer().or_else(|| if self.adopt() { self.jobs.offer() } else { None });
+        if is_modelled() {
+            return next();
+        }
         let now = ticks::now();
         let due = self.due.get().max(now.saturating_sub(BURST));
         if due > now {
             return None;
         }
-        let spawned = self.jobs.offer().or_else(|| if self.adopt() { self.jobs.offer() } else { None })?;
+        let spawned = next()?;
         self.due.set(due + SHORT);
         Some(spawned)
+    }
+
+    /// Has the strays of the scope taken, in a model. Otherwise they would not begin before the scope's
+    /// own function looks for them.
+    pub(super) fn take_strays(&self) {
+        while let Some(spawned) = self.next_to_offer() {
+            // SAFETY: it was not offered before, and the worker of a model is alone.
+            let job = unsafe { spawned::make_job(spawned, &self.ancestor) };
+            // SAFETY: the frame waits until it is done.
+            unsafe { modelled::take(job) };
+        }
     }
 
     /// Takes over a stray. Returns `false` if there are no strays. The caller holds the list, or

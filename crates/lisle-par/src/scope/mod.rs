@@ -12,11 +12,13 @@ mod spawned;
 pub use promise::Promise;
 
 use super::join::merge;
+use super::modelled;
 use super::owner;
 use super::within;
+use crate::event::is_modelled;
 use crate::event::lock::Lock;
 use crate::panics::forget_panic;
-use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::shim::atomic::{AtomicBool, AtomicPtr, Ordering};
 use frame::Frame;
 use list::List;
 use spawned::Header;
@@ -24,7 +26,7 @@ use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null_mut};
 
 /// Runs `f`, which may spawn jobs that borrow from outside the scope, and returns when all of them
 /// have ended.
@@ -140,8 +142,12 @@ pub fn scope<'env, F, R>(f: F) -> R
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
 {
-    let core =
-        Core { strays: Lock::new(List::new()), has_strays: AtomicBool::new(false), panic: Lock::new(None) };
+    let core = Core {
+        strays: Lock::new(List::new()),
+        has_strays: AtomicBool::new(false),
+        panic: Lock::new(None),
+        root: AtomicPtr::new(null_mut()),
+    };
     let mut scope = Scope { core, scope: PhantomData, env: PhantomData };
     let pending = owner::pending();
     let within = within::enter(pending);
@@ -210,6 +216,9 @@ impl<'scope> Scope<'scope, '_> {
                 let spawned = spawned::new(f, &self.core, std::ptr::null(), site);
                 // SAFETY: the job is new, so it is in no list and not offered.
                 unsafe { self.core.stray(spawned) };
+                if modelled::takes_all(pending) {
+                    self.core.root().take_strays();
+                }
                 Promise::new(spawned)
             }
         }
@@ -232,6 +241,8 @@ struct Core {
     has_strays: AtomicBool,
     /// The first panic of a job whose promise was not waited for.
     panic: Lock<Option<Box<dyn Any + Send>>>,
+    /// The frame of the scope's own function, in a model.
+    root: AtomicPtr<Frame>,
 }
 
 // SAFETY: the lists and the panic are under locks, and any thread may run and drop the jobs of the
@@ -241,6 +252,20 @@ unsafe impl Sync for Core {}
 unsafe impl Send for Core {}
 
 impl Core {
+    /// Notes which frame is that of the scope's own function, if a model runs it.
+    #[inline(always)]
+    fn has_root(&self, frame: &Frame) {
+        if is_modelled() {
+            self.root.store(std::ptr::from_ref(frame).cast_mut(), Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the frame of the scope's own function, in a model.
+    fn root(&self) -> &Frame {
+        // SAFETY: the frame stays in place until all that was spawned into the scope has ended.
+        unsafe { self.root.load(Ordering::Relaxed).as_ref() }.expect("a model notes it as the scope begins")
+    }
+
     /// Records a panic that is not reported otherwise.
     #[cold]
     fn note(&self, panic: Box<dyn Any + Send>) {

@@ -128,6 +128,8 @@ impl<'scope, T> Promise<'scope, T> {
     /// });
     /// ```
     pub fn is_finished(&self) -> bool {
+        // SAFETY: a promise has an interest in its job, so the job is in place.
+        unsafe { self.spawned.as_ref() }.before_looking();
         turn::asked_whether(self.has_ended())
     }
 

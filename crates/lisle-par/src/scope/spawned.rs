@@ -11,6 +11,7 @@ use super::Core;
 use super::frame::Frame;
 use super::list::{Linked, Links};
 use crate::cell::{Block, Contents};
+use crate::event::{declare, gone, visible_on};
 use crate::job::{Ancestor, Job};
 use crate::shim::atomic::{AtomicPtr, AtomicU8, Ordering};
 use std::cell::{Cell, UnsafeCell};
@@ -100,6 +101,8 @@ pub(super) fn new<F: FnOnce() -> T, T>(
     unsafe { place.write(header) };
     // SAFETY: as above.
     unsafe { Block::<Header, F, T>::fill(place, function) };
+    // A model is to see who asks whether it has ended. SAFETY: just written.
+    declare(&unsafe { place.as_ref() }.state);
     place
 }
 
@@ -146,6 +149,11 @@ impl Header {
     /// job, which runs then, may hold the job's own promise.
     pub(super) fn leave_home(&self) {
         self.home.store(std::ptr::null_mut(), Ordering::Relaxed);
+    }
+
+    /// Lets others go on before the caller asks whether the job has ended, if a model wants that.
+    pub(super) fn before_looking(&self) {
+        visible_on(&self.state);
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -339,9 +347,10 @@ unsafe fn discard(spawned: NonNull<Header>) {
 /// Everything has been taken out of the job, and no other party has an interest in it.
 pub(super) unsafe fn free(spawned: NonNull<Header>) {
     // SAFETY: the job is in place.
-    let contents = &unsafe { spawned.as_ref() }.verbs.contents;
+    let this = unsafe { spawned.as_ref() };
+    gone(&this.state);
     // SAFETY: passed on to the caller.
-    unsafe { contents.free(spawned) };
+    unsafe { this.verbs.contents.free(spawned) };
 }
 
 /// Gives up an interest: `interest` is [`PROMISE_GONE`], perhaps with [`TAKEN`], or [`FRAME_GONE`].
@@ -371,7 +380,7 @@ unsafe fn call_of<F: FnOnce() -> T, T>(spawned: NonNull<Header>, rest: Rest, res
     let function = unsafe { Block::<Header, F, T>::take_start(spawned) };
     match rest {
         // SAFETY: no other party has an interest, and nothing is left in the job.
-        Rest::Free => unsafe { Block::<Header, F, T>::CONTENTS.free(spawned) },
+        Rest::Free => unsafe { free(spawned) },
         // SAFETY: the caller holds the promise, and nothing is left in the job.
         Rest::Release => unsafe { release(spawned, PROMISE_GONE | TAKEN) },
     }
@@ -401,6 +410,6 @@ unsafe fn run_alone_of<F: FnOnce() -> T, T>(spawned: NonNull<Header>) -> thread:
     let function = unsafe { Block::<Header, F, T>::take_start(spawned) };
     let result = catch_unwind(AssertUnwindSafe(function));
     // SAFETY: nothing is left in the job.
-    unsafe { Block::<Header, F, T>::CONTENTS.free(spawned) };
+    unsafe { free(spawned) };
     Block::<Header, F, T>::discard(result)
 }

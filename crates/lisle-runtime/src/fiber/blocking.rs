@@ -5,7 +5,7 @@ mod pool;
 use super::no_suspend;
 use crate::channel;
 use crate::event::calls::Call;
-use crate::event::{Label, described, sync_masked};
+use crate::event::{Label, cannot_be_checked, described, sync_masked};
 use crate::sched::worker::{self, Worker};
 use crate::spawned::foreign_calls::Counted;
 use crate::time::sleep;
@@ -42,6 +42,11 @@ where
     T: Send + 'static,
 {
     let site = Location::caller();
+    cannot_be_checked(
+        "a blocking call",
+        "it runs on a thread beside the model",
+        "Call the function itself, if it waits for nothing that the program does, or put a fiber in its place",
+    );
     no_suspend::refuse(|| format!("wait for a blocking call (made at {site})"));
     let in_fiber = |worker: &&Worker| worker.current_fiber().is_some();
     let Some(runtime) =

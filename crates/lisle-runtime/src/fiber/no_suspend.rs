@@ -1,6 +1,7 @@
 //! Code in which a fiber must not be suspended.
 
 use crate::event::step::{self, Forbidden};
+use crate::event::visible;
 use crate::spawned::this_stack::this_stack;
 use std::panic::Location;
 
@@ -66,6 +67,9 @@ use std::panic::Location;
 /// domain, and suspend no fiber.
 #[track_caller]
 pub fn no_suspend<R>(f: impl FnOnce() -> R) -> R {
+    // A model runs `f` as one step with what follows it. It does not switch to others in `f`: they would
+    // run on its thread, and `f` may rely on that nobody does.
+    visible();
     let _fence = this_stack().state().pending.fence();
     step::fenced(Forbidden { by: "`no_suspend`, called at", site: Location::caller() }, f)
 }

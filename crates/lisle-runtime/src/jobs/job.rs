@@ -1,7 +1,7 @@
 //! Jobs: what is offered to other domains. A job is on the stack of the code that has put it off,
 //! which waits there until the job is done.
 
-use crate::event::{Description, Label, Source, described, sync_masked};
+use crate::event::{Description, Label, Source, Waiters, described, sync_masked};
 use std::panic::Location;
 use std::ptr::{NonNull, null};
 
@@ -60,6 +60,9 @@ pub struct Job {
     ancestor: Ancestor,
     pub(crate) site: &'static Location<'static>,
     done: Source<bool, ()>,
+    /// Who runs it in a model.
+    #[cfg(feature = "model")]
+    pub(crate) process: std::cell::Cell<u32>,
 }
 
 impl Job {
@@ -67,7 +70,14 @@ impl Job {
     #[inline]
     pub fn new(run: unsafe fn(NonNull<Job>), ancestor: Ancestor, site: &'static Location<'static>) -> Self {
         let done = Source::labelled(Label::anywhere("part of a loop").made_at(site), false);
-        Job { run, ancestor, site, done }
+        Job {
+            run,
+            ancestor,
+            site,
+            done,
+            #[cfg(feature = "model")]
+            process: std::cell::Cell::new(0),
+        }
     }
 
     /// Returns the set of all that is done as a part of this job.
@@ -132,10 +142,22 @@ impl Job {
         // source's lock. The wake that follows touches only the waiting performer, which waits for
         // it.
         let done = unsafe { &(*job.as_ptr()).done };
-        done.update_plain(|done, waiters| {
+        let finish = |done: &mut bool, waiters: &mut Waiters<'_, ()>| {
             *done = true;
             while waiters.grant(()).is_ok() {}
-        });
+        };
+        // In a model the owner follows the process that has run the job, and not the flag.
+        #[cfg(feature = "model")]
+        if crate::event::is_modelled() {
+            return crate::shim::unreported(|| done.update_undeclared(finish));
+        }
+        done.update_plain(finish);
+    }
+
+    /// Returns `true` if the job is done, which no model notices.
+    #[cfg(feature = "model")]
+    pub(crate) fn has_ended(&self) -> bool {
+        self.done.peek(|done, _| *done)
     }
 
     /// Returns `true` if the job is done. Its owner must still [wait](Job::wait) before it goes.

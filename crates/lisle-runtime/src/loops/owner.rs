@@ -212,6 +212,8 @@ pub fn take_back(job: &Job) -> bool {
 #[inline]
 pub fn wait_for(job: &Job, descendants: Descendants) {
     with_current(|worker| match worker {
+        #[cfg(feature = "model")]
+        Some(worker) if worker.is_modelled() => worker.await_part(job),
         Some(worker) => worker.while_waiting_for(descendants, || job.wait()),
         None => job.wait(),
     });

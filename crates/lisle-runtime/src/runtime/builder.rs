@@ -3,6 +3,7 @@
 use super::{Runtime, failed};
 use crate::PanicPolicy;
 use crate::affinity::{self, Pinned};
+use crate::event::cannot_be_checked;
 use crate::event::lock::Lock;
 use crate::fiber::{Hooks, no_suspend};
 use crate::jobs::offers::Offers;
@@ -614,7 +615,13 @@ impl Builder {
     /// assert!(runtime.shutdown(Duration::from_secs(5)).is_clean());
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn start(self) -> io::Result<Runtime> {
+        cannot_be_checked(
+            "a runtime with threads of its own",
+            "they run beside the model",
+            "Spawn fibers where they are, or use `run`, which runs its function in the model",
+        );
         affinity::unpinned(|| {
             let (shared, drivers, pins) = self.prepare()?;
             let runtime = Runtime { shared, threads: Mutex::new(Vec::new()) };

@@ -12,6 +12,7 @@ pub use default::{default_runtime, try_default_runtime};
 pub use handle::Handle;
 pub use statistics::{Statistics, statistics};
 
+use crate::event::cannot_be_checked;
 use crate::fiber::no_suspend;
 use crate::fiber::{JoinError, JoinHandle, spawn_unchecked};
 use crate::report::Report;
@@ -38,6 +39,7 @@ impl Shared {
     /// # Safety
     ///
     /// What `f` and its result borrow outlives the fiber and its unclaimed result.
+    #[track_caller]
     pub(crate) unsafe fn spawn<F, T>(
         this: &Arc<Self>,
         f: F,
@@ -51,6 +53,11 @@ impl Shared {
             // SAFETY: passed on to the caller.
             return unsafe { spawn_unchecked(f, Traits::default(), None, site) };
         }
+        cannot_be_checked(
+            "a fiber of another runtime",
+            "it runs beside the model",
+            "Spawn it where the program runs, by `lisle::spawn`",
+        );
         let traits = Traits { panic_policy: this.panic_policy, ..Traits::default() };
         let fiber = Fiber::new(f, traits, site);
         this.spawn_outside(fiber, None);
@@ -208,6 +215,7 @@ impl Runtime {
     /// # Safety
     ///
     /// What `f` and its result borrow outlives the fiber and its unclaimed result.
+    #[track_caller]
     unsafe fn spawn_unchecked<F, T>(&self, f: F, site: &'static Location<'static>) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send,

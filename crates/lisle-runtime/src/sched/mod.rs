@@ -86,6 +86,9 @@ pub(crate) struct Domain {
     naming: Lock<()>,
     /// Set when the worker has left and runs nothing any more.
     has_left: AtomicBool,
+    /// Set when another thread has woken something here, which no model has decided.
+    #[cfg(feature = "model")]
+    woken_from_outside: AtomicBool,
 }
 
 impl Domain {
@@ -104,6 +107,8 @@ impl Domain {
             mark: Mark::new(),
             naming: Lock::new(()),
             has_left: AtomicBool::new(false),
+            #[cfg(feature = "model")]
+            woken_from_outside: AtomicBool::new(false),
         }
     }
 
@@ -129,6 +134,8 @@ impl Domain {
         unsafe { Arc::increment_strong_count(domain) };
         // SAFETY: this takes over the count that was just added.
         let domain = unsafe { Arc::from_raw(domain) };
+        #[cfg(feature = "model")]
+        domain.woken_from_outside.store(true, Ordering::Relaxed);
         domain.hand_over(fiber);
     }
 

@@ -203,7 +203,10 @@ impl Shared {
         // SAFETY: alive, by the caller's promise.
         unsafe { Arc::increment_strong_count(home) };
         // SAFETY: this takes over the count that was just added.
-        unsafe { Arc::from_raw(home) }.push_common(task);
+        let home = unsafe { Arc::from_raw(home) };
+        #[cfg(feature = "model")]
+        home.domains[0].woken_from_outside.store(true, Ordering::Relaxed);
+        home.push_common(task);
     }
 
     /// Returns how many fibers have been spawned, and tasks reified, that have not ended. Never too

@@ -24,6 +24,8 @@ mod jobs;
 mod life;
 #[cfg(feature = "model")]
 pub mod modelled;
+#[cfg(feature = "model")]
+mod parts;
 mod queues;
 mod runner;
 mod thief;

@@ -2,6 +2,8 @@
 
 use super::current;
 use crate::event::recycled::Recycled;
+#[cfg(feature = "model")]
+use crate::sched::worker::with_current;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -45,8 +47,13 @@ pub fn inflate() -> Inflate {
 /// });
 /// assert_eq!(task.join().unwrap(), "later");
 /// ```
+#[track_caller]
 pub fn yield_now() -> YieldNow {
-    YieldNow { step: Step { taken: false } }
+    YieldNow {
+        step: Step { taken: false },
+        #[cfg(feature = "model")]
+        site: std::panic::Location::caller(),
+    }
 }
 
 /// The future of [`inflate`].
@@ -61,6 +68,8 @@ pub struct Inflate {
 #[must_use = "futures do nothing unless awaited"]
 pub struct YieldNow {
     step: Step,
+    #[cfg(feature = "model")]
+    site: &'static std::panic::Location<'static>,
 }
 
 /// A future that is pending once, and wakes itself.
@@ -95,6 +104,12 @@ impl Future for YieldNow {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        #[cfg(feature = "model")]
+        if let Some(task) = current().filter(|_| !self.step.taken) {
+            with_current(|worker| {
+                worker.into_iter().for_each(|worker| worker.task_asks_again(task, self.site))
+            });
+        }
         self.step.poll(context, |_| ())
     }
 }

@@ -1,7 +1,7 @@
 //! Changes to files and directories as events.
 
 use crate::Event;
-use crate::event::{Label, Source, SourceEvent};
+use crate::event::{Label, Source, SourceEvent, cannot_be_checked};
 use crate::shim::sync::Arc;
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
@@ -124,6 +124,8 @@ pub fn watch_tree(path: impl AsRef<Path>) -> io::Result<Changes> {
 impl Changes {
     #[track_caller]
     fn new(path: &Path, mode: RecursiveMode, most: usize) -> io::Result<Changes> {
+        let why = "files are changed outside of the program";
+        cannot_be_checked("a watch of files", why, "Put a channel in its place");
         let queue = Arc::new(Source::labelled(Label::new("watch of files"), Queue::new()));
         let place = queue.clone();
         let report = move |event| {

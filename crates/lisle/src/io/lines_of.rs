@@ -3,6 +3,7 @@
 use super::line_buffer::LineBuffer;
 use crate::affinity;
 use crate::channel::{self, Receiver};
+use crate::event::cannot_be_checked;
 use std::io::{self, Read};
 
 /// The length of the longest line.
@@ -39,10 +40,13 @@ const LIMIT: usize = 1024 * 1024;
 /// # Errors
 ///
 /// Returns an error if the system cannot start a thread.
+#[track_caller]
 pub fn lines_of(
     mut reader: impl Read + Send + 'static,
     capacity: usize,
 ) -> io::Result<Receiver<io::Result<String>>> {
+    let why = "a thread of its own reads it";
+    cannot_be_checked("a reader of lines", why, "Put a fiber that sends lines in its place");
     let (sender, receiver) = channel::bounded(capacity);
     let serve = move || {
         let mut buffer = LineBuffer::new(LIMIT);

@@ -27,7 +27,9 @@ macro_rules! descriptor {
             /// assert_eq!(socket.local_addr()?, address); // the same socket
             /// # std::io::Result::Ok(())
             /// ```
+            #[track_caller]
             pub fn from_std(std: $std) -> std::io::Result<Self> {
+                $crate::net::pollable::not_in_models();
                 Self::try_from(std::os::fd::OwnedFd::from(std))
             }
 

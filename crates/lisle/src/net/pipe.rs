@@ -2,6 +2,7 @@
 
 use super::face::{clone, descriptor, readable, reading, writable, writing};
 use super::pollable::{Kind, Pollable};
+use crate::net::pollable::not_in_models;
 use std::io;
 
 /// Creates a pipe: bytes that are written at one end are read at the other, also across processes.
@@ -23,7 +24,9 @@ use std::io;
 /// # Errors
 ///
 /// Returns an error if the system is out of descriptors.
+#[track_caller]
 pub fn pipe() -> io::Result<(PipeReader, PipeWriter)> {
+    not_in_models();
     let (reader, writer) = io::pipe()?;
     Ok((PipeReader::from_std(reader)?, PipeWriter::from_std(writer)?))
 }

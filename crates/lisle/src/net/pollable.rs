@@ -5,7 +5,7 @@ mod send_file;
 
 use super::ready::ReadyEvt;
 use super::system;
-use crate::event::{Description, Label, described, turn};
+use crate::event::{Description, Label, cannot_be_checked, described, turn};
 use crate::sched::reactor::{self, Ask, Direction, Registration, Terms, Wakes};
 use crate::sched::worker::way;
 use crate::shim::sync::{Mutex, OnceLock};
@@ -89,6 +89,14 @@ pub(super) fn is_interrupted(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Interrupted
 }
 
+/// Panics where a model runs the calling code.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn not_in_models() {
+    let instead = "Put a channel in its place";
+    cannot_be_checked("a socket or pipe", "its other end is outside of the program", instead);
+}
+
 thread_local! {
     static IN_A_ROW: Cell<u32> = const { Cell::new(0) };
 }
@@ -125,17 +133,21 @@ impl<T: AsFd> Pollable<T> {
     /// assert_eq!(nothing.kind(), ErrorKind::WouldBlock);
     /// # io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn new(io: T) -> io::Result<Self> {
         Pollable::of_kind(io, Kind::GENERAL)
     }
 
+    #[track_caller]
     pub(super) fn of_kind(io: T, kind: Kind) -> io::Result<Self> {
         system::set_nonblocking(io.as_fd(), true)?;
         Ok(Pollable::nonblocking(io, kind))
     }
 
     /// Wraps an `io` that is non-blocking already.
+    #[track_caller]
     pub(super) fn nonblocking(io: T, kind: Kind) -> Self {
+        not_in_models();
         Pollable { registration: OnceLock::new(), registering: Mutex::new(()), kind, io }
     }
 
@@ -357,6 +369,7 @@ impl<T: AsFd> Pollable<T> {
         if let Some(registration) = self.registration.get() {
             return Ok(registration);
         }
+        not_in_models();
         let _alone = self.registering.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(registration) = self.registration.get() {
             return Ok(registration);

@@ -5,6 +5,7 @@
 //! and `std`'s trait of the same name does not give it.
 
 use crate::blocking;
+use crate::event::cannot_be_checked;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
@@ -35,12 +36,14 @@ use sealed::Sealed;
 
 /// Returns the address that `target` names, or the first of several. A numeric address costs no
 /// allocation.
+#[track_caller]
 pub(super) fn one(target: impl ToSocketAddrs) -> io::Result<SocketAddr> {
     first(target, Ok)
 }
 
 /// Returns the first success of `operation` on the addresses that `target` names, or else the last
 /// failure.
+#[track_caller]
 pub(super) fn first<R>(
     target: impl ToSocketAddrs,
     mut operation: impl FnMut(SocketAddr) -> io::Result<R>,
@@ -49,6 +52,7 @@ pub(super) fn first<R>(
         Target::One(address) => return operation(address),
         Target::Many(addresses) => addresses,
         Target::Name(name, port) => {
+            cannot_be_checked("looking up a name", "it asks other computers", "Put a channel in its place");
             let look_up = move || std::net::ToSocketAddrs::to_socket_addrs(&(name, port));
             blocking(move || look_up().map(Iterator::collect))?
         }

@@ -1,6 +1,7 @@
 //! UDP.
 
 use crate::net::face::{clone, descriptor, readable, socket, writable};
+use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable};
 use crate::net::resolve::{self, ToSocketAddrs};
 use crate::sched::reactor::Direction;
@@ -57,7 +58,9 @@ impl UdpSocket {
     /// assert_eq!(again.kind(), ErrorKind::AddrInUse);
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
+        not_in_models();
         resolve::first(address, |address| {
             let pollable = Pollable::of_kind(std::net::UdpSocket::bind(address)?, Kind::GENERAL)?;
             Ok(UdpSocket { pollable })

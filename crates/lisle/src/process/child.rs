@@ -3,7 +3,7 @@
 use super::exit::{ExitEvt, Process, Watch};
 use super::{output, reaper};
 use crate::Event;
-use crate::event::turn;
+use crate::event::{cannot_be_checked, turn};
 use crate::net::{PipeReader, PipeWriter};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -64,6 +64,7 @@ impl Child {
     /// ```
     #[track_caller]
     pub fn from_std(child: std::process::Child) -> io::Result<Child> {
+        cannot_be_checked("a child process", "it runs outside of the program", "Put a fiber in its place");
         Child::adopt(child).map_err(|(_, error)| error)
     }
 

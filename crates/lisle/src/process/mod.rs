@@ -54,6 +54,7 @@ pub use child::Child;
 pub use exit::ExitEvt;
 pub use output::{output, status};
 
+use crate::event::cannot_be_checked;
 use std::io;
 use std::process::Command;
 
@@ -82,6 +83,7 @@ use std::process::Command;
 /// ```
 #[track_caller]
 pub fn spawn(command: &mut Command) -> io::Result<Child> {
+    cannot_be_checked("a child process", "it runs outside of the program", "Put a fiber in its place");
     Child::adopt(command.spawn()?).map_err(|(mut child, error)| {
         // Nothing owns the child, so it must not continue. After `SIGKILL` it ends soon, so waiting
         // for it here is short.

@@ -4,6 +4,7 @@
 //! everything that was done before. A domain that sees a hint late does some work in vain. Hence
 //! all accesses are relaxed.
 
+use crate::event::{declare, gone};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// Whether a participant has found a result that suffices for all.
@@ -15,10 +16,12 @@ impl Found {
     }
 
     pub(super) fn set(&self) {
+        declare(self);
         self.0.store(true, Relaxed);
     }
 
     pub(super) fn is_set(&self) -> bool {
+        declare(self);
         self.0.load(Relaxed)
     }
 }
@@ -33,11 +36,13 @@ impl First {
 
     /// Records that something was found in the block that begins at step `at`.
     pub(in crate::iter) fn found_at(&self, at: usize) {
+        declare(self);
         self.0.fetch_min(at, Relaxed);
     }
 
     /// Returns `true` if something was found in a block before the one that begins at step `at`.
     pub(in crate::iter) fn is_before(&self, at: usize) -> bool {
+        declare(self);
         self.0.load(Relaxed) < at
     }
 }
@@ -51,15 +56,31 @@ impl Last {
     }
 
     pub(super) fn found_at(&self, at: usize) {
+        declare(self);
         self.0.fetch_max(at, Relaxed);
     }
 
     /// Returns `true` if something was found in a block after the one that begins at step `at`.
     /// Blocks do not overlap.
     pub(super) fn is_after(&self, at: usize) -> bool {
+        declare(self);
         self.0.load(Relaxed) > at
     }
 }
+
+macro_rules! goes {
+    ($($Stop:ident)*) => { $(
+        /// A model has to know that another one may come to the same place.
+        impl Drop for $Stop {
+            #[inline]
+            fn drop(&mut self) {
+                gone(self);
+            }
+        }
+    )* };
+}
+
+goes! { Found First Last }
 
 #[cfg(test)]
 mod tests {

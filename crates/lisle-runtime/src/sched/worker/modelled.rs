@@ -10,11 +10,13 @@
 
 use super::Worker;
 use super::either::{Either, either};
+use super::parts::Parts;
 use super::runner::Load;
 use crate::event::awaited::Awaited;
-use crate::event::parker::{self, Suspend};
+use crate::event::parker::{self, Parker, Suspend};
 use crate::event::{Context, Doing, Label, Timer, step, suspend};
 use crate::report::WaitGraph;
+use crate::shim::atomic::Ordering;
 use crate::shim::clock;
 use crate::shim::model::{Report, Touch, set_report, touched};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
@@ -61,8 +63,38 @@ pub trait Explorer {
     /// Is told that nothing can run any more, and which processes wait, and for what. What is touched from
     /// now on is no part of the execution.
     fn is_over(&self, waiting: &[(Process, Awaited)]);
+    /// Is told that another thread has woken something, and the execution is given up.
+    fn is_disturbed(&self);
     /// Is told of memory that belongs to a process: its cell, its stack.
     fn owns(&self, process: Process, address: usize, size: usize);
+    /// Returns the number of parts that a loop is divided into at most.
+    fn most_parts(&self) -> usize;
+    /// Returns how many of the blocks of a loop, two at least, go to its first part, or `None` if it is not
+    /// divided. It may have so many parts, two at least.
+    fn division(&self, blocks: usize, parts: usize) -> Option<usize>;
+    /// Is told that a process asks again what it has asked before, at `site`, and whether it could go on
+    /// alone. Returns what it does.
+    fn asks_again(&self, process: Process, site: &'static Location<'static>, can_be_alone: bool) -> Again;
+    /// Returns `true` if a process that has been told to [wait](Again::Wait) may go on.
+    fn may_ask(&self, process: Process) -> bool;
+    /// Returns `true` if the running process goes on whatever it does.
+    fn is_alone(&self) -> bool;
+    /// Returns a process that is to ask once more, when nothing else can run.
+    fn asks_last(&self) -> Option<Process>;
+    /// Is told that nothing can run but parts of loops that have not begun, while those that have put them
+    /// off wait for something else.
+    fn rests_on_parts(&self, parts: &[Process]);
+}
+
+/// What a process does that asks again what it has asked before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// It lets others run, and goes on.
+    GoOn,
+    /// It goes on when the explorer [says so](Explorer::may_ask).
+    Wait,
+    /// It goes on at once.
+    GoOnAlone,
 }
 
 /// What a process is.
@@ -110,6 +142,10 @@ pub(super) struct Modelled {
     spawned: RefCell<Vec<NonNull<Runnable>>>,
     /// What waits until something is so, such as that a lock is free, with the question whether it is.
     waiting: RefCell<Vec<Waits>>,
+    /// What waits until it is to ask again.
+    asking: RefCell<Vec<NonNull<Runnable>>>,
+    /// The parts of loops that have taken no step.
+    pub(super) parts: Parts,
     /// The execution is being unwound.
     is_ending: Cell<bool>,
     /// What is told what the processes touch. What the scheduler touches decides nothing.
@@ -249,7 +285,7 @@ impl Worker {
         }
     }
 
-    fn process_of(&self, runnable: NonNull<Runnable>) -> Process {
+    pub(super) fn process_of(&self, runnable: NonNull<Runnable>) -> Process {
         // SAFETY: what is ready is alive.
         let bearer = match unsafe { either(runnable) } {
             // SAFETY: as above.
@@ -297,8 +333,14 @@ impl Worker {
 
     fn explore(&self, explorer: &dyn Explorer) -> Ended {
         let mut offered = Vec::new();
+        self.modelled.parts.clear();
+        self.domain.woken_from_outside.store(false, Ordering::Relaxed);
         loop {
             self.collect();
+            if self.domain.woken_from_outside.swap(false, Ordering::Relaxed) {
+                explorer.is_disturbed();
+                return Ended::GivenUp;
+            }
             offered.clear();
             offered.extend(
                 self.modelled
@@ -309,19 +351,20 @@ impl Worker {
                     .map(|ready| self.process_of(*ready)),
             );
             self.offer_timers(explorer, &mut offered);
-            if offered.is_empty() {
-                let of_waits = |waits: &Waits| (self.process_of(waits.who), waits.awaited);
-                let waiting: Vec<_> = self.modelled.waiting.borrow().iter().map(of_waits).collect();
-                explorer.is_over(&waiting);
-                while !self.modelled.ready.borrow().is_empty() {
-                    self.wait_in_earnest();
-                }
-                return self.end_of_all();
+            let rests = self.modelled.parts.are_all(&offered);
+            if rests {
+                explorer.rests_on_parts(&offered);
+            } else if offered.is_empty() {
+                offered.extend(explorer.asks_last());
+            }
+            if offered.is_empty() || rests {
+                return self.end_blocked(explorer);
             }
             let Some(process) = explorer.next(&offered) else { return Ended::GivenUp };
             let ready = &self.modelled.ready;
             let at = ready.borrow().iter().position(|ready| self.process_of(*ready) == process);
             let next = at.map(|at| ready.borrow_mut().swap_remove(at));
+            self.modelled.parts.begins(process);
             match next {
                 Some(next) => self.take_step(next),
                 None if self.fire(process, explorer) => {}
@@ -345,13 +388,17 @@ impl Worker {
 
     fn can_go_on(&self, ready: NonNull<Runnable>) -> bool {
         let waiting = self.modelled.waiting.borrow();
-        let Some(Waits { is_so, .. }) = waiting.iter().find(|waits| waits.who == ready) else { return true };
+        let Some(Waits { is_so, .. }) = waiting.iter().find(|waits| waits.who == ready) else {
+            let asks = self.modelled.asking.borrow().contains(&ready);
+            return !asks || self.explorer().is_none_or(|explorer| explorer.may_ask(self.process_of(ready)));
+        };
         // SAFETY: the process is suspended in the call that has asked, which keeps the closure.
         unsafe { (**is_so)() }
     }
 
     fn take_step(&self, next: NonNull<Runnable>) {
         let turn = self.next_turn();
+        self.modelled.asking.borrow_mut().retain(|asking| *asking != next);
         // SAFETY: what was queued is alive, and the worker that takes it runs it.
         match unsafe { either(next) } {
             Either::Fiber(fiber) => self.run(fiber, turn),
@@ -379,11 +426,37 @@ impl Worker {
         }
     }
 
+    /// Ends an execution in which nothing can go on.
+    fn end_blocked(&self, explorer: &dyn Explorer) -> Ended {
+        let waiting = self.take_waiting();
+        let is_ready = |waits: &&Waits| waiting.contains(&waits.who);
+        let of_waits = |waits: &Waits| (self.process_of(waits.who), waits.awaited);
+        let waiting: Vec<_> = self.modelled.waiting.borrow().iter().filter(is_ready).map(of_waits).collect();
+        explorer.is_over(&waiting);
+        self.wait_in_earnest();
+        self.end_of_all()
+    }
+
     /// Lets those that wait for locks wait as they would without a model, so that they can be named.
     fn wait_in_earnest(&self) {
-        let ready = self.modelled.ready.take();
-        ready.into_iter().for_each(|next| self.take_step(next));
-        self.collect();
+        loop {
+            let waiting = self.take_waiting();
+            if waiting.is_empty() {
+                return;
+            }
+            self.modelled.ready.borrow_mut().retain(|ready| !waiting.contains(ready));
+            waiting.into_iter().for_each(|next| self.take_step(next));
+            self.collect();
+        }
+    }
+
+    /// Returns what is ready to wait: neither what asks again and again, nor what has not begun.
+    fn take_waiting(&self) -> Vec<NonNull<Runnable>> {
+        let (ready, asking) = (self.modelled.ready.borrow(), self.modelled.asking.borrow());
+        let waits = |ready: &&NonNull<Runnable>| {
+            !asking.contains(ready) && !self.modelled.parts.has(self.process_of(**ready))
+        };
+        ready.iter().filter(waits).copied().collect()
     }
 
     /// Arms a timer of the execution.
@@ -497,6 +570,58 @@ impl Worker {
     pub(super) fn visible_step(&self, until: Option<(Awaited, &dyn Fn() -> bool)>) {
         let modelled = &self.modelled;
         let Some(parker) = parker::running().filter(|_| self.explorer().is_some()) else { return };
+        self.step_of(parker, until);
+        if modelled.is_ending.get()
+            && !std::thread::panicking()
+            && parker::can_be_unwound()
+            && !parker::is_masked()
+        {
+            // Who catches it again and again does not keep the worker.
+            modelled.unwound.set(modelled.unwound.get() + 1);
+            if modelled.unwound.get().is_multiple_of(CAUGHT) && step::is_free() {
+                // SAFETY: it is the parker of the running fiber.
+                let _ = suspend(|| unsafe { parker.suspend(Suspend::Yielded) });
+            }
+            Context::unwind(self);
+        }
+    }
+
+    /// Does the same as [`yield_now`](super::way::yield_now) for a process of a model. Returns `false` if
+    /// none runs here, or if it must not be suspended.
+    pub(super) fn ask_again(&self, site: &'static Location<'static>) -> bool {
+        let (Some(parker), Some(explorer)) = (parker::running(), self.explorer()) else { return false };
+        if self.modelled.is_ending.get() || !step::is_free() || std::thread::panicking() {
+            return false;
+        }
+        let current = self.current_fiber().expect("a fiber runs here").cast();
+        let process = self.process_of(current);
+        match explorer.asks_again(process, site, true) {
+            Again::GoOnAlone => {}
+            Again::GoOn => self.step_of(parker, None),
+            Again::Wait => {
+                self.modelled.asking.borrow_mut().push(current);
+                self.step_of(parker, Some((Awaited::Free, &|| explorer.may_ask(process))));
+                self.modelled.asking.borrow_mut().retain(|asking| *asking != current);
+            }
+        }
+        true
+    }
+
+    /// Notes that a task yields: it asks again in its next turn.
+    pub(crate) fn task_asks_again(&self, task: NonNull<Task>, site: &'static Location<'static>) {
+        let Some(explorer) = self.explorer() else { return };
+        let process = self.process_of(task.cast());
+        if !self.modelled.is_ending.get() && explorer.asks_again(process, site, false) == Again::Wait {
+            self.modelled.asking.borrow_mut().push(task.cast());
+        }
+    }
+
+    /// Lets the explorer decide what runs before the running code goes on, once what it waits for is so.
+    pub(super) fn step_of(&self, parker: &Parker, until: Option<(Awaited, &dyn Fn() -> bool)>) {
+        let modelled = &self.modelled;
+        if self.explorer().is_some_and(Explorer::is_alone) && until.is_none_or(|(_, is_so)| is_so()) {
+            return;
+        }
         if !modelled.is_ending.get() && step::is_free() && !std::thread::panicking() {
             let waits = until.map(|(awaited, is_so)| {
                 // SAFETY: it is taken out again below, when this fiber goes on.
@@ -512,15 +637,6 @@ impl Worker {
             if let Some(current) = waits {
                 modelled.waiting.borrow_mut().retain(|waits| waits.who != current);
             }
-        }
-        if modelled.is_ending.get() && !std::thread::panicking() && parker::can_be_unwound() {
-            // Who catches it again and again does not keep the worker.
-            modelled.unwound.set(modelled.unwound.get() + 1);
-            if modelled.unwound.get().is_multiple_of(CAUGHT) && step::is_free() {
-                // SAFETY: it is the parker of the running fiber.
-                let _ = suspend(|| unsafe { parker.suspend(Suspend::Yielded) });
-            }
-            Context::unwind(self);
         }
     }
 

@@ -42,15 +42,25 @@ const LOOK: u32 = 8;
 #[inline]
 #[track_caller]
 pub fn yield_now() {
+    yield_at(Location::caller());
+}
+
+/// Does the same as [`yield_now`], for the call at `site`.
+#[inline]
+pub(crate) fn yield_at(site: &'static Location<'static>) {
+    #[cfg(feature = "model")]
+    if with_current(|worker| worker.is_some_and(|worker| worker.ask_again(site))) {
+        return;
+    }
     match (parker::running(), installed()) {
         (Some(parker), _) => {
             // SAFETY: it is the parker of the running fiber.
             let yielded = suspend(|| unsafe { parker.suspend(Suspend::Yielded) });
             if let Err(Fenced) = yielded {
-                refuse_to_yield(Location::caller());
+                refuse_to_yield(site);
             }
         }
-        (None, _) if step::forbidden().is_some() => refuse_to_yield(Location::caller()),
+        (None, _) if step::forbidden().is_some() => refuse_to_yield(site),
         (None, Some(context)) => context.yield_now(),
         (None, None) => crate::shim::thread::yield_now(),
     }

@@ -3,6 +3,7 @@
 use super::TcpStream;
 use crate::net::accept::{Accept, AcceptEvt, Incoming, sealed::Sealed};
 use crate::net::face::{descriptor, listening, socket};
+use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable};
 use crate::net::resolve::{self, ToSocketAddrs};
 use crate::net::system;
@@ -60,7 +61,9 @@ impl TcpListener {
     /// assert_eq!(again.kind(), ErrorKind::AddrInUse);
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
+        not_in_models();
         resolve::first(address, |address| {
             let listener = mio::net::TcpListener::bind(address)?;
             system::listen(listener.as_fd(), BACKLOG)?;

@@ -2,6 +2,7 @@
 
 use super::Connecting;
 use crate::net::face::{clone, descriptor, readable, reading, socket, writable, writing};
+use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable};
 use crate::net::resolve::{self, ToSocketAddrs};
 use crate::sched::reactor::Direction;
@@ -69,7 +70,9 @@ impl TcpStream {
     /// assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionRefused);
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn connect(address: impl ToSocketAddrs) -> io::Result<Self> {
+        not_in_models();
         resolve::first(address, |address| Self::connect_until(address, None))
     }
 
@@ -92,7 +95,9 @@ impl TcpStream {
     /// assert_eq!(stream.peer_addr()?, address);
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn connect_timeout(address: &SocketAddr, timeout: Duration) -> io::Result<Self> {
+        not_in_models();
         Self::connect_until(*address, Some(clock::instant_after(timeout)))
     }
 

@@ -2,6 +2,7 @@
 
 use super::Backoff;
 use crate::net::face::{clone, descriptor, readable, socket, writable};
+use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable, would_block};
 use crate::sched::reactor::Direction;
 use std::io;
@@ -45,7 +46,9 @@ impl UnixDatagram {
     /// std::fs::remove_file(&path)?;
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn bind(path: impl AsRef<Path>) -> io::Result<Self> {
+        not_in_models();
         Self::from_std(std::os::unix::net::UnixDatagram::bind(path)?)
     }
 
@@ -63,7 +66,9 @@ impl UnixDatagram {
     /// # std::fs::remove_file(&path)?;
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn bind_addr(address: &SocketAddr) -> io::Result<Self> {
+        not_in_models();
         Self::from_std(std::os::unix::net::UnixDatagram::bind_addr(address)?)
     }
 
@@ -84,7 +89,9 @@ impl UnixDatagram {
     /// # std::fs::remove_file(&path)?;
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn unbound() -> io::Result<Self> {
+        not_in_models();
         Self::from_std(std::os::unix::net::UnixDatagram::unbound()?)
     }
 
@@ -99,7 +106,9 @@ impl UnixDatagram {
     /// assert_eq!((other.recv(&mut [0; 16])?, other.recv(&mut [0; 16])?), (3, 8)); // not one of 11
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn pair() -> io::Result<(Self, Self)> {
+        not_in_models();
         let (one, other) = std::os::unix::net::UnixDatagram::pair()?;
         Ok((Self::from_std(one)?, Self::from_std(other)?))
     }

@@ -3,6 +3,7 @@
 use super::UnixStream;
 use crate::net::accept::{Accept, AcceptEvt, Incoming, sealed::Sealed};
 use crate::net::face::{clone, descriptor, listening, socket};
+use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable};
 use crate::sched::reactor::Direction;
 use std::io;
@@ -38,7 +39,9 @@ impl UnixListener {
     /// std::fs::remove_file(&path)?; // else the next `bind` would fail
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn bind(path: impl AsRef<Path>) -> io::Result<Self> {
+        not_in_models();
         Self::from_std(std::os::unix::net::UnixListener::bind(path)?)
     }
 
@@ -61,7 +64,9 @@ impl UnixListener {
     /// # std::fs::remove_file(&path)?;
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn bind_addr(address: &SocketAddr) -> io::Result<Self> {
+        not_in_models();
         Self::from_std(std::os::unix::net::UnixListener::bind_addr(address)?)
     }
 

@@ -2,6 +2,7 @@
 
 use super::Backoff;
 use crate::net::face::{clone, descriptor, readable, reading, socket, writable, writing};
+use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable, would_block};
 use std::io;
 use std::net::Shutdown;
@@ -56,7 +57,9 @@ impl UnixStream {
     /// # std::fs::remove_file(&path)?;
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn connect(path: impl AsRef<Path>) -> io::Result<Self> {
+        not_in_models();
         Self::connect_addr(&SocketAddr::from_pathname(path)?)
     }
 
@@ -78,7 +81,9 @@ impl UnixStream {
     /// # std::fs::remove_file(&path)?;
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn connect_addr(address: &SocketAddr) -> io::Result<Self> {
+        not_in_models();
         let mut backoff = Backoff::new();
         loop {
             match mio::net::UnixStream::connect_addr(address) {
@@ -93,7 +98,9 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns an error if the system is out of descriptors.
+    #[track_caller]
     pub fn pair() -> io::Result<(Self, Self)> {
+        not_in_models();
         let (one, other) = mio::net::UnixStream::pair()?;
         Ok((Self::nonblocking(one.into()), Self::nonblocking(other.into())))
     }

@@ -1,0 +1,135 @@
+//! What the report says of loops that ask again and again.
+
+use super::asking::{Asker, Asking};
+use super::bridge::Bridge;
+use crate::explore::{Kind, Object, Process, Strategy};
+use lisle_runtime::model::Again;
+use std::cell::Cell;
+use std::fmt;
+use std::panic::Location;
+
+thread_local! {
+    static PLACE: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
+}
+
+/// Notes where the next operation of this thread is.
+pub(crate) fn read_at(place: &'static Location<'static>) {
+    PLACE.set(Some(place));
+}
+
+/// A fiber or task that asks again and again for what nobody alive will change.
+#[derive(Debug, Clone)]
+pub struct Spin {
+    spawned_at: Option<&'static Location<'static>>,
+    asks_at: &'static Location<'static>,
+    reads_at: Vec<&'static Location<'static>>,
+    sees_anything: bool,
+}
+
+impl Spin {
+    /// Returns where it was spawned, or `None` if it is the program itself.
+    pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
+        self.spawned_at
+    }
+
+    /// Returns where it lets others run before it asks again.
+    pub fn asks_at(&self) -> &'static Location<'static> {
+        self.asks_at
+    }
+
+    /// Returns where it reads atomics of [`atomic`](crate::atomic).
+    pub fn reads_at(&self) -> &[&'static Location<'static>] {
+        &self.reads_at
+    }
+}
+
+impl fmt::Display for Spin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.spawned_at {
+            Some(site) => write!(f, "what was spawned at {site}")?,
+            None => write!(f, "the program itself")?,
+        }
+        write!(f, " asks again and again, at {}", self.asks_at)?;
+        for (at, place) in self.reads_at.iter().enumerate() {
+            write!(f, "{} {place}", if at == 0 { ", and reads at" } else { " and" })?;
+        }
+        match self.sees_anything {
+            true => write!(f, ": nobody alive will change what it reads"),
+            false => write!(f, ": it looks at nothing that a check can see"),
+        }
+    }
+}
+
+impl Bridge {
+    /// Notes that the running process has done this, as far as those are concerned that ask again and again.
+    pub(super) fn asked_or_changed(&self, object: Object, kind: Kind) {
+        let Some(process) = self.running.get() else { return };
+        if self.asking.borrow().has_no_rounds(process) {
+            return;
+        }
+        let place = PLACE.take();
+        if object == self.objects.borrow().of_process(process) {
+            // Its own stack and cell: nobody else is concerned.
+            return;
+        }
+        if kind == Kind::Read {
+            return self.asking.borrow_mut().has_read(process, object, place);
+        }
+        let touched = self.asking.borrow_mut().has_changed(process, object);
+        self.touch_those_that_wait(touched);
+    }
+
+    /// Tells the strategy of those that have waited for the step in progress.
+    pub(super) fn touch_those_that_wait(&self, touched: Vec<(Process, bool)>) {
+        for (process, wakes) in touched {
+            let object = self.objects.borrow().of_process(process);
+            let mut strategy = self.strategy.borrow_mut();
+            strategy.access(object, if wakes { Kind::Update } else { Kind::Read });
+            if wakes {
+                strategy.enables(process);
+            }
+        }
+    }
+
+    /// Ends a round of a process.
+    pub(super) fn end_round(
+        &self,
+        process: Process,
+        site: &'static Location<'static>,
+        can_be_alone: bool,
+    ) -> Again {
+        // What a task does before it has had to wait is a part of what its spawner does.
+        if !self.in_step.get() || self.running.get() != Some(process) {
+            return Again::GoOn;
+        }
+        let mut asking = self.asking.borrow_mut();
+        let again = asking.asks_again(process, site, can_be_alone);
+        if again == Again::Wait {
+            let mut strategy = self.strategy.borrow_mut();
+            asking.read_by(process).for_each(|object| strategy.access(object, Kind::Read));
+        }
+        again
+    }
+
+    /// Returns what is left asking when nothing can go on.
+    pub(super) fn spins(&self) -> Vec<Spin> {
+        let spin = |Asker { process, site, places, sees_anything }| Spin {
+            spawned_at: self.site_of(process),
+            asks_at: site,
+            reads_at: places,
+            sees_anything,
+        };
+        self.asking.borrow().waiting().into_iter().map(spin).collect()
+    }
+}
+
+impl Asking {
+    /// Notes that a process takes a step because nothing else can run. It comes after all that the others
+    /// have done.
+    pub(super) fn comes_last(all: &[Process], process: Process, strategy: &mut dyn Strategy) {
+        let mut others = all.to_vec();
+        others.sort_unstable();
+        others.dedup();
+        others.into_iter().filter(|other| *other != process).for_each(|other| strategy.after(other));
+    }
+}

@@ -1,0 +1,9 @@
+//! What a program may do inside of the model: loops over all cores, loops that ask until something is so,
+//! and what has no place there.
+
+mod loops;
+mod no_suspend;
+mod outside;
+mod random;
+mod spins;
+mod support;

@@ -1,0 +1,92 @@
+//! What is outside of a program has no place in a check, and the report says what to put there.
+
+use crate::support::{explored, failing};
+use lisle::net::{TcpListener, UdpSocket, pipe};
+use lisle_check::Checker;
+use std::future::poll_fn;
+use std::io;
+use std::process::Command;
+use std::task::Poll;
+
+fn refused(what: &str, instead: &str, program: impl Fn() + Send + Sync + 'static) {
+    let report = failing(program);
+    assert!(report.contains(&format!("{what} cannot be checked")), "{report}");
+    assert!(report.contains(instead), "{report}");
+    assert!(report.contains(file!()), "{report}");
+}
+
+#[test]
+fn sockets_and_pipes() {
+    refused("a socket or pipe", "Put a channel in its place", || drop(TcpListener::bind("127.0.0.1:0")));
+    refused("a socket or pipe", "Put a channel in its place", || drop(UdpSocket::bind("127.0.0.1:0")));
+    refused("a socket or pipe", "Put a channel in its place", || drop(pipe()));
+}
+
+#[test]
+fn a_socket_that_was_there_before() {
+    let (reader, _writer) = pipe().unwrap();
+    let reader = std::sync::Mutex::new(reader);
+    refused_elsewhere("a socket or pipe", move || {
+        let mut reader = reader.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        io::Read::read(&mut *reader, &mut [0]).unwrap();
+    });
+}
+
+fn refused_elsewhere(what: &str, program: impl Fn() + Send + Sync + 'static) {
+    let report = failing(program);
+    assert!(report.contains(&format!("{what} cannot be checked")), "{report}");
+}
+
+#[test]
+fn processes_and_signals() {
+    refused("a child process", "Put a fiber in its place", || {
+        drop(lisle::process::spawn(&mut Command::new("true")))
+    });
+    refused("a signal", "Put a channel in its place", || drop(lisle::signal::ctrl_c()));
+}
+
+#[test]
+fn threads_and_runtimes() {
+    refused("a thread", "Spawn a fiber instead", || drop(lisle::thread::spawn(|| ())));
+    refused("a blocking call", "put a fiber in its place", || lisle::blocking(|| ()));
+    refused("a runtime with threads of its own", "Spawn fibers where they are", || {
+        drop(lisle::Runtime::builder().start());
+    });
+    refused("a reader of lines", "a fiber that sends lines", || drop(lisle::io::lines_of(io::empty(), 1)));
+    let runtime = lisle::Runtime::builder().domains(1).start().unwrap();
+    refused("a fiber of another runtime", "`lisle::spawn`", move || drop(runtime.spawn(|| ())));
+    // A runtime that runs its function is the model's.
+    explored(|| assert_eq!(lisle::run(|| lisle::spawn(|| 2).join().unwrap()), 2));
+}
+
+#[test]
+fn a_thread_that_wakes_a_fiber() {
+    // Some schedules of these have the fiber wait before the thread goes on.
+    let verdict = Checker::new().random(1).executions(500).explore(|| {
+        let (tx, rx) = lisle::channel::<u32>();
+        let waits = lisle::spawn(move || rx.recv());
+        lisle::fiber::yield_now();
+        std::thread::spawn(move || drop(tx)).join().unwrap();
+        waits.join().unwrap().unwrap_err();
+    });
+    let report = verdict.failure().unwrap_or_else(|| panic!("{verdict}")).to_string();
+    assert!(report.contains("something outside of the program has woken"), "{report}");
+}
+
+#[test]
+fn a_future_that_nobody_in_the_program_wakes() {
+    let report = failing(|| {
+        let waits = lisle::spawn_task(poll_fn(|_| Poll::<()>::Pending));
+        waits.join().unwrap();
+    });
+    assert!(report.contains("outside of the program"), "{report}");
+}
+
+#[test]
+fn what_is_not_checked_works_as_it_did() {
+    lisle::run(|| {
+        assert_eq!(lisle::blocking(|| 3), 3);
+        assert_eq!(lisle::thread::spawn(|| 4).join().unwrap(), 4);
+        assert!(pipe().is_ok());
+    });
+}

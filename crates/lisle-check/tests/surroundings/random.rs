@@ -1,0 +1,128 @@
+//! Small programs by chance, of loops over all cores and loops that ask again: exploring finds all that
+//! sampling finds.
+
+use lisle::fiber::yield_now;
+use lisle::par::{self, prelude::*};
+use lisle::sync::Mutex;
+use lisle_check::Checker;
+use lisle_check::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use lisle_check::hint::spin_loop;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+#[derive(Default)]
+struct Shared {
+    cells: [AtomicU32; 2],
+    go: AtomicBool,
+    lock: Mutex<u32>,
+}
+
+/// An operation of the fiber with this number. Its result is a part of the outcome.
+type Operation = fn(&Shared, u32) -> Vec<u32>;
+
+fn ask(most: u32, is_so: impl Fn() -> bool) -> Vec<u32> {
+    let mut tries = 0;
+    while tries < most && !is_so() {
+        tries += 1;
+        yield_now();
+    }
+    vec![tries]
+}
+
+const OPERATIONS: &[Operation] = &[
+    |shared, _| vec![shared.cells[0].load(SeqCst)],
+    |shared, id| vec![shared.cells[0].swap(id, SeqCst)],
+    |shared, id| {
+        shared.cells[1].store(id, SeqCst);
+        Vec::new()
+    },
+    |shared, _| vec![shared.cells[1].fetch_add(10, SeqCst)],
+    |shared, id| ask(2, || shared.cells[0].load(SeqCst) == 3 - id),
+    |shared, id| ask(3, || shared.cells[1].compare_exchange(3 - id, 7, SeqCst, SeqCst).is_ok()),
+    |shared, _| ask(2, || shared.cells[0].load(SeqCst) != 0 && shared.cells[1].load(SeqCst) != 0),
+    |shared, _| {
+        while !shared.go.load(SeqCst) {
+            spin_loop();
+        }
+        vec![shared.cells[0].load(SeqCst)]
+    },
+    |shared, id| loop {
+        if let Some(mut value) = shared.lock.try_lock() {
+            return vec![std::mem::replace(&mut *value, id)];
+        }
+        yield_now();
+    },
+    |shared, id| vec![std::mem::replace(&mut *shared.lock.lock(), id + 10)],
+    |shared, id| {
+        let (one, other) = par::join(|| shared.cells[0].load(SeqCst), || shared.cells[0].swap(id, SeqCst));
+        vec![one, other]
+    },
+    |shared, _| (0..2_usize).into_par_iter().map(|at| shared.cells[at].fetch_add(1, SeqCst)).collect(),
+    |shared, id| {
+        par::scope(|scope| {
+            let job = scope.spawn(|| shared.cells[1].swap(id, SeqCst));
+            let seen = shared.cells[1].load(SeqCst);
+            vec![seen, u32::from(job.is_finished()), job.wait()]
+        })
+    },
+    |shared, _| {
+        (0..2)
+            .into_par_iter()
+            .find_any(|at| shared.cells[*at as usize].load(SeqCst) > 0)
+            .into_iter()
+            .collect()
+    },
+];
+
+type Program = Vec<Vec<Operation>>;
+
+fn program(random: &mut fastrand::Rng) -> Program {
+    let fibers = 2;
+    (0..fibers)
+        .map(|_| (0..random.usize(1..=2)).map(|_| *random.choice(OPERATIONS).unwrap()).collect())
+        .collect()
+}
+
+fn run(program: &Program) -> Vec<Vec<u32>> {
+    let shared = Arc::new(Shared::default());
+    let fibers: Vec<_> = (1..)
+        .zip(program.clone())
+        .map(|(id, code)| {
+            let shared = shared.clone();
+            lisle::spawn(move || code.iter().flat_map(|operation| operation(&shared, id)).collect::<Vec<_>>())
+        })
+        .collect();
+    shared.go.store(true, SeqCst);
+    fibers.into_iter().map(|fiber| fiber.join().unwrap()).collect()
+}
+
+fn outcomes(checker: Checker, program: &Program) -> (BTreeSet<Vec<Vec<u32>>>, bool) {
+    let seen = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
+    let (of_program, program) = (seen.clone(), program.clone());
+    let verdict = checker.explore(move || {
+        let outcome = run(&program);
+        of_program.lock().unwrap().insert(outcome);
+    });
+    assert!(verdict.failure().is_none(), "{verdict}");
+    (Arc::into_inner(seen).unwrap().into_inner().unwrap(), verdict.is_exhaustive())
+}
+
+/// Compares so many programs. The environment may ask for more.
+#[test]
+fn exploring_finds_all_that_sampling_finds() {
+    let from_environment = |name| std::env::var(name).ok().map(|value| value.parse::<u64>().unwrap());
+    let count = from_environment("LISLE_CHECK_PROGRAMS").unwrap_or(60);
+    let first = from_environment("LISLE_CHECK_FIRST").unwrap_or(0);
+    let mut explored = 0;
+    for seed in first..first + count {
+        let program = program(&mut fastrand::Rng::with_seed(seed));
+        let (all, is_exhaustive) = outcomes(Checker::new().executions(4_000), &program);
+        if is_exhaustive {
+            explored += 1;
+            let (by_chance, _) = outcomes(Checker::new().random(seed).executions(300), &program);
+            let missed: Vec<_> = by_chance.difference(&all).collect();
+            assert!(missed.is_empty(), "seed {seed}: {missed:?} are not in {all:?}");
+        }
+    }
+    assert!(explored > count / 2, "{explored}");
+}

@@ -1,0 +1,36 @@
+//! Running a program through its schedules, and what it comes to.
+
+use lisle_check::{Checker, Verdict};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+/// Returns the verdict of a program in which nothing goes wrong.
+pub(crate) fn explored(program: impl Fn() + Send + Sync + 'static) -> Verdict {
+    let verdict = Checker::new().explore(program);
+    assert!(verdict.failure().is_none(), "{verdict}");
+    assert!(verdict.is_exhaustive(), "{verdict}");
+    verdict
+}
+
+/// Returns the number of executions of a program in which nothing goes wrong.
+pub(crate) fn executions(program: impl Fn() + Send + Sync + 'static) -> u64 {
+    explored(program).counts().complete
+}
+
+/// Returns the report of what goes wrong in a program.
+pub(crate) fn failing(program: impl Fn() + Send + Sync + 'static) -> String {
+    let verdict = Checker::new().explore(program);
+    verdict.failure().unwrap_or_else(|| panic!("{verdict}")).to_string()
+}
+
+/// Returns all results of a program, in order.
+pub(crate) fn outcomes<T: Ord + Send + 'static>(program: impl Fn() -> T + Send + Sync + 'static) -> Vec<T> {
+    let seen = Arc::new(Mutex::new(BTreeSet::new()));
+    let told = seen.clone();
+    explored(move || {
+        let result = program();
+        told.lock().unwrap().insert(result);
+    });
+    let seen = std::mem::take(&mut *seen.lock().unwrap());
+    seen.into_iter().collect()
+}

@@ -1,0 +1,91 @@
+//! A loop whose schedule a model decides.
+//!
+//! It is divided into parts of neighbouring blocks, down to single blocks as far as the model allows so
+//! many parts, and each part that could go to another domain is taken at once (`loops/modelled.rs` of
+//! `lisle-runtime`). Whatever steps of a loop that is divided less could do one after the other, these
+//! parts can do, too. What they cannot show is a state that several steps of one part share, and in which
+//! order values are merged: a model that wants to see that divides the loop in each way.
+//!
+//! A part looks before it begins whether another one has panicked, as a block does. That is an operation
+//! that others can come before.
+
+use super::Loop;
+use crate::consumer::Consumer;
+use crate::event::{gone, visible_on};
+use crate::join::join_at;
+use crate::part::Part;
+use crate::shim::atomic::Ordering;
+use crate::{modelled, owner};
+
+/// Feeds `part` on top of `acc`, which is of no steps.
+pub(super) fn run<P: Part, C: Consumer<Item = P::Item>>(
+    part: P,
+    looping: &Loop<'_, C>,
+    is_fixed: bool,
+    acc: C::Acc,
+) -> C::Acc {
+    // Where nothing can be given away, there is no part to choose either.
+    let parts = if modelled::takes_all(owner::pending()) { modelled::most_parts() } else { 1 };
+    let acc = divided(part, looping, 0, acc, parts, is_fixed);
+    // Another loop may come to the same place.
+    gone(&looping.stop);
+    acc
+}
+
+fn divided<P: Part, C: Consumer<Item = P::Item>>(
+    part: P,
+    looping: &Loop<'_, C>,
+    at: usize,
+    acc: C::Acc,
+    parts: usize,
+    is_fixed: bool,
+) -> C::Acc {
+    let grain = looping.grain.unwrap_or(1);
+    let blocks = part.len().div_ceil(grain);
+    let division = match blocks {
+        0 | 1 => None,
+        // A loop whose order of merges is fixed is divided as it always is.
+        _ if is_fixed => Some(blocks / 2),
+        _ if parts > 1 => modelled::division(blocks, parts),
+        _ => None,
+    };
+    let Some(first) = division else { return feed(part, looping, at, acc) };
+    let middle = first * grain;
+    let (front, back) = part.split_at(middle);
+    let for_front = (parts * first / blocks).clamp(1, parts.saturating_sub(1).max(1));
+    let for_back = parts.saturating_sub(for_front).max(1);
+    let (left, right) = join_at(
+        || divided(front, looping, at, acc, for_front, is_fixed),
+        || {
+            let begun = looping.consumer.begin();
+            looping.consumer.end(divided(back, looping, at + middle, begun, for_back, is_fixed))
+        },
+        looping.site,
+    );
+    looping.merge(left, right)
+}
+
+/// Feeds a part that is not divided any further: as one block, unless the loop has said how long a block
+/// is.
+fn feed<P: Part, C: Consumer<Item = P::Item>>(
+    mut part: P,
+    looping: &Loop<'_, C>,
+    mut at: usize,
+    mut acc: C::Acc,
+) -> C::Acc {
+    loop {
+        visible_on(&looping.stop);
+        let left = part.len();
+        if left == 0 || looping.stop.load(Ordering::Relaxed) || looping.consumer.is_done(&acc, at) {
+            return acc;
+        }
+        let block = looping.grain.map_or(left, |grain| grain.min(left));
+        let (now, rest) = part.split_at(block);
+        acc = looping.or_stop(|| looping.consumer.feed(acc, at, now.items()));
+        if block == left {
+            return acc;
+        }
+        at += block;
+        part = rest;
+    }
+}

@@ -1,0 +1,100 @@
+//! Loops whose schedule a model decides.
+//!
+//! In a model every part of a loop that could be taken by another domain is taken at once, by a fiber
+//! that stands for a domain of its own. Which of them goes on is a choice like any other. That covers
+//! what fewer domains could do: a part that nobody takes runs when its owner comes back to it, and that
+//! is the schedule in which the fiber begins then. Hence nothing has to be chosen where a loop is
+//! divided, and parts that touch nothing cost no further executions.
+//!
+//! Time decides nothing here: no clock is looked at, and no cost is remembered.
+//!
+//! Without the feature `model` all of this is constant, and compiled away.
+
+use crate::event::is_modelled;
+use crate::jobs::pending::Pending;
+
+/// Returns `true` if what is put off on this stack, which is the caller's, is to be
+/// [taken](take_all) at once.
+#[inline(always)]
+pub fn takes_all(pending: &Pending) -> bool {
+    is_modelled() && could_take(pending)
+}
+
+#[cfg(feature = "model")]
+fn could_take(pending: &Pending) -> bool {
+    use crate::event::{parker, step};
+    use crate::loops::owner;
+    use crate::sched::worker::with_current;
+    let goes_on = |worker: Option<&crate::sched::worker::Worker>| {
+        worker.is_some_and(|worker| worker.is_modelled() && !worker.is_unwinding_all())
+    };
+    parker::running().is_some()
+        && step::is_free()
+        && owner::may_be_helped(pending)
+        && !std::thread::panicking()
+        && with_current(goes_on)
+}
+
+#[cfg(not(feature = "model"))]
+fn could_take(_: &Pending) -> bool {
+    false
+}
+
+/// Has all that is put off on this stack taken, if a model runs the calling code.
+#[inline(always)]
+pub fn take_all(pending: &Pending) {
+    #[cfg(feature = "model")]
+    if takes_all(pending) {
+        // SAFETY: what is pending stays in place until it has been settled.
+        while let Some(part) = pending.offer() {
+            crate::sched::worker::with_current(|worker| {
+                // SAFETY: it has just been offered, and no other thread knows of it.
+                worker.into_iter().for_each(|worker| unsafe { worker.take_part(part) });
+            });
+        }
+    }
+    let _ = pending;
+}
+
+/// Has a job taken that was offered, but not on the stack of the calling code.
+///
+/// # Safety
+///
+/// The job stays in place until it is done, and nobody else takes it. A model runs the calling code.
+pub unsafe fn take(part: std::ptr::NonNull<crate::jobs::job::Job>) {
+    #[cfg(feature = "model")]
+    crate::sched::worker::with_current(|worker| {
+        // SAFETY: passed on to the caller.
+        worker.into_iter().for_each(|worker| unsafe { worker.take_part(part) });
+    });
+    let _ = part;
+}
+
+/// Returns where a model divides a loop of so many blocks, two at least: after so many of them, or not
+/// at all. It may have at most `parts` parts, two at least.
+pub fn division(blocks: usize, parts: usize) -> Option<usize> {
+    #[cfg(feature = "model")]
+    return crate::sched::worker::with_current(|worker| worker?.division(blocks, parts));
+    #[cfg(not(feature = "model"))]
+    {
+        let _ = (blocks, parts);
+        None
+    }
+}
+
+/// Returns the number of parts that a model divides a loop into at most.
+pub fn most_parts() -> usize {
+    #[cfg(feature = "model")]
+    return crate::sched::worker::with_current(|worker| worker.map_or(1, |worker| worker.most_parts()));
+    #[cfg(not(feature = "model"))]
+    1
+}
+
+/// Calls `f`, in which nothing is put off for others if a model runs the calling code: for what looks at
+/// the clock, or counts what others have done.
+#[inline(always)]
+pub fn alone<R>(f: impl FnOnce() -> R) -> R {
+    #[cfg(feature = "model")]
+    let _fence = is_modelled().then(|| super::owner::pending().fence());
+    f()
+}
