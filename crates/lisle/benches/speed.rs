@@ -27,6 +27,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "choice over 2 receives, a message", times: 1_000_000, run: choose_two },
     Bench { name: "choice of receive and timeout, a message", times: 1_000_000, run: choose_timeout },
     Bench { name: "bounded(64), a message", times: 1_000_000, run: bounded },
+    Bench { name: "lock and unlock a mutex, alone", times: 5_000_000, run: lock_alone },
     Bench { name: "spawn and join a fiber", times: 500_000, run: spawn_join },
     Bench { name: "spawn 1,000 fibers, join them; a fiber", times: 500_000, run: spawn_burst },
     Bench { name: "spawn a job of a scope and wait for it", times: 2_000_000, run: job },
@@ -59,6 +60,13 @@ fn main() {
 fn yield_alone(n: u64) -> Duration {
     let start = Instant::now();
     (0..n).for_each(|_| lisle::fiber::yield_now());
+    start.elapsed()
+}
+
+fn lock_alone(n: u64) -> Duration {
+    let count = lisle::sync::Mutex::new(0_u64);
+    let start = Instant::now();
+    (0..n).for_each(|_| *black_box(&count).lock() += 1);
     start.elapsed()
 }
 
