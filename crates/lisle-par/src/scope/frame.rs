@@ -62,6 +62,7 @@ impl Frame {
             due: Cell::new(0),
         };
         let entry = NonNull::from(&frame).cast::<Entry>();
+        #[cfg(feature = "model")]
         if is_root {
             core.has_root(&frame);
         }
@@ -226,6 +227,7 @@ impl Frame {
 
     /// Has the strays of the scope taken, in a model. Otherwise they would not begin before the scope's
     /// own function looks for them.
+    #[cfg(feature = "model")]
     pub(super) fn take_strays(&self) {
         while let Some(spawned) = self.next_to_offer() {
             // SAFETY: it was not offered before, and the worker of a model is alone.

@@ -12,13 +12,15 @@ mod spawned;
 pub use promise::Promise;
 
 use super::join::merge;
+#[cfg(feature = "model")]
 use super::modelled;
 use super::owner;
 use super::within;
+#[cfg(feature = "model")]
 use crate::event::is_modelled;
 use crate::event::lock::Lock;
 use crate::panics::forget_panic;
-use crate::shim::atomic::{AtomicBool, AtomicPtr, Ordering};
+use crate::shim::atomic::{AtomicBool, Ordering};
 use frame::Frame;
 use list::List;
 use spawned::Header;
@@ -26,7 +28,7 @@ use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::ptr::{NonNull, null_mut};
+use std::ptr::NonNull;
 
 /// Runs `f`, which may spawn jobs that borrow from outside the scope, and returns when all of them
 /// have ended.
@@ -146,7 +148,8 @@ where
         strays: Lock::new(List::new()),
         has_strays: AtomicBool::new(false),
         panic: Lock::new(None),
-        root: AtomicPtr::new(null_mut()),
+        #[cfg(feature = "model")]
+        root: Default::default(),
     };
     let mut scope = Scope { core, scope: PhantomData, env: PhantomData };
     let pending = owner::pending();
@@ -216,6 +219,7 @@ impl<'scope> Scope<'scope, '_> {
                 let spawned = spawned::new(f, &self.core, std::ptr::null(), site);
                 // SAFETY: the job is new, so it is in no list and not offered.
                 unsafe { self.core.stray(spawned) };
+                #[cfg(feature = "model")]
                 if modelled::takes_all(pending) {
                     self.core.root().take_strays();
                 }
@@ -242,7 +246,8 @@ struct Core {
     /// The first panic of a job whose promise was not waited for.
     panic: Lock<Option<Box<dyn Any + Send>>>,
     /// The frame of the scope's own function, in a model.
-    root: AtomicPtr<Frame>,
+    #[cfg(feature = "model")]
+    root: std::sync::atomic::AtomicPtr<Frame>,
 }
 
 // SAFETY: the lists and the panic are under locks, and any thread may run and drop the jobs of the
@@ -253,7 +258,7 @@ unsafe impl Send for Core {}
 
 impl Core {
     /// Notes which frame is that of the scope's own function, if a model runs it.
-    #[inline(always)]
+    #[cfg(feature = "model")]
     fn has_root(&self, frame: &Frame) {
         if is_modelled() {
             self.root.store(std::ptr::from_ref(frame).cast_mut(), Ordering::Relaxed);
@@ -261,6 +266,7 @@ impl Core {
     }
 
     /// Returns the frame of the scope's own function, in a model.
+    #[cfg(feature = "model")]
     fn root(&self) -> &Frame {
         // SAFETY: the frame stays in place until all that was spawned into the scope has ended.
         unsafe { self.root.load(Ordering::Relaxed).as_ref() }.expect("a model notes it as the scope begins")

@@ -374,13 +374,23 @@ pub(super) unsafe fn release(spawned: NonNull<Header>, interest: u8) {
 
 /// # Safety
 ///
+/// As for [`free`]. The types are those of `new`.
+unsafe fn free_of<F: FnOnce() -> T, T>(spawned: NonNull<Header>) {
+    // SAFETY: the job is in place.
+    gone(&unsafe { spawned.as_ref() }.state);
+    // SAFETY: passed on to the caller.
+    unsafe { Block::<Header, F, T>::CONTENTS.free(spawned) };
+}
+
+/// # Safety
+///
 /// As for [`call`]. The types are those of `new`, and `result` has room for a `T`.
 unsafe fn call_of<F: FnOnce() -> T, T>(spawned: NonNull<Header>, rest: Rest, result: *mut ()) {
     // SAFETY: the caller owns the job, whose function has not been taken out.
     let function = unsafe { Block::<Header, F, T>::take_start(spawned) };
     match rest {
         // SAFETY: no other party has an interest, and nothing is left in the job.
-        Rest::Free => unsafe { free(spawned) },
+        Rest::Free => unsafe { free_of::<F, T>(spawned) },
         // SAFETY: the caller holds the promise, and nothing is left in the job.
         Rest::Release => unsafe { release(spawned, PROMISE_GONE | TAKEN) },
     }
@@ -410,6 +420,6 @@ unsafe fn run_alone_of<F: FnOnce() -> T, T>(spawned: NonNull<Header>) -> thread:
     let function = unsafe { Block::<Header, F, T>::take_start(spawned) };
     let result = catch_unwind(AssertUnwindSafe(function));
     // SAFETY: nothing is left in the job.
-    unsafe { free(spawned) };
+    unsafe { free_of::<F, T>(spawned) };
     Block::<Header, F, T>::discard(result)
 }
