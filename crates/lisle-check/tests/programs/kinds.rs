@@ -215,19 +215,25 @@ fn loops() {
     });
 }
 
+/// A server of calls, whose answers and nacks are a matter of the library's, and its clients.
 #[test]
-fn a_server_with_two_clients() {
-    is_clean(|| {
-        let (caller, entry) = lisle::rpc::rpc();
-        let server = spawn(move || while entry.entry_evt(|n: u32| n + 1).sync().is_ok() {});
-        let clients = [1, 2].map(|n| {
-            let caller = caller.clone();
-            spawn(move || caller.call(n))
+fn a_server_with_clients() {
+    for (count, executions) in [(1, 4), (2, 72), (3, 8184)] {
+        let verdict = is_clean(move || {
+            let (caller, entry) = lisle::rpc::rpc();
+            let server = spawn(move || while entry.entry_evt(|n: u32| n + 1).sync().is_ok() {});
+            let client = |n| {
+                let caller = caller.clone();
+                spawn(move || caller.call(n))
+            };
+            let clients: Vec<_> = (1..=count).map(client).collect();
+            drop(caller);
+            let answers: Vec<_> = clients.into_iter().map(|client| client.join().unwrap()).collect();
+            assert_eq!(answers, (1..=count).map(|n| Ok(n + 1)).collect::<Vec<_>>());
+            server.join().unwrap();
         });
-        drop(caller);
-        assert_eq!(clients.map(|client| client.join().unwrap()), [Ok(2), Ok(3)]);
-        server.join().unwrap();
-    });
+        assert_eq!(verdict.counts().complete, executions);
+    }
 }
 
 #[test]
