@@ -29,7 +29,7 @@ pub mod litmus;
 mod program;
 pub mod task;
 
-pub use explore::{Counts, TokenError};
+pub use explore::{Counts, Ending, TokenError};
 #[cfg(feature = "programs")]
 pub use program::{
     Checker, Difference, Failure, Outcome, Outcomes, Spin, Trace, Verdict, check, check_same_result,

@@ -4,7 +4,8 @@ use super::division::Division;
 use super::executing::Executing;
 use super::judge::Judge;
 use super::verdict::{How, Verdict};
-use crate::explore::{Bounded, Portfolio, Priorities, Random, Schedule, Strategy, TokenError};
+use crate::explore::{Bounded, Ending, Portfolio, Priorities, Random, Schedule, Strategy, TokenError};
+use std::cell::RefCell;
 use std::panic::Location;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -241,6 +242,48 @@ impl Checker {
         self.explore_judged(Arc::new(program), None, Location::caller())
     }
 
+    /// Explores a program, and goes on when something goes wrong. `each` is told how each execution has
+    /// ended, once everything of it is gone. It is not told of executions that were redundant.
+    ///
+    /// The verdict has the first failure.
+    ///
+    /// # Panics
+    ///
+    /// As [`explore`](Checker::explore).
+    ///
+    /// # Examples
+    ///
+    /// How many schedules block, of how many:
+    ///
+    /// ```
+    /// use lisle::sync::Mutex;
+    /// use lisle_check::{Checker, Ending};
+    /// use std::sync::Arc;
+    ///
+    /// let crosswise = || {
+    ///     let (one, other) = (Arc::new(Mutex::new(1)), Arc::new(Mutex::new(2)));
+    ///     let (a, b) = (one.clone(), other.clone());
+    ///     let fiber = lisle::spawn(move || *b.lock() + *a.lock());
+    ///     assert_eq!(*one.lock() + *other.lock(), 3);
+    ///     fiber.join().unwrap();
+    /// };
+    /// let mut endings = Vec::new();
+    /// let verdict = Checker::new().explore_each(crosswise, |ending| endings.push(ending));
+    /// assert!(verdict.is_exhaustive() && verdict.failure().is_some());
+    /// assert_eq!(endings.len(), 3);
+    /// assert_eq!(endings.iter().filter(|ending| **ending == Ending::Blocked).count(), 1);
+    /// ```
+    #[track_caller]
+    pub fn explore_each(
+        &self,
+        program: impl Fn() + Send + Sync + 'static,
+        each: impl FnMut(Ending),
+    ) -> Verdict {
+        let each = RefCell::new(each);
+        let tell = |ending| each.borrow_mut()(ending);
+        self.explored(Arc::new(program), None, Some(&tell), Location::caller())
+    }
+
     /// Explores a program that was written at `site`, and asks of its results what is to be asked.
     pub(super) fn explore_judged(
         &self,
@@ -248,9 +291,19 @@ impl Checker {
         judge: Option<Arc<dyn Judge>>,
         site: &'static Location<'static>,
     ) -> Verdict {
+        self.explored(program, judge, None, site)
+    }
+
+    fn explored(
+        &self,
+        program: Arc<dyn Fn() + Send + Sync>,
+        judge: Option<Arc<dyn Judge>>,
+        each: Option<&dyn Fn(Ending)>,
+        site: &'static Location<'static>,
+    ) -> Verdict {
         let (steps, division, rounds) = (self.steps, self.division, self.rounds);
         let executing = Executing { program, site, steps, judge, division, rounds };
-        executing.on_a_worker(|running| {
+        executing.on_a_worker(each, |running| {
             let executions = self.executions;
             Ok(match &self.way {
                 Way::All => running.exhaust(self.executions)?,

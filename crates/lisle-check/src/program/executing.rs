@@ -48,12 +48,16 @@ pub(super) struct Running<'a> {
     stuck: RefCell<Option<String>>,
     /// What is run has been run before.
     is_again: Cell<bool>,
+    /// Is told how each execution ends, if all are wanted and not only those before the first failure.
+    each: Option<&'a dyn Fn(Ending)>,
 }
 
 impl Executing {
-    /// Calls `explore` where executions can be run.
+    /// Calls `explore` where executions can be run. If there is an `each`, it is told how they end, and
+    /// a failure is not the end.
     pub(super) fn on_a_worker(
         &self,
+        each: Option<&dyn Fn(Ending)>,
         explore: impl FnOnce(&Running<'_>) -> Result<Verdict, Divergence>,
     ) -> Verdict {
         be_quiet();
@@ -73,6 +77,7 @@ impl Executing {
                 known: Known::default(),
                 stuck: RefCell::default(),
                 is_again: Cell::new(false),
+                each,
             })
         };
         let explored = executions(builder, run);
@@ -88,15 +93,16 @@ impl Running<'_> {
         let bridge = self.bridge(Box::new(exhaustive.worker()));
         let _installed = bridge.install();
         let mut found = None;
-        while found.is_none() && exhaustive.counts().all() < most && bridge.begin() {
-            found = self.execute(&bridge);
-            if (bridge.has_learnt() || bridge.was_abandoned()) && found.is_none() {
+        while self.goes_on(&found) && exhaustive.counts().all() < most && bridge.begin() {
+            let failure = self.execute(&bridge);
+            found = found.or(failure);
+            if (bridge.has_learnt() || bridge.was_abandoned()) && self.goes_on(&found) {
                 exhaustive = Exhaustive::new();
                 bridge.begin_anew(Box::new(exhaustive.worker()));
                 self.executing.judge.iter().for_each(|judge| judge.begin_anew());
             }
         }
-        if let Some(divergence) = exhaustive.divergence().filter(|_| found.is_none()) {
+        if let Some(divergence) = exhaustive.divergence().filter(|_| self.goes_on(&found)) {
             return Err(divergence);
         }
         let how = if exhaustive.is_finished() { How::Exhaustive } else { How::GivenUp };
@@ -108,8 +114,9 @@ impl Running<'_> {
         let bridge = self.bridge(strategy());
         let _installed = bridge.install();
         let mut found = None;
-        while found.is_none() && bridge.counts().all() < most && bridge.begin() {
-            found = self.execute(&bridge);
+        while self.goes_on(&found) && bridge.counts().all() < most && bridge.begin() {
+            let failure = self.execute(&bridge);
+            found = found.or(failure);
             if bridge.was_abandoned() {
                 bridge.begin_anew(strategy());
             }
@@ -194,7 +201,7 @@ impl Running<'_> {
             return self.replay(schedule).trace.unwrap_or_default();
         }
         // This thread is held by what could not be unwound.
-        let elsewhere = || self.executing.on_a_worker(|running| Ok(running.replay(schedule))).trace;
+        let elsewhere = || self.executing.on_a_worker(None, |running| Ok(running.replay(schedule))).trace;
         let told = std::thread::scope(|scope| scope.spawn(elsewhere).join());
         told.unwrap_or_default().unwrap_or_default()
     }
@@ -216,6 +223,11 @@ impl Running<'_> {
             Some(schedule)
         });
         found
+    }
+
+    /// Returns `true` if more is to be executed after what was found.
+    fn goes_on(&self, found: &Option<Failure>) -> bool {
+        found.is_none() || self.each.is_some() && !self.is_stuck()
     }
 
     /// Returns `true` if nothing else can be executed on this thread.
@@ -258,6 +270,9 @@ impl Running<'_> {
         let schedule = bridge.schedule();
         bridge.end(ending);
         *self.stuck.borrow_mut() = stuck.clone();
+        if let Some(each) = self.each.filter(|_| ending != Ending::Stopped && !self.is_again.get()) {
+            each(ending);
+        }
         let what = what.or_else(|| stuck.is_some().then_some(What::Stuck))?;
         Some(Failure { what, schedule, trace: Trace::default(), stuck, unbegun: bridge.unbegun() })
     }
